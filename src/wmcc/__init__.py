@@ -1,0 +1,50 @@
+"""wmcc: scores for classifiers whose observations do not count equally."""
+
+from .errors import (
+    InputError,
+    InputTypeError,
+    LabelError,
+    MissingDependencyError,
+    SchemaError,
+    TooManyClassesError,
+    UndefinedMeasureError,
+    UndefinedMeasureWarning,
+    WeightError,
+    WmccError,
+)
+from .inference import effective_sample_size
+from .measures import CLASS_MEASURES, MEASURES, accuracy, balanced_accuracy, ecc, kappa, mcc, mpc1, mpc2
+from .measures.base import Measure
+from .report import Score, score
+from .sources import tabulate
+from .table import Table
+from .tally import kernel
+
+__all__ = [
+    "accuracy",
+    "balanced_accuracy",
+    "CLASS_MEASURES",
+    "ecc",
+    "effective_sample_size",
+    "InputError",
+    "InputTypeError",
+    "kappa",
+    "kernel",
+    "LabelError",
+    "mcc",
+    "Measure",
+    "MEASURES",
+    "MissingDependencyError",
+    "mpc1",
+    "mpc2",
+    "SchemaError",
+    "Score",
+    "score",
+    "Table",
+    "tabulate",
+    "TooManyClassesError",
+    "UndefinedMeasureError",
+    "UndefinedMeasureWarning",
+    "WeightError",
+    "WmccError",
+]

@@ -1,0 +1,234 @@
+"""Arrays of exact sums.
+
+A float64 is an integer times a power of two, and so is every sum of float64 numbers. `Exact` keeps such
+sums as radix 2**32 digits, one plane of digits per power: adding is integer addition, so it neither rounds
+nor depends on the order, and a number is rounded once, when somebody reads it as a float.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+RADIX_BITS = 32
+_MASK = (1 << RADIX_BITS) - 1
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+
+class Exact:
+    """An array of non-negative numbers ``Σ_d digits[d] * 2**(exponent + 32 d)``, held exactly.
+
+    Parameters
+    ----------
+    digits
+        Planes of digits, the lowest first; shape ``(D, *shape)``. Any int64 values whose totals are not
+        negative are accepted; the object keeps the one form with digits in [0, 2**32) and no empty plane at
+        either end, so that equal numbers have equal digits.
+    exponent
+        Power of two of the lowest plane, a multiple of 32.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> a = Exact.from_floats(np.array([0.1, 1e300]))
+    >>> b = Exact.from_floats(np.array([0.2, 1e-300]))
+    >>> (a + b).floats()
+    array([3.e-001, 1.e+300])
+    >>> (a + b) == (b + a)
+    True
+    """
+
+    __slots__ = ("digits", "exponent")
+
+    def __init__(self, digits: IntArray, exponent: int) -> None:
+        self.digits, self.exponent = _canonical(digits, exponent)
+        self.digits.flags.writeable = False
+
+    @classmethod
+    def trusted(cls, digits: IntArray, exponent: int) -> Exact:
+        """Wrap digits that are in canonical form already (a kernel made them)."""
+        self = cls.__new__(cls)
+        self.digits, self.exponent = digits, exponent
+        return self
+
+    @classmethod
+    def from_counts(cls, n: IntArray) -> Exact:
+        """Exact form of non-negative integers."""
+        return cls(n[np.newaxis].astype(np.int64), 0)
+
+    @classmethod
+    def from_floats(cls, x: FloatArray) -> Exact:
+        """Exact form of finite, non-negative floats."""
+        x = np.asarray(x, dtype=np.float64)
+        plane, parts, exponent = split(x.reshape(-1))
+        digits = np.zeros((int(plane.max(initial=0)) + len(parts), x.size), dtype=np.int64)
+        for d, part in enumerate(parts):
+            digits[plane + d, np.arange(x.size)] += part
+        return cls(digits.reshape(len(digits), *x.shape), exponent)
+
+    @classmethod
+    def from_hex(cls, numbers: Sequence[str]) -> Exact:
+        """Read what `hex` wrote; a plain vector."""
+        pairs = [_parse(text) for text in numbers]
+        low = min((e for m, e in pairs if m), default=0) // RADIX_BITS * RADIX_BITS
+        values = [m << (e - low) if m else 0 for m, e in pairs]
+        planes = -(-max((v.bit_length() for v in values), default=0) // RADIX_BITS)
+        digits = [[v >> (RADIX_BITS * d) & _MASK for v in values] for d in range(planes)]
+        return cls(np.array(digits, dtype=np.int64).reshape(planes, len(values)), low)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the array of numbers."""
+        return self.digits.shape[1:]
+
+    def __add__(self, other: Exact) -> Exact:
+        if not len(other.digits):
+            return self
+        if not len(self.digits):
+            return other
+        low = min(self.exponent, other.exponent)
+        skip_a, skip_b = (self.exponent - low) // RADIX_BITS, (other.exponent - low) // RADIX_BITS
+        a, b = self.digits, other.digits
+        digits = np.zeros((max(skip_a + len(a), skip_b + len(b)), *self.shape), dtype=np.int64)
+        digits[skip_a : skip_a + len(a)] += a
+        digits[skip_b : skip_b + len(b)] += b
+        return Exact(digits, low)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Exact):
+            return NotImplemented
+        return self.exponent == other.exponent and np.array_equal(self.digits, other.digits)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Exact({self.floats()!r})"
+
+    def scatter(self, size: int, where: npt.NDArray[np.intp]) -> Exact:
+        """Square array (K x K) laid into a ``size`` x ``size`` one of zeros, at ``where``."""
+        digits = np.zeros((len(self.digits), size, size), dtype=np.int64)
+        digits[:, where[:, np.newaxis], where] = self.digits
+        return Exact(digits, self.exponent)
+
+    def take(self, where: npt.NDArray[np.intp]) -> Exact:
+        """Rows and columns ``where`` of a square array."""
+        return Exact(self.digits[:, where[:, np.newaxis], where], self.exponent)
+
+    def sum(self, axis: int | None = None) -> Exact:
+        """Exact sum over one axis of the array, or all of it."""
+        axes = tuple(range(1, self.digits.ndim)) if axis is None else axis + 1
+        return Exact(self.digits.sum(axis=axes), self.exponent)
+
+    def integers(self) -> list[Any]:
+        """Nested lists of Python integers: the numbers in units of ``2**exponent``."""
+        return integers(self.digits)
+
+    def hex(self) -> list[str]:
+        """Every number as ``0x<digits>p<exponent>``, in C order: exact, and `float.fromhex` rounds it right."""
+        flat = integers(self.digits.reshape(len(self.digits), -1))
+        return [f"{m:#x}p{self.exponent}" if m else "0x0p0" for m in flat]
+
+    def floats(self) -> FloatArray:
+        """The float64 nearest to each number, ties to even; infinity past the largest."""
+        D, shape = len(self.digits), self.shape
+        if D == 0:
+            return np.zeros(shape)
+        digits = np.zeros((D + 3, int(np.prod(shape, dtype=np.int64))), dtype=np.uint64)
+        digits[3:] = self.digits.reshape(D, -1)
+        occupied = digits != 0
+        top = D + 2 - np.argmax(occupied[::-1], axis=0)
+        top[~occupied.any(axis=0)] = 3
+        column = np.arange(digits.shape[1])
+        first, second, third = (digits[top - i, column] for i in range(3))
+        rest = np.logical_or.accumulate(occupied, axis=0)[top - 3, column]
+        # 64 leading bits, the last of them "sticky": set if anything below it is. The conversion to 53
+        # bits then rounds as the whole number would.
+        shift = (RADIX_BITS - np.frexp(first.astype(np.float64))[1]).astype(np.uint64)
+        shift[first == 0] = 0
+        spare = np.uint64(RADIX_BITS) - shift
+        leading = ((first << np.uint64(RADIX_BITS) | second) << shift) | (third >> spare)
+        sticky = rest | ((third & ((np.uint64(1) << spare) - np.uint64(1))) != 0)
+        lowest = self.exponent + RADIX_BITS * (top - 4) - shift.astype(np.int64)
+        with np.errstate(over="ignore", under="ignore"):
+            out = np.ldexp((leading | sticky).astype(np.float64), lowest)
+        # Below the normal range ldexp rounds a second time; division of integers does not.
+        for i in np.flatnonzero((lowest + 63 < -1022) & (first != 0)):
+            out[i] = int(integers(self.digits.reshape(D, -1)[:, i])) / (1 << -self.exponent)
+        return out.reshape(shape)
+
+
+def integers(digits: IntArray) -> Any:
+    """Fold planes of digits into Python integers, as nested lists of the shape of one plane."""
+    if len(digits) == 0:
+        return np.zeros(digits.shape[1:], dtype=np.int64).tolist()
+    if digits.ndim > 2:
+        return [integers(digits[:, i]) for i in range(digits.shape[1])]
+    values = digits[-1].tolist()
+    for plane in digits[-2::-1].tolist():
+        if digits.ndim == 1:
+            values = (values << RADIX_BITS) + plane
+        else:
+            values = [(v << RADIX_BITS) + d for v, d in zip(values, plane, strict=True)]
+    return values
+
+
+def split(x: FloatArray, square: bool = False) -> tuple[IntArray, tuple[IntArray, IntArray, IntArray], int]:
+    """Digits of a vector of floats, or of its squares rounded to 53 bits with no limit on the exponent.
+
+    Returns
+    -------
+    plane
+        Where the lowest digit of each number belongs.
+    parts
+        Its three digits: to be added to ``plane``, ``plane + 1`` and ``plane + 2``.
+    exponent
+        Power of two of plane 0, a multiple of 32.
+    """
+    fraction, power = np.frexp(x)
+    power = power.astype(np.int64)
+    if square:
+        fraction, extra = np.frexp(fraction * fraction)
+        power = 2 * power + extra
+    mantissa = np.ldexp(fraction, 53).astype(np.int64)
+    used = mantissa != 0
+    lowest = int(power[used].min()) if used.any() else 0
+    power = np.where(used, power, lowest) - 53
+    exponent = (lowest - 53) // RADIX_BITS * RADIX_BITS
+    plane, shift = np.divmod(power - exponent, RADIX_BITS)
+    bottom, head = (mantissa & _MASK) << shift, (mantissa >> RADIX_BITS) << shift
+    return plane, (bottom & _MASK, (bottom >> RADIX_BITS) + (head & _MASK), head >> RADIX_BITS), exponent
+
+
+def _canonical(digits: IntArray, exponent: int) -> tuple[IntArray, int]:
+    """Digits carried into [0, 2**32) and empty planes at both ends dropped."""
+    planes = [plane.copy() for plane in digits]
+    d = 0
+    while d < len(planes):
+        carry = planes[d] >> RADIX_BITS
+        if carry.any():
+            planes[d] &= _MASK
+            if d + 1 == len(planes):
+                planes.append(carry)
+            else:
+                planes[d + 1] += carry
+        d += 1
+    while planes and not planes[-1].any():
+        planes.pop()
+    first = next((i for i, plane in enumerate(planes) if plane.any()), 0)
+    planes = planes[first:]
+    shape = digits.shape[1:]
+    stacked = np.stack(planes) if planes else np.zeros((0, *shape), dtype=np.int64)
+    return stacked, exponent + RADIX_BITS * first if planes else 0
+
+
+def _parse(text: str) -> tuple[int, int]:
+    mantissa, _, exponent = text.partition("p")
+    value = int(mantissa, 16)
+    if value < 0 or not mantissa.startswith("0x"):
+        raise ValueError(text)
+    return value, int(exponent)

@@ -1,0 +1,117 @@
+"""What a label is: an integer, a boolean or a string; how labels are ordered, checked and merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from .errors import InputError, InputTypeError, LabelError, TooManyClassesError
+
+Label = bool | int | str
+
+MAX_CLASSES = 2048
+"""Largest K. A table of 2048 classes has 4 million cells: about 1 GB while it is being filled."""
+
+
+def as_label(value: Any, where: str) -> Label:
+    """Return one label as a plain Python value.
+
+    Parameters
+    ----------
+    value
+        An int, bool, str, a whole float, or NumPy's scalar of one of these.
+    where
+        What to call its place in an error message.
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, bytes):
+        return _decoded(value, where)
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value):
+        raise LabelError(f"{where} is missing ({value!r}); every row needs a label.", "drop or impute such rows first.")
+    if isinstance(value, float):
+        if value.is_integer():
+            return int(value)
+        raise LabelError(
+            f"{where} is {value!r}; a label must be an integer, a boolean or a string.",
+            "for probabilities or logits take argmax (or compare with a threshold) first.",
+        )
+    raise InputTypeError(
+        f"{where} is {value!r} of type {type(value).__name__}; a label must be an integer, a boolean or a string.",
+        "convert the labels with str() if they name classes.",
+    )
+
+
+def _decoded(value: bytes, where: str) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        raise LabelError(f"{where} is {value!r}, which is not UTF-8 text.", "decode the labels first.") from None
+
+
+def is_text(labels: Iterable[Label]) -> bool | None:
+    """Whether labels are strings; None if there are none. Mixed kinds are refused."""
+    text: Label | None = None
+    number: Label | None = None
+    for label in labels:
+        if isinstance(label, str):
+            text = label
+        else:
+            number = label
+        if text is not None and number is not None:
+            raise InputTypeError(
+                f"labels are of mixed types: {number!r} is a number and {text!r} is a string.",
+                "use one kind, for instance y.astype(str), in y_true, y_pred and labels alike.",
+            )
+    return None if text is None and number is None else text is not None
+
+
+def plain(labels: Iterable[Label]) -> tuple[Label, ...]:
+    """Labels as a tuple; booleans become 0 and 1 where they stand beside other integers."""
+    labels = tuple(labels)
+    is_text(labels)
+    if any(isinstance(x, bool) for x in labels) and not all(isinstance(x, bool) for x in labels):
+        return tuple(int(x) for x in labels)
+    return labels
+
+
+def ordered(labels: Iterable[Label]) -> tuple[Label, ...]:
+    """Distinct labels in sorted order: numbers by value, strings by code point."""
+    return tuple(sorted(set(plain(labels)), key=lambda x: x))  # type: ignore[arg-type, return-value]
+
+
+def given(labels: Any, name: str = "labels") -> tuple[Label, ...]:
+    """Check a caller's list of labels; the order is the caller's."""
+    if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
+        labels = [labels]
+    result = plain(as_label(x, f"{name}[{i}]") for i, x in enumerate(labels))
+    if len(set(result)) < len(result):
+        twice = next(x for i, x in enumerate(result) if x in result[:i])
+        raise InputError(f"{name} names {twice!r} twice; each class is named once.")
+    check_count(len(result))
+    return result
+
+
+def check_count(count: int) -> None:
+    """Refuse a number of classes whose table would not fit."""
+    if count > MAX_CLASSES:
+        size = count * count * 100 / 1e9
+        raise TooManyClassesError(
+            f"{count:,} classes or more: their table has {count * count:,} cells and would take about {size:,.1f} GB; "
+            f"wmcc keeps tables of up to {MAX_CLASSES:,} classes.",
+            "labels must be classes, not identifiers, dates or measurements; group rare classes before scoring.",
+        )
+
+
+def merged(a: tuple[Label, ...], b: tuple[Label, ...]) -> tuple[Label, ...]:
+    """Labels of the union: as they are where both sides agree, sorted otherwise.
+
+    The rule is commutative and associative, and the empty tuple is its unit.
+    """
+    if a == b or not b:
+        return a
+    return ordered(a + b) if a else b

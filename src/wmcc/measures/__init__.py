@@ -1,0 +1,17 @@
+"""The registry: every measure there is. Reports, adapters, certificates and tests read it."""
+
+from __future__ import annotations
+
+from .base import Measure
+from .companions import ClassMeasure, accuracy, balanced_accuracy, class_mcc, f1, iou, kappa, precision, recall
+from .correlation import ecc, mcc, mpc1, mpc2
+
+MEASURES: dict[str, Measure] = {
+    measure.name: measure for measure in (mcc, ecc, mpc1, mpc2, accuracy, balanced_accuracy, kappa)
+}
+"""One number per table, by name."""
+
+CLASS_MEASURES: dict[str, ClassMeasure] = {
+    measure.name: measure for measure in (precision, recall, f1, iou, class_mcc)
+}
+"""One number per class, by name."""

@@ -1,0 +1,191 @@
+"""What a measure is, and what it does where its denominator is zero."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from ..errors import InputError, InputTypeError, UndefinedMeasureError, UndefinedMeasureWarning
+from ..exact import FloatArray
+from ..sources import tabulate
+from ..table import Margins, Table
+
+ZeroDivision = float | Literal["warn", "raise"]
+OnZero = Callable[[str], float]
+"""Called by a measure with the reason why it (or one of its terms) is undefined; returns the value to use."""
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Margins divided by the total, as float64: what the gradients are written in."""
+
+    total: float
+    r: FloatArray
+    q: FloatArray
+    d: FloatArray
+    not_r: FloatArray
+    """1 − r, from the exact difference."""
+    not_q: FloatArray
+
+    @classmethod
+    def of(cls, table: Table) -> Shares:
+        """Shares of a table's margins."""
+        m = table.margins
+        r, q, d = (np.array([x / m.s for x in xs]) for xs in (m.r, m.q, m.d))
+        not_r, not_q = (np.array([(m.s - x) / m.s for x in xs]) for xs in (m.r, m.q))
+        return cls(table.total, r, q, d, not_r, not_q)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number computed from a `Table`; call it with a table, or with what `tabulate` takes.
+
+    Parameters
+    ----------
+    name, title
+        Name in code, and for people.
+    formula
+        In the letters of the paper: C the table, s its total, r row sums, q column sums, T = Σ C_kk.
+    range
+        Smallest and largest possible value.
+    value
+        From exact margins and the rule for zero denominators to a float64.
+    slope
+        ∂M/∂C per cell times the total weight, from shares and the measure's value.
+    symmetric
+        Whether swapping truth and prediction leaves it unchanged.
+    two_classes
+        Whether it is defined for two classes only.
+    termwise
+        Whether a zero denominator concerns a term of it rather than the whole.
+
+    Examples
+    --------
+    >>> import wmcc
+    >>> wmcc.mcc([1, 1, 0, 0], [1, 0, 0, 0])
+    0.5773502691896258
+    >>> wmcc.mcc([1, 1, 0, 0], [1, 0, 0, 0], sample_weight=[100, 1, 1, 1])
+    0.8082903768654761
+    >>> wmcc.ecc.formula
+    '(s·T − Σ r_k q_k) / √((s² − Σ r_k²)(s² − Σ q_k²))'
+    """
+
+    name: str
+    title: str
+    formula: str
+    range: tuple[float, float]
+    value: Callable[[Margins, OnZero], float]
+    slope: Callable[[Shares, float], FloatArray]
+    symmetric: bool = True
+    two_classes: bool = False
+    termwise: bool = False
+
+    def __call__(
+        self,
+        y_true: Any,
+        y_pred: Any = None,
+        sample_weight: Any = None,
+        *,
+        zero_division: ZeroDivision = 0.0,
+        **options: Any,
+    ) -> float:
+        """Score a table, or labels and weights.
+
+        Parameters
+        ----------
+        y_true
+            A `Table`, or true labels.
+        y_pred, sample_weight
+            Predicted labels and weights, with true labels.
+        zero_division
+            What an undefined value or term is: a number (0.0 by the paper's convention; NaN is a number),
+            ``"warn"`` for 0.0 with an `UndefinedMeasureWarning`, ``"raise"`` for an `UndefinedMeasureError`.
+        **options
+            Passed on to `wmcc.tabulate`: ``labels``, ``ignore``, ``positive``, ``threads``.
+        """
+        table = as_table(y_true, y_pred, sample_weight, **options)
+        self._check(table)
+        return self.value(table.margins, on_zero(zero_division, self.title)) + 0.0  # no negative zero
+
+    def gradient(self, y_true: Any, y_pred: Any = None, sample_weight: Any = None, **options: Any) -> FloatArray:
+        """Return ∂M/∂C_ab for every cell: how the value moves per unit of weight added there.
+
+        The measure does not change when all weights are scaled, so Σ C_ab g_ab = 0. Terms that are undefined
+        (an absent class) count as constant. An undefined measure has no gradient: `UndefinedMeasureError`.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> wmcc.mcc.gradient([1, 1, 0, 0], [1, 0, 0, 0]).round(3)
+        array([[ 0.096, -0.289],
+               [-0.192,  0.192]])
+        """
+        table = as_table(y_true, y_pred, sample_weight, **options)
+        self._check(table)
+        value = self.value(table.margins, on_zero(0.0 if self.termwise else "raise", self.title))
+        slope = self.slope(Shares.of(table), value)
+        return np.asarray(slope / table.total)
+
+    def _check(self, table: Table) -> None:
+        if self.two_classes and len(table.labels) > 2:
+            raise InputError(
+                f"{self.title} is for two classes; this table has {len(table.labels)}.",
+                "use wmcc.ecc (the multiclass MCC of scikit-learn), wmcc.mpc1 or wmcc.mpc2.",
+            )
+        check_scorable(table)
+
+    def __repr__(self) -> str:
+        return f"<measure {self.name}: {self.formula}>"
+
+
+def as_table(y_true: Any, y_pred: Any = None, sample_weight: Any = None, **options: Any) -> Table:
+    """Return the table itself, or the table of labels and weights."""
+    if isinstance(y_true, Table):
+        if y_pred is not None or sample_weight is not None or options:
+            raise InputTypeError("a Table was given; y_pred, sample_weight and options belong to its making.")
+        return y_true
+    if y_pred is None:
+        raise InputTypeError(
+            f"expected a Table, or y_true and y_pred; got only a {type(y_true).__name__}.",
+            "for a confusion matrix use wmcc.Table.from_counts.",
+        )
+    return tabulate(y_true, y_pred, sample_weight, **options)
+
+
+def check_scorable(table: Table) -> None:
+    """Refuse a table without weight."""
+    if table.margins.s == 0:
+        ignored = f" ({table.ignored:,} were ignored)" if table.ignored else ""
+        if table.rows == 0:
+            raise InputError(f"the table has no observations{ignored}; there is nothing to score.")
+        raise InputError(f"the total weight of {table.rows:,} rows is zero{ignored}; there is nothing to score.")
+
+
+def on_zero(rule: Any, title: str) -> OnZero:
+    """Turn a ``zero_division`` argument into the function that measures call."""
+    if rule == "raise":
+
+        def handle(reason: str) -> float:
+            raise UndefinedMeasureError(f"{title} is undefined: {reason}.", "zero_division=0.0 scores it as 0.")
+
+    elif rule == "warn":
+
+        def handle(reason: str) -> float:
+            message = f"{title} is undefined and set to 0: {reason}."
+            warnings.warn(message, UndefinedMeasureWarning, stacklevel=4)
+            return 0.0
+
+    elif isinstance(rule, (int, float)) and not isinstance(rule, bool):
+
+        def handle(reason: str) -> float:
+            return float(rule)
+
+    else:
+        raise InputError(f"zero_division is {rule!r}; expected a number, 'warn' or 'raise'.")
+    return handle
+
+

@@ -1,0 +1,108 @@
+"""What is usually read beside the correlations, from the same table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..exact import FloatArray
+from ..table import Margins, Table
+from .arithmetic import mean, over_root
+from .base import Measure, OnZero, Shares, ZeroDivision, check_scorable, on_zero
+
+
+def _accuracy(m: Margins, zero: OnZero) -> float:
+    return sum(m.d) / m.s
+
+
+def _accuracy_slope(x: Shares, value: float) -> FloatArray:
+    return np.asarray(np.eye(len(x.r)) - value)
+
+
+def _balanced_accuracy(m: Margins, zero: OnZero) -> float:
+    recalls = [(d, r) for d, r in zip(m.d, m.r, strict=True) if r]
+    return mean(lambda bits: [(d << bits) // r for d, r in recalls], len(recalls))
+
+
+def _balanced_accuracy_slope(x: Shares, value: float) -> FloatArray:
+    inverse = np.divide(1.0, x.r, out=np.zeros_like(x.r), where=x.r > 0)
+    row = -x.d * inverse * inverse
+    return np.asarray((row[:, np.newaxis] + np.diag(inverse)) / np.count_nonzero(x.r))
+
+
+def _chance(m: Margins) -> int:
+    return sum(a * b for a, b in zip(m.r, m.q, strict=True))
+
+
+def _kappa(m: Margins, zero: OnZero) -> float:
+    chance, square = _chance(m), m.s * m.s
+    if chance == square:
+        return zero("y_true and y_pred have all their weight in one and the same class")
+    return (m.s * sum(m.d) - chance) / (square - chance)
+
+
+def _kappa_slope(x: Shares, value: float) -> FloatArray:
+    chance = float(x.r @ x.q)
+    observed = np.eye(len(x.r)) - x.d.sum()
+    expected = x.q[:, np.newaxis] + x.r - 2 * chance
+    rest = float(x.r @ x.not_q)  # 1 − chance
+    return np.asarray((observed - (1 - value) * expected) / rest)
+
+
+accuracy = Measure("accuracy", "Accuracy", "T / s", (0.0, 1.0), _accuracy, _accuracy_slope)
+balanced_accuracy = Measure(
+    "balanced_accuracy",
+    "Balanced accuracy",
+    "mean of C_kk / r_k over the classes with r_k > 0",
+    (0.0, 1.0),
+    _balanced_accuracy,
+    _balanced_accuracy_slope,
+    symmetric=False,
+)
+kappa = Measure("kappa", "Cohen's kappa", "(s·T − Σ r_k q_k) / (s² − Σ r_k q_k)", (-1.0, 1.0), _kappa, _kappa_slope)
+
+
+# ---- one number per class ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ClassMeasure:
+    """One number per class, each class against the rest.
+
+    Parameters
+    ----------
+    name, title, formula
+        As in `wmcc.Measure`; r, q and d are the class's row sum, column sum and diagonal cell.
+    value
+        From (s, r, q, d) of one class to a float64, or None where it is undefined.
+    """
+
+    name: str
+    title: str
+    formula: str
+    value: Callable[[int, int, int, int], float | None]
+
+    def __call__(self, table: Table, *, zero_division: ZeroDivision = 0.0) -> FloatArray:
+        """Value per class, in the order of ``table.labels``."""
+        check_scorable(table)
+        m, handle = table.margins, on_zero(zero_division, self.title)
+        out = []
+        for label, r, q, d in zip(table.labels, m.r, m.q, m.d, strict=True):
+            value = self.value(m.s, r, q, d)
+            out.append(handle(f"class {label!r} lacks weight in y_true or y_pred") if value is None else value)
+        return np.array(out)
+
+
+def _class_mcc(s: int, r: int, q: int, d: int) -> float | None:
+    product = r * (s - r) * q * (s - q)
+    return over_root(s * d - r * q, product) + 0.0 if product else None
+
+
+precision = ClassMeasure("precision", "Precision", "d / q", lambda s, r, q, d: d / q if q else None)
+recall = ClassMeasure("recall", "Recall", "d / r", lambda s, r, q, d: d / r if r else None)
+f1 = ClassMeasure("f1", "F1", "2d / (r + q)", lambda s, r, q, d: 2 * d / (r + q) if r + q else None)
+iou = ClassMeasure("iou", "IoU", "d / (r + q − d)", lambda s, r, q, d: d / (r + q - d) if r + q else None)
+class_mcc = ClassMeasure("mcc", "MCC", "(s·d − r q) / √(r (s−r) q (s−q))", _class_mcc)
+

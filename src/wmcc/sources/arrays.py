@@ -1,0 +1,256 @@
+"""Tables from arrays held in memory: which labels occur, blocks of rows, threads, and the kernel."""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import labels as _labels
+from .. import tally
+from ..errors import InputError, LabelError, WeightError
+from ..exact import Exact
+from ..labels import Label
+from ..table import Table
+from .columns import Column, place
+from .encoders import Encoder, Map, encoders, native, readable
+
+Array = npt.NDArray[Any]
+
+BLOCK = 1 << 18  # rows converted at a time where the kernel cannot read the caller's memory as it is
+THREAD_ROWS = 1 << 19  # rows a thread must have to be worth starting
+THREAD_CELLS = 1 << 18  # cells of a table beyond which threads do not each fill one of their own
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the caller said about labels."""
+
+    labels: tuple[Label, ...] | None = None
+    ignore: tuple[Label, ...] = ()
+    positive: Label | None = None
+
+
+def tabulate_arrays(truth: Column, pred: Column, weights: Array | None, rules: Rules, threads: int | None) -> Table:
+    """Tabulate two label columns and, maybe, weights, all of one shape."""
+    arrays = _flattened([truth.values, pred.values] + ([] if weights is None else [weights]))
+    workers = _workers(threads, arrays[0].size)
+    with ThreadPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
+        run = pool.map if pool else map
+        total, codebook = _pass([truth, pred], arrays, rules, workers, run, guess=True)
+        if total.unknown and rules.labels is None:
+            total, codebook = _pass([truth, pred], arrays, rules, workers, run, guess=False)
+    if total.unknown:
+        _raise_unknown([truth, pred], rules)
+    if total.bad_weights and weights is not None:
+        _raise_bad_weight([truth, pred], weights, rules)
+    return _named(total.table, codebook, rules)
+
+
+def _pass(
+    columns: list[Column], arrays: list[Array], rules: Rules, workers: int, run: Map, guess: bool
+) -> tuple[_Part, _Codebook]:
+    codebook = _Codebook(rules)
+    coders = encoders(columns, arrays[:2], codebook, run, guess)
+    if len(codebook.classes) ** 2 > THREAD_CELLS or not all(coder.static for coder in coders):
+        workers, run = 1, map
+    blocks = _blocks(arrays, workers)
+    parts = run(lambda first: _tally(coders, arrays, blocks[first::workers], codebook), range(workers))
+    return reduce(operator.add, chain.from_iterable(parts)), codebook
+
+
+# ---- labels -----------------------------------------------------------------------------------------
+
+
+class _Codebook:
+    """The classes of both columns, in the order they were met, and the code of each."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.classes: list[Label] = list(rules.labels or ())
+        self._code: dict[Label, int] = {label: i for i, label in enumerate(self.classes)}
+        self._ignore = frozenset(rules.ignore)
+        self._closed = rules.labels is not None
+
+    @property
+    def given_integers(self) -> list[int] | None:
+        """Integers the caller named as classes or to be ignored, sorted; None if no classes were named."""
+        if not self._closed:
+            return None
+        named = (int(x) for x in (*self.classes, *self._ignore) if not isinstance(x, str))
+        return sorted(k for k in named if -(1 << 63) <= k < 1 << 64)
+
+    def code(self, label: Label) -> int:
+        """Code of a label: its class, a new class, or a sentinel for ignored and unknown ones."""
+        if label in self._ignore:
+            return tally.IGNORED
+        known = self._code.get(label)
+        if known is not None:
+            return known
+        if self._closed:
+            return tally.UNKNOWN
+        _labels.check_count(len(self.classes) + 1)
+        self._code[label] = len(self.classes)
+        self.classes.append(label)
+        return self._code[label]
+
+
+# ---- rows -------------------------------------------------------------------------------------------
+
+
+def _flattened(arrays: list[Array]) -> list[Array]:
+    """The same arrays as vectors, where that needs no copy; else as they are."""
+    if all(a.ndim == 1 for a in arrays):
+        return arrays
+    if all(a.flags.c_contiguous for a in arrays):
+        return [a.reshape(-1) for a in arrays]
+    if all(a.flags.f_contiguous and a.dtype.kind in "biuf" for a in arrays):
+        return [a.T.reshape(-1) for a in arrays]
+    return arrays
+
+
+def _blocks(arrays: list[Array], workers: int) -> list[Any]:
+    """Indices that cut the rows into blocks: one per worker, or many small ones where blocks must be converted."""
+    shape, size = arrays[0].shape, arrays[0].size
+    most = -(-size // workers) if len(shape) == 1 and all(_direct(a) for a in arrays) else BLOCK
+    if len(shape) == 1:
+        return [slice(start, start + most) for start in range(0, size, most)]
+    axis = 0
+    while axis < len(shape) - 1 and math.prod(shape[axis + 1 :]) > most:
+        axis += 1
+    step = max(1, most // math.prod(shape[axis + 1 :]))
+    starts = range(0, shape[axis], step)
+    return [(*outer, slice(start, start + step)) for outer in np.ndindex(shape[:axis]) for start in starts]
+
+
+def _direct(array: Array) -> bool:
+    return readable(array) and (array.dtype.kind in "biu" or array.dtype.char in "fd")
+
+
+def _weights(array: Array, index: Any) -> Array:
+    return native(array[index], None if array.dtype.char in "fd" else np.float64)
+
+
+def _workers(threads: int | None, rows: int) -> int:
+    if threads is not None:
+        return min(threads, rows)
+    if rows < 2 * THREAD_ROWS:
+        return 1
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(available, rows // THREAD_ROWS)
+
+
+# ---- the pass ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What a kernel found: a table over codes, and how many rows it could not place there."""
+
+    table: Table
+    unknown: int
+    bad_weights: int
+
+    def __add__(self, other: _Part) -> _Part:
+        return _Part(self.table + other.table, self.unknown + other.unknown, self.bad_weights + other.bad_weights)
+
+
+def _read(kernel_tally: Any, size: int, weighted: bool) -> _Part:
+    n, least, most, w, w2, ignored, unknown, bad = kernel_tally.result()
+    n = np.frombuffer(n, np.int64).reshape(size, size)
+    codes = tuple(range(size))
+    if not weighted:
+        return _Part(Table.from_counts(n, codes, ignored=ignored), unknown, bad)
+    least, most = (np.frombuffer(x, np.float64).reshape(size, size) for x in (least, most))
+    planes = [len(x) // 8 // max(1, size * size) for _, x in (w, w2)]
+    w, w2 = (
+        Exact.trusted(np.frombuffer(x, np.int64).reshape(count, size, size), exponent)
+        for (exponent, x), count in zip((w, w2), planes, strict=True)
+    )
+    return _Part(Table(codes, n, w, w2, least, most, ignored), unknown, bad)
+
+
+def _tally(coders: list[Encoder], arrays: list[Array], blocks: list[Any], codebook: _Codebook) -> list[_Part]:
+    """Tally blocks of rows. Where classes turn up on the way, the table is put aside and a larger one begun."""
+    weighted = len(arrays) == 3
+    done: list[_Part] = []
+    size = len(codebook.classes)
+    kernel_tally = tally.active.Tally(size, weighted)
+    for index in blocks:
+        prepared = [e.prepare(native(array[index])) for e, array in zip(coders, arrays, strict=False)]
+        if len(codebook.classes) > size:
+            done.append(_read(kernel_tally, size, weighted))
+            size = min(max(2 * size, len(codebook.classes), 16), _labels.MAX_CLASSES)
+            kernel_tally = tally.active.Tally(size, weighted)
+        truth, pred = (e.argument(x, scale) for e, x, scale in zip(coders, prepared, (size, 1), strict=True))
+        kernel_tally.add(truth, pred, _weights(arrays[2], index) if weighted else None)
+    return [*done, _read(kernel_tally, size, weighted)]
+
+
+def _named(codes: Table, codebook: _Codebook, rules: Rules) -> Table:
+    """The table over the classes that count: those given, or those seen, in sorted order."""
+    if rules.labels is not None:
+        names, order = rules.labels, list(range(len(rules.labels)))
+    else:
+        seen = (np.add.reduce(codes.n, axis=0) + np.add.reduce(codes.n, axis=1)).tolist()
+        kept = {name: k for k, name in enumerate(codebook.classes) if seen[k]}
+        names = _labels.ordered(kept)
+        order = [kept[name] for name in names]
+    table = codes
+    if order != list(range(len(codes.labels))):
+        table = table.take(order)
+    if names != table.labels:
+        table = replace(table, labels=names)
+    if rules.positive is None:
+        return table
+    if rules.labels is None and rules.positive not in names:
+        table = table + Table.empty([rules.positive])  # a class the caller knows of, whether it occurs or not
+    return replace(table, positive=rules.positive)
+
+
+# ---- what went wrong --------------------------------------------------------------------------------
+
+
+def _looked_at(columns: list[Column], weights: Array | None, rules: Rules) -> Iterator[tuple[int, list[Any], float]]:
+    """Rows that were not ignored, one by one: number, labels, weight. Slow, and only for messages."""
+    ignore = set(rules.ignore)
+    for start in range(0, columns[0].values.size, BLOCK):
+        rows = slice(start, start + BLOCK)
+        raw = [column.values.flat[rows].tolist() for column in columns]
+        named = [x if c.categories is None else [c.categories.get(k) for k in x] for c, x in zip(columns, raw, strict=True)]
+        w = [1.0] * len(raw[0]) if weights is None else weights.flat[rows].astype(np.float64).tolist()
+        for i, (*pair, weight) in enumerate(zip(*named, w, strict=True), start):
+            if not ignore.intersection(pair):
+                yield i, pair, weight
+
+
+def _raise_unknown(columns: list[Column], rules: Rules) -> None:
+    known = set(rules.labels or ())
+    for row, pair, _ in _looked_at(columns, None, rules):
+        for column, label in zip(columns, pair, strict=True):
+            if label not in known:
+                shown = ", ".join(map(repr, (rules.labels or ())[:10])) + (", …" if len(known) > 10 else "")
+                raise LabelError(
+                    f"{place(column.name, column.values, row)} is {label!r}, which is not among labels=({shown}).",
+                    "add it to labels, or name it in ignore= to leave such rows out (they are counted).",
+                )
+    raise InputError("a label changed while it was being read.")
+
+
+def _raise_bad_weight(columns: list[Column], weights: Array, rules: Rules) -> None:
+    for row, _, weight in _looked_at(columns, weights, rules):
+        if not 0 <= weight < np.inf:
+            raise WeightError(
+                f"{place('sample_weight', weights, row)} is {weight!r}; a weight must be a finite number of at least 0.",
+                "a weight of 0 leaves a row out.",
+            )
+    raise InputError("a weight changed while it was being read.")

@@ -1,0 +1,414 @@
+"""The waist of the library: the weighted confusion table that every source makes and every reader reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from . import labels as _labels
+from .errors import InputError, InputTypeError, SchemaError
+from .exact import Exact, FloatArray, IntArray, integers
+from .labels import Label
+from .text import grid, number
+
+SCHEMA = 1
+"""Version of the stored form. Raise it when `Table.to_dict` changes, and keep reading the old ones."""
+
+
+class Margins(NamedTuple):
+    """What the measures need of a table, as exact integers in one common unit.
+
+    The measures do not change when all weights are scaled, so the unit does not matter.
+    """
+
+    s: int
+    """Total weight."""
+    r: list[int]
+    """Weight per true class: the row sums."""
+    q: list[int]
+    """Weight per predicted class: the column sums."""
+    d: list[int]
+    """Weight of the correct rows per class: the diagonal."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table:
+    """Weighted confusion table: row = true class, column = predicted class.
+
+    Tables are made by `wmcc.tabulate`, merged with ``+`` (label sets are aligned; the sums stay exact, so
+    the order of merging does not matter) and read by everything else. A table computes no measure.
+
+    Parameters
+    ----------
+    labels
+        The K classes, in the order of rows and columns.
+    n
+        Number of observations per cell, K x K.
+    w_exact, w2_exact
+        Σw and Σw² per cell, not rounded. `w` and `w2` are the float64 numbers nearest to them.
+    w_min, w_max
+        Smallest and largest weight per cell; NaN where there is no observation.
+    ignored
+        Rows left out because the caller named their label in ``ignore``.
+    positive
+        The positive class of a two-class table, if the caller named one.
+
+    Examples
+    --------
+    >>> import wmcc
+    >>> a = wmcc.tabulate(["oak", "elm", "oak"], ["oak", "oak", "oak"], [300.0, 2.0, 5.5])
+    >>> a
+    Table of 2 classes: 3 rows, total weight 307.5
+    true \\ predicted  elm    oak
+    elm                 0      2
+    oak                 0  305.5
+    >>> a.n
+    array([[0, 1],
+           [0, 2]])
+    >>> (a + a).w
+    array([[  0.,   4.],
+           [  0., 611.]])
+    """
+
+    labels: tuple[Label, ...]
+    n: IntArray
+    w_exact: Exact
+    w2_exact: Exact
+    w_min: FloatArray
+    w_max: FloatArray
+    ignored: int = 0
+    positive: Label | None = None
+
+    def __post_init__(self) -> None:
+        for array in (self.n, self.w_min, self.w_max):
+            array.flags.writeable = False
+        if self.positive is not None and (len(self.labels) > 2 or self.positive not in self.labels):
+            raise InputError(
+                f"positive={self.positive!r} must be one of the labels of a two-class table; "
+                f"the labels are {_some(self.labels)}."
+            )
+
+    # ---- making ------------------------------------------------------------------------------------
+
+    @classmethod
+    def empty(cls, labels: Sequence[Label] = ()) -> Table:
+        """Return a table without observations; with no labels it is the unit of ``+``."""
+        labels = _labels.given(labels)
+        return cls.from_counts(np.zeros((len(labels), len(labels)), dtype=np.int64), labels)
+
+    @classmethod
+    def from_counts(
+        cls, n: npt.ArrayLike, labels: Sequence[Label] | None = None, *, ignored: int = 0, positive: Label | None = None
+    ) -> Table:
+        """Table of observations that all weigh one, from a plain confusion matrix.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> wmcc.mcc(wmcc.Table.from_counts([[50, 3], [2, 45]]))
+        0.9000224...
+        """
+        counts = np.array(n)
+        if counts.ndim != 2 or counts.shape[0] != counts.shape[1]:
+            raise InputError(f"a confusion matrix must be square; this one has shape {counts.shape}.")
+        if counts.size and (counts.dtype.kind not in "iu" or counts.min() < 0):
+            raise InputError(
+                f"counts must be integers of at least 0; the matrix has dtype {counts.dtype}"
+                + (f" and smallest value {counts.min()}." if counts.dtype.kind in "iuf" else "."),
+                "sums of weights need the number of rows as well: see Table.from_cells.",
+            )
+        names = tuple(range(len(counts))) if labels is None else _labels.given(labels)
+        if len(names) != len(counts):
+            raise InputError(f"{len(names)} labels for a matrix of {len(counts)} classes.")
+        _labels.check_count(len(names))
+        counts = counts.reshape(len(names), len(names)).astype(np.int64)
+        one = np.where(counts > 0, 1.0, np.nan)
+        exact = Exact.from_counts(counts)
+        return cls(names, counts, exact, exact, one, one.copy(), ignored, positive)
+
+    @classmethod
+    def from_cells(
+        cls,
+        labels: Sequence[Label],
+        n: npt.ArrayLike,
+        w: npt.ArrayLike,
+        w2: npt.ArrayLike,
+        w_min: npt.ArrayLike,
+        w_max: npt.ArrayLike,
+        *,
+        ignored: int = 0,
+        positive: Label | None = None,
+    ) -> Table:
+        """Table from K x K arrays of per-cell sums that something else computed."""
+        names = _labels.given(labels)
+        shape = (len(names), len(names))
+        counts = np.array(n, dtype=np.int64)
+        sums, squares, low, high = (np.array(x, dtype=np.float64) for x in (w, w2, w_min, w_max))
+        for name, array in (("n", counts), ("w", sums), ("w2", squares), ("w_min", low), ("w_max", high)):
+            if array.shape != shape:
+                raise InputError(f"{name} has shape {array.shape}; {len(names)} labels need {shape}.")
+            used = array if name in ("n", "w", "w2") else array[counts > 0]
+            if not (np.all(used >= 0) and np.all(np.isfinite(used))):
+                raise InputError(f"{name} must hold finite numbers of at least 0.")
+        empty = counts == 0
+        if sums[empty].any() or squares[empty].any():
+            raise InputError("a cell without observations (n = 0) cannot have weight.")
+        low, high = np.where(empty, np.nan, low), np.where(empty, np.nan, high)
+        if np.any(low[~empty] > high[~empty]):
+            raise InputError("a cell's w_min is larger than its w_max.")
+        return cls(names, counts, Exact.from_floats(sums), Exact.from_floats(squares), low, high, ignored, positive)
+
+    # ---- reading ------------------------------------------------------------------------------------
+
+    @cached_property
+    def w(self) -> FloatArray:
+        """Σw per cell: the float64 nearest to the exact sum."""
+        return _frozen(self.w_exact.floats())
+
+    @cached_property
+    def w2(self) -> FloatArray:
+        """Σw² per cell: the float64 nearest to the exact sum of the rounded squares."""
+        return _frozen(self.w2_exact.floats())
+
+    @cached_property
+    def true_sums(self) -> FloatArray:
+        """Weight per true class: row sums."""
+        return _frozen(self.w_exact.sum(axis=1).floats())
+
+    @cached_property
+    def pred_sums(self) -> FloatArray:
+        """Weight per predicted class: column sums."""
+        return _frozen(self.w_exact.sum(axis=0).floats())
+
+    @cached_property
+    def total(self) -> float:
+        """Weight of all rows."""
+        return float(self.w_exact.sum().floats())
+
+    @property
+    def rows(self) -> int:
+        """Number of observations."""
+        return int(self.n.sum())
+
+    @cached_property
+    def margins(self) -> Margins:
+        """Exact margins in a common unit; see `Margins`."""
+        digits, K = self.w_exact.digits, len(self.labels)
+        sums = (np.add.reduce(digits, axis=2), np.add.reduce(digits, axis=1), digits.diagonal(axis1=1, axis2=2))
+        whole = integers(np.concatenate(sums, axis=1))
+        return Margins(sum(whole[:K]), whole[:K], whole[K : 2 * K], whole[2 * K :])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Table):
+            return NotImplemented
+        return (
+            self.labels == other.labels
+            and self.ignored == other.ignored
+            and self.positive == other.positive
+            and np.array_equal(self.n, other.n)
+            and self.w_exact == other.w_exact
+            and self.w2_exact == other.w2_exact
+            and np.array_equal(self.w_min, other.w_min, equal_nan=True)
+            and np.array_equal(self.w_max, other.w_max, equal_nan=True)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # ---- merging ------------------------------------------------------------------------------------
+
+    def __add__(self, other: Table) -> Table:
+        if not isinstance(other, Table):
+            return NotImplemented
+        names = _labels.merged(self.labels, other.labels)
+        _labels.check_count(len(names))
+        if None not in (self.positive, other.positive) and self.positive != other.positive:
+            raise InputError(
+                f"one table has positive class {self.positive!r}, the other {other.positive!r}; "
+                "they cannot be merged.",
+                "tabulate both with the same positive=.",
+            )
+        positive = self.positive if self.positive is not None else other.positive
+        a, b = self._aligned(names), other._aligned(names)
+        return Table(
+            names,
+            a.n + b.n,
+            a.w_exact + b.w_exact,
+            a.w2_exact + b.w2_exact,
+            np.fmin(a.w_min, b.w_min),
+            np.fmax(a.w_max, b.w_max),
+            self.ignored + other.ignored,
+            positive if len(names) <= 2 else None,
+        )
+
+    def __radd__(self, other: object) -> Table:
+        return self if other == 0 else NotImplemented  # so that sum(tables) works
+
+    def take(self, classes: Sequence[int]) -> Table:
+        """Return the table of some of the classes, by position: theirs are the rows and columns that remain."""
+        where = np.array(classes, dtype=np.intp)
+        at = np.ix_(where, where)
+        return Table(
+            tuple(self.labels[k] for k in classes),
+            self.n[at],
+            self.w_exact.take(where),
+            self.w2_exact.take(where),
+            self.w_min[at],
+            self.w_max[at],
+            self.ignored,
+        )
+
+    def _aligned(self, names: tuple[Label, ...]) -> Table:
+        """Return the table over the classes ``names``, which include its own."""
+        if names == self.labels:
+            return self
+        place = {name: i for i, name in enumerate(names)}
+        where = np.array([place[name] for name in self.labels], dtype=np.intp)
+        K, at = len(names), np.ix_(where, where)
+        n, low, high = np.zeros((K, K), dtype=np.int64), np.full((K, K), np.nan), np.full((K, K), np.nan)
+        n[at], low[at], high[at] = self.n, self.w_min, self.w_max
+        return Table(names, n, self.w_exact.scatter(K, where), self.w2_exact.scatter(K, where), low, high, self.ignored)
+
+    # ---- storing ------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, numbers and strings: what `to_json` writes.
+
+        Cells are listed one by one, empty ones left out. ``w_exact`` and ``w2_exact`` hold the unrounded sums
+        as ``0x<integer>p<exponent>``; ``w`` and ``w2`` are the same rounded, for readers in other languages.
+        """
+        i, j = np.nonzero(self.n)
+        flat = i * len(self.labels) + j
+        exact = {"w_exact": self.w_exact.hex(), "w2_exact": self.w2_exact.hex()}
+        cells: dict[str, list[Any]] = {"true": i.tolist(), "pred": j.tolist(), "n": self.n[i, j].tolist()}
+        for name in ("w", "w2", "w_min", "w_max"):
+            values: FloatArray = getattr(self, name)[i, j]
+            cells[name] = [x if np.isfinite(x) else None for x in values.tolist()]
+        cells.update({name: [values[k] for k in flat] for name, values in exact.items()})
+        return {
+            "schema": SCHEMA,
+            "labels": list(self.labels),
+            "positive": self.positive,
+            "ignored": self.ignored,
+            "cells": cells,
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Table:
+        """Read what `to_dict` made; anything else is refused with a sentence."""
+        if not isinstance(data, dict) or "schema" not in data:
+            raise SchemaError("this is not a stored wmcc table: it has no 'schema' entry.")
+        if data["schema"] != SCHEMA:
+            raise SchemaError(
+                f"the stored table has schema {data['schema']!r}; this version of wmcc reads schema {SCHEMA}.",
+                "update wmcc.",
+            )
+        try:
+            return cls._from_schema_1(data)
+        except (KeyError, TypeError, ValueError, IndexError) as problem:
+            raise SchemaError(f"the stored table cannot be read: {type(problem).__name__}: {problem}") from None
+
+    @classmethod
+    def _from_schema_1(cls, data: dict[str, Any]) -> Table:
+        names, cells = _labels.given(data["labels"]), data["cells"]
+        columns = ("true", "pred", "n", "w_min", "w_max", "w_exact", "w2_exact", "w", "w2")
+        if len({len(cells[name]) for name in columns}) != 1:
+            raise ValueError("the columns of 'cells' differ in length")
+        K = len(names)
+        i, j, counts = (np.array(cells[name], dtype=np.int64) for name in ("true", "pred", "n"))
+        if len(i) and not (0 <= min(i.min(), j.min()) and max(i.max(), j.max()) < K and counts.min() > 0):
+            raise ValueError("a cell lies outside the table or has n < 1")
+        if len(set(zip(i.tolist(), j.tolist(), strict=True))) < len(i):
+            raise ValueError("a cell is listed twice")
+        n = np.zeros((K, K), dtype=np.int64)
+        n[i, j] = counts
+        low, high = np.full((K, K), np.nan), np.full((K, K), np.nan)
+        low[i, j], high[i, j] = cells["w_min"], cells["w_max"]
+        sums = []
+        for name in ("w", "w2"):
+            vector = Exact.from_hex(cells[f"{name}_exact"])
+            rounded = [x if np.isfinite(x) else None for x in vector.floats().tolist()]
+            if rounded != list(cells[name]):
+                raise ValueError(f"'{name}' and '{name}_exact' disagree; the file was edited")
+            digits = np.zeros((len(vector.digits), K, K), dtype=np.int64)
+            digits[:, i, j] = vector.digits
+            sums.append(Exact(digits, vector.exponent))
+        return cls(names, n, sums[0], sums[1], low, high, int(data["ignored"]), data["positive"])
+
+    def to_json(self) -> str:
+        """JSON text of `to_dict`."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Table:
+        """Read what `to_json` wrote.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> table = wmcc.tabulate([0, 1, 1], [0, 1, 0], [0.1, 0.2, 0.3])
+        >>> wmcc.Table.from_json(table.to_json()) == table
+        True
+        """
+        try:
+            data = json.loads(text)
+        except ValueError as problem:
+            raise SchemaError(f"this is not JSON: {problem}") from None
+        return cls.from_dict(data)
+
+    # ---- showing ------------------------------------------------------------------------------------
+
+    def _summary(self) -> str:
+        out = f"{self.ignored:,} rows ignored, " if self.ignored else ""
+        one = f", positive class {self.positive!r}" if self.positive is not None else ""
+        K = len(self.labels)
+        classes = "1 class" if K == 1 else f"{K:,} classes"
+        return f"Table of {classes}: {self.rows:,} rows, {out}total weight {number(self.total)}{one}"
+
+    def _cells(self, most: int) -> tuple[list[list[str]], bool]:
+        shown = list(range(len(self.labels)))[:most]
+        names = [str(self.labels[k]) for k in shown]
+        rows = [["true \\ predicted", *names]]
+        rows += [[name, *(number(self.w[a, b]) for b in shown)] for a, name in zip(shown, names, strict=True)]
+        return rows, len(shown) < len(self.labels)
+
+    def __repr__(self) -> str:
+        rows, cut = self._cells(most=10)
+        lines = [self._summary(), *([] if len(rows) == 1 else [grid(rows)])]
+        return "\n".join(lines + ["… the first 10 classes"] * cut)
+
+    def _repr_html_(self) -> str:
+        rows, cut = self._cells(most=50)
+        head = "".join(f"<th>{escape(x)}</th>" for x in rows[0])
+        body = "".join(
+            f"<tr><th>{escape(row[0])}</th>" + "".join(f"<td>{escape(x)}</td>" for x in row[1:]) + "</tr>"
+            for row in rows[1:]
+        )
+        note = "<p>… the first 50 classes</p>" * cut
+        return (
+            f"<p>{escape(self._summary())}</p>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{note}"
+        )
+
+
+def _frozen(array: FloatArray) -> FloatArray:
+    array.flags.writeable = False
+    return array
+
+
+def _some(labels: Sequence[Label]) -> str:
+    shown = ", ".join(repr(x) for x in labels[:10])
+    return shown + (f", … ({len(labels)} in all)" if len(labels) > 10 else "")
+
+
+def check_table(value: object, name: str = "table") -> Table:
+    """Return ``value`` if it is a Table, or say what was expected."""
+    if not isinstance(value, Table):
+        raise InputTypeError(f"{name} must be a wmcc.Table, not {type(value).__name__}.", "make one with wmcc.tabulate.")
+    return value

@@ -1,0 +1,47 @@
+"""The one hot loop: label columns and weights in, exact sums per cell out.
+
+Two kernels do it. The compiled one (``native/``, plain C) is used where it was built; the NumPy twin
+(``_numpy``) elsewhere. They have the same interface and give the same bits.
+"""
+
+from __future__ import annotations
+
+import os
+from types import ModuleType
+
+from . import _numpy
+
+IGNORED, UNKNOWN = _numpy.IGNORED, _numpy.UNKNOWN
+
+
+def _load() -> ModuleType:
+    wanted = os.environ.get("WMCC_KERNEL", "")
+    if wanted not in ("", "compiled", "numpy"):
+        raise ImportError(f"WMCC_KERNEL is {wanted!r}; expected 'compiled', 'numpy' or nothing")
+    if wanted == "numpy":
+        return _numpy
+    try:
+        from . import _native
+    except ImportError:
+        if wanted == "compiled":
+            raise
+        return _numpy
+    return _native
+
+
+active: ModuleType = _load()
+
+
+def kernel() -> str:
+    """Name the kernel in use: ``"compiled"`` or ``"numpy"``.
+
+    Both give the same table to the last bit; the NumPy one is there for machines without a C compiler at
+    install time. The environment variable ``WMCC_KERNEL`` (``compiled`` or ``numpy``) chooses one at import.
+
+    Examples
+    --------
+    >>> import wmcc
+    >>> wmcc.kernel() in ("compiled", "numpy")
+    True
+    """
+    return "numpy" if active is _numpy else "compiled"
