@@ -7,17 +7,16 @@ nor depends on the order, and a number is rounded once, when somebody reads it a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from .arraytypes import FloatArray, IndexArray, IntArray
 
 RADIX_BITS = 32
 _MASK = (1 << RADIX_BITS) - 1
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 
 
 class Exact:
@@ -86,6 +85,10 @@ class Exact:
         """Shape of the array of numbers."""
         return self.digits.shape[1:]
 
+    def _vectors(self) -> IntArray:
+        """The planes, each as a vector."""
+        return self.digits.reshape(len(self.digits), math.prod(self.shape))
+
     def __add__(self, other: Exact) -> Exact:
         if not len(other.digits):
             return self
@@ -109,13 +112,13 @@ class Exact:
     def __repr__(self) -> str:
         return f"Exact({self.floats()!r})"
 
-    def scatter(self, size: int, where: npt.NDArray[np.intp]) -> Exact:
+    def scatter(self, size: int, where: IndexArray) -> Exact:
         """Square array (K x K) laid into a ``size`` x ``size`` one of zeros, at ``where``."""
         digits = np.zeros((len(self.digits), size, size), dtype=np.int64)
         digits[:, where[:, np.newaxis], where] = self.digits
         return Exact(digits, self.exponent)
 
-    def take(self, where: npt.NDArray[np.intp]) -> Exact:
+    def take(self, where: IndexArray) -> Exact:
         """Rows and columns ``where`` of a square array."""
         return Exact(self.digits[:, where[:, np.newaxis], where], self.exponent)
 
@@ -124,22 +127,26 @@ class Exact:
         axes = tuple(range(1, self.digits.ndim)) if axis is None else axis + 1
         return Exact(self.digits.sum(axis=axes), self.exponent)
 
-    def integers(self) -> list[Any]:
-        """Nested lists of Python integers: the numbers in units of ``2**exponent``."""
+    def integers(self) -> Any:
+        """Return the numbers as Python integers in units of ``2**exponent``, nested as the array is."""
         return integers(self.digits)
 
     def hex(self) -> list[str]:
         """Every number as ``0x<digits>p<exponent>``, in C order: exact, and `float.fromhex` rounds it right."""
-        flat = integers(self.digits.reshape(len(self.digits), -1))
-        return [f"{m:#x}p{self.exponent}" if m else "0x0p0" for m in flat]
+        text = []
+        for m in integers(self._vectors()):
+            zeros = (m & -m).bit_length() - 1 if m else 0  # binary zeros at the end, left to the exponent
+            text.append(f"{m >> zeros:#x}p{self.exponent + zeros if m else 0}")
+        return text
 
     def floats(self) -> FloatArray:
         """The float64 nearest to each number, ties to even; infinity past the largest."""
         D, shape = len(self.digits), self.shape
         if D == 0:
             return np.zeros(shape)
-        digits = np.zeros((D + 3, int(np.prod(shape, dtype=np.int64))), dtype=np.uint64)
-        digits[3:] = self.digits.reshape(D, -1)
+        vectors = self._vectors()
+        digits = np.zeros((D + 3, vectors.shape[1]), dtype=np.uint64)
+        digits[3:] = vectors
         occupied = digits != 0
         top = D + 2 - np.argmax(occupied[::-1], axis=0)
         top[~occupied.any(axis=0)] = 3
@@ -158,8 +165,8 @@ class Exact:
             out = np.ldexp((leading | sticky).astype(np.float64), lowest)
         # Below the normal range ldexp rounds a second time; division of integers does not.
         for i in np.flatnonzero((lowest + 63 < -1022) & (first != 0)):
-            out[i] = int(integers(self.digits.reshape(D, -1)[:, i])) / (1 << -self.exponent)
-        return out.reshape(shape)
+            out[i] = integers(vectors[:, i]) / (1 << -self.exponent)
+        return np.reshape(out, shape)
 
 
 def integers(digits: IntArray) -> Any:

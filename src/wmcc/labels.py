@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,9 @@ def as_label(value: Any, where: str) -> Label:
     """
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, (bool, int, str)):
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, (bool, int)):
         return value
     if isinstance(value, bytes):
         return _decoded(value, where)
@@ -53,35 +55,24 @@ def _decoded(value: bytes, where: str) -> str:
         raise LabelError(f"{where} is {value!r}, which is not UTF-8 text.", "decode the labels first.") from None
 
 
-def is_text(labels: Iterable[Label]) -> bool | None:
-    """Whether labels are strings; None if there are none. Mixed kinds are refused."""
-    text: Label | None = None
-    number: Label | None = None
-    for label in labels:
-        if isinstance(label, str):
-            text = label
-        else:
-            number = label
-        if text is not None and number is not None:
-            raise InputTypeError(
-                f"labels are of mixed types: {number!r} is a number and {text!r} is a string.",
-                "use one kind, for instance y.astype(str), in y_true, y_pred and labels alike.",
-            )
-    return None if text is None and number is None else text is not None
-
-
 def plain(labels: Iterable[Label]) -> tuple[Label, ...]:
-    """Labels as a tuple; booleans become 0 and 1 where they stand beside other integers."""
+    """Labels as a tuple of one kind: booleans beside integers become 0 and 1, text beside numbers is refused."""
     labels = tuple(labels)
-    is_text(labels)
-    if any(isinstance(x, bool) for x in labels) and not all(isinstance(x, bool) for x in labels):
-        return tuple(int(x) for x in labels)
-    return labels
+    if len(set(map(type, labels))) < 2:
+        return labels
+    text = next((x for x in labels if isinstance(x, str)), None)
+    if text is None:
+        return tuple(map(int, labels))
+    number = next(x for x in labels if not isinstance(x, str))
+    raise InputTypeError(
+        f"labels are of mixed types: {number!r} is a number and {text!r} is a string.",
+        "use one kind, for instance y.astype(str), in y_true, y_pred and labels alike.",
+    )
 
 
 def ordered(labels: Iterable[Label]) -> tuple[Label, ...]:
     """Distinct labels in sorted order: numbers by value, strings by code point."""
-    return tuple(sorted(set(plain(labels)), key=lambda x: x))  # type: ignore[arg-type, return-value]
+    return tuple(sorted(set(plain(labels))))
 
 
 def given(labels: Any, name: str = "labels") -> tuple[Label, ...]:
@@ -94,6 +85,11 @@ def given(labels: Any, name: str = "labels") -> tuple[Label, ...]:
         raise InputError(f"{name} names {twice!r} twice; each class is named once.")
     check_count(len(result))
     return result
+
+
+def listed(labels: Sequence[Label]) -> str:
+    """Write the first labels, for messages."""
+    return ", ".join(map(repr, labels[:10])) + (f", … ({len(labels)} in all)" if len(labels) > 10 else "")
 
 
 def check_count(count: int) -> None:

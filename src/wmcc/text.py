@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 
 
 def decimal(x: float) -> str:
@@ -25,8 +26,17 @@ def number(x: float, digits: int = 6) -> str:
 def grid(rows: Sequence[Sequence[str]]) -> str:
     """Columns two spaces apart: the first to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        "  ".join(cell.ljust(width) if i == 0 else cell.rjust(width) for i, (cell, width) in enumerate(zip(row, widths, strict=True)))
-        for row in rows
+    lines = []
+    for row in rows:
+        first, *others = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        lines.append("  ".join([row[0].ljust(len(first)), *others]).rstrip())
+    return "\n".join(lines)
+
+
+def html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Write an HTML table; the first cell of a row is its heading. Everything is escaped."""
+    top = "".join(f"<th>{escape(x)}</th>" for x in head)
+    body = "".join(
+        f"<tr><th>{escape(row[0])}</th>" + "".join(f"<td>{escape(x)}</td>" for x in row[1:]) + "</tr>" for row in rows
     )
-    return "\n".join(line.rstrip() for line in lines)
+    return f"<table>{f'<thead><tr>{top}</tr></thead>' * bool(head)}<tbody>{body}</tbody></table>"

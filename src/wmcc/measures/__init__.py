@@ -11,7 +11,19 @@ MEASURES: dict[str, Measure] = {
 }
 """One number per table, by name."""
 
-CLASS_MEASURES: dict[str, ClassMeasure] = {
-    measure.name: measure for measure in (precision, recall, f1, iou, class_mcc)
-}
+CLASS_MEASURES: dict[str, ClassMeasure] = {measure.name: measure for measure in (precision, recall, f1, iou, class_mcc)}
 """One number per class, by name."""
+
+__all__ = [
+    "accuracy",
+    "balanced_accuracy",
+    "CLASS_MEASURES",
+    "ClassMeasure",
+    "ecc",
+    "kappa",
+    "mcc",
+    "Measure",
+    "MEASURES",
+    "mpc1",
+    "mpc2",
+]

@@ -9,7 +9,6 @@ nearest to the true value, or in very rare cases its neighbour.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from fractions import Fraction
 from math import isqrt
 
 GUARD = 70  # bits of a root before it is rounded to 53
@@ -51,4 +50,5 @@ def root_ratio(n: int, d: int, bits: int) -> int:
 
 def fixed(x: float, bits: int) -> int:
     """A finite float in units of ``2**-bits``, truncated."""
-    return int(Fraction(x) * (1 << bits))
+    numerator, denominator = x.as_integer_ratio()
+    return (numerator << bits) // denominator

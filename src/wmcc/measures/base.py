@@ -5,12 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from ..arraytypes import FloatArray
 from ..errors import InputError, InputTypeError, UndefinedMeasureError, UndefinedMeasureWarning
-from ..exact import FloatArray
 from ..sources import tabulate
 from ..table import Margins, Table
 
@@ -19,8 +19,7 @@ OnZero = Callable[[str], float]
 """Called by a measure with the reason why it (or one of its terms) is undefined; returns the value to use."""
 
 
-@dataclass(frozen=True)
-class Shares:
+class Shares(NamedTuple):
     """Margins divided by the total, as float64: what the gradients are written in."""
 
     total: float
@@ -67,9 +66,9 @@ class Measure:
     --------
     >>> import wmcc
     >>> wmcc.mcc([1, 1, 0, 0], [1, 0, 0, 0])
-    0.5773502691896258
+    0.5773502691896257
     >>> wmcc.mcc([1, 1, 0, 0], [1, 0, 0, 0], sample_weight=[100, 1, 1, 1])
-    0.8082903768654761
+    0.8124444637023875
     >>> wmcc.ecc.formula
     '(s·T − Σ r_k q_k) / √((s² − Σ r_k²)(s² − Σ q_k²))'
     """
@@ -121,8 +120,8 @@ class Measure:
         --------
         >>> import wmcc
         >>> wmcc.mcc.gradient([1, 1, 0, 0], [1, 0, 0, 0]).round(3)
-        array([[ 0.096, -0.289],
-               [-0.192,  0.192]])
+        array([[ 0.048, -0.722],
+               [-0.241,  0.144]])
         """
         table = as_table(y_true, y_pred, sample_weight, **options)
         self._check(table)
@@ -187,5 +186,3 @@ def on_zero(rule: Any, title: str) -> OnZero:
     else:
         raise InputError(f"zero_division is {rule!r}; expected a number, 'warn' or 'raise'.")
     return handle
-
-

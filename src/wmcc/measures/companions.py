@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..exact import FloatArray
+from ..arraytypes import FloatArray
 from ..table import Margins, Table
 from .arithmetic import mean, over_root
 from .base import Measure, OnZero, Shares, ZeroDivision, check_scorable, on_zero
@@ -105,4 +105,3 @@ recall = ClassMeasure("recall", "Recall", "d / r", lambda s, r, q, d: d / r if r
 f1 = ClassMeasure("f1", "F1", "2d / (r + q)", lambda s, r, q, d: 2 * d / (r + q) if r + q else None)
 iou = ClassMeasure("iou", "IoU", "d / (r + q − d)", lambda s, r, q, d: d / (r + q - d) if r + q else None)
 class_mcc = ClassMeasure("mcc", "MCC", "(s·d − r q) / √(r (s−r) q (s−q))", _class_mcc)
-

@@ -6,7 +6,7 @@ from math import isfinite
 
 import numpy as np
 
-from ..exact import FloatArray
+from ..arraytypes import FloatArray
 from ..table import Margins
 from .arithmetic import fixed, mean, over_root, over_roots, root_ratio
 from .base import Measure, OnZero, Shares
@@ -55,7 +55,9 @@ def _mpc2(m: Margins, zero: OnZero) -> float:
     substitute = zero(f"{absent} of {len(m.r)} classes lack weight in y_true or y_pred") if absent else 0.0
     if not isfinite(substitute):
         return substitute
-    return mean(lambda bits: [root_ratio(n, p, bits) for n, p in defined] + [absent * fixed(substitute, bits)], len(m.r))
+    return mean(
+        lambda bits: [root_ratio(n, p, bits) for n, p in defined] + [absent * fixed(substitute, bits)], len(m.r)
+    )
 
 
 def _cells(by_row: FloatArray, by_column: FloatArray, diagonal: FloatArray | float) -> FloatArray:
@@ -70,7 +72,7 @@ def _covariance_slope(x: Shares) -> FloatArray:
 
 def _ecc_slope(x: Shares, value: float) -> FloatArray:
     P, Q = float(x.r @ x.not_r), float(x.q @ x.not_q)
-    return _covariance_slope(x) / np.sqrt(P * Q) - value * _cells(x.not_r / P, x.not_q / Q, 0.0)
+    return np.asarray(_covariance_slope(x) / np.sqrt(P * Q) - value * _cells(x.not_r / P, x.not_q / Q, 0.0))
 
 
 def _inverse(x: FloatArray) -> FloatArray:
@@ -105,12 +107,8 @@ mcc = Measure(
     _ecc_slope,
     two_classes=True,
 )
-ecc = Measure(
-    "ecc", "ECC (R_K)", "(s·T − Σ r_k q_k) / √((s² − Σ r_k²)(s² − Σ q_k²))", (-1.0, 1.0), _ecc, _ecc_slope
-)
-mpc1 = Measure(
-    "mpc1", "MPC1", "Σ (s·C_kk − r_k q_k) / Σ √(r_k (s−r_k) q_k (s−q_k))", (-1.0, 1.0), _mpc1, _mpc1_slope
-)
+ecc = Measure("ecc", "ECC (R_K)", "(s·T − Σ r_k q_k) / √((s² − Σ r_k²)(s² − Σ q_k²))", (-1.0, 1.0), _ecc, _ecc_slope)
+mpc1 = Measure("mpc1", "MPC1", "Σ (s·C_kk − r_k q_k) / Σ √(r_k (s−r_k) q_k (s−q_k))", (-1.0, 1.0), _mpc1, _mpc1_slope)
 mpc2 = Measure(
     "mpc2",
     "MPC2",

@@ -11,7 +11,7 @@ from ..labels import Label
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import ZeroDivision, as_table
 from ..table import Table
-from ..text import decimal, grid, number
+from ..text import decimal, grid, html_table, number
 
 DISAGREEMENT = 0.1
 """ECC, MPC1 and MPC2 further apart than this are worth a sentence."""
@@ -104,18 +104,9 @@ class Score:
         return "\n\n".join(parts)
 
     def _repr_html_(self) -> str:
-        def rows(cells: list[list[str]], tag: str) -> str:
-            return "".join(
-                f"<tr><th>{escape(row[0])}</th>" + "".join(f"<{tag}>{escape(x)}</{tag}>" for x in row[1:]) + "</tr>"
-                for row in cells
-            )
-
         classes = self._classes()
         notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
-        return (
-            f"<table><tbody>{rows(self._overall(), 'td')}</tbody></table>"
-            f"<table><thead>{rows(classes[:1], 'th')}</thead><tbody>{rows(classes[1:], 'td')}</tbody></table>{notes}"
-        )
+        return html_table([], self._overall()) + html_table(classes[0], classes[1:]) + notes
 
 
 def score(
@@ -134,20 +125,20 @@ def score(
     --------
     >>> import wmcc
     >>> wmcc.score(["oak", "elm", "oak", "elm"], ["oak", "elm", "elm", "elm"], [300, 40, 25, 10], positive="oak")
-    MCC                    0.808122
-    ECC (R_K)              0.808122
-    MPC1                   0.808122
-    MPC2                   0.808122
-    Accuracy               0.933333
-    Balanced accuracy      0.961538
-    Cohen's kappa          0.789916
-    Rows                          4
-    Total weight                375
-    Effective sample size   1.51757
+    MCC                     0.7845
+    ECC (R_K)               0.7845
+    MPC1                    0.7845
+    MPC2                    0.7845
+    Accuracy                0.9333
+    Balanced accuracy       0.9615
+    Cohen's kappa           0.7619
+    Rows                         4
+    Total weight               375
+    Effective sample size  1.52315
     <BLANKLINE>
-    Class           Rows  Weight  Precision  Recall     F1     IoU     MCC
-    elm                2      50     0.6667       1    0.8  0.6667  0.8081
-    oak (positive)     2     325          1  0.9231   0.96  0.9231  0.8081
+    Class           Rows  Weight  Precision  Recall      F1     IoU     MCC
+    elm                2      50     0.6667  1.0000  0.8000  0.6667  0.7845
+    oak (positive)     2     325     1.0000  0.9231  0.9600  0.9231  0.7845
     """
     table = as_table(y_true, y_pred, sample_weight, **options)
     two = len(table.labels) <= 2

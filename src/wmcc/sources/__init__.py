@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy.typing as npt
-
 from .. import labels as _labels
+from ..arraytypes import Array
 from ..errors import InputError
 from ..table import Table
 from .arrays import Rules, tabulate_arrays
 from .columns import label_column, weight_array
-
-Array = npt.NDArray[Any]
 
 
 def tabulate(
@@ -25,7 +22,7 @@ def tabulate(
     positive: Any = None,
     threads: int | None = None,
 ) -> Table:
-    """Tabulate true and predicted labels, with a weight per observation.
+    r"""Tabulate true and predicted labels, with a weight per observation.
 
     Parameters
     ----------
@@ -65,7 +62,7 @@ def tabulate(
     >>> import wmcc
     >>> wmcc.tabulate(["oak", "elm", "elm"], ["oak", "elm", "oak"], [300, 2, 7.5])
     Table of 2 classes: 3 rows, total weight 309.5
-    true \\ predicted  elm  oak
+    true \ predicted  elm  oak
     elm                 2  7.5
     oak                 0  300
     >>> wmcc.tabulate([[0, 1], [255, 1]], [[0, 1], [0, 0]], ignore=255).ignored

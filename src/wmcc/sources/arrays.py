@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 import operator
 import os
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import reduce
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import labels as _labels
 from .. import tally
+from ..arraytypes import Array
 from ..errors import InputError, LabelError, WeightError
 from ..exact import Exact
 from ..labels import Label
@@ -25,15 +24,12 @@ from ..table import Table
 from .columns import Column, place
 from .encoders import Encoder, Map, encoders, native, readable
 
-Array = npt.NDArray[Any]
-
 BLOCK = 1 << 18  # rows converted at a time where the kernel cannot read the caller's memory as it is
 THREAD_ROWS = 1 << 19  # rows a thread must have to be worth starting
 THREAD_CELLS = 1 << 18  # cells of a table beyond which threads do not each fill one of their own
 
 
-@dataclass(frozen=True)
-class Rules:
+class Rules(NamedTuple):
     """What the caller said about labels."""
 
     labels: tuple[Label, ...] | None = None
@@ -43,13 +39,16 @@ class Rules:
 
 def tabulate_arrays(truth: Column, pred: Column, weights: Array | None, rules: Rules, threads: int | None) -> Table:
     """Tabulate two label columns and, maybe, weights, all of one shape."""
+    columns = [truth, pred]
     arrays = _flattened([truth.values, pred.values] + ([] if weights is None else [weights]))
     workers = _workers(threads, arrays[0].size)
-    with ThreadPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
-        run = pool.map if pool else map
-        total, codebook = _pass([truth, pred], arrays, rules, workers, run, guess=True)
-        if total.unknown and rules.labels is None:
-            total, codebook = _pass([truth, pred], arrays, rules, workers, run, guess=False)
+    if workers == 1:
+        total, codebook = _pass(columns, arrays, rules, 1, map)
+    else:
+        from concurrent.futures import ThreadPoolExecutor  # not before it is needed: it is slow to import
+
+        with ThreadPoolExecutor(workers) as pool:
+            total, codebook = _pass(columns, arrays, rules, workers, pool.map)
     if total.unknown:
         _raise_unknown([truth, pred], rules)
     if total.bad_weights and weights is not None:
@@ -58,15 +57,19 @@ def tabulate_arrays(truth: Column, pred: Column, weights: Array | None, rules: R
 
 
 def _pass(
-    columns: list[Column], arrays: list[Array], rules: Rules, workers: int, run: Map, guess: bool
+    columns: list[Column], arrays: list[Array], rules: Rules, workers: int, run: Map, guess: bool = True
 ) -> tuple[_Part, _Codebook]:
+    """Find the classes and tally all rows; once more if the classes were guessed from a sample, and wrongly."""
     codebook = _Codebook(rules)
     coders = encoders(columns, arrays[:2], codebook, run, guess)
     if len(codebook.classes) ** 2 > THREAD_CELLS or not all(coder.static for coder in coders):
         workers, run = 1, map
-    blocks = _blocks(arrays, workers)
-    parts = run(lambda first: _tally(coders, arrays, blocks[first::workers], codebook), range(workers))
-    return reduce(operator.add, chain.from_iterable(parts)), codebook
+    blocks = deque(_blocks(arrays, workers))  # each worker takes the next, so that a slow one holds up nobody
+    parts = run(lambda _: _tally(coders, arrays, blocks, codebook), range(workers))
+    total = reduce(operator.add, chain.from_iterable(parts))
+    if total.unknown and rules.labels is None and guess:
+        return _pass(columns, arrays, rules, workers, run, guess=False)
+    return total, codebook
 
 
 # ---- labels -----------------------------------------------------------------------------------------
@@ -89,19 +92,15 @@ class _Codebook:
         named = (int(x) for x in (*self.classes, *self._ignore) if not isinstance(x, str))
         return sorted(k for k in named if -(1 << 63) <= k < 1 << 64)
 
-    def code(self, label: Label) -> int:
-        """Code of a label: its class, a new class, or a sentinel for ignored and unknown ones."""
-        if label in self._ignore:
-            return tally.IGNORED
-        known = self._code.get(label)
-        if known is not None:
-            return known
-        if self._closed:
-            return tally.UNKNOWN
-        _labels.check_count(len(self.classes) + 1)
-        self._code[label] = len(self.classes)
-        self.classes.append(label)
-        return self._code[label]
+    def codes(self, labels: Sequence[Label]) -> list[int]:
+        """Code of each label: its class, a new class, or a sentinel for ignored and unknown ones."""
+        if not self._closed:
+            for label in labels:
+                if label not in self._ignore:
+                    self._code.setdefault(label, len(self._code))
+            self.classes = list(self._code)
+            _labels.check_count(len(self.classes))
+        return [tally.IGNORED if label in self._ignore else self._code.get(label, tally.UNKNOWN) for label in labels]
 
 
 # ---- rows -------------------------------------------------------------------------------------------
@@ -119,9 +118,11 @@ def _flattened(arrays: list[Array]) -> list[Array]:
 
 
 def _blocks(arrays: list[Array], workers: int) -> list[Any]:
-    """Indices that cut the rows into blocks: one per worker, or many small ones where blocks must be converted."""
+    """Indices that cut the rows into blocks: a few per worker, or many small ones where blocks must be converted."""
     shape, size = arrays[0].shape, arrays[0].size
-    most = -(-size // workers) if len(shape) == 1 and all(_direct(a) for a in arrays) else BLOCK
+    most = BLOCK
+    if len(shape) == 1 and all(_direct(a) for a in arrays):
+        most = size if workers == 1 else max(1, size // (16 * workers))
     if len(shape) == 1:
         return [slice(start, start + most) for start in range(0, size, most)]
     axis = 0
@@ -152,15 +153,14 @@ def _workers(threads: int | None, rows: int) -> int:
 # ---- the pass ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Part:
+class _Part(NamedTuple):
     """What a kernel found: a table over codes, and how many rows it could not place there."""
 
     table: Table
     unknown: int
     bad_weights: int
 
-    def __add__(self, other: _Part) -> _Part:
+    def __add__(self, other: _Part) -> _Part:  # type: ignore[override]
         return _Part(self.table + other.table, self.unknown + other.unknown, self.bad_weights + other.bad_weights)
 
 
@@ -179,13 +179,17 @@ def _read(kernel_tally: Any, size: int, weighted: bool) -> _Part:
     return _Part(Table(codes, n, w, w2, least, most, ignored), unknown, bad)
 
 
-def _tally(coders: list[Encoder], arrays: list[Array], blocks: list[Any], codebook: _Codebook) -> list[_Part]:
+def _tally(coders: list[Encoder], arrays: list[Array], blocks: deque[Any], codebook: _Codebook) -> list[_Part]:
     """Tally blocks of rows. Where classes turn up on the way, the table is put aside and a larger one begun."""
     weighted = len(arrays) == 3
     done: list[_Part] = []
     size = len(codebook.classes)
     kernel_tally = tally.active.Tally(size, weighted)
-    for index in blocks:
+    while True:
+        try:
+            index = blocks.popleft()
+        except IndexError:
+            break
         prepared = [e.prepare(native(array[index])) for e, array in zip(coders, arrays, strict=False)]
         if len(codebook.classes) > size:
             done.append(_read(kernel_tally, size, weighted))
@@ -226,7 +230,9 @@ def _looked_at(columns: list[Column], weights: Array | None, rules: Rules) -> It
     for start in range(0, columns[0].values.size, BLOCK):
         rows = slice(start, start + BLOCK)
         raw = [column.values.flat[rows].tolist() for column in columns]
-        named = [x if c.categories is None else [c.categories.get(k) for k in x] for c, x in zip(columns, raw, strict=True)]
+        named = [
+            x if c.categories is None else [c.categories.get(k) for k in x] for c, x in zip(columns, raw, strict=True)
+        ]
         w = [1.0] * len(raw[0]) if weights is None else weights.flat[rows].astype(np.float64).tolist()
         for i, (*pair, weight) in enumerate(zip(*named, w, strict=True), start):
             if not ignore.intersection(pair):
@@ -238,9 +244,9 @@ def _raise_unknown(columns: list[Column], rules: Rules) -> None:
     for row, pair, _ in _looked_at(columns, None, rules):
         for column, label in zip(columns, pair, strict=True):
             if label not in known:
-                shown = ", ".join(map(repr, (rules.labels or ())[:10])) + (", …" if len(known) > 10 else "")
+                where = place(column.name, column.values, row)
                 raise LabelError(
-                    f"{place(column.name, column.values, row)} is {label!r}, which is not among labels=({shown}).",
+                    f"{where} is {label!r}, which is not among labels=({_labels.listed(rules.labels or ())}).",
                     "add it to labels, or name it in ignore= to leave such rows out (they are counted).",
                 )
     raise InputError("a label changed while it was being read.")
@@ -250,7 +256,8 @@ def _raise_bad_weight(columns: list[Column], weights: Array, rules: Rules) -> No
     for row, _, weight in _looked_at(columns, weights, rules):
         if not 0 <= weight < np.inf:
             raise WeightError(
-                f"{place('sample_weight', weights, row)} is {weight!r}; a weight must be a finite number of at least 0.",
+                f"{place('sample_weight', weights, row)} is {weight!r}; "
+                "a weight must be a finite number of at least 0.",
                 "a weight of 0 leaves a row out.",
             )
     raise InputError("a weight changed while it was being read.")

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from ..arraytypes import Array
 from ..errors import InputError, InputTypeError, LabelError, WeightError
 from ..labels import Label, as_label
-from . import series
-
-Array = npt.NDArray[Any]
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """One column of labels.
 
     Parameters
@@ -43,24 +38,26 @@ def place(name: str, array: Array, row: int) -> str:
 
 def label_column(data: Any, name: str) -> Column:
     """Label column of a list, array, tensor or series."""
-    coded = None if isinstance(data, (np.ndarray, list)) else series.labels(data, name)
-    if coded is not None:
-        values, categories = coded
-        if categories is not None:
-            return Column(name, values, categories)
-        data = values
+    if not isinstance(data, (np.ndarray, list)):
+        from . import series  # brings narwhals, which arrays and lists do without
+
+        coded = series.labels(data, name)
+        if coded is not None:
+            data, categories = coded
+            if categories is not None:
+                return Column(name, data, categories)
     values = _as_array(data, name)
     kind = values.dtype.kind
     if kind in "biuUO":
         return Column(name, values)
-    if kind == "S":
-        return Column(name, np.char.decode(values, "utf-8"))
-    if kind == "T":  # NumPy's variable-width strings
+    if kind in "ST":  # bytes, and strings of variable width
         return Column(name, values.astype(object))
     if kind == "f":
         return Column(name, _whole(values, name))
     if kind in "mM":
-        raise InputTypeError(f"{name} holds dates or times ({values.dtype}), which are not labels.", "use str() of them.")
+        raise InputTypeError(
+            f"{name} holds dates or times ({values.dtype}), which are not labels.", "use str() of them."
+        )
     raise InputTypeError(f"{name} has dtype {values.dtype}; labels must be integers, booleans or strings.")
 
 
@@ -78,8 +75,11 @@ def _whole(values: Array, name: str) -> Array:
 def weight_array(data: Any) -> Array:
     """Weights as an array of real numbers; whether each is finite and not negative is the tally's business."""
     name = "sample_weight"
-    native = None if isinstance(data, (np.ndarray, list)) else series.weights(data, name)
-    values = _as_array(data if native is None else native, name)
+    if not isinstance(data, (np.ndarray, list)):
+        from . import series
+
+        data = series.weights(data, name)
+    values = _as_array(data, name)
     kind = values.dtype.kind
     if kind in "biuf":
         return values
@@ -169,7 +169,9 @@ def _objects(data: Any, name: str) -> Array:
 
 def _from_torch(data: Any, name: str) -> Array:
     if data.device.type != "cpu":
-        raise InputTypeError(f"{name} is a tensor on {data.device}; wmcc reads tensors on the CPU.", "pass tensor.cpu().")
+        raise InputTypeError(
+            f"{name} is a tensor on {data.device}; wmcc reads tensors on the CPU.", "pass tensor.cpu()."
+        )
     if data.is_sparse:
         raise InputTypeError(f"{name} is a sparse tensor.", "pass tensor.to_dense().")
     data = data.detach().resolve_conj().resolve_neg()

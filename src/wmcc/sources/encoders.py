@@ -11,13 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import tally
+from ..arraytypes import Array
 from ..labels import MAX_CLASSES, Label, as_label, check_count
 from .columns import Column, place
-
-Array = npt.NDArray[Any]
 
 DIRECT_RANGE = 22  # integers this close together are taken as the classes: their table is small, seen or not
 LOOKUP_RANGE = 1 << 20  # up to this far apart it is cheap to mark those that occur
@@ -32,8 +30,8 @@ class Codebook(Protocol):
 
     classes: list[Label]
 
-    def code(self, label: Label) -> int:
-        """Code of a label, new or known."""
+    def codes(self, labels: Sequence[Label]) -> list[int]:
+        """Return the code of each label, new or known."""
 
     @property
     def given_integers(self) -> list[int] | None:
@@ -59,7 +57,9 @@ def encoders(columns: list[Column], arrays: list[Array], codebook: Codebook, run
     ``guess`` the smallest and largest integer are taken from a sample; the kernel counts labels outside as
     unknown, so a wrong guess is noticed.
     """
-    if all(column.categories is None and array.dtype.kind in "iu" for column, array in zip(columns, arrays, strict=True)):
+    if all(
+        column.categories is None and array.dtype.kind in "iu" for column, array in zip(columns, arrays, strict=True)
+    ):
         raw = codebook.given_integers
         if raw is None:
             raw = _integers(arrays, run, guess)
@@ -131,7 +131,7 @@ class _Lookup:
     def __init__(self, raw: Sequence[int], labels: Sequence[Label], codebook: Codebook) -> None:
         self._low = raw[0] if raw else 0
         self._length = raw[-1] - self._low + 1 if raw else 0
-        codes = [codebook.code(label) for label in labels]
+        codes = codebook.codes(labels)
         # Consecutive classes need no table: the kernel adds instead of looking up.
         self._first = codes[0] if codes else 0
         self._table: Array | None = None
@@ -186,7 +186,7 @@ class _Keys(_Growing):
             check_count(2 * MAX_CLASSES + 1)
         found = self._known.keys()
         labels = np.frombuffer(found, self._dtype if self._dtype.itemsize else "U1")[len(self._table) :]
-        self._table += [self._codebook.code(label) for label in labels.tolist()]
+        self._table += self._codebook.codes(labels.tolist())
         return codes
 
 
@@ -203,6 +203,6 @@ class _Objects(_Growing):
         while (row := tally.active.find_codes(block, self._known, codes, row)) < len(block):
             label = as_label(block[row], place(self._column.name, self._column.values, self._row + row))
             self._known[block[row]] = len(self._table)
-            self._table.append(self._codebook.code(label))
+            self._table += self._codebook.codes([label])
         self._row += len(block)
         return codes

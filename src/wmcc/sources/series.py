@@ -11,13 +11,12 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-import numpy.typing as npt
 from narwhals import dependencies
 
+from ..arraytypes import Array
 from ..errors import InputTypeError, LabelError, WeightError
 from ..labels import Label, as_label
 
-Array = npt.NDArray[Any]
 Coded = tuple[Array, dict[int, Label] | None]
 
 
@@ -31,23 +30,27 @@ def labels(data: Any, name: str) -> Coded | None:
     return None
 
 
-def weights(data: Any, name: str) -> Array | None:
-    """Return the values of a series as an array; None if ``data`` is no series. Missing weights are refused."""
+def weights(data: Any, name: str) -> Any:
+    """Return the values of a series as an array, anything else as it is. Missing weights are refused."""
     if dependencies.is_narwhals_series(data):
         data = nw.to_native(data)
     for is_series, _ in _READERS:
         if is_series(data):
             missing, values = _missing(data), data
             if missing is not None:
-                raise WeightError(f"{name}[{missing}] is missing; every row needs a weight.", "drop or impute such rows.")
-            if _is_arrow(data) and "dictionary" in str(data.type) or "category" in str(getattr(data, "dtype", "")):
+                raise WeightError(
+                    f"{name}[{missing}] is missing; every row needs a weight.", "drop or impute such rows."
+                )
+            if (_is_arrow(data) and "dictionary" in str(data.type)) or "category" in str(getattr(data, "dtype", "")):
                 raise InputTypeError(f"{name} is categorical; a weight must be a real number.")
             return np.asarray(values.to_numpy(zero_copy_only=False) if _is_arrow_array(data) else values.to_numpy())
-    return None
+    return data
 
 
 def _is_arrow_array(data: Any) -> bool:
-    return type(data).__module__.partition(".")[0] == "pyarrow" and hasattr(data, "null_count") and not _is_chunked(data)
+    return (
+        type(data).__module__.partition(".")[0] == "pyarrow" and hasattr(data, "null_count") and not _is_chunked(data)
+    )
 
 
 def _is_chunked(data: Any) -> bool:
@@ -67,7 +70,7 @@ def _is_pandas(data: Any) -> bool:
 def _missing(data: Any) -> int | None:
     """Return the first missing row, if any."""
     if dependencies.is_polars_series(data):
-        return int(data.is_null().arg_max()) if data.null_count() else None
+        return data.is_null().to_list().index(True) if data.null_count() else None
     if _is_arrow(data):
         return data.is_null().to_pylist().index(True) if data.null_count else None
     null = np.asarray(data.isna())

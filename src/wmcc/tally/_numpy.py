@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..exact import RADIX_BITS, Exact, IntArray, split
+from ..arraytypes import Array, IntArray
+from ..exact import RADIX_BITS, Exact, split
 
-Array = Any
 Column = tuple[Array, int, int, int, Array | None]
 
 IGNORED = 1 << 30

@@ -31,8 +31,8 @@ int wmcc_sums_open(wmcc_sums *self, uint32_t classes, int weighted)
     if (self->replicas > 1 && self->stride % 64 == 0)
         self->stride++; /* replicas a multiple of 4 KiB apart would fight for the same cache sets */
     Py_ssize_t entries = self->stride * self->replicas;
-    self->limit_log2 = 12; /* a flush should cost little beside the rows it follows */
-    while (self->limit_log2 < 24 && (Py_ssize_t)1 << self->limit_log2 < 32 * entries)
+    self->limit_log2 = 12; /* a flush should cost little beside the rows it follows, and the window stay wide */
+    while (self->limit_log2 < 22 && (Py_ssize_t)1 << self->limit_log2 < 512 * self->stride)
         self->limit_log2++;
     self->bits = 62 - self->limit_log2;
     self->memory = malloc((size_t)entries * sizeof(wmcc_cell) + 63);
@@ -191,23 +191,25 @@ static void flush(wmcc_sums *self)
     magic(self, constant);
     const int64_t position[4] = {self->exponent - 52 + self->bits - WMCC_W_BASE, 2 * self->exponent - 52 + self->bits - WMCC_Q_BASE,
                                  self->exponent - 52 - WMCC_W_BASE, 2 * self->exponent - 52 - WMCC_Q_BASE};
-    for (Py_ssize_t i = 0; i < self->stride * self->replicas; i++) {
-        wmcc_cell *cell = self->cell + i;
-        Py_ssize_t index = i % self->stride;
-        if (cell->n == 0)
-            continue;
-        for (int k = 0; k < 4; k++) {
-            if (self->weighted && index < self->cells) {
-                uint64_t sum = cell->lane[k] - cell->n * bits_from(constant[k]);
-                int64_t sign = sum >> 63 ? -1 : 1;
-                add_digits(self, k & 1 ? self->q_plane : self->w_plane, index, sign, sign < 0 ? -sum : sum, position[k]);
+    for (Py_ssize_t i = 0; i < self->stride; i++) {
+        uint64_t n = 0, lane[4] = {0};
+        for (int r = 0; r < self->replicas; r++) {
+            wmcc_cell *cell = self->cell + r * self->stride + i;
+            n += cell->n;
+            for (int k = 0; k < 4; k++) {
+                lane[k] += cell->lane[k];
+                cell->lane[k] = 0;
             }
-            cell->lane[k] = 0;
+            cell->total += cell->n;
+            cell->n = 0;
         }
-        cell->total += cell->n;
-        cell->n = 0;
+        for (int k = 0; k < 4 && n > 0 && self->weighted && i < self->cells; k++) {
+            uint64_t sum = lane[k] - n * bits_from(constant[k]); /* of all replicas: `limit` bounds their rows together */
+            int64_t sign = sum >> 63 ? -1 : 1;
+            add_digits(self, k & 1 ? self->q_plane : self->w_plane, i, sign, sign < 0 ? -sum : sum, position[k]);
+        }
     }
-    self->additions += (uint64_t)self->replicas;
+    self->additions++;
     if (self->additions >> 28) {
         carry(self, self->w_plane, WMCC_W_DIGITS);
         carry(self, self->q_plane, WMCC_Q_DIGITS);

@@ -1,0 +1,133 @@
+"""Every bar of the first release with its measured ratio. Answers are asserted before anything is timed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from common import THREADS, data, floor, median, sklearn_mcc, spread, timed
+
+import wmcc
+
+RESULTS: list[tuple[str, str, str, bool]] = []
+
+
+def bar(what: str, value: float, limit: float, unit: str, at_least: bool, note: str = "") -> None:
+    met = value >= limit if at_least else value <= limit
+    sign = "≥" if at_least else "≤"
+    RESULTS.append((what, f"{value:.3g} {unit}", f"{sign} {limit:g}", met))
+    print(f"{'met ' if met else 'MISSED'}  {what}: {value:.3g} {unit} (bar {sign} {limit:g}) {note}", flush=True)
+
+
+def against_scikit_learn() -> None:
+    for classes, limit in ((2, 100), (20, 100), (200, 30)):
+        t, p, w = data(10**7, classes)
+        start = time.perf_counter()
+        theirs = sklearn_mcc(t, p, w)
+        peer = time.perf_counter() - start
+        assert abs(wmcc.ecc(t, p, w) - theirs) < 1e-9
+        ours = timed(lambda t=t, p=p, w=w: wmcc.ecc(t, p, w))
+        read = timed(floor((t, p, w)))
+        note = (
+            f"[wmcc {median(ours) * 100:.2f} ns/row ({spread(ours)}), scikit-learn {peer * 100:.0f}, "
+            f"memory floor {median(read) * 100:.2f}: {median(ours) / median(read):.2f} x the floor]"
+        )
+        bar(
+            f"int64, N = 1e7, K = {classes}, end to end, over scikit-learn", peer / median(ours), limit, "x", True, note
+        )
+
+
+def against_memory() -> None:
+    for classes, limit in ((2, 2.5), (20, 4.0)):
+        for dtype in ("u1", "i8"):
+            t, p, w = data(10**7, classes, dtype)
+            labels = range(classes)
+            assert wmcc.tabulate(t, p, w, labels=labels) == wmcc.tabulate(t, p, w)
+            read = floor((t, p, w))
+            ratios, ours, base = [], [], []
+            for _ in range(9):  # side by side, since the machine's speed drifts
+                base += timed(read, 1)
+                ours += timed(lambda t=t, p=p, w=w, labels=labels: wmcc.tabulate(t, p, w, labels=labels), 1)
+                ratios.append(ours[-1] / base[-1])
+            rates = f"{median(ours) * 100:.2f} against {median(base) * 100:.2f} ns/row"
+            note = f"[{rates}; ratios {min(ratios):.2f}–{max(ratios):.2f}]"
+            what = f"codes {dtype} with labels given, N = 1e7, K = {classes}, over the {THREADS}-thread memory floor"
+            bar(what, median(ratios), limit, "x", False, note)
+
+
+def small_inputs() -> None:
+    for classes in (2, 20):
+        t, p, w = data(1000, classes)
+        assert abs(wmcc.ecc(t, p, w) - sklearn_mcc(t, p, w)) < 1e-12
+        ours = [median(timed(lambda t=t, p=p, w=w: wmcc.ecc(t, p, w), 200)) for _ in range(15)]
+        peer = timed(lambda t=t, p=p, w=w: sklearn_mcc(t, p, w), 50)
+        note = f"[best {min(ours) * 1e6:.0f}, worst {max(ours) * 1e6:.0f}; scikit-learn {median(peer) * 1e6:,.0f} µs]"
+        bar(f"N = 1,000, K = {classes}, one call of ecc", median(ours) * 1e6, 60, "µs", False, note)
+
+
+def strings() -> None:
+    t, p, w = data(10**6, 10)
+    names = np.array([f"land cover class {k}" for k in range(10)])
+    for kind, (a, b) in {
+        "str": (names[t], names[p]),
+        "object": (names[t].astype(object), names[p].astype(object)),
+    }.items():
+        start = time.perf_counter()
+        theirs = sklearn_mcc(a, b, w)
+        peer = time.perf_counter() - start
+        assert abs(wmcc.ecc(a, b, w) - theirs) < 1e-9
+        ours = timed(lambda a=a, b=b: wmcc.ecc(a, b, w))
+        note = f"[{median(ours) * 1e9 / 1e6:.1f} ns/row ({spread(ours)})]"
+        bar(f"strings ({kind}), N = 1e6, K = 10, over scikit-learn", peer / median(ours), 30, "x", True, note)
+
+
+def peak_memory() -> None:
+    """Resident memory beyond the inputs while the pass runs (Linux lets the peak be reset)."""
+    status = Path("/proc/self/status")
+    if not status.exists():
+        print("skip   peak memory: needs /proc")
+        return
+
+    def kilobytes(name: str) -> int:
+        return int(next(line.split()[1] for line in status.read_text().splitlines() if line.startswith(name)))
+
+    for classes in (2, 20, 200):
+        t, p, w = data(10**7, classes)
+        wmcc.tabulate(t[: 2 * 10**6], p[: 2 * 10**6], w[: 2 * 10**6])  # thread stacks and the like
+        Path("/proc/self/clear_refs").write_text("5")
+        before = kilobytes("VmRSS")
+        wmcc.tabulate(t, p, w)
+        extra = (kilobytes("VmHWM") - before) * 1024 / (t.nbytes + p.nbytes + w.nbytes)
+        limit = 1.0 if classes < 200 else float("inf")
+        bar(f"peak extra memory, N = 1e7, K = {classes}", 100 * max(0.0, extra), limit, "% of the input", False)
+
+
+def import_time() -> None:
+    def once(code: str) -> float:
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+        return time.perf_counter() - start
+
+    bare, peers, ours = [], [], []
+    for _ in range(21):
+        bare.append(once("pass"))
+        peers.append(once("import numpy, narwhals"))
+        ours.append(once("import wmcc"))
+    start = median(bare)
+    ratio = (median(ours) - start) / (median(peers) - start)
+    note = (
+        f"[{(median(ours) - start) * 1e3:.0f} against {(median(peers) - start) * 1e3:.0f} ms beyond Python's own start]"
+    )
+    bar("import wmcc, over importing NumPy and narwhals", ratio, 1.3, "x", False, note)
+
+
+if __name__ == "__main__":
+    print(f"kernel: {wmcc.kernel()}; {len(os.sched_getaffinity(0))} processors\n")
+    for section in (against_scikit_learn, against_memory, small_inputs, strings, peak_memory, import_time):
+        section()
+    missed = [what for what, _, _, met in RESULTS if not met]
+    print(f"\n{len(RESULTS) - len(missed)} of {len(RESULTS)} bars met" + "".join(f"\n  missed: {x}" for x in missed))

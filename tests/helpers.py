@@ -1,0 +1,62 @@
+"""What several test files share: the two kernels, and strategies for rows."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
+
+from wmcc import tally
+from wmcc.tally import _numpy
+
+COMPILED = tally.active
+KERNELS = {"compiled": COMPILED, "numpy": _numpy}
+
+
+@contextlib.contextmanager
+def using(kernel: str):
+    """Tabulate with one of the kernels."""
+    before, tally.active = tally.active, KERNELS[kernel]
+    try:
+        yield
+    finally:
+        tally.active = before
+
+
+class Rows(NamedTuple):
+    t: list[int]
+    p: list[int]
+    w: list[float]
+
+    def only(self, keep) -> Rows:
+        return Rows(*([x for x, k in zip(column, keep, strict=True) if k] for column in self))
+
+    @property
+    def arrays(self):
+        return np.array(self.t), np.array(self.p), np.array(self.w, dtype=np.float64)
+
+
+ordinary = st.floats(0, 1e6, allow_subnormal=False)
+small_counts = st.integers(0, 5).map(float)
+extreme = st.tuples(st.floats(1, 10, exclude_max=True), st.integers(-300, 299)).map(lambda x: x[0] * 10.0 ** x[1])
+subnormal = st.integers(0, 2**52).map(lambda m: math.ldexp(m, -1074))
+any_weight = st.one_of(ordinary, small_counts, extreme, subnormal)
+
+
+@st.composite
+def rows(
+    draw: Any, classes: int = 5, most: int = 25, weight=any_weight, least_classes: int = 1, positive_total=True
+) -> Rows:
+    K = draw(st.integers(least_classes, classes))
+    n = draw(st.integers(1, most))
+    label = st.integers(0, K - 1)
+    t, p = (draw(st.lists(label, min_size=n, max_size=n)) for _ in range(2))
+    if draw(st.booleans()):  # mostly right, so that scores of all sizes come up
+        p = [a if draw(st.integers(0, 3)) else b for a, b in zip(t, p, strict=True)]
+    w = draw(st.lists(weight, min_size=n, max_size=n))
+    if positive_total and not any(w):
+        w[0] = 1.0
+    return Rows(t, p, w)

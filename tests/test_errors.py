@@ -1,0 +1,218 @@
+"""Bad input gets a sentence: what was expected, what came and where, what to do."""
+
+import datetime
+import traceback
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from helpers import KERNELS, using
+
+import wmcc
+
+NAN, INF = float("nan"), float("inf")
+Y = [0, 1, 1]
+
+SHAPES = {
+    "lengths differ": (([0, 1], [0, 1, 1]), "same shape; they have \\(2,\\) and \\(3,\\)"),
+    "weights too short": ((Y, Y, [1.0, 2.0]), "shape of the labels, \\(3,\\); it has \\(2,\\)"),
+    "weights too long": ((Y, Y, np.ones(4)), "\\(4,\\)"),
+    "empty": (([], []), "no rows"),
+    "empty arrays": ((np.zeros(0, int), np.zeros(0, int)), "no rows"),
+    "one-hot both": ((np.eye(3, dtype=int), np.eye(3, dtype=int)[[0, 2, 1]]), "one-hot[\\s\\S]*argmax\\(axis=1\\)"),
+    "one-hot prediction": ((Y, np.eye(3)), "one-hot rows or probabilities; pass y.argmax\\(axis=-1\\)"),
+    "channels": ((np.zeros((2, 5, 6), int), np.zeros((2, 4, 5, 6))), "channel per class; pass y.argmax\\(axis=1\\)"),
+    "column vector": ((Y, np.array(Y)[:, None]), "drop the last axis"),
+    "single label": ((1, Y), "y_true is 1 \\(int\\)"),
+    "0-d": ((np.array(1), Y), "single value \\(1\\)"),
+    "one weight for all": ((Y, Y, 2.0), "sample_weight is 2.0 \\(float\\)"),
+    "ragged": (([[1, 2], [3]], [[1, 2], [3]]), "y_true\\[0\\] is \\[1, 2\\]|ragged"),
+    "masked": ((np.ma.array(Y, mask=[0, 1, 0]), Y), "y_true\\[1\\] is masked"),
+}
+
+LABELS = {
+    "NaN": (([0.0, NAN, 1.0], Y), "y_true\\[1\\] is missing \\(nan\\)"),
+    "NaN in an image": (([[0.0, 0.0], [0.0, NAN]], [[0, 1], [1, 0]]), "y_true\\[1, 1\\] is missing"),
+    "None": ((["a", None, "b"], ["a", "b", "b"]), "y_true\\[1\\] is missing \\(None\\)"),
+    "NaN among strings": ((["a", NAN, "b"], ["a", "b", "b"]), "y_true\\[1\\] is missing \\(nan\\)"),
+    "NaT": ((np.array(["NaT"], dtype="M8[D]").astype(object), [0]), "y_true\\[0\\] is missing"),
+    "pd.NA": ((pd.Series([1, None, 2], dtype="Int64"), Y), "y_true\\[1\\] is missing"),
+    "pandas missing text": ((pd.Series(["a", None]), ["a", "b"]), "y_true\\[1\\] is missing"),
+    "pandas missing category": ((Y, pd.Series([1, None, 2], dtype="category")), "y_pred\\[1\\] is missing"),
+    "pandas object with NA": ((pd.Series([1, pd.NA, 2], dtype=object), Y), "y_true\\[1\\] is missing"),
+    "polars null": ((pl.Series([1, None, 2]), Y), "y_true\\[1\\] is missing"),
+    "polars null text": ((pl.Series(["a", None]), ["a", "b"]), "y_true\\[1\\] is missing"),
+    "arrow null": ((pa.array(["a", None]), ["a", "b"]), "y_true\\[1\\] is missing"),
+    "arrow null in a dictionary": ((pa.array(["a", None]).dictionary_encode(), ["a", "b"]), "y_true\\[1\\] is missing"),
+    "fractional": (([0.0, 0.5, 1.0], Y), "y_true\\[1\\] is 0.5[\\s\\S]*argmax"),
+    "infinite": (([0.0, INF, 1.0], Y), "y_true\\[1\\] is inf"),
+    "too large a float": (([0.0, 1e30, 1.0], Y), "y_true\\[1\\] is .*1e\\+30.*too large"),
+    "fraction among objects": ((np.array([1, 0.5], dtype=object), [1, 1]), "y_true\\[1\\] is 0.5"),
+    "not UTF-8": ((np.array([b"\xff"], dtype=object), [1]), "UTF-8"),
+    "bytes that are not UTF-8": ((np.array([b"\xff"]), ["a"]), "UTF-8"),
+}
+
+LABEL_TYPES = {
+    "mixed in a column": (([1, "a", 2], [1, 1, 2]), "mixed types: 1 is a number and 'a' is a string"),
+    "mixed between columns": ((["0", "1", "1"], Y), "mixed types"),
+    "mixed in pandas": ((pd.Series([1, "a"], dtype=object), [1, 1]), "mixed types"),
+    "dates": ((np.array(["2020-01-01"], dtype="M8[D]"), ["a"]), "dates or times"),
+    "date objects": (([datetime.date(2020, 1, 1)], ["a"]), "y_true\\[0\\] is datetime.date"),
+    "decimals": (([Decimal("1.5")], [1]), "Decimal"),
+    "complex": ((np.array([1j]), [1]), "complex128"),
+    "records": ((np.zeros(2, dtype=[("a", int)]), [0, 0]), "dtype"),
+    "lists inside": ((np.array([[1], [2, 3]], dtype=object), [1, 2]), "y_true\\[0\\] is \\[1\\] of type list"),
+    "dict": (({"a": 1}, Y), "\\(dict\\)"),
+    "set": (({1, 2}, Y), "\\(set\\)"),
+    "text": (("abc", Y), "'abc' \\(str\\)"),
+    "generator": ((Y, (x for x in Y)), "generator[\\s\\S]*list"),
+    "None instead of labels": ((None, Y), "None"),
+}
+
+WEIGHTS = {
+    "negative": ([1.0, -2.5, 1.0], "sample_weight\\[1\\] is -2.5"),
+    "NaN": ([1.0, 1.0, NAN], "sample_weight\\[2\\] is nan"),
+    "infinite": ([INF, 1.0, 1.0], "sample_weight\\[0\\] is inf"),
+    "minus infinite": ([1.0, -INF, 1.0], "sample_weight\\[1\\] is -inf"),
+    "negative float32": (np.array([1, -1, 1], dtype=np.float32), "sample_weight\\[1\\] is -1.0"),
+    "negative integer": (np.array([1, 1, -7]), "sample_weight\\[2\\] is -7.0"),
+    "NaN after a negative zero": ([-0.0, NAN, 1.0], "sample_weight\\[1\\] is nan"),
+    "missing in pandas": (pd.Series([1.0, None, 2.0], dtype="Float64"), "sample_weight\\[1\\] is missing"),
+    "NaN in pandas": (pd.Series([1.0, None, 2.0]), "sample_weight\\[1\\] is (nan|missing)"),
+    "null in polars": (pl.Series([1.0, None, 2.0]), "sample_weight\\[1\\] is missing"),
+    "null in arrow": (pa.array([1.0, None, 2.0]), "sample_weight\\[1\\] is missing"),
+    "huge integer": ([10**400, 1, 1], "sample_weight\\[0\\] is 1000"),
+}
+
+WEIGHT_TYPES = {
+    "None inside": ([1.0, None, 1.0], "sample_weight\\[1\\] is None"),
+    "numeric text inside": (np.array([1.0, "2", 1.0], dtype=object), "sample_weight\\[1\\] is '2'"),
+    "text": (["1", "2", "3"], "sample_weight\\[0\\] is '1'"),
+    "text array": (np.array(["1", "2", "3"]), "text"),
+    "complex": (np.array([1, 2, 1j]), "complex"),
+    "complex inside": ([1, 2, 1j], "complex|1j"),
+    "dates": (np.array(["2020-01-01"] * 3, dtype="M8[D]"), "dates"),
+    "categories": (pd.Series([1.0, 2.0, 3.0], dtype="category"), "categorical"),
+    "name of a column": ("area", "'area' \\(str\\)"),
+}
+
+
+def check(error, message, *arguments, **options):
+    with pytest.raises(error, match=message) as caught:
+        wmcc.tabulate(*arguments, **options)
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    assert "wmcc" in frames[-1].filename, "a traceback from inside a dependency"
+    assert isinstance(caught.value, wmcc.WmccError)
+    assert str(caught.value)[0].isalnum()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(("arguments", "message"), SHAPES.values(), ids=list(SHAPES))
+def test_shapes(kernel, arguments, message):
+    with using(kernel):
+        check((wmcc.InputError, wmcc.InputTypeError), message, *arguments)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(("arguments", "message"), LABELS.values(), ids=list(LABELS))
+def test_labels(kernel, arguments, message):
+    with using(kernel):
+        check(wmcc.LabelError, message, *arguments)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(("arguments", "message"), LABEL_TYPES.values(), ids=list(LABEL_TYPES))
+def test_label_types(kernel, arguments, message):
+    with using(kernel):
+        check(wmcc.InputTypeError, message, *arguments)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(("weights", "message"), WEIGHTS.values(), ids=list(WEIGHTS))
+def test_weights(kernel, weights, message):
+    with using(kernel):
+        check(wmcc.WeightError, message, Y, Y, weights)
+
+
+@pytest.mark.parametrize(("weights", "message"), WEIGHT_TYPES.values(), ids=list(WEIGHT_TYPES))
+def test_weight_types(weights, message):
+    check(wmcc.InputTypeError, message, Y, Y, weights)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_first_bad_row_of_many_is_named(kernel):
+    n = 700_000
+    t, w = np.zeros(n, dtype=np.int16), np.ones(n)
+    w[654_321:] = -1.0
+    with using(kernel):
+        check(wmcc.WeightError, r"sample_weight\[654321\] is -1.0", t, t, w, threads=2)
+        w[654_321:] = 1.0
+        t[600_001] = 9
+        check(wmcc.LabelError, r"y_true\[600001\] is 9, which is not among labels=\(0, 1\)", t, t, w, labels=[0, 1])
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_unknown_labels(kernel):
+    with using(kernel):
+        hint = r"y_pred\[2\] is 'c', which is not among labels=\('a', 'b'\)\.\n\nHint: [\s\S]*ignore="
+        check(wmcc.LabelError, hint, list("aab"), list("abc"), labels=["a", "b"])
+        check(wmcc.LabelError, hint, np.array(list("aab")), np.array(list("abc")), labels=["a", "b"])
+        check(wmcc.LabelError, hint, pd.Categorical(list("aab")), pd.Categorical(list("abc")), labels=["a", "b"])
+        check(wmcc.LabelError, r"y_true\[0, 1\] is 7", [[0, 7]], [[0, 1]], labels=[0, 1])
+        check(wmcc.LabelError, r"y_true\[0\] is 0, which is not among labels=\(\)", [0], [0], labels=[])
+
+
+def test_too_many_classes():
+    message = r"100,000 classes[\s\S]*10,000,000,000 cells[\s\S]*1,000\.0 GB"
+    with pytest.raises(wmcc.TooManyClassesError, match=message):
+        wmcc.tabulate([0], [0], labels=range(100_000))
+    identifiers = np.arange(100_000)
+    for many in (identifiers, identifiers * 10**9, identifiers.astype(str), identifiers.astype(object)):
+        check(wmcc.TooManyClassesError, r"classes or more: their table has [\d,]+ cells", many, many)
+    check(wmcc.TooManyClassesError, "classes", pd.Series(identifiers).astype(str), identifiers.astype(str))
+    with pytest.raises(wmcc.TooManyClassesError):
+        wmcc.Table.from_counts(np.zeros((3000, 3000), dtype=int))
+
+
+def test_arguments():
+    check(wmcc.InputError, "255 is in labels and in ignore", Y, Y, labels=[0, 1, 255], ignore=255)
+    check(wmcc.InputError, "labels names 1 twice", Y, Y, labels=[1, 1])
+    check(wmcc.InputTypeError, "mixed types", Y, Y, labels=[1, "a"])
+    check(wmcc.LabelError, r"labels\[1\] is missing", Y, Y, labels=[1, None])
+    check(wmcc.InputError, "threads is 0", Y, Y, threads=0)
+    check(wmcc.InputError, "threads is 1.5", Y, Y, threads=1.5)
+    check(wmcc.InputTypeError, "mixed types: 0 is a number and 'x'", Y, Y, positive="x")
+    check(wmcc.InputError, "positive=2 must be one of the labels", Y, Y, positive=2)
+    check(wmcc.LabelError, "positive is missing", Y, Y, positive=NAN)
+
+
+def test_nothing_to_score():
+    with pytest.raises(wmcc.InputError, match="total weight of 3 rows is zero"):
+        wmcc.mcc(Y, Y, [0, 0, 0])
+    with pytest.raises(wmcc.InputError, match="no observations"):
+        wmcc.score(wmcc.Table.empty())
+    with pytest.raises(wmcc.InputTypeError, match=r"only a ndarray[\s\S]*from_counts"):
+        wmcc.mcc(np.eye(2))
+    with pytest.raises(wmcc.InputTypeError, match="a Table was given"):
+        wmcc.mcc(wmcc.tabulate(Y, Y), Y)
+    with pytest.raises(wmcc.InputTypeError, match=r"expected a Table, or y_true and y_pred; got only a list"):
+        wmcc.effective_sample_size([1])
+
+
+def test_the_tree():
+    for error, builtin in (
+        (wmcc.InputError, ValueError),
+        (wmcc.LabelError, wmcc.InputError),
+        (wmcc.WeightError, wmcc.InputError),
+        (wmcc.TooManyClassesError, wmcc.InputError),
+        (wmcc.InputTypeError, TypeError),
+        (wmcc.UndefinedMeasureError, ValueError),
+        (wmcc.SchemaError, ValueError),
+        (wmcc.MissingDependencyError, ImportError),
+    ):
+        assert issubclass(error, wmcc.WmccError)
+        assert issubclass(error, builtin)
+        assert error.__name__ in wmcc.errors.__doc__

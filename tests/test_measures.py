@@ -1,0 +1,217 @@
+"""Every measure against the exact oracle, to the last digits."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import oracle
+import pytest
+from helpers import any_weight, extreme, rows
+from hypothesis import given
+from hypothesis import strategies as st
+
+import wmcc
+
+BAR = 4.0  # units in the last place; the code aims at half of one
+AIM = 0.51
+
+cell = st.one_of(st.just(0.0), any_weight)
+dominated = st.sampled_from([0.0, 1e-4, 2e-4, 1.0, 1e12, 3e12])
+
+
+def table_of(cells):
+    w = np.array(cells, dtype=np.float64)
+    n = (w > 0).astype(int)
+    return wmcc.Table.from_cells(range(len(w)), n, w, np.where(n, 1.0, 0.0), w, w)
+
+
+@st.composite
+def matrices(draw, weight=cell, classes=6):
+    K = draw(st.integers(1, classes))
+    cells = [[draw(weight) for _ in range(K)] for _ in range(K)]
+    if not any(map(any, cells)):
+        cells[0][0] = 1.0
+    return cells
+
+
+def fractions_of(cells):
+    return [[Fraction(x) for x in row] for row in cells]
+
+
+def assert_exact(measure, table, C):
+    if measure.two_classes and len(C) > 2:
+        return
+    true = oracle.exact(measure.name, C)
+    if true is None:
+        assert math.isnan(measure(table, zero_division=float("nan")))
+        assert measure(table) == 0.0
+        return
+    got = measure(table)
+    assert measure.range[0] <= got <= measure.range[1]
+    assert oracle.ulps(got, true) <= AIM < BAR
+
+
+@pytest.mark.parametrize("measure", wmcc.MEASURES.values(), ids=lambda m: m.name)
+@given(cells=st.one_of(matrices(), matrices(dominated), matrices(extreme)))
+def test_measures_are_exact_on_any_table(measure, cells):
+    assert_exact(measure, table_of(cells), fractions_of(cells))
+
+
+@pytest.mark.parametrize("measure", wmcc.MEASURES.values(), ids=lambda m: m.name)
+@given(data=rows())
+def test_measures_are_exact_on_rows(measure, data):
+    table = wmcc.tabulate(*data.arrays)
+    assert_exact(measure, table, oracle.matrix(*data, table.labels))
+
+
+@pytest.mark.parametrize("measure", wmcc.CLASS_MEASURES.values(), ids=lambda m: m.name)
+@given(cells=st.one_of(matrices(), matrices(dominated)))
+def test_class_measures_are_exact(measure, cells):
+    C = fractions_of(cells)
+    for k, got in enumerate(measure(table_of(cells), zero_division=float("nan"))):
+        true = oracle.exact_class(measure.name, C, k)
+        if true is None:
+            assert math.isnan(got)
+        else:
+            assert -1 <= got <= 1
+            assert oracle.ulps(got, true) <= AIM
+
+
+@pytest.mark.parametrize("K", [10, 50])
+@pytest.mark.parametrize("measure", wmcc.MEASURES.values(), ids=lambda m: m.name)
+def test_many_classes_and_scores_near_zero(measure, K):
+    rng = np.random.default_rng(K)
+    for scale in (0, 2, 300):
+        cells = rng.random((K, K)) * 10.0 ** rng.uniform(-scale, scale, (K, K))
+        table = table_of(cells)
+        assert_exact(measure, table, fractions_of(cells.tolist()))
+    # independent margins, rounded: every correlation is nearly zero and every product cancels
+    r, q = rng.random(K), rng.random(K)
+    cells = np.outer(r, q)
+    assert_exact(measure, table_of(cells), fractions_of(cells.tolist()))
+
+
+def test_terms_that_nearly_cancel():
+    # MPC2 of one class well predicted and one equally badly: the terms cancel to 1e-17 or to nothing
+    for tiny in (0.0, 2.0**-40, 2.0**-52):
+        cells = [[2.0, 1.0, 0.0], [1.0, 1.0 + tiny, 3.0], [0.5, 2.0, 1.0]]
+        assert_exact(wmcc.mpc2, table_of(cells), fractions_of(cells))
+
+
+def test_known_failures_of_others():
+    """Inputs on which other implementations return a wrong number; see docs/design.md."""
+    y = [0, 0, 1, 1]
+    for weight in (1e-300, 1e-85, 1e77, 1e160, 1e300):
+        assert wmcc.mcc(y, y, [weight] * 4) == 1.0
+    assert wmcc.mcc(table_of([[1e12, 1e-4], [1e-4, 2e-4]])) == pytest.approx(2 / 3, abs=1e-12)
+    counts = wmcc.Table.from_counts([[10**9, 2 * 10**8], [10**8, 10**9]])
+    assert oracle.ulps(wmcc.mcc(counts), oracle.exact("mcc", [[Fraction(int(x)) for x in row] for row in counts.n])) < 1
+
+
+def test_mpc1_can_be_one_at_low_accuracy():
+    score = wmcc.score([1] + [2] * 8, [1] + [0] * 8)
+    assert (score.ecc, score.mpc1, score.mpc2, score.accuracy) == (0.5, 1.0, 1 / 3, 1 / 9)
+    assert "differ" in score.disagreement
+    assert score.disagreement in repr(score)
+    assert wmcc.score([0, 1, 2], [0, 1, 2]).disagreement is None
+
+
+@given(data=rows(classes=4))
+def test_ecc_is_at_most_mpc1_in_size(data):
+    table = wmcc.tabulate(*data.arrays)
+    assert abs(wmcc.ecc(table)) <= abs(wmcc.mpc1(table)) * (1 + 2**-52)
+
+
+# ---- undefined -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["mcc", "ecc", "mpc1", "mpc2"])
+def test_zero_denominators(name):
+    measure, one_class = wmcc.MEASURES[name], ([1, 1, 1], [1, 0, 1])
+    assert measure(*one_class) == 0.0
+    assert math.isnan(measure(*one_class, zero_division=math.nan))
+    assert measure(*one_class, zero_division=-0.25) == -0.25
+    with pytest.warns(wmcc.UndefinedMeasureWarning, match="y_true"):
+        assert measure(*one_class, zero_division="warn") == 0.0
+    with pytest.raises(wmcc.UndefinedMeasureError, match="y_true"):
+        measure(*one_class, zero_division="raise")
+    with pytest.raises(wmcc.InputError, match="zero_division is 'nan'"):
+        measure(*one_class, zero_division="nan")
+
+
+def test_mpc2_is_undefined_term_by_term():
+    y_true, y_pred = [0, 1, 1, 0], [0, 1, 1, 1]
+    two = wmcc.mpc2(y_true, y_pred)
+    assert wmcc.mpc2(y_true, y_pred, labels=[0, 1, 2]) == pytest.approx(two * 2 / 3, rel=1e-15)
+    assert wmcc.mpc2(y_true, y_pred, labels=[0, 1, 2], zero_division=1.0) == pytest.approx((2 * two + 1) / 3, rel=1e-15)
+    assert math.isnan(wmcc.mpc2(y_true, y_pred, labels=[0, 1, 2], zero_division=math.nan))
+    assert wmcc.ecc(y_true, y_pred, labels=[0, 1, 2]) == wmcc.ecc(y_true, y_pred)
+
+
+# ---- gradients --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", wmcc.MEASURES.values(), ids=lambda m: m.name)
+@given(data=rows(classes=4, weight=st.floats(0.01, 100), least_classes=2))
+def test_gradient_is_the_derivative(measure, data):
+    table = wmcc.tabulate(*data.arrays)
+    C = oracle.matrix(*data, table.labels)
+    K = len(C)
+    if (measure.two_classes and K > 2) or oracle.exact(measure.name, C) is None:
+        return
+    gradient = measure.gradient(table)
+    steepest = float(np.abs(gradient).max())
+    assert abs(float((gradient * table.w).sum())) <= 1e-13 * steepest * table.total
+    h = Fraction(1, 10**60)
+    for a in range(K):
+        for b in range(K):
+            if C[a][b] == 0:
+                continue  # one-sided there
+            values = []
+            for step in (h, -h):
+                moved = [row[:] for row in C]
+                moved[a][b] += step
+                values.append(oracle.exact(measure.name, moved))
+            true = float((values[0] - values[1]) / 2 * 10**60)
+            assert gradient[a, b] == pytest.approx(true, rel=1e-12, abs=1e-13 * steepest)
+
+
+def test_gradient_of_an_undefined_measure():
+    with pytest.raises(wmcc.UndefinedMeasureError):
+        wmcc.ecc.gradient([1, 1], [1, 0])
+    assert not wmcc.mpc2.gradient([1, 1], [1, 0]).any()
+
+
+# ---- the rest ---------------------------------------------------------------------------------------
+
+
+def test_effective_sample_size():
+    assert wmcc.effective_sample_size(wmcc.tabulate([0, 1, 1], [0, 0, 1])) == 3.0
+    for scale in (1e-300, 1.0, 1e300):
+        assert wmcc.effective_sample_size(wmcc.tabulate([0, 1, 1], [0, 0, 1], [scale] * 3)) == pytest.approx(
+            3, rel=1e-15
+        )
+
+
+def test_mcc_is_for_two_classes():
+    with pytest.raises(wmcc.InputError, match=r"two classes; this table has 3[\s\S]*wmcc.ecc"):
+        wmcc.mcc([0, 1, 2], [0, 1, 2])
+
+
+def test_score_reads_the_registry():
+    table = wmcc.tabulate([0, 1, 2, 2], [0, 2, 2, 1], [1.0, 2.5, 3.0, 1.0])
+    score = wmcc.score(table)
+    for name, measure in wmcc.MEASURES.items():
+        assert getattr(score, name) == (None if measure.two_classes else measure(table))
+        assert (f"\n{measure.title} " in f"\n{score}") is not measure.two_classes
+    for name, measure in wmcc.CLASS_MEASURES.items():
+        assert [getattr(c, name) for c in score.classes] == measure(table).tolist()
+    assert (score.n, score.weight, [c.label for c in score.classes]) == (4, 7.5, [0, 1, 2])
+
+
+def test_score_names_the_positive_class_and_escapes_labels():
+    score = wmcc.score(["<b>", "no"], ["<b>", "<b>"], positive="<b>")
+    assert "<b> (positive)" in repr(score)
+    assert "&lt;b&gt; (positive)" in score._repr_html_()
+    assert "<b>" not in score._repr_html_()
+    assert "… and 20 more classes" in repr(wmcc.score(list(range(50)), list(range(50))))

@@ -1,0 +1,137 @@
+"""The shape of the package: its face, its layers, its weight, its size."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import wmcc
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "wmcc"
+
+LAYERS = [
+    {"arraytypes", "errors", "text"},
+    {"exact"},
+    {"labels"},
+    {"storage", "tally"},
+    {"table"},
+    {"sources"},
+    {"measures"},
+    {"inference"},
+    {"report"},
+    {"adapters", "demo"},
+]
+"""From the ground up: a module imports from layers below its own, or from its own folder."""
+
+FACE = {"__init__"}
+
+
+def layer(name):
+    return next(i for i, names in enumerate(LAYERS) if name in names)
+
+
+def imports(path):
+    """Names of wmcc's own top-level modules that a file imports."""
+    package = path.relative_to(SOURCE).parts[:-1]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = package[: len(package) - node.level + 1]
+            full = (*base, *(node.module.split(".") if node.module else ()))
+            if full:
+                yield full[0]
+            else:
+                yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "wmcc":
+            yield [*node.module.split("."), ""][1]
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_imports_point_one_way(path):
+    own = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    if own in FACE:
+        return
+    for name in imports(path):
+        assert name == own or layer(name) < layer(own), f"{own} imports {name}"
+
+
+def test_all_is_sorted_and_true():
+    assert wmcc.__all__ == sorted(wmcc.__all__, key=str.lower)
+    for name in wmcc.__all__:
+        assert getattr(wmcc, name) is not None
+    assert wmcc.__doc__
+
+
+def test_the_public_names():
+    assert set(wmcc.__all__) == {
+        "accuracy", "balanced_accuracy", "CLASS_MEASURES", "ecc", "effective_sample_size", "InputError",
+        "InputTypeError", "kappa", "kernel", "LabelError", "mcc", "Measure", "MEASURES", "MissingDependencyError",
+        "mpc1", "mpc2", "SchemaError", "Score", "score", "Table", "tabulate", "TooManyClassesError",
+        "UndefinedMeasureError", "UndefinedMeasureWarning", "WeightError", "WmccError",
+    }  # fmt: skip
+
+
+def test_import_is_light():
+    code = "import sys, wmcc; print(*sorted({m.partition('.')[0] for m in sys.modules}))"
+    loaded = set(
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    )
+    heavy = {
+        "narwhals",
+        "pandas",
+        "polars",
+        "pyarrow",
+        "sklearn",
+        "scipy",
+        "torch",
+        "matplotlib",
+        "duckdb",
+        "rich",
+        "typer",
+    }
+    assert "numpy" in loaded
+    assert not loaded & heavy
+
+
+def test_a_missing_extra_is_named():
+    code = """
+import sys
+sys.modules["sklearn"] = None
+try:
+    import wmcc.adapters.sklearn
+except ImportError as problem:
+    print(problem)
+"""
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "needs scikit-learn" in said
+    assert "pip install 'wmcc[sklearn]'" in said
+
+
+@pytest.mark.parametrize("name", ["numpy", "compiled", "fortran"])
+def test_the_kernel_can_be_chosen(name):
+    env = {**os.environ, "WMCC_KERNEL": name}
+    done = subprocess.run(
+        [sys.executable, "-c", "import wmcc; print(wmcc.kernel())"], capture_output=True, text=True, env=env
+    )
+    if name == "fortran":
+        assert "WMCC_KERNEL is 'fortran'" in done.stderr
+    elif name == "numpy" or wmcc.kernel() == "compiled":
+        assert done.stdout.strip() == name
+
+
+def test_no_file_is_long():
+    for path in [*ROOT.rglob("*.py"), *ROOT.rglob("*.c"), *ROOT.rglob("*.h")]:
+        if not any(part.startswith(".") or part == "build" for part in path.relative_to(ROOT).parts):
+            assert len(path.read_text().splitlines()) <= 400, path
+
+
+def test_every_public_function_has_an_example():
+    for name in wmcc.__all__:
+        thing = getattr(wmcc, name)
+        if callable(thing) and not isinstance(thing, type) and not isinstance(thing, wmcc.Measure):
+            assert ">>>" in thing.__doc__, name
+    for name in ("Table", "Measure"):
+        assert ">>>" in getattr(wmcc, name).__doc__

@@ -1,0 +1,92 @@
+"""The scikit-learn adapter, judged by scikit-learn's own tests."""
+
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import matthews_corrcoef as theirs
+from sklearn.model_selection import GridSearchCV, cross_validate
+
+import wmcc
+from wmcc.adapters.sklearn import SCORERS, matthews_corrcoef
+
+PLUGIN = """
+import sklearn.metrics, sklearn.metrics._classification
+from wmcc.adapters.sklearn import matthews_corrcoef
+sklearn.metrics.matthews_corrcoef = sklearn.metrics._classification.matthews_corrcoef = matthews_corrcoef
+"""
+
+
+def test_scikit_learns_own_tests_pass_with_ours_in_place(tmp_path: Path):
+    (tmp_path / "ours_in_place.py").write_text(PLUGIN)
+    modules = [f"sklearn.metrics.tests.test_{name}" for name in ("classification", "common", "score_objects")]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "ours_in_place", "-p", "no:cacheprovider", "-W", "ignore"]
+    done = subprocess.run(
+        [*command, "--pyargs", *modules, "-k", "matthews"], cwd=tmp_path, capture_output=True, text=True,
+        env={"PYTHONPATH": str(tmp_path), "PATH": "/usr/bin:/bin"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert " passed" in done.stdout
+    assert int(done.stdout.rsplit(" passed", 1)[0].split()[-1]) >= 20
+
+
+def test_a_plain_float_and_the_same_answers():
+    rng = np.random.default_rng(0)
+    for K in (2, 3, 10):
+        t, p, w = rng.integers(0, K, 500), rng.integers(0, K, 500), rng.random(500)
+        assert type(matthews_corrcoef(t, p)) is float
+        assert matthews_corrcoef(t, p) == pytest.approx(theirs(t, p), abs=1e-13)
+        assert matthews_corrcoef(t, p, sample_weight=w) == pytest.approx(theirs(t, p, sample_weight=w), abs=1e-13)
+        assert matthews_corrcoef(t.astype(str), p.astype(str), sample_weight=w) == matthews_corrcoef(
+            t, p, sample_weight=w
+        )
+    with pytest.raises(TypeError):
+        matthews_corrcoef([0, 1], [0, 1], [1, 1])
+    assert matthews_corrcoef([0, 1], [0, 1], sample_weight=[1e-200, 1e-200]) == 1.0
+    with pytest.raises(ValueError, match=r"negative|at least 0"):
+        matthews_corrcoef([0, 1], [0, 1], sample_weight=[1, -1])
+
+
+@pytest.fixture
+def data():
+    X, y = make_classification(300, n_informative=4, n_classes=2, flip_y=0.3, random_state=0)
+    return X, y, np.random.default_rng(0).lognormal(0, 2, 300)
+
+
+@pytest.mark.parametrize("name", SCORERS)
+def test_scorers_take_weights_through_metadata_routing(data, name):
+    X, y, area = data
+    model = LogisticRegression()
+    with sklearn.config_context(enable_metadata_routing=True):
+        weighted = SCORERS[name].set_score_request(sample_weight=True)
+        fits = cross_validate(
+            model.set_fit_request(sample_weight=False), X, y, cv=3, scoring=weighted, params={"sample_weight": area},
+            return_estimator=True, return_indices=True,
+        )  # fmt: skip
+    for fitted, test, score in zip(fits["estimator"], fits["indices"]["test"], fits["test_score"], strict=True):
+        expected = wmcc.MEASURES[name](y[test], fitted.predict(X[test]), area[test])
+        assert score == expected
+        assert score != wmcc.MEASURES[name](y[test], fitted.predict(X[test]))
+
+
+def test_scorers_in_a_grid_search_with_processes(data):
+    X, y, area = data
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = LogisticRegression().set_fit_request(sample_weight=True)
+        scoring = {name: scorer.set_score_request(sample_weight=True) for name, scorer in SCORERS.items()}
+        search = GridSearchCV(model, {"C": [0.01, 1.0]}, scoring=scoring, refit="mpc2", cv=3, n_jobs=2)
+        search.fit(X, y, sample_weight=area)
+    assert search.best_params_["C"] in (0.01, 1.0)
+    assert np.isfinite(search.cv_results_["mean_test_mcc"]).all()
+    assert search.cv_results_["mean_test_mcc"] == pytest.approx(search.cv_results_["mean_test_mpc1"])
+
+
+def test_scorers_can_be_pickled():
+    for scorer in SCORERS.values():
+        assert repr(pickle.loads(pickle.dumps(scorer))) == repr(scorer)

@@ -1,0 +1,216 @@
+"""The table: a frozen commutative monoid that can be stored and shown."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers import rows
+from hypothesis import given
+from hypothesis import strategies as st
+
+import wmcc
+from wmcc import Table
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def golden_table():
+    y_true = ["oak", "elm", "oak", "ash", "elm", "oak", "void"]
+    y_pred = ["oak", "oak", "oak", "ash", "elm", "elm", "ash"]
+    weights = [0.1, 0.2, 0.3, 1e300, 5e-324, 1e-200, 7.0]
+    return wmcc.tabulate(y_true, y_pred, weights, ignore="void")
+
+
+@st.composite
+def tables(draw):
+    data = draw(rows(classes=4, most=10))
+    shift = draw(st.integers(0, 3))  # so that label sets differ
+    labels = draw(st.sampled_from([None, [6, 5, 4, 3, 2, 1, 0]]))
+    return wmcc.tabulate([x + shift for x in data.t], [x + shift for x in data.p], data.w, labels=labels)
+
+
+@given(tables(), tables(), tables())
+def test_tables_are_a_commutative_monoid(a, b, c):
+    assert a + b == b + a
+    assert (a + b) + c == a + (b + c)
+    assert a + Table.empty() == a == Table.empty() + a
+    assert sum([a, b, c]) == a + b + c
+
+
+@given(tables(), tables())
+def test_merging_adds_cells(a, b):
+    merged = a + b
+    assert merged.rows == a.rows + b.rows
+    assert set(merged.labels) == {*a.labels, *b.labels}
+    for i, t in enumerate(merged.labels):
+        for j, p in enumerate(merged.labels):
+            parts = [x for x in (a, b) if t in x.labels and p in x.labels]
+            cells = [(x.labels.index(t), x.labels.index(p), x) for x in parts]
+            assert merged.n[i, j] == sum(x.n[k, m] for k, m, x in cells)
+            used = [x.w_min[k, m] for k, m, x in cells if x.n[k, m]]
+            assert not used or merged.w_min[i, j] == min(used)
+
+
+def test_merging_keeps_a_given_order_and_sorts_a_union():
+    a = wmcc.tabulate([1, 0], [1, 1], labels=[1, 0])
+    assert (a + a).labels == (1, 0)
+    assert (a + wmcc.tabulate([2], [2])).labels == (0, 1, 2)
+    with pytest.raises(wmcc.InputTypeError, match="mixed types"):
+        _ = a + wmcc.tabulate(["x"], ["x"])
+    flags = wmcc.tabulate([True, False], [True, True])
+    assert flags.labels == (False, True)
+    assert (flags + a).labels == (0, 1)
+    assert (flags + wmcc.tabulate([2], [2])).labels == (0, 1, 2)
+
+
+def test_positive_and_ignored_travel():
+    a = wmcc.tabulate(["y", "n", "?"], ["y", "y", "n"], ignore="?", positive="y")
+    b = wmcc.tabulate(["y", "?"], ["y", "?"], ignore=["?"])
+    assert (a.positive, a.ignored, b.ignored) == ("y", 1, 1)
+    assert ((a + b).positive, (a + b).ignored) == ("y", 2)
+    with pytest.raises(wmcc.InputError, match="positive class 'y', the other 'n'"):
+        _ = a + wmcc.tabulate(["y", "n"], ["n", "n"], positive="n")
+    assert wmcc.tabulate(["n", "n"], ["n", "n"], positive="y").labels == ("n", "y")
+    with pytest.raises(wmcc.InputError, match="two-class"):
+        wmcc.tabulate([0, 1, 2], [0, 1, 2], positive=1)
+
+
+def test_tables_are_frozen():
+    table = golden_table()
+    for array in (table.n, table.w, table.w2, table.w_min, table.w_max, table.true_sums, table.w_exact.digits):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    with pytest.raises(AttributeError):
+        table.n = None
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(table)
+
+
+@given(tables())
+def test_margins(table):
+    assert table.true_sums.tolist() == [pytest.approx(x) for x in table.w.sum(axis=1)]
+    assert table.pred_sums.tolist() == [pytest.approx(x) for x in table.w.sum(axis=0)]
+    assert table.total == pytest.approx(table.w.sum())
+    m = table.margins
+    assert (m.s, sum(m.q)) == (sum(m.r), sum(m.r))
+
+
+def test_equality_sees_everything():
+    table = golden_table()
+    other = json.loads(table.to_json())
+    assert Table.from_dict(other) == table
+    assert table != golden_table() + wmcc.tabulate(["oak"], ["oak"])
+    assert table != "a table"
+    for change in ({"ignored": 2}, {"labels": ["ash", "elm", "yew"]}):
+        assert Table.from_dict(other | change) != table
+    for name in ("n", "w_min", "w_max"):
+        cells = {**other["cells"], name: [x + 1 for x in other["cells"][name]]}
+        assert Table.from_dict({**other, "cells": cells}) != table
+
+
+# ---- storing ----------------------------------------------------------------------------------------
+
+
+@given(tables())
+def test_json_round_trip(table):
+    again = Table.from_json(table.to_json())
+    assert again == table
+    assert wmcc.ecc(again) == wmcc.ecc(table)
+    assert again.to_json() == table.to_json()
+
+
+def test_golden_file():
+    """The stored form does not change under people's feet: a file of today is read and written alike for ever."""
+    text = (GOLDEN / "table-schema-1.json").read_text()
+    assert Table.from_json(text) == golden_table()
+    assert json.loads(golden_table().to_json()) == json.loads(text)
+
+
+def test_zero_weights_and_empty_tables_are_stored():
+    for table in (Table.empty(), Table.empty(["a", "b"]), wmcc.tabulate([0, 1], [0, 1], [0, 0])):
+        assert Table.from_json(table.to_json()) == table
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"schema": 2}, "schema 2; this version of wmcc reads schema 1"),
+        ({"labels": ["ash", "ash", "oak"]}, "'ash' twice"),
+        ({"labels": ["ash"]}, "outside the table"),
+        ({"cells": {}}, "KeyError"),
+    ],
+)
+def test_bad_files_are_refused(change, message):
+    with pytest.raises(wmcc.SchemaError, match=message):
+        Table.from_dict(golden_table().to_dict() | change)
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "message"),
+    [
+        ("n", [0, 1, 1, 1, 2], "n < 1"),
+        ("true", [0, 0, 1, 2, 2], "listed twice|disagree"),
+        ("w", [1.0] * 5, "disagree"),
+        ("w_exact", ["0x1p0"] * 5, "disagree"),
+        ("w_exact", ["-0x1p0"] * 5, "ValueError"),
+        ("w_min", [1.0], "differ in length"),
+    ],
+)
+def test_bad_cells_are_refused(column, values, message):
+    data = golden_table().to_dict()
+    data["cells"][column] = values
+    if column == "true":
+        data["cells"]["pred"] = [0, 0, 1, 2, 2]
+    with pytest.raises(wmcc.SchemaError, match=message):
+        Table.from_dict(data)
+
+
+def test_not_a_table_at_all():
+    for text in ("[1, 2]", "{}", "not json"):
+        with pytest.raises(wmcc.SchemaError):
+            Table.from_json(text)
+
+
+# ---- making -----------------------------------------------------------------------------------------
+
+
+def test_from_counts():
+    table = Table.from_counts([[5, 1], [0, 3]], ["no", "yes"], positive="yes")
+    y_true, y_pred = ["no"] * 6 + ["yes"] * 3, ["no"] * 5 + ["yes"] * 4
+    assert table == wmcc.tabulate(y_true, y_pred, positive="yes")
+    for bad in ([[1, 2]], [[1, -1], [0, 0]], [[0.5, 1], [1, 1]], [["a"]]):
+        with pytest.raises(wmcc.InputError):
+            Table.from_counts(bad)
+    with pytest.raises(wmcc.InputError, match="3 labels for a matrix of 2"):
+        Table.from_counts([[1, 0], [0, 1]], [1, 2, 3])
+
+
+def test_from_cells():
+    rng = np.random.default_rng(0)
+    table = wmcc.tabulate(rng.integers(0, 3, 50), rng.integers(0, 3, 50), rng.integers(1, 9, 50))
+    cells = (table.labels, table.n, table.w, table.w2, table.w_min, table.w_max)
+    assert Table.from_cells(*cells) == table
+    for k, bad in ((1, table.n * 0), (2, -table.w), (3, table.w2 * np.nan), (4, table.w_max + 1), (5, table.w[:2])):
+        wrong = [*cells[:k], bad, *cells[k + 1 :]]
+        with pytest.raises(wmcc.InputError):
+            Table.from_cells(*wrong)
+
+
+# ---- showing ----------------------------------------------------------------------------------------
+
+
+def test_repr():
+    table = golden_table()
+    assert repr(table).splitlines()[0] == "Table of 3 classes: 6 rows, 1 rows ignored, total weight 1e+300"
+    assert repr(Table.empty()) == "Table of 0 classes: 0 rows, total weight 0"
+    many = repr(wmcc.tabulate(list(range(30)), list(range(30))))
+    assert "the first 10 classes" in many
+    assert len(many.splitlines()) == 13
+
+
+def test_html_is_escaped():
+    html = wmcc.tabulate(["<script>", "b"], ["b", "b"])._repr_html_()
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+    assert html.count("<tr>") == 3
