@@ -15,6 +15,7 @@ RIGHT, WRONG = "#9fc8e0", "#d55e00"  # distinguishable without colour vision, an
 
 
 def main() -> None:
+    """Draw both maps."""
     plt.rcParams.update({"font.size": 11})
     data = make_map()
     rng = np.random.default_rng(1)

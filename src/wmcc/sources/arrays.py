@@ -6,9 +6,9 @@ import math
 import operator
 import os
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -47,8 +47,8 @@ def tabulate_arrays(truth: Column, pred: Column, weights: Array | None, rules: R
     else:
         from concurrent.futures import ThreadPoolExecutor  # not before it is needed: it is slow to import
 
-        with ThreadPoolExecutor(workers) as pool:
-            total, codebook = _pass(columns, arrays, rules, workers, pool.map)
+        with ThreadPoolExecutor(workers - 1) as pool:
+            total, codebook = _pass(columns, arrays, rules, workers, partial(_share_out, pool, workers))
     if total.unknown:
         _raise_unknown([truth, pred], rules)
     if total.bad_weights and weights is not None:
@@ -150,6 +150,26 @@ def _workers(threads: int | None, rows: int) -> int:
     return min(available, rows // THREAD_ROWS)
 
 
+def _share_out(pool: Any, workers: int, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+    """Map in any order: this thread and those of the pool each take the next item when they are free."""
+    queue = deque(items)
+
+    def work() -> list[Any]:
+        return [function(item) for item in _taken(queue)]
+
+    others = [pool.submit(work) for _ in range(workers - 1)]
+    return work() + [result for other in others for result in other.result()]
+
+
+def _taken(queue: deque[Any]) -> Iterator[Any]:
+    """Items of a queue that several threads empty."""
+    while True:
+        try:
+            yield queue.popleft()
+        except IndexError:
+            return
+
+
 # ---- the pass ---------------------------------------------------------------------------------------
 
 
@@ -185,11 +205,7 @@ def _tally(coders: list[Encoder], arrays: list[Array], blocks: deque[Any], codeb
     done: list[_Part] = []
     size = len(codebook.classes)
     kernel_tally = tally.active.Tally(size, weighted)
-    while True:
-        try:
-            index = blocks.popleft()
-        except IndexError:
-            break
+    for index in _taken(blocks):
         prepared = [e.prepare(native(array[index])) for e, array in zip(coders, arrays, strict=False)]
         if len(codebook.classes) > size:
             done.append(_read(kernel_tally, size, weighted))
