@@ -127,6 +127,7 @@ static PyObject *tally_result(PyObject *object, PyObject *Py_UNUSED(ignored))
              *high = PyBytes_FromStringAndSize(NULL, size), *w = NULL, *q = NULL;
     if (n == NULL || low == NULL || high == NULL)
         goto fail;
+    char *n_out = PyBytes_AsString(n), *low_out = PyBytes_AsString(low), *high_out = PyBytes_AsString(high);
     uint64_t extra[WMCC_EXTRA_CELLS] = {0};
     for (Py_ssize_t i = 0; i < sums->cells + WMCC_EXTRA_CELLS; i++) {
         uint64_t total = 0, least = UINT64_MAX, most = 0;
@@ -143,9 +144,9 @@ static PyObject *tally_result(PyObject *object, PyObject *Py_UNUSED(ignored))
             continue;
         }
         const uint64_t nan = 0x7FF8000000000000u; /* no weight was seen */
-        memcpy(PyBytes_AsString(n) + i * 8, &total, 8);
-        memcpy(PyBytes_AsString(low) + i * 8, least == UINT64_MAX ? &nan : &least, 8);
-        memcpy(PyBytes_AsString(high) + i * 8, least == UINT64_MAX ? &nan : &most, 8);
+        memcpy(n_out + i * 8, &total, 8);
+        memcpy(low_out + i * 8, least == UINT64_MAX ? &nan : &least, 8);
+        memcpy(high_out + i * 8, least == UINT64_MAX ? &nan : &most, 8);
     }
     w = digits(sums, sums->w_plane, WMCC_W_DIGITS, WMCC_W_BASE);
     q = digits(sums, sums->q_plane, WMCC_Q_DIGITS, WMCC_Q_BASE);

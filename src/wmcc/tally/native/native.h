@@ -61,9 +61,9 @@ PyObject *wmcc_mark(PyObject *module, PyObject *args);
 
 /* ---- sums.c ----------------------------------------------------------------------------------------- */
 
-enum { WMCC_W_DIGITS = 69, WMCC_Q_DIGITS = 136 };
-/* Exponent of digit 0: multiples of 32 below every double and every square of one. */
-enum { WMCC_W_BASE = -1088, WMCC_Q_BASE = -2208 };
+enum { WMCC_W_DIGITS = 71, WMCC_Q_DIGITS = 136 };
+/* Exponent of digit 0: multiples of 32 below the last of the 53 bits of every double and every square of one. */
+enum { WMCC_W_BASE = -1152, WMCC_Q_BASE = -2208 };
 /* Cells behind the classes * classes real ones. */
 enum { WMCC_IGNORED_CELL, WMCC_UNKNOWN_CELL, WMCC_SPARE_CELL, WMCC_EXTRA_CELLS };
 

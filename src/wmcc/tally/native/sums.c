@@ -95,20 +95,30 @@ static int64_t *plane(wmcc_sums *self, int64_t **planes, int64_t digit)
     return planes[digit];
 }
 
-/* planes[cell] += sign * magnitude * 2^position, position counted from digit 0. */
-static void add_digits(wmcc_sums *self, int64_t **planes, Py_ssize_t cell, int64_t sign, uint64_t magnitude, int64_t position)
+/* Where numbers in units of 2^position go: three planes and a shift. */
+typedef struct {
+    int64_t *plane[3];
+    int shift;
+} place;
+
+static int find_place(wmcc_sums *self, int64_t **planes, int64_t position, place *out)
 {
-    int64_t digit = position >> 5;
-    int shift = (int)(position & 31);
-    uint64_t low = (magnitude & 0xFFFFFFFFu) << shift, high = (magnitude >> 32) << shift;
-    uint64_t part[3] = {low & 0xFFFFFFFFu, (low >> 32) + (high & 0xFFFFFFFFu), high >> 32};
     for (int i = 0; i < 3; i++) {
-        if (part[i] == 0)
-            continue;
-        int64_t *digits = plane(self, planes, digit + i);
-        if (digits != NULL)
-            digits[cell] += sign * (int64_t)part[i];
+        out->plane[i] = plane(self, planes, (position >> 5) + i);
+        if (out->plane[i] == NULL)
+            return -1;
     }
+    out->shift = (int)(position & 31);
+    return 0;
+}
+
+static void add_digits(const place *to, Py_ssize_t cell, int64_t sign, uint64_t magnitude)
+{
+    uint64_t low = (magnitude & 0xFFFFFFFFu) << to->shift, high = (magnitude >> 32) << to->shift;
+    to->plane[0][cell] += sign * (int64_t)(low & 0xFFFFFFFFu);
+    to->plane[1][cell] += sign * (int64_t)((low >> 32) + (high & 0xFFFFFFFFu));
+    if (high >> 32) /* mostly not: leave its memory untouched */
+        to->plane[2][cell] += sign * (int64_t)(high >> 32);
 }
 
 /* Bring every digit into [0, 2^32). The sums are not negative, so no carry is left over at the top. */
@@ -166,8 +176,12 @@ static void add_outlier(wmcc_sums *self, wmcc_cell *cell, double w)
     int e, e2;
     Py_ssize_t index = (cell - self->cell) % self->stride;
     double f = frexp(w, &e), square = frexp(f * f, &e2);
-    add_digits(self, self->w_plane, index, 1, (uint64_t)ldexp(f, 53), e - 53 - WMCC_W_BASE);
-    add_digits(self, self->q_plane, index, 1, (uint64_t)ldexp(square, 53), 2 * (int64_t)e + e2 - 53 - WMCC_Q_BASE);
+    place w_place, q_place;
+    if (find_place(self, self->w_plane, e - 53 - WMCC_W_BASE, &w_place) < 0 ||
+        find_place(self, self->q_plane, 2 * (int64_t)e + e2 - 53 - WMCC_Q_BASE, &q_place) < 0)
+        return;
+    add_digits(&w_place, index, 1, (uint64_t)ldexp(f, 53));
+    add_digits(&q_place, index, 1, (uint64_t)ldexp(square, 53));
     self->additions++;
 }
 
@@ -191,6 +205,10 @@ static void flush(wmcc_sums *self)
     magic(self, constant);
     const int64_t position[4] = {self->exponent - 52 + self->bits - WMCC_W_BASE, 2 * self->exponent - 52 + self->bits - WMCC_Q_BASE,
                                  self->exponent - 52 - WMCC_W_BASE, 2 * self->exponent - 52 - WMCC_Q_BASE};
+    place to[4];
+    for (int k = 0; k < 4 && self->weighted; k++)
+        if (find_place(self, k & 1 ? self->q_plane : self->w_plane, position[k], &to[k]) < 0)
+            return;
     for (Py_ssize_t i = 0; i < self->stride; i++) {
         uint64_t n = 0, lane[4] = {0};
         for (int r = 0; r < self->replicas; r++) {
@@ -206,7 +224,7 @@ static void flush(wmcc_sums *self)
         for (int k = 0; k < 4 && n > 0 && self->weighted && i < self->cells; k++) {
             uint64_t sum = lane[k] - n * bits_from(constant[k]); /* of all replicas: `limit` bounds their rows together */
             int64_t sign = sum >> 63 ? -1 : 1;
-            add_digits(self, k & 1 ? self->q_plane : self->w_plane, i, sign, sign < 0 ? -sum : sum, position[k]);
+            add_digits(&to[k], i, sign, sign < 0 ? -sum : sum);
         }
     }
     self->additions++;
