@@ -123,6 +123,23 @@ def test_labels_that_a_narrow_type_cannot_hold(kernel):
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
+def test_the_sign_of_a_label_is_not_lost(kernel):
+    top, minus = np.array([2**64 - 1, 0], dtype=np.uint64), np.array([-1, 0], dtype=np.int64)
+    with using(kernel):
+        assert wmcc.tabulate(minus, top).labels == (-1, 0, 2**64 - 1)
+        for labels in ([-1, 0], [0, -1], [-5, 0, -1]):
+            with pytest.raises(wmcc.LabelError, match=r"y_pred\[0\] is 18446744073709551615"):
+                wmcc.tabulate(minus, top, labels=labels)
+        for labels in ([2**64 - 1, 2**64 - 2], [2**64 - 2, 2**64 - 1]):
+            with pytest.raises(wmcc.LabelError, match=r"y_true\[0\] is -1"):
+                wmcc.tabulate(minus, top, labels=labels)
+        n = 300_000
+        t, p = np.resize(np.array([-1, 0]), n), np.zeros(n, dtype=np.uint64)
+        p[123_457] = 2**64 - 1  # in neither sample
+        assert wmcc.tabulate(t, p).labels == (-1, 0, 2**64 - 1)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_a_wrong_guess_of_the_range_is_noticed(kernel):
     n = 300_000
     t, p = np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.int64)

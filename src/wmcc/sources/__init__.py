@@ -8,7 +8,8 @@ from .. import labels as _labels
 from ..arraytypes import Array
 from ..errors import InputError
 from ..table import Table
-from .arrays import Rules, tabulate_arrays
+from .arrays import tabulate_arrays
+from .codebook import Rules
 from .columns import label_column, weight_array
 
 

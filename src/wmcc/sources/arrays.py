@@ -6,7 +6,7 @@ import math
 import operator
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial, reduce
 from itertools import chain
@@ -19,22 +19,14 @@ from .. import tally
 from ..arraytypes import Array
 from ..errors import InputError, LabelError, WeightError
 from ..exact import Exact
-from ..labels import Label
 from ..table import Table
+from .codebook import Codebook, Rules
 from .columns import Column, place
 from .encoders import Encoder, Map, encoders, native, readable
 
 BLOCK = 1 << 18  # rows converted at a time where the kernel cannot read the caller's memory as it is
 THREAD_ROWS = 1 << 19  # rows a thread must have to be worth starting
 THREAD_CELLS = 1 << 18  # cells of a table beyond which threads do not each fill one of their own
-
-
-class Rules(NamedTuple):
-    """What the caller said about labels."""
-
-    labels: tuple[Label, ...] | None = None
-    ignore: tuple[Label, ...] = ()
-    positive: Label | None = None
 
 
 def tabulate_arrays(truth: Column, pred: Column, weights: Array | None, rules: Rules, threads: int | None) -> Table:
@@ -58,9 +50,9 @@ def tabulate_arrays(truth: Column, pred: Column, weights: Array | None, rules: R
 
 def _pass(
     columns: list[Column], arrays: list[Array], rules: Rules, workers: int, run: Map, guess: bool = True
-) -> tuple[_Part, _Codebook]:
+) -> tuple[_Part, Codebook]:
     """Find the classes and tally all rows; once more if the classes were guessed from a sample, and wrongly."""
-    codebook = _Codebook(rules)
+    codebook = Codebook(rules)
     coders = encoders(columns, arrays[:2], codebook, run, guess)
     if len(codebook.classes) ** 2 > THREAD_CELLS or not all(coder.static for coder in coders):
         workers, run = 1, map
@@ -70,37 +62,6 @@ def _pass(
     if total.unknown and rules.labels is None and guess:
         return _pass(columns, arrays, rules, workers, run, guess=False)
     return total, codebook
-
-
-# ---- labels -----------------------------------------------------------------------------------------
-
-
-class _Codebook:
-    """The classes of both columns, in the order they were met, and the code of each."""
-
-    def __init__(self, rules: Rules) -> None:
-        self.classes: list[Label] = list(rules.labels or ())
-        self._code: dict[Label, int] = {label: i for i, label in enumerate(self.classes)}
-        self._ignore = frozenset(rules.ignore)
-        self._closed = rules.labels is not None
-
-    @property
-    def given_integers(self) -> list[int] | None:
-        """Integers the caller named as classes or to be ignored, sorted; None if no classes were named."""
-        if not self._closed:
-            return None
-        named = (int(x) for x in (*self.classes, *self._ignore) if not isinstance(x, str))
-        return sorted(k for k in named if -(1 << 63) <= k < 1 << 64)
-
-    def codes(self, labels: Sequence[Label]) -> list[int]:
-        """Code of each label: its class, a new class, or a sentinel for ignored and unknown ones."""
-        if not self._closed:
-            for label in labels:
-                if label not in self._ignore:
-                    self._code.setdefault(label, len(self._code))
-            self.classes = list(self._code)
-            _labels.check_count(len(self.classes))
-        return [tally.IGNORED if label in self._ignore else self._code.get(label, tally.UNKNOWN) for label in labels]
 
 
 # ---- rows -------------------------------------------------------------------------------------------
@@ -199,7 +160,7 @@ def _read(kernel_tally: Any, size: int, weighted: bool) -> _Part:
     return _Part(Table(codes, n, w, w2, least, most, ignored), unknown, bad)
 
 
-def _tally(coders: list[Encoder], arrays: list[Array], blocks: deque[Any], codebook: _Codebook) -> list[_Part]:
+def _tally(coders: list[Encoder], arrays: list[Array], blocks: deque[Any], codebook: Codebook) -> list[_Part]:
     """Tally blocks of rows. Where classes turn up on the way, the table is put aside and a larger one begun."""
     weighted = len(arrays) == 3
     done: list[_Part] = []
@@ -216,7 +177,7 @@ def _tally(coders: list[Encoder], arrays: list[Array], blocks: deque[Any], codeb
     return [*done, _read(kernel_tally, size, weighted)]
 
 
-def _named(codes: Table, codebook: _Codebook, rules: Rules) -> Table:
+def _named(codes: Table, codebook: Codebook, rules: Rules) -> Table:
     """The table over the classes that count: those given, or those seen, in sorted order."""
     if rules.labels is not None:
         names, order = rules.labels, list(range(len(rules.labels)))

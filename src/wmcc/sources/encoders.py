@@ -15,6 +15,7 @@ import numpy as np
 from .. import tally
 from ..arraytypes import Array
 from ..labels import MAX_CLASSES, Label, as_label, check_count
+from .codebook import Codebook
 from .columns import Column, place
 
 DIRECT_RANGE = 22  # integers this close together are taken as the classes: their table is small, seen or not
@@ -23,19 +24,6 @@ SAMPLE = 1 << 13  # rows of each of the two samples that a guess rests on
 PIECE = 1 << 18  # rows looked at at a time where the kernel cannot read the caller's memory as it is
 
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
-
-
-class Codebook(Protocol):
-    """Where classes are registered; see `wmcc.sources.arrays`."""
-
-    classes: list[Label]
-
-    def codes(self, labels: Sequence[Label]) -> list[int]:
-        """Return the code of each label, new or known."""
-
-    @property
-    def given_integers(self) -> list[int] | None:
-        """Integers the caller named as classes or to be ignored, sorted; None if no classes were named."""
 
 
 class Encoder(Protocol):
@@ -57,9 +45,8 @@ def encoders(columns: list[Column], arrays: list[Array], codebook: Codebook, run
     ``guess`` the smallest and largest integer are taken from a sample; the kernel counts labels outside as
     unknown, so a wrong guess is noticed.
     """
-    if all(
-        column.categories is None and array.dtype.kind in "iu" for column, array in zip(columns, arrays, strict=True)
-    ):
+    kinds = {"coded" if c.categories is not None else a.dtype.kind for c, a in zip(columns, arrays, strict=True)}
+    if kinds <= {"b", "i", "u"} and kinds != {"b"}:
         raw = codebook.given_integers
         if raw is None:
             raw = _integers(arrays, run, guess)
@@ -143,9 +130,15 @@ class _Lookup:
         return block
 
     def argument(self, block: Array, scale: int) -> tuple[Any, ...]:
+        # The kernel subtracts modulo 2**64: labels beyond the sign of the column's type must not reach it.
+        skip, stop = 0, self._length
+        if block.dtype.kind in "bu":
+            skip = min(max(0, -self._low), stop)
+        else:
+            stop = max(0, min(stop, (1 << 63) - self._low))
         if self._table is None:
-            return (block, self._low, self._length, self._first, None)
-        return (block, self._low, self._length, 0, _scaled(self._table, scale))
+            return (block, self._low + skip, max(0, stop - skip), self._first + skip, None)
+        return (block, self._low + skip, max(0, stop - skip), 0, _scaled(self._table[skip:stop], scale))
 
 
 def _scaled(codes: Array, scale: int) -> Array:

@@ -1,0 +1,45 @@
+"""Which labels are classes, and the code of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .. import tally
+from ..labels import Label, check_count
+
+
+class Rules(NamedTuple):
+    """What the caller said about labels."""
+
+    labels: tuple[Label, ...] | None = None
+    ignore: tuple[Label, ...] = ()
+    positive: Label | None = None
+
+
+class Codebook:
+    """The classes of both columns, in the order they were met, and the code of each."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.classes: list[Label] = list(rules.labels or ())
+        self._code: dict[Label, int] = {label: i for i, label in enumerate(self.classes)}
+        self._ignore = frozenset(rules.ignore)
+        self._closed = rules.labels is not None
+
+    @property
+    def given_integers(self) -> list[int] | None:
+        """Integers the caller named as classes or to be ignored, sorted; None if no classes were named."""
+        if not self._closed:
+            return None
+        named = (int(x) for x in (*self.classes, *self._ignore) if not isinstance(x, str))
+        return sorted(k for k in named if -(1 << 63) <= k < 1 << 64)
+
+    def codes(self, labels: Sequence[Label]) -> list[int]:
+        """Code of each label: its class, a new class, or a sentinel for ignored and unknown ones."""
+        if not self._closed:
+            for label in labels:
+                if label not in self._ignore:
+                    self._code.setdefault(label, len(self._code))
+            self.classes = list(self._code)
+            check_count(len(self.classes))
+        return [tally.IGNORED if label in self._ignore else self._code.get(label, tally.UNKNOWN) for label in labels]
