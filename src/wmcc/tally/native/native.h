@@ -78,7 +78,8 @@ typedef struct {
 
 typedef struct {
     Py_ssize_t cells, stride; /* stride: cells of one replica, the extra ones included */
-    int weighted, replicas;   /* four copies of a small table, so that equal rows do not wait for each other */
+    int weighted;
+    int replicas, most_replicas; /* copies of a small table, so that equal rows do not wait for each other */
     int bits, limit_log2;     /* of a lane; rows between flushes */
     void *memory;
     wmcc_cell *cell;

@@ -21,27 +21,33 @@ typedef uint64_t bits_of __attribute__((may_alias));
 
 /* ---- opening and closing --------------------------------------------------------------------------- */
 
+static void use_replicas(wmcc_sums *self, int replicas)
+{
+    Py_ssize_t first = self->stride * self->replicas, end = self->stride * replicas;
+    memset(self->cell + first, 0, (size_t)(end - first) * sizeof(wmcc_cell));
+    for (Py_ssize_t i = first; i < end; i++)
+        self->cell[i].min = UINT64_MAX;
+    self->replicas = replicas;
+}
+
 int wmcc_sums_open(wmcc_sums *self, uint32_t classes, int weighted)
 {
     memset(self, 0, sizeof *self);
     self->cells = (Py_ssize_t)classes * classes;
     self->weighted = weighted;
     self->stride = self->cells + WMCC_EXTRA_CELLS;
-    self->replicas = self->cells <= 512 ? 4 : 1;
-    if (self->replicas > 1 && self->stride % 64 == 0)
+    self->most_replicas = self->cells <= 512 ? 4 : 1;
+    if (self->most_replicas > 1 && self->stride % 64 == 0)
         self->stride++; /* replicas a multiple of 4 KiB apart would fight for the same cache sets */
-    Py_ssize_t entries = self->stride * self->replicas;
     self->limit_log2 = 12; /* a flush should cost little beside the rows it follows, and the window stay wide */
     while (self->limit_log2 < 22 && (Py_ssize_t)1 << self->limit_log2 < 512 * self->stride)
         self->limit_log2++;
     self->bits = 62 - self->limit_log2;
-    self->memory = malloc((size_t)entries * sizeof(wmcc_cell) + 63);
+    self->memory = malloc((size_t)(self->stride * self->most_replicas) * sizeof(wmcc_cell) + 63);
     if (self->memory == NULL)
         return -1;
     self->cell = (wmcc_cell *)(((uintptr_t)self->memory + 63) & ~(uintptr_t)63);
-    memset(self->cell, 0, (size_t)entries * sizeof(wmcc_cell));
-    for (Py_ssize_t i = 0; i < entries; i++)
-        self->cell[i].min = UINT64_MAX;
+    use_replicas(self, 1);
     return 0;
 }
 
@@ -330,6 +336,8 @@ void wmcc_sums_add(wmcc_sums *self, const wmcc_column *truth, const wmcc_column 
 {
     uint32_t offset[BLOCK + 4];
     double scratch[BLOCK];
+    if (self->replicas < self->most_replicas && rows > 16 * self->stride)
+        use_replicas(self, self->most_replicas); /* not before it pays to touch their memory */
     size_t replica = self->replicas > 1 ? (size_t)self->stride * sizeof(wmcc_cell) : 0;
     for (Py_ssize_t start = 0; start < rows && !self->out_of_memory; start += BLOCK) {
         Py_ssize_t n = rows - start < BLOCK ? rows - start : BLOCK;

@@ -1,4 +1,4 @@
-"""Draw docs/demo.png, the picture of the README: ``python docs/pictures.py``."""
+"""Draw docs/demo.png, the picture of the README: ``python benchmarks/picture.py``."""
 
 from pathlib import Path
 
@@ -38,7 +38,7 @@ def main() -> None:
     figure.supxlabel(
         f"{len(data.area):,} parcels, drawn by area: {wrong.sum()} wrong on either map (orange)", fontsize=11
     )
-    figure.savefig(Path(__file__).parent / "demo.png", dpi=100, metadata={"Software": None})
+    figure.savefig(Path(__file__).parent.parent / "docs" / "demo.png", dpi=100, metadata={"Software": None})
 
 
 if __name__ == "__main__":
