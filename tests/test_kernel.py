@@ -56,6 +56,8 @@ def big_inputs():
     yield "largest", 2, np.full(n, np.finfo(float).max)
     yield "smallest", 2, np.full(n, 5e-324)
     yield "float32", 30, rng.lognormal(0, 3, n).astype(np.float32)
+    # The first block sets the window of the compiled kernel; the rest fill it to the brim.
+    yield "top of the window", 2, np.concatenate([np.ones(256), np.full(n - 256, np.nextafter(32.0, 0))])
     yield "full mantissas", 2, np.nextafter(np.ldexp(1.0, rng.integers(-8, 8, n)), 0)
 
 
@@ -235,6 +237,11 @@ def test_exact_reads_what_it_wrote_and_rounds_right(pairs):
             assert got == float.fromhex(f"{m:#x}p{e}")
         except OverflowError:
             assert got == math.inf
+
+
+def test_exact_rounds_subnormal_numbers_once():
+    just_below_one_and_a_half = f"{3 * 2**200 - 1:#x}p{-1074 - 201}"
+    assert Exact.from_hex([just_below_one_and_a_half]).floats().tolist() == [5e-324]
 
 
 def test_squares_keep_their_size_where_floats_cannot():
