@@ -7,6 +7,7 @@ for one square root per term in 900 digits.
 from __future__ import annotations
 
 import math
+from contextlib import contextmanager
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
@@ -33,7 +34,15 @@ def _rounded_square(w: float) -> Fraction:
     return Fraction(fraction * fraction) * Fraction(2) ** (2 * exponent)
 
 
-def _real(x: Fraction) -> Decimal:
+@contextmanager
+def precision():
+    """Decimals of DIGITS digits and any size."""
+    with localcontext() as context:
+        context.prec, context.Emin, context.Emax = DIGITS, -(10**9), 10**9
+        yield
+
+
+def real(x: Fraction) -> Decimal:
     return Decimal(x.numerator) / Decimal(x.denominator)
 
 
@@ -57,7 +66,7 @@ def _one_vs_rest(C: Matrix, k: int):
 
 def _phi(tp, fp, fn, tn) -> Decimal | None:
     product = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
-    return None if product == 0 else _real(tp * tn - fp * fn) / _real(product).sqrt()
+    return None if product == 0 else real(tp * tn - fp * fn) / real(product).sqrt()
 
 
 def mcc(C: Matrix) -> Decimal | None:
@@ -72,15 +81,15 @@ def ecc(C: Matrix) -> Decimal | None:
     product = (s * s - sum(x * x for x in r)) * (s * s - sum(x * x for x in q))
     if product == 0:
         return None
-    return _real(s * sum(d) - sum(a * b for a, b in zip(r, q, strict=True))) / _real(product).sqrt()
+    return real(s * sum(d) - sum(a * b for a, b in zip(r, q, strict=True))) / real(product).sqrt()
 
 
 def mpc1(C: Matrix) -> Decimal | None:
     s, r, q, d = _sums(C)
-    roots = [_real(a * (s - a) * b * (s - b)).sqrt() for a, b in zip(r, q, strict=True)]
+    roots = [real(a * (s - a) * b * (s - b)).sqrt() for a, b in zip(r, q, strict=True)]
     if not any(roots):
         return None
-    return _real(sum(s * c - a * b for c, a, b in zip(d, r, q, strict=True))) / sum(roots)
+    return real(sum(s * c - a * b for c, a, b in zip(d, r, q, strict=True))) / sum(roots)
 
 
 def mpc2(C: Matrix) -> Decimal:
@@ -90,25 +99,25 @@ def mpc2(C: Matrix) -> Decimal:
 
 def accuracy(C: Matrix) -> Decimal:
     s, _, _, d = _sums(C)
-    return _real(sum(d) / s)
+    return real(sum(d) / s)
 
 
 def balanced_accuracy(C: Matrix) -> Decimal:
     recalls = [d / r for d, r in zip(_sums(C)[3], _sums(C)[1], strict=True) if r]
-    return _real(sum(recalls) / len(recalls))
+    return real(sum(recalls) / len(recalls))
 
 
 def kappa(C: Matrix) -> Decimal | None:
     s, r, q, d = _sums(C)
     observed, chance = sum(d) / s, sum(a * b for a, b in zip(r, q, strict=True)) / (s * s)
-    return None if chance == 1 else _real((observed - chance) / (1 - chance))
+    return None if chance == 1 else real((observed - chance) / (1 - chance))
 
 
 MEASURES = {f.__name__: f for f in (mcc, ecc, mpc1, mpc2, accuracy, balanced_accuracy, kappa)}
 
 
 def _quotient(n: Fraction, d: Fraction) -> Decimal | None:
-    return _real(n / d) if d else None
+    return real(n / d) if d else None
 
 
 CLASS_MEASURES = {
@@ -122,19 +131,16 @@ CLASS_MEASURES = {
 
 def exact(name: str, C: Matrix) -> Decimal | None:
     """Value of a measure to DIGITS digits; None where it is undefined."""
-    with localcontext() as context:
-        context.prec, context.Emin, context.Emax = DIGITS, -(10**9), 10**9
+    with precision():
         return MEASURES[name](C)
 
 
 def exact_class(name: str, C: Matrix, k: int) -> Decimal | None:
-    with localcontext() as context:
-        context.prec, context.Emin, context.Emax = DIGITS, -(10**9), 10**9
+    with precision():
         return CLASS_MEASURES[name](*_one_vs_rest(C, k))
 
 
 def ulps(got: float, true: Decimal) -> float:
     """Distance in units of the last place of the true value."""
-    with localcontext() as context:
-        context.prec, context.Emin, context.Emax = DIGITS, -(10**9), 10**9
+    with precision():
         return float(abs(Decimal(got) - true) / Decimal(math.ulp(float(true))))

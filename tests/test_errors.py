@@ -16,6 +16,12 @@ import wmcc
 NAN, INF = float("nan"), float("inf")
 Y = [0, 1, 1]
 
+
+class Unhashable:
+    def __hash__(self):
+        raise ValueError("no")
+
+
 SHAPES = {
     "lengths differ": (([0, 1], [0, 1, 1]), "same shape; they have \\(2,\\) and \\(3,\\)"),
     "weights too short": ((Y, Y, [1.0, 2.0]), "shape of the labels, \\(3,\\); it has \\(2,\\)"),
@@ -56,6 +62,10 @@ LABELS = {
 }
 
 LABEL_TYPES = {
+    "MultiIndex": ((pd.MultiIndex.from_tuples([(1, 2)]), [1]), "MultiIndex"),
+    "arrow structs": ((pa.array([{"dictionary": 1}]), [1]), "y_true"),
+    "arrow lists of strings": ((pa.array([["a"]]), ["a"]), "y_true"),
+    "objects that cannot be hashed": ((np.array([Unhashable()], dtype=object), [1]), r"y_true\[0\] is .*Unhashable"),
     "mixed in a column": (([1, "a", 2], [1, 1, 2]), "mixed types: 1 is a number and 'a' is a string"),
     "mixed between columns": ((["0", "1", "1"], Y), "mixed types"),
     "mixed in pandas": ((pd.Series([1, "a"], dtype=object), [1, 1]), "mixed types"),
@@ -165,6 +175,22 @@ def test_unknown_labels(kernel):
         check(wmcc.LabelError, r"y_true\[0\] is 0, which is not among labels=\(\)", [0], [0], labels=[])
 
 
+def test_messages_about_bytes():
+    check(wmcc.LabelError, r"y_true\[1\] is 'b'", np.array([b"a", b"b"]), np.array([b"a", b"a"]), labels=["a"])
+    w = [NAN, -1.0]
+    check(
+        wmcc.WeightError, r"sample_weight\[1\] is -1.0", np.array([b"v", b"a"]), np.array([b"a", b"a"]), w, ignore="v"
+    )
+
+
+def test_many_unknown_labels_are_unknown_not_too_many():
+    check(wmcc.LabelError, r"y_true\[1\] is 1, which", np.arange(6000), np.zeros(6000, int), labels=[0, 2**21])
+
+
+def test_a_category_that_cannot_be_a_label_is_named_with_its_row():
+    check(wmcc.LabelError, r"y_true\[2\] is 0.5", pd.Categorical([1.0, 2.0, 0.5]), [1, 2, 2])
+
+
 def test_too_many_classes():
     message = r"100,000 classes[\s\S]*10,000,000,000 cells[\s\S]*1,000\.0 GB"
     with pytest.raises(wmcc.TooManyClassesError, match=message):
@@ -184,6 +210,11 @@ def test_arguments():
     check(wmcc.LabelError, r"labels\[1\] is missing", Y, Y, labels=[1, None])
     check(wmcc.InputError, "threads is 0", Y, Y, threads=0)
     check(wmcc.InputError, "threads is 1.5", Y, Y, threads=1.5)
+    check(wmcc.InputError, "threads is True", Y, Y, threads=True)
+    assert wmcc.tabulate(Y, Y, threads=np.int64(10**6)) == wmcc.tabulate(Y, Y)
+    check(wmcc.InputTypeError, "mixed types", Y, Y, ignore="255")
+    check(wmcc.LabelError, "y_true.0. is 0, which is not among", Y, Y, labels=np.array(1))
+    check(wmcc.LabelError, r"labels\[0\] is an integer beyond 64 bits", Y, Y, labels=[2**64])
     check(wmcc.InputTypeError, "mixed types: 0 is a number and 'x'", Y, Y, positive="x")
     check(wmcc.InputError, "positive=2 must be one of the labels", Y, Y, positive=2)
     check(wmcc.LabelError, "positive is missing", Y, Y, positive=NAN)

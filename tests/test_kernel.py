@@ -56,6 +56,11 @@ def big_inputs():
     yield "largest", 2, np.full(n, np.finfo(float).max)
     yield "smallest", 2, np.full(n, 5e-324)
     yield "float32", 30, rng.lognormal(0, 3, n).astype(np.float32)
+    # Rows of weight zero come before the compiled kernel knows what weights to expect.
+    yield "zeros first", 2, np.where(np.arange(n) < 5000, 0.0, rng.lognormal(15, 1, n))
+    yield "a block of zeros first", 3, np.where(np.arange(n) < 256, 0.0, 1e-9)
+    steps = np.arange(n) // 256
+    yield "blocks of zeros between moves", 2, np.where(steps % 3 == 0, 0.0, np.ldexp(1.5, (steps // 40) % 60 - 30))
     # The first block sets the window of the compiled kernel; the rest fill it to the brim.
     yield "top of the window", 2, np.concatenate([np.ones(256), np.full(n - 256, np.nextafter(32.0, 0))])
     yield "full mantissas", 2, np.nextafter(np.ldexp(1.0, rng.integers(-8, 8, n)), 0)
@@ -77,6 +82,21 @@ def test_kernels_agree_to_the_bit(name, K, w):
     assert sum(reversed(parts)) == expected
     cell = (t == 1) & (p == 1)
     assert expected.w[1, 1] == _fsum(w[cell])
+
+
+@given(
+    st.lists(st.tuples(st.one_of(st.just(0.0), any_weight), st.integers(1, 600)), min_size=1, max_size=12),
+    st.integers(1, 3),
+)
+def test_runs_of_equal_weights(runs, threads):
+    """Whole blocks of one weight: what a window is chosen from, and what it must survive."""
+    w = np.concatenate([np.full(length, value) for value, length in runs])
+    y = np.zeros(len(w), dtype=np.uint8)
+    table = wmcc.tabulate(y, y, w, threads=threads)
+    unit = Fraction(2) ** table.w_exact.exponent
+    assert table.w_exact.integers()[0][0] * unit == sum(Fraction(value) * length for value, length in runs)
+    with using("numpy"):
+        assert wmcc.tabulate(y, y, w) == table
 
 
 def _fsum(w):
@@ -132,6 +152,9 @@ def test_the_sign_of_a_label_is_not_lost(kernel):
         for labels in ([-1, 0], [0, -1], [-5, 0, -1]):
             with pytest.raises(wmcc.LabelError, match=r"y_pred\[0\] is 18446744073709551615"):
                 wmcc.tabulate(minus, top, labels=labels)
+        across = np.array([2**63 - 1, 2**63 + 50], dtype=np.uint64)
+        assert wmcc.tabulate(across, across).labels == (2**63 - 1, 2**63 + 50)
+        assert wmcc.tabulate(across, across, labels=[2**63 + 50, 2**63 - 1]).n.tolist() == [[1, 0], [0, 1]]
         for labels in ([2**64 - 1, 2**64 - 2], [2**64 - 2, 2**64 - 1]):
             with pytest.raises(wmcc.LabelError, match=r"y_true\[0\] is -1"):
                 wmcc.tabulate(minus, top, labels=labels)
@@ -242,6 +265,14 @@ def test_exact_reads_what_it_wrote_and_rounds_right(pairs):
 def test_exact_rounds_subnormal_numbers_once():
     just_below_one_and_a_half = f"{3 * 2**200 - 1:#x}p{-1074 - 201}"
     assert Exact.from_hex([just_below_one_and_a_half]).floats().tolist() == [5e-324]
+
+
+def test_exact_refuses_what_it_cannot_hold():
+    with pytest.raises(ValueError, match="negative"):
+        Exact(np.array([[-1]]), 0)
+    for text in ("0x1p999999999", "0x1p" + "9" * 30, "0x" + "f" * 2000 + "p0", "1p0", "-0x1p0", ""):
+        with pytest.raises(ValueError, match="not an exact sum"):
+            Exact.from_hex([text])
 
 
 def test_squares_keep_their_size_where_floats_cannot():

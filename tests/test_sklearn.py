@@ -17,9 +17,10 @@ import wmcc
 from wmcc.adapters.sklearn import SCORERS, matthews_corrcoef
 
 PLUGIN = """
-import sklearn.metrics, sklearn.metrics._classification
+import sklearn.metrics, sklearn.metrics._classification, sklearn.metrics._scorer
 from wmcc.adapters.sklearn import matthews_corrcoef
 sklearn.metrics.matthews_corrcoef = sklearn.metrics._classification.matthews_corrcoef = matthews_corrcoef
+sklearn.metrics._scorer._SCORERS["matthews_corrcoef"] = sklearn.metrics.make_scorer(matthews_corrcoef)
 """
 
 

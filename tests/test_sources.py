@@ -1,10 +1,14 @@
 """Every container gives the same table: one test body over a dict of constructors."""
 
+import array
+import enum
 import importlib.util
 import os
+import tracemalloc
 from decimal import Decimal
 from fractions import Fraction
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -70,7 +74,6 @@ CONTAINERS = {
     "read-only": read_only,
     "unaligned": unaligned,
     "masked": np.ma.array,
-    "memoryview": lambda x: np.asarray(memoryview(np.array(x))) if np.array(x).dtype.kind != "U" else np.array(x),
     "pandas": pd.Series,
     "pandas index": pd.Index,
     "pandas with an odd index": lambda x: pd.Series(x, index=[7] * len(x)),
@@ -97,6 +100,10 @@ TEXT_LABELS = {
     "arrow large string": lambda x: pa.array(x, type=pa.large_string()),
 }
 NUMBERS = {
+    "memoryview": lambda x: memoryview(np.array(x)),
+    "array.array": lambda x: array.array("q" if isinstance(x[0], int) else "d", x),
+    "float16": lambda x: np.array(x, dtype=np.float16),
+    "narwhals": lambda x: nw.from_native(pl.Series(x), series_only=True),
     "array interface": lambda x: InterfaceOnly(np.array(x)),
     "dlpack": lambda x: DLPackOnly(np.array(x)),
     "pandas nullable": lambda x: pd.Series(x, dtype="Int64" if isinstance(x[0], int) else "Float64"),
@@ -221,6 +228,67 @@ def test_labels_fix_the_order_and_ignore_leaves_out(kernel):
         assert (everything.labels, everything.ignored) == ((), 1)
         with pytest.raises(wmcc.InputError, match="no observations \\(1 were ignored\\)"):
             wmcc.ecc(everything)
+
+
+class Tree(str, enum.Enum):  # noqa: UP042 - str() of its members is not their value
+    OAK = "oak"
+    ELM = "elm"
+
+
+class Code(enum.IntEnum):
+    OAK = 1
+    ELM = 2
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_members_of_enums_are_their_values(kernel):
+    with using(kernel):
+        table = wmcc.tabulate([Tree.OAK, Tree.ELM, "oak"], ["oak", "elm", "oak"], labels=list(Tree))
+        assert (table.labels, table.n.tolist()) == (("oak", "elm"), [[2, 0], [0, 1]])
+        table = wmcc.tabulate([Code.OAK, 2], [1, Code.ELM], labels=list(Code))
+        assert [type(x) for x in table.labels] == [int, int]
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_large_integers_are_told_apart(kernel):
+    with using(kernel):
+        for x in ([2**53, 2**53 + 1, 1.0], [2**63, 2**63 + 1, 1], [-(2**63), 2**64 - 1]):
+            assert len(wmcc.tabulate(x, x).labels) == len(x)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_unused_categories_are_no_classes(kernel):
+    used = [1, 2, 3, 1]
+    with using(kernel):
+        expected = wmcc.tabulate(used, used)
+        for many in (
+            pd.Categorical(used, categories=range(5000)),
+            pd.Categorical(used, categories=[0.5, 3, 2, 1]),
+            pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 0], pa.int32()), pa.array([1, 2, 3, *range(4, 5000)])),
+        ):
+            assert wmcc.tabulate(many, used) == expected
+
+
+def test_booleans_made_of_other_bytes():
+    mask = np.array([0, 255, 255, 0], dtype=np.uint8).view(bool)
+    assert wmcc.tabulate(mask, mask).n.tolist() == [[2, 0], [0, 2]]
+
+
+def test_very_long_strings():
+    t = np.array(["x" * 5_000_000, "y"])
+    assert wmcc.tabulate(t, t).n.tolist() == [[1, 0], [0, 1]]
+
+
+def test_strided_labels_need_no_copy_of_all_rows():
+    rng = np.random.default_rng(0)
+    wide = rng.integers(0, 100, (2_000_000, 2))
+    wmcc.tabulate(wide[:1000, 0], wide[:1000, 1])
+    tracemalloc.start()
+    wmcc.tabulate(wide[:, 0], wide[:, 1])
+    wmcc.tabulate(wide[:, :1].T, wide[:, 1:].T)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.2 * wide.nbytes
 
 
 def test_a_label_seen_only_in_ignored_rows_is_no_class():

@@ -1,6 +1,8 @@
 """The table: a frozen commutative monoid that can be stored and shown."""
 
+import copy
 import json
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +66,34 @@ def test_merging_keeps_a_given_order_and_sorts_a_union():
     assert (flags + wmcc.tabulate([2], [2])).labels == (0, 1, 2)
 
 
+def kinds(table):
+    return [type(x) for x in table.labels]
+
+
+def test_booleans_stay_booleans_unless_they_meet_integers():
+    flags, numbers = wmcc.tabulate([True, False], [True, True]), wmcc.tabulate([1, 0], [1, 1])
+    assert kinds(flags) == kinds(flags + flags) == kinds(Table.from_json(flags.to_json())) == [bool, bool]
+    assert kinds(wmcc.tabulate([True, False], [True, True], labels=[False, True])) == [bool, bool]
+    assert kinds(flags + numbers) == kinds(numbers + flags) == kinds(numbers) == [int, int]
+    assert kinds(wmcc.tabulate([True, False], [1, 0])) == [int, int]
+
+
+def test_copies_are_frozen_too():
+    for again in (pickle.loads(pickle.dumps(golden_table())), copy.deepcopy(golden_table())):
+        assert again == golden_table()
+        assert not again.n.flags.writeable
+        assert not again.w_exact.digits.flags.writeable
+
+
+def test_counts_do_not_overflow():
+    half = Table.from_counts([[2**62, 1], [1, 5]])
+    with pytest.raises(wmcc.InputError, match=r"2\*\*63"):
+        _ = half + half
+    for counts in ([[2**62, 2**62], [1, 5]], np.array([[2**63, 1], [1, 2**63]], dtype=np.uint64)):
+        with pytest.raises(wmcc.InputError, match=r"2\*\*63"):
+            Table.from_counts(counts)
+
+
 def test_positive_and_ignored_travel():
     a = wmcc.tabulate(["y", "n", "?"], ["y", "y", "n"], ignore="?", positive="y")
     b = wmcc.tabulate(["y", "?"], ["y", "?"], ignore=["?"])
@@ -72,6 +102,8 @@ def test_positive_and_ignored_travel():
     with pytest.raises(wmcc.InputError, match="positive class 'y', the other 'n'"):
         _ = a + wmcc.tabulate(["y", "n"], ["n", "n"], positive="n")
     assert wmcc.tabulate(["n", "n"], ["n", "n"], positive="y").labels == ("n", "y")
+    with pytest.raises(wmcc.InputError, match=r"the merged table has 3 classes; with positive='y'"):
+        _ = a + wmcc.tabulate(["z"], ["z"])
     with pytest.raises(wmcc.InputError, match="two-class"):
         wmcc.tabulate([0, 1, 2], [0, 1, 2], positive=1)
 
@@ -104,9 +136,11 @@ def test_equality_sees_everything():
     assert table != "a table"
     for change in ({"ignored": 2}, {"labels": ["ash", "elm", "yew"]}):
         assert Table.from_dict(other | change) != table
-    for name in ("n", "w_min", "w_max"):
-        cells = {**other["cells"], name: [x + 1 for x in other["cells"][name]]}
+    for name, factor in (("w_min", 0.5), ("w_max", 2)):
+        cells = {**other["cells"], name: [x * factor for x in other["cells"][name]]}
         assert Table.from_dict({**other, "cells": cells}) != table
+    two, three = (Table.from_cells([0], [[n]], [[6.0]], [[20.0]], [[1.0]], [[4.0]]) for n in (2, 3))
+    assert two != three
 
 
 # ---- storing ----------------------------------------------------------------------------------------
@@ -139,6 +173,11 @@ def test_zero_weights_and_empty_tables_are_stored():
         ({"labels": ["ash", "ash", "oak"]}, "'ash' twice"),
         ({"labels": ["ash"]}, "outside the table"),
         ({"cells": {}}, "KeyError"),
+        ({"cells": None}, "TypeError"),
+        ({"schema": True}, "schema True"),
+        ({"ignored": -5}, "negative"),
+        ({"ignored": 5.5}, "integers"),
+        ({"positive": 7}, "positive"),
     ],
 )
 def test_bad_files_are_refused(change, message):
@@ -150,6 +189,11 @@ def test_bad_files_are_refused(change, message):
     ("column", "values", "message"),
     [
         ("n", [0, 1, 1, 1, 2], "n < 1"),
+        ("n", [1.9, 1, 1, 1, 2], "integers"),
+        ("n", [10**30, 1, 1, 1, 2], "OverflowError"),
+        ("n", [1, 1, 1, 1, 9], "do not fit"),
+        ("w_max", [float("inf")] * 5, "finite"),
+        ("w_exact", ["0x1p99999"] * 5, "not an exact sum"),
         ("true", [0, 0, 1, 2, 2], "listed twice|disagree"),
         ("w", [1.0] * 5, "disagree"),
         ("w_exact", ["0x1p0"] * 5, "disagree"),
@@ -167,7 +211,7 @@ def test_bad_cells_are_refused(column, values, message):
 
 
 def test_not_a_table_at_all():
-    for text in ("[1, 2]", "{}", "not json"):
+    for text in ("[1, 2]", "{}", "not json", None, "[" * 200_000):
         with pytest.raises(wmcc.SchemaError):
             Table.from_json(text)
 
@@ -179,10 +223,18 @@ def test_from_counts():
     table = Table.from_counts([[5, 1], [0, 3]], ["no", "yes"], positive="yes")
     y_true, y_pred = ["no"] * 6 + ["yes"] * 3, ["no"] * 5 + ["yes"] * 4
     assert table == wmcc.tabulate(y_true, y_pred, positive="yes")
-    for bad in ([[1, 2]], [[1, -1], [0, 0]], [[0.5, 1], [1, 1]], [["a"]]):
+    for bad in (
+        [[1, 2]],
+        [[1, -1], [0, 0]],
+        [[0.5, 1], [1, 1]],
+        [["a"]],
+        [[1, 2], [3]],
+        [1, 2],
+        np.ma.array([[1]], mask=[[1]]),
+    ):
         with pytest.raises(wmcc.InputError):
             Table.from_counts(bad)
-    with pytest.raises(wmcc.InputError, match="3 labels for a matrix of 2"):
+    with pytest.raises(wmcc.InputError, match="for 3 labels"):
         Table.from_counts([[1, 0], [0, 1]], [1, 2, 3])
 
 
@@ -191,7 +243,17 @@ def test_from_cells():
     table = wmcc.tabulate(rng.integers(0, 3, 50), rng.integers(0, 3, 50), rng.integers(1, 9, 50))
     cells = (table.labels, table.n, table.w, table.w2, table.w_min, table.w_max)
     assert Table.from_cells(*cells) == table
-    for k, bad in ((1, table.n * 0), (2, -table.w), (3, table.w2 * np.nan), (4, table.w_max + 1), (5, table.w[:2])):
+    for k, bad in (
+        (1, table.n + 0.5),
+        (1, table.n * 0),
+        (2, table.w.astype(str)),
+        (2, table.w * 1j),
+        (3, table.w2 * 0),
+        (2, -table.w),
+        (3, table.w2 * np.nan),
+        (4, table.w_max + 1),
+        (5, table.w[:2]),
+    ):
         wrong = [*cells[:k], bad, *cells[k + 1 :]]
         with pytest.raises(wmcc.InputError):
             Table.from_cells(*wrong)
@@ -202,7 +264,7 @@ def test_from_cells():
 
 def test_repr():
     table = golden_table()
-    assert repr(table).splitlines()[0] == "Table of 3 classes: 6 rows, 1 rows ignored, total weight 1e+300"
+    assert repr(table).splitlines()[0] == "Table of 3 classes: 6 rows, 1 ignored, total weight 1e+300"
     assert repr(Table.empty()) == "Table of 0 classes: 0 rows, total weight 0"
     many = repr(wmcc.tabulate(list(range(30)), list(range(30))))
     assert "the first 10 classes" in many

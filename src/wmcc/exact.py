@@ -8,6 +8,7 @@ nor depends on the order, and a number is rounded once, when somebody reads it a
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -108,6 +109,9 @@ class Exact:
         return self.exponent == other.exponent and np.array_equal(self.digits, other.digits)
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Exact, (self.digits, self.exponent)
 
     def __repr__(self) -> str:
         return f"Exact({self.floats()!r})"
@@ -213,19 +217,15 @@ def split(x: FloatArray, square: bool = False) -> tuple[IntArray, tuple[IntArray
 
 def _canonical(digits: IntArray, exponent: int) -> tuple[IntArray, int]:
     """Digits carried into [0, 2**32) and empty planes at both ends dropped."""
-    planes = [plane.copy() for plane in digits]
-    d = 0
-    while d < len(planes):
+    planes = [plane.copy() for plane in (*digits, *np.zeros((2, *digits.shape[1:]), dtype=np.int64))]
+    for d in range(len(planes) - 1):  # the two planes on top take what an int64 can carry
         carry = planes[d] >> RADIX_BITS
-        if carry.any():
-            planes[d] &= _MASK
-            if d + 1 == len(planes):
-                planes.append(carry)
-            else:
-                planes[d + 1] += carry
-        d += 1
+        planes[d] &= _MASK
+        planes[d + 1] += carry
     while planes and not planes[-1].any():
         planes.pop()
+    if planes and planes[-1].min() < 0:
+        raise ValueError("exact sums must not be negative")
     first = next((i for i, plane in enumerate(planes) if plane.any()), 0)
     planes = planes[first:]
     shape = digits.shape[1:]
@@ -234,8 +234,8 @@ def _canonical(digits: IntArray, exponent: int) -> tuple[IntArray, int]:
 
 
 def _parse(text: str) -> tuple[int, int]:
-    mantissa, _, exponent = text.partition("p")
-    value = int(mantissa, 16)
-    if value < 0 or not mantissa.startswith("0x"):
-        raise ValueError(text)
-    return value, int(exponent)
+    # No sum of float64 numbers or of their squares is longer; a longer one would only cost memory.
+    match = re.fullmatch(r"0x([0-9a-f]{1,1200})p(-?\d{1,4})", text)
+    if match is None:
+        raise ValueError(f"{text[:40]!r} is not an exact sum")
+    return int(match[1], 16), int(match[2])

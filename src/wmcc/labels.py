@@ -25,19 +25,25 @@ def as_label(value: Any, where: str) -> Label:
     where
         What to call its place in an error message.
     """
-    if isinstance(value, np.generic):
+    if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0:
         value = value.item()
     if isinstance(value, str):
-        return str(value)
-    if isinstance(value, (bool, int)):
+        return str.__str__(value)  # the text itself, also of an enum's member
+    if isinstance(value, bool):
         return value
+    if isinstance(value, int):
+        if not -(1 << 63) <= value < 1 << 64:
+            raise LabelError(f"{where} is an integer beyond 64 bits, too large for a label.")
+        return int.__int__(value)
     if isinstance(value, bytes):
         return _decoded(value, where)
     if value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value):
         raise LabelError(f"{where} is missing ({value!r}); every row needs a label.", "drop or impute such rows first.")
     if isinstance(value, float):
-        if value.is_integer():
+        if value.is_integer() and abs(value) <= 1 << 53:  # beyond, neighbouring integers are one float
             return int(value)
+        if value.is_integer():
+            raise LabelError(f"{where} is {value!r}, too large for a label.", "use integers.")
         raise LabelError(
             f"{where} is {value!r}; a label must be an integer, a boolean or a string.",
             "for probabilities or logits take argmax (or compare with a threshold) first.",
@@ -77,7 +83,7 @@ def ordered(labels: Iterable[Label]) -> tuple[Label, ...]:
 
 def given(labels: Any, name: str = "labels") -> tuple[Label, ...]:
     """Check a caller's list of labels; the order is the caller's."""
-    if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
+    if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) == 0:
         labels = [labels]
     result = plain(as_label(x, f"{name}[{i}]") for i, x in enumerate(labels))
     if len(set(result)) < len(result):
@@ -108,6 +114,6 @@ def merged(a: tuple[Label, ...], b: tuple[Label, ...]) -> tuple[Label, ...]:
 
     The rule is commutative and associative, and the empty tuple is its unit.
     """
-    if a == b or not b:
-        return a
-    return ordered(a + b) if a else b
+    if a == b:
+        return plain(a + b)[: len(a)]  # False and 0 are equal; beside integers they are integers
+    return ordered(a + b) if a and b else a or b

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from . import labels as _labels
-from .errors import SchemaError
+from .arraytypes import FloatArray, IntArray
+from .errors import InputError, SchemaError
 from .exact import Exact
 
 SCHEMA = 1
@@ -41,11 +42,28 @@ def _finite(values: Any) -> list[float | None]:
     return [x if np.isfinite(x) else None for x in values.tolist()]
 
 
+def check_cells(n: IntArray, w: FloatArray, w2: FloatArray, low: FloatArray, high: FloatArray) -> None:
+    """Refuse sums that no rows can have. ``w`` and ``w2`` may be rounded, and infinite where they overflow."""
+    used = n > 0
+    for name, array in (("w", w), ("w2", w2)):
+        if not (array >= 0).all() or array[~used].any():
+            raise InputError(f"{name} must hold numbers of at least 0, and 0 where n is 0.")
+    if not ((low[used] >= 0) & (low[used] <= high[used]) & (high[used] < np.inf)).all():
+        raise InputError("w_min and w_max must be finite, of at least 0, and in this order.")
+    rows, least, most = n[used].astype(np.float64), low[used], high[used]
+    near = 1e-6  # sums that other engines made are rounded
+    with np.errstate(over="ignore", under="ignore"):
+        fits = (w[used] >= rows * least * (1 - near)) & (w[used] <= rows * most * (1 + near))
+        fits &= (w2[used] >= rows * least**2 * (1 - near)) & (w2[used] <= rows * most**2 * (1 + near))
+    if not fits.all():
+        raise InputError("the sums of a cell do not fit its n, w_min and w_max.")
+
+
 def parse(text: str | bytes) -> dict[str, Any]:
     """JSON text to what `unpack` takes."""
     try:
         data: dict[str, Any] = json.loads(text)
-    except ValueError as problem:
+    except (ValueError, TypeError, RecursionError) as problem:
         raise SchemaError(f"this is not JSON: {problem}") from None
     return data
 
@@ -54,14 +72,14 @@ def unpack(data: dict[str, Any]) -> dict[str, Any]:
     """From what is stored to the fields of a `wmcc.Table`; anything else is refused with a sentence."""
     if not isinstance(data, dict) or "schema" not in data:
         raise SchemaError("this is not a stored wmcc table: it has no 'schema' entry.")
-    if data["schema"] != SCHEMA:
+    if type(data["schema"]) is not int or data["schema"] != SCHEMA:
         raise SchemaError(
             f"the stored table has schema {data['schema']!r}; this version of wmcc reads schema {SCHEMA}.",
             "update wmcc.",
         )
     try:
         return _unpack_1(data)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as problem:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as problem:
         raise SchemaError(f"the stored table cannot be read: {type(problem).__name__}: {problem}") from None
 
 
@@ -70,6 +88,8 @@ def _unpack_1(data: dict[str, Any]) -> dict[str, Any]:
     if len({len(cells[name]) for name in COLUMNS}) != 1:
         raise ValueError("the columns of 'cells' differ in length")
     K = len(names)
+    if {type(x) for name in ("true", "pred", "n") for x in cells[name]} - {int} or type(data["ignored"]) is not int:
+        raise ValueError("counts and positions must be integers")
     i, j, counts = (np.array(cells[name], dtype=np.int64) for name in ("true", "pred", "n"))
     if len(i) and not (min(i.min(), j.min()) >= 0 and max(i.max(), j.max()) < K and counts.min() > 0):
         raise ValueError("a cell lies outside the table or has n < 1")
@@ -77,8 +97,6 @@ def _unpack_1(data: dict[str, Any]) -> dict[str, Any]:
         raise ValueError("a cell is listed twice")
     n, low, high = np.zeros((K, K), dtype=np.int64), np.full((K, K), np.nan), np.full((K, K), np.nan)
     n[i, j], low[i, j], high[i, j] = counts, cells["w_min"], cells["w_max"]
-    if not (low[i, j] <= high[i, j]).all():
-        raise ValueError("a cell's w_min is larger than its w_max")
     sums = {}
     for name in ("w", "w2"):
         vector = Exact.from_hex(cells[f"{name}_exact"])
@@ -87,7 +105,10 @@ def _unpack_1(data: dict[str, Any]) -> dict[str, Any]:
         digits = np.zeros((len(vector.digits), K, K), dtype=np.int64)
         digits[:, i, j] = vector.digits
         sums[f"{name}_exact"] = Exact(digits, vector.exponent)
+    check_cells(n, sums["w_exact"].floats(), sums["w2_exact"].floats(), low, high)
     positive = None if data["positive"] is None else _labels.as_label(data["positive"], "positive")
+    if data["ignored"] < 0 or (positive is not None and (positive not in names or K > 2)):
+        raise ValueError("'ignored' is negative or 'positive' is not a class of two")
     return {
         "labels": names,
         "n": n,

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import labels as _labels
 from . import storage
-from .arraytypes import ArrayLike, FloatArray, IntArray
+from .arraytypes import Array, ArrayLike, FloatArray, IntArray
 from .errors import InputError
 from .exact import Exact, integers
 from .labels import Label
@@ -87,6 +87,8 @@ class Table:
     def __post_init__(self) -> None:
         for array in (self.n, self.w_min, self.w_max):
             array.flags.writeable = False
+        if type(self.ignored) is not int or self.ignored < 0:
+            raise InputError(f"ignored is {self.ignored!r}; expected a number of rows.")
         if self.positive is not None and (len(self.labels) > 2 or self.positive not in self.labels):
             raise InputError(
                 f"positive={self.positive!r} must be one of the labels of a two-class table; "
@@ -113,20 +115,11 @@ class Table:
         >>> wmcc.mcc(wmcc.Table.from_counts([[50, 3], [2, 45]]))
         0.8999402959126063
         """
-        counts = np.array(n)
-        if counts.ndim != 2 or counts.shape[0] != counts.shape[1]:
-            raise InputError(f"a confusion matrix must be square; this one has shape {counts.shape}.")
-        if counts.size and (counts.dtype.kind not in "iu" or counts.min() < 0):
-            raise InputError(
-                f"counts must be integers of at least 0; the matrix has dtype {counts.dtype}"
-                + (f" and smallest value {counts.min()}." if counts.dtype.kind in "iuf" else "."),
-                "sums of weights need the number of rows as well: see Table.from_cells.",
-            )
+        counts = _counts(n)
         names = tuple(range(len(counts))) if labels is None else _labels.given(labels)
-        if len(names) != len(counts):
-            raise InputError(f"{len(names)} labels for a matrix of {len(counts)} classes.")
+        if counts.shape != (len(names), len(names)):
+            raise InputError(f"a matrix of shape {counts.shape} for {len(names)} labels; it must be square.")
         _labels.check_count(len(names))
-        counts = counts.reshape(len(names), len(names)).astype(np.int64)
         one = np.where(counts > 0, 1.0, np.nan)
         exact = Exact.from_counts(counts)
         return cls(names, counts, exact, exact, one, one.copy(), ignored, positive)
@@ -145,23 +138,17 @@ class Table:
         positive: Label | None = None,
     ) -> Table:
         """Table from K x K arrays of per-cell sums that something else computed."""
-        names = _labels.given(labels)
-        shape = (len(names), len(names))
-        counts = np.array(n, dtype=np.int64)
-        sums, squares, low, high = (np.array(x, dtype=np.float64) for x in (w, w2, w_min, w_max))
-        for name, array in (("n", counts), ("w", sums), ("w2", squares), ("w_min", low), ("w_max", high)):
-            if array.shape != shape:
-                raise InputError(f"{name} has shape {array.shape}; {len(names)} labels need {shape}.")
-            used = array if name in ("n", "w", "w2") else array[counts > 0]
-            if not (np.all(used >= 0) and np.all(np.isfinite(used))):
-                raise InputError(f"{name} must hold finite numbers of at least 0.")
-        empty = counts == 0
-        if sums[empty].any() or squares[empty].any():
-            raise InputError("a cell without observations (n = 0) cannot have weight.")
-        low, high = np.where(empty, np.nan, low), np.where(empty, np.nan, high)
-        if np.any(low[~empty] > high[~empty]):
-            raise InputError("a cell's w_min is larger than its w_max.")
-        return cls(names, counts, Exact.from_floats(sums), Exact.from_floats(squares), low, high, ignored, positive)
+        names, counts = _labels.given(labels), _counts(n)
+        floats = {name: _floats(x, name) for name, x in (("w", w), ("w2", w2), ("w_min", w_min), ("w_max", w_max))}
+        for name, array in (("n", counts), *floats.items()):
+            if array.shape != (len(names), len(names)):
+                raise InputError(f"{name} has shape {array.shape}; {len(names)} labels need {(len(names),) * 2}.")
+        low, high = (np.where(counts > 0, floats[name], np.nan) for name in ("w_min", "w_max"))
+        storage.check_cells(counts, floats["w"], floats["w2"], low, high)
+        if not all(np.isfinite(floats[name]).all() for name in ("w", "w2")) or ((floats["w2"] == 0) & (high > 0)).any():
+            raise InputError("w or w2 is beyond the range of float64.", "scale the weights.")
+        sums = Exact.from_floats(floats["w"]), Exact.from_floats(floats["w2"])
+        return cls(names, counts, *sums, low, high, ignored, positive)
 
     # ---- reading ------------------------------------------------------------------------------------
 
@@ -219,6 +206,10 @@ class Table:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Through the constructor, so that a copy is as frozen as the original.
+        return Table, tuple(getattr(self, field.name) for field in fields(self))
+
     # ---- merging ------------------------------------------------------------------------------------
 
     def __add__(self, other: Table) -> Table:
@@ -232,6 +223,13 @@ class Table:
                 "tabulate both with the same positive=.",
             )
         positive = self.positive if self.positive is not None else other.positive
+        if positive is not None and len(names) > 2:
+            raise InputError(
+                f"the merged table has {len(names)} classes; with positive={positive!r} it can have two.",
+                "tabulate without positive=.",
+            )
+        if self.rows + other.rows >= 1 << 63:
+            raise InputError("the merged table would have 2**63 rows or more, which its counts cannot hold.")
         a, b = self._aligned(names), other._aligned(names)
         return Table(
             names,
@@ -241,13 +239,13 @@ class Table:
             np.fmin(a.w_min, b.w_min),
             np.fmax(a.w_max, b.w_max),
             self.ignored + other.ignored,
-            positive if len(names) <= 2 else None,
+            positive,
         )
 
     def __radd__(self, other: object) -> Table:
         return self if other == 0 else NotImplemented  # so that sum(tables) works
 
-    def take(self, classes: Sequence[int]) -> Table:
+    def _take(self, classes: Sequence[int]) -> Table:
         """Return the table of some of the classes, by position: theirs are the rows and columns that remain."""
         where = np.array(classes, dtype=np.intp)
         at = np.ix_(where, where)
@@ -289,7 +287,7 @@ class Table:
 
     def to_json(self) -> str:
         """JSON text of `to_dict`."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+        return json.dumps(self.to_dict(), allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Table:
@@ -307,7 +305,7 @@ class Table:
     # ---- showing ------------------------------------------------------------------------------------
 
     def _summary(self) -> str:
-        out = f"{self.ignored:,} rows ignored, " if self.ignored else ""
+        out = f"{self.ignored:,} ignored, " if self.ignored else ""
         one = f", positive class {self.positive!r}" if self.positive is not None else ""
         K = len(self.labels)
         classes = "1 class" if K == 1 else f"{K:,} classes"
@@ -334,3 +332,30 @@ class Table:
 def _frozen(array: FloatArray) -> FloatArray:
     array.flags.writeable = False
     return array
+
+
+def _counts(n: ArrayLike) -> IntArray:
+    """Numbers of observations, as a new array."""
+    array = _array(n, "n")
+    if array.size and (array.dtype.kind not in "iu" or array.min() < 0 or sum(array.ravel().tolist()) >= 1 << 63):
+        raise InputError(
+            f"n must hold counts: integers of at least 0, below 2**63 together; its dtype is {array.dtype}.",
+            "sums of weights need the number of rows as well: see Table.from_cells.",
+        )
+    return array.astype(np.int64)
+
+
+def _floats(x: ArrayLike, name: str) -> FloatArray:
+    array = _array(x, name)
+    if array.dtype.kind not in "iuf":
+        raise InputError(f"{name} must hold real numbers; its dtype is {array.dtype}.")
+    return array.astype(np.float64) + 0.0
+
+
+def _array(x: ArrayLike, name: str) -> Array:
+    if np.ma.is_masked(x):
+        raise InputError(f"{name} has masked entries.")
+    try:
+        return np.array(x)
+    except ValueError as problem:
+        raise InputError(f"{name} is no matrix: {problem}") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -22,13 +23,14 @@ OnZero = Callable[[str], float]
 class Shares(NamedTuple):
     """Margins divided by the total, as float64: what the gradients are written in."""
 
-    total: float
     r: FloatArray
     q: FloatArray
     d: FloatArray
     not_r: FloatArray
     """1 − r, from the exact difference."""
     not_q: FloatArray
+    covariance: FloatArray
+    """d − r q, from the exact difference."""
 
     @classmethod
     def of(cls, table: Table) -> Shares:
@@ -36,7 +38,8 @@ class Shares(NamedTuple):
         m = table.margins
         r, q, d = (np.array([x / m.s for x in xs]) for xs in (m.r, m.q, m.d))
         not_r, not_q = (np.array([(m.s - x) / m.s for x in xs]) for xs in (m.r, m.q))
-        return cls(table.total, r, q, d, not_r, not_q)
+        covariance = np.array([(m.s * c - a * b) / (m.s * m.s) for a, b, c in zip(m.r, m.q, m.d, strict=True)])
+        return cls(r, q, d, not_r, not_q, covariance)
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,9 @@ class Measure:
         self._check(table)
         value = self.value(table.margins, on_zero(0.0 if self.termwise else "raise", self.title))
         slope = self.slope(Shares.of(table), value)
-        return np.asarray(slope / table.total)
+        # Divided by the total in two steps, since the total itself may be beyond the largest float64.
+        s, bits = table.margins.s, table.margins.s.bit_length()
+        return np.asarray(np.ldexp(slope / (s / (1 << bits)), -bits - table.w_exact.exponent))
 
     def _check(self, table: Table) -> None:
         if self.two_classes and len(table.labels) > 2:
@@ -137,8 +142,20 @@ class Measure:
             )
         check_scorable(table)
 
+    @property
+    def __name__(self) -> str:  # what scikit-learn and others call a function by
+        return self.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return registered, ("MEASURES", self.name)
+
     def __repr__(self) -> str:
         return f"<measure {self.name}: {self.formula}>"
+
+
+def registered(registry: str, name: str) -> Any:
+    """Return a measure by its name: what pickles of measures hold."""
+    return getattr(import_module(__package__), registry)[name]
 
 
 def as_table(y_true: Any, y_pred: Any = None, sample_weight: Any = None, **options: Any) -> Table:
@@ -166,23 +183,24 @@ def check_scorable(table: Table) -> None:
 
 def on_zero(rule: Any, title: str) -> OnZero:
     """Turn a ``zero_division`` argument into the function that measures call."""
-    if rule == "raise":
+    rule = rule.item() if isinstance(rule, np.generic) else rule
+    if isinstance(rule, str) and rule == "raise":
 
         def handle(reason: str) -> float:
             raise UndefinedMeasureError(f"{title} is undefined: {reason}.", "zero_division=0.0 scores it as 0.")
 
-    elif rule == "warn":
+    elif isinstance(rule, str) and rule == "warn":
 
         def handle(reason: str) -> float:
             message = f"{title} is undefined and set to 0: {reason}."
             warnings.warn(message, UndefinedMeasureWarning, stacklevel=4)
             return 0.0
 
-    elif isinstance(rule, (int, float)) and not isinstance(rule, bool):
+    elif isinstance(rule, (int, float)) and not isinstance(rule, bool) and (rule != rule or abs(rule) <= 1e300):
 
         def handle(reason: str) -> float:
             return float(rule)
 
     else:
-        raise InputError(f"zero_division is {rule!r}; expected a number, 'warn' or 'raise'.")
+        raise InputError(f"zero_division is {str(rule)[:40]!r}; expected a number, 'warn' or 'raise'.")
     return handle

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..arraytypes import FloatArray
-from ..table import Margins, Table
+from ..table import Margins
 from .arithmetic import mean, over_root
-from .base import Measure, OnZero, Shares, ZeroDivision, check_scorable, on_zero
+from .base import Measure, OnZero, Shares, ZeroDivision, as_table, check_scorable, on_zero, registered
 
 
 def _accuracy(m: Margins, zero: OnZero) -> float:
@@ -84,8 +85,17 @@ class ClassMeasure:
     formula: str
     value: Callable[[int, int, int, int], float | None]
 
-    def __call__(self, table: Table, *, zero_division: ZeroDivision = 0.0) -> FloatArray:
-        """Value per class, in the order of ``table.labels``."""
+    def __call__(
+        self,
+        y_true: Any,
+        y_pred: Any = None,
+        sample_weight: Any = None,
+        *,
+        zero_division: ZeroDivision = 0.0,
+        **options: Any,
+    ) -> FloatArray:
+        """Value per class, in the order of ``table.labels``; the arguments are those of a `wmcc.Measure`."""
+        table = as_table(y_true, y_pred, sample_weight, **options)
         check_scorable(table)
         m, handle = table.margins, on_zero(zero_division, self.title)
         out = []
@@ -93,6 +103,9 @@ class ClassMeasure:
             value = self.value(m.s, r, q, d)
             out.append(handle(f"class {label!r} lacks weight in y_true or y_pred") if value is None else value)
         return np.array(out)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return registered, ("CLASS_MEASURES", self.name)
 
 
 def _class_mcc(s: int, r: int, q: int, d: int) -> float | None:

@@ -72,7 +72,7 @@ def _covariance_slope(x: Shares) -> FloatArray:
 
 def _ecc_slope(x: Shares, value: float) -> FloatArray:
     P, Q = float(x.r @ x.not_r), float(x.q @ x.not_q)
-    return np.asarray(_covariance_slope(x) / np.sqrt(P * Q) - value * _cells(x.not_r / P, x.not_q / Q, 0.0))
+    return np.asarray(_covariance_slope(x) / (np.sqrt(P) * np.sqrt(Q)) - value * _cells(x.not_r / P, x.not_q / Q, 0.0))
 
 
 def _inverse(x: FloatArray) -> FloatArray:
@@ -82,16 +82,16 @@ def _inverse(x: FloatArray) -> FloatArray:
 
 def _mpc1_slope(x: Shares, value: float) -> FloatArray:
     A, B = x.r * x.not_r, x.q * x.not_q
-    u, v = np.sqrt(B * _inverse(A)) / 2, np.sqrt(A * _inverse(B)) / 2
+    u, v = np.sqrt(B) * _inverse(np.sqrt(A)) / 2, np.sqrt(A) * _inverse(np.sqrt(B)) / 2
     # d√(A_k B_k) = u_k dA_k + v_k dB_k, where dA_k is s − r_k for a cell of row k and r_k for the others
     denominator = _cells(u @ x.r + u * (x.not_r - x.r), v @ x.q + v * (x.not_q - x.q), 0.0)
-    return np.asarray((_covariance_slope(x) - value * denominator) / np.sqrt(A * B).sum())
+    return np.asarray((_covariance_slope(x) - value * denominator) / (np.sqrt(A) * np.sqrt(B)).sum())
 
 
 def _mpc2_slope(x: Shares, value: float) -> FloatArray:
     A, B = x.r * x.not_r, x.q * x.not_q
-    c = np.sqrt(_inverse(A * B))
-    phi = (x.d - x.r * x.q) * c
+    c = _inverse(np.sqrt(A)) * _inverse(np.sqrt(B))
+    phi = x.covariance * c
     a, b = phi * _inverse(A) / 2, phi * _inverse(B) / 2
     by_row = c @ x.d - c * x.q - a @ x.r - a * (x.not_r - x.r)
     by_column = -c * x.r - b @ x.q - b * (x.not_q - x.q)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .. import labels as _labels
 from ..arraytypes import Array
 from ..errors import InputError
@@ -43,7 +45,7 @@ def tabulate(
     positive
         The positive class of a two-class problem, for reports. The measures do not depend on it.
     threads
-        Number of threads; by default as many as there are processors, and one for short inputs. The table is
+        Number of threads, 256 at most; by default one per processor, and one for short inputs. The table is
         the same to the last bit for any number, and for any order of the rows.
 
     Returns
@@ -80,9 +82,15 @@ def tabulate(
     both = set(rules.labels or ()) & set(rules.ignore)
     if both:
         raise InputError(f"{next(iter(both))!r} is in labels and in ignore; it cannot be both.")
-    if threads is not None and (not isinstance(threads, int) or threads < 1):
-        raise InputError(f"threads is {threads!r}; expected a whole number of at least 1, or None.")
+    if threads is not None:
+        threads = _whole_number(threads, "threads")
     return tabulate_arrays(truth, pred, weights, rules, threads)
+
+
+def _whole_number(value: Any, name: str) -> int:
+    if isinstance(value, (int, np.integer)) and value >= 1 and not isinstance(value, bool):
+        return int(value)
+    raise InputError(f"{name} is {value!r}; expected a whole number of at least 1, or None.")
 
 
 def _check_shapes(truth: Array, pred: Array, weights: Array | None) -> None:
@@ -120,7 +128,7 @@ def _shape_hint(truth: Array, pred: Array) -> str | None:
 
 
 def _is_one_hot(values: Array) -> bool:
-    if values.ndim != 2 or values.shape[1] < 2 or values.dtype.kind not in "biu":
+    if values.ndim != 2 or not 2 <= values.shape[1] <= _labels.MAX_CLASSES or values.dtype.kind not in "biu":
         return False
     head = values[:64]  # an image whose first rows all hold a single 1 is rare; a look at a few rows is cheap
     if not (((head == 0) | (head == 1)).all() and (head.sum(axis=1) == 1).all()):

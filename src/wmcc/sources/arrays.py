@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 import os
 from collections import deque
@@ -20,19 +19,20 @@ from ..arraytypes import Array
 from ..errors import InputError, LabelError, WeightError
 from ..exact import Exact
 from ..table import Table
+from .blocks import BLOCK, blocks, flattened, native
 from .codebook import Codebook, Rules
 from .columns import Column, place
-from .encoders import Encoder, Map, encoders, native, readable
+from .encoders import Encoder, Map, encoders
 
-BLOCK = 1 << 18  # rows converted at a time where the kernel cannot read the caller's memory as it is
 THREAD_ROWS = 1 << 19  # rows a thread must have to be worth starting
+MOST_THREADS = 256
 THREAD_CELLS = 1 << 18  # cells of a table beyond which threads do not each fill one of their own
 
 
 def tabulate_arrays(truth: Column, pred: Column, weights: Array | None, rules: Rules, threads: int | None) -> Table:
     """Tabulate two label columns and, maybe, weights, all of one shape."""
     columns = [truth, pred]
-    arrays = _flattened([truth.values, pred.values] + ([] if weights is None else [weights]))
+    arrays = flattened([truth.values, pred.values] + ([] if weights is None else [weights]))
     workers = _workers(threads, arrays[0].size)
     if workers == 1:
         total, codebook = _pass(columns, arrays, rules, 1, map)
@@ -53,58 +53,23 @@ def _pass(
 ) -> tuple[_Part, Codebook]:
     """Find the classes and tally all rows; once more if the classes were guessed from a sample, and wrongly."""
     codebook = Codebook(rules)
-    coders = encoders(columns, arrays[:2], codebook, run, guess)
+    coders = encoders(columns, arrays[:2], codebook, workers, run, guess)
     if len(codebook.classes) ** 2 > THREAD_CELLS or not all(coder.static for coder in coders):
         workers, run = 1, map
-    blocks = deque(_blocks(arrays, workers))  # each worker takes the next, so that a slow one holds up nobody
-    parts = run(lambda _: _tally(coders, arrays, blocks, codebook), range(workers))
+    queue = deque(blocks(arrays, workers))  # each worker takes the next, so that a slow one holds up nobody
+    parts = run(lambda _: _tally(coders, arrays, queue, codebook), range(workers))
     total = reduce(operator.add, chain.from_iterable(parts))
     if total.unknown and rules.labels is None and guess:
         return _pass(columns, arrays, rules, workers, run, guess=False)
     return total, codebook
 
 
-# ---- rows -------------------------------------------------------------------------------------------
-
-
-def _flattened(arrays: list[Array]) -> list[Array]:
-    """The same arrays as vectors, where that needs no copy; else as they are."""
-    if all(a.ndim == 1 for a in arrays):
-        return arrays
-    if all(a.flags.c_contiguous for a in arrays):
-        return [a.reshape(-1) for a in arrays]
-    if all(a.flags.f_contiguous and a.dtype.kind in "biuf" for a in arrays):
-        return [a.T.reshape(-1) for a in arrays]
-    return arrays
-
-
-def _blocks(arrays: list[Array], workers: int) -> list[Any]:
-    """Indices that cut the rows into blocks: a few per worker, or many small ones where blocks must be converted."""
-    shape, size = arrays[0].shape, arrays[0].size
-    most = BLOCK
-    if len(shape) == 1 and all(_direct(a) for a in arrays):
-        most = size if workers == 1 else max(1, size // (16 * workers))
-    if len(shape) == 1:
-        return [slice(start, start + most) for start in range(0, size, most)]
-    axis = 0
-    while axis < len(shape) - 1 and math.prod(shape[axis + 1 :]) > most:
-        axis += 1
-    step = max(1, most // math.prod(shape[axis + 1 :]))
-    starts = range(0, shape[axis], step)
-    return [(*outer, slice(start, start + step)) for outer in np.ndindex(shape[:axis]) for start in starts]
-
-
-def _direct(array: Array) -> bool:
-    return readable(array) and (array.dtype.kind in "biu" or array.dtype.char in "fd")
-
-
-def _weights(array: Array, index: Any) -> Array:
-    return native(array[index], None if array.dtype.char in "fd" else np.float64)
+# ---- threads ---------------------------------------------------------------------------------------
 
 
 def _workers(threads: int | None, rows: int) -> int:
     if threads is not None:
-        return min(threads, rows)
+        return min(threads, rows, MOST_THREADS)
     if rows < 2 * THREAD_ROWS:
         return 1
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -160,25 +125,30 @@ def _read(kernel_tally: Any, size: int, weighted: bool) -> _Part:
     return _Part(Table(codes, n, w, w2, least, most, ignored), unknown, bad)
 
 
-def _tally(coders: list[Encoder], arrays: list[Array], blocks: deque[Any], codebook: Codebook) -> list[_Part]:
+def _tally(coders: list[Encoder], arrays: list[Array], queue: deque[Any], codebook: Codebook) -> list[_Part]:
     """Tally blocks of rows. Where classes turn up on the way, the table is put aside and a larger one begun."""
     weighted = len(arrays) == 3
     done: list[_Part] = []
     size = len(codebook.classes)
     kernel_tally = tally.active.Tally(size, weighted)
-    for index in _taken(blocks):
+    for index in _taken(queue):
         prepared = [e.prepare(native(array[index])) for e, array in zip(coders, arrays, strict=False)]
         if len(codebook.classes) > size:
             done.append(_read(kernel_tally, size, weighted))
             size = min(max(2 * size, len(codebook.classes), 16), _labels.MAX_CLASSES)
             kernel_tally = tally.active.Tally(size, weighted)
         truth, pred = (e.argument(x, scale) for e, x, scale in zip(coders, prepared, (size, 1), strict=True))
-        kernel_tally.add(truth, pred, _weights(arrays[2], index) if weighted else None)
+        kernel_tally.add(truth, pred, _weights(arrays[2][index]) if weighted else None)
     return [*done, _read(kernel_tally, size, weighted)]
+
+
+def _weights(block: Array) -> Array:
+    return native(block, None if block.dtype.char in "fd" else np.float64)
 
 
 def _named(codes: Table, codebook: Codebook, rules: Rules) -> Table:
     """The table over the classes that count: those given, or those seen, in sorted order."""
+    _labels.plain((*codebook.classes, *rules.ignore))  # ignore="255" beside integers would ignore nothing
     if rules.labels is not None:
         names, order = rules.labels, list(range(len(rules.labels)))
     else:
@@ -188,8 +158,8 @@ def _named(codes: Table, codebook: Codebook, rules: Rules) -> Table:
         order = [kept[name] for name in names]
     table = codes
     if order != list(range(len(codes.labels))):
-        table = table.take(order)
-    if names != table.labels:
+        table = table._take(order)
+    if names != table.labels or bool in map(type, names):  # (False, True) equals the codes (0, 1)
         table = replace(table, labels=names)
     if rules.positive is None:
         return table
@@ -206,11 +176,8 @@ def _looked_at(columns: list[Column], weights: Array | None, rules: Rules) -> It
     ignore = set(rules.ignore)
     for start in range(0, columns[0].values.size, BLOCK):
         rows = slice(start, start + BLOCK)
-        raw = [column.values.flat[rows].tolist() for column in columns]
-        named = [
-            x if c.categories is None else [c.categories.get(k) for k in x] for c, x in zip(columns, raw, strict=True)
-        ]
-        w = [1.0] * len(raw[0]) if weights is None else weights.flat[rows].astype(np.float64).tolist()
+        named = [column.labels(rows) for column in columns]
+        w = [1.0] * len(named[0]) if weights is None else weights.flat[rows].astype(np.float64).tolist()
         for i, (*pair, weight) in enumerate(zip(*named, w, strict=True), start):
             if not ignore.intersection(pair):
                 yield i, pair, weight

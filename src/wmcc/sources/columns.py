@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from array import array
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arraytypes import Array
-from ..errors import InputError, InputTypeError, LabelError, WeightError
+from ..errors import InputError, InputTypeError, WeightError, WmccError
 from ..labels import Label, as_label
 
 
@@ -22,12 +24,24 @@ class Column(NamedTuple):
     values
         Labels as integers, booleans, fixed-width strings or objects; any shape, strides and byte order.
     categories
-        What the integers stand for, where a data frame had coded the labels already.
+        What the integers stand for, where a data frame had coded the labels already: a mapping or a sequence, in
+        the engine's own types, and maybe with categories that do not occur.
     """
 
     name: str
     values: Array
-    categories: dict[int, Label] | None = None
+    categories: Any = None
+
+    def label(self, raw: Any, row: int) -> Label:
+        """What a raw value of ``values`` stands for; its row, for messages."""
+        return as_label(raw if self.categories is None else self.categories[raw], place(self.name, self.values, row))
+
+    def labels(self, rows: slice) -> list[Label]:
+        """Labels of some rows, in the order of ``values.flat``. Slow."""
+        raw = self.values.flat[rows].tolist()
+        if self.categories is not None:
+            raw = [self.categories[k] for k in raw]
+        return [x if type(x) in (bool, int, str) else as_label(x, self.name) for x in raw]
 
 
 def place(name: str, array: Array, row: int) -> str:
@@ -41,13 +55,13 @@ def label_column(data: Any, name: str) -> Column:
     if not isinstance(data, (np.ndarray, list)):
         from . import series  # brings narwhals, which arrays and lists do without
 
-        coded = series.labels(data, name)
-        if coded is not None:
-            data, categories = coded
-            if categories is not None:
-                return Column(name, data, categories)
+        data, categories = _read(series.labels, data, name)
+        if categories is not None:
+            return Column(name, data, categories)
     values = _as_array(data, name)
     kind = values.dtype.kind
+    if kind == "b" and values.view(np.uint8).max(initial=0) > 1:
+        values = values.view(np.uint8) != 0  # a view of other bytes as booleans: what is not 0 is true
     if kind in "biuUO":
         return Column(name, values)
     if kind in "ST":  # bytes, and strings of variable width
@@ -62,13 +76,13 @@ def label_column(data: Any, name: str) -> Column:
 
 
 def _whole(values: Array, name: str) -> Array:
-    """Floats that are whole numbers, as integers."""
+    """Floats that are whole numbers, as integers; beyond 2**53 neighbouring integers are one float."""
+    values = values.astype(np.float64, copy=False)
     with np.errstate(invalid="ignore"):
-        whole = (np.abs(values) < 2.0**63) & (np.trunc(values) == values)
+        whole = (np.abs(values) <= 2.0**53) & (np.trunc(values) == values)
     if not whole.all():
         row = int(np.argmin(whole.reshape(-1)))
         as_label(values.flat[row], place(name, values, row))  # says what is wrong with it
-        raise LabelError(f"{place(name, values, row)} is {values.flat[row]!r}, too large for a label.")
     return values.astype(np.int64)
 
 
@@ -78,7 +92,7 @@ def weight_array(data: Any) -> Array:
     if not isinstance(data, (np.ndarray, list)):
         from . import series
 
-        data = series.weights(data, name)
+        data = _read(series.weights, data, name)
     values = _as_array(data, name)
     kind = values.dtype.kind
     if kind in "biuf":
@@ -120,26 +134,37 @@ def _as_array(data: Any, name: str) -> Array:
         return _from_list(data, name)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(data, torch.Tensor):
-        return _from_torch(data, name)
+        return np.asarray(_read(_from_torch, data, name))
     if isinstance(data, (str, bytes, dict, set, frozenset)) or not _speaks_array(data):
         raise InputTypeError(
             f"{name} is {_what(data)}; expected an array, a list, a series or a tensor of labels"
             f"{' or weights' if name == 'sample_weight' else ''}.",
             "wrap iterators in list(...)." if hasattr(data, "__next__") else None,
         )
-    try:
-        if hasattr(data, "__array__") or hasattr(data, "__array_interface__"):
-            return np.asarray(data)
-        return np.asarray(np.from_dlpack(data))
-    except Exception as problem:
-        raise InputTypeError(
-            f"{name} is {_what(data)}, which NumPy cannot read: {problem}",
-            "copy it to the CPU first (.cpu(), .get(), .numpy()).",
-        ) from problem
+    numpys_own = isinstance(data, _BUFFERS) or hasattr(data, "__array__") or hasattr(data, "__array_interface__")
+    read = np.asarray if numpys_own else np.from_dlpack
+    return np.asarray(_read(lambda x, _: read(x), data, name))
+
+
+_BUFFERS = (memoryview, bytearray, array)
 
 
 def _speaks_array(data: Any) -> bool:
-    return any(hasattr(data, attribute) for attribute in ("__array__", "__array_interface__", "__dlpack__"))
+    protocols = ("__array__", "__array_interface__", "__dlpack__")
+    return isinstance(data, _BUFFERS) or any(hasattr(data, protocol) for protocol in protocols)
+
+
+def _read(reader: Callable[[Any, str], Any], data: Any, name: str) -> Any:
+    """Call another library to read what it made; what it cannot do gets a sentence of ours."""
+    try:
+        return reader(data, name)
+    except WmccError:
+        raise
+    except Exception as problem:
+        raise InputTypeError(
+            f"{name} is {_what(data)}, which cannot be read: {problem}",
+            "convert it to a NumPy array first (for tensors .cpu() and .numpy() may help).",
+        ) from problem
 
 
 def _what(data: Any) -> str:
@@ -157,6 +182,8 @@ def _from_list(data: Any, name: str) -> Array:
         values = np.asarray(data)
     except (ValueError, OverflowError):
         return _objects(data, name)
+    if values.dtype.kind == "f" and name != "sample_weight" and np.abs(values).max(initial=0) >= 2.0**53:
+        return _objects(data, name)  # integers that a float cannot tell apart
     return values if values.dtype.kind in "biuf" else _objects(data, name)
 
 

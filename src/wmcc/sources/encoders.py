@@ -14,14 +14,16 @@ import numpy as np
 
 from .. import tally
 from ..arraytypes import Array
-from ..labels import MAX_CLASSES, Label, as_label, check_count
+from ..errors import WmccError
+from ..labels import MAX_CLASSES, Label
+from .blocks import blocks, native
 from .codebook import Codebook
-from .columns import Column, place
+from .columns import Column
 
 DIRECT_RANGE = 22  # integers this close together are taken as the classes: their table is small, seen or not
 LOOKUP_RANGE = 1 << 20  # up to this far apart it is cheap to mark those that occur
 SAMPLE = 1 << 13  # rows of each of the two samples that a guess rests on
-PIECE = 1 << 18  # rows looked at at a time where the kernel cannot read the caller's memory as it is
+LONGEST_KEY = 4096  # bytes of a fixed-width string beyond which it is coded as an object
 
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
@@ -38,7 +40,9 @@ class Encoder(Protocol):
         """Return what the kernel takes: (integers, low, length, first, lookup table or None)."""
 
 
-def encoders(columns: list[Column], arrays: list[Array], codebook: Codebook, run: Map, guess: bool) -> list[Encoder]:
+def encoders(
+    columns: list[Column], arrays: list[Array], codebook: Codebook, workers: int, run: Map, guess: bool
+) -> list[Encoder]:
     """Choose an encoder for each column.
 
     ``arrays`` are the labels as they will be read in blocks; ``run`` maps a function over pieces of them. With
@@ -49,65 +53,59 @@ def encoders(columns: list[Column], arrays: list[Array], codebook: Codebook, run
     if kinds <= {"b", "i", "u"} and kinds != {"b"}:
         raw = codebook.given_integers
         if raw is None:
-            raw = _integers(arrays, run, guess)
+            raw = _guess(arrays) if guess else None
+            raw = raw or _occurring(arrays, workers, run, DIRECT_RANGE)
         if raw is not None and (not raw or raw[-1] - raw[0] < LOOKUP_RANGE):
             return [_Lookup(raw, raw, codebook)] * len(columns)  # one for all: the same classes, the same codes
-    return [_encoder(column, array.dtype.kind, codebook) for column, array in zip(columns, arrays, strict=True)]
+    return [_encoder(c, a, codebook, workers, run) for c, a in zip(columns, arrays, strict=True)]
 
 
-def _encoder(column: Column, kind: str, codebook: Codebook) -> Encoder:
+def _encoder(column: Column, array: Array, codebook: Codebook, workers: int, run: Map) -> Encoder:
     if column.categories is not None:
-        raw = sorted(column.categories)
-        return _Lookup(raw, [column.categories[k] for k in raw], codebook)
+        raw = _occurring([array], workers, run, 0)
+        if raw is None:
+            raw = np.unique(array).tolist()
+        return _Lookup(raw, [_category(column, k) for k in raw], codebook)
+    kind = array.dtype.kind
     if kind == "b":
         return _Lookup([0, 1], [False, True], codebook)
-    return _Objects(column, codebook) if kind == "O" else _Keys(column, codebook)
+    long_text = kind == "U" and array.dtype.itemsize > LONGEST_KEY
+    return _Objects(column, codebook) if kind == "O" or long_text else _Keys(column, codebook)
 
 
-def _integers(arrays: list[Array], run: Map, guess: bool) -> list[int] | None:
-    """Integers to take as classes: those that occur, or a short range; None if they lie too far apart."""
-    size = arrays[0].size
-    if guess and size > 8 * SAMPLE:
-        samples = [x for a in arrays for x in (a[: SAMPLE * len(a) // size + 1], a[:: size // SAMPLE + 1])]
-        low, high = _extent(map(tally.active.extent, map(native, samples)))
-        if high - low < DIRECT_RANGE:
-            return list(range(low, high + 1))
-    pieces = [piece for array in arrays for piece in _pieces(array)]
-    low, high = _extent(run(tally.active.extent, pieces))
-    if high - low < DIRECT_RANGE:
+def _category(column: Column, code: int) -> Label:
+    try:
+        return column.label(code, 0)
+    except WmccError:  # once more, with the row where it occurs
+        return column.label(code, int(np.argmax(column.values == code)))
+
+
+def _guess(arrays: list[Array]) -> list[int] | None:
+    """The range of a sample, if it is short."""
+    size = len(arrays[0])
+    if arrays[0].ndim > 1 or size < 8 * SAMPLE:
+        return None
+    samples = [native(x) for a in arrays for x in (a[:SAMPLE], a[:: size // SAMPLE])]
+    low, high = _extent(map(tally.active.extent, samples))
+    return list(range(low, high + 1)) if high - low < DIRECT_RANGE else None
+
+
+def _occurring(arrays: list[Array], workers: int, run: Map, direct: int) -> list[int] | None:
+    """Integers that occur, or their whole range if it is shorter than ``direct``; None if they lie too far apart."""
+    pieces = [(array, index) for array in arrays for index in blocks([array], workers)]
+    low, high = _extent(run(lambda piece: tally.active.extent(native(piece[0][piece[1]])), pieces))
+    if high - low < direct:
         return list(range(low, high + 1))
     if high - low >= LOOKUP_RANGE:
         return None
     flags = np.zeros(high - low + 1, dtype=np.uint8)
-    list(run(lambda piece: tally.active.mark(piece, low, flags), pieces))
+    list(run(lambda piece: tally.active.mark(native(piece[0][piece[1]]), low, flags), pieces))
     return [low + int(k) for k in np.flatnonzero(flags)]
 
 
 def _extent(extents: Iterable[tuple[int, int]]) -> tuple[int, int]:
     lows, highs = zip(*extents, strict=True)
     return min(lows), max(highs)
-
-
-def readable(values: Array) -> bool:
-    """Whether the kernel can read the memory as it is."""
-    flags = values.flags
-    return flags.c_contiguous and flags.aligned and values.dtype.isnative
-
-
-def native(values: Array, dtype: Any = None) -> Array:
-    """Return the values as a vector that the kernel can read, of another type if one is given."""
-    if dtype is None and readable(values):
-        return values if values.ndim == 1 else values.reshape(-1)
-    return np.require(values, dtype or values.dtype.newbyteorder("="), ["C", "A"]).reshape(-1)
-
-
-def _pieces(values: Array) -> list[Array]:
-    """Vectors that the kernel can read, many enough to share out among threads."""
-    if readable(values):
-        values = values.reshape(-1)
-        return [values] if len(values) < PIECE else np.array_split(values, 16)
-    step = max(1, PIECE * len(values) // values.size)
-    return [native(values[start : start + step]) for start in range(0, len(values), step)]
 
 
 class _Lookup:
@@ -124,7 +122,7 @@ class _Lookup:
         self._table: Array | None = None
         if len(codes) != self._length or codes != list(range(self._first, self._first + self._length)):
             self._table = np.full(self._length, tally.UNKNOWN, dtype=np.uint32)
-            self._table[np.array(raw) - self._low] = codes
+            self._table[[k - self._low for k in raw]] = codes
 
     def prepare(self, block: Array) -> Array:
         return block
@@ -174,12 +172,12 @@ class _Keys(_Growing):
         if self._dtype.itemsize == 0:
             block = np.zeros(len(block), dtype="U1")  # every string is empty
         keys = block.view(np.dtype((np.void, self._width))) if len(block) else np.empty(0, f"V{self._width}")
-        done = self._known.encode(keys, codes, 2 * MAX_CLASSES)
-        if done < len(block):
-            check_count(2 * MAX_CLASSES + 1)
+        done = self._known.encode(keys, codes, 2 * MAX_CLASSES + 1)
         found = self._known.keys()
         labels = np.frombuffer(found, self._dtype if self._dtype.itemsize else "U1")[len(self._table) :]
         self._table += self._codebook.codes(labels.tolist())
+        if done < len(block):  # with more labels than classes can be, one at least is unknown; the rest are as one
+            codes[done:] = self._table.index(tally.UNKNOWN)
         return codes
 
 
@@ -191,10 +189,11 @@ class _Objects(_Growing):
         self._known: dict[Any, int] = {}
 
     def prepare(self, block: Array) -> Array:
+        block = block.astype(object, copy=False)
         codes = np.empty(len(block), dtype=np.int32)
         row = 0
         while (row := tally.active.find_codes(block, self._known, codes, row)) < len(block):
-            label = as_label(block[row], place(self._column.name, self._column.values, self._row + row))
+            label = self._column.label(block[row], self._row + row)
             self._known[block[row]] = len(self._table)
             self._table += self._codebook.codes([label])
         self._row += len(block)

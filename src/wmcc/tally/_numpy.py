@@ -64,7 +64,7 @@ def find_codes(objects: Array, known: dict[Any, int], codes: Array, start: int) 
     for row, item in enumerate(objects[start:].tolist(), start):
         try:
             codes[row] = known[item]
-        except (KeyError, TypeError):
+        except Exception:  # not known, or not hashable: the caller says so better
             return row
     return len(objects)
 

@@ -118,7 +118,8 @@ PyObject *wmcc_mark(PyObject *Py_UNUSED(module), PyObject *args)
         for (Py_ssize_t i = 0; i < n; i++) { \
             uint64_t k = (uint64_t)(int64_t)x[i] - low; \
             if (k >= length) outside++; \
-            else if (!flag[k]) flag[k] = 1; /* read first: other threads may mark the same flags */ \
+            else if (!__atomic_load_n(&flag[k], __ATOMIC_RELAXED)) /* other threads may mark the same flags */ \
+                __atomic_store_n(&flag[k], 1, __ATOMIC_RELAXED); \
         } \
         break; \
     }

@@ -118,6 +118,10 @@ static PyObject *encode(PyObject *object, PyObject *args)
 static PyObject *keys(PyObject *object, PyObject *Py_UNUSED(ignored))
 {
     Dictionary *self = (Dictionary *)object;
+    if (self->busy) {
+        PyErr_SetString(PyExc_ValueError, "this Dictionary is in use by another thread");
+        return NULL;
+    }
     return PyBytes_FromStringAndSize((const char *)self->keys, (Py_ssize_t)self->count * self->width);
 }
 
@@ -147,8 +151,6 @@ PyObject *wmcc_find_codes(PyObject *Py_UNUSED(module), PyObject *args)
         PyObject *code = PyDict_GetItemWithError(known, key);
         Py_DECREF(key);
         if (code == NULL) {
-            if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError))
-                goto done;
             PyErr_Clear(); /* not hashable: the caller says so better */
             break;
         }

@@ -46,6 +46,7 @@ static PyObject *tally_add(PyObject *object, PyObject *args)
     wmcc_column truth, pred;
     Py_buffer view;
     PyObject *result = NULL;
+    int has_view = 0;
     if (!PyArg_ParseTuple(args, "O!O!O", &PyTuple_Type, &truth_tuple, &PyTuple_Type, &pred_tuple, &weights))
         return NULL;
     if (wmcc_column_open(truth_tuple, &truth, self->classes, self->classes ? self->classes : 1) < 0)
@@ -57,6 +58,7 @@ static PyObject *tally_add(PyObject *object, PyObject *args)
     if (weights != Py_None) {
         if (PyObject_GetBuffer(weights, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0)
             goto close_pred;
+        has_view = 1;
         buffer = view.buf;
         width = view.itemsize;
         const char *expected = width == 8 ? "d" : "f";
@@ -77,7 +79,7 @@ static PyObject *tally_add(PyObject *object, PyObject *args)
     self->busy = 0;
     result = self->sums.out_of_memory ? PyErr_NoMemory() : Py_NewRef(Py_None);
 close_weights:
-    if (buffer != NULL)
+    if (has_view)
         PyBuffer_Release(&view);
 close_pred:
     wmcc_column_close(&pred);

@@ -8,13 +8,18 @@
 #include <Python.h>
 #include <stdint.h>
 
+#include <float.h>
+
+#if FLT_EVAL_METHOD != 0
+#error "needs doubles that round as they are computed; without them wmcc uses its NumPy kernel"
+#endif
 #if !defined(__GNUC__)
 #error "needs gcc or clang (vector types); without them wmcc uses its NumPy kernel"
 #endif
 
 /* Let the loader pick the widest vectors the processor has. Every clone computes the same bits: the
    loops hold integer arithmetic and single IEEE operations, and contraction to FMA is switched off. */
-#if defined(__x86_64__) && defined(__GLIBC__) && (defined(__clang__) ? __clang_major__ >= 17 : __GNUC__ >= 12) && \
+#if defined(__x86_64__) && defined(__GLIBC__) && (defined(__clang__) ? __clang_major__ >= 18 : __GNUC__ >= 12) && \
     !defined(__SANITIZE_ADDRESS__)
 #define WMCC_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else

@@ -292,6 +292,8 @@ static void choose_window(wmcc_sums *self, const double *w, Py_ssize_t n)
             most = w[i];
     if (most == 0)
         return; /* zeros fit any window */
+    if (self->pending > 0)
+        flush(self); /* rows of weight zero wait there, added with the constants of the window they found */
     int e;
     frexp(most, &e);
     e += 4 - window_span(self); /* four octaves of room above this block's largest */
