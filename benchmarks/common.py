@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +32,17 @@ def timed(function, repeat: int = 9) -> list[float]:
         function()
         seconds.append(time.perf_counter() - start)
     return seconds
+
+
+def timed_once(function) -> list[float]:
+    """Seconds of a call that is too slow to be repeated much."""
+    start = time.perf_counter()
+    function()
+    return [time.perf_counter() - start]
+
+
+def processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def median(seconds: list[float]) -> float:

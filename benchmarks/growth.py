@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 import platform
 from pathlib import Path
 
 import numpy as np
-from common import bincount, data, floor, median, sklearn_mcc, timed
+from common import bincount, data, floor, median, processors, sklearn_mcc, timed
 
 import wmcc
 
@@ -81,12 +80,12 @@ def main() -> None:
     for classes in (2, 5, 20, 50, 200, 1000):
         by_classes[classes] = measure(min(10**7, int(arguments.most)), classes, peers=True)
         print(f"K = {classes}: {by_classes[classes]}", flush=True)
-    text = f"{table('N (K = 20)', by_rows)}\n\n{table('K (N = 1e7)', by_classes)}"
+    text = f"{table('N (K = 20)', by_rows)}\n\n{table(f'K (N = {min(1e7, arguments.most):.0e})', by_classes)}"
     print(text)
     if arguments.write:
         path = DOCS / "benchmarks.md"
         before, marker, _ = path.read_text().partition("<!-- growth -->")
-        machine = f"{len(os.sched_getaffinity(0))} processors, {platform.machine()}, NumPy {np.__version__}"
+        machine = f"{processors()} processors, {platform.machine()}, NumPy {np.__version__}"
         path.write_text(
             f"{before}{marker}\n\n{text}\n\nMeasured on {machine}; medians of one run.\n\n![growth](growth.png)\n"
         )

@@ -6,11 +6,18 @@ venv=${VENV:-.venv}
 
 setup() { # setup [EXTRA[,EXTRA...]]
     [ -x "$venv/bin/python" ] || "${PYTHON:-python3}" -m venv "$venv"
-    # Reinstalls when the extras, the metadata or the C sources have changed since the last time.
-    local extras=${1:+[$1]} stamp="$venv/.wmcc-${1:-plain}" state
+    # The stamp holds the state of what is built, and a line for each set of extras installed since.
+    local stamp="$venv/.wmcc" state extras="extras ${1:-none}"
     state=$(cat pyproject.toml src/wmcc/tally/native/* | cksum)
-    if [ "$(cat "$stamp" 2>/dev/null)" != "$state" ]; then
-        PYTHONWARNINGS=ignore "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable ".$extras"
-        echo "$state" >"$stamp"
+    if [ "$(head -n 1 "$stamp" 2>/dev/null)" = "$state" ] && grep -qx "$extras" "$stamp"; then
+        return
     fi
+    PYTHONWARNINGS=ignore "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable ".${1:+[$1]}"
+    if [ "$("$venv/bin/python" -c 'import wmcc; print(wmcc.kernel())')" != compiled ]; then
+        echo "The C kernel was not built. To see why: $venv/bin/python -m pip install --verbose --editable ." >&2
+        echo "It needs a C compiler and Python's headers (python3-dev on Debian)." >&2
+        return # not stamped: the next run tries again
+    fi
+    [ "$(head -n 1 "$stamp" 2>/dev/null)" = "$state" ] || echo "$state" >"$stamp"
+    echo "$extras" >>"$stamp"
 }
