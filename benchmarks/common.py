@@ -6,6 +6,7 @@ import os
 import statistics
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 from sklearn.metrics import matthews_corrcoef
@@ -43,6 +44,14 @@ def timed_once(function) -> list[float]:
 
 def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def write_section(name: str, text: str) -> None:
+    """Replace what stands between ``<!-- name -->`` and ``<!-- end of name -->`` in docs/benchmarks.md."""
+    path = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+    before, start, rest = path.read_text().partition(f"<!-- {name} -->")
+    _, end, after = rest.partition(f"<!-- end of {name} -->")
+    path.write_text(f"{before}{start}\n\n{text.strip()}\n\n{end}{after}")
 
 
 def median(seconds: list[float]) -> float:

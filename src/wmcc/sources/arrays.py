@@ -148,7 +148,8 @@ def _weights(block: Array) -> Array:
 
 def _named(codes: Table, codebook: Codebook, rules: Rules) -> Table:
     """The table over the classes that count: those given, or those seen, in sorted order."""
-    _labels.plain((*codebook.classes, *rules.ignore))  # ignore="255" beside integers would ignore nothing
+    if rules.ignore:
+        _labels.plain((*codebook.classes, *rules.ignore))  # ignore="255" beside integers would ignore nothing
     if rules.labels is not None:
         names, order = rules.labels, list(range(len(rules.labels)))
     else:

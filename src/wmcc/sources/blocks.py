@@ -41,9 +41,9 @@ def blocks(arrays: list[Array], workers: int) -> list[Any]:
     """Indices that cut the rows into blocks: a few per worker, or many small ones where blocks must be converted."""
     shape, size = arrays[0].shape, arrays[0].size
     most = BLOCK
-    if len(shape) == 1 and all(readable(a) and (a.dtype.kind in "biu" or a.dtype.char in "fd") for a in arrays):
-        most = size if workers == 1 else max(SHARE, size // (16 * workers))
     if len(shape) == 1:
+        if size > most and all(readable(a) and (a.dtype.kind in "biu" or a.dtype.char in "fd") for a in arrays):
+            most = size if workers == 1 else max(SHARE, size // (6 * workers))
         return [slice(start, start + most) for start in range(0, size, most)]
     axis = 0
     while axis < len(shape) - 1 and math.prod(shape[axis + 1 :]) > most:
