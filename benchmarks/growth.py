@@ -10,7 +10,7 @@ import platform
 from pathlib import Path
 
 import numpy as np
-from common import bincount, data, floor, median, processors, sklearn_mcc, timed
+from common import bincount, data, floor, median, processors, sklearn_mcc, timed, write_section
 
 import wmcc
 
@@ -83,12 +83,8 @@ def main() -> None:
     text = f"{table('N (K = 20)', by_rows)}\n\n{table(f'K (N = {min(1e7, arguments.most):.0e})', by_classes)}"
     print(text)
     if arguments.write:
-        path = DOCS / "benchmarks.md"
-        before, marker, _ = path.read_text().partition("<!-- growth -->")
         machine = f"{processors()} processors, {platform.machine()}, NumPy {np.__version__}"
-        path.write_text(
-            f"{before}{marker}\n\n{text}\n\nMeasured on {machine}; medians of one run.\n\n![growth](growth.png)\n"
-        )
+        write_section("growth", f"{text}\n\nMeasured on {machine}; medians of one run.\n\n![growth](growth.png)")
         draw(by_rows, by_classes)
 
 

@@ -16,7 +16,7 @@ from .. import tally
 from ..arraytypes import Array
 from ..errors import WmccError
 from ..labels import MAX_CLASSES, Label
-from .blocks import blocks, native
+from .blocks import BLOCK, blocks, native
 from .codebook import Codebook
 from .columns import Column
 
@@ -92,15 +92,22 @@ def _guess(arrays: list[Array]) -> list[int] | None:
 
 def _occurring(arrays: list[Array], workers: int, run: Map, direct: int) -> list[int] | None:
     """Integers that occur, or their whole range if it is shorter than ``direct``; None if they lie too far apart."""
-    pieces = [(array, index) for array in arrays for index in blocks([array], workers)]
-    low, high = _extent(run(lambda piece: tally.active.extent(native(piece[0][piece[1]])), pieces))
+    low, high = _extent(_each(tally.active.extent, arrays, workers, run))
     if high - low < direct:
         return list(range(low, high + 1))
     if high - low >= LOOKUP_RANGE:
         return None
     flags = np.zeros(high - low + 1, dtype=np.uint8)
-    list(run(lambda piece: tally.active.mark(native(piece[0][piece[1]]), low, flags), pieces))
+    list(_each(lambda piece: tally.active.mark(piece, low, flags), arrays, workers, run))
     return [low + int(k) for k in np.flatnonzero(flags)]
+
+
+def _each(function: Callable[[Array], Any], arrays: list[Array], workers: int, run: Map) -> Iterable[Any]:
+    """Apply a function to all labels, in pieces that the kernel can read."""
+    if arrays[0].size <= BLOCK:
+        return [function(native(array)) for array in arrays]
+    pieces = [(array, index) for array in arrays for index in blocks([array], workers)]
+    return run(lambda piece: function(native(piece[0][piece[1]])), pieces)
 
 
 def _extent(extents: Iterable[tuple[int, int]]) -> tuple[int, int]:
