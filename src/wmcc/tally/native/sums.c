@@ -21,13 +21,24 @@ typedef uint64_t bits_of __attribute__((may_alias));
 
 /* ---- opening and closing --------------------------------------------------------------------------- */
 
-static void use_replicas(wmcc_sums *self, int replicas)
+/* Grow to a number of replicas: those there are stay, the new ones are empty. */
+static int use_replicas(wmcc_sums *self, int replicas)
 {
     Py_ssize_t first = self->stride * self->replicas, end = self->stride * replicas;
-    memset(self->cell + first, 0, (size_t)(end - first) * sizeof(wmcc_cell));
+    void *memory = malloc((size_t)end * sizeof(wmcc_cell) + 63);
+    if (memory == NULL)
+        return -1;
+    wmcc_cell *cell = (wmcc_cell *)(((uintptr_t)memory + 63) & ~(uintptr_t)63);
+    if (first > 0)
+        memcpy(cell, self->cell, (size_t)first * sizeof(wmcc_cell));
+    memset(cell + first, 0, (size_t)(end - first) * sizeof(wmcc_cell));
     for (Py_ssize_t i = first; i < end; i++)
-        self->cell[i].min = UINT64_MAX;
+        cell[i].min = UINT64_MAX;
+    free(self->memory);
+    self->memory = memory;
+    self->cell = cell;
     self->replicas = replicas;
+    return 0;
 }
 
 int wmcc_sums_open(wmcc_sums *self, uint32_t classes, int weighted)
@@ -43,12 +54,7 @@ int wmcc_sums_open(wmcc_sums *self, uint32_t classes, int weighted)
     while (self->limit_log2 < 22 && (Py_ssize_t)1 << self->limit_log2 < 512 * self->stride)
         self->limit_log2++;
     self->bits = 62 - self->limit_log2;
-    self->memory = malloc((size_t)(self->stride * self->most_replicas) * sizeof(wmcc_cell) + 63);
-    if (self->memory == NULL)
-        return -1;
-    self->cell = (wmcc_cell *)(((uintptr_t)self->memory + 63) & ~(uintptr_t)63);
-    use_replicas(self, 1);
-    return 0;
+    return use_replicas(self, 1);
 }
 
 void wmcc_sums_close(wmcc_sums *self)
@@ -338,8 +344,8 @@ void wmcc_sums_add(wmcc_sums *self, const wmcc_column *truth, const wmcc_column 
 {
     uint32_t offset[BLOCK + 4];
     double scratch[BLOCK];
-    if (self->replicas < self->most_replicas && rows > 16 * self->stride)
-        use_replicas(self, self->most_replicas); /* not before it pays to touch their memory */
+    if (self->replicas < self->most_replicas && rows > 16 * self->stride) /* not before it pays to touch them */
+        self->out_of_memory |= use_replicas(self, self->most_replicas) < 0;
     size_t replica = self->replicas > 1 ? (size_t)self->stride * sizeof(wmcc_cell) : 0;
     for (Py_ssize_t start = 0; start < rows && !self->out_of_memory; start += BLOCK) {
         Py_ssize_t n = rows - start < BLOCK ? rows - start : BLOCK;
