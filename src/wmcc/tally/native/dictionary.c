@@ -17,7 +17,16 @@ typedef struct {
 
 static uint64_t hash_key(const unsigned char *key, Py_ssize_t width)
 {
-    uint64_t h = 0x9E3779B97F4A7C15u, word;
+    uint64_t h = 0x9E3779B97F4A7C15u, g = 0xC2B2AE3D27D4EB4Fu, word, other;
+    for (; width >= 16; key += 16, width -= 16) { /* two chains, so that one multiplication need not wait for another */
+        memcpy(&word, key, 8);
+        memcpy(&other, key + 8, 8);
+        h = (h ^ word) * 0xFF51AFD7ED558CCDu;
+        g = (g ^ other) * 0xC4CEB9FE1A85EC53u;
+        h ^= h >> 32;
+        g ^= g >> 29;
+    }
+    h ^= g;
     for (; width >= 8; key += 8, width -= 8) {
         memcpy(&word, key, 8);
         h = (h ^ word) * 0xFF51AFD7ED558CCDu;
