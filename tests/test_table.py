@@ -86,11 +86,11 @@ def test_copies_are_frozen_too():
 
 
 def test_counts_do_not_overflow():
-    half = Table.from_counts([[2**62, 1], [1, 5]])
-    with pytest.raises(wmcc.InputError, match=r"2\*\*63"):
+    half = Table.from_counts([[2**61, 1], [1, 5]])
+    with pytest.raises(wmcc.InputError, match=r"2\*\*62"):
         _ = half + half
-    for counts in ([[2**62, 2**62], [1, 5]], np.array([[2**63, 1], [1, 2**63]], dtype=np.uint64)):
-        with pytest.raises(wmcc.InputError, match=r"2\*\*63"):
+    for counts in ([[2**61, 2**61], [1, 5]], np.array([[2**63, 1], [1, 2**63]], dtype=np.uint64)):
+        with pytest.raises(wmcc.InputError, match=r"2\*\*62"):
             Table.from_counts(counts)
 
 

@@ -20,6 +20,10 @@ from .labels import Label
 from .text import grid, html_table, number
 
 
+MOST_ROWS = 1 << 62
+"""Counts are 64-bit integers; this leaves room to add two tables and to compare in float64."""
+
+
 class Margins(NamedTuple):
     """What the measures need of a table, as exact integers in one common unit.
 
@@ -228,8 +232,8 @@ class Table:
                 f"the merged table has {len(names)} classes; with positive={positive!r} it can have two.",
                 "tabulate without positive=.",
             )
-        if self.rows + other.rows >= 1 << 63:
-            raise InputError("the merged table would have 2**63 rows or more, which its counts cannot hold.")
+        if self.rows + other.rows >= MOST_ROWS:
+            raise InputError("the merged table would have 2**62 rows or more, which its counts cannot hold.")
         a, b = self._aligned(names), other._aligned(names)
         return Table(
             names,
@@ -337,9 +341,9 @@ def _frozen(array: FloatArray) -> FloatArray:
 def _counts(n: ArrayLike) -> IntArray:
     """Numbers of observations, as a new array."""
     array = _array(n, "n")
-    if array.size and (array.dtype.kind not in "iu" or array.min() < 0 or sum(array.ravel().tolist()) >= 1 << 63):
+    if array.size and (array.dtype.kind not in "iu" or array.min() < 0 or array.sum(dtype=np.float64) >= MOST_ROWS):
         raise InputError(
-            f"n must hold counts: integers of at least 0, below 2**63 together; its dtype is {array.dtype}.",
+            f"n must hold counts: integers of at least 0, fewer than 2**62 together; its dtype is {array.dtype}.",
             "sums of weights need the number of rows as well: see Table.from_cells.",
         )
     return array.astype(np.int64)
