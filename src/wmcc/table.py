@@ -19,7 +19,6 @@ from .exact import Exact, integers
 from .labels import Label
 from .text import grid, html_table, number
 
-
 MOST_ROWS = 1 << 62
 """Counts are 64-bit integers; this leaves room to add two tables and to compare in float64."""
 
