@@ -227,6 +227,14 @@ def test_the_compiled_kernel_refuses_what_it_cannot_read():
         assert counter.result()[6] == 8  # all unknown
 
 
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=list(KERNELS))
+def test_a_tally_takes_weights_always_or_never(kernel):
+    column = (np.zeros(2, dtype=np.int64), 0, 1, 0, None)
+    for weighted, weights in ((True, None), (False, np.ones(2))):
+        with pytest.raises(ValueError, match="belong together"):
+            kernel.Tally(1, weighted).add(column, column, weights)
+
+
 def test_kernel_says_which_is_in_use():
     assert wmcc.kernel() == ("numpy" if KERNELS["compiled"] is KERNELS["numpy"] else "compiled")
     with using("numpy"):

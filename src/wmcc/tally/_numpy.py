@@ -82,6 +82,8 @@ class Tally:
 
     def add(self, truth: Column, pred: Column, weights: Array | None) -> None:
         """Count rows; a column is ``(labels, low, length, first, table)``."""
+        if (weights is not None) != self._weighted or len(truth[0]) != len(pred[0]):
+            raise ValueError("columns do not belong together")
         for start in range(0, len(truth[0]), _BLOCK):
             block = slice(start, start + _BLOCK)
             a, b = _codes(truth, block, self._classes), _codes(pred, block, 1)
