@@ -67,7 +67,7 @@ def test_all_is_sorted_and_true():
 
 def test_the_public_names():
     assert set(wmcc.__all__) == {
-        "accuracy", "balanced_accuracy", "CLASS_MEASURES", "ecc", "effective_sample_size", "InputError",
+        "Accumulator", "accuracy", "balanced_accuracy", "CLASS_MEASURES", "ecc", "effective_sample_size", "InputError",
         "InputTypeError", "kappa", "kernel", "LabelError", "mcc", "Measure", "MEASURES", "MissingDependencyError",
         "mpc1", "mpc2", "SchemaError", "Score", "score", "Table", "tabulate", "TooManyClassesError",
         "UndefinedMeasureError", "UndefinedMeasureWarning", "WeightError", "WmccError",

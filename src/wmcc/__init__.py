@@ -16,11 +16,12 @@ from .inference import effective_sample_size
 from .measures import CLASS_MEASURES, MEASURES, accuracy, balanced_accuracy, ecc, kappa, mcc, mpc1, mpc2
 from .measures.base import Measure
 from .report import Score, score
-from .sources import tabulate
+from .sources import Accumulator, tabulate
 from .table import Table
 from .tally import kernel
 
 __all__ = [
+    "Accumulator",
     "accuracy",
     "balanced_accuracy",
     "CLASS_MEASURES",

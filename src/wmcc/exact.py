@@ -91,13 +91,21 @@ class Exact:
         return self.digits.reshape(len(self.digits), math.prod(self.shape))
 
     def __add__(self, other: Exact) -> Exact:
-        if not len(other.digits):
-            return self
         if not len(self.digits):
             return other
-        low = min(self.exponent, other.exponent)
+        return self._plus(other, other.digits)
+
+    def __sub__(self, other: Exact) -> Exact:
+        """Exact difference; ValueError where it would be negative."""
+        return self._plus(other, -other.digits)
+
+    def _plus(self, other: Exact, b: IntArray) -> Exact:
+        """Sum with digits ``b``, laid out as those of ``other``."""
+        if not len(b):
+            return self
+        low = min(self.exponent, other.exponent) if len(self.digits) else other.exponent
         skip_a, skip_b = (self.exponent - low) // RADIX_BITS, (other.exponent - low) // RADIX_BITS
-        a, b = self.digits, other.digits
+        a = self.digits
         digits = np.zeros((max(skip_a + len(a), skip_b + len(b)), *self.shape), dtype=np.int64)
         digits[skip_a : skip_a + len(a)] += a
         digits[skip_b : skip_b + len(b)] += b

@@ -248,6 +248,40 @@ class Table:
     def __radd__(self, other: object) -> Table:
         return self if other == 0 else NotImplemented  # so that sum(tables) works
 
+    def __sub__(self, other: Table) -> Table:
+        """Return what remains when the rows of ``other``, a part of this table, are taken away.
+
+        The sums are exact, so nothing drifts: ``(a + b) - b`` has the sums of ``a``. The smallest and largest
+        weight of what remains cannot always be told from the two tables; `w_min` and `w_max` are then bounds.
+        """
+        if not isinstance(other, Table):
+            return NotImplemented
+        seen = [k for k in range(len(other.labels)) if other.n[k].any() or other.n[:, k].any()]
+        try:
+            if not {other.labels[k] for k in seen} <= set(self.labels):
+                raise ValueError("it has other classes")
+            part = other._take(seen)._aligned(self.labels)
+            n, ignored = self.n - part.n, self.ignored - other.ignored
+            w, w2 = self.w_exact - part.w_exact, self.w2_exact - part.w2_exact
+            if n.min(initial=0) < 0 or ignored < 0:
+                raise ValueError("it has more rows")
+            low, high = (np.where(n > 0, x, np.nan) for x in (self.w_min, self.w_max))
+            if (part.w_min < self.w_min).any() or (part.w_max > self.w_max).any():
+                raise ValueError("it has smaller or larger weights")
+            low, high = (np.where(n == 1, w.floats(), x) for x in (low, high))
+            storage.check_cells(n, w.floats(), w2.floats(), low, high)
+        except ValueError as problem:
+            raise InputError(
+                f"the table taken away is no part of this one: {problem}.", "subtract a table that was added before."
+            ) from None
+        return Table(self.labels, n, w, w2, low, high, ignored, self.positive)
+
+    def _faded(self, factor: float) -> Table:
+        """Return the table of the same rows, all weights multiplied by a factor and the sums rounded."""
+        w, w2 = Exact.from_floats(self.w * factor), Exact.from_floats(self.w2 * factor**2)
+        low, high = self.w_min * factor, self.w_max * factor
+        return Table(self.labels, self.n, w, w2, low, high, self.ignored, self.positive)
+
     def _take(self, classes: Sequence[int]) -> Table:
         """Return the table of some of the classes, by position: theirs are the rows and columns that remain."""
         where = np.array(classes, dtype=np.intp)

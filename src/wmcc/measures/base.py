@@ -91,29 +91,34 @@ class Measure:
         y_true: Any,
         y_pred: Any = None,
         sample_weight: Any = None,
+        weight: Any = None,
         *,
         zero_division: ZeroDivision = 0.0,
         **options: Any,
     ) -> float:
-        """Score a table, or labels and weights.
+        """Score a table, labels and weights, or columns of a frame or file.
 
         Parameters
         ----------
         y_true
-            A `Table`, or true labels.
+            A `Table`, true labels, or a frame or file.
         y_pred, sample_weight
-            Predicted labels and weights, with true labels.
+            Predicted labels and weights, with true labels; or columns, with a frame or file.
+        weight
+            The column of weights, the fourth argument with a frame or file.
         zero_division
             What an undefined value or term is: a number (0.0 by the paper's convention; NaN is a number),
             ``"warn"`` for 0.0 with an `UndefinedMeasureWarning`, ``"raise"`` for an `UndefinedMeasureError`.
         **options
-            Passed on to `wmcc.tabulate`: ``labels``, ``ignore``, ``positive``, ``threads``.
+            Passed on to `wmcc.tabulate`: ``labels``, ``ignore``, ``positive``, ``threads``, ``engine``, and so on.
         """
-        table = as_table(y_true, y_pred, sample_weight, **options)
+        table = as_table(y_true, y_pred, sample_weight, weight, **options)
         self._check(table)
         return self.value(table.margins, on_zero(zero_division, self.title)) + 0.0  # no negative zero
 
-    def gradient(self, y_true: Any, y_pred: Any = None, sample_weight: Any = None, **options: Any) -> FloatArray:
+    def gradient(
+        self, y_true: Any, y_pred: Any = None, sample_weight: Any = None, weight: Any = None, **options: Any
+    ) -> FloatArray:
         """Return ∂M/∂C_ab for every cell: how the value moves per unit of weight added there.
 
         The measure does not change when all weights are scaled, so Σ C_ab g_ab = 0. Terms that are undefined
@@ -126,7 +131,7 @@ class Measure:
         array([[ 0.048, -0.722],
                [-0.241,  0.144]])
         """
-        table = as_table(y_true, y_pred, sample_weight, **options)
+        table = as_table(y_true, y_pred, sample_weight, weight, **options)
         self._check(table)
         value = self.value(table.margins, on_zero(0.0 if self.termwise else "raise", self.title))
         slope = self.slope(Shares.of(table), value)
@@ -158,18 +163,24 @@ def registered(registry: str, name: str) -> Any:
     return getattr(import_module(__package__), registry)[name]
 
 
-def as_table(y_true: Any, y_pred: Any = None, sample_weight: Any = None, **options: Any) -> Table:
-    """Return the table itself, or the table of labels and weights."""
+def as_table(y_true: Any, y_pred: Any = None, sample_weight: Any = None, weight: Any = None, **options: Any) -> Table:
+    """Return the table itself, or the table of labels and weights, or of columns of a frame or file."""
     if isinstance(y_true, Table):
-        if y_pred is not None or sample_weight is not None or options:
+        if y_pred is not None or sample_weight is not None or weight is not None or options:
             raise InputTypeError("a Table was given; y_pred, sample_weight and options belong to its making.")
         return y_true
-    if y_pred is None:
+    if options.get("by") is not None:
+        raise InputTypeError(
+            "by= makes one table per group, and here one is scored.",
+            "score each: {group: wmcc.score(table) for group, table in wmcc.tabulate(..., by=...).items()}.",
+        )
+    if y_pred is None and options.get("true") is None:
         raise InputTypeError(
             f"expected a Table, or y_true and y_pred; got only a {type(y_true).__name__}.",
             "for a confusion matrix use wmcc.Table.from_counts.",
         )
-    return tabulate(y_true, y_pred, sample_weight, **options)
+    table: Table = tabulate(y_true, y_pred, sample_weight, weight, **options)
+    return table
 
 
 def check_scorable(table: Table) -> None:

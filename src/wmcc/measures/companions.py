@@ -90,12 +90,13 @@ class ClassMeasure:
         y_true: Any,
         y_pred: Any = None,
         sample_weight: Any = None,
+        weight: Any = None,
         *,
         zero_division: ZeroDivision = 0.0,
         **options: Any,
     ) -> FloatArray:
         """Value per class, in the order of ``table.labels``; the arguments are those of a `wmcc.Measure`."""
-        table = as_table(y_true, y_pred, sample_weight, **options)
+        table = as_table(y_true, y_pred, sample_weight, weight, **options)
         check_scorable(table)
         m, handle = table.margins, on_zero(zero_division, self.title)
         out = []

@@ -110,13 +110,19 @@ class Score:
 
 
 def score(
-    y_true: Any, y_pred: Any = None, sample_weight: Any = None, *, zero_division: ZeroDivision = 0.0, **options: Any
+    y_true: Any,
+    y_pred: Any = None,
+    sample_weight: Any = None,
+    weight: Any = None,
+    *,
+    zero_division: ZeroDivision = 0.0,
+    **options: Any,
 ) -> Score:
     """Compute all measures at once, from a `Table` or from labels and weights.
 
     Parameters
     ----------
-    y_true, y_pred, sample_weight, **options
+    y_true, y_pred, sample_weight, weight, **options
         A table, or what `wmcc.tabulate` takes.
     zero_division
         As in `wmcc.Measure`.
@@ -140,7 +146,7 @@ def score(
     elm                2      50     0.6667  1.0000  0.8000  0.6667  0.7845
     oak (positive)     2     325     1.0000  0.9231  0.9600  0.9231  0.7845
     """
-    table = as_table(y_true, y_pred, sample_weight, **options)
+    table = as_table(y_true, y_pred, sample_weight, weight, **options)
     two = len(table.labels) <= 2
     overall = {
         name: None if measure.two_classes and not two else measure(table, zero_division=zero_division)

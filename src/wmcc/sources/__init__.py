@@ -2,30 +2,82 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
 from .. import labels as _labels
-from ..arraytypes import Array
-from ..errors import InputError
+from ..errors import InputError, InputTypeError
 from ..table import Table
 from .arrays import tabulate_arrays
 from .codebook import Rules
 from .columns import label_column, weight_array
+from .shapes import check_shapes
+from .stream import Accumulator
 
 
+class Options(TypedDict, total=False):
+    """Keywords of `tabulate`."""
+
+    true: Any
+    pred: Any
+    on: str | Sequence[str] | None
+    allow_unmatched: bool
+    engine: str | None
+    progress: bool | None
+    labels: Any
+    ignore: Any
+    positive: Any
+    threads: int | None
+
+
+@overload
 def tabulate(
     y_true: Any,
-    y_pred: Any,
-    sample_weight: Any = None,
+    y_pred: Any = ...,
+    sample_weight: Any = ...,
+    weight: Any = ...,
     *,
+    by: None = ...,
+    **options: Unpack[Options],
+) -> Table: ...
+@overload
+def tabulate(
+    y_true: Any,
+    y_pred: Any = ...,
+    sample_weight: Any = ...,
+    weight: Any = ...,
+    *,
+    by: str | Sequence[str],
+    **options: Unpack[Options],
+) -> dict[Any, Table]: ...
+def tabulate(
+    y_true: Any,
+    y_pred: Any = None,
+    sample_weight: Any = None,
+    weight: Any = None,
+    *,
+    true: Any = None,
+    pred: Any = None,
+    by: str | Sequence[str] | None = None,
+    on: str | Sequence[str] | None = None,
+    allow_unmatched: bool = False,
+    engine: str | None = None,
+    progress: bool | None = None,
     labels: Any = None,
     ignore: Any = None,
     positive: Any = None,
     threads: int | None = None,
-) -> Table:
+) -> Table | dict[Any, Table]:
     r"""Tabulate true and predicted labels, with a weight per observation.
+
+    It takes labels, a frame or file that has them as columns, or two frames or files with a common key::
+
+        tabulate(y_true, y_pred, sample_weight)
+        tabulate(frame, "label", "pred", "area")            pandas, polars, PyArrow, DuckDB, Dask, PySpark, ibis
+        tabulate("preds/*.parquet", "label", "pred", "area")
+        tabulate(truth, prediction, on="id")                frames or files
 
     Parameters
     ----------
@@ -36,6 +88,21 @@ def tabulate(
     sample_weight
         One finite number of at least 0 per observation, in the shape of the labels; None counts each once.
         float32 and float64 are read as they are; other numbers are converted to float64.
+    true, pred, weight
+        Columns of a frame or file, by name or by position after it: names, or expressions of narwhals or of the
+        frame's own engine. Frames in memory are read by the exact kernel. Lazy frames are asked for one group-by,
+        and only its cells travel; their sums are as exact as the engine's.
+    by
+        Column, or columns, of a frame or file: one table per group, in the same pass.
+    on
+        Column, or columns, that identify a row in both of two frames or files. Keys that are missing or come twice
+        are refused, and so are keys without a partner unless ``allow_unmatched``; then they count as ignored. Without
+        ``true`` and ``pred`` each side must have just one column beside the key, the weight and the groups.
+    engine
+        What reads files: ``"arrow"`` (the default: batches through the exact kernel, in bounded memory), ``"polars"``,
+        ``"duckdb"``, ``"pyspark"`` or ``"dask"``. Frames know their own. See `wmcc.sources.files`.
+    progress
+        Whether to show a progress bar while files are read; by default when standard error is a terminal.
     labels
         The classes and their order. A label that is not among them is an error, unless ``ignore`` names it.
         Without it the classes are the labels that occur, sorted.
@@ -51,12 +118,14 @@ def tabulate(
     Returns
     -------
     Table
+        With ``by`` a dict from each group to its table, in sorted order; for several columns the keys are tuples.
 
     Raises
     ------
     InputError
         Lengths or shapes that differ, no rows, missing or unknown labels, weights that are negative or not
-        finite, more than 2,048 classes. The message names the first bad row and its value.
+        finite, more than 2,048 classes, no such column, no such file. The message names the first bad row and its
+        value, or the number of bad rows.
     InputTypeError
         Containers, labels or weights of a kind that cannot be scored, or labels of mixed kinds.
 
@@ -70,10 +139,54 @@ def tabulate(
     oak                 0  300
     >>> wmcc.tabulate([[0, 1], [255, 1]], [[0, 1], [0, 0]], ignore=255).ignored
     1
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"label": [0, 1, 1], "pred": [0, 1, 0], "ha": [2.5, 1.0, 4.0], "tile": ["a", "a", "b"]})
+    >>> tables = wmcc.tabulate(frame, "label", "pred", pl.col("ha") * 10_000, by="tile")
+    >>> tables["b"].total
+    40000.0
     """
+    rules = _rules(labels, ignore, positive)
+    if threads is not None:
+        threads = _whole_number(threads, "threads")
+    if on is None and true is None and pred is None and not _names_a_column(y_true, y_pred):
+        if y_pred is None:
+            raise InputTypeError(f"expected y_true and y_pred; got only {type(y_true).__name__}.")
+        for name, given in (("by", by), ("engine", engine), ("weight", weight)):
+            if given is not None:
+                raise InputTypeError(f"{name}= goes with a frame or a file, and columns named in it.")
+        return _tabulate_labels(y_true, y_pred, sample_weight, rules, threads)
+    from .tabular import tabulate_columns  # brings narwhals, which arrays do without
+
+    names = [x for x in ((y_pred, sample_weight, weight) if on is None else (sample_weight, weight)) if x is not None]
+    return tabulate_columns(
+        (y_true,) if on is None else (y_true, y_pred),
+        names,
+        {"true": true, "pred": pred},
+        by=by,
+        on=on,
+        allow_unmatched=allow_unmatched,
+        engine=engine,
+        progress=progress,
+        rules=rules,
+        threads=threads,
+    )
+
+
+def _names_a_column(y_true: Any, y_pred: Any) -> bool:
+    """Whether ``y_pred`` is the name of a column, or an expression, and ``y_true`` therefore a frame or a file."""
+    if isinstance(y_true, np.ndarray):
+        return False
+    return isinstance(y_pred, str) or (hasattr(y_pred, "alias") and not hasattr(y_pred, "__len__"))
+
+
+def _tabulate_labels(y_true: Any, y_pred: Any, sample_weight: Any, rules: Rules, threads: int | None) -> Table:
     truth, pred = label_column(y_true, "y_true"), label_column(y_pred, "y_pred")
     weights = None if sample_weight is None else weight_array(sample_weight)
-    _check_shapes(truth.values, pred.values, weights)
+    check_shapes(truth.values, pred.values, weights)
+    return tabulate_arrays(truth, pred, weights, rules, threads)
+
+
+def _rules(labels: Any, ignore: Any, positive: Any) -> Rules:
     rules = Rules(
         None if labels is None else _labels.given(labels),
         () if ignore is None else _labels.given(ignore, "ignore"),
@@ -82,9 +195,7 @@ def tabulate(
     both = set(rules.labels or ()) & set(rules.ignore)
     if both:
         raise InputError(f"{next(iter(both))!r} is in labels and in ignore; it cannot be both.")
-    if threads is not None:
-        threads = _whole_number(threads, "threads")
-    return tabulate_arrays(truth, pred, weights, rules, threads)
+    return rules
 
 
 def _whole_number(value: Any, name: str) -> int:
@@ -93,47 +204,4 @@ def _whole_number(value: Any, name: str) -> int:
     raise InputError(f"{name} is {value!r}; expected a whole number of at least 1, or None.")
 
 
-def _check_shapes(truth: Array, pred: Array, weights: Array | None) -> None:
-    for name, array in (("y_true", truth), ("y_pred", pred), ("sample_weight", weights)):
-        if array is not None and array.ndim == 0:
-            raise InputError(f"{name} is a single value ({array.item()!r}); expected one per observation.")
-    if truth.shape != pred.shape:
-        raise InputError(
-            f"y_true and y_pred must have the same shape; they have {truth.shape} and {pred.shape}.",
-            _shape_hint(truth, pred),
-        )
-    if weights is not None and weights.shape != truth.shape:
-        raise InputError(
-            f"sample_weight must have the shape of the labels, {truth.shape}; it has {weights.shape}.",
-            "give one weight per observation.",
-        )
-    if truth.size == 0:
-        raise InputError("there are no rows: y_true and y_pred are empty.")
-    if _is_one_hot(truth) and _is_one_hot(pred):
-        raise InputError(
-            f"y_true and y_pred of shape {truth.shape} look like one-hot rows: a single 1 in each.",
-            "pass y.argmax(axis=1); if they are label maps of an image, pass y.ravel().",
-        )
-
-
-def _shape_hint(truth: Array, pred: Array) -> str | None:
-    a, b = sorted((truth, pred), key=lambda x: x.ndim)
-    if b.ndim == a.ndim + 1 and b.shape[:-1] == a.shape:
-        if b.shape[-1] == 1:
-            return "drop the last axis with y[..., 0]."
-        return f"an axis of {b.shape[-1]} looks like one-hot rows or probabilities; pass y.argmax(axis=-1)."
-    if b.ndim == a.ndim + 1 and b.shape[:1] + b.shape[2:] == a.shape:
-        return f"an axis of {b.shape[1]} looks like one channel per class; pass y.argmax(axis=1)."
-    return None
-
-
-def _is_one_hot(values: Array) -> bool:
-    if values.ndim != 2 or not 2 <= values.shape[1] <= _labels.MAX_CLASSES or values.dtype.kind not in "biu":
-        return False
-    head = values[:64]  # an image whose first rows all hold a single 1 is rare; a look at a few rows is cheap
-    if not (((head == 0) | (head == 1)).all() and (head.sum(axis=1) == 1).all()):
-        return False
-    return bool(((values == 0) | (values == 1)).all() and (values.sum(axis=1) == 1).all())
-
-
-__all__ = ["tabulate"]
+__all__ = ["Accumulator", "tabulate"]

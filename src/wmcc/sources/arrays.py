@@ -6,7 +6,6 @@ import operator
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from functools import partial, reduce
 from itertools import chain
 from typing import Any, NamedTuple
@@ -29,7 +28,14 @@ MOST_THREADS = 256
 THREAD_CELLS = 1 << 18  # cells of a table beyond which threads do not each fill one of their own
 
 
-def tabulate_arrays(truth: Column, pred: Column, weights: Array | None, rules: Rules, threads: int | None) -> Table:
+def tabulate_arrays(
+    truth: Column,
+    pred: Column,
+    weights: Array | None,
+    rules: Rules,
+    threads: int | None,
+    weight_name: str | None = None,
+) -> Table:
     """Tabulate two label columns and, maybe, weights, all of one shape."""
     columns = [truth, pred]
     arrays = flattened([truth.values, pred.values] + ([] if weights is None else [weights]))
@@ -44,8 +50,8 @@ def tabulate_arrays(truth: Column, pred: Column, weights: Array | None, rules: R
     if total.unknown:
         _raise_unknown([truth, pred], rules)
     if total.bad_weights and weights is not None:
-        _raise_bad_weight([truth, pred], weights, rules)
-    return _named(total.table, codebook, rules)
+        _raise_bad_weight([truth, pred], weights, rules, weight_name or "sample_weight")
+    return codebook.named(total.table)
 
 
 def _pass(
@@ -146,29 +152,6 @@ def _weights(block: Array) -> Array:
     return native(block, None if block.dtype.char in "fd" else np.float64)
 
 
-def _named(codes: Table, codebook: Codebook, rules: Rules) -> Table:
-    """The table over the classes that count: those given, or those seen, in sorted order."""
-    if rules.ignore:
-        _labels.plain((*codebook.classes, *rules.ignore))  # ignore="255" beside integers would ignore nothing
-    if rules.labels is not None:
-        names, order = rules.labels, list(range(len(rules.labels)))
-    else:
-        seen = (np.add.reduce(codes.n, axis=0) + np.add.reduce(codes.n, axis=1)).tolist()
-        kept = {name: k for k, name in enumerate(codebook.classes) if seen[k]}
-        names = _labels.ordered(kept)
-        order = [kept[name] for name in names]
-    table = codes
-    if order != list(range(len(codes.labels))):
-        table = table._take(order)
-    if names != table.labels or bool in map(type, names):  # (False, True) equals the codes (0, 1)
-        table = replace(table, labels=names)
-    if rules.positive is None:
-        return table
-    if rules.labels is None and rules.positive not in names:
-        table = table + Table.empty([rules.positive])  # a class the caller knows of, whether it occurs or not
-    return replace(table, positive=rules.positive)
-
-
 # ---- what went wrong --------------------------------------------------------------------------------
 
 
@@ -189,7 +172,7 @@ def _raise_unknown(columns: list[Column], rules: Rules) -> None:
     for row, pair, _ in _looked_at(columns, None, rules):
         for column, label in zip(columns, pair, strict=True):
             if label not in known:
-                where = place(column.name, column.values, row)
+                where = column.place(row)
                 raise LabelError(
                     f"{where} is {label!r}, which is not among labels=({_labels.listed(rules.labels or ())}).",
                     "add it to labels, or name it in ignore= to leave such rows out (they are counted).",
@@ -197,11 +180,11 @@ def _raise_unknown(columns: list[Column], rules: Rules) -> None:
     raise InputError("a label changed while it was being read.")
 
 
-def _raise_bad_weight(columns: list[Column], weights: Array, rules: Rules) -> None:
+def _raise_bad_weight(columns: list[Column], weights: Array, rules: Rules, name: str) -> None:
     for row, _, weight in _looked_at(columns, weights, rules):
         if not 0 <= weight < np.inf:
             raise WeightError(
-                f"{place('sample_weight', weights, row)} is {weight!r}; "
+                f"{place(name, weights, row, columns[0].first)} is {weight!r}; "
                 "a weight must be a finite number of at least 0.",
                 "a weight of 0 leaves a row out.",
             )

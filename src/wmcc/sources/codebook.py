@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from .. import tally
-from ..labels import Label, check_count
+from ..labels import Label, check_count, ordered, plain
+from ..table import Table
 
 
 class Rules(NamedTuple):
@@ -21,6 +25,7 @@ class Codebook:
     """The classes of both columns, in the order they were met, and the code of each."""
 
     def __init__(self, rules: Rules) -> None:
+        self._rules = rules
         self.classes: list[Label] = list(rules.labels or ())
         self._code: dict[Label, int] = {label: i for i, label in enumerate(self.classes)}
         self._ignore = frozenset(rules.ignore)
@@ -43,3 +48,26 @@ class Codebook:
             self.classes = list(self._code)
             check_count(len(self.classes))
         return [tally.IGNORED if label in self._ignore else self._code.get(label, tally.UNKNOWN) for label in labels]
+
+    def named(self, codes: Table) -> Table:
+        """From a table over codes to one over the classes that count: those given, or those seen, in sorted order."""
+        rules = self._rules
+        if rules.ignore:
+            plain((*self.classes, *rules.ignore))  # ignore="255" beside integers would ignore nothing
+        if rules.labels is not None:
+            names, order = rules.labels, list(range(len(rules.labels)))
+        else:
+            seen = (np.add.reduce(codes.n, axis=0) + np.add.reduce(codes.n, axis=1)).tolist()
+            kept = {name: k for k, name in enumerate(self.classes) if seen[k]}
+            names = ordered(kept)
+            order = [kept[name] for name in names]
+        table = codes
+        if order != list(range(len(codes.labels))):
+            table = table._take(order)
+        if names != table.labels or bool in map(type, names):  # (False, True) equals the codes (0, 1)
+            table = replace(table, labels=names)
+        if rules.positive is None:
+            return table
+        if rules.labels is None and rules.positive not in names:
+            table = table + Table.empty([rules.positive])  # a class the caller knows of, whether it occurs or not
+        return replace(table, positive=rules.positive)

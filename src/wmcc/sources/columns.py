@@ -26,15 +26,22 @@ class Column(NamedTuple):
     categories
         What the integers stand for, where a data frame had coded the labels already: a mapping or a sequence, in
         the engine's own types, and maybe with categories that do not occur.
+    first
+        The number of its first row, for messages: a part of a file need not begin at 0.
     """
 
     name: str
     values: Array
     categories: Any = None
+    first: int = 0
 
     def label(self, raw: Any, row: int) -> Label:
         """What a raw value of ``values`` stands for; its row, for messages."""
-        return as_label(raw if self.categories is None else self.categories[raw], place(self.name, self.values, row))
+        return as_label(raw if self.categories is None else self.categories[raw], self.place(row))
+
+    def place(self, row: int) -> str:
+        """``y_true[7]``, or ``y_true[0, 3]`` for an image."""
+        return place(self.name, self.values, row, self.first)
 
     def labels(self, rows: slice) -> list[Label]:
         """Labels of some rows, in the order of ``values.flat``. Slow."""
@@ -44,30 +51,32 @@ class Column(NamedTuple):
         return [x if type(x) in (bool, int, str) else as_label(x, self.name) for x in raw]
 
 
-def place(name: str, array: Array, row: int) -> str:
-    """``y_true[7]``, or ``y_true[0, 3]`` for an image."""
+def place(name: str, array: Array, row: int, first: int = 0) -> str:
+    """``sample_weight[7]``, or ``sample_weight[0, 3]`` for an image; the first row has the number ``first``."""
+    if array.ndim == 1:
+        return f"{name}[{row + first}]"
     index = np.unravel_index(row, array.shape)
     return f"{name}[{', '.join(str(int(i)) for i in index)}]"
 
 
-def label_column(data: Any, name: str) -> Column:
-    """Label column of a list, array, tensor or series."""
+def label_column(data: Any, name: str, first: int = 0) -> Column:
+    """Label column of a list, array, tensor or series, whose first row has the number ``first``."""
     if not isinstance(data, (np.ndarray, list)):
         from . import series  # brings narwhals, which arrays and lists do without
 
-        data, categories = _read(series.labels, data, name)
+        data, categories = _read(lambda x, y: series.labels(x, y, first), data, name)
         if categories is not None:
-            return Column(name, data, categories)
+            return Column(name, data, categories, first)
     values = _as_array(data, name)
     kind = values.dtype.kind
     if kind == "b" and values.view(np.uint8).max(initial=0) > 1:
         values = values.view(np.uint8) != 0  # a view of other bytes as booleans: what is not 0 is true
     if kind in "biuUO":
-        return Column(name, values)
+        return Column(name, values, None, first)
     if kind in "ST":  # bytes, and strings of variable width
-        return Column(name, values.astype(object))
+        return Column(name, values.astype(object), None, first)
     if kind == "f":
-        return Column(name, _whole(values, name))
+        return Column(name, _whole(values, name, first), None, first)
     if kind in "mM":
         raise InputTypeError(
             f"{name} holds dates or times ({values.dtype}), which are not labels.", "use str() of them."
@@ -75,30 +84,29 @@ def label_column(data: Any, name: str) -> Column:
     raise InputTypeError(f"{name} has dtype {values.dtype}; labels must be integers, booleans or strings.")
 
 
-def _whole(values: Array, name: str) -> Array:
+def _whole(values: Array, name: str, first: int) -> Array:
     """Floats that are whole numbers, as integers; beyond 2**53 neighbouring integers are one float."""
     values = values.astype(np.float64, copy=False)
     with np.errstate(invalid="ignore"):
         whole = (np.abs(values) <= 2.0**53) & (np.trunc(values) == values)
     if not whole.all():
         row = int(np.argmin(whole.reshape(-1)))
-        as_label(values.flat[row], place(name, values, row))  # says what is wrong with it
+        as_label(values.flat[row], place(name, values, row, first))  # says what is wrong with it
     return values.astype(np.int64)
 
 
-def weight_array(data: Any) -> Array:
+def weight_array(data: Any, name: str = "sample_weight", first: int = 0) -> Array:
     """Weights as an array of real numbers; whether each is finite and not negative is the tally's business."""
-    name = "sample_weight"
     if not isinstance(data, (np.ndarray, list)):
         from . import series
 
-        data = _read(series.weights, data, name)
+        data = _read(lambda x, y: series.weights(x, y, first), data, name)
     values = _as_array(data, name)
     kind = values.dtype.kind
     if kind in "biuf":
         return values
     if kind == "O":
-        return _real(values, name)
+        return _real(values, name, first)
     what = {"c": "complex numbers", "U": "text", "S": "text", "T": "text", "M": "dates", "m": "durations"}
     raise InputTypeError(
         f"{name} holds {what.get(kind, 'values')} ({values.dtype}); a weight must be a real number."
@@ -107,16 +115,16 @@ def weight_array(data: Any) -> Array:
     )
 
 
-def _real(values: Array, name: str) -> Array:
+def _real(values: Array, name: str, first: int) -> Array:
     """Floats from objects: numbers, decimals and fractions, but neither text nor None."""
     out = np.empty(values.shape)
     for row, value in enumerate(values.flat):
         if isinstance(value, (str, bytes, complex, type(None))) or not hasattr(value, "__float__"):
-            raise InputTypeError(f"{place(name, values, row)} is {value!r}; a weight must be a real number.")
+            raise InputTypeError(f"{place(name, values, row, first)} is {value!r}; a weight must be a real number.")
         try:
             out.flat[row] = float(value)
         except (TypeError, ValueError, OverflowError):
-            raise WeightError(f"{place(name, values, row)} is {value!r}; a weight must fit a float64.") from None
+            raise WeightError(f"{place(name, values, row, first)} is {value!r}; a weight must fit a float64.") from None
     return out
 
 

@@ -18,30 +18,49 @@ Coded = tuple[Any, Any]
 """Integers and what they stand for (a mapping or a sequence), or plain values and None."""
 
 
-def labels(data: Any, name: str) -> Coded:
-    """Codes and categories of a series, or its values and None; what is no series is passed on."""
+def labels(data: Any, name: str, first: int = 0) -> Coded:
+    """Codes and categories of a series, or its values and None; what is no series is passed on.
+
+    ``first`` is the number of its first row, for messages.
+    """
     data = _native(data)
     read = _reader(data)
     if read is None:
         return data, None
     row = _missing(data)
     if row is not None:
-        raise LabelError(f"{name}[{row}] is missing; every row needs a label.", "drop or impute such rows first.")
+        raise LabelError(
+            f"{name}[{row + first}] is missing; every row needs a label.", "drop or impute such rows first."
+        )
     coded: Coded = read(data)
     return coded
 
 
-def weights(data: Any, name: str) -> Any:
+def weights(data: Any, name: str, first: int = 0) -> Any:
     """Values of a series; what is no series is passed on."""
     data = _native(data)
     if _reader(data) is None:
         return data
     row = _missing(data)
     if row is not None:
-        raise WeightError(f"{name}[{row}] is missing; every row needs a weight.", "drop or impute such rows.")
+        raise WeightError(f"{name}[{row + first}] is missing; every row needs a weight.", "drop or impute such rows.")
     if _is_categorical(data):
         raise InputTypeError(f"{name} is categorical; a weight must be a real number.")
     return _values(data)
+
+
+def group_codes(data: Any) -> tuple[Any, list[Any]]:
+    """Integers for the values of a series of any type, and the values they stand for; missing ones are a value too."""
+    if dependencies.is_polars_series(data):
+        values = data.unique().to_frame("value").with_row_index("code")
+        found = data.to_frame("value").join(values, on="value", how="left", nulls_equal=True, maintain_order="left")
+        return found["code"].to_numpy(), values["value"].to_list()
+    if _is_arrow(data):
+        data = data.dictionary_encode(null_encoding="encode")
+        data = data if hasattr(data, "buffers") else data.unify_dictionaries().combine_chunks()
+        return _values(data.indices), data.dictionary.to_pylist()
+    codes, values = data.factorize(use_na_sentinel=False)
+    return codes, values.tolist()
 
 
 def _native(data: Any) -> Any:

@@ -1,0 +1,94 @@
+"""Files read in batches through the exact kernel, in bounded memory."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import narwhals as nw
+
+from ..errors import InputError, LabelError, WeightError, WmccError
+from .codebook import Rules
+from .engines import dataset, unreadable
+from .files import Files
+from .frames import Columns, checked, no_column, selected, tabulate_in_memory
+from .problems import Problems
+from .progress import Progress
+from .pushdown import Tables, push_down
+
+BATCH = 1 << 20
+"""Most rows of a batch. The files' own row groups may be smaller."""
+
+
+def scan(files: Files, columns: Columns, rules: Rules, threads: int | None, progress: Progress) -> Tables:
+    """Tables of files, one batch after the other."""
+    tables: Tables = {}
+    names = columns.names()
+    try:
+        batches = _batches(files, columns, progress)
+        for path, first, frame in batches:
+            try:
+                part = tabulate_in_memory(
+                    checked(selected(frame, columns.roles()), names), names, rules, threads, first
+                )
+            except (LabelError, WeightError) as problem:
+                _count_all(itertools.chain([(path, first, frame)], batches), columns, rules, tables, _in(path, problem))
+                raise _in(path, problem) from None
+            except WmccError as problem:
+                raise _in(path, problem) from None
+            for key, table in part.items():
+                tables[key] = tables[key] + table if key in tables else table
+    except WmccError:
+        raise
+    except Exception as problem:  # whatever Arrow finds wrong with a file
+        raise unreadable(files, problem) from problem
+    if not tables:
+        raise InputError(f"there are no rows: {files.name} is empty.")
+    return tables
+
+
+def _batches(files: Files, columns: Columns, progress: Progress) -> Iterator[tuple[str, int, Any]]:
+    """Batches that are not empty: the file each is of, the number of its first row there, and a frame."""
+    import pyarrow as pa
+
+    weight = columns.weight if isinstance(columns.weight, str) else None
+    data = dataset(files, weight)
+    wanted = list(dict.fromkeys(columns.roles().values()))
+    if all(isinstance(what, str) for what in wanted):
+        for name in wanted:
+            if name not in data.schema.names:
+                raise no_column(name, data.schema.names)
+    else:  # an expression may need any of them
+        wanted = data.schema.names
+    text = [name for name in wanted if pa.types.is_string(data.schema.field(name).type)]
+    if files.format == "parquet" and text:
+        data = dataset(files, weight, tuple(text))
+    if files.format in ("parquet", "ipc"):
+        progress.total(data.count_rows())
+    scanner = data.scanner(columns=wanted, batch_size=BATCH, batch_readahead=4, fragment_readahead=2)
+    before, first = None, 0
+    for tagged in scanner.scan_batches():
+        batch, path = tagged.record_batch, getattr(tagged.fragment, "path", files.name)
+        if path != before:
+            before, first = path, 0
+        if batch.num_rows:
+            yield path, first, nw.from_native(pa.Table.from_batches([batch]))
+        first += batch.num_rows
+        progress.advance(batch.num_rows)
+
+
+def _in(path: str, problem: WmccError) -> WmccError:
+    return type(problem)(f"{path}: {problem}")
+
+
+def _count_all(
+    batches: Iterator[tuple[str, int, Any]], columns: Columns, rules: Rules, before: Tables, first: Any
+) -> None:
+    """Raise an error that says how many rows of all files are bad, if they are of a kind that can be counted."""
+    names = {role: name for role, name in columns.names().items() if role[0] != "b"}
+    roles = {role: what for role, what in columns.roles().items() if role[0] != "b"}
+    problems = Problems(rows=sum(table.rows + table.ignored for table in before.values()))
+    for _, _, frame in batches:
+        problems += push_down(checked(selected(frame, roles), names).lazy(), names, rules)[1]
+    problems.refuse(names["t"], names["p"], names.get("w", ""), first)

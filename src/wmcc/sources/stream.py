@@ -1,0 +1,107 @@
+"""Tables that grow, slide or forget while observations come in."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from ..errors import InputError, InputTypeError
+from ..table import Table
+
+
+class Accumulator:
+    """A table of observations that come in batches, from one thread or from many.
+
+    Sums are exact, so the snapshot is the table of all rows, to the last bit, whatever the batches were and
+    whichever thread brought them.
+
+    Parameters
+    ----------
+    window
+        Count only the last ``window`` updates; None counts all.
+    half_life
+        Let weights fade: after ``half_life`` updates an observation weighs half as much. The sums are rounded at
+        each update, and the order of updates matters. None forgets nothing.
+    **options
+        ``labels``, ``ignore``, ``positive`` and ``threads``, as for `wmcc.tabulate`.
+
+    Examples
+    --------
+    >>> import wmcc
+    >>> day = wmcc.Accumulator()
+    >>> day.update(["cat", "dog"], ["cat", "cat"], [1.0, 2.5])
+    >>> day.update(["dog", "dog"], ["dog", "dog"], [0.1, 0.2])
+    >>> round(wmcc.mcc(day.snapshot()), 4)
+    0.1748
+    >>> last_two = wmcc.Accumulator(window=2)
+    >>> for batch in ([0, 0], [0, 1], [1, 1]):
+    ...     last_two.update(batch, [0, 1])
+    >>> last_two.snapshot().n
+    array([[1, 0],
+           [1, 2]])
+    """
+
+    def __init__(self, *, window: int | None = None, half_life: float | None = None, **options: Any) -> None:
+        from . import tabulate
+
+        if window is not None and half_life is not None:
+            raise InputError("window and half_life are two ways to forget; give one of them.")
+        if window is not None and (type(window) is not int or window < 1):
+            raise InputError(f"window is {window!r}; expected a number of updates of at least 1.")
+        if half_life is not None and not (isinstance(half_life, (int, float)) and 0 < half_life < float("inf")):
+            raise InputError(f"half_life is {half_life!r}; expected a number of updates greater than 0.")
+        if unknown := set(options) - {"labels", "ignore", "positive", "threads"}:
+            raise InputTypeError(f"Accumulator has no option {min(unknown)!r}.")
+        self._tabulate, self._options = tabulate, options
+        self._lock = threading.Lock()
+        self._fade = None if half_life is None else 2.0 ** (-1.0 / half_life)
+        self._window = window
+        # A window is a queue made of two stacks: `_new` lists the updates since the stacks were last turned over
+        # and `_total` their sum; `_old[i]` is the sum of the i + 1 youngest before that. The oldest update leaves
+        # by dropping the last sum, so smallest weights and classes that are gone are gone from the snapshot too.
+        labels = options.get("labels")
+        self._nothing = self._total = Table.empty(() if labels is None else labels)
+        self._new: list[Table] = []
+        self._old: list[Table] = []
+
+    def update(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+        """Add observations; they are as for `wmcc.tabulate`. If they are refused, nothing has changed."""
+        self._push(self._tabulate(y_true, y_pred, sample_weight, **self._options))
+
+    def merge(self, other: Accumulator | Table) -> None:
+        """Add what another accumulator holds now, or a table, as one update."""
+        if not isinstance(other, (Accumulator, Table)):
+            raise InputTypeError(f"expected an Accumulator or a Table to merge; got a {type(other).__name__}.")
+        self._push(other if isinstance(other, Table) else other.snapshot())
+
+    def snapshot(self) -> Table:
+        """Return the table as it is now. Later updates do not change it."""
+        with self._lock:
+            return self._whole()
+
+    def _push(self, table: Table) -> None:
+        with self._lock:
+            if self._window is None:
+                before = self._total if self._fade is None else self._total._faded(self._fade)
+                self._total = before + table
+                return
+            self._whole() + table  # refuses what does not fit, before anything has changed
+            if len(self._new) + len(self._old) == self._window:
+                self._drop_oldest()
+            self._total = self._total + table
+            self._new.append(table)
+
+    def _whole(self) -> Table:
+        return self._old[-1] + self._total if self._old else self._total
+
+    def _drop_oldest(self) -> None:
+        if not self._old:
+            running = self._nothing
+            for update in reversed(self._new):
+                running = update + running
+                self._old.append(running)
+            self._new, self._total = [], self._nothing
+        self._old.pop()
+
+    def __repr__(self) -> str:
+        return f"Accumulator of a {self.snapshot()!r}"
