@@ -32,7 +32,7 @@ class Accumulator:
     >>> day.update(["cat", "dog"], ["cat", "cat"], [1.0, 2.5])
     >>> day.update(["dog", "dog"], ["dog", "dog"], [0.1, 0.2])
     >>> round(wmcc.mcc(day.snapshot()), 4)
-    0.1748
+    0.175
     >>> last_two = wmcc.Accumulator(window=2)
     >>> for batch in ([0, 0], [0, 1], [1, 1]):
     ...     last_two.update(batch, [0, 1])
