@@ -359,3 +359,9 @@ def test_torch_tensors():
         wmcc.tabulate(torch.tensor(T, device="meta"), P)
     with pytest.raises(wmcc.InputTypeError, match="sparse"):
         wmcc.tabulate(torch.tensor(T).to_sparse(), P)
+
+
+def test_all_rows_may_be_ignored():
+    for ignore in (0, [0, 1]):
+        table = wmcc.tabulate([0, 0], [0, 1], ignore=ignore)
+        assert (table.rows, table.ignored) == (0, 2)

@@ -18,6 +18,7 @@ from .arraytypes import FloatArray, IndexArray, IntArray
 
 RADIX_BITS = 32
 _MASK = (1 << RADIX_BITS) - 1
+_LOWEST = -2200  # below the square of the smallest float64
 
 
 class Exact:
@@ -74,7 +75,11 @@ class Exact:
     @classmethod
     def from_hex(cls, numbers: Sequence[str]) -> Exact:
         """Read what `hex` wrote; a plain vector."""
-        pairs = [_parse(text) for text in numbers]
+        return cls._from_pairs([_parse(text) for text in numbers])
+
+    @classmethod
+    def _from_pairs(cls, pairs: Sequence[tuple[int, int]]) -> Exact:
+        """Vector of the numbers ``m * 2**e``."""
         low = min((e for m, e in pairs if m), default=0) // RADIX_BITS * RADIX_BITS
         values = [m << (e - low) if m else 0 for m, e in pairs]
         planes = -(-max((v.bit_length() for v in values), default=0) // RADIX_BITS)
@@ -138,6 +143,19 @@ class Exact:
         """Exact sum over one axis of the array, or all of it."""
         axes = tuple(range(1, self.digits.ndim)) if axis is None else axis + 1
         return Exact(self.digits.sum(axis=axes), self.exponent)
+
+    def faded(self, factor: float) -> Exact:
+        """Return the numbers times a factor, rounded to 64 bits: exact products would grow for ever."""
+        fraction, power = math.frexp(factor)
+        pairs = []
+        for value in integers(self._vectors()):
+            product, exponent = value * int(fraction * 2**53), self.exponent + power - 53
+            excess = max(0, product.bit_length() - 64)
+            product = (product + (1 << excess >> 1)) >> excess
+            gone = product.bit_length() + excess + exponent < _LOWEST
+            pairs.append((0, 0) if gone else (product, exponent + excess))
+        vector = Exact._from_pairs(pairs)
+        return Exact(vector.digits.reshape(len(vector.digits), *self.shape), vector.exponent)
 
     def integers(self) -> Any:
         """Return the numbers as Python integers in units of ``2**exponent``, nested as the array is."""

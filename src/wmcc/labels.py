@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ def as_label(value: Any, where: str) -> Label:
     Parameters
     ----------
     value
-        An int, bool, str, a whole float, or NumPy's scalar of one of these.
+        An int, bool, str, a whole float or decimal, or NumPy's scalar of one of these.
     where
         What to call its place in an error message.
     """
@@ -39,6 +40,8 @@ def as_label(value: Any, where: str) -> Label:
         return _decoded(value, where)
     if value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value):
         raise LabelError(f"{where} is missing ({value!r}); every row needs a label.", "drop or impute such rows first.")
+    if isinstance(value, Decimal) and value == value.to_integral_value():  # whole numbers of warehouses
+        return as_label(int(value), where)
     if isinstance(value, float):
         if value.is_integer() and abs(value) <= 1 << 53:  # beyond, neighbouring integers are one float
             return int(value)

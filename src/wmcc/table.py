@@ -278,7 +278,7 @@ class Table:
 
     def _faded(self, factor: float) -> Table:
         """Return the table of the same rows, all weights multiplied by a factor and the sums rounded."""
-        w, w2 = Exact.from_floats(self.w * factor), Exact.from_floats(self.w2 * factor**2)
+        w, w2 = self.w_exact.faded(factor), self.w2_exact.faded(factor).faded(factor)
         low, high = self.w_min * factor, self.w_max * factor
         return Table(self.labels, self.n, w, w2, low, high, self.ignored, self.positive)
 

@@ -11,7 +11,7 @@ import importlib.util
 from collections.abc import Callable
 from typing import Any
 
-from ..errors import InputError, MissingDependencyError, WmccError
+from ..errors import InputError, MissingDependencyError
 from .files import Files
 
 SNIFFED = 10_000  # rows that the types of a text file's columns are guessed from
@@ -21,20 +21,7 @@ def open_lazy(files: Files, engine: str, weight: str | None) -> Any:
     """Open files with an engine; a native lazy frame."""
     if engine not in ENGINES:
         raise InputError(f"engine is {engine!r}; expected one of {', '.join(('arrow', *ENGINES))}.")
-    try:
-        return ENGINES[engine](files, weight)
-    except WmccError:
-        raise
-    except Exception as problem:
-        raise unreadable(files, problem) from problem
-
-
-def unreadable(files: Files, problem: Exception) -> InputError:
-    """Say that files cannot be read, in the first line of what an engine says."""
-    first = str(problem).strip().partition("\n")[0] or type(problem).__name__
-    return InputError(
-        f"{files.name} cannot be read: {first}", "the file may be damaged, cut short or of another format."
-    )
+    return ENGINES[engine](files, weight)
 
 
 def module(name: str, extra: str) -> Any:
@@ -100,7 +87,7 @@ def _dask(files: Files, weight: str | None) -> Any:
         return dd.from_map(feather.read_feather, paths)
     blocks = {"blocksize": None, "compression": "gzip"} if files.zipped else {}
     if files.format == "jsonl":
-        return dd.read_json(paths, lines=True, **blocks)
+        return dd.read_json(paths, lines=True, precise_float=True, **blocks)
     return dd.read_csv(
         paths, sep="\t" if files.format == "tsv" else ",", keep_default_na=False, na_values=[""], **blocks
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import narwhals as nw
 import numpy as np
@@ -18,7 +18,8 @@ from . import series
 from .arrays import tabulate_arrays
 from .codebook import Rules
 from .columns import Column, label_column, weight_array
-from .pushdown import Tables, plain_key, push_down
+from .problems import Problems
+from .pushdown import Cells, Tables, plain_key
 
 
 class Columns(NamedTuple):
@@ -57,11 +58,9 @@ def tabulate_selected(frame: Any, names: dict[str, str], rules: Rules, threads: 
     frame = checked(frame, names)
     if isinstance(frame, nw.DataFrame):
         return tabulate_in_memory(frame, names, rules, threads)
-    tables, problems = push_down(frame, names, rules)
-    problems.refuse(names["t"], names["p"], names.get("w", ""))
-    if not tables:
-        raise InputError("there are no rows: the frame is empty.")
-    return tables
+    cells = Cells(frame, names)
+    cells.problems(rules).refuse(names)
+    return cells.tables(rules) or _no_rows()
 
 
 # ---- choosing columns ------------------------------------------------------------------------------
@@ -150,21 +149,34 @@ def checked(frame: Any, names: dict[str, str]) -> Any:
 # ---- frames in memory ------------------------------------------------------------------------------
 
 
-def tabulate_in_memory(frame: Any, names: dict[str, str], rules: Rules, threads: int | None, first: int = 0) -> Tables:
-    """Tables of an eager frame, with exact sums; ``first`` is the number of its first row, for messages."""
+def tabulate_in_memory(frame: Any, names: dict[str, str], rules: Rules, threads: int | None) -> Tables:
+    """Tables of an eager frame, with exact sums."""
     if not len(frame):
-        raise InputError("there are no rows: the frame is empty.")
+        _no_rows()
     try:
-        columns = [label_column(frame[role].to_native(), names[role], first) for role in ("t", "p")]
-        weights = weight_array(frame["w"].to_native(), names["w"], first) if "w" in names else None
-        by = [frame[name] for name in names if name.startswith("b")]
-        if not by:
-            return {(): tabulate_arrays(columns[0], columns[1], weights, rules, threads, names.get("w"))}
-        return _tabulate_groups(by, columns, weights, rules, threads, names.get("w"))
-    except (LabelError, WeightError) as problem:
-        _, problems = push_down(frame.lazy(), {x: y for x, y in names.items() if x[0] != "b"}, rules)
-        problems.refuse(names["t"], names["p"], names.get("w", ""), problem)
+        return read_in_memory(frame, names, rules, threads)
+    except (LabelError, WeightError) as problem:  # how many rows are bad is worth knowing, and the engine can count
+        count_problems(frame, names, rules).refuse(names, problem)
         raise
+
+
+def count_problems(frame: Any, names: dict[str, str], rules: Rules) -> Problems:
+    """Let an eager frame's engine count the rows that cannot be tabulated."""
+    return Cells(frame.lazy(), {role: name for role, name in names.items() if role in "tpw"}).problems(rules)
+
+
+def _no_rows() -> NoReturn:
+    raise InputError("there are no rows: the frame is empty.")
+
+
+def read_in_memory(frame: Any, names: dict[str, str], rules: Rules, threads: int | None, first: int = 0) -> Tables:
+    """Tables of an eager frame that is not empty; ``first`` is the number of its first row, for messages."""
+    columns = [label_column(frame[role].to_native(), names[role], first) for role in ("t", "p")]
+    weights = weight_array(frame["w"].to_native(), names["w"], first) if "w" in names else None
+    by = [frame[name] for name in names if name.startswith("b")]
+    if not by:
+        return {(): tabulate_arrays(columns[0], columns[1], weights, rules, threads, names.get("w"))}
+    return _tabulate_groups(by, columns, weights, rules, threads, names.get("w"))
 
 
 def _tabulate_groups(

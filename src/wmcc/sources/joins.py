@@ -10,7 +10,7 @@ import narwhals as nw
 from ..errors import InputError, InputTypeError
 from .codebook import Rules
 from .frames import Columns, checked, no_column, selected, tabulate_in_memory
-from .pushdown import Tables, collect, plain_key, push_down
+from .pushdown import Cells, Tables, collect, plain_key
 
 MATCHED, ONLY_TRUTH, ONLY_PRED, TWICE_TRUTH, TWICE_PRED, NO_KEY = range(6)
 
@@ -35,10 +35,10 @@ def tabulate_joined(
     frame = checked(_joined(truth, pred, columns, on), names)
     by = [role for role in names if role.startswith("b")]
     if isinstance(frame, nw.LazyFrame):
-        tables, problems = push_down(
-            frame, {**names, "status": "status"}, rules, lambda s: _sift(s, on, allow_unmatched)
-        )
-        problems.refuse(names["t"], names["p"], names.get("w", ""))
+        cells = Cells(frame, {**names, "status": "status"})
+        left_out = _sift(cells.columns, on, allow_unmatched)
+        cells.problems(rules, left_out).refuse(names)
+        tables = cells.tables(rules, left_out)
     else:
         counts = collect(frame.lazy().group_by("status", *by).agg(n=nw.len()))
         left_out = _sift(counts, on, allow_unmatched)
@@ -111,7 +111,7 @@ def _one_per_key(frame: Any, keys: list[str], values: list[str], count: str) -> 
     return frame.group_by(*keys).agg(nw.len().alias(count), *(nw.col(x).min() for x in values))
 
 
-def _sift(cells: dict[str, list[Any]], on: tuple[str, ...], allow_unmatched: bool) -> list[int]:
+def _sift(cells: dict[str, list[Any]], on: tuple[str, ...], allow_unmatched: bool) -> set[int]:
     """Refuse what cannot be joined; return the entries that were left out, as the caller allowed."""
     counts = [0] * 6
     for status, n in zip(cells["status"], cells["n"], strict=True):
@@ -131,4 +131,4 @@ def _sift(cells: dict[str, list[Any]], on: tuple[str, ...], allow_unmatched: boo
             f"only; {counts[MATCHED]:,} are in both.",
             "allow_unmatched=True scores what is in both and counts the others as ignored.",
         )
-    return [row for row, status in enumerate(cells["status"]) if int(status) != MATCHED]
+    return {row for row, status in enumerate(cells["status"]) if int(status) != MATCHED}

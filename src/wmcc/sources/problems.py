@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import InputError, LabelError, WeightError
+from ..errors import InputError, LabelError, WeightError, WmccError
+
+PACKAGE = Path(__file__).parents[1]
+
+
+@contextmanager
+def said_by_engines(message: str, hint: str | None = None) -> Iterator[None]:
+    """Turn what an engine raises into a sentence: ``message``, and the first line of what it says."""
+    try:
+        yield
+    except (WmccError, MemoryError):
+        raise
+    except Exception as problem:
+        *_, last = traceback.walk_tb(problem.__traceback__)
+        if PACKAGE in Path(last[0].f_code.co_filename).parents:
+            raise  # a mistake of ours is not the caller's
+        lines = [line.strip() for line in str(problem).splitlines() if line.strip()] or [type(problem).__name__]
+        causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]  # Java's
+        raise InputError(f"{message}: {[lines[0], *causes][-1]}", hint) from problem
 
 
 class Problems(NamedTuple):
@@ -18,16 +40,18 @@ class Problems(NamedTuple):
     def __add__(self, other: Problems) -> Problems:  # type: ignore[override]
         return Problems(*(a + b for a, b in zip(self, other, strict=True)))
 
-    def refuse(self, true: str, pred: str, weight: str, first: WeightError | LabelError | None = None) -> None:
-        """Raise the error that says so, if there are any; ``first`` tells where the first one is."""
+    def refuse(self, names: dict[str, str], first: WmccError | None = None) -> None:
+        """Raise the error that says so, if there are any.
+
+        ``names`` are those of the columns t, p and w; ``first`` tells where the first bad row is.
+        """
         parts = []
-        for count, name in ((self.no_true, true), (self.no_pred, pred)):
+        for count, name in ((self.no_true, "t"), (self.no_pred, "p")):
             if count:
-                parts.append(f"{_rows(count, self.rows)} no label in {name!r}")
+                parts.append(f"{_rows(count, self.rows)} no label in {names[name]!r}")
         if self.bad_weight:
-            parts.append(
-                f"{_rows(self.bad_weight, self.rows)} a weight in {weight!r} that is missing, negative, NaN or infinite"
-            )
+            bad = "that is missing, negative, NaN or infinite"
+            parts.append(f"{_rows(self.bad_weight, self.rows)} a weight in {names['w']!r} {bad}")
         if not parts:
             return
         where = f" The first: {str(first).partition(chr(10))[0]}" if first else ""

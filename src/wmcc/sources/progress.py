@@ -59,5 +59,6 @@ def _bar(progress: bool | None) -> Iterator[Any]:
         rich.TaskProgressColumn(),
         rich.TimeElapsedColumn(),
     )
-    with rich.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True, force_terminal=True if progress else None)
+    with rich.Progress(*columns, console=console, transient=True) as bar:
         yield bar

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import tally
 from ..arraytypes import IntArray
-from ..errors import InputError, LabelError, TooManyClassesError, WmccError
+from ..errors import LabelError, TooManyClassesError
 from ..labels import Label, as_label, listed
 from ..table import Table
 from .codebook import Codebook, Rules
@@ -26,66 +26,98 @@ Tables = dict[tuple[Any, ...], Table]
 """One table per group; without groups, the one of the empty tuple."""
 
 
-def push_down(
-    frame: Any, names: dict[str, str], rules: Rules, sift: Callable[[dict[str, list[Any]]], list[int]] | None = None
-) -> tuple[Tables, Problems]:
-    """Tabulate a lazy frame with columns ``t``, ``p``, maybe ``w``, and ``b0``, ``b1``, … to group by.
+class Cells:
+    """What the group-by of a lazy frame gives.
 
-    ``names`` says what the caller calls them. ``sift`` looks at the cells and says which are to be left out, and
-    counted as ignored.
+    Parameters
+    ----------
+    frame
+        A lazy narwhals frame with columns ``t``, ``p``, maybe ``w``, and others to group by.
+    names
+        What the caller calls these columns. Those that begin with ``b`` make one table per group.
     """
-    by = [name for name in names if name.startswith("b")]
-    keys = [name for name in names if name != "w"]
-    cells = collect(_cells(frame, keys, "w" in names))
-    left_out = set(sift(cells)) if sift else set()
-    n = [int(x) for x in cells["n"]]
-    labels = {role: _labels(cells[role], names[role]) for role in ("t", "p")}
-    group = list(zip(*([plain_key(x) for x in cells[name]] for name in by), strict=True)) if by else [()] * len(n)
-    ignore = set(rules.ignore)
-    problems, groups, unmatched = Problems(), defaultdict(list), Counter[tuple[Any, ...]]()
-    for row, (key, t, p, count) in enumerate(zip(group, labels["t"], labels["p"], n, strict=True)):
-        bad = 0
-        if row in left_out:
-            unmatched[key] += count
-            continue
-        if t is not None and p is not None:
-            groups[key].append(row)
-            if "w" in names and not {t, p} & ignore:
-                bad = count - int(cells["ok"][row] or 0)
-        problems += Problems(count, count * (t is None), count * (p is None), bad)
-    if any(problems[1:]):
-        return {}, problems
-    tables = {key: _table(cells, labels, n, rows, rules, names) for key, rows in groups.items()}
-    return {key: replace(t, ignored=t.ignored + unmatched[key]) for key, t in tables.items()}, problems
+
+    def __init__(self, frame: Any, names: dict[str, str]) -> None:
+        self._names = names
+        self.columns = collect(_query(frame, [name for name in names if name != "w"], "w" in names))
+        self._n = np.array(self.columns["n"], dtype=np.int64)
+        self._labels = {role: _labels(self.columns[role], names[role]) for role in ("t", "p")}
+
+    def problems(self, rules: Rules, left_out: Collection[int] = ()) -> Problems:
+        """Count rows without a label and rows with a bad weight; ``left_out`` are cells not to look at."""
+        ignore, problems = set(rules.ignore), Problems()
+        for row, (t, p, n) in enumerate(zip(self._labels["t"], self._labels["p"], self._n.tolist(), strict=True)):
+            if row not in left_out:
+                looked_at = "w" in self._names and t is not None and p is not None and not {t, p} & ignore
+                bad = n - int(self.columns["good"][row]) if looked_at else 0
+                problems += Problems(n, n * (t is None), n * (p is None), bad)
+        return problems
+
+    def tables(self, rules: Rules, left_out: Collection[int] = ()) -> Tables:
+        """Return the table of each group; ``left_out`` are cells to be counted as ignored."""
+        by = [[plain_key(x) for x in self.columns[name]] for name in self._names if name.startswith("b")]
+        rows, unmatched = defaultdict(list), Counter[tuple[Any, ...]]()
+        for row, key in enumerate(zip(*by, strict=True) if by else [()] * len(self._n)):
+            if row in left_out:
+                unmatched[key] += int(self._n[row])
+            else:
+                rows[key].append(row)
+        tables = {key: self._table(np.array(cells), rules) for key, cells in rows.items()}
+        return {key: replace(table, ignored=table.ignored + unmatched[key]) for key, table in tables.items()}
+
+    def _table(self, rows: IntArray, rules: Rules) -> Table:
+        """The table of some of the cells."""
+        codebook = Codebook(rules)
+        t, p = (_codes(codebook, [self._labels[role][row] for row in rows]) for role in ("t", "p"))
+        n, kept = self._n[rows], (t != tally.IGNORED) & (p != tally.IGNORED)
+        for role, codes in (("t", t), ("p", p)):
+            unknown = kept & (codes == tally.UNKNOWN)
+            if unknown.any():
+                label = self._labels[role][rows[np.argmax(unknown)]]
+                raise LabelError(
+                    f"{n[unknown].sum():,} rows have a label in {self._names[role]!r} that is not among "
+                    f"labels=({listed(rules.labels or ())}); one is {label!r}.",
+                    "add it to labels, or name it in ignore= to leave such rows out (they are counted).",
+                )
+        size, ignored = len(codebook.classes), int(n[~kept].sum())
+        at, classes = (t[kept], p[kept]), tuple(range(size))
+        total = np.zeros((size, size), dtype=np.int64)
+        np.add.at(total, at, n[kept])
+        if "w" not in self._names:
+            return codebook.named(Table.from_counts(total, classes, ignored=ignored))
+        fields = []
+        for name, ufunc, start in (
+            ("s", np.add, 0),
+            ("s2", np.add, 0),
+            ("low", np.fmin, np.nan),
+            ("high", np.fmax, np.nan),
+        ):
+            values = np.array([self.columns[name][row] for row in rows[kept]], dtype=np.float64)
+            field = np.full((size, size), start, dtype=np.float64)
+            ufunc.at(field, at, values)  # two groups may be one cell: an engine tells 0.0 from -0.0
+            fields.append(field)
+        return codebook.named(Table.from_cells(classes, total, *fields, ignored=ignored))
 
 
-def _cells(frame: Any, keys: list[str], weighted: bool) -> Any:
+def _query(frame: Any, keys: list[str], weighted: bool) -> Any:
     """The query: elementary aggregations only, which is all that some engines have."""
     if not weighted:
         return frame.group_by(*keys).agg(n=nw.len())
-    # Sums of narrow types wrap or lose digits on some engines. NaN is no number below infinity on any of them.
-    frame = frame.with_columns(w=nw.col("w").cast(nw.Float64))
+    # Sums of narrow types wrap or lose digits on some engines. NaN is not below infinity on any of them. Bad weights
+    # become null, which nothing sums or counts: what is lacking in `good` is their number.
     w = nw.col("w")
-    frame = frame.with_columns(w2=w * w, ok=((w >= 0) & (w < math.inf)).cast(nw.Int64))
+    frame = frame.with_columns(w=w.cast(nw.Float64))
+    frame = frame.with_columns(w=nw.when((w >= 0) & (w < math.inf)).then(w)).with_columns(w2=w * w)
     return frame.group_by(*keys).agg(
-        n=nw.len(), ok=nw.col("ok").sum(), s=w.sum(), s2=nw.col("w2").sum(), low=w.min(), high=w.max()
+        n=nw.len(), good=w.count(), s=w.sum(), s2=nw.col("w2").sum(), low=w.min(), high=w.max()
     )
 
 
 def collect(query: Any) -> dict[str, list[Any]]:
     """Run a query that gives few rows, and return its columns."""
-    engine = query.implementation
-    options = {"engine": "streaming"} if engine is nw.Implementation.POLARS else {}
-    try:
-        columns: dict[str, list[Any]] = query.head(MOST_CELLS + 1).collect(**options).to_dict(as_series=False)
-    except WmccError:
-        raise
-    except Exception as problem:
-        first = str(problem).strip().partition("\n")[0] or type(problem).__name__
-        raise InputError(
-            f"{str(engine).lower()} could not compute the table: {first}",
-            "the data may be damaged; see the cause above.",
-        ) from problem
+    polars = query.implementation is nw.Implementation.POLARS
+    streaming = {"engine": "streaming"} if polars else {}  # or else it may hold all rows of a file at once
+    columns: dict[str, list[Any]] = query.head(MOST_CELLS + 1).collect(**streaming).to_dict(as_series=False)
     if len(next(iter(columns.values()))) > MOST_CELLS:
         raise TooManyClassesError(
             f"there are more than {MOST_CELLS:,} different pairs of labels.",
@@ -108,48 +140,6 @@ def plain_key(value: Any) -> Any:
     """A value that rows were grouped by, as Python's own; None where it is missing."""
     value = value.item() if isinstance(value, np.generic) else value
     return None if type(value).__name__ in ("NAType", "NaTType") or value != value else value
-
-
-def _table(
-    cells: dict[str, list[Any]],
-    labels: dict[str, list[Label | None]],
-    n: list[int],
-    rows: list[int],
-    rules: Rules,
-    names: dict[str, str],
-) -> Table:
-    """The table of some of the cells."""
-    codebook = Codebook(rules)
-    t, p = (_codes(codebook, [labels[role][row] for row in rows]) for role in ("t", "p"))
-    count = np.array([n[row] for row in rows], dtype=np.int64)
-    kept = (t != tally.IGNORED) & (p != tally.IGNORED)
-    for role, codes in (("t", t), ("p", p)):
-        unknown = kept & (codes == tally.UNKNOWN)
-        if unknown.any():
-            label = labels[role][rows[int(np.argmax(unknown))]]
-            raise LabelError(
-                f"{count[unknown].sum():,} rows have a label in {names[role]!r} that is not among "
-                f"labels=({listed(rules.labels or ())}); one is {label!r}.",
-                "add it to labels, or name it in ignore= to leave such rows out (they are counted).",
-            )
-    size, ignored = len(codebook.classes), int(count[~kept].sum())
-    at, classes = (t[kept], p[kept]), tuple(range(size))
-    total = np.zeros((size, size), dtype=np.int64)
-    np.add.at(total, at, count[kept])
-    if "w" not in names:
-        return codebook.named(Table.from_counts(total, classes, ignored=ignored))
-    # Two groups may be one cell: an engine tells 0.0 from -0.0, and text from categories.
-    fields = {}
-    for name, ufunc, start in (
-        ("s", np.add, 0.0),
-        ("s2", np.add, 0.0),
-        ("low", np.fmin, np.nan),
-        ("high", np.fmax, np.nan),
-    ):
-        fields[name] = np.full((size, size), start)
-        values = np.array([cells[name][row] for row in rows], dtype=np.float64)
-        ufunc.at(fields[name], at, values[kept])
-    return codebook.named(Table.from_cells(classes, total, *fields.values(), ignored=ignored))
 
 
 def _codes(codebook: Codebook, labels: list[Any]) -> IntArray:

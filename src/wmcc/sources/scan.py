@@ -10,12 +10,12 @@ import narwhals as nw
 
 from ..errors import InputError, LabelError, WeightError, WmccError
 from .codebook import Rules
-from .engines import dataset, unreadable
+from .engines import dataset
 from .files import Files
-from .frames import Columns, checked, no_column, selected, tabulate_in_memory
+from .frames import Columns, checked, count_problems, no_column, read_in_memory, selected
 from .problems import Problems
 from .progress import Progress
-from .pushdown import Tables, push_down
+from .pushdown import Tables
 
 BATCH = 1 << 20
 """Most rows of a batch. The files' own row groups may be smaller."""
@@ -25,24 +25,18 @@ def scan(files: Files, columns: Columns, rules: Rules, threads: int | None, prog
     """Tables of files, one batch after the other."""
     tables: Tables = {}
     names = columns.names()
-    try:
-        batches = _batches(files, columns, progress)
-        for path, first, frame in batches:
-            try:
-                part = tabulate_in_memory(
-                    checked(selected(frame, columns.roles()), names), names, rules, threads, first
-                )
-            except (LabelError, WeightError) as problem:
-                _count_all(itertools.chain([(path, first, frame)], batches), columns, rules, tables, _in(path, problem))
-                raise _in(path, problem) from None
-            except WmccError as problem:
-                raise _in(path, problem) from None
-            for key, table in part.items():
-                tables[key] = tables[key] + table if key in tables else table
-    except WmccError:
-        raise
-    except Exception as problem:  # whatever Arrow finds wrong with a file
-        raise unreadable(files, problem) from problem
+    threads = threads or 1  # Arrow's own threads decode the next batches meanwhile
+    batches = _batches(files, columns, progress)
+    for path, first, frame in batches:
+        try:
+            part = read_in_memory(checked(selected(frame, columns.roles()), names), names, rules, threads, first)
+        except (LabelError, WeightError) as problem:
+            _count_all(itertools.chain([(path, first, frame)], batches), columns, rules, tables, _in(path, problem))
+            raise _in(path, problem) from None
+        except WmccError as problem:
+            raise _in(path, problem) from None
+        for key, table in part.items():
+            tables[key] = tables[key] + table if key in tables else table
     if not tables:
         raise InputError(f"there are no rows: {files.name} is empty.")
     return tables
@@ -54,8 +48,9 @@ def _batches(files: Files, columns: Columns, progress: Progress) -> Iterator[tup
 
     weight = columns.weight if isinstance(columns.weight, str) else None
     data = dataset(files, weight)
-    wanted = list(dict.fromkeys(columns.roles().values()))
-    if all(isinstance(what, str) for what in wanted):
+    wanted = [what for what in columns.roles().values() if isinstance(what, str)]
+    if len(wanted) == len(columns.roles()):
+        wanted = list(dict.fromkeys(wanted))
         for name in wanted:
             if name not in data.schema.names:
                 raise no_column(name, data.schema.names)
@@ -66,7 +61,7 @@ def _batches(files: Files, columns: Columns, progress: Progress) -> Iterator[tup
         data = dataset(files, weight, tuple(text))
     if files.format in ("parquet", "ipc"):
         progress.total(data.count_rows())
-    scanner = data.scanner(columns=wanted, batch_size=BATCH, batch_readahead=4, fragment_readahead=2)
+    scanner = data.scanner(columns=wanted, batch_size=BATCH, batch_readahead=4, fragment_readahead=2, **_lean(files))
     before, first = None, 0
     for tagged in scanner.scan_batches():
         batch, path = tagged.record_batch, getattr(tagged.fragment, "path", files.name)
@@ -78,17 +73,25 @@ def _batches(files: Files, columns: Columns, progress: Progress) -> Iterator[tup
         progress.advance(batch.num_rows)
 
 
+def _lean(files: Files) -> dict[str, Any]:
+    """Keep Arrow from holding the bytes of a whole Parquet file before it decodes them."""
+    if files.format != "parquet":
+        return {}
+    from pyarrow import dataset as ds
+
+    return {"fragment_scan_options": ds.ParquetFragmentScanOptions(pre_buffer=False)}
+
+
 def _in(path: str, problem: WmccError) -> WmccError:
     return type(problem)(f"{path}: {problem}")
 
 
 def _count_all(
-    batches: Iterator[tuple[str, int, Any]], columns: Columns, rules: Rules, before: Tables, first: Any
+    batches: Iterator[tuple[str, int, Any]], columns: Columns, rules: Rules, before: Tables, first: WmccError
 ) -> None:
     """Raise an error that says how many rows of all files are bad, if they are of a kind that can be counted."""
-    names = {role: name for role, name in columns.names().items() if role[0] != "b"}
-    roles = {role: what for role, what in columns.roles().items() if role[0] != "b"}
+    names = columns.names()
     problems = Problems(rows=sum(table.rows + table.ignored for table in before.values()))
     for _, _, frame in batches:
-        problems += push_down(checked(selected(frame, roles), names).lazy(), names, rules)[1]
-    problems.refuse(names["t"], names["p"], names.get("w", ""), first)
+        problems += count_problems(checked(selected(frame, columns.roles()), names), names, rules)
+    problems.refuse(names, first)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from ..errors import InputTypeError
 from ..table import Table
 from .codebook import Rules
 from .engines import joining_engine, open_lazy
-from .files import find, is_path
+from .files import Files, find, is_path
 from .frames import Columns, as_frame, tabulate_frame
 from .joins import tabulate_joined
+from .problems import said_by_engines
 from .progress import reading
 from .scan import scan
 
@@ -39,26 +41,32 @@ def tabulate_columns(
     if len(given) > len(roles):
         raise InputTypeError(f"{given[-1]!r} is a column too many; the columns are true, pred and weight.")
     named = {**named, **dict(zip(roles, given, strict=False))}
-    keys = (by,) if isinstance(by, str) else tuple(by or ())
-    columns = Columns(named["true"], named["pred"], named.get("weight"), keys)
+    groups = (by,) if isinstance(by, str) else tuple(by or ())
+    columns = Columns(named["true"], named["pred"], named.get("weight"), groups)
     found = [find(side) for side in data if is_path(side)]
-    if on is None:
-        if columns.true is None or columns.pred is None:
-            raise InputTypeError("expected two columns of labels, as in tabulate(data, 'label', 'pred').")
-        with reading(found, progress) as bar:
-            if found and engine in (None, "arrow"):
-                tables = scan(found[0], columns, rules, threads, bar)
-            else:
-                tables = tabulate_frame(_frame(data[0], engine, columns), columns, rules, threads)
-    else:
-        on = (on,) if isinstance(on, str) else tuple(on)
-        with reading(found, progress):
-            truth, pred = (_frame(side, engine or joining_engine(), columns) for side in data)
-            tables = tabulate_joined(truth, pred, columns, on, rules, threads, allow_unmatched)
+    if on is None and (columns.true is None or columns.pred is None):
+        raise InputTypeError("expected two columns of labels, as in tabulate(data, 'label', 'pred').")
+    with reading(found, progress) as bar, _sentences(found):
+        if on is not None:
+            truth, prediction = (_frame(side, engine or joining_engine(), columns) for side in data)
+            keys = (on,) if isinstance(on, str) else tuple(on)
+            tables = tabulate_joined(truth, prediction, columns, keys, rules, threads, allow_unmatched)
+        elif found and engine in (None, "arrow"):
+            tables = scan(found[0], columns, rules, threads, bar)
+        else:
+            tables = tabulate_frame(_frame(data[0], engine, columns), columns, rules, threads)
     if by is None:
         return tables[()]
     ordered = sorted(tables, key=lambda key: [(x is None, x if x is not None else 0) for x in key])
     return {key[0] if isinstance(by, str) else key: tables[key] for key in ordered}
+
+
+def _sentences(found: list[Files]) -> AbstractContextManager[None]:
+    """What an engine raises, as a sentence of ours."""
+    if not found:
+        return said_by_engines("the engine could not compute the table")
+    names = " and ".join(files.name for files in found)
+    return said_by_engines(f"{names} cannot be read", "it may be damaged, cut short or of another format.")
 
 
 def _frame(data: Any, engine: str | None, columns: Columns) -> Any:

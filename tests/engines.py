@@ -1,0 +1,91 @@
+"""Every engine the tests know: from an Arrow table to a frame of its own. Tests of frames are written over this."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+import warnings
+
+import dask.dataframe as dd
+import duckdb
+import ibis
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+JAVA = "PySpark needs Java 17 or later (Debian: apt install openjdk-17-jre-headless); without it Spark is not tested."
+
+
+def has_java() -> bool:
+    home = os.environ.get("JAVA_HOME")
+    java = os.path.join(home, "bin", "java") if home else shutil.which("java")
+    return bool(java) and subprocess.run([java, "-version"], capture_output=True).returncode == 0
+
+
+@functools.cache
+def spark():
+    """A real Spark with two workers, in local mode."""
+    if not has_java():
+        pytest.skip(JAVA)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it says that it is not yet at home with pandas 3
+        from pyspark.sql import SparkSession
+
+        return (
+            SparkSession.builder.master("local[2]")
+            .appName("wmcc")
+            .config("spark.ui.enabled", "false")
+            .config("spark.ui.showConsoleProgress", "false")
+            .config("spark.sql.shuffle.partitions", "2")
+            .config("spark.log.level", "OFF")
+            .getOrCreate()
+        )
+
+
+def plain(table: pa.Table, unsigned: bool = True) -> pa.Table:
+    """Without types that an engine does not have: dictionaries and, for Spark, unsigned integers."""
+    for i, field in enumerate(table.schema):
+        kind = field.type
+        if pa.types.is_dictionary(kind):
+            kind = kind.value_type
+        if not unsigned and pa.types.is_unsigned_integer(kind):
+            kind = pa.int64()
+        table = table.set_column(i, field.name, table[i].cast(kind))
+    return table
+
+
+def to_spark(table: pa.Table):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return spark().createDataFrame(plain(table, unsigned=False))
+
+
+def to_dask(table: pa.Table):
+    # Categories of pandas, other types of Arrow: Dask cannot cast Decimal objects. Three partitions, one maybe empty.
+    frame = table.to_pandas(types_mapper=lambda kind: None if pa.types.is_dictionary(kind) else pd.ArrowDtype(kind))
+    cuts = [frame.iloc[: len(frame) // 3], frame.iloc[:0], frame.iloc[len(frame) // 3 :]]
+    return dd.from_map(lambda part: part, cuts, meta=frame.iloc[:0])
+
+
+IN_MEMORY = {
+    "pandas": lambda table: table.to_pandas(),
+    "pandas of Arrow": lambda table: table.to_pandas(
+        types_mapper=lambda kind: None if pa.types.is_dictionary(kind) else pd.ArrowDtype(kind)
+    ),
+    "pandas with NA": lambda table: table.to_pandas().convert_dtypes(),
+    "polars": pl.from_arrow,
+    "pyarrow": lambda table: table,
+}
+LAZY = {
+    "polars, lazy": lambda table: pl.from_arrow(table).lazy(),
+    "duckdb": duckdb.from_arrow,
+    "ibis": lambda table: ibis.memtable(plain(table)),
+    "dask": to_dask,
+}
+SPARK = {"pyspark": to_spark}
+
+FAST = {**IN_MEMORY, **LAZY}
+ALL = {**FAST, **SPARK}

@@ -1,0 +1,298 @@
+"""Files of every format with every engine that reads them."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+from engines import spark
+from test_frames import same
+
+import wmcc
+from wmcc.sources import files, scan
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning"
+)
+
+ROWS = 700
+
+
+def make_table() -> pa.Table:
+    rng = np.random.default_rng(7)
+    labels = np.array(["NA", "null", "c,d", 'say "x"', "it's"])
+    t = rng.integers(0, 5, ROWS)
+    p = np.where(rng.random(ROWS) < 0.7, t, rng.integers(0, 5, ROWS))
+    area = np.round(rng.lognormal(0, 2, ROWS), 3)
+    area[:500] = np.ceil(area[:500])  # a column that begins with whole numbers need not go on with them
+    return pa.table(
+        {
+            "label": labels[t],
+            "pred": labels[p],
+            "area": area,
+            "region": rng.choice(["north", "south"], ROWS),
+            "code": t,
+            "other": rng.random(ROWS),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The same rows in every format."""
+    path, table = tmp_path_factory.mktemp("files"), make_table()
+    frame = pl.from_arrow(table)
+    pq.write_table(table, path / "a.parquet", row_group_size=100)
+    frame.write_csv(path / "a.csv")
+    frame.write_csv(path / "a.tsv", separator="\t")
+    frame.write_ndjson(path / "a.jsonl")
+    pyarrow.feather.write_feather(table, path / "a.arrow")
+    for name in ("a.csv", "a.tsv", "a.jsonl"):
+        (path / f"{name}.gz").write_bytes(gzip.compress((path / name).read_bytes()))
+    pq.write_to_dataset(table, path / "hive", partition_cols=["region"])
+    (path / "parts").mkdir()
+    for k in range(3):
+        pq.write_table(table.slice(k * 250, 250), path / "parts" / f"part-{k}.parquet")
+    (path / "parts" / "_SUCCESS").touch()
+    (path / "parts" / ".hidden.parquet").touch()
+    return path
+
+
+FORMATS = [
+    "a.parquet",
+    "a.csv",
+    "a.tsv",
+    "a.jsonl",
+    "a.arrow",
+    "a.csv.gz",
+    "a.tsv.gz",
+    "a.jsonl.gz",
+    "hive",
+    "parts",
+    "parts/*.parquet",
+]
+
+
+@pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb", "dask", "pyspark"])
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_engine_reads_every_format(folder, engine, name):
+    if engine == "pyspark":
+        spark()
+    table = make_table()
+    if (engine, name) == ("pyspark", "a.arrow"):
+        with pytest.raises(wmcc.InputError, match="Spark reads no Arrow IPC files"):
+            wmcc.tabulate(folder / name, "label", "pred", "area", engine=engine)
+        return
+    exact = engine == "arrow"
+    same(
+        wmcc.tabulate(folder / name, "label", "pred", "area", engine=engine),
+        wmcc.tabulate(table, "label", "pred", "area"),
+        exact,
+    )
+    groups = wmcc.tabulate(str(folder / name), "code", "code", by="region", engine=engine)
+    assert list(groups) == ["north", "south"]
+    for group, found in groups.items():
+        rows = table.filter(pa.compute.equal(table["region"], group))
+        same(found, wmcc.tabulate(rows, "code", "code"), exact)
+
+
+def test_lists_of_files_and_labels_as_numbers(folder):
+    parts = [folder / "parts" / f"part-{k}.parquet" for k in range(3)]
+    whole = wmcc.tabulate(make_table(), "code", "code", "area")
+    assert wmcc.tabulate(parts, "code", "code", "area") == whole
+    assert sum(wmcc.tabulate(part, "code", "code", "area") for part in reversed(parts)) == whole
+    assert wmcc.mcc(parts[0], nw.col("code") == 1, nw.col("code") < 2, nw.col("area") * 2) > 0
+
+
+@pytest.mark.parametrize("batch", [1, 7, 64, 1000])
+def test_batches_do_not_matter(folder, batch, monkeypatch):
+    monkeypatch.setattr(scan, "BATCH", batch)
+    for by in (None, "region"):
+        assert wmcc.tabulate(folder / "a.parquet", "label", "pred", "area", by=by) == wmcc.tabulate(
+            make_table(), "label", "pred", "area", by=by
+        )
+
+
+def test_two_files_with_a_key(tmp_path):
+    table = make_table().append_column("id", pa.array(range(ROWS)))
+    pq.write_table(table.select(["id", "label", "area"]), tmp_path / "truth.parquet")
+    pl.from_arrow(table.select(["pred", "id"])).reverse().write_csv(tmp_path / "pred.csv")
+    expected = wmcc.tabulate(table, "label", "pred", "area")
+    for engine in (None, "polars", "duckdb"):
+        same(
+            wmcc.tabulate(tmp_path / "truth.parquet", tmp_path / "pred.csv", on="id", weight="area", engine=engine),
+            expected,
+            exact=False,
+        )
+    pl.from_arrow(table.select(["pred", "id"])).slice(3).write_csv(tmp_path / "pred.csv")
+    with pytest.raises(wmcc.InputError, match="3 keys of 'id' are in the truth only and 0 in the prediction only"):
+        wmcc.tabulate(tmp_path / "truth.parquet", tmp_path / "pred.csv", on="id", weight="area")
+
+
+# ---- bounded memory ----------------------------------------------------------------------------------
+
+
+def test_only_needed_columns_are_read_in_bounded_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(scan, "BATCH", 1 << 16)
+    rows = 3_000_000
+    rng = np.random.default_rng(0)
+    label = rng.integers(0, 9, rows).astype(np.uint8)
+    wide = {"label": label, "pred": label, "area": rng.random(rows), **{f"x{k}": rng.random(rows) for k in range(3)}}
+    pq.write_table(pa.table(wide), tmp_path / "wide.parquet", row_group_size=50_000)
+    pool = pa.proxy_memory_pool(pa.default_memory_pool())
+    before = pa.default_memory_pool()
+    pa.set_memory_pool(pool)
+    try:
+        found = wmcc.tabulate(tmp_path / "wide.parquet", "label", "pred", "area")
+    finally:
+        pa.set_memory_pool(before)
+    assert found == wmcc.tabulate(label, label, wide["area"])
+    assert pool.max_memory() < 0.5 * 10 * rows  # half of the three columns, a tenth of the file
+
+
+# ---- what goes wrong ---------------------------------------------------------------------------------
+
+
+def test_bad_rows_are_counted_over_all_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(scan, "BATCH", 4)
+    good = pa.table({"t": ["a", "b"] * 5, "p": ["a", "b"] * 5, "w": [1.0] * 10})
+    pq.write_table(good, tmp_path / "1.parquet")
+    pq.write_table(
+        good.set_column(2, "w", pa.array([1.0] * 6 + [-2.0, None, 1.0, float("nan")])), tmp_path / "2.parquet"
+    )
+    pq.write_table(good.set_column(2, "w", pa.array([float("inf")] * 10)), tmp_path / "3.parquet")
+    with pytest.raises(
+        wmcc.WeightError, match=r"13 of 30 rows have a weight in 'w'.*The first: .*2\.parquet: w\[[67]\] is"
+    ):
+        wmcc.tabulate(tmp_path, "t", "p", "w")
+    pq.write_table(good.set_column(0, "t", pa.array([None] * 3 + ["a"] * 7)), tmp_path / "2.parquet")
+    with pytest.raises(
+        wmcc.LabelError, match=r"3 of 30 rows have no label in 't'; 10 of 30 rows have a weight.*2\.parquet: t\[0\]"
+    ):
+        wmcc.tabulate(tmp_path, "t", "p", "w")
+    with pytest.raises(wmcc.LabelError, match=r"1\.parquet: t\[1\] is 'b', which is not among labels"):
+        wmcc.tabulate(tmp_path, "t", "p", labels=["a"])
+
+
+@pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb", "dask"])
+def test_damaged_files(folder, tmp_path, engine):
+    whole = (folder / "a.parquet").read_bytes()
+    for name, content in (
+        ("cut.parquet", whole[: len(whole) // 2]),
+        ("empty.parquet", b""),
+        ("text.parquet", b"this is no parquet"),
+        ("holes.parquet", whole[:4] + bytes(len(whole) // 2) + whole[4 + len(whole) // 2 :]),
+        ("cut.csv.gz", (folder / "a.csv.gz").read_bytes()[:200]),
+        ("text.jsonl", b'{"label": "a", "pred": "b", "area": 1.0}\n{"label": '),
+    ):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(wmcc.InputError, match=rf"{name} cannot be read|no rows"):
+            wmcc.tabulate(tmp_path / name, "label", "pred", "area", engine=engine)
+
+
+def test_spark_says_what_it_cannot_read(folder, tmp_path):
+    spark()
+    (tmp_path / "cut.parquet").write_bytes((folder / "a.parquet").read_bytes()[:3000])
+    with pytest.raises(wmcc.InputError, match=r"cut\.parquet cannot be read"):
+        wmcc.tabulate(tmp_path / "cut.parquet", "label", "pred", "area", engine="pyspark")
+
+
+@pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb", "dask"])
+def test_weights_that_are_text(tmp_path, engine):
+    (tmp_path / "a.csv").write_text("t,p,w\na,a,1.5\nb,b,heavy\n")
+    with pytest.raises(wmcc.WmccError, match=r"heavy|holds String|must be a real number") as caught:
+        wmcc.tabulate(tmp_path / "a.csv", "t", "p", "w", engine=engine)
+    assert isinstance(caught.value, ValueError | TypeError)
+
+
+def test_files_that_are_not_there(folder, tmp_path):
+    for name, said in (
+        ("a.parqet", r"no file '.*a\.parqet'[\s\S]*did you mean '.*a\.parquet'"),
+        ("b*.parquet", r"no file matches '.*b\*\.parquet'; the folder holds a\.arrow, a\.csv"),
+        ("nowhere/*.csv", r"no file matches .*there is no folder '.*nowhere'"),
+        (".", r"holds files of different formats: csv, ipc, jsonl, parquet, tsv"),
+    ):
+        with pytest.raises(wmcc.InputError, match=said):
+            wmcc.tabulate(folder / name, "label", "pred")
+    with pytest.raises(wmcc.InputError, match=r"no data files in .*; the folder holds nothing"):
+        wmcc.tabulate(tmp_path, "label", "pred")
+    (tmp_path / "notes.docx").touch()
+    with pytest.raises(wmcc.InputError, match=r"no data files in .*; the folder holds notes\.docx"):
+        wmcc.tabulate(tmp_path, "label", "pred")
+    with pytest.raises(wmcc.InputError, match=r"notes\.docx' is of no known format; known are \.parquet"):
+        wmcc.tabulate(tmp_path / "notes.docx", "label", "pred")
+    with pytest.raises(wmcc.InputError, match="different formats: csv, parquet"):
+        wmcc.tabulate([folder / "a.csv", folder / "a.parquet"], "label", "pred")
+    with pytest.raises(
+        wmcc.InputError, match="engine is 'pandas'; expected one of arrow, polars, duckdb, pyspark, dask"
+    ):
+        wmcc.tabulate(folder / "a.csv", "label", "pred", engine="pandas")
+
+
+@pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb", "dask"])
+def test_a_column_that_is_not_there(folder, engine):
+    for name in ("a.parquet", "a.csv"):
+        with pytest.raises(
+            wmcc.InputError, match=r"no column 'aera'; the columns are 'label'[\s\S]*did you mean 'area'"
+        ):
+            wmcc.tabulate(folder / name, "label", "pred", "aera", engine=engine)
+
+
+@pytest.mark.parametrize("engine", ["arrow", "polars"])
+def test_a_file_that_changes_while_it_is_read(folder, tmp_path, engine, monkeypatch):
+    path = tmp_path / "a.parquet"
+    shutil.copy(folder / "a.parquet", path)
+    stamps, calls = files.Files.stamps, []
+
+    def touching(self):
+        if calls:
+            os.utime(path, ns=(0, calls[-1]))
+        calls.append(len(calls) + 1)
+        return stamps(self)
+
+    monkeypatch.setattr(files.Files, "stamps", touching)
+    with pytest.raises(wmcc.InputError, match=r"a\.parquet changed while it was being read"):
+        wmcc.tabulate(path, "label", "pred", "area", engine=engine)
+
+
+def test_a_file_without_rows(tmp_path):
+    pq.write_table(make_table().slice(0, 0), tmp_path / "none.parquet")
+    (tmp_path / "none.csv").write_text("label,pred,area\n")
+    for name in ("none.parquet", "none.csv"):
+        with pytest.raises(wmcc.InputError, match="no rows"):
+            wmcc.tabulate(tmp_path / name, "label", "pred", "area")
+
+
+def test_progress_only_when_watched(folder, capsys):
+    wmcc.tabulate(folder / "a.parquet", "label", "pred")
+    assert capsys.readouterr() == ("", "")
+    wmcc.tabulate(folder / "a.parquet", "label", "pred", progress=True)
+    shown = capsys.readouterr()
+    assert "reading" in shown.err
+    assert shown.out == ""
+
+
+def test_a_missing_engine_is_named(folder, monkeypatch):
+    import importlib
+
+    def none(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(importlib, "import_module", none)
+    for engine, extra in (
+        ("arrow", "arrow"),
+        ("polars", "polars"),
+        ("duckdb", "duckdb"),
+        ("dask", "dask"),
+        ("pyspark", "pyspark"),
+    ):
+        with pytest.raises(wmcc.MissingDependencyError, match=rf"not installed\.[\s\S]*pip install 'wmcc\[{extra}\]'"):
+            wmcc.tabulate(folder / "a.parquet", "label", "pred", engine=engine)

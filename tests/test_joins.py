@@ -1,0 +1,114 @@
+"""Truth and prediction in two frames or files with a common key."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+from engines import ALL, FAST, IN_MEMORY, SPARK
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_frames import same
+
+import wmcc
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning"
+)
+
+
+@st.composite
+def sides(draw):
+    """Keys with labels on two sides, in any order, some on one side only."""
+    keys = draw(st.lists(st.integers(-5, 40), min_size=1, max_size=25, unique=True))
+    left = draw(st.lists(st.sampled_from(keys), min_size=1, unique=True))
+    right = draw(st.lists(st.sampled_from(keys), min_size=1, unique=True))
+    label, weight = st.sampled_from(["a", "b", "it's"]), st.integers(0, 9).map(float)
+    truth = {key: (draw(label), draw(weight), draw(st.sampled_from([1, 2]))) for key in left}
+    pred = {key: draw(label) for key in right}
+    return truth, pred
+
+
+def tables(truth, pred):
+    columns = list(zip(*truth.values(), strict=True))
+    return (
+        pa.table({"id": list(truth), "label": columns[0], "ha": columns[1], "tile": columns[2]}),
+        pa.table({"label": list(pred.values()), "id": list(pred)}),
+    )
+
+
+def check_join(engines, truth, pred):
+    both = sorted(set(truth) & set(pred))
+    lonely = len(set(truth) ^ set(pred))
+    left, right = tables(truth, pred)
+    for name, make in engines.items():
+        call = {"true": "label", "weight": "ha", "on": "id"}
+        if lonely:
+            with pytest.raises(wmcc.InputError) as caught:
+                wmcc.tabulate(make(left), make(right), **call)
+            assert f"{len(set(truth) - set(pred)):,} keys of 'id' are in the truth only" in str(caught.value)
+            assert f"{len(set(pred) - set(truth)):,} in the prediction only; {len(both):,} are in both" in str(
+                caught.value
+            )
+        if not both:
+            continue
+        expected = wmcc.tabulate([truth[k][0] for k in both], [pred[k] for k in both], [truth[k][1] for k in both])
+        found = wmcc.tabulate(make(left), make(right), **call, allow_unmatched=bool(lonely))
+        assert found.ignored == lonely
+        assert found.rows == len(both)
+        assert found.w.tolist() == expected.w.tolist()
+        groups = wmcc.tabulate(make(left), make(right), **call, allow_unmatched=True, by="tile")
+        assert sum(t.rows for t in groups.values()) == len(both)
+        same(sum(groups.values()) - _nothing(groups), expected, exact=name in IN_MEMORY)
+
+
+def _nothing(groups):
+    """A table that takes away what was ignored."""
+    ignored = sum(t.ignored for t in groups.values())
+    return wmcc.Table.from_counts([[0]], ["a"], ignored=ignored)
+
+
+@settings(max_examples=15)
+@given(sides())
+def test_every_engine_joins(data):
+    check_join(FAST, *data)
+
+
+@settings(max_examples=3)
+@given(sides())
+def test_spark_joins(data):
+    check_join(SPARK, *data)
+
+
+@pytest.mark.parametrize("engine", list(ALL))
+def test_keys_that_cannot_be_joined(engine):
+    make = ALL[engine]
+    once = make(pa.table({"id": [1, 2], "y": ["a", "b"]}))
+    twice = make(pa.table({"id": [1, 2, 2], "y": ["a", "b", "b"]}))
+    missing = make(pa.table({"id": pa.array([1, None], pa.int64()), "y": ["a", "b"]}))
+    with pytest.raises(wmcc.InputError, match="1 keys of 'id' come more than once in the truth"):
+        wmcc.tabulate(twice, once, on="id", allow_unmatched=True)
+    with pytest.raises(wmcc.InputError, match="1 keys of 'id' come more than once in the prediction"):
+        wmcc.tabulate(once, twice, on="id", allow_unmatched=True)
+    for sides in ((missing, once), (once, missing), (missing, missing)):
+        with pytest.raises(wmcc.InputError, match="rows without a key: 'id' is missing"):
+            wmcc.tabulate(*sides, on="id", allow_unmatched=True)
+    with pytest.raises(wmcc.InputError, match="no column 'idd'"):
+        wmcc.tabulate(once, once, on="idd")
+    bad = make(pa.table({"id": [1, 2], "y": ["a", None]}))
+    with pytest.raises(wmcc.LabelError, match="1 of 2 rows has no label in 'y'"):
+        wmcc.tabulate(once, bad, on="id")
+
+
+def test_a_joined_table_is_the_table_of_the_rows():
+    truth = pa.table({"id": [3, 1, 2], "scene": ["x", "x", "y"], "label": [0, 1, 1]})
+    pred = pa.table({"scene": ["x", "y", "x"], "id": [1, 2, 3], "class": [1, 0, 0], "ha": [2.0, 3.0, 0.5]})
+    found = wmcc.tabulate(truth, pred, on=["scene", "id"], weight="ha")  # the weight may be on either side
+    assert found == wmcc.tabulate([0, 1, 1], [0, 1, 0], [0.5, 2.0, 3.0])
+    with pytest.raises(wmcc.InputError, match=r"which column holds the prediction\? There are 'class', 'ha'"):
+        wmcc.tabulate(truth, pred, on=["scene", "id"])
+
+
+def test_frames_of_two_engines_are_not_joined():
+    table = pa.table({"id": [1], "y": [0]})
+    with pytest.raises(wmcc.InputTypeError, match=r"truth is a frame of pyarrow and prediction one of lazy polars"):
+        wmcc.tabulate(table, ALL["polars, lazy"](table), on="id")
