@@ -127,7 +127,8 @@ class _Lookup:
         # Consecutive classes need no table: the kernel adds instead of looking up.
         self._first = codes[0] if codes else 0
         self._table: Array | None = None
-        if len(codes) != self._length or codes != list(range(self._first, self._first + self._length)):
+        consecutive = list(range(self._first, self._first + self._length))
+        if codes != consecutive or self._first >= tally.IGNORED:
             self._table = np.full(self._length, tally.UNKNOWN, dtype=np.uint32)
             self._table[[k - self._low for k in raw]] = codes
 
