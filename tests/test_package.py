@@ -20,7 +20,7 @@ LAYERS = [
     {"storage", "tally"},
     {"table"},
     {"sources"},
-    {"measures"},
+    {"matrices", "measures"},
     {"inference"},
     {"report"},
     {"adapters", "demo"},

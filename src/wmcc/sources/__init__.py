@@ -13,6 +13,7 @@ from ..table import Table
 from .arrays import tabulate_arrays
 from .codebook import Rules
 from .columns import label_column, weight_array
+from .matrix import is_matrix, no_array, tabulate_matrix
 from .shapes import check_shapes
 from .stream import Accumulator
 
@@ -70,7 +71,7 @@ def tabulate(
     positive: Any = None,
     threads: int | None = None,
 ) -> Table | dict[Any, Table]:
-    r"""Tabulate true and predicted labels, with a weight per observation.
+    r"""Tabulate true and predicted labels, with a weight per observation or per pair of them.
 
     It takes labels, a frame or file that has them as columns, or two frames or files with a common key::
 
@@ -88,6 +89,13 @@ def tabulate(
     sample_weight
         One finite number of at least 0 per observation, in the shape of the labels; None counts each once.
         float32 and float64 are read as they are; other numbers are converted to float64.
+
+        With labels in vectors of N it may also be the matrix S of the paper, N x N: the table is then
+        C_ab = Σ S_ij [t_i = a][c_j = b]. S is a dense array, a sparse matrix of SciPy, or an iterator over
+        blocks of its rows (each dense or sparse, N wide, N rows in all), so that S need not be in memory at
+        once. Each non-zero entry is an observation: `Table.n` counts those, not rows of labels, and sampling
+        errors of rows do not apply. Entries that are zero leave their labels known. A diagonal S gives the
+        table of its diagonal as a vector. `wmcc.matrices` makes and checks such matrices.
     true, pred, weight
         Columns of a frame or file, by name or by position after it: names, or expressions of narwhals or of the
         frame's own engine. Frames in memory are read by the exact kernel. Lazy frames are asked for one group-by,
@@ -108,7 +116,8 @@ def tabulate(
         Without it the classes are the labels that occur, sorted.
     ignore
         A label, or several (255 in segmentation): rows whose true or predicted label is one of them are left
-        out, and their number is kept in `Table.ignored`. Their weights are not looked at.
+        out, and their number is kept in `Table.ignored`. Their weights are not looked at. Of a weight matrix
+        entries S_ij are left out, where the i-th true or the j-th predicted label is one of them.
     positive
         The positive class of a two-class problem, for reports. The measures do not depend on it.
     threads
@@ -139,6 +148,11 @@ def tabulate(
     oak                 0  300
     >>> wmcc.tabulate([[0, 1], [255, 1]], [[0, 1], [0, 0]], ignore=255).ignored
     1
+    >>> wmcc.tabulate(["oak", "elm"], ["oak", "oak"], [[300, 0.5], [0.5, 2]])
+    Table of 2 classes: 4 rows, total weight 303
+    true \ predicted  elm    oak
+    elm                 0    2.5
+    oak                 0  300.5
     >>> import polars as pl
     >>> frame = pl.DataFrame({"label": [0, 1, 1], "pred": [0, 1, 0], "ha": [2.5, 1.0, 4.0], "tile": ["a", "a", "b"]})
     >>> tables = wmcc.tabulate(frame, "label", "pred", pl.col("ha") * 10_000, by="tile")
@@ -181,9 +195,10 @@ def _names_a_column(y_true: Any, y_pred: Any) -> bool:
 
 def _tabulate_labels(y_true: Any, y_pred: Any, sample_weight: Any, rules: Rules, threads: int | None) -> Table:
     truth, pred = label_column(y_true, "y_true"), label_column(y_pred, "y_pred")
-    weights = None if sample_weight is None else weight_array(sample_weight)
-    check_shapes(truth.values, pred.values, weights)
-    return tabulate_arrays(truth, pred, weights, rules, threads)
+    weights = sample_weight if sample_weight is None or no_array(sample_weight) else weight_array(sample_weight)
+    paired = is_matrix(weights, truth.values)
+    check_shapes(truth.values, pred.values, None if paired else weights)
+    return (tabulate_matrix if paired else tabulate_arrays)(truth, pred, weights, rules, threads)
 
 
 def _rules(labels: Any, ignore: Any, positive: Any) -> Rules:

@@ -172,20 +172,29 @@ def _raise_unknown(columns: list[Column], rules: Rules) -> None:
     for row, pair, _ in _looked_at(columns, None, rules):
         for column, label in zip(columns, pair, strict=True):
             if label not in known:
-                where = column.place(row)
-                raise LabelError(
-                    f"{where} is {label!r}, which is not among labels=({_labels.listed(rules.labels or ())}).",
-                    "add it to labels, or name it in ignore= to leave such rows out (they are counted).",
-                )
+                raise unknown_label(column, row, rules)
     raise InputError("a label changed while it was being read.")
 
 
 def _raise_bad_weight(columns: list[Column], weights: Array, rules: Rules, name: str) -> None:
     for row, _, weight in _looked_at(columns, weights, rules):
         if not 0 <= weight < np.inf:
-            raise WeightError(
-                f"{place(name, weights, row, columns[0].first)} is {weight!r}; "
-                "a weight must be a finite number of at least 0.",
-                "a weight of 0 leaves a row out.",
-            )
+            raise bad_weight(place(name, weights, row, columns[0].first), weight)
     raise InputError("a weight changed while it was being read.")
+
+
+def unknown_label(column: Column, row: int, rules: Rules) -> LabelError:
+    """Say that the label of a row is not among those the caller named."""
+    (label,) = column.labels(slice(row, row + 1))
+    return LabelError(
+        f"{column.place(row)} is {label!r}, which is not among labels=({_labels.listed(rules.labels or ())}).",
+        "add it to labels, or name it in ignore= to leave such rows out (they are counted).",
+    )
+
+
+def bad_weight(where: str, weight: float, left_out: str = "row") -> WeightError:
+    """Say that a weight cannot be one."""
+    return WeightError(
+        f"{where} is {weight!r}; a weight must be a finite number of at least 0.",
+        f"a weight of 0 leaves a {left_out} out.",
+    )

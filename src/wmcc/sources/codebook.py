@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,15 +49,18 @@ class Codebook:
             check_count(len(self.classes))
         return [tally.IGNORED if label in self._ignore else self._code.get(label, tally.UNKNOWN) for label in labels]
 
-    def named(self, codes: Table) -> Table:
-        """From a table over codes to one over the classes that count: those given, or those seen, in sorted order."""
+    def named(self, codes: Table, known: Any = 0) -> Table:
+        """From a table over codes to one over the classes that count: those given, or those seen, in sorted order.
+
+        ``known`` is not zero for classes that count though no observation of the table has them.
+        """
         rules = self._rules
         if rules.ignore:
             plain((*self.classes, *rules.ignore))  # ignore="255" beside integers would ignore nothing
         if rules.labels is not None:
             names, order = rules.labels, list(range(len(rules.labels)))
         else:
-            seen = (np.add.reduce(codes.n, axis=0) + np.add.reduce(codes.n, axis=1)).tolist()
+            seen = (np.add.reduce(codes.n, axis=0) + np.add.reduce(codes.n, axis=1) + known).tolist()
             kept = {name: k for k, name in enumerate(self.classes) if seen[k]}
             names = ordered(kept)
             order = [kept[name] for name in names]

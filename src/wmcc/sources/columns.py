@@ -146,7 +146,7 @@ def _as_array(data: Any, name: str) -> Array:
     if isinstance(data, (str, bytes, dict, set, frozenset)) or not _speaks_array(data):
         raise InputTypeError(
             f"{name} is {_what(data)}; expected an array, a list, a series or a tensor of labels"
-            f"{' or weights' if name == 'sample_weight' else ''}.",
+            f"{'' if name in ('y_true', 'y_pred') else ' or weights'}.",
             "wrap iterators in list(...)." if hasattr(data, "__next__") else None,
         )
     numpys_own = isinstance(data, _BUFFERS) or hasattr(data, "__array__") or hasattr(data, "__array_interface__")

@@ -20,7 +20,7 @@ def check_shapes(truth: Array, pred: Array, weights: Array | None) -> None:
     if weights is not None and weights.shape != truth.shape:
         raise InputError(
             f"sample_weight must have the shape of the labels, {truth.shape}; it has {weights.shape}.",
-            "give one weight per observation.",
+            "give one weight per observation, or for N labels a matrix of N x N.",
         )
     if truth.size == 0:
         raise InputError("there are no rows: y_true and y_pred are empty.")

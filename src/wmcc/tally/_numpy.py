@@ -86,7 +86,7 @@ class Tally:
             raise ValueError("columns do not belong together")
         for start in range(0, len(truth[0]), _BLOCK):
             block = slice(start, start + _BLOCK)
-            a, b = _codes(truth, block, self._classes), _codes(pred, block, 1)
+            a, b = codes(truth, block, self._classes), codes(pred, block, 1)
             cells = self._classes * self._classes
             flags = a | b
             cell = np.where(flags & IGNORED, cells, np.where(flags & UNKNOWN, cells + 1, a + b))
@@ -130,13 +130,14 @@ def _positions(labels: Array, low: int, length: int) -> tuple[Array, Array]:
     return position.astype(np.int64), position < np.uint64(length)
 
 
-def _codes(column: Column, block: slice, scale: int) -> IntArray:
+def codes(column: Column, block: slice = slice(None), scale: int = 1) -> IntArray:
+    """Code of each label times ``scale``, or a sentinel."""
     labels, low, length, first, table = column
     position, known = _positions(labels[block], low, length)
-    codes = np.full(len(position), UNKNOWN, dtype=np.int64)
+    result = np.full(len(position), UNKNOWN, dtype=np.int64)
     here = position[known]
-    codes[known] = (here + first) * scale if table is None else np.asarray(table)[here]
-    return codes
+    result[known] = (here + first) * scale if table is None else np.asarray(table)[here]
+    return result
 
 
 assert RADIX_BITS + 16 < 53  # see _BLOCK

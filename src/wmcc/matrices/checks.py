@@ -1,0 +1,193 @@
+"""Whether a matrix is what the paper asks of weights: symmetric, positive definite, no entry below 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgError, cholesky, eigvalsh
+from scipy.sparse import csr_array, diags_array
+from scipy.sparse.linalg import splu
+
+from ..arraytypes import Array, FloatArray
+from ..errors import InputError, WeightError
+from ..sources.columns import weight_array
+from ..sources.matrix import is_sparse, summed
+
+EPS = float(np.finfo(np.float64).eps)
+SMALL = 500  # rows up to which a sparse matrix is checked as a dense one
+
+
+@dataclass(frozen=True)
+class MatrixCheck:
+    """What `check` found.
+
+    Parameters
+    ----------
+    symmetric
+        Whether S_ij and S_ji have the same value, for all i and j.
+    positive_definite
+        Whether S is symmetric and xᵀSx > 0 for all x but 0, beyond rounding.
+    non_negative
+        Whether no entry is below 0, as `wmcc.tabulate` demands.
+    reason
+        Why, in sentences.
+    """
+
+    symmetric: bool
+    positive_definite: bool
+    non_negative: bool
+    reason: str
+
+
+def check(S: Any) -> MatrixCheck:
+    """Check a weight matrix for what the paper asks of it: symmetric, positive definite, no entry below 0.
+
+    Positive definiteness is decided on H = G^-½ S G^-½ with G the diagonal of S, which is positive definite if and
+    only if S is. H is when each row is dominated by its diagonal. Else H − εI is factorised, with ε a bound on the
+    rounding errors of the factorisation: if all pivots are positive, H is positive definite for certain. If not, and
+    neither are those of H + εI, it is certain that H is not. In between lie matrices that are singular or so close
+    to it that float64 cannot tell: the answer is no, and the reason says "to rounding".
+
+    Parameters
+    ----------
+    S
+        A square matrix, dense or sparse. Sparse ones stay sparse; the time depends on how much their factors fill.
+
+    Returns
+    -------
+    MatrixCheck
+
+    Examples
+    --------
+    >>> from wmcc import matrices
+    >>> print(matrices.check([[1, 2], [2, 1]]).reason)
+    S is symmetric. It is not positive definite: S[0, 1]² is larger than S[0, 0] · S[1, 1]. No entry is negative.
+    """
+    S = _square(S)
+    values = _stored(S)
+    low = int(np.argmin(values)) if values.size else 0
+    non_negative = not values.size or bool(values[low] >= 0)
+    signs = "No entry is negative." if non_negative else f"{_entry(S, low)} is {values[low].item()!r}, below 0."
+    with np.errstate(over="ignore"):
+        difference = abs(S - S.T)
+    gaps = _stored(difference)
+    if gaps.size and gaps.max() > 0:
+        i, j = _where(difference, int(np.argmax(gaps)))
+        a, b = (float(S[pair]) for pair in ((i, j), (j, i)))
+        said = f"S[{i}, {j}] is {a!r} and S[{j}, {i}] is {b!r}: they differ by {gaps.max():.3g}, so S is not symmetric"
+        return MatrixCheck(False, False, non_negative, f"{said} (nor positive definite). {signs}")
+    definite, why = _definite(S)
+    verdict = "positive definite" if definite else "not positive definite"
+    return MatrixCheck(True, definite, non_negative, f"S is symmetric. It is {verdict}{why}. {signs}")
+
+
+def _square(S: Any) -> Any:
+    """Return S in float64: an array, or CSR with entries for the same place summed."""
+    matrix: Any = S if is_sparse(S) else weight_array(S, "S")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.shape[0]:
+        raise InputError(f"S has shape {matrix.shape}; expected a square matrix.")
+    if is_sparse(matrix):
+        matrix = summed(matrix)
+        weight_array(matrix.data, "S")  # refuses what is not real
+    matrix = matrix.astype(np.float64)
+    finite = np.isfinite(_stored(matrix))
+    if not finite.all():
+        k = int(np.argmin(finite))
+        raise WeightError(f"{_entry(matrix, k)} is {_stored(matrix)[k].item()!r}; expected finite numbers.")
+    return matrix
+
+
+def _stored(matrix: Any) -> Array:
+    return np.asarray(matrix.data if is_sparse(matrix) else matrix.reshape(-1))
+
+
+def _where(matrix: Any, k: int) -> tuple[int, int]:
+    """Row and column of the k-th stored value."""
+    if is_sparse(matrix):
+        return int(np.searchsorted(matrix.indptr, k, "right")) - 1, int(matrix.indices[k])
+    i, j = divmod(k, matrix.shape[1])
+    return i, j
+
+
+def _entry(matrix: Any, k: int) -> str:
+    return "S[{}, {}]".format(*_where(matrix, k))
+
+
+def _definite(S: Any) -> tuple[bool, str]:
+    """Whether a symmetric matrix is positive definite, and what to add to the verdict."""
+    diagonal = S.diagonal()
+    low = int(np.argmin(diagonal))
+    if diagonal[low] <= 0:
+        return False, f": S[{low}, {low}] is {diagonal[low].item()!r}, and must be positive"
+    root, N = np.sqrt(diagonal), S.shape[0]
+    with np.errstate(over="ignore"):
+        if is_sparse(S):
+            H = S.copy()
+            H.data = H.data / np.repeat(root, np.diff(H.indptr)) / root[H.indices]
+        else:
+            H = S / root[:, None] / root
+    size = abs(_stored(H))
+    most = int(np.argmax(size))
+    if size[most] > 1 + 16 * EPS:
+        i, j = _where(H, most)
+        return False, f": S[{i}, {j}]² is larger than S[{i}, {i}] · S[{j}, {j}]"
+    if abs(H).sum(axis=1).max() < 2 - 2 * EPS * (N + 16):
+        return True, ": scaled to a unit diagonal, each row is dominated by its diagonal"
+    if is_sparse(H) and N > SMALL:
+        return _by_pivots(H)
+    return _by_cholesky(H.toarray() if is_sparse(H) else H)
+
+
+def _rounding(width: int) -> float:
+    """Bound on what rounding does to a matrix of unit diagonal whose factors have rows of ``width`` entries."""
+    return EPS * width * (width + 16)
+
+
+def _by_cholesky(H: FloatArray) -> tuple[bool, str]:
+    bound = _rounding(len(H))
+    try:
+        cholesky(H - bound * np.eye(len(H)), lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        least = float(eigvalsh(H, subset_by_index=[0, 0], check_finite=False)[0])
+        if least < -bound:
+            return False, f": scaled to a unit diagonal, its smallest eigenvalue is {least:.3g}"
+        return False, f" to rounding: scaled to a unit diagonal, its smallest eigenvalue is 0 to within {bound:.1g}"
+    return True, ": its Cholesky factor exists"
+
+
+def _by_pivots(H: csr_array) -> tuple[bool, str]:
+    bad, _ = _bad_pivot(H, -1)
+    if not bad:
+        return True, ": all pivots of its LDLᵀ factorisation are positive"
+    bad, bound = _bad_pivot(H, +1)
+    if not bad:
+        return False, f" to rounding: scaled to a unit diagonal, it is singular to within {bound:.1g}"
+    return False, f": scaled to a unit diagonal, {bad}, and must be positive"
+
+
+def _bad_pivot(H: csr_array, sign: int) -> tuple[str, float]:
+    """Factorise H + sign · ε · I: name a pivot that is not positive, if any, and ε, which covers rounding."""
+    bound = _rounding(64)
+    while True:
+        bad, width = _factorised(H + sign * bound * diags_array(np.ones(H.shape[0])))
+        if _rounding(width) <= bound:
+            return bad, bound
+        bound = _rounding(width)
+
+
+def _factorised(H: Any) -> tuple[str, int]:
+    """Factorise along the diagonal: a pivot that is not positive, if any, and how many entries rows of factors have."""
+    N = H.shape[0]
+    try:
+        lu = splu(H.tocsc(), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    except RuntimeError:  # exactly singular
+        return "a pivot is 0", N
+    if (lu.perm_r != lu.perm_c).any():  # nothing but a pivot of 0 makes it leave the diagonal
+        return "a pivot is 0", N
+    lower, pivots = lu.L, lu.U.diagonal()
+    width = int((np.bincount(lower.indices, minlength=N) + np.diff(lower.indptr)).max())
+    bad = ~(pivots > 0)
+    k = int(np.argmax(bad))
+    return f"the pivot of row {np.argsort(lu.perm_c)[k]} is {pivots[k]:.3g}" if bad[k] else "", width

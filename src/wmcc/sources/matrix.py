@@ -1,0 +1,211 @@
+"""Tables from weight matrices: C_ab = Σ S_ij [t_i = a][c_j = b], in one pass over the non-zeros of S.
+
+Each non-zero S_ij is an observation with truth t_i, prediction c_j and weight S_ij, and goes through the same
+kernel as any other. S may be dense, SciPy's sparse in any format, or blocks of rows that an iterator makes as they
+are asked for. SciPy is not imported here: who holds a sparse matrix has loaded it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import tally
+from ..arraytypes import Array, IntArray
+from ..errors import InputError, LabelError, WeightError
+from ..table import Table
+from ..tally._numpy import codes
+from .arrays import bad_weight, tabulate_arrays, unknown_label
+from .blocks import BLOCK, native
+from .codebook import Codebook, Rules
+from .columns import Column, weight_array
+from .encoders import encoders
+
+CHUNK = 1 << 20  # entries of S handed to the kernel at a time
+
+
+def is_sparse(data: Any) -> bool:
+    """Whether this is one of SciPy's sparse matrices or arrays."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(data))
+
+
+def no_array(weights: Any) -> bool:
+    """Whether weights can only be those of a matrix: sparse, or blocks of rows from an iterator."""
+    return is_sparse(weights) or hasattr(weights, "__next__")
+
+
+def is_matrix(weights: Any, labels: Array) -> bool:
+    """Whether there is a weight for each pair of observations, rather than for each observation."""
+    return no_array(weights) or (weights is not None and weights.shape == labels.shape * 2)
+
+
+def tabulate_matrix(truth: Column, pred: Column, weights: Any, rules: Rules, threads: int | None) -> Table:
+    """Tabulate two vectors of labels, of one length, and the weight of each pair of their rows."""
+    if truth.values.ndim != 1:
+        raise InputError(
+            f"sample_weight is a matrix, so y_true and y_pred must be vectors; they have shape {truth.values.shape}.",
+            "pass y.ravel() with a weight for each pair of pixels, or a dense array with a weight for each pixel.",
+        )
+    codebook = Codebook(rules)
+    t, c = _coded([truth, pred], codebook)
+    K = len(codebook.classes)
+    ignored, unknown = (t == K) | (c == K), (t > K) | (c > K)
+    if (unknown & ~ignored).any():
+        row = int(np.argmax(unknown & ~ignored))
+        raise unknown_label(truth if t[row] > K else pred, row, rules)
+    # As with a vector of weights, a zero leaves a label known, unless its own row is ignored.
+    known = sum(np.bincount(x[~ignored], minlength=K) for x in (t, c))
+    by_code = Rules(labels=tuple(range(K)), ignore=(K,) if ignored.any() else ())
+    total = Table.empty(range(K))
+    for i, j, w in _gathered(_entries(weights, len(t)), max(CHUNK // 2, K * K)):  # merging tables must not dominate
+        columns = Column("y_true", t.take(i)), Column("y_pred", c.take(j))
+        try:
+            total += tabulate_arrays(*columns, w, by_code, threads)
+        except (LabelError, WeightError):  # which speak of places in the chunk
+            a, b = (x.values for x in columns)
+            met = (a != K) & (b != K)
+            bad = met & ((a > K) | (b > K))
+            if bad.any():  # it had been overlooked, since its own row is ignored
+                k = int(np.argmax(bad))
+                raise unknown_label(*((truth, int(i[k])) if a[k] > K else (pred, int(j[k]))), rules) from None
+            k = int(np.argmax(met & ~((w >= 0) & (w < np.inf))))
+            raise bad_weight(f"sample_weight[{i[k]}, {j[k]}]", float(w[k]), "pair") from None
+    return codebook.named(total, known)
+
+
+def _coded(columns: list[Column], codebook: Codebook) -> list[IntArray]:
+    """Labels as small integers: 0 to K - 1 for the K classes, K where they are ignored, K + 1 where unknown."""
+    coders = encoders(columns, [column.values for column in columns], codebook, 1, map, guess=False)
+    coded = [np.empty(len(column.values), dtype=np.int64) for column in columns]
+    for coder, column, out in zip(coders, columns, coded, strict=True):
+        for start in range(0, len(out), BLOCK):
+            rows = slice(start, start + BLOCK)
+            out[rows] = codes(coder.argument(coder.prepare(native(column.values[rows])), 1))
+    K = len(codebook.classes)
+    for x in coded:
+        x[x == tally.IGNORED], x[x == tally.UNKNOWN] = K, K + 1
+    return [x.astype(np.min_scalar_type(K + 1)) for x in coded]
+
+
+# ---- the non-zeros ----------------------------------------------------------------------------------
+
+
+class Entries(NamedTuple):
+    """Some non-zeros of S: where they are, and what."""
+
+    i: Array
+    j: Array
+    w: Array
+
+
+def _gathered(pieces: Iterator[Entries], size: int) -> Iterator[Entries]:
+    """Put small pieces together until they are worth a call of the kernel."""
+    held: list[Entries] = []
+    count = 0
+    for piece in pieces:
+        if not held and len(piece.w) >= size:
+            yield piece
+            continue
+        held.append(Entries(*map(np.array, piece)))  # copies: an iterator may write its next block over this one
+        count += len(piece.w)
+        if count >= size:
+            yield Entries(*map(np.concatenate, zip(*held, strict=True)))
+            held, count = [], 0
+    if count:
+        yield Entries(*map(np.concatenate, zip(*held, strict=True)))
+
+
+def _entries(weights: Any, N: int) -> Iterator[Entries]:
+    """All non-zeros of an N x N matrix."""
+    if not hasattr(weights, "__next__"):
+        if weights.shape != (N, N):
+            raise InputError(
+                f"sample_weight is a sparse matrix of shape {weights.shape}; {N} labels need {(N, N)}.",
+                "one weight per observation is a vector: pass S.toarray().ravel()."
+                if N in weights.shape and np.prod(weights.shape) == N
+                else "S[i, j] is the weight of the i-th true label with the j-th predicted one.",
+            )
+        yield from _nonzeros(weights)
+        return
+    first = 0
+    for number, raw in enumerate(weights):
+        block = _block(raw, f"block {number} of sample_weight", N)
+        if first + block.shape[0] > N:
+            raise InputError(
+                f"block {number} of sample_weight ends at row {first + block.shape[0]}; {N} labels need {N} rows.",
+                "the blocks are consecutive rows of one N x N matrix.",
+            )
+        for i, j, w in _nonzeros(block):
+            yield Entries(i + first, j, w)
+        first += block.shape[0]
+    if first < N:
+        raise InputError(
+            f"the blocks of sample_weight have {first} rows in all; {N} labels need {N}.",
+            "an iterator is used up after one pass: make a new one for each call.",
+        )
+
+
+def _block(raw: Any, name: str, N: int) -> Any:
+    """One block of rows, sparse or as an array."""
+    if isinstance(raw, (int, float, np.generic)):
+        raise InputError(
+            f"{name} is {raw!r}; an iterator of weights must give blocks of rows of an N x N matrix.",
+            "for one weight per observation wrap it in list(...).",
+        )
+    block = raw if is_sparse(raw) else weight_array(raw, name)
+    if block.shape == (N,):  # a single row
+        block = block.reshape((1, N))
+    if block.ndim != 2 or block.shape[1] != N:
+        raise InputError(
+            f"{name} has shape {block.shape}; {N} labels need blocks of shape (rows, {N}).",
+            "a block holds whole rows: the weights of some true labels with all predictions.",
+        )
+    return block
+
+
+def _nonzeros(block: Any) -> Iterator[Entries]:
+    """Non-zeros of a dense or sparse matrix, in chunks."""
+    sparse = is_sparse(block)
+    if block.format == "csc" if sparse else block.flags.f_contiguous and not block.flags.c_contiguous:
+        for i, j, w in _nonzeros(block.T):  # along its columns, as it lies in memory
+            yield Entries(j, i, w)
+        return
+    yield from _of_sparse(summed(block)) if sparse else _of_dense(block)
+
+
+def summed(matrix: Any) -> Any:
+    """CSR form of a sparse matrix, with entries for the same place summed; the matrix itself is left as it is."""
+    csr = matrix.tocsr()
+    if not csr.has_canonical_format:
+        csr = csr.copy()
+        csr.sum_duplicates()
+    return csr
+
+
+def _of_sparse(csr: Any) -> Iterator[Entries]:
+    data = weight_array(csr.data)
+    for start in range(0, len(data), CHUNK):
+        stop = min(start + CHUNK, len(data))
+        low, high = np.searchsorted(csr.indptr, start, "right") - 1, np.searchsorted(csr.indptr, stop)
+        lengths = np.diff(csr.indptr[low : high + 1].clip(start, stop))
+        i, j, w = np.repeat(np.arange(low, high), lengths), csr.indices[start:stop], _floats(data[start:stop])
+        keep = w != 0  # zeros may be stored
+        yield Entries(i, j, w) if keep.all() else Entries(i[keep], j[keep], w[keep])
+
+
+def _of_dense(block: Array) -> Iterator[Entries]:
+    rows, columns = block.shape
+    step = -(-CHUNK // columns)
+    for start in range(0, rows, step):
+        part = _floats(block[start : start + step])
+        keep = part != 0  # by masks: much faster than the indices that np.nonzero makes
+        i = np.repeat(np.arange(start, start + len(part)), keep.sum(axis=1))
+        yield Entries(i, np.broadcast_to(np.arange(columns), part.shape)[keep], part[keep])
+
+
+def _floats(w: Array) -> Array:
+    return w if w.dtype.char in "fd" else w.astype(np.float64)
