@@ -30,9 +30,9 @@ def same(found: wmcc.Table, expected: wmcc.Table, exact: bool) -> None:
     assert [type(x) for x in found.labels] == [type(x) for x in expected.labels]
     assert (found.ignored, found.positive) == (expected.ignored, expected.positive)
     assert np.array_equal(found.n, expected.n)
-    assert np.array_equal(found.w_min, expected.w_min, equal_nan=True)
-    assert np.array_equal(found.w_max, expected.w_max, equal_nan=True)
-    near = expected.n * 2.0**-52
+    for name in ("w_min", "w_max"):  # engines may be one unit off where they make a float of a decimal
+        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=2.0**-52)
+    near = (expected.n + 1) * 2.0**-52
     assert (np.abs(found.w - expected.w) <= near * expected.w).all()
     assert (np.abs(found.w2 - expected.w2) <= 2 * near * expected.w2).all()
 

@@ -124,7 +124,7 @@ LABELS = (nw.Boolean, nw.String, nw.Categorical, nw.Enum, nw.Decimal, nw.Binary,
 
 
 def checked(frame: Any, names: dict[str, str]) -> Any:
-    """Refuse columns of types that are neither labels nor weights, and cast what engines cannot group or sum."""
+    """Refuse columns that are neither labels nor weights; make text of categories, which not all engines group."""
     schema, lazy, casts = frame.collect_schema(), isinstance(frame, nw.LazyFrame), []
     for role in ("t", "p"):
         kind = schema[role]
@@ -133,16 +133,14 @@ def checked(frame: Any, names: dict[str, str]) -> Any:
                 f"column {names[role]!r} holds {kind}; labels must be integers, booleans or strings.",
                 "cast it to text if it names classes.",
             )
-        if kind == nw.Decimal or (lazy and kind in (nw.Categorical, nw.Enum)):
-            casts.append(nw.col(role).cast(nw.Float64 if kind == nw.Decimal else nw.String))
+        if lazy and kind in (nw.Categorical, nw.Enum):
+            casts.append(nw.col(role).cast(nw.String))
     if "w" in names:
         kind = schema["w"]
         if not (kind.is_numeric() or kind == nw.Boolean or (not lazy and kind in (nw.Object, nw.Unknown))):
             raise InputTypeError(
                 f"column {names['w']!r} holds {kind}; a weight must be a real number.", "cast it to a number first."
             )
-        if kind == nw.Decimal:
-            casts.append(nw.col("w").cast(nw.Float64))
     return frame.with_columns(*casts) if casts else frame
 
 

@@ -103,11 +103,14 @@ def _query(frame: Any, keys: list[str], weighted: bool) -> Any:
     """The query: elementary aggregations only, which is all that some engines have."""
     if not weighted:
         return frame.group_by(*keys).agg(n=nw.len())
-    # Sums of narrow types wrap or lose digits on some engines. NaN is not below infinity on any of them. Bad weights
-    # become null, which nothing sums or counts: what is lacking in `good` is their number.
+    # Sums of narrow types wrap or lose digits on some engines. Bad weights become null, which nothing sums or counts:
+    # what is lacking in `good` is their number. (NaN is not below infinity on any engine.)
     w = nw.col("w")
+    good = (w >= 0) & (w < math.inf)
+    if frame.implementation.is_dask():  # to which constants are columns of their own, and make it send rows about
+        good = w.is_finite() & (w.abs() == w)
     frame = frame.with_columns(w=w.cast(nw.Float64))
-    frame = frame.with_columns(w=nw.when((w >= 0) & (w < math.inf)).then(w)).with_columns(w2=w * w)
+    frame = frame.with_columns(w=nw.when(good).then(w)).with_columns(w2=w * w)
     return frame.group_by(*keys).agg(
         n=nw.len(), good=w.count(), s=w.sum(), s2=nw.col("w2").sum(), low=w.min(), high=w.max()
     )
