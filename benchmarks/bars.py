@@ -9,18 +9,12 @@ import time
 from pathlib import Path
 
 import numpy as np
-from common import THREADS, data, floor, median, processors, sklearn_mcc, spread, timed, timed_once, write_section
+from common import THREADS, Bars, data, floor, median, processors, sklearn_mcc, spread, timed, timed_once, write_section
 
 import wmcc
 
-RESULTS: list[tuple[str, str, str, str, bool]] = []
-
-
-def bar(what: str, value: float, limit: float, unit: str, at_least: bool, note: str = "") -> None:
-    met = value >= limit if at_least else value <= limit
-    sign = "≥" if at_least else "≤"
-    RESULTS.append((what, f"{value:.3g} {unit}", f"{sign} {limit:g}", note.strip("[]"), met))
-    print(f"{'met ' if met else 'MISSED'}  {what}: {value:.3g} {unit} (bar {sign} {limit:g}) {note}", flush=True)
+BARS = Bars()
+bar = BARS.add
 
 
 def against_scikit_learn() -> None:
@@ -141,10 +135,5 @@ if __name__ == "__main__":
     print(f"kernel: {wmcc.kernel()}; {processors()} processors\n")
     for section in (against_scikit_learn, against_memory, small_inputs, strings, peak_memory, import_time):
         section()
-    missed = [row for row in RESULTS if not row[-1]]
-    print(f"\n{len(RESULTS) - len(missed)} of {len(RESULTS)} bars met" + "".join(f"\n  missed: {x[0]}" for x in missed))
     if "--write" in sys.argv[1:]:
-        lines = ["| what | measured | bar | | details |", "|---|---:|---:|---|---|"]
-        for what, value, limit, note, met in RESULTS:
-            lines.append(f"| {what} | {value} | {limit} | {'met' if met else '**missed**'} | {note} |")
-        write_section("bars", "\n".join(lines))
+        write_section("bars", BARS.markdown())

@@ -42,6 +42,25 @@ def timed_once(function) -> list[float]:
     return [time.perf_counter() - start]
 
 
+class Bars:
+    """Figures with the bar each was given: printed as they come, and a table of them all."""
+
+    def __init__(self) -> None:
+        self._rows: list[str] = []
+
+    def add(self, what: str, value: float, limit: float, unit: str, at_least: bool, note: str = "") -> None:
+        """Compare a figure with its bar."""
+        met = value >= limit if at_least else value <= limit
+        sign, note = "≥" if at_least else "≤", note.strip("[]")
+        verdict = "met" if met else "**missed**"
+        self._rows.append(f"| {what} | {value:.3g} {unit} | {sign} {limit:g} | {verdict} | {note} |")
+        print(f"{'met ' if met else 'MISSED'}  {what}: {value:.3g} {unit} (bar {sign} {limit:g}) {note}", flush=True)
+
+    def markdown(self) -> str:
+        """Return the table."""
+        return "\n".join(["| what | measured | bar | | details |", "|---|---:|---:|---|---|", *self._rows])
+
+
 def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

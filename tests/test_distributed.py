@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,6 +16,7 @@ import wmcc
 pytestmark = pytest.mark.filterwarnings("ignore")  # of schedulers that start, stop and collect garbage
 
 ROWS, PARTS = 300_000, 6
+README = Path(__file__).parent.parent / "README.md"
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +72,11 @@ def test_tables_of_shards_merge_exactly(folder):
     stored = [wmcc.tabulate(shard, "label", "pred", "area").to_json() for shard in shards]
     merged = sum(wmcc.Table.from_json(text) for text in reversed(stored))
     assert merged == wmcc.tabulate(folder, "label", "pred", "area")
+
+
+def test_the_example_of_the_readme(folder):
+    (example,) = (x for x in README.read_text().split("```python\n") if "SparkSession" in x)
+    spark()
+    names = {"wmcc": wmcc, "folder": str(folder)}
+    exec(example.partition("```")[0], names)
+    assert names["score"].ecc == pytest.approx(wmcc.ecc(folder, "label", "pred", "area"), rel=1e-12)

@@ -14,6 +14,7 @@ from typing import Any
 from ..errors import InputError, MissingDependencyError
 from .files import Files
 
+DASK_BLOCK = "64MiB"  # of a Parquet file in a partition, so that a few of them fit a worker
 SNIFFED = 10_000  # rows that the types of a text file's columns are guessed from
 
 
@@ -81,7 +82,7 @@ def _duckdb(files: Files, weight: str | None) -> Any:
 def _dask(files: Files, weight: str | None) -> Any:
     dd, paths = module("dask.dataframe", "dask"), list(files.paths)
     if files.format == "parquet":
-        return dd.read_parquet(paths if files.root is None else files.root)
+        return dd.read_parquet(paths if files.root is None else files.root, blocksize=DASK_BLOCK)
     if files.format == "ipc":
         feather = module("pyarrow.feather", "dask")
         return dd.from_map(feather.read_feather, paths)
