@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import shutil
 import subprocess
 import sys
@@ -17,9 +16,10 @@ import time
 from pathlib import Path
 
 import numpy as np
+import readers
 from common import Bars, data, median, processors, spread, timed, write_section
+from readers import COLUMNS
 
-COLUMNS = ["label", "pred", "area"]
 CLASSES = 20
 BARS = Bars()
 
@@ -96,143 +96,10 @@ def write_parquet(path: Path, rows: int) -> None:
             file.write_table(pa.table(list(data(min(1 << 20, rows - k), CLASSES, "u1", seed=k)), schema=schema))
 
 
-def spark():
-    from pyspark.sql import SparkSession
-
-    return (
-        SparkSession.builder.master("local[2]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.log.level", "OFF")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.driver.memory", "4g")
-        .getOrCreate()
-    )
-
-
-def ours(engine: str):
-    def run(path: str) -> float:
-        import wmcc
-
-        return wmcc.ecc(path, *COLUMNS, engine=engine)
-
-    return run
-
-
-def scan_arrow(path: str) -> float:
-    """Decode the columns and throw them away, as PyArrow's documentation does it."""
-    import pyarrow.dataset as ds
-
-    return sum(batch.num_rows for batch in ds.dataset(path).to_batches(columns=COLUMNS))
-
-
-def scan_arrow_lean(path: str) -> float:
-    """The same with the settings that wmcc found to be fastest and smallest."""
-    import pyarrow.dataset as ds
-
-    options = ds.ParquetFragmentScanOptions(pre_buffer=False)
-    scanner = ds.dataset(path).scanner(
-        columns=COLUMNS, batch_size=1 << 20, batch_readahead=4, fragment_readahead=2, fragment_scan_options=options
-    )
-    return sum(batch.num_rows for batch in scanner.to_batches())
-
-
-def scan_polars(path: str) -> float:
-    import polars as pl
-
-    return pl.scan_parquet(path).select(pl.col(COLUMNS).sum()).collect(engine="streaming")["area"][0]
-
-
-def scan_duckdb(path: str) -> float:
-    import duckdb
-
-    return duckdb.read_parquet(path).aggregate("sum(label), sum(pred), sum(area)").fetchall()[0][2]
-
-
-def group_polars(path: str) -> float:
-    import polars as pl
-
-    area = pl.col("area")
-    query = (
-        pl.scan_parquet(path)
-        .group_by("label", "pred")
-        .agg(pl.len(), area.sum(), (area * area).sum().alias("w2"), area.min().alias("low"), area.max().alias("high"))
-    )
-    return len(query.collect(engine="streaming"))
-
-
-def group_duckdb(path: str) -> float:
-    import duckdb
-
-    relation = duckdb.read_parquet(path)
-    sums = "label, pred, count(*), sum(area), sum(area * area), min(area), max(area)"
-    return len(relation.aggregate(sums, "label, pred").fetchall())
-
-
-def group_spark(path: str) -> float:
-    from pyspark.sql import functions as f
-
-    area = f.col("area")
-    sums = (f.count("*"), f.sum(area), f.sum(area * area), f.min(area), f.max(area))
-    return len(spark().read.parquet(path).groupBy("label", "pred").agg(*sums).collect())
-
-
-def group_dask(path: str) -> float:
-    import dask.dataframe as dd
-
-    frame = dd.read_parquet(path)
-    frame["w2"] = frame["area"] * frame["area"]
-    sums = {"area": ["count", "sum", "min", "max"], "w2": ["sum"]}
-    return len(frame.groupby(["label", "pred"]).agg(sums).compute())
-
-
-def scikit_learn(path: str) -> float:
-    """Read the file, then score: what people do."""
-    import pyarrow.parquet as pq
-    from sklearn.metrics import matthews_corrcoef
-
-    table = pq.read_table(path, columns=COLUMNS)
-    t, p, w = (table[name].to_numpy() for name in COLUMNS)
-    return float(matthews_corrcoef(t, p, sample_weight=w))
-
-
-READERS = {
-    "wmcc": ours("arrow"),
-    "wmcc polars": ours("polars"),
-    "wmcc duckdb": ours("duckdb"),
-    "wmcc dask": ours("dask"),
-    "wmcc pyspark": ours("pyspark"),
-    "scan Arrow": scan_arrow,
-    "scan Arrow, lean": scan_arrow_lean,
-    "scan polars": scan_polars,
-    "scan duckdb": scan_duckdb,
-    "group polars": group_polars,
-    "group duckdb": group_duckdb,
-    "group pyspark": group_spark,
-    "group dask": group_dask,
-    "scikit-learn": scikit_learn,
-}
-
-
-def read_once(name: str, path: str) -> None:
-    """In a process of its own: how long, how much memory, and the answer."""
-    import warnings
-
-    warnings.simplefilter("ignore")
-    if "pyspark" in name:  # its start is not what is measured, nor that of its compiler
-        spark()
-        READERS[name](path)
-    start = time.perf_counter()
-    answer = READERS[name](path)
-    seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"seconds": seconds, "peak": peak, "answer": float(answer)}))
-
-
 def read(name: str, path: Path, repeat: int) -> dict:
     runs = []
     for _ in range(repeat):
-        command = [sys.executable, __file__, "--read", name, str(path)]
+        command = [sys.executable, str(Path(readers.__file__)), name, str(path.with_name("few.parquet")), str(path)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         runs.append(json.loads(done.stdout.splitlines()[-1]))
     seconds = [run["seconds"] for run in runs]
@@ -248,10 +115,11 @@ def files(folder: Path, rows: int) -> str:
     """Readings at three sizes; the bars are those of the largest."""
     sizes = [rows // 100, rows // 10, rows]
     found: dict[str, list[dict]] = {}
+    write_parquet(folder / "few.parquet", 1000)
     for size in sizes:
         path = folder / f"{size}.parquet"
         write_parquet(path, size)
-        for name in READERS:
+        for name in readers.READERS:
             slow = name in ("scikit-learn", "wmcc dask", "group dask") and size > 10**7
             found.setdefault(name, []).append(read(name, path, 1 if slow else 3))
             print(f"{size:.0e} {name}: {found[name][-1]}", flush=True)
@@ -307,11 +175,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--rows", type=float, default=1e8)
-    parser.add_argument("--read", nargs=2)
     given = parser.parse_args()
-    if given.read:
-        read_once(*given.read)
-        return
     frames(int(given.rows) // 10)
     with tempfile.TemporaryDirectory() as name:
         command_line(Path(name))
