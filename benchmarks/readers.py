@@ -1,7 +1,7 @@
 """Ways to read a file of labels and weights: wmcc's, the engines' own, scikit-learn's.
 
-``python benchmarks/readers.py NAME WARM-UP FILE`` reads both files in a process of its own and prints, of the second, the
-time, the peak memory and the answer. Nothing is imported that the reader does not need.
+``python benchmarks/readers.py NAME WARM-UP FILE`` reads both files in a process of its own and prints, of the second,
+the time, the peak memory and the answer. Nothing is imported that the reader does not need.
 """
 
 from __future__ import annotations
