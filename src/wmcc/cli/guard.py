@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import os
 import re
 import sys
 from collections.abc import Callable
@@ -31,15 +29,14 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
         except KeyboardInterrupt:
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
-            _silence()
             raise typer.Exit(BROKEN_PIPE) from None
         except (typer.Exit, typer.Abort, typer.BadParameter):
             raise
         except Exception as problem:
+            if startup.interrupted:  # DuckDB, for one, makes an error of its own of Ctrl-C
+                raise typer.Exit(INTERRUPTED) from None
             if kwargs.get("traceback"):
                 raise
-            if isinstance(problem, OSError):
-                _silence()  # what a full disk did not take is not tried again
             _tell(problem)
             raise typer.Exit(BAD_INPUT if isinstance(problem, WmccError) else OTHER) from None
 
@@ -68,13 +65,3 @@ def _in_options(hint: str) -> str:
     """The library's hints name keywords; here they are options."""
     hint = hint.replace("allow_unmatched=True", "--allow-unmatched")
     return re.sub(r"\b(true|pred|weight|by|on|labels|ignore|positive|engine)=(?=[\s.,;)]|$)", r"--\1", hint)
-
-
-def _silence() -> None:
-    """Let nothing more be written to a standard output that takes nothing more, not even at exit."""
-    if not startup.owned:
-        return
-    with contextlib.suppress(Exception):
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, sys.stdout.fileno())
-        os.close(null)

@@ -13,15 +13,21 @@ from collections.abc import Iterable, Iterator
 from types import FrameType
 
 from ..errors import InputError
+from . import startup
 
 
 def emit(text: str, out: str | None) -> None:
     """Write text, which ends with a line break, to a file or to standard output."""
-    if out is None:
-        sys.stdout.write(text)
-        sys.stdout.flush()  # here, where a closed pipe or a full disk can still be answered
-    else:
+    if out is not None:
         write(out, text)
+    elif startup.owned and os.name == "posix":
+        # Not through sys.stdout: unbuffered (PYTHONUNBUFFERED=1) it takes a part for the whole where a disk is full or
+        # a pipe is closed, and buffered it tries once more at exit what failed here.
+        sys.stdout.flush()
+        _write_all(sys.stdout.fileno(), text.encode(sys.stdout.encoding, sys.stdout.errors or "strict"))
+    else:
+        sys.stdout.write(text)
+        sys.stdout.flush()
 
 
 def check(out: str | None, inputs: Iterable[str] = ()) -> None:

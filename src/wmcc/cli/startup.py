@@ -7,23 +7,36 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import signal
 import sys
 from importlib.abc import MetaPathFinder
+from types import FrameType
 from typing import Any
 
 owned = False
 """Whether the process was started as the command line."""
+
+interrupted = False
+"""Whether Ctrl-C came: an engine may make something else of the exception."""
 
 
 def own_process() -> None:
     """Note that it was."""
     global owned
     owned = True
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is ignored, or somebody else's
+        signal.signal(signal.SIGINT, _interrupt)
     gc.disable()  # imports make many objects and no garbage: to look for some takes a sixth of the start
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a label should show something.
         with contextlib.suppress(AttributeError, OSError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    global interrupted
+    interrupted = True
+    raise KeyboardInterrupt
 
 
 def load(*, arrow: bool) -> None:
