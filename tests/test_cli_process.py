@@ -8,10 +8,14 @@ import resource
 import signal
 import subprocess
 import sys
+import time
 
+import numpy as np
 import polars as pl
 import pytest
 from cli_helpers import COLUMNS, SAMPLE, WEIGHTED, leftovers, process, put_sample
+
+import wmcc
 
 SCORE = [sys.executable, "-m", "wmcc", "score", str(SAMPLE), *COLUMNS]
 TABULATE = [sys.executable, "-m", "wmcc", "tabulate", str(SAMPLE), *WEIGHTED]
@@ -160,35 +164,58 @@ def test_labels_cannot_move_the_cursor(tmp_path):
     assert "\x1b[2J" not in on_terminal(args)[1]
 
 
-def test_a_closed_pipe_is_silent():
-    running = subprocess.Popen(
-        [sys.executable, "-m", "wmcc", "sample"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+buffering = pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
+"""Python writes in different ways, and fails in different ways too."""
+
+
+@buffering
+def test_a_closed_pipe_is_silent(unbuffered, tmp_path):
+    table = wmcc.Table.from_counts(np.ones((120, 120), dtype=int))  # more than a pipe holds
+    (tmp_path / "t.json").write_text(table.to_json())
+    args = [sys.executable, "-m", "wmcc", "show", str(tmp_path / "t.json"), "--format", "csv"]
+    env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    running = subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+    assert running.stdout.read(4) == b"true"
     running.stdout.close()
-    said = running.stderr.read()
+    assert running.stderr.read() == b""
     running.stderr.close()
     assert running.wait(timeout=60) == 141
-    assert said == ""
 
 
+@buffering
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
-def test_a_full_standard_output_is_told():
+def test_a_full_standard_output_is_told(unbuffered):
+    env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     with open("/dev/full", "w") as full:
-        done = subprocess.run(SCORE, stdout=full, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run(SCORE, stdout=full, stderr=subprocess.PIPE, text=True, env=env)
     assert done.returncode == 1
     assert done.stderr.startswith("Error: [Errno 28] No space left on device\n")
     assert "Traceback" not in done.stderr
     assert "ignored" not in done.stderr
 
 
+@buffering
+def test_a_disk_that_gets_full_on_the_way_is_told(unbuffered, tmp_path):
+    env = {**os.environ, "PYTHONUNBUFFERED": unbuffered, "PYTHONDONTWRITEBYTECODE": "1"}
+    with open(tmp_path / "out", "w") as out:
+        args = [sys.executable, "-m", "wmcc", "sample"]
+        done = subprocess.run(args, stdout=out, stderr=subprocess.PIPE, text=True, env=env, preexec_fn=limit)
+    assert (tmp_path / "out").stat().st_size == 1000
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: [Errno 27] File too large\n")
+    assert "ignored" not in done.stderr
+
+
+def limit():
+    """Let files be no longer than 1,000 bytes: a disk that is full."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+
 # ---- files that are written --------------------------------------------------------------------------
 
 
 def test_a_disk_that_is_full_leaves_nothing(tmp_path):
-    def limit():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
-
     env = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
         [*TABULATE, "-o", str(tmp_path / "t.json")], preexec_fn=limit, capture_output=True, text=True, env=env
@@ -211,8 +238,8 @@ def test_a_signal_while_writing_leaves_what_was_there(number, tmp_path):
         assert running.stdout.readline() == "syncing\n"
         assert len(leftovers(tmp_path)) == 1
         running.send_signal(number)
-        said = running.stderr.read()
-        code = running.wait(timeout=60)
+        _, said = running.communicate(timeout=60)
+        code = running.returncode
     assert out.read_text() == "before"
     assert said == ""
     assert code == {signal.SIGTERM: 143, signal.SIGINT: 130, signal.SIGKILL: -9}[number]
@@ -231,10 +258,34 @@ def test_signals_while_reading(tmp_path):
         with subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
             assert running.stdout.readline() == "reading\n"
             running.send_signal(number)
-            assert running.stderr.read() == ""
-            assert running.wait(timeout=60) == expected
+            _, said = running.communicate(timeout=60)
+        assert (running.returncode, said) == (expected, "")
         assert leftovers(tmp_path) == []
         assert not (tmp_path / "t.json").exists()
+
+
+def test_ctrl_c_during_a_query_of_duckdb():
+    """DuckDB raises an error of its own, and the library one that blames the data."""
+    code = """
+import duckdb, wmcc, wmcc.cli.request as request
+def tabulate(*args, **options):
+    print("reading", flush=True)
+    try:
+        duckdb.sql("select sum(a.range * b.range) from range(1000000) a, range(300) b").fetchall()
+    except Exception as problem:
+        raise wmcc.InputError(f"duckdb could not compute the table: {problem}") from problem
+request.tabulate = tabulate
+from wmcc.cli import main
+main()
+"""
+    args = [sys.executable, "-c", code, *SCORE[3:]]
+    with subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stdout.readline() == "reading\n"
+        time.sleep(0.3)  # into the query, at whose end DuckDB looks for signals
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "Error" not in said
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is unwritable for root")
