@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import stat
@@ -42,8 +43,15 @@ def check(out: str | None, inputs: Iterable[str] = ()) -> None:
         raise InputError(f"the output {out!r} is a folder; expected the name of a file.")
     if not os.path.isdir(folder):
         raise InputError(f"the output {out!r} cannot be written: there is no folder {folder!r}.", "make it first.")
-    if not _special(out) and not os.access(folder, os.W_OK):
-        raise InputError(f"the output {out!r} cannot be written: the folder {folder!r} is not writable.")
+    if not _special(out):
+        try:  # what permissions say is not always true
+            handle, temporary = _temporary(folder)
+        except OSError as problem:
+            if problem.errno in (errno.ENOSPC, errno.EDQUOT):  # nobody gave a wrong name
+                raise
+            raise InputError(f"the output {out!r} cannot be written: {problem.strerror}: {folder!r}.") from None
+        os.close(handle)
+        os.unlink(temporary)
     for name in inputs:
         if os.path.exists(out) and os.path.exists(name) and os.path.samefile(out, name):
             raise InputError(f"the output {out!r} is the file that is read; it would be lost.", "choose another name.")
@@ -67,7 +75,7 @@ def write(path: str, text: str) -> None:
         return
     path = os.path.realpath(path)
     with _sigterm_raises():
-        handle, temporary = tempfile.mkstemp(prefix=".wmcc-", suffix=".tmp", dir=os.path.dirname(path))
+        handle, temporary = _temporary(os.path.dirname(path))
         try:
             with open(handle, "wb", buffering=0, closefd=True) as file:
                 _write_all(file.fileno(), data)
@@ -79,6 +87,10 @@ def write(path: str, text: str) -> None:
                 os.unlink(temporary)
             raise
     _sync_folder(os.path.dirname(path))
+
+
+def _temporary(folder: str) -> tuple[int, str]:
+    return tempfile.mkstemp(prefix=".wmcc-", suffix=".tmp", dir=folder)
 
 
 def _special(path: str) -> bool:
