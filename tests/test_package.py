@@ -24,6 +24,8 @@ LAYERS = [
     {"inference"},
     {"report"},
     {"adapters", "demo"},
+    {"cli"},
+    {"__main__"},
 ]
 """From the ground up: a module imports from layers below its own, or from its own folder."""
 

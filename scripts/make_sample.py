@@ -1,0 +1,39 @@
+"""Write the sample that ships with wmcc: src/wmcc/data/parcels.csv.
+
+Parcels of three classes in three regions, most of them small and a few very large, as maps are. The classifier errs
+on small parcels more often than on large ones, and more in the mountains than elsewhere; so weighted and plain scores
+differ, and regions do too. The file is kept under version control: run this only to change it.
+"""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+
+PARCELS, SEED = 360, 2026
+CLASSES, SHARES = ["field", "forest", "water"], [0.5, 0.35, 0.15]
+REGIONS, ERRORS = ["coast", "mountains", "plain"], [0.15, 0.3, 0.1]
+
+
+def main() -> None:
+    """Make the parcels and write them."""
+    rng = np.random.default_rng(SEED)
+    label = rng.choice(3, PARCELS, p=SHARES)
+    region = rng.choice(3, PARCELS)
+    area = np.round(rng.lognormal(1.0, 1.5, PARCELS), 2) + 0.01
+    difficulty = -0.6 * np.log(area) + rng.gumbel(0, 1, PARCELS)
+    pred = label.copy()
+    for k, share in enumerate(ERRORS):
+        rows = np.flatnonzero(region == k)
+        wrong = rows[np.argsort(-difficulty[rows])[: round(share * len(rows))]]
+        pred[wrong] = (label[wrong] + rng.choice([1, 2], len(wrong), p=[0.7, 0.3])) % 3
+    path = Path(__file__).parent.parent / "src" / "wmcc" / "data" / "parcels.csv"
+    with path.open("w", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(["id", "label", "pred", "area", "region"])
+        for i in range(PARCELS):
+            out.writerow([i + 1, CLASSES[label[i]], CLASSES[pred[i]], f"{area[i]:.2f}", REGIONS[region[i]]])
+
+
+if __name__ == "__main__":
+    main()

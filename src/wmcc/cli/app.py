@@ -1,0 +1,280 @@
+"""The commands."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from os.path import splitext
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from . import options as o
+from . import output
+from .guard import guarded
+
+if TYPE_CHECKING:
+    from .blocks import Block
+    from .request import Request
+    from .stored import Tables
+
+app = typer.Typer(
+    name="wmcc",
+    help="Scores for classifiers whose observations do not count equally.",
+    no_args_is_help=True,
+    rich_markup_mode=None,  # plain help: it comes at once, and examples can be copied from it
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="""\b
+Example:
+  $ wmcc sample -o parcels.csv
+  $ wmcc score parcels.csv --true label --pred pred --weight area""",
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"wmcc {version('wmcc')}")
+        raise typer.Exit
+
+
+@app.callback()
+def wmcc(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Scores for classifiers whose observations do not count equally."""
+
+
+@app.command(
+    epilog="""\b
+Examples, on the sample that `wmcc sample -o parcels.csv` writes:
+  $ wmcc score parcels.csv --true label --pred pred --weight area
+  $ wmcc score parcels.csv --true label --pred pred --weight area --by region
+  $ wmcc score parcels.csv --true label --pred pred --ignore water --format json
+  $ wmcc tabulate parcels.csv --true label --pred pred -o table.json
+  $ wmcc score table.json"""
+)
+@guarded
+def score(
+    files: o.Files,
+    true: o.TrueColumn = None,
+    pred: o.PredColumn = None,
+    weight: o.Weight = None,
+    by: o.By = None,
+    engine: o.Engine = None,
+    labels: o.Labels = None,
+    ignore: o.Ignore = None,
+    positive: o.Positive = None,
+    join: o.Join = None,
+    on: o.On = None,
+    allow_unmatched: o.Unmatched = False,
+    zero_division: o.ZeroDivision = "0",
+    format: o.FormatOption = None,  # noqa: A002
+    out: o.Out = None,
+    traceback: o.Traceback = False,
+) -> None:
+    """Score data or a stored table.
+
+    MCC, ECC, MPC1, MPC2, accuracy, balanced accuracy and kappa; precision, recall, F1, IoU and MCC of each class.
+    Without --true and --pred, FILE is a table that `wmcc tabulate -o` or `wmcc merge -o` wrote.
+    """
+    from .request import Request
+
+    request = Request(
+        files,
+        true,
+        pred,
+        weight,
+        by or [],
+        engine,
+        labels or [],
+        ignore or [],
+        positive,
+        join,
+        on or [],
+        allow_unmatched,
+    )
+    request.check()
+    output.check(out, files)
+    from . import scores
+
+    division = scores.zero_division(zero_division)
+    result = scores.score_all(_stored_or_data(request), division)
+    form = _format(format, out, o.Format.table)
+    if form in (o.Format.json, o.Format.csv):
+        from . import records
+
+        output.emit((records.scores_json if form is o.Format.json else records.scores_csv)(result), out)
+    else:
+        from .blocks import of_scores
+
+        _show(of_scores(result), form, out)
+
+
+@app.command(
+    epilog="""\b
+Examples, on the sample that `wmcc sample -o parcels.csv` writes:
+  $ wmcc tabulate parcels.csv --true label --pred pred --weight area
+  $ wmcc tabulate parcels.csv --true label --pred pred --by region -o regions.json
+  $ wmcc show regions.json"""
+)
+@guarded
+def tabulate(
+    files: o.Files,
+    true: o.TrueColumn = None,
+    pred: o.PredColumn = None,
+    weight: o.Weight = None,
+    by: o.By = None,
+    engine: o.Engine = None,
+    labels: o.Labels = None,
+    ignore: o.Ignore = None,
+    positive: o.Positive = None,
+    join: o.Join = None,
+    on: o.On = None,
+    allow_unmatched: o.Unmatched = False,
+    format: o.FormatOption = None,  # noqa: A002
+    out: o.Out = None,
+    traceback: o.Traceback = False,
+) -> None:
+    """Make the weighted confusion table of data.
+
+    With -o it is stored, to be merged with others and scored later.
+    """
+    from .request import Request
+
+    request = Request(
+        files,
+        true,
+        pred,
+        weight,
+        by or [],
+        engine,
+        labels or [],
+        ignore or [],
+        positive,
+        join,
+        on or [],
+        allow_unmatched,
+    )
+    request.check()
+    if request.is_stored:
+        from ..errors import InputError
+
+        raise InputError("expected --true and --pred: the columns of labels.", "`wmcc show` shows a stored table.")
+    output.check(out, files)
+    _write_tables(request.tables(), format, out)
+
+
+@app.command(
+    epilog="""\b
+Examples, on the sample that `wmcc sample -o parcels.csv` writes:
+  $ wmcc tabulate parcels.csv --true label --pred pred --weight area -o monday.json
+  $ wmcc tabulate parcels.csv --true label --pred pred --weight area -o tuesday.json
+  $ wmcc merge monday.json tuesday.json -o week.json
+  $ wmcc score week.json"""
+)
+@guarded
+def merge(
+    tables: o.Stored,
+    format: o.FormatOption = None,  # noqa: A002
+    out: o.Out = None,
+    traceback: o.Traceback = False,
+) -> None:
+    """Add up stored tables, exactly.
+
+    The result is, to the last bit, the table of all rows. Tables of groups are added up group by group.
+    """
+    from . import stored
+
+    output.check(out)
+    _write_tables(stored.merge(tables), format, out)
+
+
+@app.command(
+    epilog="""\b
+Examples, on the sample that `wmcc sample -o parcels.csv` writes:
+  $ wmcc tabulate parcels.csv --true label --pred pred --weight area -o table.json
+  $ wmcc show table.json
+  $ wmcc show table.json --format markdown"""
+)
+@guarded
+def show(
+    table: o.OneStored,
+    format: o.FormatOption = None,  # noqa: A002
+    out: o.Out = None,
+    traceback: o.Traceback = False,
+) -> None:
+    """Show a stored table."""
+    from . import stored
+
+    output.check(out)
+    _write_tables(stored.read(table), format, out)
+
+
+@app.command(
+    epilog="""\b
+Examples:
+  $ wmcc sample
+  $ wmcc sample -o parcels.csv"""
+)
+@guarded
+def sample(out: o.Out = None, traceback: o.Traceback = False) -> None:
+    """Write the sample that the examples read.
+
+    360 parcels of a map, with their true and predicted class, their area in hectares and their region.
+    """
+    from importlib.resources import files
+
+    output.check(out)
+    output.emit((files("wmcc") / "data" / "parcels.csv").read_text(encoding="utf-8"), out)
+
+
+def _stored_or_data(request: Request) -> Tables:
+    if not request.is_stored:
+        return request.tables()
+    from ..errors import InputError
+    from . import stored
+
+    first, *others = request.files
+    if others or not (first == "-" or first.endswith(".json")):
+        raise InputError(
+            f"expected --true and --pred, the columns of labels in {first}, or one stored table (.json).",
+            "wmcc score FILE --true label --pred pred; `wmcc merge` adds up stored tables.",
+        )
+    return stored.read(first)
+
+
+def _format(given: o.Format | None, out: str | None, default: o.Format) -> o.Format:
+    """The format that was asked for, or that the name of the output asks for."""
+    return given or o.ENDINGS.get(splitext(out or "")[1].lower(), default)
+
+
+def _write_tables(tables: Tables, given: o.Format | None, out: str | None) -> None:
+    form = _format(given, out, o.Format.table if out is None else o.Format.json)
+    write: Callable[[Tables], str]
+    if form is o.Format.json:
+        from .stored import to_json as write
+    elif form is o.Format.csv:
+        from .records import tables_csv as write
+    else:
+        from .blocks import of_tables
+
+        _show(of_tables(tables), form, out)
+        return
+    output.emit(write(tables), out)
+
+
+def _show(blocks: list[Block], form: o.Format, out: str | None) -> None:
+    """Blocks for people: drawn on a terminal, aligned text anywhere else."""
+    if form is o.Format.table and out is None and sys.stdout.isatty():
+        from .terminal import show
+
+        show(blocks)
+        return
+    from . import plain
+
+    output.emit(plain.markdown(blocks) if form is o.Format.markdown else plain.text(blocks), out)

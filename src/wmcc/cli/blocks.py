@@ -1,0 +1,143 @@
+"""Scores and tables for people: blocks of cells and sentences, before anybody has decided how to draw them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..measures import CLASS_MEASURES, MEASURES
+from ..table import Table
+from ..text import decimal, number
+from .scores import Scored, Scores
+from .stored import Tables
+
+MOST_CLASSES = 50
+"""Classes of the largest table that is drawn as a square; larger ones are listed cell by cell."""
+
+MOST_CELLS = 100
+"""Cells in such a list: the heaviest."""
+
+
+@dataclass
+class Block:
+    """Cells under a head, with a title before and notes after; any of them may be missing.
+
+    Parameters
+    ----------
+    title
+        A line of its own.
+    head, rows
+        Cells; those of the first ``texts`` columns are text and stand to the left, numbers to the right.
+    notes
+        Sentences.
+    styles
+        ``"right"`` and ``"nothing"`` for cells, by row and column, where colours are to be had.
+    square
+        The table, where the block is a square of its cells; it can be listed instead where there is no room.
+    """
+
+    title: str = ""
+    head: list[str] = field(default_factory=list)
+    rows: list[list[str]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    texts: int = 1
+    styles: dict[tuple[int, int], str] = field(default_factory=dict)
+    square: Table | None = None
+
+
+def of_scores(scores: Scores) -> list[Block]:
+    """The measures and the classes of one score; or a line for each group."""
+    if not scores.by:
+        one = scores.groups[()]
+        return [_overall(one), _classes(one)]
+    ways = [one.score for one in scores.groups.values() if one.score is not None]
+    shown = [m for m in MEASURES.values() if any(getattr(score, m.name) is not None for score in ways)]
+    ignored = any(one.table.ignored for one in scores.groups.values())
+    head = [*scores.by, *(m.title for m in shown), "Rows", *(["Ignored"] if ignored else []), "Weight", "Eff. size"]
+    rows = []
+    for key, one in scores.groups.items():
+        values = [None if one.score is None else getattr(one.score, m.name) for m in shown]
+        counts = [f"{one.table.rows:,}", *([f"{one.table.ignored:,}"] if ignored else []), number(one.table.total)]
+        n_eff = "—" if one.score is None else number(one.score.n_eff)
+        rows.append([*map(_name, key), *("—" if x is None else decimal(x) for x in values), *counts, n_eff])
+    notes = [note for one in scores.groups.values() for note in one.notes]
+    return [Block(head=head, rows=rows, texts=len(scores.by), notes=notes)]
+
+
+def _overall(one: Scored) -> Block:
+    score, rows = one.score, []
+    for measure in MEASURES.values():
+        value = getattr(score, measure.name)
+        if value is not None:
+            rows.append([measure.title, decimal(value)])
+    rows.append(["Rows", f"{one.table.rows:,}"])
+    if one.table.ignored:
+        rows.append(["Rows ignored", f"{one.table.ignored:,}"])
+    rows.append(["Total weight", number(one.table.total)])
+    if score is not None:
+        rows.append(["Effective sample size", number(score.n_eff)])
+    return Block(head=["Measure", "Value"], rows=rows)
+
+
+def _classes(one: Scored) -> Block:
+    rows = []
+    for c in one.score.classes if one.score else ():
+        positive = one.table.positive is not None and c.label == one.table.positive
+        values = (decimal(getattr(c, name)) for name in CLASS_MEASURES)
+        rows.append([_name(c.label) + " (positive)" * positive, f"{c.n:,}", number(c.weight), *values])
+    head = ["Class", "Rows", "Weight", *(m.title for m in CLASS_MEASURES.values())]
+    return Block(head=head, rows=rows, notes=list(one.notes))
+
+
+def of_tables(tables: Tables) -> list[Block]:
+    """One block per table: the weight of each cell."""
+    return [square(table, tables.title(key)) for key, table in tables.groups.items()]
+
+
+def square(table: Table, title: str = "") -> Block:
+    """The table as a square; as a list if it is too large for one."""
+    if len(table.labels) > MOST_CLASSES:
+        return listing(table, title)
+    names = list(map(_name, table.labels))
+    weights = table.w.tolist()
+    styles = {(k, k + 1): "right" for k in range(len(names))}
+    styles |= {(i, j + 1): "nothing" for i, row in enumerate(weights) for j, w in enumerate(row) if w == 0}
+    rows = [[name, *map(number, row)] for name, row in zip(names, weights, strict=True)]
+    head = ["true \\ predicted", *names] if names else []
+    return Block(_summary(table, title), head, rows, styles=styles, square=table)
+
+
+def listing(table: Table, title: str = "") -> Block:
+    """The table cell by cell, the heaviest first."""
+    cells = table.to_dict()["cells"]
+    total = len(cells["n"])
+    order = sorted(range(total), key=lambda k: -weight_of(cells["w"][k]))[:MOST_CELLS]
+    rows: list[list[str]] = []
+    styles: dict[tuple[int, int], str] = {}
+    for k in order:
+        t, p = cells["true"][k], cells["pred"][k]
+        if t == p:
+            styles[len(rows), 3] = "right"
+        pair = [_name(table.labels[t]), _name(table.labels[p])]
+        rows.append([*pair, f"{cells['n'][k]:,}", number(weight_of(cells["w"][k]))])
+    more = total - len(order)
+    notes = [f"… and {more:,} lighter cells; --format csv lists all."] if more else []
+    return Block(_summary(table, title), ["true", "predicted", "Rows", "Weight"], rows, notes, 2, styles)
+
+
+def weight_of(w: float | None) -> float:
+    """A stored sum: null stands for one beyond float64."""
+    return float("inf") if w is None else w
+
+
+def _summary(table: Table, title: str) -> str:
+    K = len(table.labels)
+    parts = ["1 class" if K == 1 else f"{K:,} classes", f"{table.rows:,} rows"]
+    parts += [f"{table.ignored:,} ignored"] if table.ignored else []
+    parts += [f"total weight {number(table.total)}"]
+    parts += [f"positive class {_name(table.positive)}"] if table.positive is not None else []
+    return f"{title}: {', '.join(parts)}" if title else ", ".join(parts)
+
+
+def _name(label: Any) -> str:
+    return "missing" if label is None else str(label)

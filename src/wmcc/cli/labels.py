@@ -1,0 +1,102 @@
+"""Labels given as text on the command line, turned into the kind that the columns hold."""
+
+from __future__ import annotations
+
+import csv
+import re
+from typing import Any
+
+from ..errors import InputError
+from ..labels import Label
+from ..sources.engines import dataset, joining_engine, open_lazy
+from ..sources.files import find
+
+Kind = type[bool] | type[int] | type[str]
+
+
+def kind_of(sides: list[tuple[Any, str | None]], taken: set[str], engine: str | None, joined: bool) -> Kind:
+    """What the columns of labels hold, as the engine that will read them sees it.
+
+    Parameters
+    ----------
+    sides
+        Files, and the column of labels there; None for the only one that is not ``taken``. A column that is not
+        there is left to the library to complain about.
+    taken
+        Columns that hold something else: keys, groups, weights.
+    engine
+        As in `wmcc.tabulate`.
+    joined
+        Whether two files are joined.
+    """
+    kinds: set[Kind] = set()
+    for data, name in sides:
+        schema = _schema(data, engine or (joining_engine() if joined else "arrow"))
+        if name is None:
+            name = next((x for x in schema if x not in taken), None)
+        if name in schema:
+            kinds.add(schema[name])
+    return next((kind for kind in (str, int, bool) if kind in kinds), str)
+
+
+def _schema(data: Any, engine: str) -> dict[str, Kind]:
+    files = find(data)
+    if engine == "arrow":
+        import pyarrow as pa
+
+        schema = dataset(files).schema
+        types = [t.value_type if pa.types.is_dictionary(t) else t for t in schema.types]
+        empty: Any = pa.table([pa.array([], t) for t in types], names=[f"c{i}" for i in range(len(types))])
+        return dict(zip(schema.names, _kinds(empty), strict=True))
+    import narwhals as nw
+
+    lazy = open_lazy(files, engine, None)
+    return dict(zip(nw.from_native(lazy).collect_schema().names(), _kinds(lazy), strict=True))
+
+
+def _kinds(frame: Any) -> list[Kind]:
+    import narwhals as nw
+
+    dtypes = nw.from_native(frame).collect_schema().dtypes()
+    return [bool if t == nw.Boolean else int if t.is_numeric() else str for t in dtypes]
+
+
+def several(given: list[str], kind: Kind, option: str) -> list[Label]:
+    """Labels of an option that may list them with commas, or be repeated with one each.
+
+    Text may hold commas itself: where the option is repeated, or the text is in double quotes.
+    """
+    if kind is str and len(given) > 1:
+        return list(given)
+    return [_label(text, kind, option) for value in given for text in _split(value, option)]
+
+
+def one(given: str, kind: Kind, option: str) -> Label:
+    """A label of an option that takes a single one."""
+    return _label(given, kind, option)
+
+
+def _split(value: str, option: str) -> list[str]:
+    try:
+        rows = list(csv.reader([value], skipinitialspace=True, strict=True))
+    except csv.Error as problem:
+        raise InputError(
+            f"{option} {value!r} is no list of labels: {problem}.",
+            f'write a,b,c, or "a, with a comma",b, or give {option} once for each.',
+        ) from None
+    return rows[0] if rows and rows[0] else [""]
+
+
+def _label(text: str, kind: Kind, option: str) -> Label:
+    if kind is str:
+        return text
+    word = text.strip().lower()
+    if kind is bool and word in ("true", "false", "1", "0"):
+        return word in ("true", "1")
+    if kind is int and re.fullmatch(r"[+-]?[0-9]+(\.0*)?", word):
+        return int(word.partition(".")[0])
+    if kind is int and word in ("true", "false"):  # one column may hold booleans beside another of integers
+        return int(word == "true")
+    expected = "true or false" if kind is bool else "a whole number"
+    holds = "booleans" if kind is bool else "numbers"
+    raise InputError(f"{option} names the label {text!r}, but the columns of labels hold {holds}; expected {expected}.")

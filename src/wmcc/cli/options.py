@@ -1,0 +1,107 @@
+"""The options that commands share, each with its help."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from . import complete
+
+
+class Format(StrEnum):
+    """How results are written."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+    markdown = "markdown"
+
+
+ENDINGS = {".json": Format.json, ".csv": Format.csv, ".md": Format.markdown, ".txt": Format.table}
+"""What the end of an output's name says about its format."""
+
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE", help="Files of data (.parquet .csv .tsv .jsonl .arrow), a folder or a quoted pattern."
+    ),
+]
+Stored = Annotated[list[str], typer.Argument(metavar="TABLE.json", help="Stored tables; - is standard input.")]
+OneStored = Annotated[str, typer.Argument(metavar="TABLE.json", help="A stored table; - is standard input.")]
+TrueColumn = Annotated[
+    str | None,
+    typer.Option("--true", metavar="COLUMN", help="Column of true labels.", autocompletion=complete.columns),
+]
+PredColumn = Annotated[
+    str | None,
+    typer.Option("--pred", metavar="COLUMN", help="Column of predicted labels.", autocompletion=complete.columns),
+]
+Weight = Annotated[
+    str | None,
+    typer.Option("--weight", metavar="COLUMN", help="Column of weights.", autocompletion=complete.columns),
+]
+By = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--by",
+        metavar="COLUMN",
+        help="One result per value of this column; repeat it.",
+        autocompletion=complete.columns,
+    ),
+]
+Engine = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        metavar="NAME",
+        help="What reads the files: arrow (default), polars, duckdb, pyspark or dask.",
+        autocompletion=complete.engines,
+    ),
+]
+Labels = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--labels",
+        metavar="A,B,C",
+        help="The classes and their order. Text with a comma: repeat the option, or quote it: '\"a, b\",c'.",
+    ),
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option("--ignore", metavar="A,B", help="Labels whose rows are left out, and counted. Written like --labels."),
+]
+Positive = Annotated[
+    str | None, typer.Option("--positive", metavar="LABEL", help="The positive class of a two-class table.")
+]
+Join = Annotated[
+    str | None, typer.Option("--join", metavar="FILE", help="File of predictions; FILE then holds the truth.")
+]
+On = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--on",
+        metavar="COLUMN",
+        help="With --join: column that identifies a row in both; repeat it.",
+        autocompletion=complete.columns,
+    ),
+]
+Unmatched = Annotated[
+    bool,
+    typer.Option("--allow-unmatched", help="With --join: leave out rows without a partner, and count them as ignored."),
+]
+ZeroDivision = Annotated[
+    str,
+    typer.Option(
+        "--zero-division", metavar="VALUE", help="What an undefined measure is: a number, nan, warn or raise."
+    ),
+]
+FormatOption = Annotated[
+    Format | None,
+    typer.Option("--format", "-f", help="How to write the result.", show_default=False, case_sensitive=False),
+]
+Out = Annotated[
+    str | None, typer.Option("--out", "-o", metavar="FILE", help="Write there, all or nothing, instead of printing.")
+]
+Traceback = Annotated[bool, typer.Option("--traceback", help="Show where an error comes from.")]

@@ -1,0 +1,141 @@
+"""Blocks as aligned text and as Markdown."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+
+from .blocks import Block, listing
+
+GAP = 2
+"""Blanks between columns."""
+
+
+def visible(text: str) -> str:
+    """The text on one line, with nothing in it that moves a terminal's cursor or turns its direction."""
+    return "".join(map(_shown, text)) if not text.isprintable() else text
+
+
+def _shown(character: str) -> str:
+    kind = unicodedata.category(character)
+    if kind in ("Cc", "Cs", "Zl", "Zp") or "\u202a" <= character <= "\u202e" or "\u2066" <= character <= "\u2069":
+        return character.encode("unicode_escape").decode()
+    return character
+
+
+def width(text: str) -> int:
+    """Columns that a text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(x) in "WF" for x in text)
+    return len(text) + wide - sum(unicodedata.category(x) in ("Mn", "Me", "Cf") for x in text)
+
+
+def shortened(text: str, room: int) -> str:
+    """The text, or its beginning and an ellipsis."""
+    if width(text) <= room:
+        return text
+    while text and width(text) >= room:
+        text = text[:-1]
+    return text + "…"
+
+
+def fitted(block: Block, room: int) -> list[Block]:
+    """The block cut into blocks that fit a terminal: side by side they would be the whole.
+
+    A square that would have to be cut more than twice is listed instead.
+    """
+    block = _clean(block)
+    if not block.head:
+        return [block]
+    heads = [*block.head[: block.texts], *(shortened(x, max(12, room // 4)) for x in block.head[block.texts :])]
+    columns = range(block.texts, len(heads))
+    needs = {k: GAP + max(width(row[k]) for row in [heads, *block.rows]) for k in columns}
+    # Names may take half of the room, or all that the numbers leave of it.
+    most = max(8, (max(room // 2, room - sum(needs.values())) - GAP * (block.texts - 1)) // block.texts)
+    names = [[shortened(x, most) for x in row[: block.texts]] for row in [heads, *block.rows]]
+    first = sum(max(map(width, column)) for column in zip(*names, strict=True)) + GAP * (block.texts - 1)
+    pieces: list[list[int]] = [[]]
+    used = first
+    for k in columns:
+        if used + needs[k] > room and pieces[-1]:
+            pieces.append([])
+            used = first
+        pieces[-1].append(k)
+        used += needs[k]
+    if block.square is not None and len(pieces) > 3:
+        listed = listing(block.square)
+        listed.title = block.title
+        return fitted(listed, room)
+    blocks = []
+    for number, piece in enumerate(pieces):
+        rows = [[*name, *(row[c] for c in piece)] for name, row in zip(names[1:], block.rows, strict=True)]
+        where = {c: block.texts + k for k, c in enumerate(piece)}
+        styles = {(i, where[c]): style for (i, c), style in block.styles.items() if c in where}
+        last = number == len(pieces) - 1
+        head = [*names[0], *(heads[c] for c in piece)]
+        blocks.append(Block(block.title * (number == 0), head, rows, block.notes * last, block.texts, styles))
+    return blocks
+
+
+def _clean(block: Block) -> Block:
+    head = list(map(visible, block.head))
+    rows = [list(map(visible, row)) for row in block.rows]
+    notes = list(map(visible, block.notes))
+    return Block(visible(block.title), head, rows, notes, block.texts, block.styles, block.square)
+
+
+def text(blocks: list[Block]) -> str:
+    """Columns two blanks apart, as wide as they are: for pipes and files."""
+    return "\n".join("\n".join(_lines(_clean(block))) + "\n" for block in blocks)
+
+
+def _lines(block: Block) -> Iterator[str]:
+    if block.title:
+        yield block.title
+    if block.head:
+        rows = [block.head, *block.rows]
+        widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
+        for row in rows:
+            cells = []
+            for k, (cell, most) in enumerate(zip(row, widths, strict=True)):
+                blanks = " " * (most - width(cell))
+                cells.append(cell + blanks if k < block.texts else blanks + cell)
+            yield (" " * GAP).join(cells).rstrip()
+    for note in block.notes:
+        yield from ("", note) if block.head else (note,)
+
+
+def markdown(blocks: list[Block]) -> str:
+    """Tables of GitHub's Markdown; titles and notes are paragraphs."""
+    parts = []
+    for block in blocks:
+        parts += [escaped(block.title)] if block.title else []
+        if block.head:
+            align = ["---" if k < block.texts else "---:" for k in range(len(block.head))]
+            rows = [list(map(escaped, block.head)), align, *(list(map(escaped, row)) for row in block.rows)]
+            parts.append("\n".join(f"| {' | '.join(row)} |" for row in rows))
+        parts += list(map(escaped, block.notes))
+    return "\n\n".join(parts) + "\n"
+
+
+def escaped(cell: str) -> str:
+    r"""A text in a cell of Markdown: nothing in it is markup, ends the cell or ends the line.
+
+    Examples
+    --------
+    >>> print(escaped("a|b\nc*"))
+    a\|b&#10;c\*
+    """
+    if cell and not cell.strip():
+        return "".join(f"&#{ord(x)};" for x in cell)
+    out = []
+    for place, character in enumerate(cell):
+        edge = place in (0, len(cell) - 1) and character.isspace()
+        if edge or character in "\n\r\t&<>":
+            out.append(f"&#{ord(character)};")
+        elif character in "\\|*_`[]~$":
+            out.append(f"\\{character}")
+        else:
+            out.append(visible(character))
+    return "".join(out)

@@ -1,0 +1,69 @@
+"""Scores of tables, group by group, and what is to be said about them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+from ..errors import InputError, UndefinedMeasureWarning, WmccError
+from ..report import Score, score
+from ..table import Table
+from .guard import warn
+from .stored import Key, Tables
+
+
+class Scored(NamedTuple):
+    """A group's table and its score; the score is None, and the notes say why, where it cannot be scored."""
+
+    table: Table
+    score: Score | None
+    notes: tuple[str, ...]
+
+
+class Scores(NamedTuple):
+    """One score per group; one of the empty key where nothing was grouped."""
+
+    tables: Tables
+    groups: dict[Key, Scored]
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        """Columns that rows were grouped by."""
+        return self.tables.by
+
+
+def zero_division(text: str) -> Any:
+    """What ``--zero-division`` stands for: a number, ``nan``, or a word that the library knows."""
+    try:
+        return float(text)
+    except ValueError:
+        if text in ("warn", "raise"):
+            return text
+        raise InputError(f"--zero-division is {text!r}; expected a number, nan, warn or raise.") from None
+
+
+def score_all(tables: Tables, division: Any) -> Scores:
+    """Score each table. A group of weight zero is noted, not an end to all others; alone it is an error."""
+    groups = {key: _scored(tables, key, division) for key in tables.groups}
+    if groups and all(one.score is None for one in groups.values()):
+        raise InputError(next(iter(groups.values())).notes[0])
+    return Scores(tables, groups)
+
+
+def _scored(tables: Tables, key: Key, division: Any) -> Scored:
+    table, name = tables.groups[key], tables.title(key)
+    where = f"{name}: " if name else ""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UndefinedMeasureWarning)
+        try:
+            result = score(table, zero_division=division)
+        except InputError as problem:
+            if not tables.by:
+                raise
+            return Scored(table, None, (f"{where}{str(problem).partition(chr(10))[0]}",))
+        except WmccError as problem:
+            raise type(problem)(f"{where}{problem}") from None
+    for sentence in dict.fromkeys(str(w.message) for w in caught):
+        warn(f"{where}{sentence}")
+    notes = (f"{where}{result.disagreement}",) if result.disagreement else ()
+    return Scored(table, result, notes)

@@ -1,0 +1,54 @@
+"""What the tests of the command line share."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from typer.testing import CliRunner
+
+from wmcc.cli.app import app
+
+SAMPLE = Path(__file__).parent.parent / "src" / "wmcc" / "data" / "parcels.csv"
+COLUMNS = ("--true", "label", "--pred", "pred")
+WEIGHTED = (*COLUMNS, "--weight", "area")
+
+
+def run(*args: Any, code: int = 0, text: str | None = None) -> Any:
+    """Run a command in this process; what it wrote is in ``stdout`` and ``stderr``."""
+    result = CliRunner().invoke(app, [str(x) for x in args], prog_name="wmcc", input=text)
+    assert result.exit_code == code, (args, result.output, result.exception)
+    return result
+
+
+def shell(line: str) -> str:
+    """Run a line of an example, ``$ wmcc …``, and return what it prints."""
+    words = shlex.split(line.removeprefix("$ "))
+    assert words[0] == "wmcc", line
+    return run(*words[1:]).stdout
+
+
+def process(*args: Any, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own."""
+    command = [sys.executable, "-m", "wmcc", *map(str, args)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, **options)
+
+
+def put_sample(folder: Path) -> Path:
+    return Path(shutil.copy(SAMPLE, folder / "parcels.csv"))
+
+
+def examples(text: str) -> list[str]:
+    """Lines of a text that are commands to type."""
+    return [line.strip() for line in re.findall(r"^\s*\$ wmcc.*$", text, re.MULTILINE)]
+
+
+def leftovers(folder: Path) -> list[str]:
+    """Temporary files that writing left behind."""
+    return [name for name in os.listdir(folder) if name.endswith(".tmp")]

@@ -1,0 +1,69 @@
+"""Every example of every help text and of docs/cli.md works, and prints what it is said to print."""
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from cli_helpers import examples, put_sample, run, shell
+
+DOCS = Path(__file__).parent.parent / "docs" / "cli.md"
+COMMANDS = ["score", "tabulate", "merge", "show", "sample"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_all_commands_are_tested():
+    listed = run("--help").stdout.partition("Commands:\n")[2].partition("\n\n")[0]
+    assert [line.split()[0] for line in listed.splitlines()] == COMMANDS
+
+
+@pytest.mark.parametrize("command", [None, *COMMANDS])
+def test_the_examples_of_help_work(command, folder):
+    text = run(*([command] if command else []), "--help").stdout
+    found = examples(text)
+    assert found
+    assert command is None or any(line.split()[2] == command for line in found)
+    if command not in (None, "sample"):
+        assert "on the sample that `wmcc sample -o parcels.csv` writes" in text
+        put_sample(folder)
+    for line in found:
+        printed = shell(line)
+        assert bool(printed) != (" -o " in line)
+
+
+def blocks(text):
+    return re.findall(r"^```console\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+def played(block):
+    """A block with what its commands print now."""
+    return "".join(f"{line}\n{shell(line)}" for line in re.findall(r"^\$ .*$", block, re.MULTILINE))
+
+
+def test_the_examples_of_the_docs_print_what_they_say():
+    found = blocks(DOCS.read_text())
+    assert len(found) >= 8
+    for block in found:
+        assert played(block) == block
+
+
+def test_the_docs_show_every_command_and_name_every_option():
+    text = DOCS.read_text()
+    for command in COMMANDS:
+        assert f"## wmcc {command}\n" in text
+        options = re.findall(r"(--[a-z-]+)", run(command, "--help").stdout.partition("Examples")[0])
+        for option in set(options) - {"--help", "--out"}:
+            assert option in text, (command, option)
+
+
+if __name__ == "__main__":  # python tests/test_cli_docs.py FOLDER writes what is printed now into the docs
+    os.chdir(sys.argv[1])
+    DOCS.write_text(
+        re.sub(r"(?<=^```console\n).*?(?=^```$)", lambda m: played(m[0]), DOCS.read_text(), flags=re.M | re.S)
+    )

@@ -1,0 +1,113 @@
+"""Labels given on the command line, and predictions in a file of their own."""
+
+import json
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.feather
+import pytest
+from cli_helpers import COLUMNS, SAMPLE, WEIGHTED, put_sample, run
+
+import wmcc
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    put_sample(tmp_path)
+    return tmp_path
+
+
+KINDS = {
+    "int": ([0, 1, 255, 1, 0], [0, 1, 1, 0, 0], "255", "1,0", "1", (1, 0)),
+    "bool": (
+        [True, False, True, True, False],
+        [True, False, False, True, True],
+        "",
+        "true,FALSE",
+        "true",
+        (True, False),
+    ),
+    "text": (["0", "1", "255", "1", "0"], ["0", "1", "1", "0", "0"], "255", "1,0", "1", ("1", "0")),
+}
+
+
+@pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb"])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_labels_are_of_the_columns_kind(kind, ending, engine):
+    true, pred, ignore, labels, positive, expected = KINDS[kind]
+    if kind == "text" and ending == "csv":
+        true, pred = ([x + "x" for x in column] for column in (true, pred))
+        ignore, labels, positive, expected = "255x", "1x,0x", "1x", ("1x", "0x")
+    frame = pl.DataFrame({"label": true, "pred": pred})
+    frame.write_csv("d.csv") if ending == "csv" else frame.write_parquet("d.parquet")
+    args = ["--labels", labels, "--positive", positive, *(["--ignore", ignore] if ignore else [])]
+    data = json.loads(run("tabulate", f"d.{ending}", *COLUMNS, *args, "--engine", engine, "-f", "json").stdout)
+    table = wmcc.Table.from_dict(data)
+    assert [(type(x), x) for x in table.labels] == [(type(x), x) for x in expected]
+    assert table.positive == expected[0]
+    assert table.ignored == (1 if ignore else 0)
+
+
+def test_categories_of_integers():
+    column = pa.array([3, 4, 255]).dictionary_encode()
+    pyarrow.feather.write_feather(pa.table({"label": column, "pred": column}), "d.feather", compression="uncompressed")
+    data = json.loads(run("tabulate", "d.feather", *COLUMNS, "--ignore", "255", "-f", "json").stdout)
+    assert (data["labels"], data["ignored"]) == ([3, 4], 1)
+
+
+def test_labels_with_commas():
+    pl.DataFrame({"label": ["a, b", "c"], "pred": ["a, b", "c"]}).write_csv("d.csv")
+    for args in (["--labels", "a, b", "--labels", "c"], ["--labels", '"a, b",c'], ["--labels", '"a, b", c']):
+        assert json.loads(run("tabulate", "d.csv", *COLUMNS, *args, "-f", "json").stdout)["labels"] == ["a, b", "c"]
+    one = run("tabulate", "d.csv", *COLUMNS, "--ignore", '"a, b"', "-f", "json").stdout
+    assert json.loads(one)["labels"] == ["c"]
+    assert "is no list of labels" in run("tabulate", "d.csv", *COLUMNS, "--ignore", '"a', code=2).stderr
+
+
+def test_lists_of_numbers_may_be_repeated():
+    pl.DataFrame({"label": [1, 2, 254, 255], "pred": [1, 2, 2, 2]}).write_csv("d.csv")
+    for args in (
+        ["--ignore", "254,255"],
+        ["--ignore", "254", "--ignore", "255"],
+        ["--ignore", "254, 255", "--ignore", "7"],
+    ):
+        assert json.loads(run("score", "d.csv", *COLUMNS, *args, "-f", "json").stdout)["ignored"] == 2
+
+
+def test_a_label_that_is_none():
+    pl.DataFrame({"label": [1, 2], "pred": [1, 2]}).write_csv("d.csv")
+    said = run("score", "d.csv", *COLUMNS, "--ignore", "void", code=2).stderr
+    assert "--ignore names the label 'void', but the columns of labels hold numbers; expected a whole number" in said
+
+
+# ---- two files -------------------------------------------------------------------------------------
+
+
+def test_join(folder):
+    frame = pl.read_csv("parcels.csv")
+    frame.drop("pred").write_csv("truth.csv")
+    frame.select("id", "pred").sample(fraction=1.0, shuffle=True, seed=1).write_csv("preds.csv")
+    args = ["truth.csv", "--join", "preds.csv", "--on", "id"]
+    run("tabulate", *args, *WEIGHTED, "-o", "t.json")
+    table = wmcc.Table.from_json((folder / "t.json").read_text())
+    assert table.n.tolist() == wmcc.tabulate(str(SAMPLE), "label", "pred", progress=False).n.tolist()
+    frame.select("id", "label").write_csv("truth.csv")  # the columns of labels are the only ones beside the key
+    data = json.loads(run("score", *args, "--ignore", "water", "-f", "json").stdout)
+    assert [c["label"] for c in data["classes"]] == ["field", "forest"]
+    frame.select("id", "pred").head(300).write_csv("preds.csv")
+    said = run("score", *args, code=2).stderr
+    assert "60 keys of 'id' are in the truth only" in said
+    assert "Hint: --allow-unmatched scores what is in both" in said
+    data = json.loads(run("score", *args, "--allow-unmatched", "-f", "json").stdout)
+    assert (data["n"], data["ignored"]) == (300, 60)
+
+
+def test_both_sides_of_a_join_say_what_labels_are(folder):
+    (folder / "truth.csv").write_text("id,label\n1,true\n2,false\n3,true\n")
+    (folder / "preds.csv").write_text("id,pred\n1,1\n2,0\n3,255\n")
+    args = ("truth.csv", "--join", "preds.csv", "--on", "id", "--ignore", "255")
+    for columns in (COLUMNS, ()):
+        data = json.loads(run("score", *args, *columns, "-f", "json").stdout)
+        assert (data["n"], data["ignored"]) == (2, 1)
