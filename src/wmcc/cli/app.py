@@ -84,20 +84,8 @@ def score(
     """
     from .request import Request
 
-    request = Request(
-        files,
-        true,
-        pred,
-        weight,
-        by or [],
-        engine,
-        labels or [],
-        ignore or [],
-        positive,
-        join,
-        on or [],
-        allow_unmatched,
-    )
+    rows = (files, true, pred, weight, by or [], engine, labels or [], ignore or [], positive)
+    request = Request(*rows, join, on or [], allow_unmatched)
     request.check()
     output.check(out, files)
     from . import scores
@@ -146,20 +134,8 @@ def tabulate(
     """
     from .request import Request
 
-    request = Request(
-        files,
-        true,
-        pred,
-        weight,
-        by or [],
-        engine,
-        labels or [],
-        ignore or [],
-        positive,
-        join,
-        on or [],
-        allow_unmatched,
-    )
+    rows = (files, true, pred, weight, by or [], engine, labels or [], ignore or [], positive)
+    request = Request(*rows, join, on or [], allow_unmatched)
     request.check()
     if request.is_stored:
         from ..errors import InputError

@@ -9,7 +9,6 @@ with as many values in a key as there are names in ``by``, and each table as it 
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 import os
@@ -18,6 +17,8 @@ from typing import Any, NamedTuple
 
 from .. import storage
 from ..errors import InputError, SchemaError, WmccError
+from ..sources.files import no_file
+from ..sources.groups import in_order
 from ..table import Table
 
 SCHEMA = 1
@@ -82,10 +83,7 @@ def _bytes(name: str) -> bytes:
         with open(os.path.expanduser(name), "rb") as file:
             return file.read()
     except FileNotFoundError:
-        folder = os.path.dirname(name) or "."
-        near = difflib.get_close_matches(os.path.basename(name), os.listdir(folder) if os.path.isdir(folder) else [], 1)
-        hint = f"did you mean {os.path.join(os.path.dirname(name), near[0])!r}?" if near else None
-        raise InputError(f"there is no file {name!r}.", hint) from None
+        raise no_file(name) from None
     except OSError as problem:
         raise InputError(f"{name!r} cannot be read: {problem.strerror}.") from None
 
@@ -129,8 +127,7 @@ def merge(names: list[str]) -> Tables:
                 total.groups[key] = total.groups[key] + table if key in total.groups else table
             except WmccError as problem:
                 raise type(problem)(f"{name}: {problem}") from None
-    order = sorted(total.groups, key=lambda key: [(x is None, 0 if x is None else x) for x in key])
-    return Tables(total.by, {key: total.groups[key] for key in order})
+    return Tables(total.by, in_order(total.groups))
 
 
 def _kinds(tables: Tables, name: str, known: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:

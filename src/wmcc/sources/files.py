@@ -97,12 +97,7 @@ def _find(name: str) -> Files:
         inside = [x for path in paths for x in (path.rglob("*") if path.is_dir() else [path])]
         return _in_folder(name, inside)
     if not os.path.exists(name):
-        folder = os.path.dirname(name) or "."
-        near = difflib.get_close_matches(os.path.basename(name), os.listdir(folder) if os.path.isdir(folder) else [], 1)
-        raise InputError(
-            f"there is no file {name!r}.",
-            f"did you mean {os.path.join(os.path.dirname(name), near[0])!r}?" if near else None,
-        )
+        raise no_file(name)
     kind = _format(name)
     if kind is None:
         raise InputError(
@@ -110,6 +105,15 @@ def _find(name: str) -> Files:
             "rename it by what it holds.",
         )
     return Files((name,), kind)
+
+
+def no_file(name: str) -> InputError:
+    """Say that a file is not there, and which may be meant."""
+    folder, base = os.path.split(name)
+    near = difflib.get_close_matches(base, os.listdir(folder or ".") if os.path.isdir(folder or ".") else [], 1)
+    return InputError(
+        f"there is no file {name!r}.", f"did you mean {os.path.join(folder, near[0])!r}?" if near else None
+    )
 
 
 def _in_folder(name: str, paths: Iterable[Path]) -> Files:

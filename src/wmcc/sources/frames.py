@@ -18,8 +18,9 @@ from . import series
 from .arrays import tabulate_arrays
 from .codebook import Rules
 from .columns import Column, label_column, weight_array
+from .groups import Key, Tables, add, plain_key
 from .problems import Problems
-from .pushdown import Cells, Tables, plain_key
+from .pushdown import Cells
 
 
 class Columns(NamedTuple):
@@ -186,7 +187,7 @@ def _tabulate_groups(
             truth, pred = (column._replace(values=column.values[rows]) for column in columns)
             part = None if weights is None else weights[rows]
             table = tabulate_arrays(truth, pred, part, rules, threads, name)
-            tables[key] = tables[key] + table if key in tables else table  # null and NaN are one key
+            add(tables, key, table)  # null and NaN are one key
     except (LabelError, WeightError):
         tabulate_arrays(
             columns[0], columns[1], weights, rules, threads, name
@@ -195,10 +196,10 @@ def _tabulate_groups(
     return tables
 
 
-def _groups(by: list[Any]) -> Iterator[tuple[tuple[Any, ...], IntArray]]:
+def _groups(by: list[Any]) -> Iterator[tuple[Key, IntArray]]:
     """Keys, and the rows that have them."""
     codes = np.zeros(len(by[0]), dtype=np.int64)
-    tuples: list[tuple[Any, ...]] = [()]
+    tuples: list[Key] = [()]
     for column in by:
         own, keys = series.group_codes(column.to_native())
         used, codes = np.unique(codes * len(keys) + own, return_inverse=True)

@@ -10,7 +10,8 @@ import narwhals as nw
 from ..errors import InputError, InputTypeError
 from .codebook import Rules
 from .frames import Columns, checked, no_column, selected, tabulate_in_memory
-from .pushdown import Cells, Tables, collect, plain_key
+from .groups import Tables, plain_key
+from .pushdown import Cells, collect
 
 MATCHED, ONLY_TRUTH, ONLY_PRED, TWICE_TRUTH, TWICE_PRED, NO_KEY = range(6)
 

@@ -17,13 +17,11 @@ from ..errors import LabelError, TooManyClassesError
 from ..labels import Label, as_label, listed
 from ..table import Table
 from .codebook import Codebook, Rules
+from .groups import Key, Tables, plain_key
 from .problems import Problems
 
 MOST_CELLS = 1 << 23
 """Rows that a group-by may return. More are no table of classes, and would not be small."""
-
-Tables = dict[tuple[Any, ...], Table]
-"""One table per group; without groups, the one of the empty tuple."""
 
 
 class Cells:
@@ -56,7 +54,7 @@ class Cells:
     def tables(self, rules: Rules, left_out: Collection[int] = ()) -> Tables:
         """Return the table of each group; ``left_out`` are cells to be counted as ignored."""
         by = [[plain_key(x) for x in self.columns[name]] for name in self._names if name.startswith("b")]
-        rows, unmatched = defaultdict(list), Counter[tuple[Any, ...]]()
+        rows, unmatched = defaultdict(list), Counter[Key]()
         for row, key in enumerate(zip(*by, strict=True) if by else [()] * len(self._n)):
             if row in left_out:
                 unmatched[key] += int(self._n[row])
@@ -137,12 +135,6 @@ def _labels(values: list[Any], name: str) -> list[Label | None]:
 def _label(value: Any, name: str) -> Label | None:
     missing = value is None or value != value or type(value).__name__ in ("NAType", "NaTType")
     return None if missing else as_label(value, f"a value of {name}")
-
-
-def plain_key(value: Any) -> Any:
-    """A value that rows were grouped by, as Python's own; None where it is missing."""
-    value = value.item() if isinstance(value, np.generic) else value
-    return None if type(value).__name__ in ("NAType", "NaTType") or value != value else value
 
 
 def _codes(codebook: Codebook, labels: list[Any]) -> IntArray:

@@ -13,9 +13,9 @@ from .codebook import Rules
 from .engines import dataset
 from .files import Files
 from .frames import Columns, checked, count_problems, no_column, read_in_memory, selected
+from .groups import Tables, add
 from .problems import Problems
 from .progress import Progress
-from .pushdown import Tables
 
 BATCH = 1 << 20
 """Most rows of a batch. The files' own row groups may be smaller."""
@@ -36,7 +36,7 @@ def scan(files: Files, columns: Columns, rules: Rules, threads: int | None, prog
         except WmccError as problem:
             raise _in(path, problem) from None
         for key, table in part.items():
-            tables[key] = tables[key] + table if key in tables else table
+            add(tables, key, table)
     if not tables:
         raise InputError(f"there are no rows: {files.name} is empty.")
     return tables

@@ -12,6 +12,7 @@ from .codebook import Rules
 from .engines import joining_engine, open_lazy
 from .files import Files, find, is_path
 from .frames import Columns, as_frame, tabulate_frame
+from .groups import in_order
 from .joins import tabulate_joined
 from .problems import said_by_engines
 from .progress import reading
@@ -57,8 +58,7 @@ def tabulate_columns(
             tables = tabulate_frame(_frame(data[0], engine, columns), columns, rules, threads)
     if by is None:
         return tables[()]
-    ordered = sorted(tables, key=lambda key: [(x is None, x if x is not None else 0) for x in key])
-    return {key[0] if isinstance(by, str) else key: tables[key] for key in ordered}
+    return {key[0] if isinstance(by, str) else key: table for key, table in in_order(tables).items()}
 
 
 def _sentences(found: list[Files]) -> AbstractContextManager[None]:
