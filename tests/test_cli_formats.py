@@ -63,9 +63,10 @@ def test_labels_and_keys_survive_json(tmp_path_factory, labels, column, key):
     assert next(iter(both.groups.values())).n.tolist() == (2 * next(iter(tables.groups.values())).n).tolist()
 
 
-@given(label_sets.map(lambda labels: [x.replace("\u2028", "").replace("\u202e", "") for x in labels]))
+@given(label_sets)
 def test_labels_survive_markdown(labels):
-    labels = list(dict.fromkeys(plain.visible(x) if not re.search(r"[\n\r\t]", x) else x for x in labels))
+    kept = ("".join(c for c in x if c in "\n\r\t" or plain.visible(c) == c) for x in labels)
+    labels = list(dict.fromkeys(kept))
     lines = plain.markdown(blocks.of_tables(tables_of(labels))).split("\n")
     square = [line for line in lines if line.startswith("|")]
     assert len(square) == len(labels) + 2

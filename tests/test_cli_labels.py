@@ -59,7 +59,7 @@ def test_categories_of_integers():
 
 def test_labels_with_commas():
     pl.DataFrame({"label": ["a, b", "c"], "pred": ["a, b", "c"]}).write_csv("d.csv")
-    for args in (["--labels", "a, b", "--labels", "c"], ["--labels", '"a, b",c'], ["--labels", '"a, b", c']):
+    for args in (["--labels", '"a, b"', "--labels", "c"], ["--labels", '"a, b",c'], ["--labels", '"a, b", c']):
         assert json.loads(run("tabulate", "d.csv", *COLUMNS, *args, "-f", "json").stdout)["labels"] == ["a, b", "c"]
     one = run("tabulate", "d.csv", *COLUMNS, "--ignore", '"a, b"', "-f", "json").stdout
     assert json.loads(one)["labels"] == ["c"]
@@ -77,8 +77,8 @@ def test_lists_of_numbers_may_be_repeated():
 
 
 def test_a_label_that_is_none():
-    pl.DataFrame({"label": [1, 2], "pred": [1, 2]}).write_csv("d.csv")
-    said = run("score", "d.csv", *COLUMNS, "--ignore", "void", code=2).stderr
+    pl.DataFrame({"label": [1, 2], "pred": [1, 2]}).write_parquet("d.parquet")
+    said = run("score", "d.parquet", *COLUMNS, "--ignore", "void", code=2).stderr
     assert "--ignore names the label 'void', but the columns of labels hold numbers; expected a whole number" in said
 
 

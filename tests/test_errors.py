@@ -90,10 +90,10 @@ WEIGHTS = {
     "negative float32": (np.array([1, -1, 1], dtype=np.float32), "sample_weight\\[1\\] is -1.0"),
     "negative integer": (np.array([1, 1, -7]), "sample_weight\\[2\\] is -7.0"),
     "NaN after a negative zero": ([-0.0, NAN, 1.0], "sample_weight\\[1\\] is nan"),
-    "missing in pandas": (pd.Series([1.0, None, 2.0], dtype="Float64"), "sample_weight\\[1\\] is missing"),
+    "missing in pandas": (pd.Series([1.0, None, 2.0], dtype="Float64"), "sample_weight\\[1\\] is nan"),
     "NaN in pandas": (pd.Series([1.0, None, 2.0]), "sample_weight\\[1\\] is (nan|missing)"),
-    "null in polars": (pl.Series([1.0, None, 2.0]), "sample_weight\\[1\\] is missing"),
-    "null in arrow": (pa.array([1.0, None, 2.0]), "sample_weight\\[1\\] is missing"),
+    "null in polars": (pl.Series([1.0, None, 2.0]), "sample_weight\\[1\\] is nan"),
+    "null in arrow": (pa.array([1.0, None, 2.0]), "sample_weight\\[1\\] is nan"),
     "huge integer": ([10**400, 1, 1], "sample_weight\\[0\\] is 1000"),
 }
 

@@ -142,10 +142,10 @@ def test_two_files_with_a_key(tmp_path):
 
 def test_only_needed_columns_are_read_in_bounded_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(scan, "BATCH", 1 << 16)
-    rows = 3_000_000
+    rows = 6_000_000
     rng = np.random.default_rng(0)
     label = rng.integers(0, 9, rows).astype(np.uint8)
-    wide = {"label": label, "pred": label, "area": rng.random(rows), **{f"x{k}": rng.random(rows) for k in range(3)}}
+    wide = {"label": label, "pred": label, "area": rng.random(rows), **{f"x{k}": rng.random(rows) for k in range(2)}}
     pq.write_table(pa.table(wide), tmp_path / "wide.parquet", row_group_size=50_000)
     pool = pa.proxy_memory_pool(pa.default_memory_pool())
     before = pa.default_memory_pool()

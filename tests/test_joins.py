@@ -85,12 +85,12 @@ def test_keys_that_cannot_be_joined(engine):
     once = make(pa.table({"id": [1, 2], "y": ["a", "b"]}))
     twice = make(pa.table({"id": [1, 2, 2], "y": ["a", "b", "b"]}))
     missing = make(pa.table({"id": pa.array([1, None], pa.int64()), "y": ["a", "b"]}))
-    with pytest.raises(wmcc.InputError, match="1 keys of 'id' come more than once in the truth"):
+    with pytest.raises(wmcc.InputError, match="1 key of 'id' found more than once in the truth"):
         wmcc.tabulate(twice, once, on="id", allow_unmatched=True)
-    with pytest.raises(wmcc.InputError, match="1 keys of 'id' come more than once in the prediction"):
+    with pytest.raises(wmcc.InputError, match="1 key of 'id' found more than once in the prediction"):
         wmcc.tabulate(once, twice, on="id", allow_unmatched=True)
     for sides in ((missing, once), (once, missing), (missing, missing)):
-        with pytest.raises(wmcc.InputError, match="rows without a key: 'id' is missing"):
+        with pytest.raises(wmcc.WmccError, match=r"rows without a key: 'id' is missing|the key 'id' holds Float64"):
             wmcc.tabulate(*sides, on="id", allow_unmatched=True)
     with pytest.raises(wmcc.InputError, match="no column 'idd'"):
         wmcc.tabulate(once, once, on="idd")

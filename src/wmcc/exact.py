@@ -130,9 +130,10 @@ class Exact:
         return f"Exact({self.floats()!r})"
 
     def scatter(self, size: int, where: IndexArray) -> Exact:
-        """Square array (K x K) laid into a ``size`` x ``size`` one of zeros, at ``where``."""
+        """Square array (K x K) added to a ``size`` x ``size`` one of zeros, at ``where``."""
         digits = np.zeros((len(self.digits), size, size), dtype=np.int64)
-        digits[:, where[:, np.newaxis], where] = self.digits
+        for plane, own in zip(digits, self.digits, strict=True):
+            np.add.at(plane, np.ix_(where, where), own)
         return Exact(digits, self.exponent)
 
     def take(self, where: IndexArray) -> Exact:
@@ -145,7 +146,10 @@ class Exact:
         return Exact(self.digits.sum(axis=axes), self.exponent)
 
     def faded(self, factor: float) -> Exact:
-        """Return the numbers times a factor, rounded to 64 bits: exact products would grow for ever."""
+        """Return the numbers times a factor, rounded to 53 bits or more: exact products would grow for ever."""
+        rounded = self.floats() * factor
+        if np.isfinite(rounded).all() and not ((rounded < np.finfo(float).tiny) & self.digits.any(axis=0)).any():
+            return Exact.from_floats(rounded)
         fraction, power = math.frexp(factor)
         pairs = []
         for value in integers(self._vectors()):

@@ -51,10 +51,11 @@ def check_cells(n: IntArray, w: FloatArray, w2: FloatArray, low: FloatArray, hig
     if not ((low[used] >= 0) & (low[used] <= high[used]) & (high[used] < np.inf)).all():
         raise InputError("w_min and w_max must be finite, of at least 0, and in this order.")
     rows, least, most = n[used].astype(np.float64), low[used], high[used]
-    near = 1e-6  # sums that other engines made are rounded
+    near, tiny = 1e-6, rows * 1e-323  # sums that other engines made are rounded, and squares may be subnormal
     with np.errstate(over="ignore", under="ignore"):
         fits = (w[used] >= rows * least * (1 - near)) & (w[used] <= rows * most * (1 + near))
-        fits &= (w2[used] >= rows * least**2 * (1 - near)) & (w2[used] <= rows * most**2 * (1 + near))
+        fits &= w2[used] >= rows * least**2 * (1 - near) - tiny
+        fits &= w2[used] <= rows * most**2 * (1 + near) + tiny
     if not fits.all():
         raise InputError("the sums of a cell do not fit its n, w_min and w_max.")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from html import escape
 from typing import Any, NamedTuple
@@ -251,8 +251,7 @@ class Table:
     def __sub__(self, other: Table) -> Table:
         """Return what remains when the rows of ``other``, a part of this table, are taken away.
 
-        The sums are exact, so nothing drifts: ``(a + b) - b`` has the sums of ``a``. The smallest and largest
-        weight of what remains cannot always be told from the two tables; `w_min` and `w_max` are then bounds.
+        The sums are exact: nothing drifts. `w_min` and `w_max` are bounds where the tables do not tell them.
         """
         if not isinstance(other, Table):
             return NotImplemented
@@ -260,27 +259,23 @@ class Table:
         try:
             if not {other.labels[k] for k in seen} <= set(self.labels):
                 raise ValueError("it has other classes")
-            part = other._take(seen)._aligned(self.labels)
-            n, ignored = self.n - part.n, self.ignored - other.ignored
-            w, w2 = self.w_exact - part.w_exact, self.w2_exact - part.w2_exact
+            part, ignored = other._take(seen)._aligned(self.labels), self.ignored - other.ignored
+            n, w, w2 = self.n - part.n, self.w_exact - part.w_exact, self.w2_exact - part.w2_exact
             if n.min(initial=0) < 0 or ignored < 0:
                 raise ValueError("it has more rows")
-            low, high = (np.where(n > 0, x, np.nan) for x in (self.w_min, self.w_max))
             if (part.w_min < self.w_min).any() or (part.w_max > self.w_max).any():
                 raise ValueError("it has smaller or larger weights")
-            low, high = (np.where(n == 1, w.floats(), x) for x in (low, high))
+            low, high = (np.where(n > 1, x, np.where(n == 1, w.floats(), np.nan)) for x in (self.w_min, self.w_max))
             storage.check_cells(n, w.floats(), w2.floats(), low, high)
         except ValueError as problem:
-            raise InputError(
-                f"the table taken away is no part of this one: {problem}.", "subtract a table that was added before."
-            ) from None
+            reason = str(problem).rstrip(".")
+            raise InputError(f"the table taken away is no part of this one: {reason}.") from None
         return Table(self.labels, n, w, w2, low, high, ignored, self.positive)
 
     def _faded(self, factor: float) -> Table:
         """Return the table of the same rows, all weights multiplied by a factor and the sums rounded."""
         w, w2 = self.w_exact.faded(factor), self.w2_exact.faded(factor).faded(factor)
-        low, high = self.w_min * factor, self.w_max * factor
-        return Table(self.labels, self.n, w, w2, low, high, self.ignored, self.positive)
+        return replace(self, w_exact=w, w2_exact=w2, w_min=self.w_min * factor, w_max=self.w_max * factor)
 
     def _take(self, classes: Sequence[int]) -> Table:
         """Return the table of some of the classes, by position: theirs are the rows and columns that remain."""
@@ -298,13 +293,20 @@ class Table:
 
     def _aligned(self, names: tuple[Label, ...]) -> Table:
         """Return the table over the classes ``names``, which include its own."""
-        if names == self.labels:
-            return self
+        return self if names == self.labels else self._placed(names, self.labels)
+
+    def _relabelled(self, names: Sequence[Label]) -> Table:
+        """Return the table with other names for its classes, sorted; classes of one name become one."""
+        return self._placed(_labels.ordered(names), names)
+
+    def _placed(self, names: tuple[Label, ...], mine: Sequence[Label]) -> Table:
+        """Return the table over the classes ``names``, where its own are called ``mine``."""
         place = {name: i for i, name in enumerate(names)}
-        where = np.array([place[name] for name in self.labels], dtype=np.intp)
+        where = np.array([place[name] for name in mine], dtype=np.intp)
         K, at = len(names), np.ix_(where, where)
         n, low, high = np.zeros((K, K), dtype=np.int64), np.full((K, K), np.nan), np.full((K, K), np.nan)
-        n[at], low[at], high[at] = self.n, self.w_min, self.w_max
+        for add, out, own in ((np.add, n, self.n), (np.fmin, low, self.w_min), (np.fmax, high, self.w_max)):
+            add.at(out, at, own)  # two classes may become one
         return Table(names, n, self.w_exact.scatter(K, where), self.w2_exact.scatter(K, where), low, high, self.ignored)
 
     # ---- storing ------------------------------------------------------------------------------------

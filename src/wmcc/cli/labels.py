@@ -41,6 +41,8 @@ def kind_of(sides: list[tuple[Any, str | None]], taken: set[str], engine: str | 
 
 def _schema(data: Any, engine: str) -> dict[str, Kind]:
     files = find(data)
+    if files.format in ("csv", "tsv"):  # text, and the library makes sense of it
+        return dict.fromkeys(files.header(files.paths[0]), str)
     if engine == "arrow":
         import pyarrow as pa
 
@@ -50,7 +52,7 @@ def _schema(data: Any, engine: str) -> dict[str, Kind]:
         return dict(zip(schema.names, _kinds(empty), strict=True))
     import narwhals as nw
 
-    lazy = open_lazy(files, engine, None)
+    lazy, _ = open_lazy(files, engine)
     return dict(zip(nw.from_native(lazy).collect_schema().names(), _kinds(lazy), strict=True))
 
 
@@ -62,12 +64,7 @@ def _kinds(frame: Any) -> list[Kind]:
 
 
 def several(given: list[str], kind: Kind, option: str) -> list[Label]:
-    """Labels of an option that may list them with commas, or be repeated with one each.
-
-    Text may hold commas itself: where the option is repeated, or the text is in double quotes.
-    """
-    if kind is str and len(given) > 1:
-        return list(given)
+    """Labels of an option that lists them with commas, and may be repeated. Text with a comma is in double quotes."""
     return [_label(text, kind, option) for value in given for text in _split(value, option)]
 
 
@@ -82,7 +79,7 @@ def _split(value: str, option: str) -> list[str]:
     except csv.Error as problem:
         raise InputError(
             f"{option} {value!r} is no list of labels: {problem}.",
-            f'write a,b,c, or "a, with a comma",b, or give {option} once for each.',
+            'write a,b,c, or "a, with a comma",b.',
         ) from None
     return rows[0] if rows and rows[0] else [""]
 

@@ -65,7 +65,7 @@ Labels = Annotated[
     typer.Option(
         "--labels",
         metavar="A,B,C",
-        help="The classes and their order. Text with a comma: repeat the option, or quote it: '\"a, b\",c'.",
+        help="The classes and their order. Text with a comma is quoted: '\"a, b\",c'.",
     ),
 ]
 Ignore = Annotated[

@@ -159,7 +159,7 @@ def tabulate(
     >>> tables["b"].total
     40000.0
     """
-    rules = _rules(labels, ignore, positive)
+    rules = make_rules(labels, ignore, positive)
     if threads is not None:
         threads = _whole_number(threads, "threads")
     if on is None and true is None and pred is None and not _names_a_column(y_true, y_pred):
@@ -201,7 +201,8 @@ def _tabulate_labels(y_true: Any, y_pred: Any, sample_weight: Any, rules: Rules,
     return (tabulate_matrix if paired else tabulate_arrays)(truth, pred, weights, rules, threads)
 
 
-def _rules(labels: Any, ignore: Any, positive: Any) -> Rules:
+def make_rules(labels: Any, ignore: Any, positive: Any) -> Rules:
+    """Check what the caller says about labels."""
     rules = Rules(
         None if labels is None else _labels.given(labels),
         () if ignore is None else _labels.given(ignore, "ignore"),

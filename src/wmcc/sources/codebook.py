@@ -21,6 +21,10 @@ class Rules(NamedTuple):
     positive: Label | None = None
 
 
+NOTHING = "\0ignored"
+"""Stands for all labels in a text file that are to be ignored, of whatever kind the others are."""
+
+
 class Codebook:
     """The classes of both columns, in the order they were met, and the code of each."""
 
@@ -55,8 +59,8 @@ class Codebook:
         ``known`` is not zero for classes that count though no observation of the table has them.
         """
         rules = self._rules
-        if rules.ignore:
-            plain((*self.classes, *rules.ignore))  # ignore="255" beside integers would ignore nothing
+        if rules.ignore and not codes.ignored and rules.ignore != (NOTHING,):
+            plain((*self.classes, *rules.ignore))  # ignore="255" beside integers ignores nothing
         if rules.labels is not None:
             names, order = rules.labels, list(range(len(rules.labels)))
         else:
@@ -69,8 +73,13 @@ class Codebook:
             table = table._take(order)
         if names != table.labels or bool in map(type, names):  # (False, True) equals the codes (0, 1)
             table = replace(table, labels=names)
-        if rules.positive is None:
-            return table
-        if rules.labels is None and rules.positive not in names:
-            table = table + Table.empty([rules.positive])  # a class the caller knows of, whether it occurs or not
+        if rules.labels is None:
+            return with_positive(table, rules.positive)  # a class the caller knows of, whether it occurs or not
         return replace(table, positive=rules.positive)
+
+
+def with_positive(table: Table, positive: Label | None) -> Table:
+    """Return the table with a positive class, which it may not have met; None leaves it as it is."""
+    if positive is None:
+        return table
+    return replace(table if positive in table.labels else table + Table.empty([positive]), positive=positive)

@@ -100,7 +100,7 @@ def weight_array(data: Any, name: str = "sample_weight", first: int = 0) -> Arra
     if not isinstance(data, (np.ndarray, list)):
         from . import series
 
-        data = _read(lambda x, y: series.weights(x, y, first), data, name)
+        data = _read(series.weights, data, name)
     values = _as_array(data, name)
     kind = values.dtype.kind
     if kind in "biuf":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import difflib
 import glob
+import gzip
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,6 +48,39 @@ class Files(NamedTuple):
     root: str | None = None
 
     @property
+    def separator(self) -> str:
+        """What stands between the fields of a text file."""
+        return "\t" if self.format == "tsv" else ","
+
+    @property
+    def partitions(self) -> tuple[str, ...]:
+        """Columns that are names of folders: ``year`` in ``year=2026``."""
+        if self.root is None:
+            return ()
+        folders = (part for path in self.paths for part in Path(os.path.relpath(path, self.root)).parts[:-1])
+        return tuple(dict.fromkeys(part.partition("=")[0] for part in folders if "=" in part))
+
+    def check_headers(self, columns: Collection[str]) -> None:
+        """Refuse CSV files that lack a column, or have it twice; engines would take another one, or the first."""
+        if self.format not in ("csv", "tsv") or is_address(self.paths[0]):
+            return
+        for path in self.paths:
+            header = self.header(path)
+            if not header:
+                raise InputError(f"there are no rows: {path} is empty.")
+            for name in columns:
+                if name not in header and name not in self.partitions:
+                    raise no_column(name, header, path if len(self.paths) > 1 else None)
+                if header.count(name) > 1:
+                    raise InputError(f"{path} has {header.count(name)} columns {name!r}; expected one.", "rename them.")
+
+    def header(self, path: str) -> list[str]:
+        """Names of the columns of a CSV file; the list of none if it is empty."""
+        opened: Any = gzip.open if path.endswith(".gz") else open
+        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+            return next(csv.reader(file, delimiter=self.separator), [])
+
+    @property
     def zipped(self) -> bool:
         """Whether any is compressed as a whole."""
         return any(path.endswith(".gz") for path in self.paths)
@@ -77,24 +112,24 @@ def is_address(path: str) -> bool:
 def find(data: Any) -> Files:
     """Files that a name, a pattern, a folder or a list of these stands for."""
     found = [_find(os.path.expanduser(os.fspath(x))) for x in (data if isinstance(data, (list, tuple)) else [data])]
-    paths = tuple(dict.fromkeys(path for files in found for path in files.paths))
+    paths = {path if is_address(path) else os.path.realpath(path): path for files in found for path in files.paths}
     formats = {files.format for files in found}
     if len(formats) > 1:
         raise InputError(f"the files are of different formats: {', '.join(sorted(formats))}.", "read one at a time.")
     roots = [files.root for files in found if files.root]
-    return Files(paths, formats.pop(), os.path.commonpath(roots) if roots else None)
+    return Files(tuple(paths.values()), formats.pop(), os.path.commonpath(roots) if roots else None)
 
 
 def _find(name: str) -> Files:
     if is_address(name):
         return Files((name,), _format(name) or "parquet")
     if os.path.isdir(name):
-        return _in_folder(name, Path(name).rglob("*"))
+        return _in_folder(name, _below(name))
     if not os.path.exists(name) and glob.has_magic(name):
         paths = [Path(path) for path in sorted(glob.glob(name, recursive=True))]
         if not paths:
             raise InputError(f"no file matches {name!r}{_holds(os.path.dirname(name))}.")
-        inside = [x for path in paths for x in (path.rglob("*") if path.is_dir() else [path])]
+        inside = [x for path in paths for x in (_below(str(path)) if path.is_dir() else [path])]
         return _in_folder(name, inside)
     if not os.path.exists(name):
         raise no_file(name)
@@ -116,9 +151,23 @@ def no_file(name: str) -> InputError:
     )
 
 
+def _below(folder: str) -> Iterator[Path]:
+    """Files in a folder and in the folders there, links to folders too; not what engines leave beside data."""
+    seen = set()
+    for here, folders, names in os.walk(folder, followlinks=True):
+        seen.add(os.path.realpath(here))
+        folders[:] = [x for x in folders if not _hidden(x) and os.path.realpath(os.path.join(here, x)) not in seen]
+        yield from (Path(here, name) for name in names)
+
+
+def _hidden(name: str) -> bool:
+    """Whether a name is one of those that engines give to what is no data: _SUCCESS, _delta_log, .crc."""
+    return name.startswith((".", "_")) and "=" not in name
+
+
 def _in_folder(name: str, paths: Iterable[Path]) -> Files:
-    """The data files among some; hidden ones, and those that engines leave beside data, are none."""
-    parts = [path for path in sorted(paths) if path.is_file() and not path.name.startswith((".", "_"))]
+    """The data files among some."""
+    parts = [path for path in sorted(paths) if path.is_file() and not _hidden(path.name)]
     kinds = {str(path): kind for path in parts if (kind := _format(path.name))}
     if not kinds:
         raise InputError(
@@ -148,6 +197,16 @@ def _format(name: str) -> str | None:
         kind = FORMATS.get(os.path.splitext(stem)[1])
         return kind if kind in TEXT else None
     return FORMATS.get(end)
+
+
+def no_column(name: str, names: list[str], where: str | None = None) -> InputError:
+    """Say that a column is not there, and which may be meant."""
+    near = difflib.get_close_matches(name, names, 1) or [x for x in names if x.lower() == name.lower()]
+    shown = ", ".join(map(repr, names[:20])) + (f", … ({len(names)} in all)" if len(names) > 20 else "")
+    return InputError(
+        f"there is no column {name!r}{f' in {where}' if where else ''}; the columns are {shown}.",
+        f"did you mean {near[0]!r}?" if near else None,
+    )
 
 
 def _status(path: str) -> os.stat_result | None:

@@ -5,8 +5,8 @@ A frame in memory is read column by column by the exact kernel; a lazy one is as
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
 import narwhals as nw
@@ -18,6 +18,7 @@ from . import series
 from .arrays import tabulate_arrays
 from .codebook import Rules
 from .columns import Column, label_column, weight_array
+from .files import no_column
 from .groups import Key, Tables, add, plain_key
 from .problems import Problems
 from .pushdown import Cells
@@ -36,6 +37,11 @@ class Columns(NamedTuple):
         by = {f"b{i}": name for i, name in enumerate(self.by)}
         return {"t": self.true, "p": self.pred, **({} if self.weight is None else {"w": self.weight}), **by}
 
+    def plain(self) -> list[str] | None:
+        """Names of the columns that are needed; None if expressions may need any."""
+        roles = self.roles().values()
+        return list(dict.fromkeys(roles)) if all(isinstance(what, str) for what in roles) else None
+
     def names(self) -> dict[str, str]:
         """What to call each in a message."""
         words = {"t": "true", "p": "pred", "w": "weight"}
@@ -48,31 +54,39 @@ def as_frame(data: Any) -> Any:
     return frame if isinstance(frame, (nw.DataFrame, nw.LazyFrame)) else None
 
 
-def tabulate_frame(frame: Any, columns: Columns, rules: Rules, threads: int | None) -> Tables:
-    """One table per group of a narwhals frame; without groups, the one of the empty tuple."""
-    frame = selected(frame, columns.roles())
-    return tabulate_selected(frame, columns.names(), rules, threads)
+class Data(NamedTuple):
+    """A narwhals frame, and the names of its columns that were read as text because their file holds nothing else."""
+
+    frame: Any
+    text: Collection[str] = ()
 
 
-def tabulate_selected(frame: Any, names: dict[str, str], rules: Rules, threads: int | None) -> Tables:
-    """The same for a frame that has the columns t, p, w, b0, … and nothing else."""
+def tabulate_frame(data: Data, columns: Columns, rules: Rules, threads: int | None) -> Tables:
+    """One table per group; without groups, the one of the empty tuple."""
+    frame, text = selected(data, columns.roles())
+    names = columns.names()
     frame = checked(frame, names)
     if isinstance(frame, nw.DataFrame):
         return tabulate_in_memory(frame, names, rules, threads)
-    cells = Cells(frame, names)
-    cells.problems(rules).refuse(names)
-    return cells.tables(rules) or _no_rows()
+    cells = Cells(frame, names, rules, text)
+    cells.problems().refuse(names)
+    return cells.tables() or no_rows()
+
+
+def no_rows(where: str = "the frame") -> NoReturn:
+    """Say that there is nothing to tabulate."""
+    raise InputError(f"there are no rows: {where} is empty.")
 
 
 # ---- choosing columns ------------------------------------------------------------------------------
 
 
-def selected(frame: Any, roles: dict[str, Any]) -> Any:
-    """The frame with the chosen columns only, renamed to their roles."""
-    made = {}
+def selected(data: Data, roles: dict[str, Any]) -> tuple[Any, set[str]]:
+    """The frame with the chosen columns only, renamed to their roles; and which of those are text to be read."""
+    frame, made = data.frame, {}
     for role, what in roles.items():
         if not isinstance(what, str):
-            made[role] = f"wmcc {role}"
+            made[role] = _unused(f"wmcc {role}", frame)
             frame = _with_expression(frame, made[role], what)
     names = frame.collect_schema().names()
     chosen = {role: made.get(role, what) for role, what in roles.items()}
@@ -83,16 +97,20 @@ def selected(frame: Any, roles: dict[str, Any]) -> Any:
         place = {name: f"c{i}" for i, name in enumerate(names)}
         frame = nw.from_native(frame.to_native().toDF(*place.values()))
         chosen = {role: place[name] for role, name in chosen.items()}
-    return frame.select(**{role: nw.col(name) for role, name in chosen.items()})
+    frame = frame.select(**{role: nw.col(name) for role, name in chosen.items()})
+    text = {role for role, what in roles.items() if isinstance(what, str) and what in data.text}
+    casts = [nw.col("w").cast(nw.Float64)] if "w" in text else []
+    if text & {"t", "p"}:  # labels are compared with each other: both are text then
+        casts += [nw.col(role).cast(nw.String) for role in ("t", "p") if role in roles and role not in text]
+        text |= {"t", "p"}
+    return (frame.with_columns(*casts) if casts else frame), text - {"w"}
 
 
-def no_column(name: str, names: list[str]) -> InputError:
-    """Say that a column is not there, and which may be meant."""
-    near = difflib.get_close_matches(name, names, 1) or [x for x in names if x.lower() == name.lower()]
-    shown = ", ".join(map(repr, names[:20])) + (f", … ({len(names)} in all)" if len(names) > 20 else "")
-    return InputError(
-        f"there is no column {name!r}; the columns are {shown}.", f"did you mean {near[0]!r}?" if near else None
-    )
+def _unused(name: str, frame: Any) -> str:
+    names = frame.collect_schema().names()
+    while name in names:
+        name += "_"
+    return name
 
 
 def _with_expression(frame: Any, name: str, expression: Any) -> Any:
@@ -112,10 +130,11 @@ def _with_expression(frame: Any, name: str, expression: Any) -> Any:
         elif engine.is_ibis():
             native = native.mutate(**{name: expression})
         else:
-            raise TypeError("no such expressions")
+            raise TypeError("it has none of its own")
     except Exception as problem:
         raise InputTypeError(
-            f"{expression!r} is neither a column's name nor an expression that {str(engine).lower()} takes: {problem}",
+            f"a {type(expression).__name__} is neither a column's name nor an expression that "
+            f"{str(engine).lower()} takes: {problem}",
             "give a name, or an expression such as narwhals.col('area') / 10_000.",
         ) from problem
     return nw.from_native(native)
@@ -135,37 +154,56 @@ def checked(frame: Any, names: dict[str, str]) -> Any:
                 "cast it to text if it names classes.",
             )
         if lazy and kind in (nw.Categorical, nw.Enum):
-            casts.append(nw.col(role).cast(nw.String))
+            casts.append(nw.col(role).cast(category_type(frame, role)))
     if "w" in names:
         kind = schema["w"]
         if not (kind.is_numeric() or kind == nw.Boolean or (not lazy and kind in (nw.Object, nw.Unknown))):
             raise InputTypeError(
                 f"column {names['w']!r} holds {kind}; a weight must be a real number.", "cast it to a number first."
             )
+    for role in (role for role in names if role.startswith("b")):
+        kind, pandas = schema[role], frame.implementation.is_pandas_like() or frame.implementation.is_dask()
+        if kind.is_nested() or (kind == nw.Datetime and kind.time_unit == "ns" and not pandas):
+            raise InputTypeError(
+                f"column {names[role]!r} holds {kind}; rows cannot be grouped by it.",
+                "group by text or numbers made of it.",
+            )
     return frame.with_columns(*casts) if casts else frame
+
+
+def category_type(frame: Any, role: str) -> Any:
+    """What the categories of a column are: text, but pandas and Dask may have integers."""
+    if frame.implementation.is_pandas_like() or frame.implementation.is_dask():
+        categories = getattr(frame.to_native()[role].dtype, "categories", None)
+        if categories is not None and getattr(categories.dtype, "kind", "") in ("i", "u"):
+            return nw.Int64
+    return nw.String
 
 
 # ---- frames in memory ------------------------------------------------------------------------------
 
 
-def tabulate_in_memory(frame: Any, names: dict[str, str], rules: Rules, threads: int | None) -> Tables:
-    """Tables of an eager frame, with exact sums."""
+def tabulate_in_memory(
+    frame: Any, names: dict[str, str], rules: Rules, threads: int | None, numbered: bool = True
+) -> Tables:
+    """Tables of an eager frame, with exact sums; ``numbered`` if its rows are the caller's, for messages."""
     if not len(frame):
-        _no_rows()
+        no_rows()
     try:
         return read_in_memory(frame, names, rules, threads)
     except (LabelError, WeightError) as problem:  # how many rows are bad is worth knowing, and the engine can count
-        count_problems(frame, names, rules).refuse(names, problem)
+        problems = Problems()
+        with suppress(InputTypeError, LabelError):  # what is no label cannot be counted either
+            problems = count_problems(frame, names, rules)
+        problems.refuse(names, problem if numbered else None)
         raise
 
 
 def count_problems(frame: Any, names: dict[str, str], rules: Rules) -> Problems:
     """Let an eager frame's engine count the rows that cannot be tabulated."""
-    return Cells(frame.lazy(), {role: name for role, name in names.items() if role in "tpw"}).problems(rules)
-
-
-def _no_rows() -> NoReturn:
-    raise InputError("there are no rows: the frame is empty.")
+    return Cells(
+        frame.lazy(), {role: name for role, name in names.items() if role in ("t", "p", "w")}, rules
+    ).problems()
 
 
 def read_in_memory(frame: Any, names: dict[str, str], rules: Rules, threads: int | None, first: int = 0) -> Tables:

@@ -21,9 +21,14 @@ def plain_key(value: Any) -> Any:
 
 def in_order(tables: Tables) -> Tables:
     """Sort by key, what is missing last."""
-    return {
-        key: tables[key] for key in sorted(tables, key=lambda key: [(x is None, 0 if x is None else x) for x in key])
-    }
+
+    def place(key: Key) -> list[tuple[bool, Any]]:
+        return [(x is None, 0 if x is None else x) for x in key]
+
+    try:
+        return {key: tables[key] for key in sorted(tables, key=place)}
+    except TypeError:  # keys of different types have no order of their own
+        return {key: tables[key] for key in sorted(tables, key=repr)}
 
 
 def add(tables: Tables, key: Key, table: Table) -> None:

@@ -8,17 +8,19 @@ from typing import Any
 import narwhals as nw
 
 from ..errors import InputError, InputTypeError
+from ..table import Table
 from .codebook import Rules
-from .frames import Columns, checked, no_column, selected, tabulate_in_memory
-from .groups import Tables, plain_key
+from .files import no_column
+from .frames import Columns, Data, category_type, checked, selected, tabulate_in_memory
+from .groups import Tables, add, plain_key
 from .pushdown import Cells, collect
 
 MATCHED, ONLY_TRUTH, ONLY_PRED, TWICE_TRUTH, TWICE_PRED, NO_KEY = range(6)
 
 
 def tabulate_joined(
-    truth: Any,
-    pred: Any,
+    truth: Data,
+    pred: Data,
     columns: Columns,
     on: tuple[str, ...],
     rules: Rules,
@@ -26,31 +28,37 @@ def tabulate_joined(
     allow_unmatched: bool,
 ) -> Tables:
     """Tables of the rows that two narwhals frames of one engine have in common."""
-    if isinstance(truth, nw.DataFrame) != isinstance(pred, nw.DataFrame) or truth.implementation != pred.implementation:
+    truth, pred = (_arrow(side) for side in (truth, pred))
+    engines = [_engine(side.frame) for side in (truth, pred)]
+    if engines[0] != engines[1]:
         raise InputTypeError(
-            f"truth is a frame of {_engine(truth)} and prediction one of {_engine(pred)}; they cannot be joined.",
+            f"truth is a frame of {engines[0]} and prediction one of {engines[1]}; they cannot be joined.",
             "convert one to the other's engine.",
         )
     columns = _defaults(truth, pred, columns, on)
     names = columns.names()
-    frame = checked(_joined(truth, pred, columns, on), names)
+    joined, text = _joined(truth, pred, columns, on)
+    frame = checked(joined, names)
     by = [role for role in names if role.startswith("b")]
     if isinstance(frame, nw.LazyFrame):
-        cells = Cells(frame, {**names, "status": "status"})
+        cells = Cells(frame, {**names, "status": "status"}, rules, text)
         left_out = _sift(cells.columns, on, allow_unmatched)
-        cells.problems(rules, left_out).refuse(names)
-        tables = cells.tables(rules, left_out)
-    else:
-        counts = collect(frame.lazy().group_by("status", *by).agg(n=nw.len()))
-        left_out = _sift(counts, on, allow_unmatched)
-        tables = tabulate_in_memory(frame.filter(nw.col("status") == MATCHED).drop("status"), names, rules, threads)
-        for row in left_out:
-            key = tuple(plain_key(counts[role][row]) for role in by)
-            if key in tables:
-                tables[key] = replace(tables[key], ignored=tables[key].ignored + int(counts["n"][row]))
-    if not tables:
-        raise InputError(f"there are no rows: no key of {_listed(on)} is in both.")
+        cells.problems(left_out).refuse(names)
+        return cells.tables(left_out)
+    counts = collect(frame.lazy().group_by("status", *by).agg(n=nw.len())).to_dict(as_series=False)
+    left_out = _sift(counts, on, allow_unmatched)
+    matched = frame.filter(nw.col("status") == MATCHED).drop("status")
+    tables = tabulate_in_memory(matched, names, rules, threads, numbered=False)
+    for row in left_out:
+        key = tuple(plain_key(counts[role][row]) for role in by)
+        add(tables, key, replace(Table.empty(rules.labels or ()), ignored=int(counts["n"][row])))
     return tables
+
+
+def _arrow(side: Data) -> Data:
+    """Pandas makes floats of integers where a join leaves gaps, so that large ones become one; Arrow does not."""
+    eager = isinstance(side.frame, nw.DataFrame) and side.frame.implementation.is_pandas_like()
+    return side._replace(frame=nw.from_native(side.frame.to_arrow())) if eager else side
 
 
 def _engine(frame: Any) -> str:
@@ -58,22 +66,25 @@ def _engine(frame: Any) -> str:
     return f"{kind}{str(frame.implementation).lower()}"
 
 
-def _defaults(truth: Any, pred: Any, columns: Columns, on: tuple[str, ...]) -> Columns:
+def _defaults(truth: Data, pred: Data, columns: Columns, on: tuple[str, ...]) -> Columns:
     """Fill in the columns of labels where a frame has only one that can be meant."""
-    taken = {*on, *columns.by, columns.weight if isinstance(columns.weight, str) else None}
+    others = [x for x in (columns.weight, *columns.by) if isinstance(x, str)]
+    known = [side.frame.collect_schema().names() for side in (truth, pred)]
+    for name in others:
+        if not any(name in names for names in known):
+            raise no_column(name, [*known[0], *known[1]], "either")
     found = []
-    for frame, given, word in ((truth, columns.true, "true"), (pred, columns.pred, "pred")):
-        names = frame.collect_schema().names()
+    for names, given, word in zip(known, (columns.true, columns.pred), ("true", "pred"), strict=True):
         for key in on:
             if key not in names:
-                raise no_column(key, names)
-        others = [name for name in names if name not in taken]
-        if given is None and len(others) != 1:
+                raise no_column(key, names, "the truth" if word == "true" else "the prediction")
+        free = [name for name in names if name not in (*on, *others)]
+        if given is None and len(free) != 1:
             raise InputError(
-                f"which column holds the {'truth' if word == 'true' else 'prediction'}? There are {_listed(others)}.",
+                f"which column holds the {'truth' if word == 'true' else 'prediction'}? There are {_listed(free)}.",
                 f"name it with {word}=.",
             )
-        found.append(others[0] if given is None else given)
+        found.append(free[0] if given is None else given)
     return columns._replace(true=found[0], pred=found[1])
 
 
@@ -81,34 +92,81 @@ def _listed(names: Any) -> str:
     return ", ".join(map(repr, names)) or "none"
 
 
-def _joined(truth: Any, pred: Any, columns: Columns, on: tuple[str, ...]) -> Any:
-    """One row per key, with what happened to it in ``status``.
+def _joined(truth: Data, pred: Data, columns: Columns, on: tuple[str, ...]) -> tuple[Any, set[str]]:
+    """One row per key, with what happened to it in ``status``; and which columns are text to be read.
 
     Rows of a key are first made one, with their number: a key that comes twice would otherwise multiply rows.
     """
     keys = {f"k{i}": name for i, name in enumerate(on)}
     roles = columns.roles()
     mine, theirs = {"t": roles.pop("t")}, {"p": roles.pop("p")}
-    known = truth.collect_schema().names()
+    known = truth.frame.collect_schema().names()
     for role, what in roles.items():  # weights and groups come from the truth, or else from the prediction
         (theirs if isinstance(what, str) and what not in known else mine)[role] = what
-    left = _one_per_key(selected(truth, {**keys, **mine}), list(keys), list(mine), "left")
-    right = _one_per_key(selected(pred, {**keys, **theirs}), list(keys), list(theirs), "right")
+    (left, text), (right, more) = selected(truth, {**keys, **mine}), selected(pred, {**keys, **theirs})
+    left, right, text = _labels_alike(left, right, text | more)
+    left, right = _keys_alike(left, right, keys)
+    left, right = _one_per_key(left, [*keys], [*mine], "left"), _one_per_key(right, [*keys], [*theirs], "right")
     other = {key: f"{key}_right" for key in keys}
     both = left.join(right.rename(other), how="full", left_on=list(keys), right_on=list(other.values()))
     a, b = nw.col("left"), nw.col("right")
-    no_key = nw.all_horizontal(*(nw.col(x).is_null() for x in (*keys, *other.values())), ignore_nulls=False)
+    gaps = [
+        ~n.is_null() & nw.any_horizontal(*(nw.col(x).is_null() for x in names), ignore_nulls=False)
+        for n, names in ((a, keys.keys()), (b, other.values()))
+    ]
     status = nw.lit(MATCHED)
-    for case, code in ((b.is_null(), ONLY_TRUTH), (a.is_null(), ONLY_PRED), (b > 1, TWICE_PRED), (a > 1, TWICE_TRUTH)):
+    for case, code in (
+        (b.is_null(), ONLY_TRUTH),
+        (a.is_null(), ONLY_PRED),
+        (b > 1, TWICE_PRED),
+        (a > 1, TWICE_TRUTH),
+        (gaps[0], NO_KEY),
+        (gaps[1], NO_KEY),
+    ):
         status = nw.when(case).then(nw.lit(code)).otherwise(status)
-    status = nw.when(no_key).then(nw.lit(NO_KEY)).otherwise(status)
-    return both.with_columns(status=status).select(*mine, *theirs, "status")
+    return both.with_columns(status=status).select(*mine, *theirs, "status"), text - set(keys)
+
+
+def _labels_alike(left: Any, right: Any, text: set[str]) -> tuple[Any, Any, set[str]]:
+    """Make text of all labels where one side's are, and of Dask's integers, which a join with gaps makes floats of."""
+    kinds = left.collect_schema()["t"], right.collect_schema()["p"]
+    gaps = left.implementation.is_dask() and all(kind.is_integer() or kind == nw.Boolean for kind in kinds)
+    if text & {"t", "p"} or gaps:
+        cast = [kind not in (nw.String, nw.Categorical, nw.Enum) for kind in kinds]
+        left = left.with_columns(nw.col("t").cast(nw.String)) if cast[0] else left
+        right = right.with_columns(nw.col("p").cast(nw.String)) if cast[1] else right
+        text = text | {"t", "p"}
+    return left, right, text
+
+
+def _keys_alike(left: Any, right: Any, keys: dict[str, str]) -> tuple[Any, Any]:
+    """Give keys one type on both sides, or refuse: an engine would make them alike by losing digits."""
+    for key, name in keys.items():
+        a, b = (frame.collect_schema()[key] for frame in (left, right))
+        kinds = {_key_kind(kind) for kind in (a, b)}
+        if kinds == {"integer"} or (kinds <= {"integer", "text"} and "text" in kinds):
+            if a != b or kinds != {"integer"}:
+                to = nw.Int64 if kinds == {"integer"} else nw.String
+                left, right = (frame.with_columns(nw.col(key).cast(to)) for frame in (left, right))
+        elif a != b or a.is_float():
+            raise InputTypeError(
+                f"the key {name!r} holds {a} in the truth and {b} in the prediction; "
+                "expected integers, text or dates, the same in both.",
+                "cast one of them; pandas makes floats of integers where one is missing.",
+            )
+    return left, right
+
+
+def _key_kind(kind: Any) -> str:
+    if kind in (nw.String, nw.Categorical, nw.Enum):
+        return "text"
+    return "integer" if kind.is_integer() else "other"
 
 
 def _one_per_key(frame: Any, keys: list[str], values: list[str], count: str) -> Any:
     schema = frame.collect_schema()
-    text = [nw.col(x).cast(nw.String) for x in schema.names() if schema[x] in (nw.Categorical, nw.Enum)]
-    frame = frame.with_columns(*text) if text else frame
+    categories = [x for x in schema.names() if schema[x] in (nw.Categorical, nw.Enum)]
+    frame = frame.with_columns(*(nw.col(x).cast(category_type(frame, x)) for x in categories)) if categories else frame
     return frame.group_by(*keys).agg(nw.len().alias(count), *(nw.col(x).min() for x in values))
 
 
@@ -123,7 +181,7 @@ def _sift(cells: dict[str, list[Any]], on: tuple[str, ...], allow_unmatched: boo
     for code, word in ((TWICE_TRUTH, "truth"), (TWICE_PRED, "prediction")):
         if counts[code]:
             raise InputError(
-                f"{counts[code]:,} keys of {key} come more than once in the {word}; which row is meant is not known.",
+                f"{_keys(counts[code])} of {key} found more than once in the {word}; which row is meant is not known.",
                 "make the key unique, or join on more columns.",
             )
     if (counts[ONLY_TRUTH] or counts[ONLY_PRED]) and not allow_unmatched:
@@ -132,4 +190,10 @@ def _sift(cells: dict[str, list[Any]], on: tuple[str, ...], allow_unmatched: boo
             f"only; {counts[MATCHED]:,} are in both.",
             "allow_unmatched=True scores what is in both and counts the others as ignored.",
         )
+    if not counts[MATCHED]:
+        raise InputError(f"there are no rows: no key of {key} is in both.")
     return {row for row, status in enumerate(cells["status"]) if int(status) != MATCHED}
+
+
+def _keys(count: int) -> str:
+    return "1 key" if count == 1 else f"{count:,} keys"

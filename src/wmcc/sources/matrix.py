@@ -179,10 +179,10 @@ def _nonzeros(block: Any) -> Iterator[Entries]:
 
 def summed(matrix: Any) -> Any:
     """CSR form of a sparse matrix, with entries for the same place summed; the matrix itself is left as it is."""
-    csr = matrix.tocsr()
-    if not csr.has_canonical_format:
-        csr = csr.copy()
-        csr.sum_duplicates()
+    if matrix.format == "csr" and matrix.has_canonical_format:
+        return matrix
+    csr = matrix.astype(np.float64, copy=True).tocsr()  # in its own type a sum may wrap
+    csr.sum_duplicates()
     return csr
 
 

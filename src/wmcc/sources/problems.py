@@ -24,9 +24,13 @@ def said_by_engines(message: str, hint: str | None = None) -> Iterator[None]:
         *_, last = traceback.walk_tb(problem.__traceback__)
         if PACKAGE in Path(last[0].f_code.co_filename).parents:
             raise  # a mistake of ours is not the caller's
-        lines = [line.strip() for line in str(problem).splitlines() if line.strip()] or [type(problem).__name__]
+        cause: BaseException = problem
+        while cause.__cause__ is not None:
+            cause = cause.__cause__
+        lines = [line.strip() for line in str(cause).splitlines() if line.strip()] or [type(cause).__name__]
         causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]  # Java's
-        raise InputError(f"{message}: {[lines[0], *causes][-1]}", hint) from problem
+        said = causes[-1] if causes else " ".join(lines[:3])
+        raise InputError(f"{message}: {said[:400]}", hint) from problem
 
 
 class Problems(NamedTuple):
@@ -46,9 +50,9 @@ class Problems(NamedTuple):
         ``names`` are those of the columns t, p and w; ``first`` tells where the first bad row is.
         """
         parts = []
-        for count, name in ((self.no_true, "t"), (self.no_pred, "p")):
+        for count, name in dict.fromkeys(((self.no_true, names["t"]), (self.no_pred, names["p"]))):
             if count:
-                parts.append(f"{_rows(count, self.rows)} no label in {names[name]!r}")
+                parts.append(f"{_rows(count, self.rows)} no label in {name!r}")
         if self.bad_weight:
             bad = "that is missing, negative, NaN or infinite"
             parts.append(f"{_rows(self.bad_weight, self.rows)} a weight in {names['w']!r} {bad}")

@@ -18,6 +18,11 @@ class Progress:
         self._bar = bar
         self._task = None if bar is None else bar.add_task("reading", total=None)
 
+    @property
+    def shown(self) -> bool:
+        """Whether anybody sees it."""
+        return self._bar is not None
+
     def total(self, rows: int) -> None:
         """Tell how many rows there are."""
         if self._bar is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
@@ -14,10 +14,11 @@ import numpy as np
 from .. import tally
 from ..arraytypes import IntArray
 from ..errors import LabelError, TooManyClassesError
-from ..labels import Label, as_label, listed
+from ..labels import Label, as_label, check_count, listed
 from ..table import Table
-from .codebook import Codebook, Rules
-from .groups import Key, Tables, plain_key
+from . import texts
+from .codebook import NOTHING, Codebook, Rules
+from .groups import Key, Tables, add, plain_key
 from .problems import Problems
 
 MOST_CELLS = 1 << 23
@@ -33,17 +34,48 @@ class Cells:
         A lazy narwhals frame with columns ``t``, ``p``, maybe ``w``, and others to group by.
     names
         What the caller calls these columns. Those that begin with ``b`` make one table per group.
+    rules
+        What the caller said about labels.
+    text
+        Columns that were read as text, to be made sense of.
     """
 
-    def __init__(self, frame: Any, names: dict[str, str]) -> None:
-        self._names = names
-        self.columns = collect(_query(frame, [name for name in names if name != "w"], "w" in names))
+    def __init__(self, frame: Any, names: dict[str, str], rules: Rules, text: Collection[str] = ()) -> None:
+        self._names, self._rules = names, rules
+        self._by = [name for name in names if name.startswith("b")]
+        found = collect(_query(frame, [name for name in names if name != "w"], "w" in names))
+        if not self._by:  # before its many cells become objects
+            check_count(max((found[role].n_unique() for role in ("t", "p")), default=0) - len(rules.ignore) - 1)
+        self.columns = found.to_dict(as_series=False)
         self._n = np.array(self.columns["n"], dtype=np.int64)
         self._labels = {role: _labels(self.columns[role], names[role]) for role in ("t", "p")}
+        self._read(text)
 
-    def problems(self, rules: Rules, left_out: Collection[int] = ()) -> Problems:
+    def _read(self, text: Collection[str]) -> None:
+        """Make sense of text, and integers of booleans that stand beside integers."""
+        values = {x for labels in self._labels.values() for x in labels if x is not None}
+        read: Any = None
+        if "t" in text:
+            ignored = {x: NOTHING for x in texts.ignored_texts(self._rules) if x in values}
+            known = texts.reader(str(x) for x in values if x not in ignored)
+            self._rules = texts.read_rules(self._rules, known)._replace(ignore=(NOTHING,) if ignored else ())
+            read = lambda x: ignored.get(x) or known(x)  # noqa: E731
+        elif set(map(type, values)) == {bool, int}:
+            read = int
+        if read is not None:
+            self._labels = {
+                role: [None if x is None else read(x) for x in labels] for role, labels in self._labels.items()
+            }
+        for name in self._by:
+            keys = [plain_key(x) for x in self.columns[name]]
+            if name in text:
+                known = texts.reader(x for x in keys if x is not None)
+                keys = [None if x is None else known(x) for x in keys]
+            self.columns[name] = keys
+
+    def problems(self, left_out: Collection[int] = ()) -> Problems:
         """Count rows without a label and rows with a bad weight; ``left_out`` are cells not to look at."""
-        ignore, problems = set(rules.ignore), Problems()
+        ignore, problems = set(self._rules.ignore), Problems()
         for row, (t, p, n) in enumerate(zip(self._labels["t"], self._labels["p"], self._n.tolist(), strict=True)):
             if row not in left_out:
                 looked_at = "w" in self._names and t is not None and p is not None and not {t, p} & ignore
@@ -51,20 +83,23 @@ class Cells:
                 problems += Problems(n, n * (t is None), n * (p is None), bad)
         return problems
 
-    def tables(self, rules: Rules, left_out: Collection[int] = ()) -> Tables:
+    def tables(self, left_out: Collection[int] = ()) -> Tables:
         """Return the table of each group; ``left_out`` are cells to be counted as ignored."""
-        by = [[plain_key(x) for x in self.columns[name]] for name in self._names if name.startswith("b")]
-        rows, unmatched = defaultdict(list), Counter[Key]()
+        by = [self.columns[name] for name in self._by]
+        rows: dict[Key, list[int]] = defaultdict(list)
+        tables: Tables = {}
         for row, key in enumerate(zip(*by, strict=True) if by else [()] * len(self._n)):
             if row in left_out:
-                unmatched[key] += int(self._n[row])
+                add(tables, key, replace(Table.empty(self._rules.labels or ()), ignored=int(self._n[row])))
             else:
                 rows[key].append(row)
-        tables = {key: self._table(np.array(cells), rules) for key, cells in rows.items()}
-        return {key: replace(table, ignored=table.ignored + unmatched[key]) for key, table in tables.items()}
+        for key, cells in rows.items():
+            add(tables, key, self._table(np.array(cells)))
+        return tables
 
-    def _table(self, rows: IntArray, rules: Rules) -> Table:
+    def _table(self, rows: IntArray) -> Table:
         """The table of some of the cells."""
+        rules = self._rules
         codebook = Codebook(rules)
         t, p = (_codes(codebook, [self._labels[role][row] for row in rows]) for role in ("t", "p"))
         n, kept = self._n[rows], (t != tally.IGNORED) & (p != tally.IGNORED)
@@ -114,17 +149,17 @@ def _query(frame: Any, keys: list[str], weighted: bool) -> Any:
     )
 
 
-def collect(query: Any) -> dict[str, list[Any]]:
-    """Run a query that gives few rows, and return its columns."""
-    polars = query.implementation is nw.Implementation.POLARS
+def collect(query: Any) -> Any:
+    """Run a query that gives few rows; an eager frame."""
+    polars = query.implementation.is_polars()
     streaming = {"engine": "streaming"} if polars else {}  # or else it may hold all rows of a file at once
-    columns: dict[str, list[Any]] = query.head(MOST_CELLS + 1).collect(**streaming).to_dict(as_series=False)
-    if len(next(iter(columns.values()))) > MOST_CELLS:
+    found = query.head(MOST_CELLS + 1).collect(**streaming)
+    if len(found) > MOST_CELLS:
         raise TooManyClassesError(
             f"there are more than {MOST_CELLS:,} different pairs of labels.",
             "labels must be classes, not identifiers, dates or measurements.",
         )
-    return columns
+    return found
 
 
 def _labels(values: list[Any], name: str) -> list[Label | None]:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import narwhals as nw
 
-from ..errors import InputError, LabelError, WeightError, WmccError
+from ..errors import InputTypeError, LabelError, WeightError, WmccError
 from .codebook import Rules
 from .engines import dataset
-from .files import Files
-from .frames import Columns, checked, count_problems, no_column, read_in_memory, selected
+from .files import Files, no_column
+from .frames import Columns, Data, checked, count_problems, no_rows, read_in_memory, selected
 from .groups import Tables, add
 from .problems import Problems
 from .progress import Progress
+from .texts import ignored_texts, typed
 
 BATCH = 1 << 20
 """Most rows of a batch. The files' own row groups may be smaller."""
@@ -24,42 +26,41 @@ BATCH = 1 << 20
 def scan(files: Files, columns: Columns, rules: Rules, threads: int | None, progress: Progress) -> Tables:
     """Tables of files, one batch after the other."""
     tables: Tables = {}
-    names = columns.names()
+    names, roles, text = columns.names(), columns.roles(), set[str]()
     threads = threads or 1  # Arrow's own threads decode the next batches meanwhile
     batches = _batches(files, columns, progress)
-    for path, first, frame in batches:
+    for path, first, data in batches:
+        frame, text = selected(data, roles)
+        batch_rules = Rules(ignore=ignored_texts(rules)) if "t" in text else rules
         try:
-            part = read_in_memory(checked(selected(frame, columns.roles()), names), names, rules, threads, first)
+            part = read_in_memory(checked(frame, names), names, batch_rules, threads, first)
         except (LabelError, WeightError) as problem:
-            _count_all(itertools.chain([(path, first, frame)], batches), columns, rules, tables, _in(path, problem))
+            rest = itertools.chain([(path, first, data)], batches)
+            with suppress(InputTypeError):  # of another batch; this one came first
+                _count_all(rest, columns, batch_rules, tables, _in(path, problem))
             raise _in(path, problem) from None
         except WmccError as problem:
             raise _in(path, problem) from None
         for key, table in part.items():
             add(tables, key, table)
-    if not tables:
-        raise InputError(f"there are no rows: {files.name} is empty.")
-    return tables
+    return typed(tables, rules, text) or no_rows(files.name)
 
 
-def _batches(files: Files, columns: Columns, progress: Progress) -> Iterator[tuple[str, int, Any]]:
-    """Batches that are not empty: the file each is of, the number of its first row there, and a frame."""
+def _batches(files: Files, columns: Columns, progress: Progress) -> Iterator[tuple[str, int, Data]]:
+    """Batches that are not empty: the file each is of, the number of its first row there, and its columns."""
     import pyarrow as pa
 
+    wanted = columns.plain()
+    if wanted is not None:
+        files.check_headers(wanted)
     weight = columns.weight if isinstance(columns.weight, str) else None
-    data = dataset(files, weight)
-    wanted = [what for what in columns.roles().values() if isinstance(what, str)]
-    if len(wanted) == len(columns.roles()):
-        wanted = list(dict.fromkeys(wanted))
-        for name in wanted:
-            if name not in data.schema.names:
-                raise no_column(name, data.schema.names)
-    else:  # an expression may need any of them
-        wanted = data.schema.names
-    text = [name for name in wanted if pa.types.is_string(data.schema.field(name).type)]
-    if files.format == "parquet" and text:
-        data = dataset(files, weight, tuple(text))
-    if files.format in ("parquet", "ipc"):
+    data = dataset(files, wanted, weight)
+    known = data.schema.names
+    for name in wanted or ():
+        if name not in known:
+            raise no_column(name, known)
+    text = set(wanted or ()) - {weight} if files.format in ("csv", "tsv") else set(files.partitions)
+    if progress.shown and files.format in ("parquet", "ipc"):
         progress.total(data.count_rows())
     scanner = data.scanner(columns=wanted, batch_size=BATCH, batch_readahead=4, fragment_readahead=2, **_lean(files))
     before, first = None, 0
@@ -68,7 +69,7 @@ def _batches(files: Files, columns: Columns, progress: Progress) -> Iterator[tup
         if path != before:
             before, first = path, 0
         if batch.num_rows:
-            yield path, first, nw.from_native(pa.Table.from_batches([batch]))
+            yield path, first, Data(nw.from_native(pa.Table.from_batches([batch])), text)
         first += batch.num_rows
         progress.advance(batch.num_rows)
 
@@ -87,11 +88,15 @@ def _in(path: str, problem: WmccError) -> WmccError:
 
 
 def _count_all(
-    batches: Iterator[tuple[str, int, Any]], columns: Columns, rules: Rules, before: Tables, first: WmccError
+    batches: Iterator[tuple[str, int, Data]], columns: Columns, rules: Rules, before: Tables, first: WmccError
 ) -> None:
     """Raise an error that says how many rows of all files are bad, if they are of a kind that can be counted."""
     names = columns.names()
     problems = Problems(rows=sum(table.rows + table.ignored for table in before.values()))
-    for _, _, frame in batches:
-        problems += count_problems(checked(selected(frame, columns.roles()), names), names, rules)
+    for _, _, data in batches:
+        frame, _ = selected(data, columns.roles())
+        try:
+            problems += count_problems(checked(frame, names), names, rules)
+        except LabelError:  # no label at all: that is said first, where it comes first
+            return
     problems.refuse(names, first)

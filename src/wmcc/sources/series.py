@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 from narwhals import dependencies
 
-from ..errors import InputTypeError, LabelError, WeightError
+from ..errors import InputTypeError, LabelError
 
 Coded = tuple[Any, Any]
 """Integers and what they stand for (a mapping or a sequence), or plain values and None."""
@@ -36,17 +36,19 @@ def labels(data: Any, name: str, first: int = 0) -> Coded:
     return coded
 
 
-def weights(data: Any, name: str, first: int = 0) -> Any:
-    """Values of a series; what is no series is passed on."""
+def weights(data: Any, name: str) -> Any:
+    """Values of a series, NaN where one is missing; what is no series is passed on."""
     data = _native(data)
     if _reader(data) is None:
         return data
-    row = _missing(data)
-    if row is not None:
-        raise WeightError(f"{name}[{row + first}] is missing; every row needs a weight.", "drop or impute such rows.")
     if _is_categorical(data):
         raise InputTypeError(f"{name} is categorical; a weight must be a real number.")
-    return _values(data)
+    if _missing(data) is None:
+        return _values(data)
+    # The kernel says which row is bad, if it is one that counts.
+    if dependencies.is_polars_series(data):
+        return _values(data.cast(sys.modules["polars"].Float64))
+    return _values(data.cast("float64")) if _is_arrow(data) else data.to_numpy("float64", na_value=np.nan)
 
 
 def group_codes(data: Any) -> tuple[Any, list[Any]]:

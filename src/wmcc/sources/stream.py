@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from ..errors import InputError, InputTypeError
 from ..table import Table
@@ -42,25 +45,26 @@ class Accumulator:
     """
 
     def __init__(self, *, window: int | None = None, half_life: float | None = None, **options: Any) -> None:
-        from . import tabulate
+        from . import make_rules, tabulate
 
         if window is not None and half_life is not None:
             raise InputError("window and half_life are two ways to forget; give one of them.")
-        if window is not None and (type(window) is not int or window < 1):
+        if window is not None and not (_is_number(window) and window >= 1 and window % 1 == 0):
             raise InputError(f"window is {window!r}; expected a number of updates of at least 1.")
-        if half_life is not None and not (isinstance(half_life, (int, float)) and 0 < half_life < float("inf")):
-            raise InputError(f"half_life is {half_life!r}; expected a number of updates greater than 0.")
+        if half_life is not None and not (_is_number(half_life) and 1e-300 < half_life < 1e300):
+            raise InputError(f"half_life is {str(half_life)[:40]}; expected a number of updates greater than 0.")
         if unknown := set(options) - {"labels", "ignore", "positive", "threads"}:
             raise InputTypeError(f"Accumulator has no option {min(unknown)!r}.")
-        self._tabulate, self._options = tabulate, options
+        rules = make_rules(options.get("labels"), options.get("ignore"), options.get("positive"))
+        self._tabulate, self._options = tabulate, {**rules._asdict(), "threads": options.get("threads")}
         self._lock = threading.Lock()
-        self._fade = None if half_life is None else 2.0 ** (-1.0 / half_life)
-        self._window = window
+        self._fade = None if half_life is None else 2.0 ** (-1.0 / float(half_life))
+        self._window = None if window is None else int(window)
         # A window is a queue made of two stacks: `_new` lists the updates since the stacks were last turned over
         # and `_total` their sum; `_old[i]` is the sum of the i + 1 youngest before that. The oldest update leaves
         # by dropping the last sum, so smallest weights and classes that are gone are gone from the snapshot too.
-        labels = options.get("labels")
-        self._nothing = self._total = Table.empty(() if labels is None else labels)
+        nothing = Table.empty(rules.labels or ())
+        self._nothing = self._total = nothing if rules.labels is None else replace(nothing, positive=rules.positive)
         self._new: list[Table] = []
         self._old: list[Table] = []
 
@@ -82,14 +86,19 @@ class Accumulator:
     def _push(self, table: Table) -> None:
         with self._lock:
             if self._window is None:
-                before = self._total if self._fade is None else self._total._faded(self._fade)
-                self._total = before + table
+                old = self._total if self._fade is None else self._total._faded(self._fade)
+                self._total = old + table
                 return
-            self._whole() + table  # refuses what does not fit, before anything has changed
-            if len(self._new) + len(self._old) == self._window:
-                self._drop_oldest()
-            self._total = self._total + table
-            self._new.append(table)
+            before = self._new, self._old, self._total
+            try:
+                if len(self._new) + len(self._old) == self._window:
+                    self._drop_oldest()
+                self._total = self._total + table
+                self._new = [*self._new, table]
+                self._whole()  # refuses what does not fit
+            except BaseException:
+                self._new, self._old, self._total = before
+                raise
 
     def _whole(self) -> Table:
         return self._old[-1] + self._total if self._old else self._total
@@ -99,9 +108,20 @@ class Accumulator:
             running = self._nothing
             for update in reversed(self._new):
                 running = update + running
-                self._old.append(running)
+                self._old = [*self._old, running]
             self._new, self._total = [], self._nothing
-        self._old.pop()
+        self._old = self._old[:-1]
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=threading.Lock())
 
     def __repr__(self) -> str:
         return f"Accumulator of a {self.snapshot()!r}"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

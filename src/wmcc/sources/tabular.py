@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
+
+import narwhals as nw
 
 from ..errors import InputTypeError
 from ..table import Table
 from .codebook import Rules
-from .engines import joining_engine, open_lazy
+from .engines import check_engine, joining_engine, open_lazy
 from .files import Files, find, is_path
-from .frames import Columns, as_frame, tabulate_frame
+from .frames import Columns, Data, as_frame, tabulate_frame
 from .groups import in_order
 from .joins import tabulate_joined
 from .problems import said_by_engines
@@ -36,29 +39,48 @@ def tabulate_columns(
 
     ``given`` are the columns by position: those of true, pred and weight that ``named`` does not have.
     """
+    check_engine(engine)
     roles = [role for role in ("true", "pred", "weight") if named.get(role) is None]
     if on is not None:  # the labels' columns are named, or found
         roles = ["weight"]
+    elif allow_unmatched:
+        raise InputTypeError("allow_unmatched= goes with on=, the key of two frames or files.")
     if len(given) > len(roles):
         raise InputTypeError(f"{given[-1]!r} is a column too many; the columns are true, pred and weight.")
     named = {**named, **dict(zip(roles, given, strict=False))}
-    groups = (by,) if isinstance(by, str) else tuple(by or ())
-    columns = Columns(named["true"], named["pred"], named.get("weight"), groups)
-    found = [find(side) for side in data if is_path(side)]
+    columns = Columns(named["true"], named["pred"], named.get("weight"), _names(by, "by"))
     if on is None and (columns.true is None or columns.pred is None):
         raise InputTypeError("expected two columns of labels, as in tabulate(data, 'label', 'pred').")
-    with reading(found, progress) as bar, _sentences(found):
+    found = [find(side) for side in data if is_path(side)]
+    with reading(found, progress) as bar, _sentences(found), _one_at_a_time(data, engine):
         if on is not None:
-            truth, prediction = (_frame(side, engine or joining_engine(), columns) for side in data)
-            keys = (on,) if isinstance(on, str) else tuple(on)
+            keys, session = _names(on, "on"), dict[str, Any]()
+            truth, prediction = (_data(side, engine or joining_engine(), columns, session) for side in data)
             tables = tabulate_joined(truth, prediction, columns, keys, rules, threads, allow_unmatched)
         elif found and engine in (None, "arrow"):
             tables = scan(found[0], columns, rules, threads, bar)
         else:
-            tables = tabulate_frame(_frame(data[0], engine, columns), columns, rules, threads)
+            tables = tabulate_frame(_data(data[0], engine, columns), columns, rules, threads)
     if by is None:
         return tables[()]
     return {key[0] if isinstance(by, str) else key: table for key, table in in_order(tables).items()}
+
+
+def _names(given: Any, word: str) -> tuple[str, ...]:
+    """Names of columns, given as one or several."""
+    names = (given,) if isinstance(given, str) else () if given is None else given
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        raise InputTypeError(f"{word} is {given!r}; expected the name of a column, or a list of names.")
+    return tuple(names)
+
+
+_DASK = threading.Lock()
+
+
+def _one_at_a_time(data: tuple[Any, ...], engine: str | None) -> AbstractContextManager[Any]:
+    """Threads that build queries of Dask at the same time wait for each other in there, for ever."""
+    dask = engine == "dask" or any(type(side).__module__.startswith("dask") for side in data)
+    return _DASK if dask else nullcontext()
 
 
 def _sentences(found: list[Files]) -> AbstractContextManager[None]:
@@ -69,15 +91,24 @@ def _sentences(found: list[Files]) -> AbstractContextManager[None]:
     return said_by_engines(f"{names} cannot be read", "it may be damaged, cut short or of another format.")
 
 
-def _frame(data: Any, engine: str | None, columns: Columns) -> Any:
-    """Return a narwhals frame of a frame or a file."""
+def _data(data: Any, engine: str | None, columns: Columns, session: dict[str, Any] | None = None) -> Data:
+    """Return a frame, or open a file as one; ``session`` is what two that are to be joined have in common."""
     if is_path(data):
-        weight = columns.weight if isinstance(columns.weight, str) else None
-        return as_frame(open_lazy(find(data), str(engine), weight))
+        files, wanted = find(data), columns.plain()
+        if session is not None and files.format in (
+            "csv",
+            "tsv",
+        ):  # which of a file's columns are wanted is found out later
+            guess = any(x is not None and not isinstance(x, (str, tuple)) for x in columns)
+            wanted = None if guess else files.header(files.paths[0])
+        elif session is not None:
+            wanted = []
+        frame, text = open_lazy(files, str(engine), wanted, session)
+        return Data(nw.from_native(frame), text)
     frame = as_frame(data)
     if frame is None:
         raise InputTypeError(
             f"expected a data frame or a file, to go with columns named in it; got a {type(data).__name__}.",
             "labels themselves are given as tabulate(y_true, y_pred, sample_weight).",
         )
-    return frame
+    return Data(frame)
