@@ -90,7 +90,7 @@ def test_keys_that_cannot_be_joined(engine):
     with pytest.raises(wmcc.InputError, match="1 key of 'id' found more than once in the prediction"):
         wmcc.tabulate(once, twice, on="id", allow_unmatched=True)
     for sides in ((missing, once), (once, missing), (missing, missing)):
-        with pytest.raises(wmcc.WmccError, match=r"rows without a key: 'id' is missing|the key 'id' holds Float64"):
+        with pytest.raises(wmcc.WmccError, match=r"rows without a key: 'id' is missing|the key 'id' holds .*Float64"):
             wmcc.tabulate(*sides, on="id", allow_unmatched=True)
     with pytest.raises(wmcc.InputError, match="no column 'idd'"):
         wmcc.tabulate(once, once, on="idd")
