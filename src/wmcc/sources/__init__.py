@@ -108,7 +108,8 @@ def tabulate(
         ``true`` and ``pred`` each side must have just one column beside the key, the weight and the groups.
     engine
         What reads files: ``"arrow"`` (the default: batches through the exact kernel, in bounded memory), ``"polars"``,
-        ``"duckdb"``, ``"pyspark"`` or ``"dask"``. Frames know their own. See `wmcc.sources.files`.
+        ``"duckdb"``, ``"pyspark"`` or ``"dask"``. Frames know their own. Of CSV files the named columns are read as
+        text by all of them, and labels that all look like integers are integers.
     progress
         Whether to show a progress bar while files are read; by default when standard error is a terminal.
     labels

@@ -79,7 +79,7 @@ class Cells:
         for row, (t, p, n) in enumerate(zip(self._labels["t"], self._labels["p"], self._n.tolist(), strict=True)):
             if row not in left_out:
                 looked_at = "w" in self._names and t is not None and p is not None and not {t, p} & ignore
-                bad = n - int(self.columns["good"][row]) if looked_at else 0
+                bad = n - int(self.columns["good"][row] or 0) if looked_at else 0
                 problems += Problems(n, n * (t is None), n * (p is None), bad)
         return problems
 
@@ -136,16 +136,17 @@ def _query(frame: Any, keys: list[str], weighted: bool) -> Any:
     """The query: elementary aggregations only, which is all that some engines have."""
     if not weighted:
         return frame.group_by(*keys).agg(n=nw.len())
-    # Sums of narrow types wrap or lose digits on some engines. Bad weights become null, which nothing sums or counts:
-    # what is lacking in `good` is their number. (NaN is not below infinity on any engine.)
+    # Sums of narrow types wrap or lose digits on some engines. What is lacking in `good` is the number of bad weights:
+    # null is not counted, and NaN is not below infinity on any engine.
     w = nw.col("w")
     good = (w >= 0) & (w < math.inf)
     if frame.implementation.is_dask():  # to which constants are columns of their own, and make it send rows about
         good = w.is_finite() & (w.abs() == w)
-    frame = frame.with_columns(w=w.cast(nw.Float64))
-    frame = frame.with_columns(w=nw.when(good).then(w)).with_columns(w2=w * w)
+    if frame.implementation.is_spark_like():  # which does not add up booleans
+        good = good.cast(nw.Int64)
+    frame = frame.with_columns(w=w.cast(nw.Float64)).with_columns(w2=w * w, good=good)
     return frame.group_by(*keys).agg(
-        n=nw.len(), good=w.count(), s=w.sum(), s2=nw.col("w2").sum(), low=w.min(), high=w.max()
+        n=nw.len(), good=nw.col("good").sum(), s=w.sum(), s2=nw.col("w2").sum(), low=w.min(), high=w.max()
     )
 
 
