@@ -357,6 +357,9 @@ def test_calls_that_make_no_sense():
         (lambda: wmcc.tabulate(frame, "t"), "expected two columns of labels"),
         (lambda: wmcc.tabulate(frame, "t", "p", true="t", pred="p"), "a column too many"),
         (lambda: wmcc.tabulate(frame), "got only"),
+        (lambda: wmcc.tabulate(frame, "t", "p", engine="duckdb"), "is for files"),
+        (lambda: wmcc.tabulate(frame, "t", "p", allow_unmatched=True), "goes with on="),
+        (lambda: wmcc.tabulate(frame.to_pandas(), "t", "p", frame.to_pandas()["t"]), "a Series is neither a column"),
     ):
         with pytest.raises(wmcc.InputTypeError, match=said):
             call()

@@ -201,6 +201,7 @@ def _format(name: str) -> str | None:
 
 def no_column(name: str, names: list[str], where: str | None = None) -> InputError:
     """Say that a column is not there, and which may be meant."""
+    names = [str(x) for x in names]  # pandas has other names, too
     near = difflib.get_close_matches(name, names, 1) or [x for x in names if x.lower() == name.lower()]
     shown = ", ".join(map(repr, names[:20])) + (f", … ({len(names)} in all)" if len(names) > 20 else "")
     return InputError(

@@ -52,6 +52,8 @@ def tabulate_columns(
     if on is None and (columns.true is None or columns.pred is None):
         raise InputTypeError("expected two columns of labels, as in tabulate(data, 'label', 'pred').")
     found = [find(side) for side in data if is_path(side)]
+    if engine is not None and not found:
+        raise InputTypeError(f"engine={engine!r} is for files; a frame is tabulated by its own.")
     with reading(found, progress) as bar, _sentences(found), _one_at_a_time(data, engine):
         if on is not None:
             keys, session = _names(on, "on"), dict[str, Any]()
