@@ -22,6 +22,9 @@ from .texts import ignored_texts, typed
 BATCH = 1 << 20
 """Most rows of a batch. The files' own row groups may be smaller."""
 
+AHEAD = 8
+"""Batches of Parquet that may be decoded and wait for the kernel."""
+
 
 def scan(files: Files, columns: Columns, rules: Rules, threads: int | None, progress: Progress) -> Tables:
     """Tables of files, one batch after the other."""
@@ -48,8 +51,6 @@ def scan(files: Files, columns: Columns, rules: Rules, threads: int | None, prog
 
 def _batches(files: Files, columns: Columns, progress: Progress) -> Iterator[tuple[str, int, Data]]:
     """Batches that are not empty: the file each is of, the number of its first row there, and its columns."""
-    import pyarrow as pa
-
     wanted = columns.plain()
     if wanted is not None:
         files.check_headers(wanted)
@@ -62,25 +63,52 @@ def _batches(files: Files, columns: Columns, progress: Progress) -> Iterator[tup
     text = set(wanted or ()) - {weight} if files.format in ("csv", "tsv") else set(files.partitions)
     if progress.shown and files.format in ("parquet", "ipc"):
         progress.total(data.count_rows())
-    scanner = data.scanner(columns=wanted, batch_size=BATCH, batch_readahead=4, fragment_readahead=2, **_lean(files))
     before, first = None, 0
-    for tagged in scanner.scan_batches():
-        batch, path = tagged.record_batch, getattr(tagged.fragment, "path", files.name)
+    for path, table in (_row_groups if files.format == "parquet" else _scanned)(data, wanted):
         if path != before:
             before, first = path, 0
-        if batch.num_rows:
-            yield path, first, Data(nw.from_native(pa.Table.from_batches([batch])), text)
-        first += batch.num_rows
-        progress.advance(batch.num_rows)
+        for start in range(0, table.num_rows, BATCH):
+            part = table.slice(start, BATCH)
+            yield path, first + start, Data(nw.from_native(part), text)
+            progress.advance(part.num_rows)
+        first += table.num_rows
 
 
-def _lean(files: Files) -> dict[str, Any]:
-    """Keep Arrow from holding the bytes of a whole Parquet file before it decodes them."""
-    if files.format != "parquet":
-        return {}
+def _row_groups(data: Any, columns: list[str] | None) -> Iterator[tuple[str, Any]]:
+    """Batches of Parquet files, some row groups after the others: a scan of all may run a gigabyte ahead of us."""
     from pyarrow import dataset as ds
 
-    return {"fragment_scan_options": ds.ParquetFragmentScanOptions(pre_buffer=False)}
+    lean = ds.ParquetFragmentScanOptions(pre_buffer=False)  # not the bytes of a whole file before it is decoded
+    for whole in data.get_fragments():
+        for ids in _shares(whole.row_groups):
+            part = whole.subset(row_group_ids=ids)
+            yield from _scanned(part, columns, schema=data.schema, fragment_scan_options=lean)
+
+
+def _shares(groups: list[Any]) -> Iterator[list[int]]:
+    """Row groups, by their numbers, in shares of some million rows."""
+    share: list[int] = []
+    rows = 0
+    for group in groups:
+        if share and rows + group.num_rows > AHEAD * BATCH:
+            yield share
+            share, rows = [], 0
+        share.append(group.id)
+        rows += group.num_rows
+    if share:
+        yield share
+
+
+def _scanned(data: Any, columns: list[str] | None, **options: Any) -> Iterator[tuple[str, Any]]:
+    """Batches as Arrow scans them, and the file each is of."""
+    import pyarrow as pa
+
+    if hasattr(data, "get_fragments"):
+        options["fragment_readahead"] = 2
+    scanner = data.scanner(columns=columns, batch_size=BATCH, batch_readahead=4, **options)
+    for tagged in scanner.scan_batches():
+        path = str(getattr(data, "path", None) or getattr(tagged.fragment, "path", ""))
+        yield path, pa.Table.from_batches([tagged.record_batch])
 
 
 def _in(path: str, problem: WmccError) -> WmccError:
