@@ -169,10 +169,10 @@ def dataset(files: Files, columns: Collection[str] | None = None, weight: str | 
     data = ds.dataset(source, format=kind, **options)
     if files.format not in ("parquet", "ipc") or len(files.paths) == 1 or columns is None:
         return data
-    return ds.dataset(source, schema=_common_schema(files, data, columns, weight, pa), format=kind, **options)
+    return ds.dataset(source, schema=_common_schema(files, data, columns, pa), format=kind, **options)
 
 
-def _common_schema(files: Files, data: Any, columns: Collection[str], weight: str | None, pa: Any) -> Any:
+def _common_schema(files: Files, data: Any, columns: Collection[str], pa: Any) -> Any:
     """Types that hold the values of every file: the first one's may be too narrow for the others."""
     parts = {fragment.path: fragment.physical_schema for fragment in data.get_fragments()}
     schemas = []
@@ -182,8 +182,6 @@ def _common_schema(files: Files, data: Any, columns: Collection[str], weight: st
                 raise no_column(name, schema.names, path)
         schemas.append(pa.schema([schema.field(name) for name in columns if name in schema.names]))
     schema = pa.unify_schemas(schemas, promote_options="permissive")
-    if weight is not None and weight in schema.names and pa.types.is_floating(schema.field(weight).type):
-        schema = schema.set(schema.get_field_index(weight), pa.field(weight, pa.float64()))
     for name in files.partitions:
         schema = schema.append(pa.field(name, pa.string()))
     return schema
