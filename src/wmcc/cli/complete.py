@@ -32,7 +32,7 @@ def _names(name: str) -> list[str]:
         from ..sources.files import find
 
         files = find(name)
-        if files.format in ("csv", "tsv"):
+        if files.is_csv:
             return next(csv.reader([_line(files.paths[0])], delimiter="\t" if files.format == "tsv" else ","))
         if files.format == "jsonl":
             return list(json.loads(_line(files.paths[0])))

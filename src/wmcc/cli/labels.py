@@ -41,7 +41,7 @@ def kind_of(sides: list[tuple[Any, str | None]], taken: set[str], engine: str | 
 
 def _schema(data: Any, engine: str) -> dict[str, Kind]:
     files = find(data)
-    if files.format in ("csv", "tsv"):  # text, and the library makes sense of it
+    if files.is_csv:  # text, and the library makes sense of it
         return dict.fromkeys(files.header(files.paths[0]), str)
     if engine == "arrow":
         import pyarrow as pa

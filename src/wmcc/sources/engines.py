@@ -85,7 +85,7 @@ def _duckdb(files: Files, columns: Collection[str] | None, session: dict[str, An
     connection = session["duckdb"]
     if files.format == "ipc":
         return connection.from_arrow(dataset(files, columns)), set(files.partitions)
-    if files.format == "csv" or files.format == "tsv":
+    if files.is_csv:
         options = {"sep": files.separator, "header": True, "quotechar": '"', "escapechar": '"'}
         guess = {"all_varchar": True} if columns is not None else {"sample_size": -1}
         relation = connection.read_csv(paths, union_by_name=True, hive_partitioning=False, **options, **guess)
@@ -153,7 +153,7 @@ def dataset(files: Files, columns: Collection[str] | None = None, weight: str | 
     """
     pa, ds = module("pyarrow", "arrow"), module("pyarrow.dataset", "arrow")
     kind: Any = {"ipc": "ipc", "jsonl": "json"}.get(files.format)
-    if files.format in ("csv", "tsv"):
+    if files.is_csv:
         csv = module("pyarrow.csv", "arrow")
         coded = pa.dictionary(pa.int32(), pa.string())
         types = {name: pa.float64() if name == weight else coded for name in columns or ()}

@@ -48,6 +48,11 @@ class Files(NamedTuple):
     root: str | None = None
 
     @property
+    def is_csv(self) -> bool:
+        """Whether all fields are text, and the first line names the columns."""
+        return self.format in ("csv", "tsv")
+
+    @property
     def separator(self) -> str:
         """What stands between the fields of a text file."""
         return "\t" if self.format == "tsv" else ","
@@ -62,7 +67,7 @@ class Files(NamedTuple):
 
     def check_headers(self, columns: Collection[str]) -> None:
         """Refuse CSV files that lack a column, or have it twice; engines would take another one, or the first."""
-        if self.format not in ("csv", "tsv") or is_address(self.paths[0]):
+        if not self.is_csv or is_address(self.paths[0]):
             return
         for path in self.paths:
             header = self.header(path)

@@ -227,9 +227,8 @@ def _tabulate_groups(
             table = tabulate_arrays(truth, pred, part, rules, threads, name)
             add(tables, key, table)  # null and NaN are one key
     except (LabelError, WeightError):
-        tabulate_arrays(
-            columns[0], columns[1], weights, rules, threads, name
-        )  # raises the same, with the row in the frame
+        # All rows at once raise the same, with the number that the row has in the frame.
+        tabulate_arrays(columns[0], columns[1], weights, rules, threads, name)
         raise
     return tables
 

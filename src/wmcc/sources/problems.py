@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import InputError, LabelError, WeightError, WmccError
+from ..labels import Label, listed
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -68,3 +69,11 @@ class Problems(NamedTuple):
 
 def _rows(count: int, total: int) -> str:
     return f"{count:,} of {total:,} rows {'has' if count == 1 else 'have'}"
+
+
+def unknown_labels(rows: int, where: str, label: Label, labels: tuple[Label, ...]) -> LabelError:
+    """Say that rows have a label that is not among those the caller named."""
+    return LabelError(
+        f"{rows:,} rows have a label{where} that is not among labels=({listed(labels)}); one is {label!r}.",
+        "add it to labels, or name it in ignore= to leave such rows out (they are counted).",
+    )

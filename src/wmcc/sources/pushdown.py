@@ -13,13 +13,13 @@ import numpy as np
 
 from .. import tally
 from ..arraytypes import IntArray
-from ..errors import LabelError, TooManyClassesError
-from ..labels import Label, as_label, check_count, listed
+from ..errors import TooManyClassesError
+from ..labels import Label, as_label, check_count
 from ..table import Table
 from . import texts
 from .codebook import NOTHING, Codebook, Rules
 from .groups import Key, Tables, add, plain_key
-from .problems import Problems
+from .problems import Problems, unknown_labels
 
 MOST_CELLS = 1 << 23
 """Rows that a group-by may return. More are no table of classes, and would not be small."""
@@ -107,11 +107,8 @@ class Cells:
             unknown = kept & (codes == tally.UNKNOWN)
             if unknown.any():
                 label = self._labels[role][rows[np.argmax(unknown)]]
-                raise LabelError(
-                    f"{n[unknown].sum():,} rows have a label in {self._names[role]!r} that is not among "
-                    f"labels=({listed(rules.labels or ())}); one is {label!r}.",
-                    "add it to labels, or name it in ignore= to leave such rows out (they are counted).",
-                )
+                where = f" in {self._names[role]!r}"
+                raise unknown_labels(int(n[unknown].sum()), where, label, rules.labels or ())
         size, ignored = len(codebook.classes), int(n[~kept].sum())
         at, classes = (t[kept], p[kept]), tuple(range(size))
         total = np.zeros((size, size), dtype=np.int64)

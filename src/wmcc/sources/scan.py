@@ -60,7 +60,7 @@ def _batches(files: Files, columns: Columns, progress: Progress) -> Iterator[tup
     for name in wanted or ():
         if name not in known:
             raise no_column(name, known)
-    text = set(wanted or ()) - {weight} if files.format in ("csv", "tsv") else set(files.partitions)
+    text = set(wanted or ()) - {weight} if files.is_csv else set(files.partitions)
     if progress.shown and files.format in ("parquet", "ipc"):
         progress.total(data.count_rows())
     before, first = None, 0

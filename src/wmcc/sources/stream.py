@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -105,10 +106,8 @@ class Accumulator:
 
     def _drop_oldest(self) -> None:
         if not self._old:
-            running = self._nothing
-            for update in reversed(self._new):
-                running = update + running
-                self._old = [*self._old, running]
+            sums = accumulate(reversed(self._new), initial=self._nothing)
+            self._old = list(sums)[1:]
             self._new, self._total = [], self._nothing
         self._old = self._old[:-1]
 

@@ -97,10 +97,7 @@ def _data(data: Any, engine: str | None, columns: Columns, session: dict[str, An
     """Return a frame, or open a file as one; ``session`` is what two that are to be joined have in common."""
     if is_path(data):
         files, wanted = find(data), columns.plain()
-        if session is not None and files.format in (
-            "csv",
-            "tsv",
-        ):  # which of a file's columns are wanted is found out later
+        if session is not None and files.is_csv:  # which of a file's columns are wanted is found out later
             guess = any(x is not None and not isinstance(x, (str, tuple)) for x in columns)
             wanted = None if guess else files.header(files.paths[0])
         elif session is not None:

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .. import labels as _labels
-from ..errors import LabelError
 from ..labels import Label
 from ..table import Table
 from .codebook import Rules, with_positive
 from .groups import Tables, add
+from .problems import unknown_labels
 
 INTEGER = re.compile(r"(-?(?:0|[1-9][0-9]{0,17}))(?:\.0*)?")
 BOOLEAN = {"true": True, "false": False}
@@ -71,10 +71,6 @@ def _typed(table: Table, read: Callable[[str], Label], rules: Rules) -> Table:
         unknown = [k for k, label in enumerate(table.labels) if label not in rules.labels]
         if unknown:
             rows = int(table.n[unknown].sum() + table.n[:, unknown].sum() - table.n[unknown][:, unknown].sum())
-            raise LabelError(
-                f"{rows:,} rows have a label that is not among labels=({_labels.listed(rules.labels)}); "
-                f"one is {table.labels[unknown[0]]!r}.",
-                "add it to labels, or name it in ignore= to leave such rows out (they are counted).",
-            )
+            raise unknown_labels(rows, "", table.labels[unknown[0]], rules.labels)
         table = table._aligned(rules.labels)
     return with_positive(table, rules.positive)
