@@ -21,7 +21,7 @@ LAYERS = [
     {"table"},
     {"sources"},
     {"matrices", "measures"},
-    {"inference"},
+    {"inference", "robustness"},
     {"report"},
     {"adapters", "demo"},
     {"cli"},
@@ -69,7 +69,8 @@ def test_all_is_sorted_and_true():
 
 def test_the_public_names():
     assert set(wmcc.__all__) == {
-        "Accumulator", "accuracy", "balanced_accuracy", "CLASS_MEASURES", "ecc", "effective_sample_size", "InputError",
+        "Accumulator", "accuracy", "balanced_accuracy", "Certificate", "certify", "CLASS_MEASURES", "Curve", "ecc",
+        "effective_sample_size", "InputError",
         "InputTypeError", "kappa", "kernel", "LabelError", "mcc", "Measure", "MEASURES", "MissingDependencyError",
         "mpc1", "mpc2", "SchemaError", "Score", "score", "Table", "tabulate", "TooManyClassesError",
         "UndefinedMeasureError", "UndefinedMeasureWarning", "WeightError", "WmccError",

@@ -16,6 +16,7 @@ from .inference import effective_sample_size
 from .measures import CLASS_MEASURES, MEASURES, accuracy, balanced_accuracy, ecc, kappa, mcc, mpc1, mpc2
 from .measures.base import Measure
 from .report import Score, score
+from .robustness import Certificate, Curve, certify
 from .sources import Accumulator, tabulate
 from .table import Table
 from .tally import kernel
@@ -24,7 +25,10 @@ __all__ = [
     "Accumulator",
     "accuracy",
     "balanced_accuracy",
+    "Certificate",
+    "certify",
     "CLASS_MEASURES",
+    "Curve",
     "ecc",
     "effective_sample_size",
     "InputError",

@@ -163,7 +163,7 @@ def tabulate(
     rules = make_rules(labels, ignore, positive)
     if threads is not None:
         threads = _whole_number(threads, "threads")
-    if on is None and true is None and pred is None and not _names_a_column(y_true, y_pred):
+    if on is None and true is None and pred is None and not names_a_column(y_true, y_pred):
         if y_pred is None:
             raise InputTypeError(f"expected y_true and y_pred; got only {type(y_true).__name__}.")
         for name, given in (("by", by), ("engine", engine), ("weight", weight)):
@@ -187,7 +187,7 @@ def tabulate(
     )
 
 
-def _names_a_column(y_true: Any, y_pred: Any) -> bool:
+def names_a_column(y_true: Any, y_pred: Any) -> bool:
     """Whether ``y_pred`` is the name of a column, or an expression, and ``y_true`` therefore a frame or a file."""
     if isinstance(y_true, np.ndarray):
         return False

@@ -1,0 +1,6 @@
+"""How far a measure moves when the weights move: ranges that are true, and where they are reached."""
+
+from .certificate import Certificate, Curve, End
+from .certify import certify
+
+__all__ = ["Certificate", "Curve", "End", "certify"]

@@ -1,0 +1,202 @@
+"""What the measures need of a box of tables, as intervals: shares, their differences, and second moments.
+
+A measure does not change when a table is scaled, so all is written in shares of the total, which move far
+less than sums do. Numbers that move together are enclosed together: a share's quotient knows that what
+is in the numerator is in the denominator, the shares of all classes add up to one, and the difference
+r_k − q_k knows that the diagonal cell cancels.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..arraytypes import Array, FloatArray
+from .interval import UNIT, Interval, dot, fraction_max, others, squares, up
+
+
+class Aggregates:
+    """Enclosures over the box low <= C <= high; the last two axes are those of the table.
+
+    Vectors over classes, or numbers (with a last axis of one); each is computed when it is first asked for.
+    `TwinAggregates` has the same for two predictions of the same rows.
+    """
+
+    def __init__(self, low: FloatArray, high: FloatArray) -> None:
+        self.low, self.high = low, high
+        K = low.shape[-1]
+        C = np.stack([low, high])  # the same sums of both, in one go
+        off = 1.0 - np.eye(K)
+        d = np.array(np.diagonal(C, axis1=-2, axis2=-1))
+        errors = C * off
+        FN, FP = errors.sum(-1), errors.sum(-2)
+        without_row = others(C.swapaxes(-1, -2)).swapaxes(-1, -2)  # [k, l]: column l without row k
+        TN = (without_row * off).sum(-1)
+        # Sums of numbers of one sign and no subtraction: a relative error of a few units is all there is.
+        pad = (K * K + 8) * UNIT
+        self.TP, self.FN, self.FP, self.TN = (Interval(x[0] * (1 - pad), x[1] * (1 + pad)) for x in (d, FN, FP, TN))
+
+    @cached_property
+    def s(self) -> Interval:
+        """Σ C; the only one that is not a share."""
+        return self.TP.sum() + self.FN.sum()
+
+    @cached_property
+    def _rows(self) -> tuple[Interval, Interval]:
+        return _parts(self.TP + self.FN, self.FP + self.TN)
+
+    @cached_property
+    def _columns(self) -> tuple[Interval, Interval]:
+        return _parts(self.TP + self.FP, self.FN + self.TN)
+
+    @property
+    def r(self) -> Interval:
+        """Share of each true class."""
+        return self._rows[0]
+
+    @property
+    def q(self) -> Interval:
+        """Share of each predicted class."""
+        return self._columns[0]
+
+    @property
+    def not_r(self) -> Interval:
+        """1 − r, as the share of the other classes."""
+        return self._rows[1]
+
+    @property
+    def not_q(self) -> Interval:
+        """1 − q, likewise."""
+        return self._columns[1]
+
+    @cached_property
+    def _correct(self) -> tuple[Interval, Interval]:
+        return _parts(self.TP.sum(), self.FN.sum())
+
+    @property
+    def T(self) -> Interval:  # noqa: N802
+        """Correct share."""
+        return self._correct[0]
+
+    @property
+    def o(self) -> Interval:
+        """1 − T, the share of errors."""
+        return self._correct[1]
+
+    @cached_property
+    def recall(self) -> Interval:
+        """C_kk / r_k."""
+        return _parts(self.TP, self.FN)[0]
+
+    @cached_property
+    def x(self) -> Interval:
+        """Difference r − q = (FN − FP)/s: the diagonal cancels, and is in the denominator alone."""
+        rest = self.TP + self.TN
+
+        def largest(more: Interval, less: Interval) -> FloatArray:
+            v = more.hi - less.lo
+            share = _share(v, np.where(v > 0, rest.lo, rest.hi) + more.hi + less.lo)
+            return np.asarray(up(share + 8 * UNIT * np.abs(share)))
+
+        return Interval(-largest(self.FP, self.FN), largest(self.FN, self.FP))
+
+    @cached_property
+    def q_over_r(self) -> Interval:
+        """Quotient q / r; means nothing for classes that are not `present`."""
+        return _quotient(self.TP, self.FP, self.FN)
+
+    @cached_property
+    def nq_over_nr(self) -> Interval:
+        """(1 − q) / (1 − r)."""
+        return _quotient(self.TN, self.FN, self.FP)
+
+    @cached_property
+    def rq(self) -> Interval:
+        """Σ r q."""
+        return dot(self.r, self.q)
+
+    @cached_property
+    def P(self) -> Interval:  # noqa: N802
+        """1 − Σ r²."""
+        return (1.0 - squares(self.r)).at_least(0.0)
+
+    @cached_property
+    def Q(self) -> Interval:  # noqa: N802
+        """1 − Σ q²."""
+        return (1.0 - squares(self.q)).at_least(0.0)
+
+    @cached_property
+    def alpha(self) -> Interval:
+        """P − N = Σ over a ≠ b of x_ab (1 − r_a + r_b): never negative, and small where there are few errors."""
+        return _weighted_errors(self.r, self.low, self.high)
+
+    @cached_property
+    def beta(self) -> Interval:
+        """Q − N = Σ over a ≠ b of x_ab (1 + q_a − q_b)."""
+        return _weighted_errors(-self.q, self.low, self.high)
+
+    @cached_property
+    def N(self) -> Interval:  # noqa: N802
+        """T − Σ r q."""
+        return (self.T - self.rq) & (self.P - self.alpha) & (self.Q - self.beta)
+
+    @cached_property
+    def phi(self) -> Interval:
+        """MCC of each class against the rest: its range, as it never falls in TP and TN, nor rises in FP and FN."""
+        low = _mcc(self.TP.lo, self.TN.lo, self.FP.hi, self.FN.hi)
+        high = _mcc(self.TP.hi, self.TN.hi, self.FP.lo, self.FN.lo)
+        return Interval(low.lo, high.hi).between(-1.0, 1.0)
+
+    @cached_property
+    def present(self) -> Array:
+        """Classes that have weight in truth and prediction somewhere in the box."""
+        return np.asarray(((self.TP.hi + self.FN.hi) > 0) & ((self.TP.hi + self.FP.hi) > 0))
+
+    @cached_property
+    def in_truth(self) -> Array:
+        """Classes that have weight in truth everywhere in the box."""
+        return np.asarray((self.TP.lo + self.FN.lo) > 0)
+
+
+def _share(part: FloatArray, total: FloatArray) -> FloatArray:
+    return np.divide(part, total, out=np.zeros_like(total), where=total > 0)
+
+
+def _parts(part: Interval, rest: Interval) -> tuple[Interval, Interval]:
+    """Shares part / (part + rest) and rest / (part + rest), where the two move independently of each other."""
+
+    def range_of(a: Interval, b: Interval) -> Interval:
+        least, most = _share(a.lo, a.lo + b.hi), _share(a.hi, a.hi + b.lo)
+        return Interval(least * (1 - 4 * UNIT), np.minimum(up(most * (1 + 4 * UNIT)), 1.0))
+
+    return range_of(part, rest), range_of(rest, part)
+
+
+def _quotient(common: Interval, over: Interval, under: Interval) -> Interval:
+    """(common + over) / (common + under); rises in ``over``, falls in ``under``, is monotone in ``common``."""
+    hi = [(c + over.hi) / (c + under.lo) for c in (common.lo, common.hi)]
+    lo = [(c + over.lo) / (c + under.hi) for c in (common.lo, common.hi)]
+    least = np.nan_to_num(np.fmin(*lo), nan=0.0, posinf=np.inf) * (1 - 8 * UNIT)
+    most = np.where(common.lo + under.lo > 0, np.fmax(*hi), np.inf) * (1 + 8 * UNIT)
+    return Interval(least, most)
+
+
+def _weighted_errors(r: Interval, low: FloatArray, high: FloatArray) -> Interval:
+    """Σ over a ≠ b of x_ab (1 − r_a + r_b)."""
+    off = 1.0 - np.eye(low.shape[-1])
+    gap = (1.0 - (r[..., :, np.newaxis] - r[..., np.newaxis, :])).at_least(0.0)
+    return Interval(-fraction_max(-off * gap.lo, low, high), fraction_max(off * gap.hi, low, high)).at_least(0.0)
+
+
+def _mcc(TP: Any, TN: Any, FP: Any, FN: Any) -> Interval:
+    """MCC of four sums; 0 where it is undefined, which at an extreme corner of a box is also its limit."""
+    TP, TN, FP, FN = (Interval.exactly(x) for x in (TP, TN, FP, FN))
+    margins = (TP + FP, TP + FN, TN + FP, TN + FN)
+    roots = [margin.sqrt() for margin in margins]
+    zero = np.logical_or.reduce([a.hi + b.hi == 0 for a in (TP, TN) for b in (FP, FN)])
+    value = (TP / (roots[0] * roots[1])) * (TN / (roots[2] * roots[3])) - (FP / (roots[0] * roots[2])) * (
+        FN / (roots[1] * roots[3])
+    )
+    return Interval(np.where(zero, 0.0, value.lo), np.where(zero, 0.0, value.hi))

@@ -1,0 +1,69 @@
+"""The box of weights that each have bounds of their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, InputTypeError, WeightError
+from ..labels import listed
+from ..measures.base import as_table
+from ..sources import names_a_column
+from ..sources.columns import place, weight_array
+from ..table import Table
+from .box import Box
+
+
+def bounded_box(table: Table, rows: tuple[Any, ...], lower: Any, upper: Any, options: dict[str, Any]) -> Box:
+    """Tabulate the bounds as the weights were, and return the box between them."""
+    y_true, y_pred, sample_weight, weight = rows
+    tables = [table, table]
+    for i, (name, given) in enumerate((("lower", lower), ("upper", upper))):
+        if given is None:
+            continue
+        if isinstance(y_true, Table) != isinstance(given, Table):
+            raise InputTypeError(
+                f"{name} is a {type(given).__name__}; it must be given as the weights are: "
+                "a Table with a Table, weights with rows, a column with a frame or file."
+            )
+        if isinstance(given, Table):
+            tables[i] = given
+        elif names_a_column(None, given):
+            third = options.get("on") is not None and sample_weight is not None  # where the weights' column was named
+            columns = (given, weight) if third else (sample_weight, given)
+            tables[i] = as_table(y_true, y_pred, *columns, **options)
+        else:
+            _check_rows(sample_weight, given, name)
+            tables[i] = as_table(y_true, y_pred, given, **options)
+        if tables[i].labels != table.labels or not np.array_equal(tables[i].n, table.n):
+            raise InputError(
+                f"the table of {name} is of other rows: its labels are {listed(tables[i].labels)} "
+                f"and it has {tables[i].rows:,} rows; expected {listed(table.labels)} and {table.rows:,}."
+            )
+    box = Box.between(tables[0].w_exact, tables[1].w_exact)
+    nominal = Box.between(tables[0].w_exact, table.w_exact), Box.between(table.w_exact, tables[1].w_exact)
+    for name, part in zip(("lower", "upper"), nominal, strict=True):
+        wrong = next((i for i, (a, b) in enumerate(zip(part.low, part.high, strict=True)) if a > b), None)
+        if wrong is not None:
+            a, b = divmod(wrong, len(table.labels))
+            side = "above" if name == "lower" else "below"
+            raise WeightError(
+                f"{name} is {side} the weights in the cell of true {table.labels[a]!r}, predicted {table.labels[b]!r}.",
+                "bounds must be such that lower <= weight <= upper.",
+            )
+    return box
+
+
+def _check_rows(weights: Any, given: Any, name: str) -> None:
+    bound = weight_array(given)
+    own = np.ones(bound.shape) if weights is None else weight_array(weights)
+    if own.shape != bound.shape:
+        raise InputError(f"{name} must have the shape of the weights, {own.shape}; it has {bound.shape}.")
+    bad = np.flatnonzero((bound > own) if name == "lower" else (bound < own))
+    if bad.size:
+        row = int(bad[0])
+        raise WeightError(
+            f"{place(name, bound, row)} is {bound.flat[row]!r}, and the weight there is {own.flat[row]!r}; "
+            "expected lower <= weight <= upper."
+        )

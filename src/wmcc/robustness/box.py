@@ -1,0 +1,159 @@
+"""The set of tables that can be reached when the weights move: a box, with exact ends.
+
+Each observation is in one cell and moves on its own, so the cells move independently, each between the sum of
+the smallest and the sum of the largest weights that its observations may have. The ends are exact integers
+in a common unit; the search works on float64 numbers rounded outward from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arraytypes import Array, FloatArray
+from ..exact import Exact
+from ..measures.base import Measure, on_zero
+from ..table import Margins, Table
+from .interval import down, up
+
+
+class Condition(NamedTuple):
+    """Something that a statement rests on, and whether it holds here."""
+
+    sentence: str
+    met: bool
+
+
+class Box:
+    """Cells between ``low`` and ``high``, as lists of integers (row by row) in a common unit.
+
+    Parameters
+    ----------
+    low, high
+        Every table that can be reached has its cells between these.
+    reached
+        Lower ends that are certainly reached, where ``low`` may lie beyond what can be; None if it does not.
+    conditions
+        What the box rests on.
+    """
+
+    def __init__(
+        self,
+        low: list[int],
+        high: list[int],
+        exponent: int,
+        reached: list[int] | None = None,
+        conditions: tuple[Condition, ...] = (),
+    ) -> None:
+        self.low, self.high, self.exponent = low, high, exponent
+        self.reached, self.conditions = reached, conditions
+
+    # ---- making ------------------------------------------------------------------------------------
+
+    @classmethod
+    def relative(cls, w: Exact, eps: float) -> Box:
+        """Every weight between (1 − ε) and (1 + ε) times its own."""
+        p, q = eps.as_integer_ratio()
+        cells = _flat(w)
+        low, high = q - p, q + p
+        return cls([low * c for c in cells], [high * c for c in cells], w.exponent - q.bit_length() + 1)
+
+    @classmethod
+    def absolute(cls, w: Exact, n: Array, w_min: FloatArray, w_max: FloatArray, eps: float) -> Box:
+        """Every weight within ε of its own, and not negative."""
+        p, q = eps.as_integer_ratio()
+        shift = 1 - q.bit_length()
+        # Σ max(w − ε, 0) is not known from the sums where some weights of a cell are above ε and some below.
+        mixed = (w_min < eps) & (w_max > eps)
+        exponent = min(w.exponent, shift, *(1 - x.as_integer_ratio()[1].bit_length() for x in w_min[mixed].tolist()))
+        cells = [c << (w.exponent - exponent) for c in _flat(w)]
+        step = p << (shift - exponent)
+        counts: list[int] = n.ravel().tolist()
+        high = [c + k * step for c, k in zip(cells, counts, strict=True)]
+        low = [max(c - k * step, 0) for c, k in zip(cells, counts, strict=True)]
+        condition = Condition(
+            "no cell has weights both above and below ε, so its smallest sum is known", not mixed.any()
+        )
+        if condition.met:
+            return cls(low, high, exponent, None, (condition,))
+        reached = [
+            low[i] if not mixed.flat[i] else c - k * _whole(float(least), exponent)
+            for i, (c, k, least) in enumerate(zip(cells, counts, w_min.flat, strict=True))
+        ]
+        return cls(low, high, exponent, reached, (condition,))
+
+    @classmethod
+    def between(cls, lower: Exact, upper: Exact) -> Box:
+        """Cells between sums that were made from bounds for each weight."""
+        exponent = min(lower.exponent, upper.exponent)
+        low, high = ([c << (x.exponent - exponent) for c in _flat(x)] for x in (lower, upper))
+        return cls(low, high, exponent)
+
+    # ---- reading ------------------------------------------------------------------------------------
+
+    @cached_property
+    def size(self) -> int:
+        """Number of classes (of a table; not of joint cells)."""
+        return int(len(self.low) ** 0.5 + 0.5)
+
+    @cached_property
+    def _unit(self) -> int:
+        return max(sum(self.high), 1)
+
+    @cached_property
+    def floor(self) -> FloatArray:
+        """Lower ends as shares of the largest total, rounded down."""
+        shares = np.array([c / self._unit for c in self.low])
+        return np.asarray(np.where(shares > 0, down(shares), 0.0))
+
+    @cached_property
+    def ceiling(self) -> FloatArray:
+        """Upper ends as shares of the largest total, rounded up."""
+        shares = np.array([c / self._unit for c in self.high])
+        return np.asarray(np.where([c > 0 for c in self.high], up(shares), 0.0))
+
+    @cached_property
+    def fixed(self) -> Array:
+        """Cells that do not move."""
+        return np.array([a == b for a, b in zip(self.low, self.high, strict=True)])
+
+    def cells(self, position: Sequence[float], reached: bool = True) -> tuple[list[int], int]:
+        """Exact sums at a position (0 at the lower, 1 at the upper end of each cell), and their power of two."""
+        low = self.reached if reached and self.reached is not None else self.low
+        if all(t in (0.0, 1.0) for t in position):
+            return [b if t else a for a, b, t in zip(low, self.high, position, strict=True)], self.exponent
+        bits = 60
+        parts = [round(t * (1 << bits)) for t in position]
+        cells = [(a << bits) + t * (b - a) for a, b, t in zip(low, self.high, parts, strict=True)]
+        return cells, self.exponent - bits
+
+    def value(self, measure: Measure, position: Sequence[float], reached: bool = True) -> float:
+        """Return the measure at a position: the float64 nearest to it, or in rare cases its neighbour."""
+        return measure.value(margins(self.cells(position, reached)[0], self.size), on_zero(0.0, measure.title)) + 0.0
+
+
+def margins(cells: Sequence[int], K: int) -> Margins:
+    """Margins of a table given row by row."""
+    r = [sum(cells[k * K : k * K + K]) for k in range(K)]
+    return Margins(sum(r), r, [sum(cells[k::K]) for k in range(K)], list(cells[:: K + 1]))
+
+
+def box_of(table: Table, eps: float, model: str) -> Box:
+    """Return the box of a table for a model: ``"relative"`` or ``"absolute"``."""
+    if model == "relative":
+        return Box.relative(table.w_exact, eps)
+    return Box.absolute(table.w_exact, table.n, table.w_min, table.w_max, eps)
+
+
+def _flat(w: Exact) -> list[int]:
+    rows = w.integers()
+    return [c for row in rows for c in row] if rows and isinstance(rows[0], list) else list(rows)
+
+
+def _whole(x: float, exponent: int) -> int:
+    """A float in units of 2**exponent, which divide it."""
+    p, q = x.as_integer_ratio()
+    return p << (1 - q.bit_length() - exponent)

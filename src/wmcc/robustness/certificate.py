@@ -1,0 +1,237 @@
+"""Certificates: between which values a measure lies, whatever the weights within a box."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from ..arraytypes import FloatArray
+from ..errors import InputError
+from ..measures import MEASURES
+from ..table import Table
+from ..text import decimal, grid, html_table, number
+from .box import Box, Condition
+from .witness import row_positions
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of a certified range.
+
+    Parameters
+    ----------
+    bound
+        No weighting within the box goes beyond this.
+    attained
+        The value at the witness, a table that some weighting within the box has.
+    exact
+        Whether the two are the same number (the bound is it, rounded outward).
+    position
+        Where the witness has each cell: 0 at its smallest sum, 1 at its largest.
+    nodes
+        Boxes that the search looked at; 0 for a closed form.
+    """
+
+    bound: float
+    attained: float
+    exact: bool
+    position: FloatArray = field(repr=False)
+    nodes: int = 0
+    box: Box = field(repr=False, compare=False, default=None)  # type: ignore[assignment]
+
+    @property
+    def gap(self) -> float:
+        """How far the bound may be from the true end; 0 where it is exact."""
+        return 0.0 if self.exact else abs(self.bound - self.attained)
+
+    @property
+    def cells(self) -> FloatArray:
+        """Sums of the weights per cell at the witness."""
+        cells, exponent = self.box.cells(self.position.ravel().tolist())
+        values = [_scaled(c, exponent) for c in cells]
+        return np.array(values).reshape(self.position.shape)
+
+
+def _scaled(c: int, exponent: int) -> float:
+    return float(c << exponent) if exponent >= 0 else c / (1 << -exponent)
+
+
+@dataclass(frozen=True, repr=False)
+class Certificate:
+    """What `wmcc.certify` returns: the range of a measure over all weightings within a box.
+
+    Parameters
+    ----------
+    measure
+        Name of the measure.
+    model
+        ``"relative"``, ``"absolute"``, or ``"bounds"`` where each weight came with its own.
+    eps
+        How far each weight may be off; NaN for ``"bounds"``.
+    value
+        The measure at the weights as they are.
+    lower, upper
+        The two ends. `low` and `high` are their bounds.
+    conditions
+        What the statement rests on, and whether it holds.
+    labels
+        Classes, in the order of the witnesses' rows and columns.
+    """
+
+    measure: str
+    model: str
+    eps: float
+    value: float
+    lower: End
+    upper: End
+    conditions: tuple[Condition, ...]
+    labels: tuple[Any, ...]
+
+    @property
+    def low(self) -> float:
+        """The measure is at least this, whatever the weights within the box."""
+        return self.lower.bound
+
+    @property
+    def high(self) -> float:
+        """The measure is at most this, whatever the weights within the box."""
+        return self.upper.bound
+
+    @property
+    def exact(self) -> bool:
+        """Whether both ends are attained."""
+        return self.lower.exact and self.upper.exact
+
+    def weights(
+        self, end: str, y_true: Any, y_pred: Any, sample_weight: Any = None, *, lower: Any = None, upper: Any = None
+    ) -> FloatArray:
+        """Return a weight for each row with which the measure has the value attained at an end.
+
+        Parameters
+        ----------
+        end
+            ``"low"`` or ``"high"``.
+        y_true, y_pred, sample_weight
+            The rows that the certificate is about.
+        lower, upper
+            The bounds of each weight, where the certificate was made from bounds.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> t, c, w = [0, 0, 1, 1, 1], [0, 1, 1, 1, 0], [5, 2, 3, 3, 1]
+        >>> certificate = wmcc.certify(t, c, w, measure="mcc", eps=0.2)
+        >>> worst = certificate.weights("low", t, c, w)
+        >>> worst
+        array([4. , 2.4, 2.4, 2.4, 1.2])
+        >>> round(wmcc.mcc(t, c, worst), 6), round(certificate.lower.attained, 6)
+        (0.430414, 0.430414)
+        """
+        if end not in ("low", "high"):
+            raise InputError(f"end is {str(end)[:40]!r}; expected 'low' or 'high'.")
+        position, w = row_positions(
+            (self.lower if end == "low" else self.upper).position, self.labels, y_true, y_pred, sample_weight
+        )
+        if self.model == "relative":
+            least, most = w * (1 - self.eps), w * (1 + self.eps)
+        elif self.model == "absolute":
+            least, most = np.maximum(w - self.eps, 0.0), w + self.eps
+        else:
+            least, most = (w if x is None else np.asarray(x, dtype=np.float64).reshape(w.shape) for x in (lower, upper))
+        return np.asarray(np.where(np.isnan(position), w, least + np.nan_to_num(position) * (most - least)))
+
+    def __repr__(self) -> str:
+        return "\n".join([f"{self._title()}", grid(self._rows()), *self._notes()])
+
+    def _repr_html_(self) -> str:
+        rows = self._rows()
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
+        return f"<p>{escape(self._title())}</p>" + html_table([], rows) + notes
+
+    def _title(self) -> str:
+        moved = {
+            "relative": f"each weight off by up to {number(100 * self.eps)} %",
+            "absolute": f"each weight off by up to {number(self.eps)}",
+        }
+        return f"{MEASURES[self.measure].title}, {moved.get(self.model, 'each weight within its bounds')}"
+
+    def _rows(self) -> list[list[str]]:
+        def said(end: End) -> str:
+            return "attained" if end.exact else f"bound; {decimal(end.attained)} is attained"
+
+        return [
+            ["lowest", decimal(self.low), said(self.lower)],
+            ["as weighted", decimal(self.value), ""],
+            ["highest", decimal(self.high), said(self.upper)],
+        ]
+
+    def _notes(self) -> list[str]:
+        return [f"Not so here: {c.sentence}." for c in self.conditions if not c.met]
+
+
+class Curve(Sequence[Certificate]):
+    """Certificates for several values of ε, as `wmcc.certify` returns them for a sequence."""
+
+    def __init__(self, certificates: Sequence[Certificate]) -> None:
+        self._certificates = tuple(certificates)
+
+    @property
+    def eps(self) -> FloatArray:
+        """Values of ε."""
+        return np.array([c.eps for c in self])
+
+    @property
+    def low(self) -> FloatArray:
+        """Certified lower ends."""
+        return np.array([c.low for c in self])
+
+    @property
+    def high(self) -> FloatArray:
+        """Certified upper ends."""
+        return np.array([c.high for c in self])
+
+    def __len__(self) -> int:
+        return len(self._certificates)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._certificates[index]
+
+    def __iter__(self) -> Iterator[Certificate]:
+        return iter(self._certificates)
+
+    def _rows(self) -> list[list[str]]:
+        rows = [["ε", "lowest", "", "highest", ""]]
+        for c in self:
+            ends = [x for end in (c.lower, c.upper) for x in (decimal(end.bound), "attained" if end.exact else "bound")]
+            rows.append([number(c.eps), *ends])
+        return rows
+
+    def __repr__(self) -> str:
+        first = self[0]
+        return f"{MEASURES[first.measure].title} {decimal(first.value)}, {first.model} ε\n{grid(self._rows())}"
+
+    def _repr_html_(self) -> str:
+        rows = self._rows()
+        return html_table(rows[0], rows[1:])
+
+
+def defined(box: Box, termwise: bool) -> Condition:
+    """Whether no margin that a measure divides by becomes zero within a box."""
+    K, low, high = box.size, box.low, box.high
+    rows, columns = [sum(low[k * K : k * K + K]) for k in range(K)], [sum(low[k::K]) for k in range(K)]
+    s = sum(rows)
+    if termwise:
+        seen = [k for k in range(K) if any(high[k * K : k * K + K]) and any(high[k::K])]
+        met = all(0 < x < s for k in seen for x in (rows[k], columns[k]))
+    else:
+        met = all(sum(x > 0 for x in margin) > 1 for margin in (rows, columns))
+    return Condition("the measure is defined at every table of the box (where it is not, it counts as 0)", met)
+
+
+def nominal(table: Table) -> list[int]:
+    """Cells of a table as integers."""
+    return [c for row in table.w_exact.integers() for c in row]

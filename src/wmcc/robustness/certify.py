@@ -1,0 +1,170 @@
+"""`certify`: from a table and a box of weights to a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arraytypes import FloatArray
+from ..errors import InputError
+from ..measures.base import Measure
+from ..table import Table
+from .bounds import bounded_box
+from .box import Box, box_of
+from .certificate import Certificate, Curve, End, defined
+from .enclosures import Slopes
+from .interval import down, up
+from .objective import MeasureObjective
+from .request import Model, checked_eps, checked_model, checked_number, is_sequence, request
+from .search import Limits, Search
+
+BEST_FOR_TWO = np.array([[1.0, 0.0], [0.0, 1.0]])
+"""Where MCC is largest in any box: the diagonal at its largest, the errors at their smallest."""
+
+AS_MCC = {"mcc", "ecc", "mpc1", "mpc2"}
+"""Measures that are MCC for two classes."""
+
+
+def certify(
+    y_true: Any,
+    y_pred: Any = None,
+    sample_weight: Any = None,
+    weight: Any = None,
+    *,
+    measure: str | Measure = "ecc",
+    eps: float | Sequence[float] | FloatArray = 0.1,
+    model: Model = "relative",
+    lower: Any = None,
+    upper: Any = None,
+    gap: float = 0.0,
+    nodes: int | None = None,
+    seconds: float | None = None,
+    **options: Any,
+) -> Any:
+    """Certify between which values a measure lies when every weight may be off.
+
+    It takes a table, and then measure, ε and model in this order or by name; or rows, as `wmcc.tabulate` does::
+
+        certify(table, "ecc", 0.1)
+        certify(y_true, y_pred, sample_weight, measure="ecc", eps=0.1)
+
+    Parameters
+    ----------
+    y_true, y_pred, sample_weight, weight, **options
+        A table; or what `wmcc.tabulate` takes.
+    measure
+        A measure, or its name: ``"mcc"``, ``"ecc"``, ``"mpc1"``, ``"mpc2"``, ``"accuracy"``, ``"balanced_accuracy"``
+        or ``"kappa"``.
+    eps
+        How far each weight may be off, on its own: by a share of itself (below 1), or by an amount. A sequence gives
+        a `Curve` of certificates.
+    model
+        ``"relative"``: weights between (1 − ε) and (1 + ε) times themselves. ``"absolute"``: weights within ε of
+        themselves, and not below 0.
+    lower, upper
+        Instead of ``eps``: the smallest and the largest weight that each observation may have, given as the weights are
+        (arrays with rows, columns with a frame or file, tables with a table). One that is missing is the weight itself.
+    gap
+        Stop when the bound is this near to a value that is attained.
+    nodes, seconds
+        Stop after this many boxes (by default a number that takes up to some seconds), or this long, per end. What is
+        certified is true whenever it stops; the certificate says how near it came.
+
+    Returns
+    -------
+    Certificate
+        Or a `Curve`, for several ε.
+
+    Notes
+    -----
+    Two classes: a closed form, exact. More: cells whose slope has one sign are put at their ends, the others are
+    searched by branch and bound with outward rounding. See docs/theory.md for proofs.
+
+    Examples
+    --------
+    >>> import wmcc
+    >>> table = wmcc.Table.from_counts([[50, 3, 2], [4, 40, 1], [0, 2, 30]])
+    >>> certificate = wmcc.certify(table, "ecc", 0.2)
+    >>> certificate
+    ECC (R_K), each weight off by up to 20 %
+    lowest       0.8003  attained
+    as weighted  0.8608
+    highest      0.9043  attained
+    >>> certificate.low <= wmcc.ecc(wmcc.Table.from_counts([[40, 3, 2], [4, 40, 1], [0, 2, 30]])) <= certificate.high
+    True
+    >>> wmcc.certify(table, "ecc", [0.01, 0.1]).low.round(4)
+    array([0.8582, 0.8332])
+    """
+    named: dict[str, Any] = {"measure": measure, "eps": eps, "model": model}
+    limits = _limits(gap, nodes, seconds)
+    if lower is not None or upper is not None:
+        rows = y_true, y_pred, sample_weight, weight
+        table, named = request(*rows, options, named)
+        box = bounded_box(table, rows, lower, upper, options)
+        return certified(table, named["measure"], box, "bounds", np.nan, limits)
+    table, named = request(y_true, y_pred, sample_weight, weight, options, named)
+    model, several = checked_model(named["model"]), is_sequence(named["eps"])
+    steps = [checked_eps(x, model) for x in (named["eps"] if several else [named["eps"]])]
+    if not steps:
+        raise InputError("eps is empty; expected at least one number.")
+    certificates = [certified(table, named["measure"], box_of(table, x, model), model, x, limits) for x in steps]
+    return Curve(certificates) if several else certificates[0]
+
+
+def certified(table: Table, measure: Measure, box: Box, model: str, eps: float, limits: Limits) -> Certificate:
+    """Certify a measure over a box."""
+    value = measure(table)
+    two = len(table.labels) == 2 and measure.name in AS_MCC
+    conditions = box.conditions
+    if model != "relative":  # there a margin vanishes only if it is zero already
+        conditions = (*conditions, defined(box, measure.termwise))
+    if two:
+        lower, upper = (_corner(box, measure, side) for side in (-1, 1))
+    else:
+        lower, upper = _searched(box, measure, limits, all(c.met for c in conditions))
+    return Certificate(measure.name, model, eps, value, lower, upper, conditions, table.labels)
+
+
+def _corner(box: Box, measure: Measure, side: int) -> End:
+    """End of the range of MCC: it never falls in TP or TN, and never rises in FP or FN."""
+    position = BEST_FOR_TWO if side > 0 else 1.0 - BEST_FOR_TWO
+    flat = (1.0, 0.0, 0.0, 1.0) if side > 0 else (0.0, 1.0, 1.0, 0.0)
+    attained = bound = box.value(measure, flat)
+    if box.reached is not None:
+        bound = box.value(measure, flat, reached=False)
+    return End(_outward(bound, side, measure), attained, attained == bound, position, 0, box)
+
+
+def _outward(x: float, side: int, measure: Measure) -> float:
+    return float(min(up(x), measure.range[1]) if side > 0 else max(down(x), measure.range[0]))
+
+
+def _searched(box: Box, measure: Measure, limits: Limits, sure: bool) -> tuple[End, End]:
+    ends, whole = [], None
+    for side in (-1, 1):
+        search = Search(MeasureObjective(box, measure, side), box.floor, box.ceiling, box.fixed, limits)
+        whole = Slopes(-whole[0], -whole[1]) if whole else search.whole()  # of −M: minus those of M
+        found = search.run(whole)
+        position = found.position.tolist()
+        attained = box.value(measure, position)
+        exact = found.closed and attained == side * found.value
+        bound = _outward(side * found.value, side, measure) if found.closed else side * found.bound
+        bound = float(np.clip(bound, *measure.range))
+        if not sure:  # tables at which the measure is undefined count as 0
+            exact = exact and side * bound >= 0
+            bound = side * max(side * bound, 0.0)
+        shape = (box.size, box.size)
+        ends.append(End(bound, attained, exact, found.position.reshape(shape), found.nodes, box))
+    return ends[0], ends[1]
+
+
+def _limits(gap: Any, nodes: Any, seconds: Any) -> Limits:
+    if checked_number(gap, "gap") < 0:
+        raise InputError(f"gap is {gap!r}; expected a number of at least 0.")
+    if nodes is not None and (isinstance(nodes, bool) or not isinstance(nodes, (int, np.integer)) or nodes < 1):
+        raise InputError(f"nodes is {nodes!r}; expected a whole number of at least 1, or None.")
+    if seconds is not None and checked_number(seconds, "seconds") < 0:
+        raise InputError(f"seconds is {seconds!r}; expected a number of at least 0, or None.")
+    return Limits(float(gap), None if nodes is None else int(nodes), None if seconds is None else float(seconds))

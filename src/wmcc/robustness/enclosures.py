@@ -1,0 +1,185 @@
+"""How steep each measure can be within a box of tables, and which values it can have there.
+
+For every measure the slopes s · ∂M/∂C_ab, K x K, and the value, both enclosed from the `Aggregates` of the
+box. The formulas are those of the gradients, written so that quantities that nearly cancel are enclosed as one:
+see docs/theory.md, where each line is derived. They use nothing but the arithmetic that `Interval` and
+`Twin` have in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .aggregates import Aggregates
+from .interval import Interval
+
+ROW = (..., slice(None), np.newaxis)
+COLUMN = (..., np.newaxis, slice(None))
+
+
+class Slopes(NamedTuple):
+    """Enclosures over a box: s · ∂M/∂C_ab per cell, and M."""
+
+    cells: Any
+    value: Any
+
+
+Target = Interval | None
+"""Values of interest: where the search is for a maximum, those between the best found and the bound."""
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """What the search knows of a measure.
+
+    Parameters
+    ----------
+    slopes
+        From aggregates to `Slopes`. With a target, only tables whose value is in the target are enclosed.
+    corners
+        Whether the largest (side 1) or smallest (side −1) value over any box is at a corner, given that it is
+        at least (at most) some value that was found.
+    relaxed
+        Whether the quadratic relaxation is for this measure.
+    """
+
+    slopes: Callable[[Aggregates, Target], Slopes]
+    corners: Callable[[int, float], bool]
+    relaxed: bool = False
+
+
+def _identity(z: Aggregates) -> Any:
+    return np.eye(np.shape(z.present)[-1])
+
+
+def _aimed(N: Any, D: Any, target: Target) -> tuple[Any, Any]:
+    """Enclose N and M = N/D, as far as M is in the target."""
+    value = (N / D).between(-1.0, 1.0)
+    if target is not None:
+        value = value.within(target)
+        N = N.within(value * D)
+    return N, value
+
+
+def _ecc(z: Aggregates, target: Target = None) -> Slopes:
+    D = (z.P * z.Q).sqrt()
+    N, value = _aimed(z.N, D, target)
+    by_row, by_column = z.not_r / z.P, z.not_q / z.Q
+    steep = 1.0 - by_row[ROW] - by_column[COLUMN]
+    plain = N[ROW] * steep + z.rq[ROW] - z.q[ROW] - z.r[COLUMN]
+    alpha, beta = (z.alpha / z.P) & (1.0 - N / z.P), (z.beta / z.Q) & (1.0 - N / z.Q)
+    few_errors = _unlike(z) + (z.not_r * alpha)[ROW] + (z.not_q * beta)[COLUMN]
+    return Slopes(((plain & few_errors) + _identity(z)) / D[ROW], value)
+
+
+def _unlike(z: Aggregates) -> Any:
+    """−1 − o + x_a − x_b, where x_a − x_a is 0."""
+    return (z.x[ROW] - z.x[COLUMN]) * (1.0 - _identity(z)) - 1.0 - z.o[ROW]
+
+
+def _mpc1(z: Aggregates, target: Target = None) -> Slopes:
+    K = np.shape(z.present)[-1]
+    A, B = _spread(z.r, z.not_r), _spread(z.q, z.not_q)
+    rho = (z.q_over_r * z.nq_over_nr).sqrt()  # √(B/A)
+    rho_inverse = rho.inverse()
+    unequal = (A * (rho - 1.0).square()) & (B * (rho_inverse - 1.0).square())  # (√A − √B)²
+    unequal = unequal.where(z.present, A + B)
+    D = ((z.P + z.Q - unequal.sum()) * 0.5) & (A * B).sqrt().where(z.present, 0.0).sum()
+    D = D.at_least(0.0)
+    N, value = _aimed(z.N, D, target)
+    # 2 ∂D = 4 − 2 r_a − 2 q_b + bend, where bend is of second order in r − q for the cells of the diagonal
+    root = z.q_over_r.sqrt()
+    apart = (z.r * (root - 1.0).square()) & (z.q * (root.inverse() - 1.0).square())  # (√r − √q)²
+    common = (z.r * z.q).sqrt() * (z.nq_over_nr.sqrt().with_inverse() - 2.0) - apart
+    common = common.where(z.present, -(z.r + z.q)).sum()
+    eta, zeta = (rho - 1.0).where(z.present, -1.0), (rho_inverse - 1.0).where(z.present, -1.0)
+    thin_r, thin_q = z.not_r - z.r, z.not_q - z.q
+    bend = (eta * thin_r)[ROW] + (zeta * thin_q)[COLUMN]
+    both = (rho.with_inverse() - 2.0).where(z.present, -2.0)
+    same = (both * thin_r + 2.0 * zeta * z.x) & (both * thin_q - 2.0 * eta * z.x)
+    bend = same[ROW].where(np.eye(K, dtype=bool), bend)
+    bend = (bend + common[ROW]) * 0.5
+    dD = 2.0 - z.r[ROW] - z.q[COLUMN] + bend
+    plain = N[ROW] * (1.0 - dD / D[ROW]) + z.rq[ROW] - z.q[ROW] - z.r[COLUMN]
+    lost = (((z.alpha + z.beta - unequal.sum()) * 0.5) / D) & (1.0 - value)  # 1 − M
+    few_errors = _unlike(z) + lost[ROW] * dD - bend
+    return Slopes(((plain & few_errors) + _identity(z)) / D[ROW], value)
+
+
+def _spread(r: Any, not_r: Any) -> Any:
+    """Enclose r (1 − r); the second form knows that the factors are one number, the first is exact for small ones."""
+    return (r * not_r) & (0.25 - (r - 0.5).square())
+
+
+def _mpc2(z: Aggregates, target: Target = None) -> Slopes:
+    K = np.shape(z.present)[-1]
+    phi = z.phi.where(z.present, 0.0)
+    value = phi.sum() / float(K)
+    if target is not None:
+        value = value.within(target)
+        phi = phi.within(value * float(K) - phi.others())
+    half = phi * 0.5
+    a, b = z.r / z.not_r, z.q / z.not_q  # odds
+    a_inverse, b_inverse = a.inverse(), b.inverse()
+    root = (z.q_over_r / z.nq_over_nr).sqrt()  # √(b/a)
+    TN = ((a * b).sqrt() - half * (a + b)).at_least(0.0)
+    TP = ((a_inverse * b_inverse).sqrt() - half * (a_inverse + b_inverse)).at_least(0.0)
+    FN = (root + half * (a_inverse + b)).at_least(0.0)
+    FP = (root.inverse() + half * (a + b_inverse)).at_least(0.0)
+    TN, TP, FN, FP = (x.where(z.present, 0.0) for x in (TN, TP, FN, FP))
+    wrong = TN.without_two() - FN[ROW] - FP[COLUMN]
+    right = (TN.others() + TP)[ROW]
+    return Slopes(right.where(np.eye(K, dtype=bool), wrong) / float(K), value)
+
+
+def _accuracy(z: Aggregates, target: Target = None) -> Slopes:
+    value = z.T if target is None else z.T.within(target)
+    return Slopes(_identity(z) - value[ROW], value)
+
+
+def _balanced_accuracy(z: Aggregates, target: Target = None) -> Slopes:
+    counted = z.in_truth | z.present
+    K = counted.sum(-1, keepdims=True).astype(float)
+    recall = z.recall.where(counted, 0.0)
+    per_row = (z.r * K).inverse()
+    cells = ((1.0 - recall) * per_row)[ROW].where(_identity(z) > 0, -(recall * per_row)[ROW])
+    # A class that may vanish from the truth leaves the mean with a jump: then nothing is known.
+    steady = np.asarray((z.in_truth | ~counted).all(-1, keepdims=True))
+    value = (recall.sum() / K).where(steady, Interval(0.0, 1.0)).between(0.0, 1.0)
+    return Slopes(
+        cells.where(steady[ROW], Interval(-np.inf, np.inf)), value if target is None else value.within(target)
+    )
+
+
+def _kappa(z: Aggregates, target: Target = None) -> Slopes:
+    e = (1.0 - z.rq).at_least(0.0)
+    _, value = _aimed(z.N, e, None)
+    value = value & (1.0 - z.o / e)
+    if target is not None:
+        value = value.within(target)
+    lost = (z.o / e) & (1.0 - value)
+    return Slopes((_identity(z) - 1.0 + lost[ROW] * (1.0 + z.rq[ROW] - z.q[ROW] - z.r[COLUMN])) / e[ROW], value)
+
+
+def _at_corners(side: int, found: float) -> bool:
+    return True
+
+
+def _at_corners_beyond_zero(side: int, found: float) -> bool:
+    return side * found >= 0
+
+
+ENCLOSURES = {
+    "mcc": Enclosure(_ecc, _at_corners),
+    "ecc": Enclosure(_ecc, _at_corners_beyond_zero, relaxed=True),
+    "mpc1": Enclosure(_mpc1, _at_corners_beyond_zero, relaxed=True),
+    "mpc2": Enclosure(_mpc2, lambda side, found: False),
+    "accuracy": Enclosure(_accuracy, _at_corners),
+    "balanced_accuracy": Enclosure(_balanced_accuracy, _at_corners),
+    "kappa": Enclosure(_kappa, _at_corners),
+}
+"""By the name of the measure."""

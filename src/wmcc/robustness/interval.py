@@ -1,0 +1,242 @@
+"""Arrays of intervals whose ends are rounded outward.
+
+IEEE 754 rounds +, −, ×, ÷ and √ to the nearest number, so the true result lies within the neighbours of the
+computed one: each operation moves its ends by one number. What comes out contains every value that the
+operation can take on its operands, in real arithmetic, whatever was rounded on the way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..arraytypes import FloatArray
+
+UNIT = 2.0**-52
+"""Twice the largest relative error of one operation."""
+
+
+def down(x: Any) -> Any:
+    """Next number below."""
+    return np.nextafter(x, -np.inf)
+
+
+def up(x: Any) -> Any:
+    """Next number above."""
+    return np.nextafter(x, np.inf)
+
+
+class Interval:
+    """Intervals [lo, hi] in two arrays of one shape; ``inf`` where nothing is known.
+
+    A factor [0, 0] times an unbounded one is 0, as the numbers inside are finite. So what may really be
+    infinite (a quotient by [0, 0]) must not be multiplied; the callers set such classes aside.
+    """
+
+    __slots__ = ("hi", "lo")
+    __array_ufunc__ = None  # arrays leave the arithmetic with intervals to this class
+
+    def __init__(self, lo: Any, hi: Any) -> None:
+        self.lo, self.hi = lo, hi
+
+    @classmethod
+    def exactly(cls, x: Any) -> Interval:
+        """Intervals of one number each."""
+        return cls(x, x)
+
+    def __add__(self, other: Any) -> Interval:
+        other = _interval(other)
+        return Interval(down(self.lo + other.lo), up(self.hi + other.hi))
+
+    def __sub__(self, other: Any) -> Interval:
+        other = _interval(other)
+        return Interval(down(self.lo - other.hi), up(self.hi - other.lo))
+
+    def __rsub__(self, other: Any) -> Interval:
+        return _interval(other) - self
+
+    def __neg__(self) -> Interval:
+        return Interval(-self.hi, -self.lo)
+
+    def __mul__(self, other: Any) -> Interval:
+        other = _interval(other)
+        ends = self.lo * other.lo, self.lo * other.hi, self.hi * other.lo, self.hi * other.hi
+        # fmin and fmax pass over the NaN of 0 · ∞; it is 0, and stands for nothing new unless all four are.
+        lo = np.fmin(np.fmin(ends[0], ends[1]), np.fmin(ends[2], ends[3]))
+        hi = np.fmax(np.fmax(ends[0], ends[1]), np.fmax(ends[2], ends[3]))
+        if np.isnan(lo).any():
+            lo, hi = np.nan_to_num(lo, nan=0.0, neginf=-np.inf), np.nan_to_num(hi, nan=0.0, posinf=np.inf)
+        return Interval(down(lo), up(hi))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __truediv__(self, other: Any) -> Interval:
+        return self * _interval(other).inverse()
+
+    def inverse(self) -> Interval:
+        """1/x of intervals of numbers that are not negative; unbounded where they may be 0."""
+        with np.errstate(divide="ignore"):
+            return Interval(down(1.0 / self.hi), np.where(self.lo > 0, up(1.0 / self.lo), np.inf))
+
+    def sqrt(self) -> Interval:
+        """√x of numbers that are not negative, though the intervals may reach below 0."""
+        lo, hi = np.sqrt(np.maximum(self.lo, 0.0)), np.sqrt(np.maximum(self.hi, 0.0))
+        return Interval(np.maximum(down(lo), 0.0), up(hi))
+
+    def square(self) -> Interval:
+        """x² (tighter than x · x, whose factors do not know of each other)."""
+        a, b = self.lo * self.lo, self.hi * self.hi
+        straddles = (self.lo < 0) & (self.hi > 0)
+        return Interval(np.where(straddles, 0.0, np.maximum(down(np.minimum(a, b)), 0.0)), up(np.maximum(a, b)))
+
+    def sum(self) -> Interval:
+        """Sum over the last axis, which stays with length one."""
+        pad = self.lo.shape[-1] * UNIT
+        lo, hi = self.lo.sum(-1, keepdims=True), self.hi.sum(-1, keepdims=True)
+        slack = pad * np.abs(self.lo).sum(-1, keepdims=True), pad * np.abs(self.hi).sum(-1, keepdims=True)
+        return Interval(down(lo - slack[0]), up(hi + slack[1]))
+
+    def __and__(self, other: Interval) -> Interval:
+        """Intersection, of two enclosures of the same number."""
+        return Interval(np.maximum(self.lo, other.lo), np.minimum(self.hi, other.hi))
+
+    within = __and__
+
+    def between(self, least: float, most: float) -> Interval:
+        """Cut off what the number is known not to be."""
+        return Interval(np.maximum(self.lo, least), np.minimum(self.hi, most))
+
+    def at_least(self, least: float) -> Interval:
+        """Raise the lower end to what the number is known not to fall below."""
+        return Interval(np.maximum(self.lo, least), self.hi)
+
+    def with_inverse(self) -> Interval:
+        """Sum x + 1/x of positive numbers, which is least at 1."""
+        with np.errstate(divide="ignore"):
+            a, b = self.lo + 1.0 / np.maximum(self.lo, 0.0), self.hi + 1.0 / self.hi
+        lo = np.where((self.lo < 1) & (self.hi > 1), 2.0, np.minimum(a, b) * (1 - 2 * UNIT))
+        return Interval(lo, np.maximum(a, b) * (1 + 2 * UNIT))
+
+    def others(self) -> Interval:
+        """For each entry of the last axis the sum of the others."""
+        everything = Interval(others(self.lo), others(self.hi))
+        return everything._padded(self)
+
+    def without_two(self) -> Interval:
+        """For each pair of entries the sum of those that are neither; on the diagonal, of those that are not it."""
+
+        def sums(v: FloatArray) -> FloatArray:
+            rest = others(v)
+            return np.asarray(rest[..., np.newaxis] - v[..., np.newaxis, :] * (1.0 - np.eye(v.shape[-1])))
+
+        with np.errstate(invalid="ignore"):
+            lo, hi = sums(self.lo), sums(self.hi)
+        if not np.isfinite(self.hi).all() or not np.isfinite(self.lo).all():  # ∞ − ∞
+            lo, hi = np.nan_to_num(lo, nan=-np.inf, posinf=np.inf), np.nan_to_num(hi, nan=np.inf, neginf=-np.inf)
+        return Interval(lo, hi)._padded(self, np.newaxis)
+
+    def _padded(self, terms: Interval, *more_axes: None) -> Interval:
+        """Allow for the rounding of a sum of terms."""
+        at = (..., *more_axes)
+        pad = (terms.lo.shape[-1] + 2) * UNIT
+        slack = [(pad * np.abs(x).sum(-1, keepdims=True))[at] for x in (terms.lo, terms.hi)]
+        return Interval(down(self.lo - slack[0]), up(self.hi + slack[1]))
+
+    def __getitem__(self, index: Any) -> Interval:
+        return Interval(self.lo[index], self.hi[index])
+
+    def where(self, condition: Any, other: Any) -> Interval:
+        """Keep the intervals where a condition holds; take others elsewhere."""
+        other = _interval(other)
+        return Interval(np.where(condition, self.lo, other.lo), np.where(condition, self.hi, other.hi))
+
+    @property
+    def middle(self) -> FloatArray:
+        """A number of each interval (of a bounded one), near its middle."""
+        return np.asarray(self.lo / 2 + self.hi / 2)
+
+    def __repr__(self) -> str:
+        return f"Interval({self.lo!r}, {self.hi!r})"
+
+
+def others(x: FloatArray) -> FloatArray:
+    """Σ over the other entries of the last axis, by sums from both ends: nothing is subtracted."""
+    before, after = np.cumsum(x, -1), np.cumsum(x[..., ::-1], -1)[..., ::-1]
+    out = np.zeros_like(x)
+    out[..., 1:] = before[..., :-1]
+    out[..., :-1] += after[..., 1:]
+    return out
+
+
+def _interval(x: Any) -> Interval:
+    return x if isinstance(x, Interval) else Interval(x, x)
+
+
+# ---- sums whose terms know of each other ------------------------------------------------------------
+
+
+def simplex_max(c: FloatArray, r: Interval) -> FloatArray:
+    """Bound Σ c_k r_k from above for shares r_k within their intervals that add up to 1.
+
+    For any number μ the sum is μ + Σ (c_k − μ) r_k; the best μ is the c of the share that is neither at its
+    lower nor at its upper end when the shares of the largest c are filled first.
+    """
+    c = np.broadcast_to(c, r.lo.shape)
+    order = np.argsort(-c, axis=-1)
+    room = np.cumsum(np.take_along_axis(r.hi - r.lo, order, -1), -1)
+    left = 1.0 - r.lo.sum(-1, keepdims=True)
+    last = np.minimum((room < left).sum(-1, keepdims=True), c.shape[-1] - 1)
+    mu = np.take_along_axis(c, np.take_along_axis(order, last, -1), -1)
+    rest = up(c - mu)
+    terms = up(np.where(rest > 0, rest * r.hi, rest * r.lo))
+    return np.asarray((Interval.exactly(terms).sum() + mu).hi)
+
+
+def dot(r: Interval, q: Interval) -> Interval:
+    """Σ r_k q_k of two sets of shares that each add up to 1: products of sums, and McCormick's planes."""
+
+    def above(x: FloatArray, y: FloatArray) -> FloatArray:
+        """(r_k − x_k)(q_k − y_k) <= 0 for every k, so Σ r_k q_k <= Σ (y_k r_k + x_k q_k − x_k y_k)."""
+        return np.asarray((Interval.exactly(simplex_max(y, r)) + simplex_max(x, q) - products(x, y)).hi)
+
+    def below(x: FloatArray, y: FloatArray) -> FloatArray:
+        flat = Interval.exactly(simplex_max(-y, r)) + simplex_max(-x, q) + products(x, y)
+        return -np.asarray(flat.hi)
+
+    def products(x: FloatArray, y: FloatArray) -> Interval:
+        return (Interval.exactly(x) * Interval.exactly(y)).sum()
+
+    lo = np.maximum(below(r.lo, q.lo), below(r.hi, q.hi))
+    hi = np.minimum(above(r.hi, q.lo), above(r.lo, q.hi))
+    return (r * q).sum() & Interval(lo, hi)
+
+
+def squares(r: Interval) -> Interval:
+    """Σ r_k² of shares that add up to 1: below the secants, above the tangents."""
+    secant = Interval.exactly(simplex_max(up(r.lo + r.hi), r)) - (Interval.exactly(r.lo) * r.hi).sum()
+    at = r.middle
+    tangent = -Interval.exactly(simplex_max(-2.0 * at, r)) - Interval.exactly(at).square().sum()
+    return r.square().sum() & Interval(tangent.lo, secant.hi)
+
+
+def fraction_max(c: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Bound Σ c_ab C_ab / Σ C_ab from above over the box low <= C <= high; over the last two axes.
+
+    With ρ the quotient at the best corner, Σ c C = ρ Σ C + Σ (c − ρ) C, and the last sum is at most 0 up to
+    rounding. Any ρ gives a bound; Dinkelbach's iteration finds the best in a few steps.
+    """
+    axes = (-2, -1)
+    rho = np.zeros((*np.broadcast_shapes(c.shape, low.shape)[:-2], 1, 1))
+    for _ in range(4):
+        C = np.where(c > rho, high, low)
+        total = C.sum(axes, keepdims=True)
+        rho = np.divide((c * C).sum(axes, keepdims=True), total, out=np.zeros_like(rho), where=total > 0)
+    rest = up(c - rho)
+    terms = up(rest * np.where(rest > 0, high, low))
+    shape = (*terms.shape[:-2], terms.shape[-2] * terms.shape[-1])
+    F = Interval.exactly(terms.reshape(shape)).sum().hi[..., np.newaxis]
+    pad = shape[-1] * UNIT
+    least, most = low.sum(axes, keepdims=True) * (1 - pad), high.sum(axes, keepdims=True) * (1 + pad)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(up(rho + up(np.where(F > 0, F / least, F / most)))[..., 0])
