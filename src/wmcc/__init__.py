@@ -16,7 +16,7 @@ from .inference import effective_sample_size
 from .measures import CLASS_MEASURES, MEASURES, accuracy, balanced_accuracy, ecc, kappa, mcc, mpc1, mpc2
 from .measures.base import Measure
 from .report import Score, score
-from .robustness import Certificate, Curve, certify
+from .robustness import Certificate, Curve, Radius, Sensitivity, certify, radius, sensitivity
 from .sources import Accumulator, tabulate
 from .table import Table
 from .tally import kernel
@@ -42,9 +42,13 @@ __all__ = [
     "MissingDependencyError",
     "mpc1",
     "mpc2",
+    "Radius",
+    "radius",
     "SchemaError",
     "Score",
     "score",
+    "Sensitivity",
+    "sensitivity",
     "Table",
     "tabulate",
     "TooManyClassesError",

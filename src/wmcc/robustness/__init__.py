@@ -2,5 +2,7 @@
 
 from .certificate import Certificate, Curve, End
 from .certify import certify
+from .radius import Radius, radius
+from .sensitivity import Sensitivity, sensitivity
 
-__all__ = ["Certificate", "Curve", "End", "certify"]
+__all__ = ["Certificate", "Curve", "End", "Radius", "Sensitivity", "certify", "radius", "sensitivity"]

@@ -26,7 +26,7 @@ class Aggregates:
 
     def __init__(self, low: FloatArray, high: FloatArray) -> None:
         self.low, self.high = low, high
-        K = low.shape[-1]
+        self.K = K = low.shape[-1]
         C = np.stack([low, high])  # the same sums of both, in one go
         off = 1.0 - np.eye(K)
         d = np.array(np.diagonal(C, axis1=-2, axis2=-1))
@@ -153,6 +153,18 @@ class Aggregates:
     def present(self) -> Array:
         """Classes that have weight in truth and prediction somewhere in the box."""
         return np.asarray(((self.TP.hi + self.FN.hi) > 0) & ((self.TP.hi + self.FP.hi) > 0))
+
+    @cached_property
+    def jumps(self) -> Array:
+        """Whether a margin of a class that is present may vanish: its MCC against the rest is undefined there."""
+        margins = (self.r, self.not_r, self.q, self.not_q)
+        vanishing = np.logical_or.reduce([x.may_vanish() for x in margins]) & self.present
+        return np.asarray(vanishing.any(-1, keepdims=True))
+
+    @cached_property
+    def ever_in_truth(self) -> Array:
+        """Classes that have weight in truth somewhere in the box."""
+        return np.asarray((self.TP.hi + self.FN.hi) > 0)
 
     @cached_property
     def in_truth(self) -> Array:

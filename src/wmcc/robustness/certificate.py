@@ -12,10 +12,10 @@ import numpy as np
 from ..arraytypes import FloatArray
 from ..errors import InputError
 from ..measures import MEASURES
-from ..table import Table
+from ..sources.columns import weight_array
 from ..text import decimal, grid, html_table, number
 from .box import Box, Condition
-from .witness import row_positions
+from .witness import row_values
 
 
 @dataclass(frozen=True)
@@ -133,9 +133,14 @@ class Certificate:
         """
         if end not in ("low", "high"):
             raise InputError(f"end is {str(end)[:40]!r}; expected 'low' or 'high'.")
-        position, w = row_positions(
-            (self.lower if end == "low" else self.upper).position, self.labels, y_true, y_pred, sample_weight
+        position = row_values((self.lower if end == "low" else self.upper).position, self.labels, y_true, y_pred)
+        w = (
+            np.ones(position.shape)
+            if sample_weight is None
+            else np.asarray(weight_array(sample_weight), dtype=np.float64)
         )
+        if w.shape != position.shape:
+            raise InputError(f"sample_weight must have the shape of the labels, {position.shape}; it has {w.shape}.")
         if self.model == "relative":
             least, most = w * (1 - self.eps), w * (1 + self.eps)
         elif self.model == "absolute":
@@ -230,8 +235,3 @@ def defined(box: Box, termwise: bool) -> Condition:
     else:
         met = all(sum(x > 0 for x in margin) > 1 for margin in (rows, columns))
     return Condition("the measure is defined at every table of the box (where it is not, it counts as 0)", met)
-
-
-def nominal(table: Table) -> list[int]:
-    """Cells of a table as integers."""
-    return [c for row in table.w_exact.integers() for c in row]

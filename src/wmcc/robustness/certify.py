@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..measures.base import Measure
 from ..table import Table
 from .bounds import bounded_box
-from .box import Box, box_of
+from .box import Box, Condition, box_of
 from .certificate import Certificate, Curve, End, defined
 from .enclosures import Slopes
 from .interval import down, up
@@ -98,7 +98,7 @@ def certify(
     array([0.8582, 0.8332])
     """
     named: dict[str, Any] = {"measure": measure, "eps": eps, "model": model}
-    limits = _limits(gap, nodes, seconds)
+    limits = limits_of(gap, nodes, seconds)
     if lower is not None or upper is not None:
         rows = y_true, y_pred, sample_weight, weight
         table, named = request(*rows, options, named)
@@ -115,16 +115,32 @@ def certify(
 
 def certified(table: Table, measure: Measure, box: Box, model: str, eps: float, limits: Limits) -> Certificate:
     """Certify a measure over a box."""
-    value = measure(table)
-    two = len(table.labels) == 2 and measure.name in AS_MCC
-    conditions = box.conditions
-    if model != "relative":  # there a margin vanishes only if it is zero already
-        conditions = (*conditions, defined(box, measure.termwise))
-    if two:
+    conditions = _conditions(box, measure, model)
+    if _is_mcc(table, measure):
         lower, upper = (_corner(box, measure, side) for side in (-1, 1))
     else:
-        lower, upper = _searched(box, measure, limits, all(c.met for c in conditions))
-    return Certificate(measure.name, model, eps, value, lower, upper, conditions, table.labels)
+        sure = all(c.met for c in conditions)
+        whole = MeasureObjective(box, measure, 1).whole()
+        lower, upper = (_searched(box, measure, side, limits, sure, whole) for side in (-1, 1))
+    return Certificate(measure.name, model, eps, measure(table), lower, upper, conditions, table.labels)
+
+
+def one_end(table: Table, measure: Measure, box: Box, model: str, side: int, limits: Limits) -> End:
+    """Certify one end only: the upper (side 1) or the lower (side −1)."""
+    if _is_mcc(table, measure):
+        return _corner(box, measure, side)
+    sure = all(c.met for c in _conditions(box, measure, model))
+    return _searched(box, measure, side, limits, sure, MeasureObjective(box, measure, 1).whole())
+
+
+def _is_mcc(table: Table, measure: Measure) -> bool:
+    return len(table.labels) == 2 and measure.name in AS_MCC
+
+
+def _conditions(box: Box, measure: Measure, model: str) -> tuple[Condition, ...]:
+    if model == "relative":  # there a margin vanishes only if it is zero already
+        return box.conditions
+    return (*box.conditions, defined(box, measure.termwise))
 
 
 def _corner(box: Box, measure: Measure, side: int) -> End:
@@ -141,26 +157,21 @@ def _outward(x: float, side: int, measure: Measure) -> float:
     return float(min(up(x), measure.range[1]) if side > 0 else max(down(x), measure.range[0]))
 
 
-def _searched(box: Box, measure: Measure, limits: Limits, sure: bool) -> tuple[End, End]:
-    ends, whole = [], None
-    for side in (-1, 1):
-        search = Search(MeasureObjective(box, measure, side), box.floor, box.ceiling, box.fixed, limits)
-        whole = Slopes(-whole[0], -whole[1]) if whole else search.whole()  # of −M: minus those of M
-        found = search.run(whole)
-        position = found.position.tolist()
-        attained = box.value(measure, position)
-        exact = found.closed and attained == side * found.value
-        bound = _outward(side * found.value, side, measure) if found.closed else side * found.bound
-        bound = float(np.clip(bound, *measure.range))
-        if not sure:  # tables at which the measure is undefined count as 0
-            exact = exact and side * bound >= 0
-            bound = side * max(side * bound, 0.0)
-        shape = (box.size, box.size)
-        ends.append(End(bound, attained, exact, found.position.reshape(shape), found.nodes, box))
-    return ends[0], ends[1]
+def _searched(box: Box, measure: Measure, side: int, limits: Limits, sure: bool, whole: Slopes) -> End:
+    """End of the range of a measure, found by branch and bound; ``whole`` are the slopes of M over the box."""
+    search = Search(MeasureObjective(box, measure, side), box.floor, box.ceiling, box.fixed, limits)
+    found = search.run(whole if side > 0 else Slopes(-whole.cells, -whole.value))
+    attained = box.value(measure, found.position.tolist())
+    exact = found.closed and attained == side * found.value
+    bound = float(np.clip(side * found.bound, *measure.range))
+    if not sure:  # tables at which the measure is undefined count as 0
+        exact = exact and side * bound >= 0
+        bound = side * max(side * bound, 0.0)
+    return End(bound, attained, exact, found.position.reshape(box.size, box.size), found.nodes, box)
 
 
-def _limits(gap: Any, nodes: Any, seconds: Any) -> Limits:
+def limits_of(gap: Any, nodes: Any, seconds: Any) -> Limits:
+    """Return the limits of a search, checked."""
     if checked_number(gap, "gap") < 0:
         raise InputError(f"gap is {gap!r}; expected a number of at least 0.")
     if nodes is not None and (isinstance(nodes, bool) or not isinstance(nodes, (int, np.integer)) or nodes < 1):

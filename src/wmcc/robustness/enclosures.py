@@ -53,12 +53,12 @@ class Enclosure:
 
 
 def _identity(z: Aggregates) -> Any:
-    return np.eye(np.shape(z.present)[-1])
+    return np.eye(z.K)
 
 
 def _aimed(N: Any, D: Any, target: Target) -> tuple[Any, Any]:
     """Enclose N and M = N/D, as far as M is in the target."""
-    value = (N / D).between(-1.0, 1.0)
+    value = (N / D).unless(D.may_vanish()).between(-1.0, 1.0)
     if target is not None:
         value = value.within(target)
         N = N.within(value * D)
@@ -73,7 +73,12 @@ def _ecc(z: Aggregates, target: Target = None) -> Slopes:
     plain = N[ROW] * steep + z.rq[ROW] - z.q[ROW] - z.r[COLUMN]
     alpha, beta = (z.alpha / z.P) & (1.0 - N / z.P), (z.beta / z.Q) & (1.0 - N / z.Q)
     few_errors = _unlike(z) + (z.not_r * alpha)[ROW] + (z.not_q * beta)[COLUMN]
-    return Slopes(((plain & few_errors) + _identity(z)) / D[ROW], value)
+    return Slopes(_slopes(z, plain & few_errors, D), value)
+
+
+def _slopes(z: Aggregates, h: Any, D: Any) -> Any:
+    """(h + [a = b]) / D; nothing is known in a box where the measure may be undefined, as it may jump there."""
+    return ((h + _identity(z)) / D[ROW]).unless(D.may_vanish()[ROW])
 
 
 def _unlike(z: Aggregates) -> Any:
@@ -82,7 +87,7 @@ def _unlike(z: Aggregates) -> Any:
 
 
 def _mpc1(z: Aggregates, target: Target = None) -> Slopes:
-    K = np.shape(z.present)[-1]
+    K = z.K
     A, B = _spread(z.r, z.not_r), _spread(z.q, z.not_q)
     rho = (z.q_over_r * z.nq_over_nr).sqrt()  # √(B/A)
     rho_inverse = rho.inverse()
@@ -107,7 +112,7 @@ def _mpc1(z: Aggregates, target: Target = None) -> Slopes:
     plain = N[ROW] * (1.0 - dD / D[ROW]) + z.rq[ROW] - z.q[ROW] - z.r[COLUMN]
     lost = (((z.alpha + z.beta - unequal.sum()) * 0.5) / D) & (1.0 - value)  # 1 − M
     few_errors = _unlike(z) + lost[ROW] * dD - bend
-    return Slopes(((plain & few_errors) + _identity(z)) / D[ROW], value)
+    return Slopes(_slopes(z, plain & few_errors, D), value)
 
 
 def _spread(r: Any, not_r: Any) -> Any:
@@ -116,7 +121,7 @@ def _spread(r: Any, not_r: Any) -> Any:
 
 
 def _mpc2(z: Aggregates, target: Target = None) -> Slopes:
-    K = np.shape(z.present)[-1]
+    K = z.K
     phi = z.phi.where(z.present, 0.0)
     value = phi.sum() / float(K)
     if target is not None:
@@ -133,7 +138,9 @@ def _mpc2(z: Aggregates, target: Target = None) -> Slopes:
     TN, TP, FN, FP = (x.where(z.present, 0.0) for x in (TN, TP, FN, FP))
     wrong = TN.without_two() - FN[ROW] - FP[COLUMN]
     right = (TN.others() + TP)[ROW]
-    return Slopes(right.where(np.eye(K, dtype=bool), wrong) / float(K), value)
+    cells = right.where(np.eye(K, dtype=bool), wrong) / float(K)
+    # A term jumps where one of its margins vanishes; the diagonal is not affected, as terms never fall in it.
+    return Slopes(cells.unless(z.jumps[ROW] & ~np.eye(K, dtype=bool)), value)
 
 
 def _accuracy(z: Aggregates, target: Target = None) -> Slopes:
@@ -142,31 +149,33 @@ def _accuracy(z: Aggregates, target: Target = None) -> Slopes:
 
 
 def _balanced_accuracy(z: Aggregates, target: Target = None) -> Slopes:
-    counted = z.in_truth | z.present
+    counted = z.ever_in_truth
     K = counted.sum(-1, keepdims=True).astype(float)
     recall = z.recall.where(counted, 0.0)
     per_row = (z.r * K).inverse()
     cells = ((1.0 - recall) * per_row)[ROW].where(_identity(z) > 0, -(recall * per_row)[ROW])
     # A class that may vanish from the truth leaves the mean with a jump: then nothing is known.
-    steady = np.asarray((z.in_truth | ~counted).all(-1, keepdims=True))
-    value = (recall.sum() / K).where(steady, Interval(0.0, 1.0)).between(0.0, 1.0)
-    return Slopes(
-        cells.where(steady[ROW], Interval(-np.inf, np.inf)), value if target is None else value.within(target)
-    )
+    jumps = np.asarray((counted & ~z.in_truth).any(-1, keepdims=True))
+    value = (recall.sum() / K).unless(jumps, 0.0, 1.0).between(0.0, 1.0)
+    return Slopes(cells.unless(jumps[ROW]), value if target is None else value.within(target))
 
 
 def _kappa(z: Aggregates, target: Target = None) -> Slopes:
     e = (1.0 - z.rq).at_least(0.0)
     _, value = _aimed(z.N, e, None)
-    value = value & (1.0 - z.o / e)
+    value = value & (1.0 - z.o / e).unless(e.may_vanish())
     if target is not None:
         value = value.within(target)
     lost = (z.o / e) & (1.0 - value)
-    return Slopes((_identity(z) - 1.0 + lost[ROW] * (1.0 + z.rq[ROW] - z.q[ROW] - z.r[COLUMN])) / e[ROW], value)
+    return Slopes(_slopes(z, lost[ROW] * (1.0 + z.rq[ROW] - z.q[ROW] - z.r[COLUMN]) - 1.0, e), value)
 
 
 def _at_corners(side: int, found: float) -> bool:
     return True
+
+
+def _not_at_corners(side: int, found: float) -> bool:
+    return False
 
 
 def _at_corners_beyond_zero(side: int, found: float) -> bool:
@@ -177,9 +186,9 @@ ENCLOSURES = {
     "mcc": Enclosure(_ecc, _at_corners),
     "ecc": Enclosure(_ecc, _at_corners_beyond_zero, relaxed=True),
     "mpc1": Enclosure(_mpc1, _at_corners_beyond_zero, relaxed=True),
-    "mpc2": Enclosure(_mpc2, lambda side, found: False),
+    "mpc2": Enclosure(_mpc2, _not_at_corners),
     "accuracy": Enclosure(_accuracy, _at_corners),
     "balanced_accuracy": Enclosure(_balanced_accuracy, _at_corners),
-    "kappa": Enclosure(_kappa, _at_corners),
+    "kappa": Enclosure(_kappa, _not_at_corners),
 }
 """By the name of the measure."""

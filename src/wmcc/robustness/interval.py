@@ -151,6 +151,14 @@ class Interval:
         other = _interval(other)
         return Interval(np.where(condition, self.lo, other.lo), np.where(condition, self.hi, other.hi))
 
+    def unless(self, doubtful: Any, least: float = -np.inf, most: float = np.inf) -> Interval:
+        """Keep the intervals, but know nothing (or a range) where something is in doubt."""
+        return Interval(np.where(doubtful, least, self.lo), np.where(doubtful, most, self.hi))
+
+    def may_vanish(self) -> Any:
+        """Where 0 is not excluded."""
+        return ~(self.lo > 0)
+
     @property
     def middle(self) -> FloatArray:
         """A number of each interval (of a bounded one), near its middle."""

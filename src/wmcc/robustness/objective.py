@@ -16,6 +16,8 @@ from .relaxation import relaxed_bound
 class MeasureObjective:
     """σM over a box: σ = 1 to find the largest value, −1 the smallest."""
 
+    rounding = 0.0
+
     def __init__(self, box: Box, measure: Measure, side: int) -> None:
         self.box, self.measure, self.side = box, measure, side
         self.enclosure = ENCLOSURES[measure.name]
@@ -31,6 +33,11 @@ class MeasureObjective:
         cells, value = self.enclosure.slopes(self._aggregates(low, high), target)
         cells = Interval(cells.lo.reshape(low.shape), cells.hi.reshape(low.shape))
         return Slopes(cells, value) if self.side > 0 else Slopes(-cells, -value)
+
+    def whole(self) -> Slopes:
+        """Slopes and values over the whole box."""
+        with np.errstate(all="ignore"):
+            return self.slopes(self.box.floor[np.newaxis], self.box.ceiling[np.newaxis], None)
 
     def total(self, low: FloatArray) -> FloatArray:
         """Lower bound of the total weight."""

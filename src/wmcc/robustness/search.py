@@ -34,6 +34,8 @@ class Limits(NamedTuple):
     gap: float = 0.0
     nodes: int | None = None
     seconds: float | None = None
+    goal: float | None = None
+    """Stop when it is known whether the largest value is above this."""
 
     def boxes(self, cells: int) -> int:
         """Number of boxes to look at; by default fewer of large tables, as each costs more."""
@@ -42,6 +44,9 @@ class Limits(NamedTuple):
 
 class Objective(Protocol):
     """What is searched for its maximum; tables are vectors of cells, boxes are stacks of them."""
+
+    rounding: float
+    """Error of `exact` beyond one unit in the last place."""
 
     def slopes(self, low: FloatArray, high: FloatArray, target: Interval | None) -> Slopes:
         """Slopes times the total weight, per cell; and the value, with a last axis of one."""
@@ -80,11 +85,6 @@ class Search:
         self.position = np.zeros_like(low)
         self.nodes = 0
 
-    def whole(self) -> Slopes:
-        """Slopes and values over the whole box."""
-        with np.errstate(all="ignore"):
-            return self.objective.slopes(self.low[np.newaxis], self.high[np.newaxis], None)
-
     def run(self, whole: Slopes | None = None) -> Found:
         """Search until the bound meets the best value, or a limit is met; ``whole`` if it is known already."""
         self.first = whole
@@ -100,13 +100,21 @@ class Search:
                 for bound, low, high, cell in zip(*self._examined(*boxes), strict=True):
                     heapq.heappush(heap, (-float(bound), next(order), low, high, int(cell)))
                 bound = -heap[0][0] if heap else -np.inf
-                done = bound <= up(self.value) or bound - self.value <= self.limits.gap
+                done = bound <= self._above() or bound - self.value <= self.limits.gap or self._decided(bound)
                 late = self.limits.seconds is not None and time.monotonic() - start > self.limits.seconds
                 if done or late or self.nodes >= most:
                     break
                 boxes = self._split([heapq.heappop(heap) for _ in range(min(batch, len(heap)))])
-        closed = bound <= up(self.value)
-        return Found(self.position, self.value, float(max(bound, up(self.value))), bool(closed), self.nodes)
+        closed = bound <= self._above()
+        return Found(self.position, self.value, float(max(bound, self._above())), bool(closed), self.nodes)
+
+    def _above(self) -> float:
+        """A number that the best value is certainly not above, though it was rounded."""
+        return float(up(self.value + self.objective.rounding))
+
+    def _decided(self, bound: float) -> bool:
+        goal = self.limits.goal
+        return goal is not None and (bound <= goal or down(self.value - self.objective.rounding) > goal)
 
     def _examined(self, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, Array]:
         """Boxes that may hold more than the best found: their bounds, what is left of them, the cell to split."""
@@ -128,13 +136,13 @@ class Search:
         fixed_slack = np.where(is_open, 0.0, np.maximum(slopes.hi, -slopes.lo) * (high - low))
         spare = Interval.exactly(up(up(wrong) + up(fixed_slack))).sum().hi
         bounds = np.fmin(ceiling, up(value.hi + up(spare / self.objective.total(low)))[..., 0])
-        undecided = bounds > up(self.value)
+        undecided = bounds > self._above()
         if undecided.any():
             level = np.full((int(undecided.sum()), 1), self.value)
             other = self.objective.bound(low[undecided], high[undecided], level)[..., 0]
             bounds[undecided] = np.fmin(bounds[undecided], other)
         cell = np.argmax(np.where(is_open, np.nan_to_num(wrong, posinf=1e300) + (high - low) * 1e-9, -1.0), -1)
-        keep = bounds > up(self.value)
+        keep = bounds > self._above()
         return bounds[keep], low[keep], high[keep], cell[keep]
 
     def _pruned(self, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -144,11 +152,13 @@ class Search:
             if self.first is not None:
                 (slopes, value), self.first = self.first, None
             else:
-                target = Interval(np.full((len(low), 1), down(self.value)), ceiling[:, np.newaxis])
+                target = Interval(
+                    np.full((len(low), 1), down(self.value - self.objective.rounding)), ceiling[:, np.newaxis]
+                )
                 slopes, value = self.objective.slopes(low, high, target)
             possible = (value.lo <= value.hi)[..., 0]
             ceiling = np.fmin(ceiling, value.hi[..., 0])
-            keep = possible & (ceiling > up(self.value))
+            keep = possible & (ceiling > self._above())
             low, high, ceiling, slopes = low[keep], high[keep], ceiling[keep], slopes[keep]
             is_open = (high > low) & self.movable
             rises, falls = is_open & (slopes.lo >= 0), is_open & (slopes.hi <= 0) & ~(slopes.lo >= 0)

@@ -1,0 +1,70 @@
+"""The difference of a measure between two predictions of the same rows, as something to search."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arraytypes import FloatArray, IntArray
+from ..measures.base import Measure, on_zero
+from ..table import Margins
+from .box import Box
+from .enclosures import ENCLOSURES, Slopes
+from .interval import UNIT, Interval
+from .twin import JointCells, TwinAggregates
+
+
+class PairObjective:
+    """σ (M of the first − M of the second) over a box of joint cells."""
+
+    rounding = 2.0**-51
+    """Two values of at most 1, each within a unit of the last place, are subtracted."""
+
+    def __init__(self, box: Box, cells: IntArray, K: int, measure: Measure, side: int) -> None:
+        self.box, self.measure, self.side = box, measure, side
+        self.cells = JointCells(cells, K)
+        self.enclosure = ENCLOSURES[measure.name]
+
+    def slopes(self, low: FloatArray, high: FloatArray, target: Interval | None) -> Slopes:
+        """Enclose σ times the slopes, and σ times the difference."""
+        if target is not None and self.side < 0:
+            target = -target
+        pair, value = self.enclosure.slopes(TwinAggregates(self.cells, low, high), target)  # type: ignore[arg-type]
+        t, a, b = self.cells.t, self.cells.a, self.cells.b
+        cells = pair.a[:, t, a] - pair.b[:, t, b]
+        cells = (cells & pair.delta[:, t, a]).where(a == b, cells)  # where they agree, much cancels
+        return Slopes(cells, value.delta) if self.side > 0 else Slopes(-cells, -value.delta)
+
+    def total(self, low: FloatArray) -> FloatArray:
+        """Lower bound of the total weight."""
+        return np.asarray(low.sum(-1, keepdims=True) * (1 - low.shape[-1] * UNIT))
+
+    def bound(self, low: FloatArray, high: FloatArray, level: FloatArray) -> FloatArray:
+        """Return nothing better than the slopes tell."""
+        return np.full((len(low), 1), np.inf)
+
+    def at_corners(self, found: float) -> bool:
+        """Whether the extreme difference is at a corner: a quotient of linear functions is, others may not be."""
+        return self.measure.name == "accuracy"
+
+    def exact(self, position: FloatArray) -> float:
+        """σ times the difference at a position of the box."""
+        return self.side * self.difference(position, reached=False)
+
+    def difference(self, position: FloatArray, reached: bool = True) -> float:
+        """M of the first − M of the second at a position of the box."""
+        sums, _ = self.box.cells(position.tolist(), reached)
+        first, second = (
+            self.measure.value(self._margins(sums, p), on_zero(0.0, self.measure.title))
+            for p in (self.cells.a, self.cells.b)
+        )
+        return first - second + 0.0
+
+    def _margins(self, sums: list[int], prediction: IntArray) -> Margins:
+        K = self.cells.K
+        r, q, d = [0] * K, [0] * K, [0] * K
+        for c, t, p in zip(sums, self.cells.t.tolist(), prediction.tolist(), strict=True):
+            r[t] += c
+            q[p] += c
+            if t == p:
+                d[t] += c
+        return Margins(sum(r), r, q, d)

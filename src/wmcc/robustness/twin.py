@@ -1,0 +1,225 @@
+"""Pairs of enclosures, of a quantity for two predictions of the same rows, with one of their difference.
+
+Two classifiers agree on most rows, so what distinguishes them is small, while each quantity for itself moves
+a lot with the weights. The difference is therefore carried along by its own rules, such as
+xy − x'y' = x (y − y') + y' (x − x'), and never computed by subtracting two wide intervals alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arraytypes import Array, FloatArray
+from .aggregates import Aggregates
+from .interval import UNIT, Interval, up
+
+
+class Both(NamedTuple):
+    """Something that is true or false of each of the two."""
+
+    a: Array
+    b: Array
+
+
+class Twin:
+    """Enclosures of a quantity for the first and the second prediction, and of first − second."""
+
+    __slots__ = ("a", "b", "delta")
+    __array_ufunc__ = None
+
+    def __init__(self, a: Interval, b: Interval, delta: Interval) -> None:
+        self.a, self.b = a, b
+        self.delta = delta & (a - b)
+
+    def __add__(self, other: Any) -> Twin:
+        y = _twin(other)
+        return Twin(self.a + y.a, self.b + y.b, self.delta + y.delta)
+
+    def __sub__(self, other: Any) -> Twin:
+        y = _twin(other)
+        return Twin(self.a - y.a, self.b - y.b, self.delta - y.delta)
+
+    def __rsub__(self, other: Any) -> Twin:
+        return _twin(other) - self
+
+    def __neg__(self) -> Twin:
+        return Twin(-self.a, -self.b, -self.delta)
+
+    def __mul__(self, other: Any) -> Twin:
+        y = _twin(other)
+        delta = (self.a * y.delta + y.b * self.delta) & (self.b * y.delta + y.a * self.delta)
+        return Twin(self.a * y.a, self.b * y.b, delta)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __truediv__(self, other: Any) -> Twin:
+        return self * _twin(other).inverse()
+
+    def inverse(self) -> Twin:
+        """1/x − 1/x' = −(x − x') / (x x')."""
+        a, b = self.a.inverse(), self.b.inverse()
+        return Twin(a, b, -(self.delta * (a * b)))
+
+    def sqrt(self) -> Twin:
+        """√x − √x' = (x − x') / (√x + √x')."""
+        a, b = self.a.sqrt(), self.b.sqrt()
+        return Twin(a, b, self.delta / (a + b))
+
+    def square(self) -> Twin:
+        """x² − x'² = (x − x') (x + x')."""
+        return Twin(self.a.square(), self.b.square(), self.delta * (self.a + self.b))
+
+    def with_inverse(self) -> Twin:
+        """(x + 1/x) − (x' + 1/x') = (x − x') (1 − 1/(x x'))."""
+        product = self.a.inverse() * self.b.inverse()
+        return Twin(self.a.with_inverse(), self.b.with_inverse(), self.delta * (1.0 - product))
+
+    def sum(self) -> Twin:
+        """Sum over the last axis, which stays with length one."""
+        return Twin(self.a.sum(), self.b.sum(), self.delta.sum())
+
+    def others(self) -> Twin:
+        """For each entry of the last axis the sum of the others."""
+        return Twin(self.a.others(), self.b.others(), self.delta.others())
+
+    def without_two(self) -> Twin:
+        """For each pair of entries the sum of those that are neither."""
+        return Twin(self.a.without_two(), self.b.without_two(), self.delta.without_two())
+
+    def __and__(self, other: Twin) -> Twin:
+        return Twin(self.a & other.a, self.b & other.b, self.delta & other.delta)
+
+    def within(self, target: Any) -> Twin:
+        """Restrict to a target: a pair, or an interval that is one of the difference."""
+        if isinstance(target, Twin):
+            return self & target
+        return Twin(self.a, self.b, self.delta & target)
+
+    def between(self, least: float, most: float) -> Twin:
+        """Cut off what both numbers are known not to be."""
+        return Twin(self.a.between(least, most), self.b.between(least, most), self.delta)
+
+    def at_least(self, least: float) -> Twin:
+        """Raise the lower ends to what both numbers are known not to fall below."""
+        return Twin(self.a.at_least(least), self.b.at_least(least), self.delta)
+
+    def where(self, condition: Any, other: Any) -> Twin:
+        """Keep the pairs where a condition holds; take others elsewhere."""
+        y = _twin(other)
+        a, b = condition if isinstance(condition, Both) else (condition, condition)
+        delta = self.delta.where(a & b, y.delta).where(np.equal(a, b), Interval(-np.inf, np.inf))
+        return Twin(self.a.where(a, y.a), self.b.where(b, y.b), delta)
+
+    def unless(self, doubtful: Any, least: float = -np.inf, most: float = np.inf) -> Twin:
+        """Keep the pairs, but know nothing (or a range) of both where something is in doubt."""
+        a, b, delta = (
+            self.a.unless(doubtful, least, most),
+            self.b.unless(doubtful, least, most),
+            self.delta.unless(doubtful),
+        )
+        return Twin(a, b, delta)
+
+    def may_vanish(self) -> Any:
+        """Where 0 is not excluded for one of the two."""
+        return self.a.may_vanish() | self.b.may_vanish()
+
+    def __getitem__(self, index: Any) -> Twin:
+        return Twin(self.a[index], self.b[index], self.delta[index])
+
+
+def _twin(x: Any) -> Twin:
+    """Return a number that is the same for both as a pair."""
+    if isinstance(x, Twin):
+        return x
+    both = x if isinstance(x, Interval) else Interval(x, x)
+    return Twin(both, both, Interval(0.0, 0.0))
+
+
+class JointCells:
+    """Which classes the cells of a joint table belong to: true, first and second prediction."""
+
+    def __init__(self, cells: Array, K: int) -> None:
+        self.t, self.a, self.b = (np.asarray(cells[:, i], dtype=np.intp) for i in range(3))
+        self.K = K
+
+    def sums(self, x: FloatArray, codes: Array, size: int, chosen: Array | None = None) -> FloatArray:
+        """Sum a stack of vectors over the cells of each code."""
+        x = x if chosen is None else x[:, chosen]
+        codes = codes if chosen is None else codes[chosen]
+        index = codes + size * np.arange(len(x))[:, np.newaxis]
+        total = np.bincount(index.ravel(), x.ravel(), size * len(x))
+        return np.asarray(total, dtype=np.float64).reshape(len(x), size)
+
+
+class TwinAggregates:
+    """The fields of `Aggregates` for two predictions, over boxes of joint cells."""
+
+    def __init__(self, cells: JointCells, low: FloatArray, high: FloatArray) -> None:
+        K, t, a, b = cells.K, cells.t, cells.a, cells.b
+        pad = (low.shape[-1] + 8) * UNIT
+        self.first, self.second = (
+            Aggregates(
+                cells.sums(low, t * K + p, K * K).reshape(-1, K, K) * (1 - pad),
+                cells.sums(high, t * K + p, K * K).reshape(-1, K, K) * (1 + pad),
+            )
+            for p in (a, b)
+        )
+        total = Interval(low.sum(-1, keepdims=True) * (1 - pad), high.sum(-1, keepdims=True) * (1 + pad))
+        differ = a != b
+
+        def difference(plus: Array, minus: Array, codes: tuple[Array, Array], size: int) -> Interval:
+            """Range of (Σ of the cells in one set − Σ of those in another) / Σ of all, per code."""
+            sets = (
+                Interval(
+                    cells.sums(low, code, size, chosen) * (1 - pad), cells.sums(high, code, size, chosen) * (1 + pad)
+                )
+                for chosen, code in ((plus, codes[0]), (minus, codes[1]))
+            )
+            first, second = sets
+            return Interval(-_largest(second, first, total, pad), _largest(first, second, total, pad))
+
+        zero = Interval(0.0, 0.0)
+        dq = difference(differ, differ, (a, b), K)
+        d_right = difference((a == t) & differ, (b == t) & differ, (t, t), K)
+        one = np.zeros_like(t)
+        dT = difference((a == t) & differ, (b == t) & differ, (one, one), 1)
+        f, g = self.first, self.second
+        self.K = K
+        self.present = Both(f.present, g.present)
+        self.in_truth, self.ever_in_truth = f.in_truth, f.ever_in_truth
+        self.jumps = f.jumps | g.jumps
+        self.r, self.not_r = Twin(f.r, g.r, zero), Twin(f.not_r, g.not_r, zero)
+        self.q, self.not_q = Twin(f.q, g.q, dq), Twin(f.not_q, g.not_q, -dq)
+        self.T, self.o = Twin(f.T, g.T, dT), Twin(f.o, g.o, -dT)
+        self.x = Twin(f.x, g.x, -dq)
+        self.q_over_r = Twin(f.q_over_r, g.q_over_r, dq / f.r)
+        self.nq_over_nr = Twin(f.nq_over_nr, g.nq_over_nr, -(dq / f.not_r))
+        self.recall = Twin(f.recall, g.recall, d_right / f.r)
+        self.rq = Twin(f.rq, g.rq, (f.r * dq).sum())
+        self.P = Twin(f.P, g.P, zero)
+        self.Q = Twin(f.Q, g.Q, -(((f.q + g.q) * dq).sum()))
+        self.N = Twin(f.N, g.N, dT - self.rq.delta)
+        self.alpha = Twin(f.alpha, g.alpha, -self.N.delta)
+        self.beta = Twin(f.beta, g.beta, self.Q.delta - self.N.delta)
+        self._right = Twin(f.recall * f.r, g.recall * g.r, d_right)
+
+    @property
+    def phi(self) -> Twin:
+        """MCC of each class against the rest."""
+        ranges = Twin(self.first.phi, self.second.phi, Interval(-np.inf, np.inf))
+        ratio = (self._right - self.r * self.q) / ((self.r * self.not_r).sqrt() * (self.q * self.not_q).sqrt())
+        return ranges.within(ratio.where(self.present, 0.0).delta)
+
+
+def _largest(plus: Interval, minus: Interval, total: Interval, pad: float) -> FloatArray:
+    """Bound (P − M)/(P + M + rest) from above: it rises in P, falls in M, and the rest is in the denominator alone.
+
+    ``pad`` is the relative error of the sums.
+    """
+    v = plus.hi - minus.lo
+    small = (total.lo + (plus.hi - plus.lo)) * (1 - 4 * pad)
+    large = total.hi - (minus.hi - minus.lo) + 4 * pad * total.hi
+    share = np.where(v > 0, v / small, v / large)
+    return np.asarray(up(share + 8 * UNIT * np.abs(share)))
