@@ -18,6 +18,7 @@ LAYERS = [
     {"exact"},
     {"labels"},
     {"storage", "tally"},
+    {"sums"},
     {"table"},
     {"sources"},
     {"matrices", "measures"},
