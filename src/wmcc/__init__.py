@@ -13,10 +13,11 @@ from .errors import (
     WmccError,
 )
 from .inference import effective_sample_size
+from .joint import JointTable
 from .measures import CLASS_MEASURES, MEASURES, accuracy, balanced_accuracy, ecc, kappa, mcc, mpc1, mpc2
 from .measures.base import Measure
 from .report import Score, score
-from .sources import Accumulator, tabulate
+from .sources import Accumulator, joint_table, tabulate
 from .table import Table
 from .tally import kernel
 
@@ -29,6 +30,8 @@ __all__ = [
     "effective_sample_size",
     "InputError",
     "InputTypeError",
+    "joint_table",
+    "JointTable",
     "kappa",
     "kernel",
     "LabelError",
