@@ -370,5 +370,5 @@ def test_too_many_groups_are_refused(monkeypatch):
 
     monkeypatch.setattr(pushdown, "MOST_CELLS", 10)
     frame = pl.LazyFrame({"t": range(20), "p": range(20)})
-    with pytest.raises(wmcc.TooManyClassesError, match="more than 10 different pairs"):
+    with pytest.raises(wmcc.TooManyClassesError, match="more than 10 different combinations"):
         wmcc.tabulate(frame, "t", "p")

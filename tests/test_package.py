@@ -18,7 +18,9 @@ LAYERS = [
     {"exact"},
     {"labels"},
     {"storage", "tally"},
+    {"sums"},
     {"table"},
+    {"joint"},
     {"sources"},
     {"matrices", "measures"},
     {"inference", "robustness"},
@@ -69,11 +71,12 @@ def test_all_is_sorted_and_true():
 
 def test_the_public_names():
     assert set(wmcc.__all__) == {
-        "Accumulator", "accuracy", "balanced_accuracy", "Certificate", "certify", "CLASS_MEASURES", "Curve", "ecc",
-        "effective_sample_size", "InputError",
-        "InputTypeError", "kappa", "kernel", "LabelError", "mcc", "Measure", "MEASURES", "MissingDependencyError",
-        "mpc1", "mpc2", "SchemaError", "Score", "score", "Table", "tabulate", "TooManyClassesError",
-        "UndefinedMeasureError", "UndefinedMeasureWarning", "WeightError", "WmccError",
+        "Accumulator", "accuracy", "balanced_accuracy", "Certificate", "certify", "certify_ranking", "CLASS_MEASURES",
+        "Curve", "ecc", "effective_sample_size", "InputError", "InputTypeError", "joint_table", "JointTable", "kappa",
+        "kernel", "LabelError", "mcc", "Measure", "MEASURES", "MissingDependencyError", "mpc1", "mpc2", "Radius",
+        "radius", "Ranking", "Rankings", "SchemaError", "Score", "score", "Sensitivity", "sensitivity", "Table",
+        "tabulate", "TooManyClassesError", "UndefinedMeasureError", "UndefinedMeasureWarning", "WeightError",
+        "WmccError",
     }  # fmt: skip
 
 
@@ -136,5 +139,5 @@ def test_every_public_function_has_an_example():
         thing = getattr(wmcc, name)
         if callable(thing) and not isinstance(thing, type) and not isinstance(thing, wmcc.Measure):
             assert ">>>" in thing.__doc__, name
-    for name in ("Table", "Measure"):
+    for name in ("Table", "JointTable", "Measure"):
         assert ">>>" in getattr(wmcc, name).__doc__

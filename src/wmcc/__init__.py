@@ -13,11 +13,23 @@ from .errors import (
     WmccError,
 )
 from .inference import effective_sample_size
+from .joint import JointTable
 from .measures import CLASS_MEASURES, MEASURES, accuracy, balanced_accuracy, ecc, kappa, mcc, mpc1, mpc2
 from .measures.base import Measure
 from .report import Score, score
-from .robustness import Certificate, Curve, Radius, Sensitivity, certify, radius, sensitivity
-from .sources import Accumulator, tabulate
+from .robustness import (
+    Certificate,
+    Curve,
+    Radius,
+    Ranking,
+    Rankings,
+    Sensitivity,
+    certify,
+    certify_ranking,
+    radius,
+    sensitivity,
+)
+from .sources import Accumulator, joint_table, tabulate
 from .table import Table
 from .tally import kernel
 
@@ -27,12 +39,15 @@ __all__ = [
     "balanced_accuracy",
     "Certificate",
     "certify",
+    "certify_ranking",
     "CLASS_MEASURES",
     "Curve",
     "ecc",
     "effective_sample_size",
     "InputError",
     "InputTypeError",
+    "joint_table",
+    "JointTable",
     "kappa",
     "kernel",
     "LabelError",
@@ -44,6 +59,8 @@ __all__ = [
     "mpc2",
     "Radius",
     "radius",
+    "Ranking",
+    "Rankings",
     "SchemaError",
     "Score",
     "score",

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .arraytypes import FloatArray, IndexArray, IntArray
+from .arraytypes import FloatArray, IntArray
 
 RADIX_BITS = 32
 _MASK = (1 << RADIX_BITS) - 1
@@ -129,16 +129,16 @@ class Exact:
     def __repr__(self) -> str:
         return f"Exact({self.floats()!r})"
 
-    def scatter(self, size: int, where: IndexArray) -> Exact:
-        """Square array (K x K) added to a ``size`` x ``size`` one of zeros, at ``where``."""
-        digits = np.zeros((len(self.digits), size, size), dtype=np.int64)
+    def scatter(self, shape: tuple[int, ...], at: Any) -> Exact:
+        """Return an array of zeros to which these numbers were added at ``at``; several may come to one place."""
+        digits = np.zeros((len(self.digits), *shape), dtype=np.int64)
         for plane, own in zip(digits, self.digits, strict=True):
-            np.add.at(plane, np.ix_(where, where), own)
+            np.add.at(plane, at, own)
         return Exact(digits, self.exponent)
 
-    def take(self, where: IndexArray) -> Exact:
-        """Rows and columns ``where`` of a square array."""
-        return Exact(self.digits[:, where[:, np.newaxis], where], self.exponent)
+    def take(self, at: Any) -> Exact:
+        """Return some of the numbers, by any index of NumPy."""
+        return Exact(self.digits[(slice(None), *(at if isinstance(at, tuple) else (at,)))], self.exponent)
 
     def sum(self, axis: int | None = None) -> Exact:
         """Exact sum over one axis of the array, or all of it."""

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,10 +16,8 @@ from .arraytypes import Array, ArrayLike, FloatArray, IntArray
 from .errors import InputError
 from .exact import Exact, integers
 from .labels import Label
-from .text import grid, html_table, number
-
-MOST_ROWS = 1 << 62
-"""Counts are 64-bit integers; this leaves room to add two tables and to compare in float64."""
+from .sums import MOST_ROWS, Summed, Sums, frozen, merged_labels, positions
+from .text import number
 
 
 class Margins(NamedTuple):
@@ -40,7 +37,7 @@ class Margins(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Table:
+class Table(Summed):
     r"""Weighted confusion table: row = true class, column = predicted class.
 
     Tables are made by `wmcc.tabulate`, merged with ``+`` (label sets are aligned; the sums stay exact, so
@@ -88,10 +85,7 @@ class Table:
     positive: Label | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.n, self.w_min, self.w_max):
-            array.flags.writeable = False
-        if type(self.ignored) is not int or self.ignored < 0:
-            raise InputError(f"ignored is {self.ignored!r}; expected a number of rows.")
+        super().__post_init__()
         if self.positive is not None and (len(self.labels) > 2 or self.positive not in self.labels):
             raise InputError(
                 f"positive={self.positive!r} must be one of the labels of a two-class table; "
@@ -123,9 +117,7 @@ class Table:
         if counts.shape != (len(names), len(names)):
             raise InputError(f"a matrix of shape {counts.shape} for {len(names)} labels; it must be square.")
         _labels.check_count(len(names))
-        one = np.where(counts > 0, 1.0, np.nan)
-        exact = Exact.from_counts(counts)
-        return cls(names, counts, exact, exact, one, one.copy(), ignored, positive)
+        return cls(names, *Sums.from_counts(counts), ignored, positive)
 
     @classmethod
     def from_cells(
@@ -146,44 +138,19 @@ class Table:
         for name, array in (("n", counts), *floats.items()):
             if array.shape != (len(names), len(names)):
                 raise InputError(f"{name} has shape {array.shape}; {len(names)} labels need {(len(names),) * 2}.")
-        low, high = (np.where(counts > 0, floats[name], np.nan) for name in ("w_min", "w_max"))
-        storage.check_cells(counts, floats["w"], floats["w2"], low, high)
-        if not all(np.isfinite(floats[name]).all() for name in ("w", "w2")) or ((floats["w2"] == 0) & (high > 0)).any():
-            raise InputError("w or w2 is beyond the range of float64.", "scale the weights.")
-        sums = Exact.from_floats(floats["w"]), Exact.from_floats(floats["w2"])
-        return cls(names, counts, *sums, low, high, ignored, positive)
+        return cls(names, *Sums.from_floats(counts, **floats), ignored, positive)
 
     # ---- reading ------------------------------------------------------------------------------------
 
     @cached_property
-    def w(self) -> FloatArray:
-        """Σw per cell: the float64 nearest to the exact sum."""
-        return _frozen(self.w_exact.floats())
-
-    @cached_property
-    def w2(self) -> FloatArray:
-        """Σw² per cell: the float64 nearest to the exact sum of the rounded squares."""
-        return _frozen(self.w2_exact.floats())
-
-    @cached_property
     def true_sums(self) -> FloatArray:
         """Weight per true class: row sums."""
-        return _frozen(self.w_exact.sum(axis=1).floats())
+        return frozen(self.w_exact.sum(axis=1).floats())
 
     @cached_property
     def pred_sums(self) -> FloatArray:
         """Weight per predicted class: column sums."""
-        return _frozen(self.w_exact.sum(axis=0).floats())
-
-    @cached_property
-    def total(self) -> float:
-        """Weight of all rows."""
-        return float(self.w_exact.sum().floats())
-
-    @property
-    def rows(self) -> int:
-        """Number of observations."""
-        return int(self.n.sum())
+        return frozen(self.w_exact.sum(axis=0).floats())
 
     @cached_property
     def margins(self) -> Margins:
@@ -193,33 +160,12 @@ class Table:
         whole = integers(np.concatenate(sums, axis=1))
         return Margins(sum(whole[:K]), whole[:K], whole[K : 2 * K], whole[2 * K :])
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Table):
-            return NotImplemented
-        return (
-            self.labels == other.labels
-            and self.ignored == other.ignored
-            and self.positive == other.positive
-            and np.array_equal(self.n, other.n)
-            and self.w_exact == other.w_exact
-            and self.w2_exact == other.w2_exact
-            and np.array_equal(self.w_min, other.w_min, equal_nan=True)
-            and np.array_equal(self.w_max, other.w_max, equal_nan=True)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Through the constructor, so that a copy is as frozen as the original.
-        return Table, tuple(getattr(self, field.name) for field in fields(self))
-
     # ---- merging ------------------------------------------------------------------------------------
 
     def __add__(self, other: Table) -> Table:
         if not isinstance(other, Table):
             return NotImplemented
-        names = _labels.merged(self.labels, other.labels)
-        _labels.check_count(len(names))
+        names = merged_labels(self.labels, other.labels)
         if None not in (self.positive, other.positive) and self.positive != other.positive:
             raise InputError(
                 f"one table has positive class {self.positive!r}, the other {other.positive!r}; they cannot be merged.",
@@ -231,22 +177,8 @@ class Table:
                 f"the merged table has {len(names)} classes; with positive={positive!r} it can have two.",
                 "tabulate without positive=.",
             )
-        if self.rows + other.rows >= MOST_ROWS:
-            raise InputError("the merged table would have 2**62 rows or more, which its counts cannot hold.")
-        a, b = self._aligned(names), other._aligned(names)
-        return Table(
-            names,
-            a.n + b.n,
-            a.w_exact + b.w_exact,
-            a.w2_exact + b.w2_exact,
-            np.fmin(a.w_min, b.w_min),
-            np.fmax(a.w_max, b.w_max),
-            self.ignored + other.ignored,
-            positive,
-        )
-
-    def __radd__(self, other: object) -> Table:
-        return self if other == 0 else NotImplemented  # so that sum(tables) works
+        sums = self._aligned(names)._sums + other._aligned(names)._sums
+        return Table(names, *sums, self.ignored + other.ignored, positive)
 
     def __sub__(self, other: Table) -> Table:
         """Return what remains when the rows of ``other``, a part of this table, are taken away.
@@ -280,34 +212,23 @@ class Table:
     def _take(self, classes: Sequence[int]) -> Table:
         """Return the table of some of the classes, by position: theirs are the rows and columns that remain."""
         where = np.array(classes, dtype=np.intp)
-        at = np.ix_(where, where)
-        return Table(
-            tuple(self.labels[k] for k in classes),
-            self.n[at],
-            self.w_exact.take(where),
-            self.w2_exact.take(where),
-            self.w_min[at],
-            self.w_max[at],
-            self.ignored,
-        )
-
-    def _aligned(self, names: tuple[Label, ...]) -> Table:
-        """Return the table over the classes ``names``, which include its own."""
-        return self if names == self.labels else self._placed(names, self.labels)
-
-    def _relabelled(self, names: Sequence[Label]) -> Table:
-        """Return the table with other names for its classes, sorted; classes of one name become one."""
-        return self._placed(_labels.ordered(names), names)
+        labels = tuple(self.labels[k] for k in classes)
+        return Table(labels, *self._sums.take(np.ix_(where, where)), self.ignored)
 
     def _placed(self, names: tuple[Label, ...], mine: Sequence[Label]) -> Table:
         """Return the table over the classes ``names``, where its own are called ``mine``."""
-        place = {name: i for i, name in enumerate(names)}
-        where = np.array([place[name] for name in mine], dtype=np.intp)
-        K, at = len(names), np.ix_(where, where)
-        n, low, high = np.zeros((K, K), dtype=np.int64), np.full((K, K), np.nan), np.full((K, K), np.nan)
-        for add, out, own in ((np.add, n, self.n), (np.fmin, low, self.w_min), (np.fmax, high, self.w_max)):
-            add.at(out, at, own)  # two classes may become one
-        return Table(names, n, self.w_exact.scatter(K, where), self.w2_exact.scatter(K, where), low, high, self.ignored)
+        where = positions(names, mine)
+        return Table(names, *self._sums.scatter((len(names),) * 2, np.ix_(where, where)), self.ignored)
+
+    @classmethod
+    def _of_cells(cls, labels: tuple[Label, ...], cells: IntArray, sums: Sums, ignored: int) -> Table:
+        """Table from a list of cells: positions of their classes, a row each, and their sums."""
+        return cls(labels, *sums.scatter((len(labels),) * 2, tuple(cells.T)), ignored)
+
+    def _met(self) -> IntArray:
+        """How often each class occurs, as a true label or as a predicted one."""
+        count: IntArray = np.add.reduce(self.n, axis=0) + np.add.reduce(self.n, axis=1)
+        return count
 
     # ---- storing ------------------------------------------------------------------------------------
 
@@ -344,11 +265,8 @@ class Table:
     # ---- showing ------------------------------------------------------------------------------------
 
     def _summary(self) -> str:
-        out = f"{self.ignored:,} ignored, " if self.ignored else ""
         one = f", positive class {self.positive!r}" if self.positive is not None else ""
-        K = len(self.labels)
-        classes = "1 class" if K == 1 else f"{K:,} classes"
-        return f"Table of {classes}: {self.rows:,} rows, {out}total weight {number(self.total)}{one}"
+        return super()._summary() + one
 
     def _cells(self, most: int) -> tuple[list[list[str]], bool]:
         shown = list(range(len(self.labels)))[:most]
@@ -356,21 +274,6 @@ class Table:
         rows = [["true \\ predicted", *names]]
         rows += [[name, *(number(self.w[a, b]) for b in shown)] for a, name in zip(shown, names, strict=True)]
         return rows, len(shown) < len(self.labels)
-
-    def __repr__(self) -> str:
-        rows, cut = self._cells(most=10)
-        lines = [self._summary(), *([] if len(rows) == 1 else [grid(rows)])]
-        return "\n".join(lines + ["… the first 10 classes"] * cut)
-
-    def _repr_html_(self) -> str:
-        rows, cut = self._cells(most=50)
-        note = "<p>… the first 50 classes</p>" * cut
-        return f"<p>{escape(self._summary())}</p>{html_table(rows[0], rows[1:])}{note}"
-
-
-def _frozen(array: FloatArray) -> FloatArray:
-    array.flags.writeable = False
-    return array
 
 
 def _counts(n: ArrayLike) -> IntArray:

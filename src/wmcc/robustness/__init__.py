@@ -3,6 +3,19 @@
 from .certificate import Certificate, Curve, End
 from .certify import certify
 from .radius import Radius, radius
+from .ranking import Ranking, Rankings, certify_ranking
 from .sensitivity import Sensitivity, sensitivity
 
-__all__ = ["Certificate", "Curve", "End", "Radius", "Sensitivity", "certify", "radius", "sensitivity"]
+__all__ = [
+    "Certificate",
+    "Curve",
+    "End",
+    "Radius",
+    "Ranking",
+    "Rankings",
+    "Sensitivity",
+    "certify",
+    "certify_ranking",
+    "radius",
+    "sensitivity",
+]

@@ -9,8 +9,8 @@ import numpy as np
 from ..errors import InputError, InputTypeError, WeightError
 from ..labels import listed
 from ..measures.base import as_table
-from ..sources import names_a_column
 from ..sources.columns import place, weight_array
+from ..sources.options import names_a_column
 from ..table import Table
 from .box import Box
 

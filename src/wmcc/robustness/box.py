@@ -15,6 +15,7 @@ import numpy as np
 
 from ..arraytypes import Array, FloatArray
 from ..exact import Exact
+from ..joint import JointTable
 from ..measures.base import Measure, on_zero
 from ..table import Margins, Table
 from .interval import down, up
@@ -141,8 +142,8 @@ def margins(cells: Sequence[int], K: int) -> Margins:
     return Margins(sum(r), r, [sum(cells[k::K]) for k in range(K)], list(cells[:: K + 1]))
 
 
-def box_of(table: Table, eps: float, model: str) -> Box:
-    """Return the box of a table for a model: ``"relative"`` or ``"absolute"``."""
+def box_of(table: Table | JointTable, eps: float, model: str) -> Box:
+    """Return the box of a table, or of the cells of a joint one, for a model: ``"relative"`` or ``"absolute"``."""
     if model == "relative":
         return Box.relative(table.w_exact, eps)
     return Box.absolute(table.w_exact, table.n, table.w_min, table.w_max, eps)

@@ -106,7 +106,7 @@ def radius(
     ECC (R_K) is at least 0.8 (now 0.8608) for any weights off by up to 20.082 %
     at 20.082 % there are weights that give 0.8000
     >>> round(wmcc.radius(table, "ecc", change=0.01).safe, 4)
-    0.0381
+    0.0383
     """
     table, named = request(y_true, y_pred, sample_weight, weight, options, {"measure": measure})
     chosen: Measure = named["measure"]

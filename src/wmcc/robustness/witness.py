@@ -16,8 +16,7 @@ def row_values(of_cells: FloatArray, labels: tuple[Label, ...], *columns: Any) -
     """Look up a number for each row by its labels, one column per axis of ``of_cells``; NaN if they are unknown."""
     names = ("y_true", "y_pred", "the second prediction")
     read = [label_column(column, name) for column, name in zip(columns, names, strict=False)]
-    for column in read[1:]:
-        check_shapes(read[0].values, column.values, None)
+    check_shapes(read, None)
     place = {label: k for k, label in enumerate(labels)}
     codes = [np.array([place.get(x, -1) for x in column.labels(slice(None))], dtype=np.intp) for column in read]
     known = np.logical_and.reduce([code >= 0 for code in codes])

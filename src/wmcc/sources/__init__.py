@@ -1,19 +1,18 @@
-"""Everything that makes a Table. `tabulate` is the one front door."""
+"""Everything that makes a Table. `tabulate` is the front door; `joint_table` is its twin for two predictions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack, overload
 
-import numpy as np
-
-from .. import labels as _labels
-from ..errors import InputError, InputTypeError
+from ..errors import InputTypeError
 from ..table import Table
 from .arrays import tabulate_arrays
 from .codebook import Rules
 from .columns import label_column, weight_array
+from .joint import joint_table
 from .matrix import is_matrix, no_array, tabulate_matrix
+from .options import make_rules, names_a_column, refuse_without_columns, whole_number
 from .shapes import check_shapes
 from .stream import Accumulator
 
@@ -160,23 +159,19 @@ def tabulate(
     >>> tables["b"].total
     40000.0
     """
-    rules = make_rules(labels, ignore, positive)
-    if threads is not None:
-        threads = _whole_number(threads, "threads")
+    rules, threads = make_rules(labels, ignore, positive), whole_number(threads, "threads")
     if on is None and true is None and pred is None and not names_a_column(y_true, y_pred):
         if y_pred is None:
             raise InputTypeError(f"expected y_true and y_pred; got only {type(y_true).__name__}.")
-        for name, given in (("by", by), ("engine", engine), ("weight", weight)):
-            if given is not None:
-                raise InputTypeError(f"{name}= goes with a frame or a file, and columns named in it.")
+        refuse_without_columns(by=by, engine=engine, weight=weight)
         return _tabulate_labels(y_true, y_pred, sample_weight, rules, threads)
     from .tabular import tabulate_columns  # brings narwhals, which arrays do without
 
     names = [x for x in ((y_pred, sample_weight, weight) if on is None else (sample_weight, weight)) if x is not None]
-    return tabulate_columns(
+    tables: Table | dict[Any, Table] = tabulate_columns(
         (y_true,) if on is None else (y_true, y_pred),
         names,
-        {"true": true, "pred": pred},
+        {"true": true, "pred": pred, "weight": None},
         by=by,
         on=on,
         allow_unmatched=allow_unmatched,
@@ -185,40 +180,18 @@ def tabulate(
         rules=rules,
         threads=threads,
     )
-
-
-def names_a_column(y_true: Any, y_pred: Any) -> bool:
-    """Whether ``y_pred`` is the name of a column, or an expression, and ``y_true`` therefore a frame or a file."""
-    if isinstance(y_true, np.ndarray):
-        return False
-    return isinstance(y_pred, str) or (hasattr(y_pred, "alias") and not hasattr(y_pred, "__len__"))
+    return tables
 
 
 def _tabulate_labels(y_true: Any, y_pred: Any, sample_weight: Any, rules: Rules, threads: int | None) -> Table:
-    truth, pred = label_column(y_true, "y_true"), label_column(y_pred, "y_pred")
+    columns = [label_column(y_true, "y_true"), label_column(y_pred, "y_pred")]
     weights = sample_weight if sample_weight is None or no_array(sample_weight) else weight_array(sample_weight)
-    paired = is_matrix(weights, truth.values)
-    check_shapes(truth.values, pred.values, None if paired else weights)
-    return (tabulate_matrix if paired else tabulate_arrays)(truth, pred, weights, rules, threads)
+    paired = is_matrix(weights, columns[0].values)
+    check_shapes(columns, None if paired else weights)
+    if paired:
+        return tabulate_matrix(columns[0], columns[1], weights, rules, threads)
+    table: Table = tabulate_arrays(columns, weights, rules, threads)
+    return table
 
 
-def make_rules(labels: Any, ignore: Any, positive: Any) -> Rules:
-    """Check what the caller says about labels."""
-    rules = Rules(
-        None if labels is None else _labels.given(labels),
-        () if ignore is None else _labels.given(ignore, "ignore"),
-        None if positive is None else _labels.as_label(positive, "positive"),
-    )
-    both = set(rules.labels or ()) & set(rules.ignore)
-    if both:
-        raise InputError(f"{next(iter(both))!r} is in labels and in ignore; it cannot be both.")
-    return rules
-
-
-def _whole_number(value: Any, name: str) -> int:
-    if isinstance(value, (int, np.integer)) and value >= 1 and not isinstance(value, bool):
-        return int(value)
-    raise InputError(f"{name} is {value!r}; expected a whole number of at least 1, or None.")
-
-
-__all__ = ["Accumulator", "tabulate"]
+__all__ = ["Accumulator", "joint_table", "tabulate"]

@@ -8,17 +8,15 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial, reduce
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .. import labels as _labels
-from .. import tally
 from ..arraytypes import Array
 from ..errors import InputError, LabelError, WeightError
-from ..exact import Exact
-from ..table import Table
 from .blocks import BLOCK, blocks, flattened, native
+from .cells import Part, begun
 from .codebook import Codebook, Rules
 from .columns import Column, place
 from .encoders import Encoder, Map, encoders
@@ -29,16 +27,10 @@ THREAD_CELLS = 1 << 18  # cells of a table beyond which threads do not each fill
 
 
 def tabulate_arrays(
-    truth: Column,
-    pred: Column,
-    weights: Array | None,
-    rules: Rules,
-    threads: int | None,
-    weight_name: str | None = None,
-) -> Table:
-    """Tabulate two label columns and, maybe, weights, all of one shape."""
-    columns = [truth, pred]
-    arrays = flattened([truth.values, pred.values] + ([] if weights is None else [weights]))
+    columns: list[Column], weights: Array | None, rules: Rules, threads: int | None, weight_name: str | None = None
+) -> Any:
+    """Tabulate columns of labels and, maybe, weights, all of one shape: a Table of two, a JointTable of three."""
+    arrays = flattened([column.values for column in columns] + ([] if weights is None else [weights]))
     workers = _workers(threads, arrays[0].size)
     if workers == 1:
         total, codebook = _pass(columns, arrays, rules, 1, map)
@@ -48,19 +40,19 @@ def tabulate_arrays(
         with ThreadPoolExecutor(workers - 1) as pool:
             total, codebook = _pass(columns, arrays, rules, workers, partial(_share_out, pool, workers))
     if total.unknown:
-        _raise_unknown([truth, pred], rules)
+        _raise_unknown(columns, rules)
     if total.bad_weights and weights is not None:
-        _raise_bad_weight([truth, pred], weights, rules, weight_name or "sample_weight")
+        _raise_bad_weight(columns, weights, rules, weight_name or "sample_weight")
     return codebook.named(total.table)
 
 
 def _pass(
     columns: list[Column], arrays: list[Array], rules: Rules, workers: int, run: Map, guess: bool = True
-) -> tuple[_Part, Codebook]:
+) -> tuple[Part, Codebook]:
     """Find the classes and tally all rows; once more if the classes were guessed from a sample, and wrongly."""
     codebook = Codebook(rules)
-    coders = encoders(columns, arrays[:2], codebook, workers, run, guess)
-    if len(codebook.classes) ** 2 > THREAD_CELLS or not all(coder.static for coder in coders):
+    coders = encoders(columns, arrays[: len(columns)], codebook, workers, run, guess)
+    if len(codebook.classes) ** len(columns) > THREAD_CELLS or not all(coder.static for coder in coders):
         workers, run = 1, map
     queue = deque(blocks(arrays, workers))  # each worker takes the next, so that a slow one holds up nobody
     parts = run(lambda _: _tally(coders, arrays, queue, codebook), range(workers))
@@ -105,47 +97,19 @@ def _taken(queue: deque[Any]) -> Iterator[Any]:
 # ---- the pass ---------------------------------------------------------------------------------------
 
 
-class _Part(NamedTuple):
-    """What a kernel found: a table over codes, and how many rows it could not place there."""
-
-    table: Table
-    unknown: int
-    bad_weights: int
-
-    def __add__(self, other: _Part) -> _Part:  # type: ignore[override]
-        return _Part(self.table + other.table, self.unknown + other.unknown, self.bad_weights + other.bad_weights)
-
-
-def _read(kernel_tally: Any, size: int, weighted: bool) -> _Part:
-    n, least, most, w, w2, ignored, unknown, bad = kernel_tally.result()
-    n = np.frombuffer(n, np.int64).reshape(size, size)
-    codes = tuple(range(size))
-    if not weighted:
-        return _Part(Table.from_counts(n, codes, ignored=ignored), unknown, bad)
-    least, most = (np.frombuffer(x, np.float64).reshape(size, size) for x in (least, most))
-    planes = [len(x) // 8 // max(1, size * size) for _, x in (w, w2)]
-    w, w2 = (
-        Exact.trusted(np.frombuffer(x, np.int64).reshape(count, size, size), exponent)
-        for (exponent, x), count in zip((w, w2), planes, strict=True)
-    )
-    return _Part(Table(codes, n, w, w2, least, most, ignored), unknown, bad)
-
-
-def _tally(coders: list[Encoder], arrays: list[Array], queue: deque[Any], codebook: Codebook) -> list[_Part]:
+def _tally(coders: list[Encoder], arrays: list[Array], queue: deque[Any], codebook: Codebook) -> list[Part]:
     """Tally blocks of rows. Where classes turn up on the way, the table is put aside and a larger one begun."""
-    weighted = len(arrays) == 3
-    done: list[_Part] = []
-    size = len(codebook.classes)
-    kernel_tally = tally.active.Tally(size, weighted)
+    axes, weighted = len(coders), len(arrays) > len(coders)
+    done: list[Part] = []
+    cells = begun(len(codebook.classes), weighted, axes, arrays[0].size)
     for index in _taken(queue):
         prepared = [e.prepare(native(array[index])) for e, array in zip(coders, arrays, strict=False)]
-        if len(codebook.classes) > size:
-            done.append(_read(kernel_tally, size, weighted))
-            size = min(max(2 * size, len(codebook.classes), 16), _labels.MAX_CLASSES)
-            kernel_tally = tally.active.Tally(size, weighted)
-        truth, pred = (e.argument(x, scale) for e, x, scale in zip(coders, prepared, (size, 1), strict=True))
-        kernel_tally.add(truth, pred, _weights(arrays[2][index]) if weighted else None)
-    return [*done, _read(kernel_tally, size, weighted)]
+        if len(codebook.classes) > cells.classes:
+            done += cells.parts()
+            size = min(max(2 * cells.classes, len(codebook.classes), 16), _labels.MAX_CLASSES)
+            cells = begun(size, weighted, axes, arrays[0].size)
+        cells.add(coders, prepared, _weights(arrays[axes][index]) if weighted else None)
+    return done + cells.parts()
 
 
 def _weights(block: Array) -> Array:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any, NamedTuple, TypeVar
 
 from .. import tally
+from ..joint import JointTable
 from ..labels import Label, check_count, ordered, plain
 from ..table import Table
+
+T = TypeVar("T", bound=Table | JointTable)
 
 
 class Rules(NamedTuple):
@@ -26,7 +27,7 @@ NOTHING = "\0ignored"
 
 
 class Codebook:
-    """The classes of both columns, in the order they were met, and the code of each."""
+    """The classes of all columns, in the order they were met, and the code of each."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
@@ -53,7 +54,7 @@ class Codebook:
             check_count(len(self.classes))
         return [tally.IGNORED if label in self._ignore else self._code.get(label, tally.UNKNOWN) for label in labels]
 
-    def named(self, codes: Table, known: Any = 0) -> Table:
+    def named(self, codes: T, known: Any = 0) -> T:
         """From a table over codes to one over the classes that count: those given, or those seen, in sorted order.
 
         ``known`` is not zero for classes that count though no observation of the table has them.
@@ -64,22 +65,23 @@ class Codebook:
         if rules.labels is not None:
             names, order = rules.labels, list(range(len(rules.labels)))
         else:
-            seen = (np.add.reduce(codes.n, axis=0) + np.add.reduce(codes.n, axis=1) + known).tolist()
+            seen = (codes._met() + known).tolist()
             kept = {name: k for k, name in enumerate(self.classes) if seen[k]}
             names = ordered(kept)
             order = [kept[name] for name in names]
-        table = codes
+        table: Any = codes
         if order != list(range(len(codes.labels))):
             table = table._take(order)
         if names != table.labels or bool in map(type, names):  # (False, True) equals the codes (0, 1)
             table = replace(table, labels=names)
-        if rules.labels is None:
-            return with_positive(table, rules.positive)  # a class the caller knows of, whether it occurs or not
-        return replace(table, positive=rules.positive)
+        found: T = with_positive(table, rules)
+        return found
 
 
-def with_positive(table: Table, positive: Label | None) -> Table:
-    """Return the table with a positive class, which it may not have met; None leaves it as it is."""
-    if positive is None:
+def with_positive(table: Any, rules: Rules) -> Any:
+    """Return the table with its positive class, if there is one: known to the caller, whether it occurs or not."""
+    if rules.positive is None:
         return table
-    return replace(table if positive in table.labels else table + Table.empty([positive]), positive=positive)
+    if rules.labels is None and rules.positive not in table.labels:
+        table = table + Table.empty([rules.positive])
+    return replace(table, positive=rules.positive)

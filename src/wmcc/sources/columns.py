@@ -13,6 +13,9 @@ from ..arraytypes import Array
 from ..errors import InputError, InputTypeError, WeightError, WmccError
 from ..labels import Label, as_label
 
+LABELS = ("y_true", "y_pred", "pred_a", "pred_b")
+"""What arguments that hold labels are called."""
+
 
 class Column(NamedTuple):
     """One column of labels.
@@ -20,7 +23,7 @@ class Column(NamedTuple):
     Parameters
     ----------
     name
-        ``"y_true"`` or ``"y_pred"``, for messages.
+        ``"y_true"``, ``"y_pred"`` or another, for messages.
     values
         Labels as integers, booleans, fixed-width strings or objects; any shape, strides and byte order.
     categories
@@ -146,7 +149,7 @@ def _as_array(data: Any, name: str) -> Array:
     if isinstance(data, (str, bytes, dict, set, frozenset)) or not _speaks_array(data):
         raise InputTypeError(
             f"{name} is {_what(data)}; expected an array, a list, a series or a tensor of labels"
-            f"{'' if name in ('y_true', 'y_pred') else ' or weights'}.",
+            f"{'' if name in LABELS else ' or weights'}.",
             "wrap iterators in list(...)." if hasattr(data, "__next__") else None,
         )
     numpys_own = isinstance(data, _BUFFERS) or hasattr(data, "__array__") or hasattr(data, "__array_interface__")

@@ -20,7 +20,7 @@ from .codebook import Rules
 from .columns import Column, label_column, weight_array
 from .files import no_column
 from .groups import Key, Tables, add, plain_key
-from .problems import Problems
+from .problems import LABEL_ROLES, Problems
 from .pushdown import Cells
 
 
@@ -31,11 +31,13 @@ class Columns(NamedTuple):
     pred: Any
     weight: Any = None
     by: tuple[str, ...] = ()
+    second: Any = None
 
     def roles(self) -> dict[str, Any]:
-        """The same by the names used inside: t, p, w, and b0, b1, … for groups."""
+        """The same by the names used inside: t, p, q for a second prediction, w, and b0, b1, … for groups."""
         by = {f"b{i}": name for i, name in enumerate(self.by)}
-        return {"t": self.true, "p": self.pred, **({} if self.weight is None else {"w": self.weight}), **by}
+        maybe = {role: what for role, what in (("q", self.second), ("w", self.weight)) if what is not None}
+        return {"t": self.true, "p": self.pred, **maybe, **by}
 
     def plain(self) -> list[str] | None:
         """Names of the columns that are needed; None if expressions may need any."""
@@ -44,7 +46,7 @@ class Columns(NamedTuple):
 
     def names(self) -> dict[str, str]:
         """What to call each in a message."""
-        words = {"t": "true", "p": "pred", "w": "weight"}
+        words = {"t": "true", "p": "pred" if self.second is None else "pred_a", "q": "pred_b", "w": "weight"}
         return {role: x if isinstance(x, str) else words[role] for role, x in self.roles().items()}
 
 
@@ -100,8 +102,8 @@ def selected(data: Data, roles: dict[str, Any]) -> tuple[Any, set[str]]:
     frame = frame.select(**{role: nw.col(name) for role, name in chosen.items()})
     text = {role for role, what in roles.items() if isinstance(what, str) and what in data.text}
     casts = [nw.col("w").cast(nw.Float64)] if "w" in text else []
-    if text & {"t", "p"}:  # labels are compared with each other: both are text then
-        casts += [nw.col(role).cast(nw.String) for role in ("t", "p") if role in roles and role not in text]
+    if text & set(LABEL_ROLES):  # labels are compared with each other: all are text then
+        casts += [nw.col(role).cast(nw.String) for role in LABEL_ROLES if role in roles and role not in text]
         text |= {"t", "p"}
     return (frame.with_columns(*casts) if casts else frame), text - {"w"}
 
@@ -146,7 +148,7 @@ LABELS = (nw.Boolean, nw.String, nw.Categorical, nw.Enum, nw.Decimal, nw.Binary,
 def checked(frame: Any, names: dict[str, str]) -> Any:
     """Refuse columns that are neither labels nor weights; make text of categories, which not all engines group."""
     schema, lazy, casts = frame.collect_schema(), isinstance(frame, nw.LazyFrame), []
-    for role in ("t", "p"):
+    for role in (role for role in LABEL_ROLES if role in names):
         kind = schema[role]
         if not (kind.is_numeric() or kind in LABELS):
             raise InputTypeError(
@@ -201,18 +203,17 @@ def tabulate_in_memory(
 
 def count_problems(frame: Any, names: dict[str, str], rules: Rules) -> Problems:
     """Let an eager frame's engine count the rows that cannot be tabulated."""
-    return Cells(
-        frame.lazy(), {role: name for role, name in names.items() if role in ("t", "p", "w")}, rules
-    ).problems()
+    ungrouped = {role: name for role, name in names.items() if role in (*LABEL_ROLES, "w")}
+    return Cells(frame.lazy(), ungrouped, rules).problems()
 
 
 def read_in_memory(frame: Any, names: dict[str, str], rules: Rules, threads: int | None, first: int = 0) -> Tables:
     """Tables of an eager frame that is not empty; ``first`` is the number of its first row, for messages."""
-    columns = [label_column(frame[role].to_native(), names[role], first) for role in ("t", "p")]
+    columns = [label_column(frame[role].to_native(), names[role], first) for role in LABEL_ROLES if role in names]
     weights = weight_array(frame["w"].to_native(), names["w"], first) if "w" in names else None
     by = [frame[name] for name in names if name.startswith("b")]
     if not by:
-        return {(): tabulate_arrays(columns[0], columns[1], weights, rules, threads, names.get("w"))}
+        return {(): tabulate_arrays(columns, weights, rules, threads, names.get("w"))}
     return _tabulate_groups(by, columns, weights, rules, threads, names.get("w"))
 
 
@@ -222,13 +223,13 @@ def _tabulate_groups(
     tables: Tables = {}
     try:
         for key, rows in _groups(by):
-            truth, pred = (column._replace(values=column.values[rows]) for column in columns)
+            group = [column._replace(values=column.values[rows]) for column in columns]
             part = None if weights is None else weights[rows]
-            table = tabulate_arrays(truth, pred, part, rules, threads, name)
+            table = tabulate_arrays(group, part, rules, threads, name)
             add(tables, key, table)  # null and NaN are one key
     except (LabelError, WeightError):
         # All rows at once raise the same, with the number that the row has in the frame.
-        tabulate_arrays(columns[0], columns[1], weights, rules, threads, name)
+        tabulate_arrays(columns, weights, rules, threads, name)
         raise
     return tables
 

@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..table import Table
-
 Key = tuple[Any, ...]
-Tables = dict[Key, Table]
-"""One table per group; without groups, the one of the empty tuple."""
+Tables = dict[Key, Any]
+"""One table per group, a `Table` or a `JointTable`; without groups, the one of the empty tuple."""
 
 
 def plain_key(value: Any) -> Any:
@@ -31,6 +29,6 @@ def in_order(tables: Tables) -> Tables:
         return {key: tables[key] for key in sorted(tables, key=repr)}
 
 
-def add(tables: Tables, key: Key, table: Table) -> None:
+def add(tables: Tables, key: Key, table: Any) -> None:
     """Add a table to that of its group."""
     tables[key] = tables[key] + table if key in tables else table

@@ -62,9 +62,9 @@ def tabulate_matrix(truth: Column, pred: Column, weights: Any, rules: Rules, thr
     by_code = Rules(labels=tuple(range(K)), ignore=(K,) if ignored.any() else ())
     total = Table.empty(range(K))
     for i, j, w in _gathered(_entries(weights, len(t)), max(CHUNK // 2, K * K)):  # merging tables must not dominate
-        columns = Column("y_true", t.take(i)), Column("y_pred", c.take(j))
+        columns = [Column("y_true", t.take(i)), Column("y_pred", c.take(j))]
         try:
-            total += tabulate_arrays(*columns, w, by_code, threads)
+            total += tabulate_arrays(columns, w, by_code, threads)
         except (LabelError, WeightError):  # which speak of places in the chunk
             a, b = (x.values for x in columns)
             met = (a != K) & (b != K)

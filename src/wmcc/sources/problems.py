@@ -8,10 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import InputError, LabelError, WeightError, WmccError
+from ..errors import InputError, LabelError, TooManyClassesError, WeightError, WmccError
 from ..labels import Label, listed
 
 PACKAGE = Path(__file__).parents[1]
+
+LABEL_ROLES = ("t", "p", "q")
+"""What columns of labels are called inside: the truth, a prediction, and the second of a joint table."""
 
 
 @contextmanager
@@ -38,9 +41,10 @@ class Problems(NamedTuple):
     """How many rows of a frame or a file have which problem."""
 
     rows: int = 0
+    bad_weight: int = 0
     no_true: int = 0
     no_pred: int = 0
-    bad_weight: int = 0
+    no_second: int = 0
 
     def __add__(self, other: Problems) -> Problems:  # type: ignore[override]
         return Problems(*(a + b for a, b in zip(self, other, strict=True)))
@@ -48,10 +52,11 @@ class Problems(NamedTuple):
     def refuse(self, names: dict[str, str], first: WmccError | None = None) -> None:
         """Raise the error that says so, if there are any.
 
-        ``names`` are those of the columns t, p and w; ``first`` tells where the first bad row is.
+        ``names`` are those of the columns t, p, maybe q, and w; ``first`` tells where the first bad row is.
         """
         parts = []
-        for count, name in dict.fromkeys(((self.no_true, names["t"]), (self.no_pred, names["p"]))):
+        missing = dict(zip(LABEL_ROLES, (self.no_true, self.no_pred, self.no_second), strict=True))
+        for count, name in dict.fromkeys((missing[role], names[role]) for role in LABEL_ROLES if role in names):
             if count:
                 parts.append(f"{_rows(count, self.rows)} no label in {name!r}")
         if self.bad_weight:
@@ -60,7 +65,7 @@ class Problems(NamedTuple):
         if not parts:
             return
         where = f" The first: {str(first).partition(chr(10))[0]}" if first else ""
-        kind: type[InputError] = LabelError if self.no_true or self.no_pred else WeightError
+        kind: type[InputError] = LabelError if any(missing.values()) else WeightError
         raise kind(
             f"{'; '.join(parts)}.{where}",
             "drop or mend such rows first; name their label in ignore= to leave them out and have them counted.",
@@ -76,4 +81,16 @@ def unknown_labels(rows: int, where: str, label: Label, labels: tuple[Label, ...
     return LabelError(
         f"{rows:,} rows have a label{where} that is not among labels=({listed(labels)}); one is {label!r}.",
         "add it to labels, or name it in ignore= to leave such rows out (they are counted).",
+    )
+
+
+MOST_CELLS = 1 << 23
+"""Cells that a group-by may return, or that a joint table may have. More are of no use, and would not be small."""
+
+
+def too_many_cells(most: int) -> TooManyClassesError:
+    """Say that labels occur in too many combinations."""
+    return TooManyClassesError(
+        f"there are more than {most:,} different combinations of labels.",
+        "labels must be classes, not identifiers, dates or measurements.",
     )

@@ -13,16 +13,14 @@ import numpy as np
 
 from .. import tally
 from ..arraytypes import IntArray
-from ..errors import TooManyClassesError
+from ..joint import JointTable
 from ..labels import Label, as_label, check_count
+from ..sums import Sums
 from ..table import Table
 from . import texts
 from .codebook import NOTHING, Codebook, Rules
 from .groups import Key, Tables, add, plain_key
-from .problems import Problems, unknown_labels
-
-MOST_CELLS = 1 << 23
-"""Rows that a group-by may return. More are no table of classes, and would not be small."""
+from .problems import LABEL_ROLES, MOST_CELLS, Problems, too_many_cells, unknown_labels
 
 
 class Cells:
@@ -31,7 +29,7 @@ class Cells:
     Parameters
     ----------
     frame
-        A lazy narwhals frame with columns ``t``, ``p``, maybe ``w``, and others to group by.
+        A lazy narwhals frame with columns ``t``, ``p``, maybe ``q`` and ``w``, and others to group by.
     names
         What the caller calls these columns. Those that begin with ``b`` make one table per group.
     rules
@@ -43,12 +41,13 @@ class Cells:
     def __init__(self, frame: Any, names: dict[str, str], rules: Rules, text: Collection[str] = ()) -> None:
         self._names, self._rules = names, rules
         self._by = [name for name in names if name.startswith("b")]
+        roles = [role for role in LABEL_ROLES if role in names]
         found = collect(_query(frame, [name for name in names if name != "w"], "w" in names))
         if not self._by:  # before its many cells become objects
-            check_count(max((found[role].n_unique() for role in ("t", "p")), default=0) - len(rules.ignore) - 1)
+            check_count(max((found[role].n_unique() for role in roles), default=0) - len(rules.ignore) - 1)
         self.columns = found.to_dict(as_series=False)
         self._n = np.array(self.columns["n"], dtype=np.int64)
-        self._labels = {role: _labels(self.columns[role], names[role]) for role in ("t", "p")}
+        self._labels = {role: _labels(self.columns[role], names[role]) for role in roles}
         self._read(text)
 
     def _read(self, text: Collection[str]) -> None:
@@ -76,11 +75,11 @@ class Cells:
     def problems(self, left_out: Collection[int] = ()) -> Problems:
         """Count rows without a label and rows with a bad weight; ``left_out`` are cells not to look at."""
         ignore, problems = set(self._rules.ignore), Problems()
-        for row, (t, p, n) in enumerate(zip(self._labels["t"], self._labels["p"], self._n.tolist(), strict=True)):
+        for row, (n, *labels) in enumerate(zip(self._n.tolist(), *self._labels.values(), strict=True)):
             if row not in left_out:
-                looked_at = "w" in self._names and t is not None and p is not None and not {t, p} & ignore
+                looked_at = "w" in self._names and None not in labels and not ignore.intersection(labels)
                 bad = n - int(self.columns["good"][row] or 0) if looked_at else 0
-                problems += Problems(n, n * (t is None), n * (p is None), bad)
+                problems += Problems(n, bad, *(n * (label is None) for label in labels))
         return problems
 
     def tables(self, left_out: Collection[int] = ()) -> Tables:
@@ -97,36 +96,25 @@ class Cells:
             add(tables, key, self._table(np.array(cells)))
         return tables
 
-    def _table(self, rows: IntArray) -> Table:
+    def _table(self, rows: IntArray) -> Table | JointTable:
         """The table of some of the cells."""
         rules = self._rules
         codebook = Codebook(rules)
-        t, p = (_codes(codebook, [self._labels[role][row] for row in rows]) for role in ("t", "p"))
-        n, kept = self._n[rows], (t != tally.IGNORED) & (p != tally.IGNORED)
-        for role, codes in (("t", t), ("p", p)):
-            unknown = kept & (codes == tally.UNKNOWN)
+        labels = {role: [known[row] for row in rows] for role, known in self._labels.items()}
+        codes = np.array([codebook.codes(known) for known in labels.values()], dtype=np.int64)
+        n, kept = self._n[rows], (codes != tally.IGNORED).all(axis=0)
+        for (role, known), column in zip(labels.items(), codes, strict=True):
+            unknown = kept & (column == tally.UNKNOWN)
             if unknown.any():
-                label = self._labels[role][rows[np.argmax(unknown)]]
                 where = f" in {self._names[role]!r}"
-                raise unknown_labels(int(n[unknown].sum()), where, label, rules.labels or ())
-        size, ignored = len(codebook.classes), int(n[~kept].sum())
-        at, classes = (t[kept], p[kept]), tuple(range(size))
-        total = np.zeros((size, size), dtype=np.int64)
-        np.add.at(total, at, n[kept])
-        if "w" not in self._names:
-            return codebook.named(Table.from_counts(total, classes, ignored=ignored))
-        fields = []
-        for name, ufunc, start in (
-            ("s", np.add, 0),
-            ("s2", np.add, 0),
-            ("low", np.fmin, np.nan),
-            ("high", np.fmax, np.nan),
-        ):
-            values = np.array([self.columns[name][row] for row in rows[kept]], dtype=np.float64)
-            field = np.full((size, size), start, dtype=np.float64)
-            ufunc.at(field, at, values)  # two groups may be one cell: an engine tells 0.0 from -0.0
-            fields.append(field)
-        return codebook.named(Table.from_cells(classes, total, *fields, ignored=ignored))
+                raise unknown_labels(int(n[unknown].sum()), where, known[np.argmax(unknown)], rules.labels or ())
+        sums = Sums.from_counts(n[kept])
+        if "w" in self._names:
+            found = ([self.columns[name][row] for row in rows[kept]] for name in ("s", "s2", "low", "high"))
+            sums = Sums.from_floats(n[kept], *(np.array(x, dtype=np.float64) + 0.0 for x in found))
+        made, ignored = Table if len(labels) == 2 else JointTable, int(n[~kept].sum())
+        # Two groups may be one cell: an engine tells 0.0 from -0.0.
+        return codebook.named(made._of_cells(tuple(range(len(codebook.classes))), codes[:, kept].T, sums, ignored))
 
 
 def _query(frame: Any, keys: list[str], weighted: bool) -> Any:
@@ -153,10 +141,7 @@ def collect(query: Any) -> Any:
     streaming = {"engine": "streaming"} if polars else {}  # or else it may hold all rows of a file at once
     found = query.head(MOST_CELLS + 1).collect(**streaming)
     if len(found) > MOST_CELLS:
-        raise TooManyClassesError(
-            f"there are more than {MOST_CELLS:,} different pairs of labels.",
-            "labels must be classes, not identifiers, dates or measurements.",
-        )
+        raise too_many_cells(MOST_CELLS)
     return found
 
 
@@ -168,7 +153,3 @@ def _labels(values: list[Any], name: str) -> list[Label | None]:
 def _label(value: Any, name: str) -> Label | None:
     missing = value is None or value != value or type(value).__name__ in ("NAType", "NaTType")
     return None if missing else as_label(value, f"a value of {name}")
-
-
-def _codes(codebook: Codebook, labels: list[Any]) -> IntArray:
-    return np.array(codebook.codes(labels), dtype=np.int64)

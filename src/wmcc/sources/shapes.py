@@ -5,30 +5,35 @@ from __future__ import annotations
 from .. import labels as _labels
 from ..arraytypes import Array
 from ..errors import InputError
+from .columns import Column
 
 
-def check_shapes(truth: Array, pred: Array, weights: Array | None) -> None:
+def check_shapes(columns: list[Column], weights: Array | None) -> None:
     """Refuse shapes that differ, no rows, and one-hot rows."""
-    for name, array in (("y_true", truth), ("y_pred", pred), ("sample_weight", weights)):
+    for name, array in [*((x.name, x.values) for x in columns), ("sample_weight", weights)]:
         if array is not None and array.ndim == 0:
             raise InputError(f"{name} is a single value ({array.item()!r}); expected one per observation.")
-    if truth.shape != pred.shape:
-        raise InputError(
-            f"y_true and y_pred must have the same shape; they have {truth.shape} and {pred.shape}.",
-            _shape_hint(truth, pred),
-        )
+    (_, truth, *_), *predictions = columns
+    for name, pred, *_ in predictions:
+        if truth.shape != pred.shape:
+            raise InputError(
+                f"y_true and {name} must have the same shape; they have {truth.shape} and {pred.shape}.",
+                _shape_hint(truth, pred),
+            )
     if weights is not None and weights.shape != truth.shape:
+        matrix = ", or for N labels a matrix of N x N" if len(predictions) == 1 else ""
         raise InputError(
             f"sample_weight must have the shape of the labels, {truth.shape}; it has {weights.shape}.",
-            "give one weight per observation, or for N labels a matrix of N x N.",
+            f"give one weight per observation{matrix}.",
         )
     if truth.size == 0:
-        raise InputError("there are no rows: y_true and y_pred are empty.")
-    if _is_one_hot(truth) and _is_one_hot(pred):
-        raise InputError(
-            f"y_true and y_pred of shape {truth.shape} look like one-hot rows: a single 1 in each.",
-            "pass y.argmax(axis=1); if they are label maps of an image, pass y.ravel().",
-        )
+        raise InputError(f"there are no rows: {' and '.join(column.name for column in columns)} are empty.")
+    for name, pred, *_ in predictions:
+        if _is_one_hot(truth) and _is_one_hot(pred):
+            raise InputError(
+                f"y_true and {name} of shape {truth.shape} look like one-hot rows: a single 1 in each.",
+                "pass y.argmax(axis=1); if they are label maps of an image, pass y.ravel().",
+            )
 
 
 def _shape_hint(truth: Array, pred: Array) -> str | None:

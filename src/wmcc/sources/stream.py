@@ -11,6 +11,7 @@ import numpy as np
 
 from ..errors import InputError, InputTypeError
 from ..table import Table
+from .options import make_rules
 
 
 class Accumulator:
@@ -46,7 +47,7 @@ class Accumulator:
     """
 
     def __init__(self, *, window: int | None = None, half_life: float | None = None, **options: Any) -> None:
-        from . import make_rules, tabulate
+        from . import tabulate
 
         if window is not None and half_life is not None:
             raise InputError("window and half_life are two ways to forget; give one of them.")

@@ -10,7 +10,6 @@ from typing import Any
 import narwhals as nw
 
 from ..errors import InputTypeError
-from ..table import Table
 from .codebook import Rules
 from .engines import check_engine, joining_engine, open_lazy
 from .files import Files, find, is_path
@@ -27,30 +26,35 @@ def tabulate_columns(
     given: list[Any],
     named: dict[str, Any],
     *,
-    by: str | Sequence[str] | None,
-    on: str | Sequence[str] | None,
-    allow_unmatched: bool,
-    engine: str | None,
-    progress: bool | None,
     rules: Rules,
     threads: int | None,
-) -> Table | dict[Any, Table]:
+    engine: str | None,
+    progress: bool | None,
+    by: str | Sequence[str] | None = None,
+    on: str | Sequence[str] | None = None,
+    allow_unmatched: bool = False,
+) -> Any:
     """Tabulate columns of one frame or file, or of two with a common key.
 
-    ``given`` are the columns by position: those of true, pred and weight that ``named`` does not have.
+    ``named`` are the columns that make up a table, one prediction or two among them; ``given`` come by position and
+    are those that have no name there.
     """
     check_engine(engine)
-    roles = [role for role in ("true", "pred", "weight") if named.get(role) is None]
+    roles = [role for role, what in named.items() if what is None]
     if on is not None:  # the labels' columns are named, or found
         roles = ["weight"]
     elif allow_unmatched:
         raise InputTypeError("allow_unmatched= goes with on=, the key of two frames or files.")
     if len(given) > len(roles):
-        raise InputTypeError(f"{given[-1]!r} is a column too many; the columns are true, pred and weight.")
+        raise InputTypeError(f"{given[-1]!r} is a column too many; the columns are {', '.join(named)}.")
     named = {**named, **dict(zip(roles, given, strict=False))}
-    columns = Columns(named["true"], named["pred"], named.get("weight"), _names(by, "by"))
-    if on is None and (columns.true is None or columns.pred is None):
-        raise InputTypeError("expected two columns of labels, as in tabulate(data, 'label', 'pred').")
+    weight = named.pop("weight")
+    if on is None and any(what is None for what in named.values()):
+        two, three = "two columns of labels, as in tabulate", "three columns of labels, as in joint_table"
+        example = f"{two}(data, 'label', 'pred')" if len(named) == 2 else f"{three}(data, 'label', 'old', 'new')"
+        raise InputTypeError(f"expected {example}.")
+    true, pred, *second = named.values()
+    columns = Columns(true, pred, weight, _names(by, "by"), *second)
     found = [find(side) for side in data if is_path(side)]
     if engine is not None and not found:
         raise InputTypeError(f"engine={engine!r} is for files; a frame is tabulated by its own.")

@@ -13,7 +13,6 @@ from typing import Any
 
 from .. import labels as _labels
 from ..labels import Label
-from ..table import Table
 from .codebook import Rules, with_positive
 from .groups import Tables, add
 from .problems import unknown_labels
@@ -65,12 +64,12 @@ def typed(tables: Tables, rules: Rules, text: set[str]) -> Tables:
     return tables
 
 
-def _typed(table: Table, read: Callable[[str], Label], rules: Rules) -> Table:
+def _typed(table: Any, read: Callable[[str], Label], rules: Rules) -> Any:
     table = table._relabelled([read(str(label)) for label in table.labels])
     if rules.labels is not None:
         unknown = [k for k, label in enumerate(table.labels) if label not in rules.labels]
         if unknown:
-            rows = int(table.n[unknown].sum() + table.n[:, unknown].sum() - table.n[unknown][:, unknown].sum())
-            raise unknown_labels(rows, "", table.labels[unknown[0]], rules.labels)
+            known = [k for k in range(len(table.labels)) if k not in unknown]
+            raise unknown_labels(table.rows - table._take(known).rows, "", table.labels[unknown[0]], rules.labels)
         table = table._aligned(rules.labels)
-    return with_positive(table, rules.positive)
+    return with_positive(table, rules)

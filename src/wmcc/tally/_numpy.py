@@ -70,33 +70,36 @@ def find_codes(objects: Array, known: dict[Any, int], codes: Array, start: int) 
 
 
 class Tally:
-    """Exact sums per cell of a ``classes`` x ``classes`` table."""
+    """Exact sums per cell of a table of ``classes ** axes``: two axes for a confusion table."""
 
-    def __init__(self, classes: int, weighted: bool) -> None:
-        self._classes, self._weighted = classes, weighted
-        cells = classes * classes
+    def __init__(self, classes: int, weighted: bool, axes: int = 2) -> None:
+        self._weighted, self._cells = weighted, classes**axes
+        self._scales = [classes**k for k in reversed(range(axes))]
+        cells = self._cells
         self._n = np.zeros(cells + 2, dtype=np.int64)
         self._least, self._most = np.full(cells, np.inf), np.full(cells, -np.inf)
         self._sums = [Exact(np.zeros((0, cells), dtype=np.int64), 0) for _ in range(2)]
         self._bad = 0
 
-    def add(self, truth: Column, pred: Column, weights: Array | None) -> None:
+    def add(self, *columns_and_weights: Any) -> None:
         """Count rows; a column is ``(labels, low, length, first, table)``."""
-        if (weights is not None) != self._weighted or len(truth[0]) != len(pred[0]):
+        *columns, weights = columns_and_weights
+        rows = {len(column[0]) for column in columns}
+        if (weights is not None) != self._weighted or len(rows) != 1:
             raise ValueError("columns do not belong together")
-        for start in range(0, len(truth[0]), _BLOCK):
+        cells = self._cells
+        for start in range(0, rows.pop(), _BLOCK):
             block = slice(start, start + _BLOCK)
-            a, b = codes(truth, block, self._classes), codes(pred, block, 1)
-            cells = self._classes * self._classes
-            flags = a | b
-            cell = np.where(flags & IGNORED, cells, np.where(flags & UNKNOWN, cells + 1, a + b))
+            parts = [codes(column, block, scale) for column, scale in zip(columns, self._scales, strict=True)]
+            flags = np.bitwise_or.reduce(parts)
+            cell = np.where(flags & IGNORED, cells, np.where(flags & UNKNOWN, cells + 1, sum(parts)))
             if weights is None:
                 self._n += np.bincount(cell, minlength=cells + 2)
             else:
                 self._add_weights(cell, np.asarray(weights[block], dtype=np.float64))
 
     def _add_weights(self, cell: IntArray, w: Array) -> None:
-        cells = self._classes * self._classes
+        cells = self._cells
         real = cell < cells
         bad = real & ~((w >= 0) & np.isfinite(w))
         self._bad += int(bad.sum())

@@ -2,6 +2,8 @@
 #include "native.h"
 #include <string.h>
 
+enum { MOST_CELLS = 1 << 24 }; /* their byte offsets are 32-bit */
+
 typedef struct {
     PyObject_HEAD
     wmcc_sums sums;
@@ -12,18 +14,26 @@ typedef struct {
 static PyObject *tally_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSED(kwargs))
 {
     unsigned int classes;
-    int weighted;
-    if (!PyArg_ParseTuple(args, "Ip", &classes, &weighted))
+    int weighted, axes = 2;
+    if (!PyArg_ParseTuple(args, "Ip|i", &classes, &weighted, &axes))
         return NULL;
-    if (classes > 4096) { /* byte offsets of cells are 32-bit */
-        PyErr_SetString(PyExc_ValueError, "at most 4096 classes");
+    if (axes < 1 || axes > WMCC_MOST_AXES) {
+        PyErr_SetString(PyExc_ValueError, "a cell has one to three labels");
         return NULL;
+    }
+    uint64_t cells = 1;
+    for (int k = 0; k < axes; k++) {
+        cells *= classes;
+        if (cells > MOST_CELLS) {
+            PyErr_SetString(PyExc_ValueError, "at most 4096 * 4096 cells");
+            return NULL;
+        }
     }
     Tally *self = (Tally *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
     if (self == NULL)
         return NULL;
     self->classes = classes;
-    if (wmcc_sums_open(&self->sums, classes, weighted) < 0) {
+    if (wmcc_sums_open(&self->sums, (Py_ssize_t)cells, axes, weighted) < 0) {
         Py_DECREF(self);
         return PyErr_NoMemory();
     }
@@ -38,26 +48,37 @@ static void tally_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/* add(truth, pred, weights): two columns (see wmcc_column_open) and a buffer of doubles or floats. */
+/* add(column, ..., weights): a column per axis (see wmcc_column_open) and a buffer of doubles or floats. */
 static PyObject *tally_add(PyObject *object, PyObject *args)
 {
     Tally *self = (Tally *)object;
-    PyObject *truth_tuple, *pred_tuple, *weights;
-    wmcc_column truth, pred;
+    wmcc_column columns[WMCC_MOST_AXES];
     Py_buffer view;
     PyObject *result = NULL;
-    int has_view = 0;
-    if (!PyArg_ParseTuple(args, "O!O!O", &PyTuple_Type, &truth_tuple, &PyTuple_Type, &pred_tuple, &weights))
+    const int axes = self->sums.axes;
+    int opened = 0, has_view = 0;
+    if (PyTuple_Size(args) != axes + 1) {
+        PyErr_Format(PyExc_TypeError, "expected %d columns and weights", axes);
         return NULL;
-    if (wmcc_column_open(truth_tuple, &truth, self->classes, self->classes ? self->classes : 1) < 0)
-        return NULL;
-    if (wmcc_column_open(pred_tuple, &pred, self->classes, 1) < 0)
-        goto close_truth;
+    }
+    uint32_t scale = 1;
+    for (int k = 1; k < axes; k++)
+        scale *= self->classes;
+    for (; opened < axes; opened++, scale /= self->classes ? self->classes : 1) {
+        PyObject *tuple = PyTuple_GetItem(args, opened);
+        if (!PyTuple_Check(tuple)) {
+            PyErr_SetString(PyExc_TypeError, "a column is a tuple");
+            goto close;
+        }
+        if (wmcc_column_open(tuple, &columns[opened], self->classes, scale ? scale : 1) < 0)
+            goto close;
+    }
     const void *buffer = NULL;
-    Py_ssize_t width = 0, rows = truth.rows;
+    PyObject *weights = PyTuple_GetItem(args, axes);
+    Py_ssize_t width = 0, rows = columns[0].rows;
     if (weights != Py_None) {
         if (PyObject_GetBuffer(weights, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0)
-            goto close_pred;
+            goto close;
         has_view = 1;
         buffer = view.buf;
         width = view.itemsize;
@@ -65,26 +86,27 @@ static PyObject *tally_add(PyObject *object, PyObject *args)
         if ((width != 8 && width != 4) || view.format == NULL || strcmp(view.format, expected) != 0 ||
             (uintptr_t)buffer % (uintptr_t)width != 0 || view.len / width != rows) {
             PyErr_SetString(PyExc_TypeError, "weights: expected one aligned native float32 or float64 per row");
-            goto close_weights;
+            goto close;
         }
     }
-    if (pred.rows != rows || (buffer != NULL) != self->sums.weighted || self->busy) {
+    int together = (buffer != NULL) == self->sums.weighted;
+    for (int k = 1; k < axes; k++)
+        together &= columns[k].rows == rows;
+    if (!together || self->busy) {
         PyErr_SetString(PyExc_ValueError, self->busy ? "this Tally is in use by another thread" : "columns do not belong together");
-        goto close_weights;
+        goto close;
     }
     self->busy = 1;
     Py_BEGIN_ALLOW_THREADS
-    wmcc_sums_add(&self->sums, &truth, &pred, buffer, width, rows);
+    wmcc_sums_add(&self->sums, columns, buffer, width, rows);
     Py_END_ALLOW_THREADS
     self->busy = 0;
     result = self->sums.out_of_memory ? PyErr_NoMemory() : Py_NewRef(Py_None);
-close_weights:
+close:
     if (has_view)
         PyBuffer_Release(&view);
-close_pred:
-    wmcc_column_close(&pred);
-close_truth:
-    wmcc_column_close(&truth);
+    while (opened > 0)
+        wmcc_column_close(&columns[--opened]);
     return result;
 }
 
@@ -166,14 +188,14 @@ fail:
 }
 
 static PyMethodDef tally_methods[] = {
-    {"add", tally_add, METH_VARARGS, "add(truth, pred, weights, /)\n--\n\nCount rows; a column is (labels, low, length, first, table)."},
+    {"add", tally_add, METH_VARARGS, "add(*columns, weights)\n--\n\nCount rows; a column is (labels, low, length, first, table)."},
     {"result", tally_result, METH_NOARGS, "result()\n--\n\n(n, least, most, w, w2, ignored, unknown, bad weights)."},
     {NULL, NULL, 0, NULL},
 };
 
 static PyType_Slot tally_slots[] = {
     {Py_tp_new, tally_new}, {Py_tp_dealloc, tally_dealloc}, {Py_tp_methods, tally_methods},
-    {Py_tp_doc, "Tally(classes, weighted, /)\n--\n\nExact sums per cell of a classes x classes table."}, {0, NULL},
+    {Py_tp_doc, "Tally(classes, weighted, axes=2, /)\n--\n\nExact sums per cell of a table of classes ** axes."}, {0, NULL},
 };
 
 static PyType_Spec tally_spec = {"wmcc.tally._native.Tally", sizeof(Tally), 0, Py_TPFLAGS_DEFAULT, tally_slots};

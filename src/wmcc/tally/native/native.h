@@ -69,7 +69,9 @@ PyObject *wmcc_mark(PyObject *module, PyObject *args);
 enum { WMCC_W_DIGITS = 71, WMCC_Q_DIGITS = 136 };
 /* Exponent of digit 0: multiples of 32 below the last of the 53 bits of every double and every square of one. */
 enum { WMCC_W_BASE = -1152, WMCC_Q_BASE = -2208 };
-/* Cells behind the classes * classes real ones. */
+/* Label columns that a cell may have. */
+enum { WMCC_MOST_AXES = 3 };
+/* Cells behind the classes ** axes real ones. */
 enum { WMCC_IGNORED_CELL, WMCC_UNKNOWN_CELL, WMCC_SPARE_CELL, WMCC_EXTRA_CELLS };
 
 /* One cache line. min and span are the bit patterns of the smallest weight and of largest - smallest:
@@ -82,6 +84,7 @@ typedef struct {
 } wmcc_cell;
 
 typedef struct {
+    int axes;                 /* label columns: two for a confusion table */
     Py_ssize_t cells, stride; /* stride: cells of one replica, the extra ones included */
     int weighted;
     int replicas, most_replicas; /* copies of a small table, so that equal rows do not wait for each other */
@@ -94,11 +97,10 @@ typedef struct {
     int out_of_memory;
 } wmcc_sums;
 
-int wmcc_sums_open(wmcc_sums *sums, uint32_t classes, int weighted);
+int wmcc_sums_open(wmcc_sums *sums, Py_ssize_t cells, int axes, int weighted);
 void wmcc_sums_close(wmcc_sums *sums);
-/* weights: double or float by their width in bytes, or NULL for a tally without weights. */
-void wmcc_sums_add(wmcc_sums *sums, const wmcc_column *truth, const wmcc_column *pred, const void *weights,
-                   Py_ssize_t width, Py_ssize_t rows);
+/* columns: one per axis. weights: double or float by their width in bytes, or NULL for a tally without weights. */
+void wmcc_sums_add(wmcc_sums *sums, const wmcc_column *columns, const void *weights, Py_ssize_t width, Py_ssize_t rows);
 /* Move everything into `total` and into planes whose digits lie in [0, 2^32). */
 void wmcc_sums_settle(wmcc_sums *sums);
 

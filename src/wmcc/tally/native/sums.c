@@ -1,4 +1,4 @@
-/* One pass over (truth, prediction, weight): exact sums per cell.
+/* One pass over labels and weights: exact sums per cell (truth, prediction), or per cell of one or three labels.
 
    Exactness. While rows come in, a cell holds four 64-bit lanes: a high and a low part of the sum of w
    and of the sum of w*w (rounded to double). Within a window of weights [2^E, 2^(E+span)) both parts are
@@ -41,10 +41,11 @@ static int use_replicas(wmcc_sums *self, int replicas)
     return 0;
 }
 
-int wmcc_sums_open(wmcc_sums *self, uint32_t classes, int weighted)
+int wmcc_sums_open(wmcc_sums *self, Py_ssize_t cells, int axes, int weighted)
 {
     memset(self, 0, sizeof *self);
-    self->cells = (Py_ssize_t)classes * classes;
+    self->cells = cells;
+    self->axes = axes;
     self->weighted = weighted;
     self->stride = self->cells + WMCC_EXTRA_CELLS;
     self->most_replicas = self->cells <= 512 ? 4 : 1;
@@ -68,31 +69,32 @@ void wmcc_sums_close(wmcc_sums *self)
 
 /* ---- rows to byte offsets of cells ------------------------------------------------------------------- */
 
-WMCC_CLONES static uint32_t combine(uint32_t *a, const uint32_t *b, Py_ssize_t n)
+/* Add the codes of one more column; a row that is ignored or unknown in any of them keeps the flags of all. */
+WMCC_CLONES static void add_codes(uint32_t *a, const uint32_t *b, Py_ssize_t n)
 {
-    uint32_t flags = 0;
-    for (Py_ssize_t i = 0; i < n; i++)
-        flags |= a[i] | b[i];
-    if (flags < WMCC_IGNORED)
-        for (Py_ssize_t i = 0; i < n; i++)
-            a[i] = (a[i] + b[i]) * (uint32_t)sizeof(wmcc_cell);
-    return flags;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        uint32_t both = a[i] | b[i];
+        a[i] = both < WMCC_IGNORED ? a[i] + b[i] : both;
+    }
 }
 
-static void offsets(const wmcc_sums *self, const wmcc_column *truth, const wmcc_column *pred, Py_ssize_t start, Py_ssize_t n, uint32_t *out)
+WMCC_CLONES static void codes_to_bytes(uint32_t *code, Py_ssize_t n, uint32_t cells)
+{
+    for (Py_ssize_t i = 0; i < n; i++) {
+        uint32_t extra = code[i] & WMCC_IGNORED ? WMCC_IGNORED_CELL : WMCC_UNKNOWN_CELL; /* whatever the other labels are */
+        code[i] = (code[i] < WMCC_IGNORED ? code[i] : cells + extra) * (uint32_t)sizeof(wmcc_cell);
+    }
+}
+
+static void offsets(const wmcc_sums *self, const wmcc_column *columns, Py_ssize_t start, Py_ssize_t n, uint32_t *out)
 {
     uint32_t other[BLOCK];
-    wmcc_column_codes(truth, start, n, out);
-    wmcc_column_codes(pred, start, n, other);
-    if (combine(out, other, n) < WMCC_IGNORED)
-        return;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        uint32_t flags = out[i] | other[i];
-        uint64_t cell = flags & WMCC_IGNORED ? (uint64_t)self->cells + WMCC_IGNORED_CELL /* whatever the other label is */
-                      : flags & WMCC_UNKNOWN ? (uint64_t)self->cells + WMCC_UNKNOWN_CELL
-                                        : (uint64_t)out[i] + other[i];
-        out[i] = (uint32_t)(cell * sizeof(wmcc_cell));
+    wmcc_column_codes(&columns[0], start, n, out);
+    for (int k = 1; k < self->axes; k++) {
+        wmcc_column_codes(&columns[k], start, n, other);
+        add_codes(out, other, n);
     }
+    codes_to_bytes(out, n, (uint32_t)self->cells);
 }
 
 /* ---- planes: exact digits per cell ------------------------------------------------------------------ */
@@ -339,8 +341,7 @@ static void add_block(wmcc_sums *self, uint32_t *offset, const double *w, Py_ssi
     add_weights((char *)self->cell, replica, offset, w, n, constant);
 }
 
-void wmcc_sums_add(wmcc_sums *self, const wmcc_column *truth, const wmcc_column *pred, const void *weights,
-                   Py_ssize_t width, Py_ssize_t rows)
+void wmcc_sums_add(wmcc_sums *self, const wmcc_column *columns, const void *weights, Py_ssize_t width, Py_ssize_t rows)
 {
     uint32_t offset[BLOCK + 4];
     double scratch[BLOCK];
@@ -349,7 +350,7 @@ void wmcc_sums_add(wmcc_sums *self, const wmcc_column *truth, const wmcc_column 
     size_t replica = self->replicas > 1 ? (size_t)self->stride * sizeof(wmcc_cell) : 0;
     for (Py_ssize_t start = 0; start < rows && !self->out_of_memory; start += BLOCK) {
         Py_ssize_t n = rows - start < BLOCK ? rows - start : BLOCK;
-        offsets(self, truth, pred, start, n, offset);
+        offsets(self, columns, start, n, offset);
         if (weights == NULL) {
             for (Py_ssize_t i = 0; i < n; i++)
                 ((wmcc_cell *)((char *)self->cell + (size_t)(i % 4) * replica + offset[i]))->n++;

@@ -1,0 +1,309 @@
+"""Whether one classifier beats another whatever the weights, as long as they are not off by more than so much."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from ..arraytypes import FloatArray
+from ..errors import InputError, InputTypeError
+from ..joint import JointTable
+from ..measures import MEASURES
+from ..measures.base import Measure
+from ..sources import joint_table
+from ..sources.options import names_a_column
+from ..text import decimal, grid, html_table, number
+from .box import Box, Condition, box_of
+from .certificate import End
+from .certify import limits_of
+from .interval import down, up
+from .pair import PairObjective
+from .radius import NODES, Radius, bracket, top_eps
+from .request import Model, checked_eps, checked_measure, checked_model
+from .search import Limits, Search
+
+
+@dataclass(frozen=True, repr=False)
+class Ranking:
+    """What `wmcc.certify_ranking` returns for two classifiers.
+
+    Parameters
+    ----------
+    names
+        Of the first and the second.
+    measure, model, eps
+        What was asked.
+    values
+        The measure of each, at the weights as they are.
+    lower, upper
+        Ends of the range of first − second, over all weights within the box. `low` and `high` are their bounds;
+        positions and cells are those of the joint table.
+    conditions
+        What the statement rests on, and whether it holds.
+    """
+
+    names: tuple[str, str]
+    measure: str
+    model: str
+    eps: float
+    values: tuple[float, float]
+    lower: End
+    upper: End
+    conditions: tuple[Condition, ...]
+    joint: JointTable = field(repr=False)
+    limits: Limits = field(repr=False)
+
+    @property
+    def difference(self) -> float:
+        """First − second at the weights as they are."""
+        return self.values[0] - self.values[1]
+
+    @property
+    def low(self) -> float:
+        """First − second is at least this, whatever the weights within the box."""
+        return self.lower.bound
+
+    @property
+    def high(self) -> float:
+        """First − second is at most this, whatever the weights within the box."""
+        return self.upper.bound
+
+    @property
+    def winner(self) -> str | None:
+        """The one that certainly has the higher score; None if weights within the box may decide."""
+        return self.names[0] if self.low > 0 else self.names[1] if self.high < 0 else None
+
+    @property
+    def verdict(self) -> str:
+        """What is certain, in a sentence."""
+        a, b = self.names
+        if self.winner is not None:
+            return f"{self.winner} beats {b if self.winner == a else a}"
+        leader, other = (a, b) if self.difference >= 0 else (b, a)
+        end, sign = (self.lower, 1) if leader == a else (self.upper, -1)
+        if self.difference == 0:
+            return f"{a} and {b} score the same"
+        if sign * end.attained <= 0:
+            return f"{leader} leads, and there are weights with which {other} does at least as well"
+        return f"{leader} leads; that no weights reverse it was not shown"
+
+    @cached_property
+    def radius(self) -> Radius:
+        """How far weights may be off before the leader may be overtaken: see `wmcc.radius`."""
+        a, b = self.names
+        side = -1 if self.difference >= 0 else 1  # the end of first − second that might cross zero
+        leader, other = (a, b) if side < 0 else (b, a)
+        measure, model = MEASURES[self.measure], checked_model(self.model)
+        limits = self.limits._replace(nodes=self.limits.nodes or NODES, goal=0.0)
+
+        def test(eps: float) -> tuple[bool, End | None]:
+            end = _end(self.joint, measure, box_of(self.joint, eps, model), side, limits)
+            return side * end.bound < 0, end if side * end.attained >= 0 else None
+
+        safe, broken, witness = 0.0, 0.0, None
+        if self.difference != 0:
+            safe, broken, witness = bracket(test, top_eps(self.joint, model), 1e-4)  # type: ignore[assignment]
+        statement = f"{leader} beats {other} in {measure.title}"
+        return Radius(statement, self.model, self.difference, safe, broken, witness)
+
+    def __repr__(self) -> str:
+        return "\n".join([self._title(), grid(self._rows()), *self._notes()])
+
+    def _repr_html_(self) -> str:
+        return (
+            f"<p>{escape(self._title())}</p>"
+            + html_table([], self._rows())
+            + "".join(f"<p>{escape(note)}</p>" for note in self._notes())
+        )
+
+    def _title(self) -> str:
+        moved = f"{number(100 * self.eps)} %" if self.model == "relative" else number(self.eps)
+        title = MEASURES[self.measure].title
+        return f"{title} of {self.names[0]} − {title} of {self.names[1]}, each weight off by up to {moved}"
+
+    def _rows(self) -> list[list[str]]:
+        def said(end: End) -> str:
+            return "attained" if end.exact else f"bound; {decimal(end.attained)} is attained"
+
+        return [
+            ["lowest", decimal(self.low), said(self.lower)],
+            ["as weighted", decimal(self.difference), ""],
+            ["highest", decimal(self.high), said(self.upper)],
+        ]
+
+    def _notes(self) -> list[str]:
+        scores = ", ".join(f"{name} {decimal(value)}" for name, value in zip(self.names, self.values, strict=True))
+        return [f"{self.verdict} ({scores})"] + [f"Not so here: {c.sentence}." for c in self.conditions if not c.met]
+
+
+class Rankings:
+    """What `wmcc.certify_ranking` returns for more than two classifiers: one `Ranking` per pair."""
+
+    def __init__(self, names: tuple[str, ...], pairs: dict[tuple[str, str], Ranking]) -> None:
+        self.names, self.pairs = names, pairs
+
+    def __getitem__(self, pair: tuple[str, str]) -> Ranking:
+        if pair in self.pairs:
+            return self.pairs[pair]
+        raise InputError(f"there is no pair {pair!r}; the pairs are {', '.join(map(repr, self.pairs))}.")
+
+    @property
+    def matrix(self) -> FloatArray:
+        """1 where the one of the row certainly beats the one of the column, −1 where it is beaten, 0 if undecided."""
+        place = {name: i for i, name in enumerate(self.names)}
+        out = np.zeros((len(self.names),) * 2)
+        for (a, b), ranking in self.pairs.items():
+            verdict = 0 if ranking.winner is None else 1 if ranking.winner == a else -1
+            out[place[a], place[b]], out[place[b], place[a]] = verdict, -verdict
+        return out
+
+    def _rows(self) -> list[list[str]]:
+        said = {1.0: "beats", -1.0: "loses to", 0.0: "?"}
+        return [
+            [name, *("" if i == j else said[float(x)] for j, x in enumerate(row))]
+            for i, (name, row) in enumerate(zip(self.names, self.matrix, strict=True))
+        ]
+
+    def __repr__(self) -> str:
+        first = next(iter(self.pairs.values()))
+        title = f"{MEASURES[first.measure].title}, {first.model} ε = {number(first.eps)}: what is certain"
+        return f"{title}\n{grid([['', *self.names], *self._rows()])}"
+
+    def _repr_html_(self) -> str:
+        return html_table(["", *self.names], self._rows())
+
+
+def certify_ranking(
+    y_true: Any,
+    pred_a: Any = None,
+    pred_b: Any = None,
+    sample_weight: Any = None,
+    weight: Any = None,
+    *,
+    measure: str | Measure = "ecc",
+    eps: float = 0.1,
+    model: Model = "relative",
+    names: tuple[str, ...] | None = None,
+    gap: float = 0.0,
+    nodes: int | None = NODES,
+    seconds: float | None = None,
+    **options: Any,
+) -> Any:
+    """Certify how much better one classifier is than another, under the same weights, when these may be off.
+
+    It takes a joint table, and then measure, ε and model; rows with two predictions; or several predictions::
+
+        certify_ranking(joint, "ecc", 0.1)
+        certify_ranking(y_true, pred_a, pred_b, sample_weight, measure="ecc", eps=0.1)
+        certify_ranking(y_true, {"forest": pred_a, "net": pred_b, "old": pred_c}, sample_weight=w)
+        certify_ranking(frame, "label", ["forest", "net", "old"], weight="area")
+
+    Parameters
+    ----------
+    y_true, pred_a, pred_b, sample_weight, weight, **options
+        A `wmcc.JointTable`; or what `wmcc.joint_table` takes, where a list or dict of predictions may stand for two.
+    measure, eps, model, gap, nodes, seconds
+        As in `wmcc.certify`.
+    names
+        What to call the classifiers; by default the keys of the dict, the columns, or a, b, c …
+
+    Returns
+    -------
+    Ranking
+        Range of first − second, a verdict, and its `Ranking.radius`: the ε up to which the leader certainly leads. For
+        more than two classifiers `Rankings`, which has one for each pair and the matrix of verdicts.
+
+    Examples
+    --------
+    >>> import wmcc
+    >>> truth = [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]
+    >>> first = [0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 0]
+    >>> second = [0, 0, 1, 1, 1, 1, 2, 1, 2, 2, 0, 0]
+    >>> ranking = wmcc.certify_ranking(truth, first, second, eps=0.2)
+    >>> ranking
+    ECC (R_K) of a − ECC (R_K) of b, each weight off by up to 20 %
+    lowest       0.2762  attained
+    as weighted  0.3790
+    highest      0.5042  attained
+    a beats b (a 0.7579, b 0.3790)
+    >>> ranking.radius.safe > 0.2
+    True
+    """
+    asked: dict[str, Any] = {"measure": measure, "eps": eps, "model": model}
+    if isinstance(y_true, JointTable):
+        given = dict(zip(asked, (pred_a, pred_b, sample_weight), strict=True))
+        asked |= {name: x for name, x in given.items() if x is not None}
+        joints = {(0, 1): y_true}
+        chosen = _names(names, None, 2)
+    else:
+        predictions, own, joined = _predictions(y_true, pred_a, pred_b, sample_weight, weight, options)
+        chosen = _names(names, own, len(predictions))
+        joints = {(i, j): joined(predictions[i], predictions[j]) for i, j in combinations(range(len(predictions)), 2)}
+    kind = checked_model(asked["model"])
+    amount, limits = checked_eps(asked["eps"], kind), limits_of(gap, nodes, seconds)
+    pairs = {
+        (chosen[i], chosen[j]): _ranked(joint, (chosen[i], chosen[j]), asked["measure"], amount, kind, limits)
+        for (i, j), joint in joints.items()
+    }
+    return next(iter(pairs.values())) if len(chosen) == 2 else Rankings(chosen, pairs)
+
+
+def _predictions(
+    y_true: Any, a: Any, b: Any, w: Any, weight: Any, options: dict[str, Any]
+) -> tuple[list[Any], Any, Callable[[Any, Any], JointTable]]:
+    """Return the predictions, their names if they have any, and what makes the joint table of two of them."""
+    if a is not None and names_a_column(y_true, a):  # a frame or a file, the column of truth, columns of predictions
+        several = isinstance(b, (list, tuple, dict))
+        found, column = (b, w if weight is None else weight) if several else ([b, w], weight)
+        values, names = _values_and_names(found)
+        return values, names or values, lambda x, y: joint_table(y_true, a, x, y, column, **options)
+    if isinstance(a, dict) or (b is None and isinstance(a, (list, tuple))):
+        values, names = _values_and_names(a)
+    elif a is None or b is None:
+        raise InputTypeError("expected a JointTable, or y_true and two predictions, or a list or dict of them.")
+    else:
+        values, names = [a, b], None
+    return values, names, lambda x, y: joint_table(y_true, x, y, w, **options)
+
+
+def _values_and_names(given: Any) -> tuple[list[Any], list[Any] | None]:
+    return (list(given.values()), list(given)) if isinstance(given, dict) else (list(given), None)
+
+
+def _names(given: Any, own: Any, count: int) -> tuple[str, ...]:
+    if count < 2:
+        raise InputError(f"expected at least two predictions to rank; got {count}.")
+    names = given if given is not None else own
+    if names is None or not all(isinstance(name, str) for name in names):
+        names = [chr(ord("a") + i) if count <= 26 else f"model {i + 1}" for i in range(count)]
+    if isinstance(names, str) or len(names) != count or len(set(names)) != count:
+        raise InputError(f"names is {names!r}; expected {count} different names.")
+    return tuple(names)
+
+
+def _ranked(
+    joint: JointTable, names: tuple[str, str], measure: Any, eps: float, model: Model, limits: Limits
+) -> Ranking:
+    chosen = checked_measure(measure, joint.first)
+    checked_measure(measure, joint.second)
+    box = box_of(joint, eps, model)
+    lower, upper = (_end(joint, chosen, box, side, limits) for side in (-1, 1))
+    values = chosen(joint.first), chosen(joint.second)
+    return Ranking(names, chosen.name, model, eps, values, lower, upper, box.conditions, joint, limits)
+
+
+def _end(joint: JointTable, measure: Measure, box: Box, side: int, limits: Limits) -> End:
+    objective = PairObjective(box, joint.cells, len(joint.labels), measure, side)
+    found = Search(objective, box.floor, box.ceiling, box.fixed, limits).run()
+    attained = objective.difference(found.position)
+    exact = found.closed and attained == side * found.value
+    span = measure.range[1] - measure.range[0]
+    bound = min(max(side * found.bound, -span), span)
+    bound = float(up(bound) if side > 0 else down(bound))
+    return End(bound, attained, exact, found.position, found.nodes, box)

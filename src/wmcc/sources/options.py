@@ -1,0 +1,45 @@
+"""What the front doors have in common: what the caller says of labels, and whether it names columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import labels as _labels
+from ..errors import InputError, InputTypeError
+from .codebook import Rules
+
+
+def make_rules(labels: Any, ignore: Any, positive: Any = None) -> Rules:
+    """Check what the caller says about labels."""
+    rules = Rules(
+        None if labels is None else _labels.given(labels),
+        () if ignore is None else _labels.given(ignore, "ignore"),
+        None if positive is None else _labels.as_label(positive, "positive"),
+    )
+    both = set(rules.labels or ()) & set(rules.ignore)
+    if both:
+        raise InputError(f"{next(iter(both))!r} is in labels and in ignore; it cannot be both.")
+    return rules
+
+
+def whole_number(value: Any, name: str) -> int | None:
+    """Check a number of at least 1, if there is one."""
+    if value is None or (isinstance(value, (int, np.integer)) and value >= 1 and not isinstance(value, bool)):
+        return None if value is None else int(value)
+    raise InputError(f"{name} is {value!r}; expected a whole number of at least 1, or None.")
+
+
+def names_a_column(data: Any, name: Any) -> bool:
+    """Whether ``name`` is the name of a column, or an expression, and ``data`` therefore a frame or a file."""
+    if isinstance(data, np.ndarray):
+        return False
+    return isinstance(name, str) or (hasattr(name, "alias") and not hasattr(name, "__len__"))
+
+
+def refuse_without_columns(**options: Any) -> None:
+    """Refuse options of frames and files beside labels themselves."""
+    for name, given in options.items():
+        if given is not None:
+            raise InputTypeError(f"{name}= goes with a frame or a file, and columns named in it.")
