@@ -59,7 +59,7 @@ class Radius:
         first = f"{self.statement} (now {decimal(self.value)}) for any weights off by up to {said(self.safe)}"
         if self.broken is None or self.witness is None:
             return f"{first}\nno weights were found that break it"
-        return f"{first}\nat {said(self.broken)} there are weights that give {decimal(self.witness.attained)}"
+        return f"{first}\nat {said(self.broken)} there are weights that break it"
 
 
 def radius(
@@ -104,7 +104,7 @@ def radius(
     >>> table = wmcc.Table.from_counts([[50, 3, 2], [4, 40, 1], [0, 2, 30]])
     >>> wmcc.radius(table, "ecc", threshold=0.8)
     ECC (R_K) is at least 0.8 (now 0.8608) for any weights off by up to 20.082 %
-    at 20.082 % there are weights that give 0.8000
+    at 20.082 % there are weights that break it
     >>> round(wmcc.radius(table, "ecc", change=0.01).safe, 4)
     0.0383
     """
@@ -135,13 +135,17 @@ def radius(
     return Radius(statement, model, value, safe, broken, witness)
 
 
-Test = Callable[[float], tuple[bool, End | None]]
-"""From ε to whether the statement certainly holds, and a witness if it certainly does not."""
+Test = Callable[[float, bool], tuple[bool, End | None]]
+"""From ε to whether the statement certainly holds, and a witness if it certainly does not; True for a quick look."""
+
+QUICK = 4
+"""Boxes looked at for a witness alone."""
 
 
 def _test(table: Table, measure: Measure, model: Model, side: int, goal: float, limits: Limits) -> Test:
-    def test(eps: float) -> tuple[bool, End | None]:
-        end = one_end(table, measure, box_of(table, eps, model), model, side, limits._replace(goal=side * goal))
+    def test(eps: float, quick: bool) -> tuple[bool, End | None]:
+        most = limits._replace(goal=side * goal, nodes=QUICK if quick else limits.nodes)
+        end = one_end(table, measure, box_of(table, eps, model), model, side, most)
         beyond = side * end.attained > side * goal
         return side * end.bound <= side * goal, end if beyond else None
 
@@ -154,33 +158,35 @@ def top_eps(table: Any, model: Model) -> float:
 
 
 def bracket(test: Test, top: float, tolerance: float) -> tuple[float, float | None, End | None]:
-    """Find the largest ε that is certainly safe, and the smallest that certainly is not, with its witness."""
-    ok, witness = test(top)
-    if ok:
-        return top, None, None
-    safe, broken = 0.0, top if witness is not None else None
-    # Up to ``unsafe`` it is not known to be safe; down to ``unbroken`` not known to be broken. Both meet at the radius,
-    # unless the search leaves a gap; so each is searched for, and what is learnt about one is used for the other.
-    unsafe, unbroken = top, 0.0
-    while unsafe - safe > tolerance * unsafe:
-        middle = _between(safe, unsafe)
-        ok, found = test(middle)
-        if ok:
-            safe = unbroken = middle
-        else:
-            unsafe = middle
+    """Find the largest ε that is certainly safe, and the smallest that certainly is not, with its witness.
+
+    A witness is found quickly, a proof takes longer. So the smallest ε with a witness is searched for first, and then,
+    from there downwards, the largest one that is proved to be safe: often it is next to it.
+    """
+    broken, witness = None, test(top, True)[1]
+    if witness is not None:
+        broken, unbroken = top, 0.0
+        while broken - unbroken > tolerance / 2 * broken:
+            middle = _between(unbroken, broken)
+            found = test(middle, True)[1]
             if found is not None:
                 broken, witness = middle, found
-    unbroken = max(unbroken, safe)
-    if broken is None or broken > unsafe:
-        unbroken = unsafe
-    while broken is not None and broken - unbroken > tolerance * broken:
-        middle = _between(unbroken, broken)
-        _, found = test(middle)
-        if found is not None:
-            broken, witness = middle, found
+            else:
+                unbroken = middle
+    safe, unsafe, back = 0.0, broken, tolerance
+    if broken is None:
+        if test(top, False)[0]:
+            return top, None, None
+        unsafe = top
+    while unsafe - safe > tolerance * unsafe:  # type: ignore[operator]
+        middle = unsafe * (1 - back) if safe == 0.0 and back < 1 else _between(safe, unsafe)  # type: ignore[arg-type, operator]
+        ok, found = test(middle, False)
+        if ok:
+            safe = middle
         else:
-            unbroken = middle
+            unsafe, back = middle, 4 * back
+            if found is not None:
+                broken, witness = middle, found
     return safe, broken, witness
 
 

@@ -24,9 +24,12 @@ from .certificate import End
 from .certify import limits_of
 from .interval import down, up
 from .pair import PairObjective
-from .radius import NODES, Radius, bracket, top_eps
+from .radius import NODES, QUICK, Radius, bracket, top_eps
 from .request import Model, checked_eps, checked_measure, checked_model
 from .search import Limits, Search
+
+TOLERANCE = 1e-3
+"""How narrow the bracket of a radius is to be, as a share of it."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,15 +103,16 @@ class Ranking:
         side = -1 if self.difference >= 0 else 1  # the end of first − second that might cross zero
         leader, other = (a, b) if side < 0 else (b, a)
         measure, model = MEASURES[self.measure], checked_model(self.model)
-        limits = self.limits._replace(nodes=self.limits.nodes or NODES, goal=0.0)
+        limits = self.limits._replace(goal=0.0)
 
-        def test(eps: float) -> tuple[bool, End | None]:
-            end = _end(self.joint, measure, box_of(self.joint, eps, model), side, limits)
+        def test(eps: float, quick: bool) -> tuple[bool, End | None]:
+            most = limits._replace(nodes=QUICK) if quick else limits
+            end = _end(self.joint, measure, box_of(self.joint, eps, model), side, most)
             return side * end.bound < 0, end if side * end.attained >= 0 else None
 
         safe, broken, witness = 0.0, 0.0, None
         if self.difference != 0:
-            safe, broken, witness = bracket(test, top_eps(self.joint, model), 1e-4)  # type: ignore[assignment]
+            safe, broken, witness = bracket(test, top_eps(self.joint, model), TOLERANCE)  # type: ignore[assignment]
         statement = f"{leader} beats {other} in {measure.title}"
         return Radius(statement, self.model, self.difference, safe, broken, witness)
 
