@@ -14,7 +14,7 @@ from ..table import Table
 from .bounds import bounded_box
 from .box import Box, Condition, box_of
 from .certificate import Certificate, Curve, End, defined
-from .enclosures import Slopes
+from .enclosures import AS_MCC, Slopes
 from .interval import down, up
 from .objective import MeasureObjective
 from .request import Model, checked_eps, checked_model, checked_number, is_sequence, request
@@ -22,9 +22,6 @@ from .search import Limits, Search
 
 BEST_FOR_TWO = np.array([[1.0, 0.0], [0.0, 1.0]])
 """Where MCC is largest in any box: the diagonal at its largest, the errors at their smallest."""
-
-AS_MCC = {"mcc", "ecc", "mpc1", "mpc2"}
-"""Measures that are MCC for two classes."""
 
 
 def certify(

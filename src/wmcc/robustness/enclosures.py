@@ -182,6 +182,15 @@ def _at_corners_beyond_zero(side: int, found: float) -> bool:
     return side * found >= 0
 
 
+AS_MCC = {"mcc", "ecc", "mpc1", "mpc2"}
+"""Measures that are MCC for two classes."""
+
+
+def enclosure(name: str, K: int) -> Enclosure:
+    """Return the enclosure of a measure for tables of K classes; of the four that are MCC for two, the tightest."""
+    return ENCLOSURES["mpc2" if K == 2 and name in AS_MCC else name]
+
+
 ENCLOSURES = {
     "mcc": Enclosure(_ecc, _at_corners),
     "ecc": Enclosure(_ecc, _at_corners_beyond_zero, relaxed=True),

@@ -8,7 +8,7 @@ from ..arraytypes import FloatArray
 from ..measures.base import Measure
 from .aggregates import Aggregates
 from .box import Box
-from .enclosures import ENCLOSURES, Slopes
+from .enclosures import Slopes, enclosure
 from .interval import UNIT, Interval
 from .relaxation import relaxed_bound
 
@@ -20,7 +20,7 @@ class MeasureObjective:
 
     def __init__(self, box: Box, measure: Measure, side: int) -> None:
         self.box, self.measure, self.side = box, measure, side
-        self.enclosure = ENCLOSURES[measure.name]
+        self.enclosure = enclosure(measure.name, box.size)
 
     def _aggregates(self, low: FloatArray, high: FloatArray) -> Aggregates:
         shape = (*low.shape[:-1], self.box.size, self.box.size)

@@ -8,7 +8,7 @@ from ..arraytypes import FloatArray, IntArray
 from ..measures.base import Measure, on_zero
 from ..table import Margins
 from .box import Box
-from .enclosures import ENCLOSURES, Slopes
+from .enclosures import Slopes, enclosure
 from .interval import UNIT, Interval
 from .twin import JointCells, TwinAggregates
 
@@ -22,7 +22,7 @@ class PairObjective:
     def __init__(self, box: Box, cells: IntArray, K: int, measure: Measure, side: int) -> None:
         self.box, self.measure, self.side = box, measure, side
         self.cells = JointCells(cells, K)
-        self.enclosure = ENCLOSURES[measure.name]
+        self.enclosure = enclosure(measure.name, K)
 
     def slopes(self, low: FloatArray, high: FloatArray, target: Interval | None) -> Slopes:
         """Enclose σ times the slopes, and σ times the difference."""

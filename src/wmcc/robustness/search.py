@@ -74,6 +74,18 @@ class Found(NamedTuple):
     nodes: int
 
 
+class Boxes(NamedTuple):
+    """A stack of boxes, and a bound for each."""
+
+    low: FloatArray
+    high: FloatArray
+    ceiling: FloatArray
+
+    def take(self, index: Array) -> Boxes:
+        """Return some of them."""
+        return Boxes(*(x[index] for x in self))
+
+
 class Search:
     """The search in one box."""
 
@@ -93,11 +105,11 @@ class Search:
         most = self.limits.boxes(self.low.size)
         order = itertools.count()
         heap: list[tuple[float, int, FloatArray, FloatArray, int]] = []
-        boxes = self.low[np.newaxis], self.high[np.newaxis]
+        boxes = Boxes(self.low[np.newaxis], self.high[np.newaxis], np.array([np.inf]))
         with np.errstate(all="ignore"):
             while True:
-                self.nodes += len(boxes[0])
-                for bound, low, high, cell in zip(*self._examined(*boxes), strict=True):
+                self.nodes += len(boxes.low)
+                for low, high, bound, cell in zip(*self._examined(boxes), strict=True):
                     heapq.heappush(heap, (-float(bound), next(order), low, high, int(cell)))
                 bound = -heap[0][0] if heap else -np.inf
                 done = bound <= self._above() or bound - self.value <= self.limits.gap or self._decided(bound)
@@ -116,16 +128,16 @@ class Search:
         goal = self.limits.goal
         return goal is not None and (bound <= goal or down(self.value - self.objective.rounding) > goal)
 
-    def _examined(self, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray, Array]:
-        """Boxes that may hold more than the best found: their bounds, what is left of them, the cell to split."""
-        low, high, ceiling = self._pruned(low, high)
-        is_open = (high > low) & self.movable
-        keep = is_open.any(-1)
-        for point in low[~keep]:
+    def _examined(self, boxes: Boxes) -> tuple[FloatArray, FloatArray, FloatArray, Array]:
+        """What is left of boxes that may hold more than the best found: their ends, their bounds, the cell to split."""
+        boxes = self._pruned(boxes)
+        is_open = (boxes.high > boxes.low) & self.movable
+        keep = np.asarray(is_open.any(-1))
+        for point in boxes.low[~keep]:
             self._offer(point)
-        low, high, ceiling, is_open = low[keep], high[keep], ceiling[keep], is_open[keep]
+        (low, high, ceiling), is_open = boxes.take(keep), is_open[keep]
         if not len(low):
-            return ceiling, low, high, np.zeros(0, dtype=np.intp)
+            return low, high, ceiling, np.zeros(0, dtype=np.intp)
         slopes, _ = self.objective.slopes(low, high, None)
         corner = np.where(slopes.middle > 0, high, low)
         corner = np.where(is_open, corner, low)
@@ -143,36 +155,39 @@ class Search:
             bounds[undecided] = np.fmin(bounds[undecided], other)
         cell = np.argmax(np.where(is_open, np.nan_to_num(wrong, posinf=1e300) + (high - low) * 1e-9, -1.0), -1)
         keep = bounds > self._above()
-        return bounds[keep], low[keep], high[keep], cell[keep]
+        return low[keep], high[keep], bounds[keep], cell[keep]
 
-    def _pruned(self, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def _pruned(self, boxes: Boxes) -> Boxes:
         """Boxes with the cells that have one sign of slope at their ends, and what they can hold at most."""
-        ceiling = np.full(len(low), np.inf)
+        done: list[Boxes] = []
         for _ in range(PASSES):
             if self.first is not None:
                 (slopes, value), self.first = self.first, None
             else:
-                target = Interval(
-                    np.full((len(low), 1), down(self.value - self.objective.rounding)), ceiling[:, np.newaxis]
-                )
-                slopes, value = self.objective.slopes(low, high, target)
-            possible = (value.lo <= value.hi)[..., 0]
-            ceiling = np.fmin(ceiling, value.hi[..., 0])
-            keep = possible & (ceiling > self._above())
-            low, high, ceiling, slopes = low[keep], high[keep], ceiling[keep], slopes[keep]
-            is_open = (high > low) & self.movable
+                floor = np.full((len(boxes.low), 1), down(self.value - self.objective.rounding))
+                target = Interval(floor, boxes.ceiling[:, np.newaxis])
+                slopes, value = self.objective.slopes(boxes.low, boxes.high, target)
+            boxes = boxes._replace(ceiling=np.fmin(boxes.ceiling, value.hi[..., 0]))
+            keep = ~(value.lo > value.hi)[..., 0] & (boxes.ceiling > self._above())
+            boxes, slopes = boxes.take(keep), slopes[keep]
+            is_open = (boxes.high > boxes.low) & self.movable
             rises, falls = is_open & (slopes.lo >= 0), is_open & (slopes.hi <= 0) & ~(slopes.lo >= 0)
-            if not (rises.any() or falls.any()):
+            low, high = np.where(rises, boxes.high, boxes.low), np.where(falls, boxes.low, boxes.high)
+            boxes = Boxes(low, high, boxes.ceiling)
+            again = (rises | falls).any(-1) & (is_open & ~rises & ~falls).any(-1)
+            done.append(boxes.take(~again))
+            boxes, slopes = boxes.take(again), slopes[again]
+            if not len(boxes.low):
                 break
-            low, high = np.where(rises, high, low), np.where(falls, low, high)
-            if not (is_open & ~rises & ~falls).any():
-                break
-        return low, high, ceiling
+            if self.value == -np.inf:  # something to beat makes the next pass sharper
+                self._climb(np.where(slopes.middle[0] > 0, boxes.high[0], boxes.low[0]))
+        done.append(boxes)
+        return Boxes(*(np.concatenate(parts) for parts in zip(*done, strict=True)))
 
-    def _split(self, taken: list[Any]) -> tuple[FloatArray, FloatArray]:
+    def _split(self, taken: list[Any]) -> Boxes:
         """Two boxes for each: at the ends of the cell if the maximum is at a corner, else its halves."""
         low, high = (np.repeat(np.stack([t[i] for t in taken]), 2, axis=0) for i in (2, 3))
-        cell = np.repeat([t[4] for t in taken], 2)
+        cell, ceiling = (np.repeat([t[i] for t in taken], 2) for i in (4, 0))
         rows = np.arange(len(low))
         a, b = low[rows, cell], high[rows, cell]
         upper = rows % 2 == 1
@@ -181,7 +196,7 @@ class Search:
         else:
             middle = a + (b - a) / 2
             low[rows, cell], high[rows, cell] = np.where(upper, middle, a), np.where(upper, b, middle)
-        return low, high
+        return Boxes(low, high, -ceiling)
 
     def _climb(self, point: FloatArray) -> None:
         """Go from a table to the corner that its slopes point to, as long as that is higher."""
