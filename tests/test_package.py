@@ -24,6 +24,7 @@ LAYERS = [
     {"sources"},
     {"matrices", "measures"},
     {"inference", "robustness"},
+    {"published"},
     {"report"},
     {"adapters", "demo"},
     {"cli"},
@@ -73,9 +74,9 @@ def test_the_public_names():
     assert set(wmcc.__all__) == {
         "Accumulator", "accuracy", "balanced_accuracy", "Certificate", "certify", "certify_ranking", "CLASS_MEASURES",
         "Curve", "ecc", "effective_sample_size", "InputError", "InputTypeError", "joint_table", "JointTable", "kappa",
-        "kernel", "LabelError", "mcc", "Measure", "MEASURES", "MissingDependencyError", "mpc1", "mpc2", "Radius",
-        "radius", "Ranking", "Rankings", "SchemaError", "Score", "score", "Sensitivity", "sensitivity", "Table",
-        "tabulate", "TooManyClassesError", "UndefinedMeasureError", "UndefinedMeasureWarning", "WeightError",
+        "kernel", "LabelError", "mcc", "Measure", "MEASURES", "MissingDependencyError", "mpc1", "mpc2", "published",
+        "Radius", "radius", "Ranking", "Rankings", "SchemaError", "Score", "score", "Sensitivity", "sensitivity",
+        "Table", "tabulate", "TooManyClassesError", "UndefinedMeasureError", "UndefinedMeasureWarning", "WeightError",
         "WmccError",
     }  # fmt: skip
 

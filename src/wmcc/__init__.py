@@ -1,5 +1,6 @@
 """wmcc: scores for classifiers whose observations do not count equally."""
 
+from . import published
 from .errors import (
     InputError,
     InputTypeError,
@@ -57,6 +58,7 @@ __all__ = [
     "MissingDependencyError",
     "mpc1",
     "mpc2",
+    "published",
     "Radius",
     "radius",
     "Ranking",
