@@ -142,7 +142,9 @@ class Search:
         corner = np.where(slopes.middle > 0, high, low)
         corner = np.where(is_open, corner, low)
         value = self.objective.slopes(corner, corner, None)[1]
-        self._climb(corner[int(np.argmax(value.middle[..., 0]))])
+        highest = int(np.argmax(value.middle[..., 0]))
+        if value.hi[highest, 0] > self.value:
+            self._climb(corner[highest])
         wrong = np.where(corner == high, -slopes.lo, slopes.hi) * (high - low)
         wrong = np.where(is_open, np.maximum(wrong, 0.0), 0.0)
         fixed_slack = np.where(is_open, 0.0, np.maximum(slopes.hi, -slopes.lo) * (high - low))

@@ -7,6 +7,7 @@ xy − x'y' = x (y − y') + y' (x − x'), and never computed by subtracting tw
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -137,6 +138,9 @@ def _twin(x: Any) -> Twin:
     return Twin(both, both, Interval(0.0, 0.0))
 
 
+ZERO = Interval(0.0, 0.0)
+
+
 class JointCells:
     """Which classes the cells of a joint table belong to: true, first and second prediction."""
 
@@ -157,7 +161,8 @@ class TwinAggregates:
     """The fields of `Aggregates` for two predictions, over boxes of joint cells."""
 
     def __init__(self, cells: JointCells, low: FloatArray, high: FloatArray) -> None:
-        K, t, a, b = cells.K, cells.t, cells.a, cells.b
+        self.K = K = cells.K
+        t, a, b = cells.t, cells.a, cells.b
         pad = (low.shape[-1] + 8) * UNIT
         self.first, self.second = (
             Aggregates(
@@ -167,7 +172,6 @@ class TwinAggregates:
             for p in (a, b)
         )
         total = Interval(low.sum(-1, keepdims=True) * (1 - pad), high.sum(-1, keepdims=True) * (1 + pad))
-        differ = a != b
 
         def difference(plus: Array, minus: Array, codes: tuple[Array, Array], size: int) -> Interval:
             """Range of (Σ of the cells in one set − Σ of those in another) / Σ of all, per code."""
@@ -180,37 +184,44 @@ class TwinAggregates:
             first, second = sets
             return Interval(-_largest(second, first, total, pad), _largest(first, second, total, pad))
 
-        zero = Interval(0.0, 0.0)
-        dq = difference(differ, differ, (a, b), K)
-        d_right = difference((a == t) & differ, (b == t) & differ, (t, t), K)
-        one = np.zeros_like(t)
-        dT = difference((a == t) & differ, (b == t) & differ, (one, one), 1)
-        f, g = self.first, self.second
-        self.K = K
-        self.present = Both(f.present, g.present)
-        self.in_truth, self.ever_in_truth = f.in_truth, f.ever_in_truth
-        self.jumps = f.jumps | g.jumps
-        self.r, self.not_r = Twin(f.r, g.r, zero), Twin(f.not_r, g.not_r, zero)
-        self.q, self.not_q = Twin(f.q, g.q, dq), Twin(f.not_q, g.not_q, -dq)
-        self.T, self.o = Twin(f.T, g.T, dT), Twin(f.o, g.o, -dT)
-        self.x = Twin(f.x, g.x, -dq)
-        self.q_over_r = Twin(f.q_over_r, g.q_over_r, dq / f.r)
-        self.nq_over_nr = Twin(f.nq_over_nr, g.nq_over_nr, -(dq / f.not_r))
-        self.recall = Twin(f.recall, g.recall, d_right / f.r)
-        self.rq = Twin(f.rq, g.rq, (f.r * dq).sum())
-        self.P = Twin(f.P, g.P, zero)
-        self.Q = Twin(f.Q, g.Q, -(((f.q + g.q) * dq).sum()))
-        self.N = Twin(f.N, g.N, dT - self.rq.delta)
-        self.alpha = Twin(f.alpha, g.alpha, -self.N.delta)
-        self.beta = Twin(f.beta, g.beta, self.Q.delta - self.N.delta)
-        self._right = Twin(f.recall * f.r, g.recall * g.r, d_right)
+        differ = a != b
+        only_a, only_b, one = (a == t) & differ, (b == t) & differ, np.zeros_like(t)
+        self._dq = difference(differ, differ, (a, b), K)  # the truth has no difference, and r none either
+        self._d_right = difference(only_a, only_b, (t, t), K)
+        self._dT = difference(only_a, only_b, (one, one), 1)
 
-    @property
+    def _twin(self, name: str, delta: Interval) -> Twin:
+        return Twin(getattr(self.first, name), getattr(self.second, name), delta)
+
+    present = property(lambda self: Both(self.first.present, self.second.present))
+    jumps = property(lambda self: self.first.jumps | self.second.jumps)
+    in_truth = property(lambda self: self.first.in_truth)
+    ever_in_truth = property(lambda self: self.first.ever_in_truth)
+
+    r = cached_property(lambda self: self._twin("r", ZERO))
+    not_r = cached_property(lambda self: self._twin("not_r", ZERO))
+    q = cached_property(lambda self: self._twin("q", self._dq))
+    not_q = cached_property(lambda self: self._twin("not_q", -self._dq))
+    T = cached_property(lambda self: self._twin("T", self._dT))
+    o = cached_property(lambda self: self._twin("o", -self._dT))
+    x = cached_property(lambda self: self._twin("x", -self._dq))
+    q_over_r = cached_property(lambda self: self._twin("q_over_r", self._dq / self.first.r))
+    nq_over_nr = cached_property(lambda self: self._twin("nq_over_nr", -(self._dq / self.first.not_r)))
+    recall = cached_property(lambda self: self._twin("recall", self._d_right / self.first.r))
+    rq = cached_property(lambda self: self._twin("rq", (self.first.r * self._dq).sum()))
+    P = cached_property(lambda self: self._twin("P", ZERO))
+    Q = cached_property(lambda self: self._twin("Q", -((self.first.q + self.second.q) * self._dq).sum()))
+    N = cached_property(lambda self: self._twin("N", self._dT - self.rq.delta))
+    alpha = cached_property(lambda self: self._twin("alpha", -self.N.delta))
+    beta = cached_property(lambda self: self._twin("beta", self.Q.delta - self.N.delta))
+
+    @cached_property
     def phi(self) -> Twin:
         """MCC of each class against the rest."""
-        ranges = Twin(self.first.phi, self.second.phi, Interval(-np.inf, np.inf))
-        ratio = (self._right - self.r * self.q) / ((self.r * self.not_r).sqrt() * (self.q * self.not_q).sqrt())
-        return ranges.within(ratio.where(self.present, 0.0).delta)
+        f, g = self.first, self.second
+        right = Twin(f.recall * f.r, g.recall * g.r, self._d_right)
+        ratio = (right - self.r * self.q) / ((self.r * self.not_r).sqrt() * (self.q * self.not_q).sqrt())
+        return self._twin("phi", ratio.where(self.present, 0.0).delta)
 
 
 def _largest(plus: Interval, minus: Interval, total: Interval, pad: float) -> FloatArray:
