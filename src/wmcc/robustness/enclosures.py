@@ -169,6 +169,10 @@ def _at_corners(side: int, found: float) -> bool:
     return True
 
 
+def _anywhere(side: int, found: float) -> bool:
+    return False
+
+
 def _at_corners_beyond_zero(side: int, found: float) -> bool:
     return side * found >= 0
 
@@ -177,9 +181,9 @@ ENCLOSURES = {
     "mcc": Enclosure(_ecc, _at_corners),
     "ecc": Enclosure(_ecc, _at_corners_beyond_zero, relaxed=True),
     "mpc1": Enclosure(_mpc1, _at_corners_beyond_zero, relaxed=True),
-    "mpc2": Enclosure(_mpc2, lambda side, found: False),
+    "mpc2": Enclosure(_mpc2, _anywhere),
     "accuracy": Enclosure(_accuracy, _at_corners),
     "balanced_accuracy": Enclosure(_balanced_accuracy, _at_corners),
-    "kappa": Enclosure(_kappa, _at_corners),
+    "kappa": Enclosure(_kappa, _anywhere),  # s² − Σ r q has the squares of the errors
 }
 """By the name of the measure."""
