@@ -142,7 +142,7 @@ def _accuracy(z: Aggregates, target: Target = None) -> Slopes:
 
 
 def _balanced_accuracy(z: Aggregates, target: Target = None) -> Slopes:
-    counted = z.in_truth | z.present
+    counted = (z.TP.hi + z.FN.hi) > 0  # whether predicted or not
     K = counted.sum(-1, keepdims=True).astype(float)
     recall = z.recall.where(counted, 0.0)
     per_row = (z.r * K).inverse()
