@@ -117,13 +117,14 @@ def certified(table: Table, measure: Measure, box: Box, model: str, eps: float, 
     """Certify a measure over a box."""
     value = measure(table)
     two = len(table.labels) == 2 and measure.name in AS_MCC
-    conditions = box.conditions
+    conditions, sure = box.conditions, True
     if model != "relative":  # there a margin vanishes only if it is zero already
-        conditions = (*conditions, defined(box, measure.termwise))
+        always = defined(box, measure.termwise)
+        conditions, sure = (*conditions, always), always.met
     if two:
         lower, upper = (_corner(box, measure, side) for side in (-1, 1))
     else:
-        lower, upper = _searched(box, measure, limits, all(c.met for c in conditions))
+        lower, upper = _searched(box, measure, limits, sure)
     return Certificate(measure.name, model, eps, value, lower, upper, conditions, table.labels)
 
 
@@ -154,7 +155,7 @@ def _searched(box: Box, measure: Measure, limits: Limits, sure: bool) -> tuple[E
         bound = float(np.clip(bound, *measure.range))
         if not sure:  # tables at which the measure is undefined count as 0
             exact = exact and side * bound >= 0
-            bound = side * max(side * bound, 0.0)
+            bound = side * max(side * bound, 0.0) + 0.0
         shape = (box.size, box.size)
         ends.append(End(bound, attained, exact, found.position.reshape(shape), found.nodes, box))
     return ends[0], ends[1]
