@@ -7,6 +7,7 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from wmcc import tally
@@ -60,3 +61,8 @@ def rows(
     if positive_total and not any(w):
         w[0] = 1.0
     return Rows(t, p, w)
+
+
+def few(examples: int):
+    """Settings of a slow test: its own number of examples, in proportion to the profile's."""
+    return settings(max_examples=max(1, examples * settings.default.max_examples // 100))

@@ -190,7 +190,7 @@ def _quotient(common: Interval, over: Interval, under: Interval) -> Interval:
     """(common + over) / (common + under); rises in ``over``, falls in ``under``, is monotone in ``common``."""
     hi = [(c + over.hi) / (c + under.lo) for c in (common.lo, common.hi)]
     lo = [(c + over.lo) / (c + under.hi) for c in (common.lo, common.hi)]
-    least = np.nan_to_num(np.fmin(*lo), nan=0.0, posinf=np.inf) * (1 - 8 * UNIT)
+    least = np.nan_to_num(np.fmin(*lo), nan=0.0) * (1 - 8 * UNIT)  # beyond float64: the largest
     most = np.where(common.lo + under.lo > 0, np.fmax(*hi), np.inf) * (1 + 8 * UNIT)
     return Interval(least, most)
 

@@ -133,7 +133,8 @@ class Box:
 
     def value(self, measure: Measure, position: Sequence[float], reached: bool = True) -> float:
         """Return the measure at a position: the float64 nearest to it, or in rare cases its neighbour."""
-        return measure.value(margins(self.cells(position, reached)[0], self.size), on_zero(0.0, measure.title)) + 0.0
+        at = margins(self.cells(position, reached)[0], self.size)
+        return measure.value(at, on_zero(0.0, measure.title)) + 0.0 if at.s else 0.0
 
 
 def margins(cells: Sequence[int], K: int) -> Margins:

@@ -39,7 +39,7 @@ class End:
     bound: float
     attained: float
     exact: bool
-    position: FloatArray = field(repr=False)
+    position: FloatArray = field(repr=False, compare=False)
     nodes: int = 0
     box: Box = field(repr=False, compare=False, default=None)  # type: ignore[assignment]
 

@@ -112,13 +112,12 @@ def certify(
 
 def certified(table: Table, measure: Measure, box: Box, model: str, eps: float, limits: Limits) -> Certificate:
     """Certify a measure over a box."""
-    conditions = _conditions(box, measure, model)
+    conditions, always_defined = _conditions(box, measure, model)
     if _is_mcc(table, measure):
         lower, upper = (_corner(box, measure, side) for side in (-1, 1))
     else:
-        sure = all(c.met for c in conditions)
         whole = MeasureObjective(box, measure, 1).whole()
-        lower, upper = (_searched(box, measure, side, limits, sure, whole) for side in (-1, 1))
+        lower, upper = (_searched(box, measure, side, limits, always_defined, whole) for side in (-1, 1))
     return Certificate(measure.name, model, eps, measure(table), lower, upper, conditions, table.labels)
 
 
@@ -126,18 +125,20 @@ def one_end(table: Table, measure: Measure, box: Box, model: str, side: int, lim
     """Certify one end only: the upper (side 1) or the lower (side −1)."""
     if _is_mcc(table, measure):
         return _corner(box, measure, side)
-    sure = all(c.met for c in _conditions(box, measure, model))
-    return _searched(box, measure, side, limits, sure, MeasureObjective(box, measure, 1).whole())
+    whole = MeasureObjective(box, measure, 1).whole()
+    return _searched(box, measure, side, limits, _conditions(box, measure, model)[1], whole)
 
 
 def _is_mcc(table: Table, measure: Measure) -> bool:
     return len(table.labels) == 2 and measure.name in AS_MCC
 
 
-def _conditions(box: Box, measure: Measure, model: str) -> tuple[Condition, ...]:
+def _conditions(box: Box, measure: Measure, model: str) -> tuple[tuple[Condition, ...], bool]:
+    """What a certificate rests on, and whether the measure is defined throughout the box."""
     if model == "relative":  # there a margin vanishes only if it is zero already
-        return box.conditions
-    return (*box.conditions, defined(box, measure.termwise))
+        return box.conditions, True
+    always = defined(box, measure.termwise)
+    return (*box.conditions, always), always.met
 
 
 def _corner(box: Box, measure: Measure, side: int) -> End:
@@ -154,16 +155,16 @@ def _outward(x: float, side: int, measure: Measure) -> float:
     return float(min(up(x), measure.range[1]) if side > 0 else max(down(x), measure.range[0]))
 
 
-def _searched(box: Box, measure: Measure, side: int, limits: Limits, sure: bool, whole: Slopes) -> End:
+def _searched(box: Box, measure: Measure, side: int, limits: Limits, always_defined: bool, whole: Slopes) -> End:
     """End of the range of a measure, found by branch and bound; ``whole`` are the slopes of M over the box."""
     search = Search(MeasureObjective(box, measure, side), box.floor, box.ceiling, box.fixed, limits)
     found = search.run(whole if side > 0 else Slopes(-whole.cells, -whole.value))
     attained = box.value(measure, found.position.tolist())
     exact = found.closed and attained == side * found.value
     bound = float(np.clip(side * found.bound, *measure.range))
-    if not sure:  # tables at which the measure is undefined count as 0
+    if not always_defined:  # tables at which the measure is undefined count as 0
         exact = exact and side * bound >= 0
-        bound = side * max(side * bound, 0.0)
+        bound = side * max(side * bound, 0.0) + 0.0
     return End(bound, attained, exact, found.position.reshape(box.size, box.size), found.nodes, box)
 
 

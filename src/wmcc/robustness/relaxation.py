@@ -41,7 +41,7 @@ def relaxed_bound(z: Aggregates, side: int, level: FloatArray, by_class: bool) -
     A, B = z.r * z.not_r, z.q * z.not_q
     if by_class:
         used = np.broadcast_to(z.present, A.lo.shape) * 1.0
-        D = (A * B).sqrt().where(z.present, 0.0).sum()
+        D = (A * B).sqrt().where(z.present, 0.0).sum().at_least(0.0)  # a quotient by less than 0 would turn over
         ratio = (z.q_over_r * z.nq_over_nr).sqrt()
     else:
         used = np.ones(A.lo.shape)

@@ -1,0 +1,305 @@
+"""Certificates: no weighting within limits leaves the range, exact ends are reached, witnesses are what they say."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from adversary import Attack, Limits, attack, limits
+from helpers import any_weight, few, ordinary, rows
+from hunt import NASTY, Case, draw
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import wmcc
+from wmcc.measures import CLASS_MEASURES
+
+MANY = ["ecc", "mpc1", "mpc2", "accuracy", "balanced_accuracy", "kappa"]
+TABLE = wmcc.Table.from_counts([[50, 3, 2], [4, 40, 1], [0, 2, 30]])
+T = [0] * 55 + [1] * 45 + [2] * 32
+P = [0] * 50 + [1] * 3 + [2] * 2 + [0] * 4 + [1] * 40 + [2] + [1] * 2 + [2] * 30
+UNIT = [1.0] * len(T)
+
+seeds = st.integers(0, 2**32 - 1)
+models = st.sampled_from(["relative", "absolute"])
+
+
+def certified(case: Case, name: str, **options):
+    """Certificate of a case; cases at which the measure is undefined are passed over."""
+    try:
+        return case.certify(name, **options)
+    except wmcc.UndefinedMeasureError:
+        assume(False)
+
+
+def inside(certificate, found) -> None:
+    assert found.beyond(certificate.low, certificate.high) <= 0, (
+        f"{certificate!r} holds {certificate.low!r} … {certificate.high!r}; found {found.low:.20}, {found.high:.20}"
+    )
+
+
+def check_witnesses(certificate, region: Limits, name: str) -> None:
+    """The witnesses are within the limits, have the attained value, and are the end where it is exact."""
+    for side, end in ((-1, certificate.lower), (1, certificate.upper)):
+        cells, exponent = end.box.cells(end.position.ravel().tolist())
+        K = len(end.position)
+        exact = [[Fraction(c) * Fraction(2) ** exponent for c in cells[k * K : k * K + K]] for k in range(K)]
+        assert region.contain(exact)
+        value = Limits(exact, exact).exact(name, np.zeros((K, K)))
+        ulp = Decimal(float(np.spacing(abs(end.attained))))
+        assert abs(Decimal(end.attained) - value) <= ulp
+        assert side * Decimal(end.bound) >= side * value
+        if end.exact:
+            assert abs(Decimal(end.bound) - value) <= 2 * ulp
+            assert end.gap == 0
+
+
+# ---- the adversary -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [None, *NASTY])
+@given(seeds, st.data())
+@few(3)
+def test_no_weighting_leaves_the_range(kind, seed, data):
+    case = draw(np.random.default_rng(seed), kind, most=5)
+    name = data.draw(st.sampled_from(MANY))
+    certificate = certified(case, name, nodes=data.draw(st.sampled_from([1, 20])))
+    region = case.limits
+    inside(certificate, attack(region, name))
+    assert certificate.low <= certificate.value <= certificate.high
+    check_witnesses(certificate, region, name)
+
+
+@given(rows(classes=3, most=10), models, st.floats(0, 3), st.sampled_from(MANY))
+@few(15)
+def test_no_corner_leaves_the_range(data, model, eps, name):
+    case = Case(3, *data.arrays, model, min(eps, 0.9) if model == "relative" else eps)
+    certificate = certified(case, name, nodes=10)
+    region, count = case.limits, 0
+    for side, end in ((-1, certificate.low), (1, certificate.high)):
+        adversary = Attack(region, name, side)
+        adversary.corners(1)
+        for position in adversary.best:
+            assert side * region.exact(name, position.reshape(3, 3)) <= side * Decimal(end)
+        count += adversary.weightings
+    assert count == 2 * 2 ** adversary.free.sum()
+
+
+KNOWN = {
+    "kappa is lowest between corners": ([0, 1], [1, 0], [1.6, 1.0], "kappa", 0.5, "relative"),
+    "kappa is highest between corners": ([0, 0, 3, 3, 1], [0, 3, 0, 3, 2], [1, 1, 1, 1, 4.0], "kappa", 0.7, "relative"),
+    "a class that may vanish is never predicted": (
+        [0, 0, 1, 1, 2],
+        [0, 1, 1, 0, 0],
+        [10, 2, 8, 1, 0.5],
+        "balanced_accuracy",
+        0.5,
+        "absolute",
+    ),
+    "no weight at all": ([0, 1, 2], [0, 1, 2], [1.0, 2.0, 1.0], "accuracy", 3.0, "absolute"),
+    "no class need be right or wrong": ([0, 1, 1, 2, 2], [0, 1, 2, 2, 0], [1.0, 2, 3, 1, 1], "mpc1", 5.0, "absolute"),
+    "no class in both": ([0, 1, 4, 4], [2, 3, 4, 0], [10.0, 10.0, 1.0, 1.0], "mpc1", 1.0, "absolute"),
+    "a class of no size": ([0, 0, 1, 1, 2], [0, 2, 1, 2, 0], [1.0, 2, 3, 4, 1e-310], "mpc1", 0.3, "relative"),
+}
+
+
+@pytest.mark.parametrize("nodes", [1, 100])
+@pytest.mark.parametrize("known", KNOWN)
+def test_ranges_that_were_once_too_narrow(known, nodes):
+    t, p, w, name, eps, model = KNOWN[known]
+    case = Case(1 + max(*t, *p), np.array(t), np.array(p), np.array(w), model, eps)
+    certificate = case.certify(name, nodes=nodes)
+    inside(certificate, attack(case.limits, name))
+    assert certificate.low <= certificate.value <= certificate.high
+
+
+@pytest.mark.parametrize("eps", [0.05, 0.3, 0.8])
+@pytest.mark.parametrize("name", MANY)
+def test_the_adversary_sees_a_billionth(name, eps):
+    certificate = wmcc.certify(TABLE, name, eps, nodes=60)
+    found = attack(limits(T, P, UNIT, 3, "relative", eps), name)
+    inside(certificate, found)
+    if certificate.lower.exact:
+        assert found.beyond(certificate.low + 1e-9, 1.0) > 0
+    if certificate.upper.exact:
+        assert found.beyond(-1.0, certificate.high - 1e-9) > 0
+    if eps < 0.5:
+        assert certificate.exact
+
+
+@given(rows(classes=2, least_classes=2), models, st.sampled_from(["mcc", "ecc", "mpc1", "mpc2"]), st.floats(0, 20))
+@few(50)
+def test_two_classes_are_exact(data, model, name, eps):
+    eps = min(eps, 0.999999) if model == "relative" else eps
+    case = Case(2, *data.arrays, model, eps)
+    certificate = certified(case, name)
+    region = case.limits
+    for side, end in ((-1, certificate.lower), (1, certificate.upper)):
+        best = np.eye(2) if side > 0 else 1 - np.eye(2)
+        true = region.exact(name, best)
+        assert side * Decimal(end.bound) >= side * true
+        if end.exact:
+            assert abs(Decimal(end.bound) - true) <= 2 * Decimal(float(np.spacing(abs(float(true)))))
+    if certificate.conditions and not certificate.conditions[0].met:
+        return
+    assert certificate.exact
+    check_witnesses(certificate, region, name)
+
+
+# ---- witnesses -----------------------------------------------------------------------------------------
+
+
+@given(rows(classes=4, most=20, weight=ordinary), models, st.sampled_from([0.0, 0.1, 0.5, 3.0]), st.sampled_from(MANY))
+@few(15)
+def test_weights_of_the_witnesses(data, model, eps, name):
+    case = Case(4, *data.arrays, model, min(eps, 0.9) if model == "relative" else eps)
+    certificate = certified(case, name, nodes=5)
+    for which, end in (("low", certificate.lower), ("high", certificate.upper)):
+        weights = certificate.weights(which, case.t, case.p, case.w)
+        margin = case.eps * (case.w if model == "relative" else 1.0) * (1 + 1e-12) + 1e-12 * case.w
+        assert (weights >= 0).all()
+        assert (np.abs(weights - case.w) <= margin).all()
+        if all(c.met for c in certificate.conditions) and weights.any():
+            value = getattr(wmcc, name)(case.t, case.p, weights, labels=range(4))
+            assert value == pytest.approx(end.attained, abs=1e-6)
+
+
+def test_weights_of_bounds_and_unknown_rows():
+    t, p, w = [0, 0, 1, 1, 9], [0, 1, 1, 0, 9], [5.0, 2.0, 4.0, 1.0, 7.0]
+    lower, upper = [4.0, 2.0, 3.0, 0.0, 7.0], [5.0, 3.0, 4.0, 2.0, 7.0]
+    certificate = wmcc.certify(t, p, w, measure="mcc", lower=lower, upper=upper, ignore=[9])
+    assert certificate.model == "bounds"
+    assert np.isnan(certificate.eps)
+    worst = certificate.weights("low", t, p, w, lower=lower, upper=upper)
+    assert worst.tolist() == [4.0, 3.0, 3.0, 2.0, 7.0]
+    assert wmcc.mcc(t, p, worst, ignore=[9]) == certificate.lower.attained
+    with pytest.raises(wmcc.InputError, match="end is 'worst'; expected 'low' or 'high'"):
+        certificate.weights("worst", t, p, w)
+
+
+# ---- how certificates relate -------------------------------------------------------------------------
+
+
+@given(rows(classes=4, most=15, weight=ordinary), models, st.floats(0, 0.45), st.sampled_from(MANY))
+@few(12)
+def test_larger_boxes_hold_what_smaller_attain(data, model, eps, name):
+    case = Case(4, *data.arrays, model, eps)
+    small, large = certified(case, name, nodes=10), certified(case._replace(eps=2 * eps), name, nodes=10)
+    for end in (small.lower, small.upper):
+        assert large.low <= end.attained <= large.high
+    assert large.low <= small.value <= large.high
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_models_agree_where_they_should(name):
+    eps = 0.25
+    relative = wmcc.certify(TABLE, name, eps)
+    absolute = wmcc.certify(TABLE, name, eps, "absolute")
+    weights = np.array(UNIT)
+    by_rows = wmcc.certify(T, P, weights, measure=name, lower=weights * 0.75, upper=weights * 1.25)
+    by_tables = wmcc.certify(
+        TABLE,
+        name,
+        lower=wmcc.tabulate(T, P, weights * 0.75),
+        upper=wmcc.tabulate(T, P, weights * 1.25),
+    )
+    for other in (absolute, by_rows, by_tables):
+        assert (other.low, other.high) == (relative.low, relative.high)
+        assert (other.lower.attained, other.upper.attained) == (relative.lower.attained, relative.upper.attained)
+        assert (other.lower.position == relative.lower.position).all()
+    only_up = wmcc.certify(T, P, measure=name, upper=weights * 1.25)
+    assert relative.low <= only_up.low <= only_up.high <= relative.high
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_no_error_no_range(name):
+    certificate = wmcc.certify(TABLE, name, 0.0)
+    assert certificate.exact
+    assert certificate.lower.attained == certificate.upper.attained == certificate.value
+    assert np.nextafter(certificate.value, -2) <= certificate.low <= certificate.high
+    assert certificate.high <= np.nextafter(certificate.value, 2)
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_limits_of_the_search(name):
+    full = wmcc.certify(TABLE, name, 0.7, nodes=40)
+    for options in ({"nodes": 1}, {"seconds": 0}, {"gap": 0.3}, {"gap": 1e-3}):
+        hasty = wmcc.certify(TABLE, name, 0.7, **options)
+        assert hasty.low <= full.lower.attained
+        assert hasty.high >= full.upper.attained
+        assert hasty.lower.nodes <= full.lower.nodes
+        for end in (hasty.lower, hasty.upper):
+            assert full.low <= end.attained <= full.high
+            if "gap" in options:
+                assert end.gap <= options["gap"] + 1e-12
+
+
+def test_several_eps():
+    curve = wmcc.certify(TABLE, "ecc", [0.0, 0.1, 0.2])
+    assert len(curve) == 3
+    assert curve.eps.tolist() == [0.0, 0.1, 0.2]
+    assert (np.diff(curve.low) < 0).all()
+    assert (np.diff(curve.high) > 0).all()
+    assert [c.low for c in curve] == curve.low.tolist()
+    assert curve[1] == wmcc.certify(TABLE, "ecc", 0.1)
+    assert "0.1" in repr(curve)
+    assert "<table" in curve._repr_html_()
+
+
+# ---- sentences ---------------------------------------------------------------------------------------
+
+WRONG = {
+    "negative": ({"eps": -0.1}, "eps is -0.1; expected a number of at least 0"),
+    "NaN": ({"eps": float("nan")}, "eps is 'nan'; expected a finite number"),
+    "infinite": ({"eps": float("inf")}, "eps is 'inf'; expected a finite number"),
+    "text": ({"eps": "0.1"}, "eps is '0.1'; expected a finite number"),
+    "truth value": ({"eps": True}, "eps is 'True'; expected a finite number"),
+    "in a sequence": ({"eps": [0.1, -1.0]}, "eps is -1.0"),
+    "no eps": ({"eps": []}, "eps is empty"),
+    "all of a weight": ({"eps": 1.0}, "with model='relative' it must be below 1"),
+    "model": ({"model": "both"}, "model is 'both'; expected 'relative'"),
+    "measure": ({"measure": "mse"}, "measure is 'mse'; expected one with a gradient: mcc, ecc"),
+    "class measure": ({"measure": "recall"}, "'recall' is a number per class"),
+    "class measure itself": ({"measure": CLASS_MEASURES["recall"]}, "'recall' is a number per class"),
+    "two classes": ({"measure": "mcc"}, "MCC is for two classes"),
+    "gap": ({"gap": -1}, "gap is -1"),
+    "nodes": ({"nodes": 0}, "nodes is 0"),
+    "fraction of a node": ({"nodes": 1.5}, "nodes is 1.5"),
+    "seconds": ({"seconds": -1}, "seconds is -1"),
+    "bounds as rows": ({"lower": UNIT}, "lower is a list; it must be given as the weights are"),
+    "other rows": ({"upper": wmcc.Table.from_counts(np.eye(3, dtype=int))}, "the table of upper is of other rows"),
+    "above": ({"lower": wmcc.tabulate(T, P, [2.0] * len(T))}, "lower is above the weights in the cell of true 0, pred"),
+    "below": ({"upper": wmcc.tabulate(T, P, [0.5] * len(T))}, "upper is below the weights in the cell"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_wrong_requests_get_a_sentence(wrong):
+    options, sentence = WRONG[wrong]
+    with pytest.raises(wmcc.WmccError) as caught:
+        wmcc.certify(TABLE, **options)
+    assert sentence in str(caught.value)
+
+
+def test_wrong_rows_get_a_sentence():
+    w = [1.0, 2.0, 3.0]
+    with pytest.raises(wmcc.WmccError, match=r"lower\[1\] is .*2.5.*, and the weight there is .*2.0"):
+        wmcc.certify([0, 1, 1], [0, 1, 0], w, lower=[1.0, 2.5, 3.0])
+    with pytest.raises(wmcc.WmccError, match=r"upper\[0\] is .*0.5"):
+        wmcc.certify([0, 1, 1], [0, 1, 0], w, upper=[0.5, 2.5, 3.0])
+    with pytest.raises(wmcc.WmccError, match="lower must have the shape of the weights"):
+        wmcc.certify([0, 1, 1], [0, 1, 0], w, lower=[1.0, 2.0])
+    for name in ("ecc", "mpc1", "mpc2", "kappa"):
+        with pytest.raises(wmcc.UndefinedMeasureError, match="undefined at these weights"):
+            wmcc.certify([0, 0, 0], [0, 0, 0], w, measure=name, labels=[0, 1, 2])
+    with pytest.raises(wmcc.WmccError, match="nothing to score"):
+        wmcc.certify([0, 1], [0, 1], [0.0, 0.0], eps=1.0, model="absolute")
+
+
+@given(any_weight)
+def test_witness_cells_are_numbers(w):
+    certificate = wmcc.certify([0, 1, 1, 0], [0, 1, 0, 0], [w, w, w, 1.0], measure="accuracy", eps=0.5)
+    assert np.isfinite(certificate.lower.cells).all()
+    assert (certificate.lower.cells >= 0).all()
