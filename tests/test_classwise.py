@@ -1,4 +1,4 @@
-"""The planes below MPC2: nowhere in a box is it less than they say."""
+"""MPC2 over boxes of tables: nowhere is it less than its planes say, or steeper than its slopes are said to be."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ import pytest
 import wmcc
 from wmcc.robustness.aggregates import Aggregates
 from wmcc.robustness.classwise import classwise_bound
+from wmcc.robustness.enclosures import ENCLOSURES
 
 
 def boxes(rng):
@@ -26,10 +27,19 @@ def boxes(rng):
             yield low, high
 
 
+def table_of(cells):
+    return wmcc.Table.from_cells(range(len(cells)), (cells > 0).astype(int), cells, cells * cells, cells, cells)
+
+
 def mpc2(cells):
-    return wmcc.mpc2(
-        wmcc.Table.from_cells(range(len(cells)), (cells > 0).astype(int), cells, cells * cells, cells, cells)
-    )
+    return wmcc.mpc2(table_of(cells))
+
+
+def drawn(rng, low, high):
+    """Tables of a box, most of them corners."""
+    places = [rng.random(low.shape), np.eye(len(low)), 1 - np.eye(len(low))]
+    for place in [*places, *(rng.integers(0, 2, low.shape) for _ in range(12))]:
+        yield np.clip(low + place * (high - low), low, high)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -39,10 +49,28 @@ def test_no_table_of_a_box_is_below_the_bound(seed):
         with np.errstate(all="ignore"):
             bound = classwise_bound(Aggregates(low[np.newaxis], high[np.newaxis]))
         assert bound.shape == (1, 1)
-        places = [rng.integers(0, 2, low.shape), rng.random(low.shape), np.eye(len(low)), 1 - np.eye(len(low))]
-        for place in [*places, *(rng.integers(0, 2, low.shape) for _ in range(12))]:
-            cells = np.clip(low + place * (high - low), low, high)
+        for cells in drawn(rng, low, high):
             assert -mpc2(cells) <= bound[0, 0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_table_of_a_box_is_steeper_than_its_slopes(seed):
+    rng = np.random.default_rng(seed)
+    for low, high in boxes(rng):
+        with np.errstate(all="ignore"):
+            slopes, value = ENCLOSURES["mpc2"].slopes(Aggregates(low, high), None)
+        assert not np.isnan(slopes.lo).any()
+        assert not np.isnan(slopes.hi).any()
+        # where a class may vanish, its slopes are those of its limit at the tables that have it
+        whole = (low.sum(0) > 0).all() and (low.sum(1) > 0).all()
+        for cells in drawn(rng, low, high):
+            table = table_of(cells)
+            assert value.lo[0] <= wmcc.mpc2(table) <= value.hi[0]
+            if whole:
+                slope = wmcc.mpc2.gradient(table) * table.total
+                slack = 1e-12 * np.abs(slope).max()
+                assert (slopes.lo - slack <= slope).all()
+                assert (slope <= slopes.hi + slack).all()
 
 
 def test_the_bound_of_a_point_is_its_value():
