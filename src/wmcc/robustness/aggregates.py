@@ -86,6 +86,16 @@ class Aggregates:
         return self._correct[1]
 
     @cached_property
+    def hit(self) -> Interval:
+        """Share of TP, of each class."""
+        return _parts(self.TP, self.FN + self.FP + self.TN)[0]
+
+    @cached_property
+    def rejected(self) -> Interval:
+        """Share of TN, of each class."""
+        return _parts(self.TN, self.FN + self.FP + self.TP)[0]
+
+    @cached_property
     def recall(self) -> Interval:
         """C_kk / r_k."""
         return _parts(self.TP, self.FN)[0]

@@ -131,10 +131,18 @@ def _mpc2(z: Aggregates, target: Target = None) -> Slopes:
     a, b = z.r / z.not_r, z.q / z.not_q  # odds
     a_inverse, b_inverse = a.inverse(), b.inverse()
     root = (z.q_over_r / z.nq_over_nr).sqrt()  # √(b/a)
-    TN = ((a * b).sqrt() - half * (a + b)).at_least(0.0)
-    TP = ((a_inverse * b_inverse).sqrt() - half * (a_inverse + b_inverse)).at_least(0.0)
+    root_inverse = root.inverse()
+    lost = 0.5 - half
+    # √(ab) − φ (a + b)/2 is also (1 − φ)(a + b)/2 − (√a − √b)²/2, of which little is left where there are few errors
+    apart = (a * (root - 1.0).square()) & (b * (root_inverse - 1.0).square())
+    apart_inverse = (a_inverse * (root_inverse - 1.0).square()) & (b_inverse * (root - 1.0).square())
+    TN = ((a * b).sqrt() - half * (a + b)) & (lost * (a + b) - apart * 0.5)
+    TP = ((a_inverse * b_inverse).sqrt() - half * (a_inverse + b_inverse)) & (
+        lost * (a_inverse + b_inverse) - apart_inverse * 0.5
+    )
+    TN, TP = TN.at_least(0.0), TP.at_least(0.0)
     FN = (root + half * (a_inverse + b)).at_least(0.0)
-    FP = (root.inverse() + half * (a + b_inverse)).at_least(0.0)
+    FP = (root_inverse + half * (a + b_inverse)).at_least(0.0)
     TN, TP, FN, FP = (x.where(z.present, 0.0) for x in (TN, TP, FN, FP))
     wrong = TN.without_two() - FN[ROW] - FP[COLUMN]
     right = (TN.others() + TP)[ROW]

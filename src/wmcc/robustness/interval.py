@@ -84,6 +84,11 @@ class Interval:
         lo, hi = np.sqrt(np.maximum(self.lo, 0.0)), np.sqrt(np.maximum(self.hi, 0.0))
         return Interval(np.maximum(down(lo), 0.0), up(hi))
 
+    def log(self) -> Interval:
+        """Natural logarithm of positive numbers. IEEE 754 does not round it; libraries err by up to 4 units, not 16."""
+        lo, hi = np.log(self.lo), np.log(self.hi)
+        return Interval(down(lo - 16 * UNIT * np.abs(lo)), up(hi + 16 * UNIT * np.abs(hi)))
+
     def square(self) -> Interval:
         """x² (tighter than x · x, whose factors do not know of each other)."""
         a, b = self.lo * self.lo, self.hi * self.hi

@@ -8,6 +8,7 @@ from ..arraytypes import FloatArray
 from ..measures.base import Measure
 from .aggregates import Aggregates
 from .box import Box
+from .classwise import classwise_bound
 from .enclosures import Slopes, enclosure
 from .interval import UNIT, Interval
 from .relaxation import relaxed_bound
@@ -44,7 +45,9 @@ class MeasureObjective:
         return np.asarray(low.sum(-1, keepdims=True) * (1 - low.shape[-1] * UNIT))
 
     def bound(self, low: FloatArray, high: FloatArray, level: FloatArray) -> FloatArray:
-        """Bound σM by the quadratic relaxation, where there is one."""
+        """Bound σM by a relaxation, where there is one."""
+        if self.measure.name == "mpc2" and self.side < 0:
+            return classwise_bound(self._aggregates(low, high))
         if not self.enclosure.relaxed:
             return np.full((len(low), 1), np.inf)
         return relaxed_bound(self._aggregates(low, high), self.side, level, by_class=self.measure.name == "mpc1")

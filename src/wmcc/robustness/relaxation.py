@@ -91,7 +91,7 @@ def _largest(
         flat = linear.hi
         for weight, sign in concave:
             flat = flat + _on_cells_of(2.0 * weight.lo * _square_root(x, root_tau, sign), root_tau, sign)
-        step = _corner(flat, low, high) - x
+        step = corner(flat, low, high) - x
         gain = (flat * step).sum((-2, -1), keepdims=True)
         bend = -sum(
             (2.0 * weight.lo * _square_root(step, root_tau, sign) ** 2).sum(-1, keepdims=True)
@@ -143,7 +143,7 @@ def _range(z: Aggregates, root_tau: FloatArray, sign: int) -> Interval:
     )
 
 
-def _corner(c: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+def corner(c: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     """Shares of the corner where Σ c C / Σ C is (nearly) largest."""
     rho = np.zeros((*c.shape[:-2], 1, 1))
     for _ in range(3):

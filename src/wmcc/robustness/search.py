@@ -28,6 +28,10 @@ STACK = 8192
 """Cells of boxes worked on at once, so that small tables do not spend their time in Python."""
 
 
+ROUNDING = 1e-13
+"""Gap at an extreme inside a box that is about what bounds lose to rounding: splitting hardly narrows it."""
+
+
 class Limits(NamedTuple):
     """When to stop."""
 
@@ -112,7 +116,9 @@ class Search:
                 for low, high, bound, cell in zip(*self._examined(boxes), strict=True):
                     heapq.heappush(heap, (-float(bound), next(order), low, high, int(cell)))
                 bound = -heap[0][0] if heap else -np.inf
-                done = bound <= self._above() or bound - self.value <= self.limits.gap or self._decided(bound)
+                least = 0.0 if self.objective.at_corners(self.value) else ROUNDING
+                near = bound - self.value <= max(self.limits.gap, least)
+                done = near or bound <= self._above() or self._decided(bound)
                 late = self.limits.seconds is not None and time.monotonic() - start > self.limits.seconds
                 if done or late or self.nodes >= most:
                     break
