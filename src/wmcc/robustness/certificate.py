@@ -49,11 +49,29 @@ class End:
         return 0.0 if self.exact else abs(self.bound - self.attained)
 
     @property
+    def status(self) -> str:
+        """Whether the end is attained, and else by how much it may not be."""
+        if self.exact:
+            return "attained"
+        if decimal(self.attained) == decimal(self.bound):
+            return f"bound, within {self.gap:.0e} of a value that is attained"
+        return f"bound; {decimal(self.attained)} is attained"
+
+    @property
     def cells(self) -> FloatArray:
         """Sums of the weights per cell at the witness."""
         cells, exponent = self.box.cells(self.position.ravel().tolist())
         values = [_scaled(c, exponent) for c in cells]
         return np.array(values).reshape(self.position.shape)
+
+
+def range_rows(lower: End, value: float, upper: End) -> list[list[str]]:
+    """Lines of a table that shows a certified range."""
+    return [
+        ["lowest", decimal(lower.bound), lower.status],
+        ["as weighted", decimal(value), ""],
+        ["highest", decimal(upper.bound), upper.status],
+    ]
 
 
 def _scaled(c: int, exponent: int) -> float:
@@ -165,14 +183,7 @@ class Certificate:
         return f"{MEASURES[self.measure].title}, {moved.get(self.model, 'each weight within its bounds')}"
 
     def _rows(self) -> list[list[str]]:
-        def said(end: End) -> str:
-            return "attained" if end.exact else f"bound; {decimal(end.attained)} is attained"
-
-        return [
-            ["lowest", decimal(self.low), said(self.lower)],
-            ["as weighted", decimal(self.value), ""],
-            ["highest", decimal(self.high), said(self.upper)],
-        ]
+        return range_rows(self.lower, self.value, self.upper)
 
     def _notes(self) -> list[str]:
         return [f"Not so here: {c.sentence}." for c in self.conditions if not c.met]

@@ -20,7 +20,7 @@ from ..sources import joint_table
 from ..sources.options import names_a_column
 from ..text import decimal, grid, html_table, number
 from .box import Box, Condition, box_of
-from .certificate import End
+from .certificate import End, range_rows
 from .certify import limits_of
 from .interval import down, up
 from .pair import PairObjective
@@ -132,14 +132,7 @@ class Ranking:
         return f"{title} of {self.names[0]} − {title} of {self.names[1]}, each weight off by up to {moved}"
 
     def _rows(self) -> list[list[str]]:
-        def said(end: End) -> str:
-            return "attained" if end.exact else f"bound; {decimal(end.attained)} is attained"
-
-        return [
-            ["lowest", decimal(self.low), said(self.lower)],
-            ["as weighted", decimal(self.difference), ""],
-            ["highest", decimal(self.high), said(self.upper)],
-        ]
+        return range_rows(self.lower, self.difference, self.upper)
 
     def _notes(self) -> list[str]:
         scores = ", ".join(f"{name} {decimal(value)}" for name, value in zip(self.names, self.values, strict=True))
