@@ -87,7 +87,7 @@ def test_no_corner_leaves_the_range(data, model, eps, name):
     assert count == 2 * 2 ** adversary.free.sum()
 
 
-KNOWN = {
+DELICATE = {
     "kappa is lowest between corners": ([0, 1], [1, 0], [1.6, 1.0], "kappa", 0.5, "relative"),
     "kappa is highest between corners": ([0, 0, 3, 3, 1], [0, 3, 0, 3, 2], [1, 1, 1, 1, 4.0], "kappa", 0.7, "relative"),
     "a class that may vanish is never predicted": (
@@ -106,9 +106,9 @@ KNOWN = {
 
 
 @pytest.mark.parametrize("nodes", [1, 100])
-@pytest.mark.parametrize("known", KNOWN)
-def test_ranges_that_were_once_too_narrow(known, nodes):
-    t, p, w, name, eps, model = KNOWN[known]
+@pytest.mark.parametrize("known", DELICATE)
+def test_ranges_where_proofs_are_delicate(known, nodes):
+    t, p, w, name, eps, model = DELICATE[known]
     case = Case(1 + max(*t, *p), np.array(t), np.array(p), np.array(w), model, eps)
     certificate = case.certify(name, nodes=nodes)
     inside(certificate, attack(case.limits, name))
