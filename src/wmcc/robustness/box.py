@@ -37,6 +37,8 @@ class Box:
         Every table that can be reached has its cells between these.
     reached
         Lower ends that are certainly reached, where ``low`` may lie beyond what can be; None if it does not.
+    step
+        By how much each weight of a cell is lowered to get there, where that is not ε.
     conditions
         What the box rests on.
     """
@@ -47,10 +49,11 @@ class Box:
         high: list[int],
         exponent: int,
         reached: list[int] | None = None,
+        step: FloatArray | None = None,
         conditions: tuple[Condition, ...] = (),
     ) -> None:
         self.low, self.high, self.exponent = low, high, exponent
-        self.reached, self.conditions = reached, conditions
+        self.reached, self.step, self.conditions = reached, step, conditions
 
     # ---- making ------------------------------------------------------------------------------------
 
@@ -79,12 +82,12 @@ class Box:
             "no cell has weights both above and below ε, so its smallest sum is known", not mixed.any()
         )
         if condition.met:
-            return cls(low, high, exponent, None, (condition,))
+            return cls(low, high, exponent, conditions=(condition,))
         reached = [
             low[i] if not mixed.flat[i] else c - k * _whole(float(least), exponent)
             for i, (c, k, least) in enumerate(zip(cells, counts, w_min.flat, strict=True))
         ]
-        return cls(low, high, exponent, reached, (condition,))
+        return cls(low, high, exponent, reached, np.where(mixed, w_min, eps), (condition,))
 
     @classmethod
     def between(cls, lower: Exact, upper: Exact) -> Box:

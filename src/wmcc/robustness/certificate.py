@@ -151,7 +151,8 @@ class Certificate:
         """
         if end not in ("low", "high"):
             raise InputError(f"end is {str(end)[:40]!r}; expected 'low' or 'high'.")
-        position = row_values((self.lower if end == "low" else self.upper).position, self.labels, y_true, y_pred)
+        witness = self.lower if end == "low" else self.upper
+        position = row_values(witness.position, self.labels, y_true, y_pred)
         w = (
             np.ones(position.shape)
             if sample_weight is None
@@ -162,7 +163,9 @@ class Certificate:
         if self.model == "relative":
             least, most = w * (1 - self.eps), w * (1 + self.eps)
         elif self.model == "absolute":
-            least, most = np.maximum(w - self.eps, 0.0), w + self.eps
+            step = witness.box.step
+            down = self.eps if step is None else row_values(step, self.labels, y_true, y_pred)
+            least, most = np.maximum(w - down, 0.0), w + self.eps
         else:
             least, most = (w if x is None else np.asarray(x, dtype=np.float64).reshape(w.shape) for x in (lower, upper))
         return np.asarray(np.where(np.isnan(position), w, least + np.nan_to_num(position) * (most - least)))
@@ -235,14 +238,19 @@ class Curve(Sequence[Certificate]):
         return html_table(rows[0], rows[1:])
 
 
-def defined(box: Box, termwise: bool) -> Condition:
-    """Whether no margin that a measure divides by becomes zero within a box."""
+def defined(box: Box, name: str) -> Condition:
+    """Whether no margin that a measure, or one of its terms, divides by becomes zero within a box."""
     K, low, high = box.size, box.low, box.high
     rows, columns = [sum(low[k * K : k * K + K]) for k in range(K)], [sum(low[k::K]) for k in range(K)]
     s = sum(rows)
-    if termwise:
-        seen = [k for k in range(K) if any(high[k * K : k * K + K]) and any(high[k::K])]
-        met = all(0 < x < s for k in seen for x in (rows[k], columns[k]))
+    safe = [0 < rows[k] < s and 0 < columns[k] < s for k in range(K)]
+    if name == "mpc2":
+        met = all(safe[k] for k in range(K) if any(high[k * K : k * K + K]) and any(high[k::K]))
+    elif name == "mpc1":
+        met = any(safe)
+    elif name in ("accuracy", "balanced_accuracy"):
+        met = s > 0
     else:
         met = all(sum(x > 0 for x in margin) > 1 for margin in (rows, columns))
-    return Condition("the measure is defined at every table of the box (where it is not, it counts as 0)", met)
+    what = "every term of the measure is" if name == "mpc2" else "the measure is"
+    return Condition(f"{what} defined at every table of the box (where not, it counts as 0)", met)

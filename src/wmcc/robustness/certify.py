@@ -137,8 +137,8 @@ def _conditions(box: Box, measure: Measure, model: str) -> tuple[tuple[Condition
     """What a certificate rests on, and whether the measure is defined throughout the box."""
     if model == "relative":  # there a margin vanishes only if it is zero already
         return box.conditions, True
-    always = defined(box, measure.termwise)
-    return (*box.conditions, always), always.met
+    always = defined(box, measure.name)
+    return (*box.conditions, always), always.met or measure.termwise  # terms that count as 0 are in its enclosures
 
 
 def _corner(box: Box, measure: Measure, side: int) -> End:

@@ -120,7 +120,7 @@ class Interval:
         """Sum x + 1/x of positive numbers, which is least at 1."""
         with np.errstate(divide="ignore"):
             a, b = self.lo + 1.0 / np.maximum(self.lo, 0.0), self.hi + 1.0 / self.hi
-        lo = np.where((self.lo < 1) & (self.hi > 1), 2.0, np.minimum(a, b) * (1 - 2 * UNIT))
+        lo = np.where((self.lo < 1) & (self.hi > 1), 2.0, down(np.minimum(a, b) * (1 - 2 * UNIT)))
         return Interval(lo, np.maximum(a, b) * (1 + 2 * UNIT))
 
     def others(self) -> Interval:

@@ -1,0 +1,112 @@
+"""Radii are brackets of the truth, and sensitivities are the slopes of certificates."""
+
+import numpy as np
+import pytest
+from helpers import few
+from hypothesis import given
+from hypothesis import strategies as st
+
+import wmcc
+
+NAMES = ["ecc", "mpc1", "mpc2", "kappa", "accuracy", "balanced_accuracy"]
+
+
+def some_table(seed, K):
+    rng = np.random.default_rng(seed)
+    C = rng.integers(0, 6, (K, K)) + 20 * np.eye(K, dtype=int) * rng.integers(1, 4, K)
+    w = C * rng.lognormal(0, 0.5, (K, K))
+    least = np.where(C > 0, w / np.maximum(C, 1), np.nan)
+    return wmcc.Table.from_cells(range(K), C, w, np.where(C > 0, w * w / np.maximum(C, 1), 0), least, least)
+
+
+@few(25)
+@given(
+    seed=st.integers(0, 10_000),
+    K=st.integers(2, 5),
+    name=st.sampled_from(NAMES),
+    model=st.sampled_from(["relative", "absolute"]),
+    down=st.sampled_from([0.01, 0.05, 0.2, -0.03]),
+)
+def test_a_threshold_holds_up_to_the_radius_and_not_beyond(seed, K, name, model, down):
+    table = some_table(seed, K)
+    threshold = wmcc.MEASURES[name](table) - down
+    found = wmcc.radius(table, name, threshold=threshold, model=model, tolerance=1e-3)
+    certificate = wmcc.certify(table, name, found.safe, model, nodes=200)
+    if down > 0:
+        assert certificate.low >= threshold
+    else:
+        assert certificate.high <= threshold
+    if found.broken is not None:
+        assert found.safe < found.broken
+        beyond = found.witness.attained - threshold
+        assert beyond < 0 if down > 0 else beyond > 0
+        n = len(table.labels)
+        cells = found.witness.cells
+        slack = found.broken * (table.w if model == "relative" else table.n)
+        assert cells.shape == (n, n)
+        assert (abs(cells - table.w) <= slack * (1 + 1e-12) + 1e-12).all()
+
+
+@pytest.mark.parametrize("K", [2, 3, 5])
+def test_a_narrow_bracket_where_ends_are_exact(K):
+    table = some_table(7, K)
+    found = wmcc.radius(table, "ecc", change=0.02)
+    assert found.broken - found.safe <= 2e-6 * found.broken
+    certificate = wmcc.certify(table, "ecc", found.broken)
+    assert max(found.value - certificate.low, certificate.high - found.value) > 0.02
+
+
+def test_nothing_breaks_what_cannot_break():
+    table = some_table(1, 3)
+    found = wmcc.radius(table, "accuracy", threshold=0.0)
+    assert found.broken is None
+    assert found.safe == np.nextafter(1, 0)
+    assert "no weights were found" in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "expected one of threshold"),
+        ({"threshold": 0.5, "change": 0.1}, "expected one of threshold"),
+        ({"threshold": float("nan")}, "threshold is 'nan'"),
+        ({"change": 0}, "expected a number above 0"),
+        ({"threshold": 0.5, "tolerance": 2}, "tolerance is 2"),
+        ({"threshold": 0.5, "model": "absolut"}, "model is 'absolut'"),
+        ({"threshold": 0.5, "measure": "f1"}, "number per class"),
+    ],
+)
+def test_wrong_radii_get_a_sentence(options, said):
+    with pytest.raises(wmcc.WmccError, match=said):
+        wmcc.radius(some_table(0, 3), **options)
+
+
+@few(40)
+@given(seed=st.integers(0, 10_000), K=st.integers(2, 6), name=st.sampled_from(NAMES))
+def test_the_slope_is_the_limit_of_the_change(seed, K, name):
+    table = some_table(seed, K)
+    found = wmcc.sensitivity(table, name)
+    for model in ("relative", "absolute"):
+        eps = 1e-6
+        certificate = wmcc.certify(table, name, eps, model)
+        change = max(certificate.upper.attained - found.value, found.value - certificate.lower.attained)
+        assert np.isclose(change / eps, found.slope(model), rtol=1e-3, atol=1e-8)
+    assert abs((found.gradient * table.w).sum()) < 1e-12
+    assert np.isclose(sum(c.share for c in found.cells), 1) or found.slope_relative == 0
+    assert [abs(c.effect) for c in found.cells] == sorted((abs(c.effect) for c in found.cells), reverse=True)
+    assert len(found.cells) == (table.n > 0).sum()
+
+
+def test_influence_of_rows():
+    truth, model, w = ["oak", "elm", "elm", "ash"], ["oak", "elm", "oak", "ash"], np.array([3.0, 2, 1, 4])
+    found = wmcc.sensitivity(truth, model, w, measure="mpc2")
+    influence = found.influence([*truth, "fir"], [*model, "oak"])
+    assert np.isnan(influence[-1])
+    for i in range(4):
+        step = 1e-6 * np.eye(4)[i]
+        slope = (wmcc.mpc2(truth, model, w + step) - wmcc.mpc2(truth, model, w - step)) / 2e-6
+        assert np.isclose(influence[i], slope, atol=1e-7)
+    assert "elm" in repr(found)
+    assert "<table" in found._repr_html_()
+    with pytest.raises(wmcc.InputError, match="model is 'both'"):
+        found.slope("both")

@@ -1,0 +1,212 @@
+"""Rankings: the range of a difference holds what an adversary finds, and radii are brackets."""
+
+from fractions import Fraction
+
+import numpy as np
+import oracle
+import pytest
+from adversary import values
+from helpers import few
+from hypothesis import given
+from hypothesis import strategies as st
+
+import wmcc
+from wmcc.robustness.box import box_of
+from wmcc.robustness.pair import PairObjective
+
+MEASURES = ["ecc", "mpc1", "mpc2", "kappa", "accuracy", "balanced_accuracy"]
+
+
+@st.composite
+def joints(draw, models=("relative", "absolute")):
+    """Rows with two predictions that often agree, and weights that may be orders apart."""
+    K, N = draw(st.integers(2, 4)), draw(st.integers(8, 60))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    truth = rng.integers(0, K, N)
+    truth[:K] = np.arange(K)
+    right = draw(st.sampled_from([0.2, 0.6, 0.9]))
+    a = np.where(rng.random(N) < right, truth, rng.integers(0, K, N))
+    b = np.where(rng.random(N) < draw(st.sampled_from([0.1, 0.5, 0.9])), a, rng.integers(0, K, N))
+    if len(set(a)) < 2 or len(set(b)) < 2:
+        a[:2] = b[:2] = [0, 1]
+    w = np.exp(rng.normal(0, draw(st.sampled_from([0.0, 1.0, 6.0])), N))
+    model = draw(st.sampled_from(models))
+    eps = draw(st.sampled_from([0.01, 0.1, 0.3, 0.7])) * (1.0 if model == "relative" else float(w.min()))
+    return truth, a, b, w, eps, model
+
+
+def tables(cells, K, column, sums):
+    """Tables of one prediction, of a stack of joint cells."""
+    out = np.zeros((len(sums), K, K))
+    np.add.at(out, (slice(None), cells[:, 0], cells[:, column]), sums)
+    return out
+
+
+def differences(name, joint, sums):
+    K = len(joint.labels)
+    first, second = (tables(joint.cells, K, column, sums) for column in (1, 2))
+    return values(name, first) - values(name, second)
+
+
+def exact_difference(name, joint, sums):
+    """The difference in rational arithmetic; undefined values count as 0."""
+    K = len(joint.labels)
+    found = []
+    for column in (1, 2):
+        C = [[Fraction(0)] * K for _ in range(K)]
+        for (t, *pair), c in zip(joint.cells.tolist(), sums, strict=True):
+            C[t][pair[column - 1]] += c
+        found.append(oracle.exact(name, C) or 0)
+    return found[0] - found[1]
+
+
+def climbed(name, joint, low, high, sign, rng):
+    """Best corner by coordinate ascent from a random one, a cell at a time."""
+    at = rng.random(len(low)) < 0.5
+    best = sign * differences(name, joint, np.where(at, high, low)[np.newaxis])[0]
+    for _ in range(3):
+        tries = at ^ np.eye(len(at), dtype=bool)
+        found = sign * differences(name, joint, np.where(tries, high, low))
+        i = int(np.argmax(found))
+        if not found[i] > best:
+            break
+        at, best = tries[i], found[i]
+    return at
+
+
+@few(60)
+@given(case=joints(), name=st.sampled_from(MEASURES), nodes=st.sampled_from([1, 30]), seed=st.integers(0, 1000))
+def test_no_weighting_leaves_the_range_of_a_difference(case, name, nodes, seed):
+    truth, a, b, w, eps, model = case
+    joint = wmcc.joint_table(truth, a, b, w)
+    ranking = wmcc.certify_ranking(joint, name, eps, model, nodes=nodes)
+    box = box_of(joint, eps, model)
+    unit = Fraction(2) ** box.exponent
+    low, high = ([c * unit for c in side] for side in (box.low, box.high))
+    ends = np.array([float(x) for x in low]), np.array([float(x) for x in high])
+    rng = np.random.default_rng(seed)
+    positions = rng.random((200, len(low))) < 0.5
+    inside = rng.random((100, len(low)))
+    stack = np.concatenate([positions, inside])
+    found = differences(name, joint, ends[0] + (ends[1] - ends[0]) * stack)
+    candidates = [stack[int(np.argmin(found))], stack[int(np.argmax(found))]]
+    candidates += [climbed(name, joint, *ends, sign, rng) for sign in (-1, 1)]
+    for position in candidates:
+        sums = [x + Fraction(float(t)) * (y - x) for x, y, t in zip(low, high, position, strict=True)]
+        assert ranking.low <= exact_difference(name, joint, sums) <= ranking.high
+    for end, sign in ((ranking.lower, -1), (ranking.upper, 1)):
+        at = [x + Fraction(float(t)) * (y - x) for x, y, t in zip(low, high, end.position, strict=True)]
+        assert abs(float(exact_difference(name, joint, at)) - end.attained) < 1e-15
+        assert sign * end.attained <= sign * end.bound
+        if end.exact:
+            assert end.gap == 0
+            assert abs(end.bound - end.attained) < 2e-15
+    assert ranking.low <= ranking.difference <= ranking.high
+
+
+@few(60)
+@given(case=joints(), name=st.sampled_from(MEASURES), seed=st.integers(0, 1000))
+def test_slopes_of_pairs_hold_the_gradient(case, name, seed):
+    truth, a, b, w, eps, model = case
+    joint = wmcc.joint_table(truth, a, b, w)
+    box = box_of(joint, eps, model)
+    objective = PairObjective(box, joint.cells, len(joint.labels), wmcc.MEASURES[name], 1)
+    with np.errstate(all="ignore"):
+        slopes, value = objective.slopes(box.floor[np.newaxis], box.ceiling[np.newaxis], None)
+    rng = np.random.default_rng(seed)
+    t, p, q = joint.cells.T
+    for _ in range(5):
+        sums = box.floor + (box.ceiling - box.floor) * rng.random(len(w[: len(box.floor)]))
+        pair = [
+            wmcc.Table.from_cells(joint.labels, (C > 0).astype(int), C, C * C, C, C)
+            for C in (tables(joint.cells, len(joint.labels), column, sums[np.newaxis])[0] for column in (1, 2))
+        ]
+        measure = wmcc.MEASURES[name]
+        gradient = measure.gradient(pair[0])[t, p] - measure.gradient(pair[1])[t, q]
+        slack = 1e-12 * max(np.abs(measure.gradient(x)).max() for x in pair) * sums.sum()
+        assert (slopes.lo[0] <= gradient * sums.sum() + slack).all()
+        assert (gradient * sums.sum() - slack <= slopes.hi[0]).all()
+        assert value.lo[0, 0] <= measure(pair[0]) - measure(pair[1]) <= value.hi[0, 0]
+
+
+def two(K=3, N=400, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, K, N)
+    a, b, c = (np.where(rng.random(N) < right, truth, rng.integers(0, K, N)) for right in (0.9, 0.8, 0.5))
+    return truth, a, b, c, rng.lognormal(0, 1, N)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize("model", ["relative", "absolute"])
+def test_the_radius_of_a_ranking_is_a_bracket(name, model):
+    truth, a, b, _, w = two()
+    w = np.round(w, 2) + 0.5
+    ranking = wmcc.certify_ranking(truth, a, b, w, measure=name, eps=0.01, model=model, nodes=60)
+    radius = ranking.radius
+    assert ranking.winner == "a"
+    assert radius.statement.startswith("a beats b")
+    assert 0.01 <= radius.safe < radius.broken
+    assert wmcc.certify_ranking(truth, a, b, w, measure=name, eps=radius.safe, model=model, nodes=60).low > 0
+    assert radius.witness.attained <= 0
+    other = wmcc.certify_ranking(truth, b, a, w, measure=name, eps=0.01, model=model, nodes=60)
+    assert other.winner == "b"
+    assert np.isclose(other.radius.broken, radius.broken, rtol=0.05)
+
+
+def test_more_than_two_classifiers():
+    truth, a, b, c, w = two(seed=3)
+    found = wmcc.certify_ranking(truth, {"x": a, "y": b, "z": c}, sample_weight=w, eps=0.05)
+    assert found.names == ("x", "y", "z")
+    assert (found.matrix == -found.matrix.T).all()
+    assert found["x", "z"].winner == "x"
+    assert found.matrix[0, 2] == 1
+    assert "beats" in repr(found)
+    assert "<table" in found._repr_html_()
+    listed = wmcc.certify_ranking(truth, [a, b, c], sample_weight=w, eps=0.05)
+    assert listed.names == ("a", "b", "c")
+    assert (listed.matrix == found.matrix).all()
+    with pytest.raises(wmcc.InputError, match="there is no pair"):
+        found["x", "q"]
+
+
+def test_frames_and_joint_tables_rank_alike():
+    import polars as pl
+
+    truth, a, b, c, w = two(seed=5)
+    frame = pl.DataFrame({"t": truth, "a": a, "b": b, "c": c, "w": w})
+    rows = wmcc.certify_ranking(truth, a, b, w)
+    for other in (
+        wmcc.certify_ranking(frame, "t", "a", "b", "w"),
+        wmcc.certify_ranking(frame, "t", ["a", "b"], "w"),
+        wmcc.certify_ranking(frame, "t", {"a": "a", "b": "b"}, weight="w"),
+        wmcc.certify_ranking(wmcc.joint_table(truth, a, b, w), "ecc", 0.1),
+    ):
+        assert (other.low, other.high, other.names) == (rows.low, rows.high, ("a", "b"))
+    assert wmcc.certify_ranking(frame, "t", ["a", "b", "c"], weight="w").names == ("a", "b", "c")
+
+
+def test_equal_predictions_do_not_differ():
+    truth, a, *_, w = two()
+    ranking = wmcc.certify_ranking(truth, a, a, w, eps=0.3)
+    assert ranking.winner is None
+    assert "score the same" in ranking.verdict
+    assert abs(ranking.low) < 1e-14
+    assert abs(ranking.high) < 1e-14
+    assert ranking.radius.safe == 0.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "said"),
+    [
+        ((np.array([0, 1]), np.array([0, 1])), {}, "expected a JointTable, or y_true and two predictions"),
+        (([0, 1], {"only": [0, 1]}), {}, "at least two predictions"),
+        (([0, 1, 1], [0, 1, 1], [0, 1, 0]), {"names": ("x",)}, "expected 2 different names"),
+        (([0, 1, 1], [0, 1, 1], [0, 1, 0]), {"names": ("x", "x")}, "expected 2 different names"),
+        (([0, 1, 1], [0, 1, 1], [0, 1, 0]), {"eps": -1}, "eps is -1"),
+        (([0, 1, 1], [0, 1, 1], [0, 1, 0]), {"measure": "recall"}, "number per class"),
+        (([0, 1, 1], [1, 1, 1], [0, 1, 0]), {}, "undefined at these weights"),
+    ],
+)
+def test_wrong_rankings_get_a_sentence(arguments, options, said):
+    with pytest.raises(wmcc.WmccError, match=said):
+        wmcc.certify_ranking(*arguments, **options)
