@@ -330,7 +330,9 @@ def complete(line, folder):
 
 def test_columns_complete(tmp_path):
     put_sample(tmp_path)
-    assert complete("wmcc score parcels.csv --true ", tmp_path) == ["id", "label", "pred", "area", "region"]
+    assert complete("wmcc score parcels.csv --true ", tmp_path) == [
+        "id", "label", "pred", "pred_b", "pred_c", "area", "region",
+    ]  # fmt: skip
     assert complete("wmcc score parcels.csv --true label --pred pred --weight a", tmp_path) == ["area"]
     assert complete("wmcc tabulate parcels.csv --by re", tmp_path) == ["region"]
     assert complete("wmcc score nothing.csv --true ", tmp_path) == []

@@ -201,7 +201,7 @@ Examples:
 def sample(out: o.Out = None, traceback: o.Traceback = False) -> None:
     """Write the sample that the examples read.
 
-    360 parcels of a map, with their true and predicted class, their area in hectares and their region.
+    360 parcels of a map, with their true class, those of three classifiers, their area in hectares and their region.
     """
     from importlib.resources import files
 
