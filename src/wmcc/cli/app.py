@@ -86,6 +86,124 @@ def score(
 @app.command(
     epilog="""\b
 Examples, on the sample that `wmcc sample -o parcels.csv` writes:
+  $ wmcc certify parcels.csv --true label --pred pred --weight area --eps 0.05 --eps 0.2
+  $ wmcc certify parcels.csv --true label --pred pred --weight area --by region
+  $ wmcc certify parcels.csv --true label --pred pred --weight area --measure kappa --eps 0.05 --absolute
+  $ wmcc tabulate parcels.csv --true label --pred pred --weight area -o table.json
+  $ wmcc certify table.json --format json"""
+)
+@guarded
+@takes_data
+def certify(
+    request: "Request",
+    measure: o.MeasureName = "ecc",
+    eps: o.SeveralEps = None,
+    relative: o.Relative = None,
+    lower: o.Lower = None,
+    upper: o.Upper = None,
+    gap: o.Gap = None,
+    nodes: o.Nodes = None,
+    seconds: o.Seconds = None,
+    format: o.FormatOption = None,  # noqa: A002
+    out: o.Out = None,
+    traceback: o.Traceback = False,
+) -> None:
+    """Certify the range of a measure when weights may be off.
+
+    Each weight may be off on its own, by --eps or between --lower and --upper. An end of the range is attained by some
+    weights, or it is a bound, and the gap says how near a value comes that is attained.
+    """
+    output.check(out, request.files)
+    from . import robust, robust_blocks, robust_records
+
+    limits = {"gap": gap, "nodes": nodes, "seconds": seconds}
+    asked = robust.Asked(measure, relative, eps or [], limits, lower, upper)
+    result = robust.certificates(request, asked)
+    text = robust_records.certificates_json, robust_records.certificates_csv
+    _write(result, format, out, *text, robust_blocks.of_certificates)
+
+
+@app.command(
+    epilog="""\b
+Examples, on the sample that `wmcc sample -o parcels.csv` writes:
+  $ wmcc radius parcels.csv --true label --pred pred --weight area --threshold 0.85
+  $ wmcc radius parcels.csv --true label --pred pred --weight area --measure accuracy --change 0.01
+  $ wmcc tabulate parcels.csv --true label --pred pred --weight area -o table.json
+  $ wmcc radius table.json --change 0.05 --absolute"""
+)
+@guarded
+@takes_data
+def radius(
+    request: "Request",
+    measure: o.MeasureName = "ecc",
+    threshold: o.Threshold = None,
+    change: o.Change = None,
+    relative: o.Relative = None,
+    gap: o.Gap = None,
+    nodes: o.Nodes = None,
+    seconds: o.Seconds = None,
+    format: o.FormatOption = None,  # noqa: A002
+    out: o.Out = None,
+    traceback: o.Traceback = False,
+) -> None:
+    """Find how far weights may be off for a score to hold.
+
+    To hold is not to cross --threshold, or not to move by more than --change. Up to the first ε that is certain; at the
+    second there are weights with which it does not.
+    """
+    output.check(out, request.files)
+    from . import robust, robust_blocks, robust_records
+
+    asked = robust.Asked(measure, relative, limits={"gap": gap, "nodes": nodes, "seconds": seconds})
+    result = robust.radii(request, asked, threshold, change)
+    _write(result, format, out, robust_records.radii_json, robust_records.radii_csv, robust_blocks.of_radii)
+
+
+@app.command(
+    epilog="""\b
+Examples, on the sample that `wmcc sample -o parcels.csv` writes:
+  $ wmcc rank parcels.csv --true label --pred pred --pred pred_c --weight area
+  $ wmcc rank parcels.csv --true label --pred pred --pred pred_b --pred pred_c --weight area --eps 0.2 --no-radius"""
+)
+@guarded
+def rank(
+    files: o.Files,
+    true: o.TrueColumn = None,
+    pred: o.Predictions = None,
+    weight: o.Weight = None,
+    engine: o.Engine = None,
+    labels: o.Labels = None,
+    ignore: o.Ignore = None,
+    measure: o.MeasureName = "ecc",
+    eps: o.Eps = 0.1,
+    relative: o.Relative = None,
+    no_radius: o.NoRadius = False,
+    gap: o.Gap = None,
+    nodes: o.Nodes = None,
+    seconds: o.Seconds = None,
+    format: o.FormatOption = None,  # noqa: A002
+    out: o.Out = None,
+    traceback: o.Traceback = False,
+) -> None:
+    """Certify which classifier wins when weights may be off.
+
+    The weights are the same for all of them, so it is the difference of two scores that is certified, for each pair;
+    and how far weights may be off before the one that leads may be overtaken.
+    """
+    from . import robust, robust_blocks, robust_records
+    from .request import Request
+
+    request = Request(files, true, None, weight, engine=engine, labels=labels or [], ignore=ignore or [])
+    request.check_ranked(pred or [])
+    output.check(out, files)
+    asked = robust.Asked(measure, relative, [eps], {"gap": gap, "nodes": nodes, "seconds": seconds})
+    result = robust.rankings(request, pred or [], asked, not no_radius)
+    _write(result, format, out, robust_records.rankings_json, robust_records.rankings_csv, robust_blocks.of_rankings)
+
+
+@app.command(
+    epilog="""\b
+Examples, on the sample that `wmcc sample -o parcels.csv` writes:
   $ wmcc tabulate parcels.csv --true label --pred pred --weight area
   $ wmcc tabulate parcels.csv --true label --pred pred --by region -o regions.json
   $ wmcc show regions.json"""
