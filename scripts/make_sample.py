@@ -2,7 +2,8 @@
 
 Parcels of three classes in three regions, most of them small and a few very large, as maps are. The classifier errs
 on small parcels more often than on large ones, and more in the mountains than elsewhere; so weighted and plain scores
-differ, and regions do too. The file is kept under version control: run this only to change it.
+differ, and regions do too. Two more classifiers are there to be ranked: one errs least often, but on large parcels
+too, the other most often, but on small ones. The file is kept under version control: run this only to change it.
 """
 
 import csv
@@ -13,6 +14,8 @@ import numpy as np
 PARCELS, SEED = 360, 2026
 CLASSES, SHARES = ["field", "forest", "water"], [0.5, 0.35, 0.15]
 REGIONS, ERRORS = ["coast", "mountains", "plain"], [0.15, 0.3, 0.1]
+OTHERS = {"pred_b": (0.12, 0.0), "pred_c": (0.25, 0.8)}
+"""Share of errors of the other classifiers, and how much rarer they are on large parcels."""
 
 
 def main() -> None:
@@ -27,12 +30,19 @@ def main() -> None:
         rows = np.flatnonzero(region == k)
         wrong = rows[np.argsort(-difficulty[rows])[: round(share * len(rows))]]
         pred[wrong] = (label[wrong] + rng.choice([1, 2], len(wrong), p=[0.7, 0.3])) % 3
+    others = []
+    for share, slope in OTHERS.values():
+        difficulty = -slope * np.log(area) + rng.gumbel(0, 1, PARCELS)
+        wrong = np.argsort(-difficulty)[: round(share * PARCELS)]
+        others.append(label.copy())
+        others[-1][wrong] = (label[wrong] + rng.choice([1, 2], len(wrong), p=[0.7, 0.3])) % 3
     path = Path(__file__).parent.parent / "src" / "wmcc" / "data" / "parcels.csv"
     with path.open("w", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
-        out.writerow(["id", "label", "pred", "area", "region"])
+        out.writerow(["id", "label", "pred", *OTHERS, "area", "region"])
         for i in range(PARCELS):
-            out.writerow([i + 1, CLASSES[label[i]], CLASSES[pred[i]], f"{area[i]:.2f}", REGIONS[region[i]]])
+            labels = [CLASSES[column[i]] for column in (label, pred, *others)]
+            out.writerow([i + 1, *labels, f"{area[i]:.2f}", REGIONS[region[i]]])
 
 
 if __name__ == "__main__":

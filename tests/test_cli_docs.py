@@ -9,7 +9,7 @@ import pytest
 from cli_helpers import examples, put_sample, run, shell
 
 DOCS = Path(__file__).parent.parent / "docs" / "cli.md"
-COMMANDS = ["score", "tabulate", "merge", "show", "sample"]
+COMMANDS = ["score", "certify", "radius", "rank", "tabulate", "merge", "show", "sample"]
 
 
 @pytest.fixture(autouse=True)

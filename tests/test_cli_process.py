@@ -89,6 +89,7 @@ finally:
 
     heavy = {"pandas", "polars", "duckdb", "rich", "dask", "sklearn", "matplotlib"}
     assert not loaded("score", SAMPLE, *COLUMNS) & heavy
+    assert not loaded("certify", SAMPLE, *COLUMNS) & heavy
     assert not loaded("sample") & {*heavy, "pyarrow", "narwhals"}
     assert not loaded("--help") & {*heavy, "pyarrow", "narwhals"}
 
@@ -330,11 +331,16 @@ def complete(line, folder):
 
 def test_columns_complete(tmp_path):
     put_sample(tmp_path)
-    assert complete("wmcc score parcels.csv --true ", tmp_path) == ["id", "label", "pred", "area", "region"]
+    assert complete("wmcc score parcels.csv --true ", tmp_path) == [
+        "id", "label", "pred", "pred_b", "pred_c", "area", "region",
+    ]  # fmt: skip
     assert complete("wmcc score parcels.csv --true label --pred pred --weight a", tmp_path) == ["area"]
     assert complete("wmcc tabulate parcels.csv --by re", tmp_path) == ["region"]
     assert complete("wmcc score nothing.csv --true ", tmp_path) == []
     assert complete("wmcc score parcels.csv --engine p", tmp_path) == ["polars", "pyspark"]
+    assert complete("wmcc rank parcels.csv --pred pred --pred pred_", tmp_path) == ["pred_b", "pred_c"]
+    assert complete("wmcc certify parcels.csv --upper a", tmp_path) == ["area"]
+    assert complete("wmcc radius parcels.csv --measure m", tmp_path) == ["mcc", "mpc1", "mpc2"]
     assert "score" in complete("wmcc s", tmp_path)
     pl.read_csv(SAMPLE).write_parquet(tmp_path / "p.parquet")
     assert complete("wmcc score p.parquet --true l", tmp_path) == ["label"]

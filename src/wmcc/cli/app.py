@@ -1,22 +1,25 @@
 """The commands."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from os.path import splitext
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from . import options as o
 from . import output
+from .data import takes_data
 from .guard import guarded
 
 if TYPE_CHECKING:
     from .blocks import Block
     from .request import Request
     from .stored import Tables
+
+T = TypeVar("T")
+Text = Callable[[T], str]
+Blocks = Callable[[T], "list[Block]"]
 
 app = typer.Typer(
     name="wmcc",
@@ -59,19 +62,9 @@ Examples, on the sample that `wmcc sample -o parcels.csv` writes:
   $ wmcc score table.json"""
 )
 @guarded
+@takes_data
 def score(
-    files: o.Files,
-    true: o.TrueColumn = None,
-    pred: o.PredColumn = None,
-    weight: o.Weight = None,
-    by: o.By = None,
-    engine: o.Engine = None,
-    labels: o.Labels = None,
-    ignore: o.Ignore = None,
-    positive: o.Positive = None,
-    join: o.Join = None,
-    on: o.On = None,
-    allow_unmatched: o.Unmatched = False,
+    request: "Request",
     zero_division: o.ZeroDivision = "0",
     format: o.FormatOption = None,  # noqa: A002
     out: o.Out = None,
@@ -82,25 +75,130 @@ def score(
     MCC, ECC, MPC1, MPC2, accuracy, balanced accuracy and kappa; precision, recall, F1, IoU and MCC of each class.
     Without --true and --pred, FILE is a table that `wmcc tabulate -o` or `wmcc merge -o` wrote.
     """
-    from .request import Request
-
-    rows = (files, true, pred, weight, by or [], engine, labels or [], ignore or [], positive)
-    request = Request(*rows, join, on or [], allow_unmatched)
-    request.check()
-    output.check(out, files)
-    from . import scores
+    output.check(out, request.files)
+    from . import blocks, records, scores
 
     division = scores.zero_division(zero_division)
-    result = scores.score_all(_stored_or_data(request), division)
-    form = _format(format, out, o.Format.table)
-    if form in (o.Format.json, o.Format.csv):
-        from . import records
+    result = scores.score_all(request.read(), division)
+    _write(result, format, out, records.scores_json, records.scores_csv, blocks.of_scores)
 
-        output.emit((records.scores_json if form is o.Format.json else records.scores_csv)(result), out)
-    else:
-        from .blocks import of_scores
 
-        _show(of_scores(result), form, out)
+@app.command(
+    epilog="""\b
+Examples, on the sample that `wmcc sample -o parcels.csv` writes:
+  $ wmcc certify parcels.csv --true label --pred pred --weight area --eps 0.05 --eps 0.2
+  $ wmcc certify parcels.csv --true label --pred pred --weight area --by region
+  $ wmcc certify parcels.csv --true label --pred pred --weight area --measure kappa --eps 0.05 --absolute
+  $ wmcc tabulate parcels.csv --true label --pred pred --weight area -o table.json
+  $ wmcc certify table.json --format json"""
+)
+@guarded
+@takes_data
+def certify(
+    request: "Request",
+    measure: o.MeasureName = "ecc",
+    eps: o.SeveralEps = None,
+    relative: o.Relative = None,
+    lower: o.Lower = None,
+    upper: o.Upper = None,
+    gap: o.Gap = None,
+    nodes: o.Nodes = None,
+    seconds: o.Seconds = None,
+    format: o.FormatOption = None,  # noqa: A002
+    out: o.Out = None,
+    traceback: o.Traceback = False,
+) -> None:
+    """Certify the range of a measure when weights may be off.
+
+    Each weight may be off on its own, by --eps or between --lower and --upper. An end of the range is attained by some
+    weights, or it is a bound, and the gap says how near a value comes that is attained.
+    """
+    output.check(out, request.files)
+    from . import robust, robust_blocks, robust_records
+
+    limits = {"gap": gap, "nodes": nodes, "seconds": seconds}
+    asked = robust.Asked(measure, relative, eps or [], limits, lower, upper)
+    result = robust.certificates(request, asked)
+    text = robust_records.certificates_json, robust_records.certificates_csv
+    _write(result, format, out, *text, robust_blocks.of_certificates)
+
+
+@app.command(
+    epilog="""\b
+Examples, on the sample that `wmcc sample -o parcels.csv` writes:
+  $ wmcc radius parcels.csv --true label --pred pred --weight area --threshold 0.85
+  $ wmcc radius parcels.csv --true label --pred pred --weight area --measure accuracy --change 0.01
+  $ wmcc tabulate parcels.csv --true label --pred pred --weight area -o table.json
+  $ wmcc radius table.json --change 0.05 --absolute"""
+)
+@guarded
+@takes_data
+def radius(
+    request: "Request",
+    measure: o.MeasureName = "ecc",
+    threshold: o.Threshold = None,
+    change: o.Change = None,
+    relative: o.Relative = None,
+    gap: o.Gap = None,
+    nodes: o.Nodes = None,
+    seconds: o.Seconds = None,
+    format: o.FormatOption = None,  # noqa: A002
+    out: o.Out = None,
+    traceback: o.Traceback = False,
+) -> None:
+    """Find how far weights may be off for a score to hold.
+
+    To hold is not to cross --threshold, or not to move by more than --change. Up to the first ε that is certain; at the
+    second there are weights with which it does not.
+    """
+    output.check(out, request.files)
+    from . import robust, robust_blocks, robust_records
+
+    asked = robust.Asked(measure, relative, limits={"gap": gap, "nodes": nodes, "seconds": seconds})
+    result = robust.radii(request, asked, threshold, change)
+    _write(result, format, out, robust_records.radii_json, robust_records.radii_csv, robust_blocks.of_radii)
+
+
+@app.command(
+    epilog="""\b
+Examples, on the sample that `wmcc sample -o parcels.csv` writes:
+  $ wmcc rank parcels.csv --true label --pred pred --pred pred_c --weight area
+  $ wmcc rank parcels.csv --true label --pred pred --pred pred_b --pred pred_c --weight area --eps 0.2 --no-radius"""
+)
+@guarded
+def rank(
+    files: o.Files,
+    true: o.TrueColumn = None,
+    pred: o.Predictions = None,
+    weight: o.Weight = None,
+    engine: o.Engine = None,
+    labels: o.Labels = None,
+    ignore: o.Ignore = None,
+    measure: o.MeasureName = "ecc",
+    eps: o.Eps = 0.1,
+    relative: o.Relative = None,
+    no_radius: o.NoRadius = False,
+    gap: o.Gap = None,
+    nodes: o.Nodes = None,
+    seconds: o.Seconds = None,
+    format: o.FormatOption = None,  # noqa: A002
+    out: o.Out = None,
+    traceback: o.Traceback = False,
+) -> None:
+    """Certify which classifier wins when weights may be off.
+
+    The weights are the same for all of them, so it is the difference of two scores that is certified, for each pair;
+    and how far weights may be off before the one that leads may be overtaken.
+    """
+    from . import robust, robust_blocks, robust_records
+    from .request import Request
+
+    request = Request(files, true, None, weight, engine=engine, labels=labels or [], ignore=ignore or [])
+    request.check_ranked(pred or [])
+    output.check(out, files)
+    asked = robust.Asked(measure, relative, [eps], {"gap": gap, "nodes": nodes, "seconds": seconds})
+    result = robust.rankings(request, pred or [], asked, not no_radius)
+    _write(result, format, out, robust_records.rankings_json, robust_records.rankings_csv, robust_blocks.of_rankings)
 
 
 @app.command(
@@ -111,19 +209,9 @@ Examples, on the sample that `wmcc sample -o parcels.csv` writes:
   $ wmcc show regions.json"""
 )
 @guarded
+@takes_data
 def tabulate(
-    files: o.Files,
-    true: o.TrueColumn = None,
-    pred: o.PredColumn = None,
-    weight: o.Weight = None,
-    by: o.By = None,
-    engine: o.Engine = None,
-    labels: o.Labels = None,
-    ignore: o.Ignore = None,
-    positive: o.Positive = None,
-    join: o.Join = None,
-    on: o.On = None,
-    allow_unmatched: o.Unmatched = False,
+    request: "Request",
     format: o.FormatOption = None,  # noqa: A002
     out: o.Out = None,
     traceback: o.Traceback = False,
@@ -132,16 +220,11 @@ def tabulate(
 
     With -o it is stored, to be merged with others and scored later.
     """
-    from .request import Request
-
-    rows = (files, true, pred, weight, by or [], engine, labels or [], ignore or [], positive)
-    request = Request(*rows, join, on or [], allow_unmatched)
-    request.check()
     if request.is_stored:
         from ..errors import InputError
 
         raise InputError("expected --true and --pred: the columns of labels.", "`wmcc show` shows a stored table.")
-    output.check(out, files)
+    output.check(out, request.files)
     _write_tables(request.tables(), format, out)
 
 
@@ -201,7 +284,7 @@ Examples:
 def sample(out: o.Out = None, traceback: o.Traceback = False) -> None:
     """Write the sample that the examples read.
 
-    360 parcels of a map, with their true and predicted class, their area in hectares and their region.
+    360 parcels of a map, with their true class, those of three classifiers, their area in hectares and their region.
     """
     from importlib.resources import files
 
@@ -209,42 +292,28 @@ def sample(out: o.Out = None, traceback: o.Traceback = False) -> None:
     output.emit((files("wmcc") / "data" / "parcels.csv").read_text(encoding="utf-8"), out)
 
 
-def _stored_or_data(request: Request) -> Tables:
-    if not request.is_stored:
-        return request.tables()
-    from ..errors import InputError
-    from . import stored
-
-    first, *others = request.files
-    if others or not (first == "-" or first.endswith(".json")):
-        raise InputError(
-            f"expected --true and --pred, the columns of labels in {first}, or one stored table (.json).",
-            "wmcc score FILE --true label --pred pred; `wmcc merge` adds up stored tables.",
-        )
-    return stored.read(first)
-
-
 def _format(given: o.Format | None, out: str | None, default: o.Format) -> o.Format:
     """The format that was asked for, or that the name of the output asks for."""
     return given or o.ENDINGS.get(splitext(out or "")[1].lower(), default)
 
 
-def _write_tables(tables: Tables, given: o.Format | None, out: str | None) -> None:
-    form = _format(given, out, o.Format.table if out is None else o.Format.json)
-    write: Callable[[Tables], str]
-    if form is o.Format.json:
-        from .stored import to_json as write
-    elif form is o.Format.csv:
-        from .records import tables_csv as write
+def _write(result: T, given: o.Format | None, out: str | None, json: Text[T], csv: Text[T], blocks: Blocks[T]) -> None:
+    """Write a result for programs or for people."""
+    form = _format(given, out, o.Format.table)
+    if form in (o.Format.json, o.Format.csv):
+        output.emit((json if form is o.Format.json else csv)(result), out)
     else:
-        from .blocks import of_tables
-
-        _show(of_tables(tables), form, out)
-        return
-    output.emit(write(tables), out)
+        _show(blocks(result), form, out)
 
 
-def _show(blocks: list[Block], form: o.Format, out: str | None) -> None:
+def _write_tables(tables: "Tables", given: o.Format | None, out: str | None) -> None:
+    from . import blocks, records, stored
+
+    default = o.Format.table if out is None else o.Format.json
+    _write(tables, _format(given, out, default), out, stored.to_json, records.tables_csv, blocks.of_tables)
+
+
+def _show(blocks: "list[Block]", form: o.Format, out: str | None) -> None:
     """Blocks for people: drawn on a terminal, aligned text anywhere else."""
     if form is o.Format.table and out is None and sys.stdout.isatty():
         from .terminal import show

@@ -59,7 +59,7 @@ def of_scores(scores: Scores) -> list[Block]:
         values = [None if one.score is None else getattr(one.score, m.name) for m in shown]
         counts = [f"{one.table.rows:,}", *([f"{one.table.ignored:,}"] if ignored else []), number(one.table.total)]
         n_eff = "—" if one.score is None else number(one.score.n_eff)
-        rows.append([*map(_name, key), *("—" if x is None else decimal(x) for x in values), *counts, n_eff])
+        rows.append([*map(name_of, key), *("—" if x is None else decimal(x) for x in values), *counts, n_eff])
     notes = [note for one in scores.groups.values() for note in one.notes]
     return [Block(head=head, rows=rows, texts=len(scores.by), notes=notes)]
 
@@ -84,7 +84,7 @@ def _classes(one: Scored) -> Block:
     for c in one.score.classes if one.score else ():
         positive = one.table.positive is not None and c.label == one.table.positive
         values = (decimal(getattr(c, name)) for name in CLASS_MEASURES)
-        rows.append([_name(c.label) + " (positive)" * positive, f"{c.n:,}", number(c.weight), *values])
+        rows.append([name_of(c.label) + " (positive)" * positive, f"{c.n:,}", number(c.weight), *values])
     head = ["Class", "Rows", "Weight", *(m.title for m in CLASS_MEASURES.values())]
     return Block(head=head, rows=rows, notes=list(one.notes))
 
@@ -98,7 +98,7 @@ def square(table: Table, title: str = "") -> Block:
     """The table as a square; as a list if it is too large for one."""
     if len(table.labels) > MOST_CLASSES:
         return listing(table, title)
-    names = list(map(_name, table.labels))
+    names = list(map(name_of, table.labels))
     weights = table.w.tolist()
     styles = {(k, k + 1): "right" for k in range(len(names))}
     styles |= {(i, j + 1): "nothing" for i, row in enumerate(weights) for j, w in enumerate(row) if w == 0}
@@ -118,7 +118,7 @@ def listing(table: Table, title: str = "") -> Block:
         t, p = cells["true"][k], cells["pred"][k]
         if t == p:
             styles[len(rows), 3] = "right"
-        pair = [_name(table.labels[t]), _name(table.labels[p])]
+        pair = [name_of(table.labels[t]), name_of(table.labels[p])]
         rows.append([*pair, f"{cells['n'][k]:,}", number(weight_of(cells["w"][k]))])
     more = total - len(order)
     notes = [f"… and {more:,} lighter cells; --format csv lists all."] if more else []
@@ -135,9 +135,10 @@ def _summary(table: Table, title: str) -> str:
     parts = ["1 class" if K == 1 else f"{K:,} classes", f"{table.rows:,} rows"]
     parts += [f"{table.ignored:,} ignored"] if table.ignored else []
     parts += [f"total weight {number(table.total)}"]
-    parts += [f"positive class {_name(table.positive)}"] if table.positive is not None else []
+    parts += [f"positive class {name_of(table.positive)}"] if table.positive is not None else []
     return f"{title}: {', '.join(parts)}" if title else ", ".join(parts)
 
 
-def _name(label: Any) -> str:
+def name_of(label: Any) -> str:
+    """A label, or a value of a column of groups."""
     return "missing" if label is None else str(label)

@@ -26,6 +26,13 @@ def engines(incomplete: str) -> list[str]:
     return [x for x in ("arrow", "polars", "duckdb", "pyspark", "dask") if x.startswith(incomplete)]
 
 
+def measures(incomplete: str) -> list[str]:
+    """The measures that have a range."""
+    from ..measures import MEASURES
+
+    return [x for x in MEASURES if x.startswith(incomplete)]
+
+
 def _names(name: str) -> list[str]:
     """Columns of a file: the first line of a text, the schema of anything else."""
     try:

@@ -18,6 +18,8 @@ OTHER, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 
 P = ParamSpec("P")
 
+_MODEL, _OPTION = re.compile(r"model='(relative|absolute)'"), r"--\1"
+
 
 def guarded(command: Callable[P, None]) -> Callable[P, None]:
     """Let a command end with the exit code that its failure deserves; ``--traceback`` shows all of it."""
@@ -51,7 +53,7 @@ def warn(sentence: str) -> None:
 def _tell(problem: Exception) -> None:
     if isinstance(problem, WmccError):
         sentence, _, hint = str(problem).partition("\n\nHint: ")
-        print(f"Error: {sentence}", file=sys.stderr)
+        print(f"Error: {_MODEL.sub(_OPTION, sentence)}", file=sys.stderr)
         if hint:
             print(f"Hint: {_in_options(hint)}", file=sys.stderr)
         return
@@ -63,5 +65,5 @@ def _tell(problem: Exception) -> None:
 
 def _in_options(hint: str) -> str:
     """The library's hints name keywords; here they are options."""
-    hint = hint.replace("allow_unmatched=True", "--allow-unmatched")
+    hint = _MODEL.sub(_OPTION, hint.replace("allow_unmatched=True", "--allow-unmatched"))
     return re.sub(r"\b(true|pred|weight|by|on|labels|ignore|positive|engine)=(?=[\s.,;)]|$)", r"--\1", hint)

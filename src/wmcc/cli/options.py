@@ -91,6 +91,74 @@ Unmatched = Annotated[
     bool,
     typer.Option("--allow-unmatched", help="With --join: leave out rows without a partner, and count them as ignored."),
 ]
+Predictions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pred",
+        metavar="COLUMN",
+        help="Column of predicted labels; repeat it for each classifier.",
+        autocompletion=complete.columns,
+    ),
+]
+MeasureName = Annotated[
+    str,
+    typer.Option(
+        "--measure",
+        metavar="NAME",
+        help="mcc, ecc, mpc1, mpc2, accuracy, balanced_accuracy or kappa.",
+        autocompletion=complete.measures,
+    ),
+]
+Eps = Annotated[float, typer.Option("--eps", metavar="X", help="How far each weight may be off.")]
+SeveralEps = Annotated[
+    list[float] | None,
+    typer.Option("--eps", metavar="X", help="How far each weight may be off; repeat it for a curve.  [default: 0.1]"),
+]
+Relative = Annotated[
+    bool | None,
+    typer.Option(
+        "--relative/--absolute",
+        help="Off by a share of itself, as 0.1 for 10 % (default), or by an amount.",
+        show_default=False,
+    ),
+]
+Lower = Annotated[
+    str | None,
+    typer.Option(
+        "--lower",
+        metavar="COLUMN",
+        help="Instead of --eps: column of the smallest weight that a row may have.",
+        autocompletion=complete.columns,
+    ),
+]
+Upper = Annotated[
+    str | None,
+    typer.Option(
+        "--upper",
+        metavar="COLUMN",
+        help="Instead of --eps: column of the largest weight that a row may have.",
+        autocompletion=complete.columns,
+    ),
+]
+Threshold = Annotated[
+    float | None, typer.Option("--threshold", metavar="X", help="A value that the measure is not to cross.")
+]
+Change = Annotated[
+    float | None, typer.Option("--change", metavar="X", help="Instead: how much the measure may change.")
+]
+NoRadius = Annotated[
+    bool, typer.Option("--no-radius", help="Do not search for the ε up to which the leader leads; it takes longest.")
+]
+Gap = Annotated[
+    float | None,
+    typer.Option("--gap", metavar="X", help="Stop where a bound is this near to a value that is attained."),
+]
+Nodes = Annotated[
+    int | None, typer.Option("--nodes", metavar="N", help="Stop the search for an end of a range after so many boxes.")
+]
+Seconds = Annotated[
+    float | None, typer.Option("--seconds", metavar="S", help="Stop the search for an end of a range after so long.")
+]
 ZeroDivision = Annotated[
     str,
     typer.Option(

@@ -25,7 +25,7 @@ def scores_json(scores: Scores) -> str:
     else:
         groups = [{"key": list(key), "score": _score(one)} for key, one in scores.groups.items()]
         data = {"schema": SCHEMA, "by": list(scores.by), "groups": groups}
-    return json.dumps(data, indent=2, allow_nan=False) + "\n"
+    return as_json(data)
 
 
 def _score(one: Scored) -> dict[str, Any]:
@@ -33,17 +33,17 @@ def _score(one: Scored) -> dict[str, Any]:
     table, score = one.table, one.score
     return {
         "n": table.rows,
-        "weight": _finite(table.total),
-        "n_eff": _finite(None if score is None else score.n_eff),
+        "weight": finite(table.total),
+        "n_eff": finite(None if score is None else score.n_eff),
         "ignored": table.ignored,
         "positive": table.positive,
-        "measures": {name: _finite(getattr(score, name, None)) for name in MEASURES},
+        "measures": {name: finite(getattr(score, name, None)) for name in MEASURES},
         "classes": [
             {
                 "label": c.label,
                 "n": c.n,
-                "weight": _finite(c.weight),
-                **{name: _finite(getattr(c, name)) for name in CLASS_MEASURES},
+                "weight": finite(c.weight),
+                **{name: finite(getattr(c, name)) for name in CLASS_MEASURES},
             }
             for c in (score.classes if score else ())
         ],
@@ -62,7 +62,7 @@ def scores_csv(scores: Scores) -> str:
         for c in whole["classes"]:
             record = {"scope": "class", "class": c["label"], **c}
             lines.append([*key, *(record.get(name) for name in names)])
-    return _csv(lines)
+    return as_csv(lines)
 
 
 def tables_csv(tables: Tables) -> str:
@@ -73,10 +73,28 @@ def tables_csv(tables: Tables) -> str:
         names = ("n", "w", "w2", "w_min", "w_max")
         for row, (t, p) in enumerate(zip(cells["true"], cells["pred"], strict=True)):
             lines.append([*key, table.labels[t], table.labels[p], *(cells[name][row] for name in names)])
-    return _csv(lines)
+    return as_csv(lines)
 
 
-def _csv(lines: Iterable[Sequence[Any]]) -> str:
+def as_json(data: dict[str, Any]) -> str:
+    """A line for each field; a list of plain values, such as a row of a table, is on one."""
+    return _written(data, "") + "\n"
+
+
+def _written(value: Any, indent: str) -> str:
+    deeper = indent + "  "
+    if isinstance(value, dict):
+        items = [f"{json.dumps(name)}: {_written(x, deeper)}" for name, x in value.items()]
+    elif isinstance(value, list) and any(isinstance(x, (list, dict)) for x in value):
+        items = [_written(x, deeper) for x in value]
+    else:
+        return json.dumps(value, allow_nan=False)
+    first, last = "{}" if isinstance(value, dict) else "[]"
+    return f"{first}\n{deeper}" + f",\n{deeper}".join(items) + f"\n{indent}{last}"
+
+
+def as_csv(lines: Iterable[Sequence[Any]]) -> str:
+    """Lines of fields; the first has their names."""
     return "".join(",".join(map(_field, line)) + "\n" for line in lines)
 
 
@@ -93,5 +111,6 @@ def _field(value: Any) -> str:
     return '"' + value.replace('"', '""') + '"'
 
 
-def _finite(x: float | None) -> float | None:
+def finite(x: float | None) -> float | None:
+    """A number that JSON can hold, or None."""
     return x if x is not None and math.isfinite(x) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +12,7 @@ from ..sources import tabulate
 from ..sources.files import find, is_address
 from . import labels
 from .startup import load
-from .stored import Tables, plain
+from .stored import Tables, plain, read
 
 SMALL = 1 << 26
 """Bytes that are read before a progress bar could be looked at."""
@@ -57,19 +58,33 @@ class Request:
             if getattr(self, name) not in (None, [], False):
                 raise InputError(sentence.format(f"--{name.replace('_', '-')}"))
 
+    def check_ranked(self, preds: list[str]) -> None:
+        """Refuse what is no request to rank the predictions in these columns."""
+        if self.true is None or len(preds) < 2:
+            raise InputError(
+                "expected --true, and --pred at least twice: the columns of the truth and of predictions to be ranked.",
+                "a stored table has one prediction; a ranking needs the rows.",
+            )
+        twice = next((name for name in preds if preds.count(name) > 1), None)
+        if twice is not None:
+            raise InputError(f"--pred names {twice!r} more than once; expected different columns.")
+
+    def read(self) -> Tables:
+        """Return tables: stored ones, or of data."""
+        if not self.is_stored:
+            return self.tables()
+        first, *others = self.files
+        if others or not (first == "-" or first.endswith(".json")):
+            raise InputError(
+                f"expected --true and --pred, the columns of labels in {first}, or one stored table (.json).",
+                "data are given as FILE --true label --pred pred; `wmcc merge` adds up stored tables.",
+            )
+        return read(first)
+
     def tables(self) -> Tables:
         """Read the data and tabulate them."""
-        data: Any = self.files[0] if len(self.files) == 1 else self.files
-        load(arrow=not self.by and self.join is None and self.engine in (None, "arrow"))
-        sides = [(data, self.true), (self.join or data, self.pred)]
-        options: dict[str, Any] = {
-            "weight": self.weight,
-            "engine": self.engine,
-            "progress": None if self._is_large() else False,
-            "true": self.true,
-            "pred": self.pred,
-            **self._labels(sides),
-        }
+        data, options = self.opened([self.pred])
+        options |= {"weight": self.weight, "true": self.true, "pred": self.pred}
         if self.join is not None:
             options |= {"y_pred": self.join, "on": self.on, "allow_unmatched": self.allow_unmatched}
         if not self.by:
@@ -77,17 +92,28 @@ class Request:
         groups = tabulate(data, by=self.by, **options)
         return Tables(tuple(self.by), {tuple(map(plain, key)): table for key, table in groups.items()})
 
+    def opened(self, preds: Sequence[str | None]) -> tuple[Any, dict[str, Any]]:
+        """Return the data, as the library takes them, and how to read them and their labels."""
+        data: Any = self.files[0] if len(self.files) == 1 else self.files
+        load(arrow=not self.by and self.join is None and self.engine in (None, "arrow"))
+        sides = [(data, self.true), *((self.join or data, pred) for pred in preds)]
+        options = {"engine": self.engine, "progress": None if self._is_large() else False}
+        return data, options | self._labels(sides)
+
     def _labels(self, sides: list[tuple[Any, str | None]]) -> dict[str, Any]:
         """Labels of the kind that the columns hold; the columns are looked at only where a label is given."""
         if not (self.labels or self.ignore or self.positive is not None):
             return {}
         taken = {*self.on, *self.by, *([self.weight] if self.weight else [])}
         kind = labels.kind_of(sides, taken, self.engine, self.join is not None)
-        return {
-            "labels": labels.several(self.labels, kind, "--labels") if self.labels else None,
-            "ignore": labels.several(self.ignore, kind, "--ignore") if self.ignore else None,
-            "positive": None if self.positive is None else labels.one(self.positive, kind, "--positive"),
-        }
+        found: dict[str, Any] = {}
+        if self.labels:
+            found["labels"] = labels.several(self.labels, kind, "--labels")
+        if self.ignore:
+            found["ignore"] = labels.several(self.ignore, kind, "--ignore")
+        if self.positive is not None:
+            found["positive"] = labels.one(self.positive, kind, "--positive")
+        return found
 
     def _is_large(self) -> bool:
         names = [*self.files, *([self.join] if self.join else [])]

@@ -75,7 +75,10 @@ def range_rows(lower: End, value: float, upper: End) -> list[list[str]]:
 
 
 def _scaled(c: int, exponent: int) -> float:
-    return float(c << exponent) if exponent >= 0 else c / (1 << -exponent)
+    try:
+        return float(c << exponent) if exponent >= 0 else c / (1 << -exponent)
+    except OverflowError:  # as `Table.w` has it
+        return float("inf")
 
 
 @dataclass(frozen=True, repr=False)

@@ -38,8 +38,8 @@ def request(
     return table, named
 
 
-def checked_measure(measure: Any, table: Table) -> Measure:
-    """Return a measure that can be certified, by itself or by name, and is defined for the table."""
+def named_measure(measure: Any) -> Measure:
+    """Return a measure that can be certified, by itself or by name."""
     name = getattr(measure, "name", measure)
     if name in CLASS_MEASURES and name not in MEASURES:
         raise InputError(
@@ -50,7 +50,12 @@ def checked_measure(measure: Any, table: Table) -> Measure:
         raise InputError(
             f"measure is {str(measure)[:40]!r}; expected one with a gradient: {', '.join(ENCLOSURES)}.",
         )
-    found = MEASURES[name]
+    return MEASURES[name]
+
+
+def checked_measure(measure: Any, table: Table) -> Measure:
+    """Return a measure that can be certified, and is defined for the table."""
+    found = named_measure(measure)
     check_scorable(table)
     found._check(table)
     m = table.margins

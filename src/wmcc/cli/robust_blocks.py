@@ -1,0 +1,104 @@
+"""Ranges, radii and rankings for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..measures import MEASURES
+from ..robustness import Certificate, End, Radius, Ranking
+from ..robustness.box import Condition
+from ..text import decimal, number
+from .blocks import Block, name_of
+from .robust import Found, Ranked
+
+GAPS = "An end with a gap is a bound: it is certain, and a value no further from it than the gap is attained."
+
+
+def of_certificates(found: Found[list[Certificate]]) -> list[Block]:
+    """A line for each ε, of each group."""
+    rows, ends, conditions = [], [], []
+    for key, certificates in found.groups.items():
+        names = list(map(name_of, key))
+        if certificates is None:
+            rows.append([*names, *["—"] * 4])
+        for c in certificates or ():
+            off = "their bounds" if c.model == "bounds" else _off(c.eps, c.model)
+            rows.append([*names, off, decimal(c.value), _end(c.lower), _end(c.upper)])
+            ends += [c.lower, c.upper]
+            eps = "" if c.model == "bounds" else f"ε = {number(c.eps)}"
+            conditions.append((", ".join(filter(None, [found.tables.title(key), eps])), c.conditions))
+    title = f"Range of {MEASURES[found.asked.measure].title}, whatever the weights"
+    head = [*found.tables.by, "Weights off by", "As weighted", "Lowest", "Highest"]
+    notes = [*_reasons(found), *_notes(ends, conditions)]
+    return [Block(title, head, rows, notes, texts=len(found.tables.by) + 1)]
+
+
+def of_radii(found: Found[Radius]) -> list[Block]:
+    """A line for each group."""
+    rows = []
+    for key, one in found.groups.items():
+        cells = ["—"] * 4 if one is None else [one.statement, decimal(one.value), *_radius(one)]
+        rows.append([*map(name_of, key), *cells])
+    head = [*found.tables.by, "Statement", "As weighted", "Certain up to", "Broken at"]
+    title = "How far each weight may be off"
+    return [Block(title, head, rows, _reasons(found), texts=len(found.tables.by) + 1)]
+
+
+def of_rankings(ranked: Ranked) -> list[Block]:
+    """The range of each difference; before it, for more than two, who beats whom."""
+    pairs = list(ranked.found.pairs.values())
+    first = pairs[0]
+    title = f"{MEASURES[first.measure].title}, each weight off by up to {_off(first.eps, first.model)}"
+    head = ["First", "Second", "First − second", "Lowest", "Highest"]
+    rows = [[*_scores(pair), decimal(pair.difference), _end(pair.lower), _end(pair.upper)] for pair in pairs]
+    if ranked.with_radius:
+        head += ["Certain up to", "Broken at"]
+        rows = [[*row, *_radius(pair.radius)] for row, pair in zip(rows, pairs, strict=True)]
+    ends = [end for pair in pairs for end in (pair.lower, pair.upper)]
+    notes = _notes(ends, ((" and ".join(pair.names) * (len(pairs) > 1), pair.conditions) for pair in pairs))
+    if len(pairs) == 1:
+        return [Block(title, head, rows, [f"{first.verdict}.", *notes], texts=2)]
+    return [_matrix(ranked, f"{title}: what is certain"), Block("", head, rows, notes, texts=2)]
+
+
+def _matrix(ranked: Ranked, title: str) -> Block:
+    names, said = ranked.found.names, {1: "beats", -1: "loses to", 0: "?"}
+    rows = [
+        [name, *("" if i == j else said[round(x)] for j, x in enumerate(row))]
+        for i, (name, row) in enumerate(zip(names, ranked.found.matrix.tolist(), strict=True))
+    ]
+    return Block(title, ["", *names], rows)
+
+
+def _scores(pair: Ranking) -> list[str]:
+    return [f"{name} {decimal(value)}" for name, value in zip(pair.names, pair.values, strict=True)]
+
+
+def _off(eps: float, model: str) -> str:
+    return f"{number(100 * eps)} %" if model == "relative" else number(eps)
+
+
+def _end(end: End) -> str:
+    return f"{decimal(end.bound)} {'attained' if end.exact else f'gap {end.gap:.2g}'}"
+
+
+def _radius(one: Radius) -> list[str]:
+    return [_off(one.safe, one.model), "—" if one.broken is None else _off(one.broken, one.model)]
+
+
+def _reasons(found: Found[list[Certificate]] | Found[Radius]) -> list[str]:
+    return [note for notes in found.notes.values() for note in notes]
+
+
+def _notes(ends: list[End], conditions: Iterable[tuple[str, tuple[Condition, ...]]]) -> list[str]:
+    """What to know of bounds, and where something that a range rests on does not hold."""
+    unmet: dict[str, list[str]] = {}
+    for where, these in conditions:
+        for condition in these:
+            if not condition.met:
+                unmet.setdefault(condition.sentence, []).append(where)
+    notes = [] if all(end.exact for end in ends) else [GAPS]
+    for sentence, places in unmet.items():
+        where = "; ".join(filter(None, places))
+        notes.append(f"Not so {f'for {where}' if where else 'here'}: {sentence}.")
+    return notes
