@@ -65,9 +65,9 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def write_section(name: str, text: str) -> None:
-    """Replace what stands between ``<!-- name -->`` and ``<!-- end of name -->`` in docs/benchmarks.md."""
-    path = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+def write_section(name: str, text: str, page: str = "benchmarks.md") -> None:
+    """Replace what stands between ``<!-- name -->`` and ``<!-- end of name -->`` in a page of docs/."""
+    path = Path(__file__).parent.parent / "docs" / page
     before, start, rest = path.read_text().partition(f"<!-- {name} -->")
     _, end, after = rest.partition(f"<!-- end of {name} -->")
     path.write_text(f"{before}{start}\n\n{text.strip()}\n\n{end}{after}")
