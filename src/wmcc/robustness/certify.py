@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf, nextafter
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,12 @@ from .bounds import bounded_box
 from .box import Box, Condition, box_of
 from .certificate import Certificate, Curve, End, defined
 from .enclosures import AS_MCC, Slopes
-from .interval import down, up
 from .objective import MeasureObjective
 from .request import Model, checked_eps, checked_model, checked_number, is_sequence, request
 from .search import Limits, Search
 
-BEST_FOR_TWO = np.array([[1.0, 0.0], [0.0, 1.0]])
-"""Where MCC is largest in any box: the diagonal at its largest, the errors at their smallest."""
+CORNERS = {1: (1.0, 0.0, 0.0, 1.0), -1: (0.0, 1.0, 1.0, 0.0)}
+"""Where MCC is largest in any box: the diagonal at its largest, the errors at their smallest; and where smallest."""
 
 
 def certify(
@@ -143,16 +143,16 @@ def _conditions(box: Box, measure: Measure, model: str) -> tuple[tuple[Condition
 
 def _corner(box: Box, measure: Measure, side: int) -> End:
     """End of the range of MCC: it never falls in TP or TN, and never rises in FP or FN."""
-    position = BEST_FOR_TWO if side > 0 else 1.0 - BEST_FOR_TWO
-    flat = (1.0, 0.0, 0.0, 1.0) if side > 0 else (0.0, 1.0, 1.0, 0.0)
-    attained = bound = box.value(measure, flat)
+    position = CORNERS[side]
+    attained = bound = box.value(measure, position)
     if box.reached is not None:
-        bound = box.value(measure, flat, reached=False)
-    return End(_outward(bound, side, measure), attained, attained == bound, position, 0, box)
+        bound = box.value(measure, position, reached=False)
+    return End(_outward(bound, side, measure), attained, attained == bound, np.array(position).reshape(2, 2), 0, box)
 
 
 def _outward(x: float, side: int, measure: Measure) -> float:
-    return float(min(up(x), measure.range[1]) if side > 0 else max(down(x), measure.range[0]))
+    outward = nextafter(x, side * inf)
+    return min(outward, measure.range[1]) if side > 0 else max(outward, measure.range[0])
 
 
 def _searched(box: Box, measure: Measure, side: int, limits: Limits, always_defined: bool, whole: Slopes) -> End:

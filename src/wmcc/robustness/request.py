@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import isfinite
 from typing import Any, Literal
 
 import numpy as np
@@ -95,9 +96,8 @@ def checked_eps(eps: Any, model: Model) -> float:
 
 def checked_number(x: Any, name: str) -> float:
     """Return a finite float."""
-    x = x.item() if isinstance(x, (np.generic, np.ndarray)) and np.ndim(x) == 0 else x
     try:
-        if isinstance(x, (str, bytes, bool)) or not np.isfinite(number := float(x)):
+        if isinstance(x, (str, bytes, bool, np.bool)) or not isfinite(number := float(x)):
             raise ValueError
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} is {str(x)[:40]!r}; expected a finite number.") from None
@@ -106,4 +106,4 @@ def checked_number(x: Any, name: str) -> float:
 
 def is_sequence(eps: Any) -> bool:
     """Whether several values of ε were given."""
-    return isinstance(eps, Iterable) and not isinstance(eps, (str, bytes)) and np.ndim(eps) > 0  # type: ignore[arg-type]
+    return isinstance(eps, Iterable) and not isinstance(eps, (str, bytes)) and getattr(eps, "ndim", 1) > 0

@@ -137,7 +137,11 @@ class Search:
     def _examined(self, boxes: Boxes) -> tuple[FloatArray, FloatArray, FloatArray, Array]:
         """What is left of boxes that may hold more than the best found: their ends, their bounds, the cell to split."""
         boxes = self._pruned(boxes)
-        is_open = (boxes.high > boxes.low) & self.movable
+        if self.value == -np.inf and self._open(boxes).any():  # with something to beat, pruning is sharper
+            cells = self.objective.slopes(boxes.low, boxes.high, None).cells.middle[0]
+            self._climb(np.where(self._open(boxes)[0] & (cells > 0), boxes.high[0], boxes.low[0]))
+            boxes = self._pruned(boxes)
+        is_open = self._open(boxes)
         keep = np.asarray(is_open.any(-1))
         for point in boxes.low[~keep]:
             self._offer(point)
@@ -165,6 +169,10 @@ class Search:
         keep = bounds > self._above()
         return low[keep], high[keep], bounds[keep], cell[keep]
 
+    def _open(self, boxes: Boxes) -> Array:
+        """Cells that may still move."""
+        return np.asarray((boxes.high > boxes.low) & self.movable)
+
     def _pruned(self, boxes: Boxes) -> Boxes:
         """Boxes with the cells that have one sign of slope at their ends, and what they can hold at most."""
         done: list[Boxes] = []
@@ -178,17 +186,15 @@ class Search:
             boxes = boxes._replace(ceiling=np.fmin(boxes.ceiling, value.hi[..., 0]))
             keep = ~(value.lo > value.hi)[..., 0] & (boxes.ceiling > self._above())
             boxes, slopes = boxes.take(keep), slopes[keep]
-            is_open = (boxes.high > boxes.low) & self.movable
+            is_open = self._open(boxes)
             rises, falls = is_open & (slopes.lo >= 0), is_open & (slopes.hi <= 0) & ~(slopes.lo >= 0)
             low, high = np.where(rises, boxes.high, boxes.low), np.where(falls, boxes.low, boxes.high)
             boxes = Boxes(low, high, boxes.ceiling)
             again = (rises | falls).any(-1) & (is_open & ~rises & ~falls).any(-1)
             done.append(boxes.take(~again))
-            boxes, slopes = boxes.take(again), slopes[again]
+            boxes = boxes.take(again)
             if not len(boxes.low):
                 break
-            if self.value == -np.inf:  # something to beat makes the next pass sharper
-                self._climb(np.where(slopes.middle[0] > 0, boxes.high[0], boxes.low[0]))
         done.append(boxes)
         return Boxes(*(np.concatenate(parts) for parts in zip(*done, strict=True)))
 
