@@ -157,11 +157,14 @@ def top_eps(table: Any, model: Model) -> float:
     return TOP if model == "relative" else max(1e6 * float(table.w_exact.sum().floats()), 1e-300)
 
 
-def bracket(test: Test, top: float, tolerance: float) -> tuple[float, float | None, End | None]:
+def bracket(
+    test: Test, top: float, tolerance: float, coarse: float | None = None
+) -> tuple[float, float | None, End | None]:
     """Find the largest ε that is certainly safe, and the smallest that certainly is not, with its witness.
 
     A witness is found quickly, a proof takes longer. So the smallest ε with a witness is searched for first, and then,
-    from there downwards, the largest one that is proved to be safe: often it is next to it.
+    from there downwards, the largest one that is proved to be safe: often it is next to it. If it is not, the bracket
+    is not narrow anyway, and its lower end need only be found to within ``coarse``.
     """
     broken, witness = None, test(top, True)[1]
     if witness is not None:
@@ -184,7 +187,8 @@ def bracket(test: Test, top: float, tolerance: float) -> tuple[float, float | No
         if ok:
             safe = middle
         else:
-            unsafe, back = middle, 4 * back
+            unsafe, back = middle, 4 * max(back, coarse or 0.0)
+            tolerance = max(tolerance, coarse or 0.0)
             if found is not None:
                 broken, witness = middle, found
     return safe, broken, witness

@@ -31,6 +31,9 @@ from .search import Limits, Search
 TOLERANCE = 1e-3
 """How narrow the bracket of a radius is to be, as a share of it."""
 
+COARSE = 0.01
+"""How well its lower end is found where the search does not close the bracket."""
+
 
 @dataclass(frozen=True, repr=False)
 class Ranking:
@@ -112,7 +115,7 @@ class Ranking:
 
         safe, broken, witness = 0.0, 0.0, None
         if self.difference != 0:
-            safe, broken, witness = bracket(test, top_eps(self.joint, model), TOLERANCE)  # type: ignore[assignment]
+            safe, broken, witness = bracket(test, top_eps(self.joint, model), TOLERANCE, COARSE)  # type: ignore[assignment]
         statement = f"{leader} beats {other} in {measure.title}"
         return Radius(statement, self.model, self.difference, safe, broken, witness)
 
