@@ -56,14 +56,18 @@ def bounded_box(table: Table, rows: tuple[Any, ...], lower: Any, upper: Any, opt
 
 
 def _check_rows(weights: Any, given: Any, name: str) -> None:
-    bound = weight_array(given)
+    bound = weight_array(given, name)
     own = np.ones(bound.shape) if weights is None else weight_array(weights)
     if own.shape != bound.shape:
         raise InputError(f"{name} must have the shape of the weights, {own.shape}; it has {bound.shape}.")
+    negative = np.flatnonzero(~(bound >= 0))
+    if negative.size:
+        row = int(negative[0])
+        raise WeightError(f"{place(name, bound, row)} is {bound.flat[row].item()!r}; a weight must be at least 0.")
     bad = np.flatnonzero((bound > own) if name == "lower" else (bound < own))
     if bad.size:
         row = int(bad[0])
         raise WeightError(
-            f"{place(name, bound, row)} is {bound.flat[row]!r}, and the weight there is {own.flat[row]!r}; "
-            "expected lower <= weight <= upper."
+            f"{place(name, bound, row)} is {bound.flat[row].item()!r}, and the weight there is "
+            f"{own.flat[row].item()!r}; expected lower <= weight <= upper."
         )

@@ -53,6 +53,8 @@ class PairObjective:
     def difference(self, position: FloatArray, reached: bool = True) -> float:
         """M of the first − M of the second at a position of the box."""
         sums, _ = self.box.cells(position.tolist(), reached)
+        if not any(sums):  # no weight at all: undefined, as in `Box.value`
+            return 0.0
         first, second = (
             self.measure.value(self._margins(sums, p), on_zero(0.0, self.measure.title))
             for p in (self.cells.a, self.cells.b)

@@ -20,7 +20,7 @@ from ..sources import joint_table
 from ..sources.options import names_a_column
 from ..text import decimal, grid, html_table, number
 from .box import Box, Condition, box_of
-from .certificate import End, range_rows
+from .certificate import End, defined, range_rows
 from .certify import limits_of
 from .interval import down, up
 from .pair import PairObjective
@@ -93,10 +93,10 @@ class Ranking:
             return f"{self.winner} beats {b if self.winner == a else a}"
         leader, other = (a, b) if self.difference >= 0 else (b, a)
         end, sign = (self.lower, 1) if leader == a else (self.upper, -1)
-        if self.difference == 0:
-            return f"{a} and {b} score the same"
-        if sign * end.attained <= 0:
-            return f"{leader} leads, and there are weights with which {other} does at least as well"
+        if abs(self.difference) <= PairObjective.rounding:
+            return f"{a} and {b} score the same, but for rounding"
+        if sign * end.attained < -PairObjective.rounding:  # differences are rounded: one of 0 may be either side of it
+            return f"{leader} leads, and there are weights with which {other} does better"
         return f"{leader} leads; that no weights reverse it was not shown"
 
     @cached_property
@@ -111,12 +111,13 @@ class Ranking:
         def test(eps: float, quick: bool) -> tuple[bool, End | None]:
             most = limits._replace(nodes=QUICK) if quick else limits
             end = _end(self.joint, measure, box_of(self.joint, eps, model), side, most)
-            return side * end.bound < 0, end if side * end.attained >= 0 else None
+            return side * end.bound < 0, end if side * end.attained > PairObjective.rounding else None
 
-        safe, broken, witness = 0.0, 0.0, None
-        if self.difference != 0:
-            safe, broken, witness = bracket(test, top_eps(self.joint, model), TOLERANCE, COARSE)  # type: ignore[assignment]
-        statement = f"{leader} beats {other} in {measure.title}"
+        safe, broken, witness = 0.0, None, None
+        if abs(self.difference) > PairObjective.rounding:
+            safe, broken, witness = bracket(test, top_eps(self.joint, model), TOLERANCE, COARSE)
+        how = "beats" if abs(self.difference) > PairObjective.rounding else "scores the same as"
+        statement = f"{leader} {how} {other} in {measure.title}"
         return Radius(statement, self.model, self.difference, safe, broken, witness)
 
     def __repr__(self) -> str:
@@ -237,6 +238,9 @@ def certify_ranking(
     """
     asked: dict[str, Any] = {"measure": measure, "eps": eps, "model": model}
     if isinstance(y_true, JointTable):
+        if weight is not None or options:
+            wrong = [*["weight"] * (weight is not None), *options]
+            raise InputTypeError(f"a JointTable was given; {', '.join(wrong)} belong to its making.")
         given = dict(zip(asked, (pred_a, pred_b, sample_weight), strict=True))
         asked |= {name: x for name, x in given.items() if x is not None}
         joints = {(0, 1): y_true}
@@ -263,6 +267,8 @@ def _predictions(
         found, column = (b, w if weight is None else weight) if several else ([b, w], weight)
         values, names = _values_and_names(found)
         return values, names or values, lambda x, y: joint_table(y_true, a, x, y, column, **options)
+    if weight is not None:
+        raise InputTypeError("weight= goes with a frame or a file, and columns named in it.")
     if isinstance(a, dict) or (b is None and isinstance(a, (list, tuple))):
         values, names = _values_and_names(a)
     elif a is None or b is None:
@@ -295,7 +301,21 @@ def _ranked(
     box = box_of(joint, eps, model)
     lower, upper = (_end(joint, chosen, box, side, limits) for side in (-1, 1))
     values = chosen(joint.first), chosen(joint.second)
-    return Ranking(names, chosen.name, model, eps, values, lower, upper, box.conditions, joint, limits)
+    conditions = box.conditions if model == "relative" else (*box.conditions, _defined(joint, box, chosen))
+    return Ranking(names, chosen.name, model, eps, values, lower, upper, conditions, joint, limits)
+
+
+def _defined(joint: JointTable, box: Box, measure: Measure) -> Condition:
+    """Whether the measure of both is defined at every table of the box."""
+    K = len(joint.labels)
+    found = []
+    for column in (1, 2):
+        low, high = [0] * K**2, [0] * K**2
+        for cell, a, b in zip(joint.cells.tolist(), box.low, box.high, strict=True):
+            low[cell[0] * K + cell[column]] += a
+            high[cell[0] * K + cell[column]] += b
+        found.append(defined(Box(low, high, box.exponent), measure.name))
+    return next((condition for condition in found if not condition.met), found[0])
 
 
 def _end(joint: JointTable, measure: Measure, box: Box, side: int, limits: Limits) -> End:
@@ -304,6 +324,6 @@ def _end(joint: JointTable, measure: Measure, box: Box, side: int, limits: Limit
     attained = objective.difference(found.position)
     exact = found.closed and attained == side * found.value
     span = measure.range[1] - measure.range[0]
-    bound = min(max(side * found.bound, -span), span)
-    bound = float(up(bound) if side > 0 else down(bound))
+    bound = side * found.bound
+    bound = float(min(max(up(bound) if side > 0 else down(bound), -span), span))
     return End(bound, attained, exact, found.position, found.nodes, box)

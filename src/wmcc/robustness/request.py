@@ -28,7 +28,7 @@ def request(
     if isinstance(y_true, Table):
         positional = dict(zip(named, (y_pred, sample_weight, weight), strict=False))
         named = named | {name: given for name, given in positional.items() if given is not None}
-        if len(named) < 3 and weight is not None:
+        if any(given is not None for given in (y_pred, sample_weight, weight)[len(named) :]):
             raise InputTypeError("too many arguments after a table.")
         if options:
             raise InputTypeError(f"a Table was given; {', '.join(options)} belong to its making.")
