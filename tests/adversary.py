@@ -113,7 +113,7 @@ class Limits(NamedTuple):
         """Cells at a position: 0 at the smallest, 1 at the largest sum."""
         return [
             [a + Fraction(float(t)) * (b - a) for a, b, t in zip(*row, strict=True)]
-            for row in zip(self.low, self.high, position, strict=True)
+            for row in zip(self.low, self.high, np.reshape(position, (len(self.low), -1)), strict=True)
         ]
 
     def exact(self, name: str, position: Array) -> Decimal:
@@ -147,59 +147,78 @@ def between(t: Any, p: Any, least: Any, most: Any, K: int) -> Limits:
 # ---- the search ---------------------------------------------------------------------------------------
 
 
+def _flat(m: list[Any]) -> list[Fraction]:
+    return [x for row in m for x in row] if isinstance(m[0], list) else m
+
+
 class Attack:
     """Search for the largest (side 1) or smallest (side −1) value within limits."""
 
     def __init__(self, limits: Limits, name: str, side: int, seed: int = 0) -> None:
         self.limits, self.name, self.side = limits, name, side
-        unit = max(sum(map(sum, limits.high)), Fraction(1, 1 << 1100))
-        self.low, self.high = (np.array([[float(x / unit) for x in row] for row in m]) for m in limits)
-        self.K = len(self.low)
-        self.free = np.array([a < b for ra, rb in zip(*limits, strict=True) for a, b in zip(ra, rb, strict=True)])
+        low, high = (_flat(m) for m in (limits.low, limits.high))
+        unit = max(sum(high), Fraction(1, 1 << 1100))
+        self.low, self.high = (np.array([float(x / unit) for x in m]) for m in (low, high))
+        self.cells = len(low)
+        self.free = np.array([a < b for a, b in zip(low, high, strict=True)])
         self.random = np.random.default_rng(seed)
         self.weightings = 0
-        self.best = np.zeros((0, self.K * self.K))
+        self.best = np.zeros((0, self.cells))
         self.score = np.zeros(0)
 
     def scores(self, positions: Array) -> Array:
         """Score a stack of positions (m, K²), and remember the best."""
         self.weightings += len(positions)
-        score = self.side * values(self.name, self._tables(positions))
+        score = self.side * self.values(positions)
         order = np.argsort(-np.concatenate([self.score, score]), kind="stable")[:8]
         self.best = np.concatenate([self.best, positions])[order]
         self.score = np.concatenate([self.score, score])[order]
         return score
 
     def _tables(self, positions: Array) -> Array:
-        t = positions.reshape(-1, self.K, self.K)
-        return self.low + t * (self.high - self.low)
+        K = len(self.limits.low)
+        return (self.low + positions * (self.high - self.low)).reshape(-1, K, K)
 
-    def _ahead(self, positions: Array) -> Array:
-        """σ times the slopes."""
-        return self.side * slopes(self.name, self._tables(positions)).reshape(len(positions), -1)
+    def values(self, positions: Array) -> Array:
+        """What is attacked, at each of a stack of positions."""
+        return values(self.name, self._tables(positions))
+
+    def slopes(self, positions: Array) -> Array:
+        """Its slopes in the cells."""
+        return slopes(self.name, self._tables(positions)).reshape(len(positions), -1)
 
     def corners(self, count: int) -> None:
         """Every corner if there are few; else corners at random, and those that favour some classes."""
         free = np.flatnonzero(self.free)
         if len(free) <= 9:
-            every = np.zeros((1 << len(free), self.K**2))
+            every = np.zeros((1 << len(free), self.cells))
             every[:, free] = np.arange(1 << len(free))[:, np.newaxis] >> np.arange(len(free)) & 1
             self.scores(every)
             return
         share = self.random.beta(0.5, 0.5, (count // 2, 1))
-        self.scores((self.random.random((count // 2, self.K**2)) < share) * 1.0)
-        rows, columns = (self.random.random((2, count // 2, self.K)) < 0.5) * 1.0
-        kinds = np.eye(self.K) if self.side > 0 else 1.0 - np.eye(self.K)
-        both = np.stack([np.broadcast_to(kinds, (count // 2, self.K, self.K)), rows[:, :, None] + 0 * kinds])
-        pick = self.random.random((count // 2, self.K, self.K)) < columns[:, None, :]
-        self.scores(np.where(pick, both[0], both[1]).reshape(-1, self.K**2))
-        self.scores(np.stack([kinds.ravel(), 1 - kinds.ravel(), 0 * kinds.ravel(), 0 * kinds.ravel() + 1]))
+        self.scores((self.random.random((count // 2, self.cells)) < share) * 1.0)
+        self.scores(self.favoured(count // 2))
+        self.scores(np.stack([self.kinds * 1.0, 1.0 - self.kinds, 0.0 * self.kinds, 0.0 * self.kinds + 1.0]))
+
+    @property
+    def kinds(self) -> Array:
+        """Corner that favours a side: the correct cells at their largest, or at their smallest."""
+        return (np.eye(len(self.limits.low)) > 0).ravel() == (self.side > 0)
+
+    def favoured(self, count: int) -> Array:
+        """Corners that favour some classes."""
+        K = len(self.limits.low)
+        rows, columns = (self.random.random((2, count, K)) < 0.5) * 1.0
+        kinds = self.kinds.reshape(K, K) * 1.0
+        both = np.stack([np.broadcast_to(kinds, (count, K, K)), rows[:, :, None] + 0 * kinds])
+        pick = self.random.random((count, K, K)) < columns[:, None, :]
+        return np.where(pick, both[0], both[1]).reshape(-1, K * K)
 
     def follow(self, rounds: int = 12) -> None:
         """From the best and from random tables to the corners that their slopes point to."""
-        points = np.concatenate([self.best, self.random.random((8, self.K**2))])
+        points = np.concatenate([self.best, self.random.random((8, self.cells))])
         for _ in range(rounds):
-            ahead = (self._ahead(points) > 0) * 1.0
+            ahead = (self.side * self.slopes(points) > 0) * 1.0
             some = self.random.random(points.shape) < self.random.random((len(points), 1))
             self.scores(ahead)
             points = np.where(some, ahead, points)
@@ -220,19 +239,19 @@ class Attack:
 
     def climb(self, count: int = 16, rounds: int = 30) -> None:
         """Projected gradients from random tables, with steps of many sizes."""
-        points = np.concatenate([self.best, self.random.random((count, self.K**2))])
-        width = (self.high - self.low).ravel()
+        points = np.concatenate([self.best, self.random.random((count, self.cells))])
+        width = self.high - self.low
         steps = np.array([1e-3, 1e-2, 0.1, 0.5])
         for _ in range(rounds):
-            ahead = self._ahead(points) * width
+            ahead = self.side * self.slopes(points) * width
             ahead = _over(ahead, np.abs(ahead).max(-1, keepdims=True))
             trials = np.clip(points[:, None] + steps[:, None] * ahead[:, None], 0.0, 1.0)
-            scores = self.scores(trials.reshape(-1, self.K**2)).reshape(len(points), -1)
+            scores = self.scores(trials.reshape(-1, self.cells)).reshape(len(points), -1)
             points = trials[np.arange(len(points)), scores.argmax(-1)]
 
     def evolve(self, count: int = 64, rounds: int = 40) -> None:
         """Differential evolution."""
-        points = np.clip(self.random.random((count, self.K**2)) * 1.4 - 0.2, 0.0, 1.0)
+        points = np.clip(self.random.random((count, self.cells)) * 1.4 - 0.2, 0.0, 1.0)
         points[: len(self.best)] = self.best
         scores = self.scores(points)
         for _ in range(rounds):
@@ -252,12 +271,9 @@ class Attack:
             self.climb()
             self.evolve()
         self.ascend()
-        exact = [
-            self.side * self.limits.exact(self.name, x.reshape(self.K, self.K))
-            for x in self.best[: 4 if self.K < 10 else 2]
-        ]
+        exact = [self.side * self.limits.exact(self.name, x) for x in self.best[: 4 if self.cells < 100 else 2]]
         top = max(range(len(exact)), key=exact.__getitem__)
-        return self.side * exact[top], self.best[top].reshape(self.K, self.K)
+        return self.side * exact[top], self.best[top]
 
 
 class Verdict(NamedTuple):
@@ -272,11 +288,11 @@ class Verdict(NamedTuple):
         return max(Decimal(low) - self.low, self.high - Decimal(high))
 
 
-def attack(limits: Limits, name: str, size: int = 1, seed: int = 0) -> Verdict:
+def attack(limits: Any, name: str, size: int = 1, seed: int = 0, kind: type[Attack] = Attack) -> Verdict:
     """Attack both ends."""
     ends, count = [], 0
     for side in (-1, 1):
-        one = Attack(limits, name, side, seed)
+        one = kind(limits, name, side, seed)
         ends.append(one.run(size)[0])
         count += one.weightings
     return Verdict(ends[0], ends[1], count)

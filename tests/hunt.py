@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from adversary import FORMULAS, Array, Limits, attack, between, limits
+from hunt_pairs import hunt_pairs
 
 import wmcc
 
@@ -124,13 +125,19 @@ def main() -> int:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 300.0
     jobs, start = min(4, os.cpu_count() or 1), int(time.time())
     with multiprocessing.get_context("spawn").Pool(jobs) as pool:
-        results = pool.map(hunt, [(start + i, seconds) for i in range(jobs)])
+        seeds = [(start + i, seconds / 2) for i in range(jobs)]
+        failed = [_told(what, start, pool.map(of, seeds)) for what, of in (("tables", hunt), ("rankings", hunt_pairs))]
+    return 1 if any(failed) else 0
+
+
+def _told(what: str, seed: int, results: list[tuple[int, int, Decimal, list[str]]]) -> bool:
+    """Print what was found, and return whether something was."""
     found = [line for result in results for line in result[3]]
     tables, weightings = (sum(result[i] for result in results) for i in (0, 1))
     print(*found, sep="\n", end="\n" if found else "")
-    print(f"{tables:,} tables, {weightings:,} weightings from seed {start}: {len(found)} beyond their certificates.")
+    print(f"{tables:,} {what}, {weightings:,} weightings from seed {seed}: {len(found)} beyond their certificates.")
     print(f"The nearest came within {float(-max(result[2] for result in results)):.1e} of the end of its range.")
-    return 1 if found else 0
+    return bool(found)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,10 @@ from fractions import Fraction
 import numpy as np
 import oracle
 import pytest
-from adversary import values
+from adversary import attack, values
+from adversary_pairs import PairAttack
 from helpers import few
+from hunt_pairs import NASTY_PAIRS, draw_pair
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -102,6 +104,37 @@ def test_no_weighting_leaves_the_range_of_a_difference(case, name, nodes, seed):
             assert end.gap == 0
             assert abs(end.bound - end.attained) < 2e-15
     assert ranking.low <= ranking.difference <= ranking.high
+
+
+@pytest.mark.parametrize("kind", NASTY_PAIRS)
+def test_the_adversary_does_not_leave_rankings_of_any_trouble(kind):
+    random = np.random.default_rng(list(NASTY_PAIRS).index(kind))
+    for name in MEASURES:
+        case = draw_pair(random, kind, most=4)
+        try:
+            ranking = case.rank(name, nodes=10)
+        except wmcc.UndefinedMeasureError:
+            continue
+        assert attack(case.limits, name, kind=PairAttack).beyond(ranking.low, ranking.high) <= 0
+
+
+def test_weights_may_all_vanish():
+    for name in MEASURES:
+        ranking = wmcc.certify_ranking(
+            [0, 1, 1], [0, 1, 1], [0, 1, 0], [1.0, 2.0, 3.0], measure=name, eps=5.0, model="absolute"
+        )
+        assert ranking.low <= 0 <= ranking.high
+        assert ranking.winner is None
+        assert not all(condition.met for condition in ranking.conditions)
+
+
+@pytest.mark.parametrize("least", [1e-20, 3e-16])
+def test_what_rounding_hides_is_no_witness(least):
+    """The first is always right and the second is not, so no weights let it do as well, though floats cannot tell."""
+    for name in MEASURES:
+        ranking = wmcc.certify_ranking([0, 1, 1], [0, 1, 1], [0, 1, 0], [1, 1, least], measure=name, eps=0.9)
+        assert "does" not in ranking.verdict or name == "balanced_accuracy"
+        assert ranking.radius.broken is None
 
 
 @few(60)
@@ -203,6 +236,8 @@ def test_equal_predictions_do_not_differ():
         (([0, 1, 1], [0, 1, 1], [0, 1, 0]), {"names": ("x",)}, "expected 2 different names"),
         (([0, 1, 1], [0, 1, 1], [0, 1, 0]), {"names": ("x", "x")}, "expected 2 different names"),
         (([0, 1, 1], [0, 1, 1], [0, 1, 0]), {"eps": -1}, "eps is -1"),
+        (([0, 1, 1], [0, 1, 1], [0, 1, 0]), {"weight": [1, 2, 3]}, "weight= goes with a frame"),
+        ((wmcc.joint_table([0, 1, 1], [0, 1, 1], [0, 1, 0]),), {"labels": [0, 1]}, "labels belong to its making"),
         (([0, 1, 1], [0, 1, 1], [0, 1, 0]), {"measure": "recall"}, "number per class"),
         (([0, 1, 1], [1, 1, 1], [0, 1, 0]), {}, "undefined at these weights"),
     ],
