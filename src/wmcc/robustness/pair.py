@@ -52,14 +52,22 @@ class PairObjective:
 
     def difference(self, position: FloatArray, reached: bool = True) -> float:
         """M of the first − M of the second at a position of the box."""
+        first, second = self.values(position, reached)
+        return first - second + 0.0
+
+    def crossed(self, position: FloatArray) -> bool:
+        """Whether σ times the difference is certainly not negative: values are rounded, but one of 0 is 0."""
+        first, second = self.values(position)
+        return first == second == 0.0 or self.side * (first - second) > self.rounding
+
+    def values(self, position: FloatArray, reached: bool = True) -> tuple[float, float]:
+        """M of the first and of the second at a position of the box."""
         sums, _ = self.box.cells(position.tolist(), reached)
         if not any(sums):  # no weight at all: undefined, as in `Box.value`
-            return 0.0
-        first, second = (
-            self.measure.value(self._margins(sums, p), on_zero(0.0, self.measure.title))
-            for p in (self.cells.a, self.cells.b)
-        )
-        return first - second + 0.0
+            return 0.0, 0.0
+        zero = on_zero(0.0, self.measure.title)
+        first, second = (self.measure.value(self._margins(sums, p), zero) for p in (self.cells.a, self.cells.b))
+        return first, second
 
     def _margins(self, sums: list[int], prediction: IntArray) -> Margins:
         K = self.cells.K

@@ -91,12 +91,12 @@ class Ranking:
         a, b = self.names
         if self.winner is not None:
             return f"{self.winner} beats {b if self.winner == a else a}"
-        leader, other = (a, b) if self.difference >= 0 else (b, a)
-        end, sign = (self.lower, 1) if leader == a else (self.upper, -1)
         if abs(self.difference) <= PairObjective.rounding:
             return f"{a} and {b} score the same, but for rounding"
-        if sign * end.attained < -PairObjective.rounding:  # differences are rounded: one of 0 may be either side of it
-            return f"{leader} leads, and there are weights with which {other} does better"
+        leader, other, side = (a, b, -1) if self.difference > 0 else (b, a, 1)
+        end = self.lower if side < 0 else self.upper
+        if _objective(self.joint, MEASURES[self.measure], end.box, side).crossed(end.position):
+            return f"{leader} leads, and there are weights with which {other} does at least as well"
         return f"{leader} leads; that no weights reverse it was not shown"
 
     @cached_property
@@ -111,7 +111,8 @@ class Ranking:
         def test(eps: float, quick: bool) -> tuple[bool, End | None]:
             most = limits._replace(nodes=QUICK) if quick else limits
             end = _end(self.joint, measure, box_of(self.joint, eps, model), side, most)
-            return side * end.bound < 0, end if side * end.attained > PairObjective.rounding else None
+            crossed = _objective(self.joint, measure, end.box, side).crossed(end.position)
+            return side * end.bound < 0, end if crossed else None
 
         safe, broken, witness = 0.0, None, None
         if abs(self.difference) > PairObjective.rounding:
@@ -318,8 +319,12 @@ def _defined(joint: JointTable, box: Box, measure: Measure) -> Condition:
     return next((condition for condition in found if not condition.met), found[0])
 
 
+def _objective(joint: JointTable, measure: Measure, box: Box, side: int) -> PairObjective:
+    return PairObjective(box, joint.cells, len(joint.labels), measure, side)
+
+
 def _end(joint: JointTable, measure: Measure, box: Box, side: int, limits: Limits) -> End:
-    objective = PairObjective(box, joint.cells, len(joint.labels), measure, side)
+    objective = _objective(joint, measure, box, side)
     found = Search(objective, box.floor, box.ceiling, box.fixed, limits).run()
     attained = objective.difference(found.position)
     exact = found.closed and attained == side * found.value
