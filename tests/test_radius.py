@@ -110,3 +110,29 @@ def test_influence_of_rows():
     assert "<table" in found._repr_html_()
     with pytest.raises(wmcc.InputError, match="model is 'both'"):
         found.slope("both")
+
+
+def test_a_class_without_weight_has_no_absolute_slope():
+    found = wmcc.sensitivity([0, 1, 0, 2], [0, 1, 1, 2], [1, 1, 1, 0], measure="mpc2")
+    assert np.isnan(found.slope("absolute"))
+    assert found.slope("relative") > 0
+    assert "— ε (absolute)" in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda t, j: wmcc.certify(t, "ecc", 0.1, eps=0.2), "eps was given twice"),
+        (lambda t, j: wmcc.certify(t, "ecc", measure="kappa"), "measure was given twice"),
+        (lambda t, j: wmcc.certify(t, "ecc", 0.2, lower=t), "expected one of them"),
+        (lambda t, j: wmcc.certify(j, "ecc"), "a JointTable of two predictions was given"),
+        (lambda t, j: wmcc.certify_ranking(t, "ecc"), "needs the JointTable of two"),
+        (lambda t, j: wmcc.certify_ranking(j, "ecc", 0.1, eps=0.3), "eps was given twice"),
+        (lambda t, j: wmcc.sensitivity(t, "ecc", 0.1), "too many arguments"),
+        (lambda t, j: wmcc.radius(t, "ecc", threshold=80), "lies between -1 and 1"),
+    ],
+)
+def test_what_is_given_twice_or_misplaced_gets_a_sentence(call, said):
+    joint = wmcc.joint_table([0, 1, 2, 2], [0, 1, 2, 1], [0, 1, 1, 2])
+    with pytest.raises(wmcc.WmccError, match=said):
+        call(some_table(0, 3), joint)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..arraytypes import Array, FloatArray
-from .interval import UNIT, Interval, dot, fraction_max, others, squares, up
+from .interval import UNIT, Interval, dot, down, fraction_max, others, squares, up
 
 
 class Aggregates:
@@ -37,11 +37,6 @@ class Aggregates:
         # Sums of numbers of one sign and no subtraction: a relative error of a few units is all there is.
         pad = (K * K + 8) * UNIT
         self.TP, self.FN, self.FP, self.TN = (Interval(x[0] * (1 - pad), x[1] * (1 + pad)) for x in (d, FN, FP, TN))
-
-    @cached_property
-    def s(self) -> Interval:
-        """Σ C; the only one that is not a share."""
-        return self.TP.sum() + self.FN.sum()
 
     @cached_property
     def _rows(self) -> tuple[Interval, Interval]:
@@ -191,7 +186,7 @@ def _parts(part: Interval, rest: Interval) -> tuple[Interval, Interval]:
 
     def range_of(a: Interval, b: Interval) -> Interval:
         least, most = _share(a.lo, a.lo + b.hi), _share(a.hi, a.hi + b.lo)
-        return Interval(least * (1 - 4 * UNIT), np.minimum(up(most * (1 + 4 * UNIT)), 1.0))
+        return Interval(np.maximum(down(least * (1 - 4 * UNIT)), 0.0), np.minimum(up(most * (1 + 4 * UNIT)), 1.0))
 
     return range_of(part, rest), range_of(rest, part)
 
@@ -200,7 +195,7 @@ def _quotient(common: Interval, over: Interval, under: Interval) -> Interval:
     """(common + over) / (common + under); rises in ``over``, falls in ``under``, is monotone in ``common``."""
     hi = [(c + over.hi) / (c + under.lo) for c in (common.lo, common.hi)]
     lo = [(c + over.lo) / (c + under.hi) for c in (common.lo, common.hi)]
-    least = np.nan_to_num(np.fmin(*lo), nan=0.0) * (1 - 8 * UNIT)  # beyond float64: the largest
+    least = np.maximum(down(np.nan_to_num(np.fmin(*lo), nan=0.0) * (1 - 8 * UNIT)), 0.0)  # beyond float64: the largest
     most = np.where(common.lo + under.lo > 0, np.fmax(*hi), np.inf) * (1 + 8 * UNIT)
     return Interval(least, most)
 

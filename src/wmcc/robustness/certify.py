@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arraytypes import FloatArray
-from ..errors import InputError
+from ..errors import InputError, InputTypeError
 from ..measures.base import Measure
 from ..table import Table
 from .bounds import bounded_box
@@ -17,7 +17,7 @@ from .box import Box, Condition, box_of
 from .certificate import Certificate, Curve, End, defined
 from .enclosures import AS_MCC, Slopes
 from .objective import MeasureObjective
-from .request import Model, checked_eps, checked_model, checked_number, is_sequence, request
+from .request import DEFAULTS, Model, checked_eps, checked_model, checked_number, is_sequence, request
 from .search import Limits, Search
 
 CORNERS = {1: (1.0, 0.0, 0.0, 1.0), -1: (0.0, 1.0, 1.0, 0.0)}
@@ -99,6 +99,8 @@ def certify(
     if lower is not None or upper is not None:
         rows = y_true, y_pred, sample_weight, weight
         table, named = request(*rows, options, named)
+        if named["eps"] != DEFAULTS["eps"]:
+            raise InputTypeError("eps= and bounds of the weights were given; expected one of them.")
         box = bounded_box(table, rows, lower, upper, options)
         return certified(table, named["measure"], box, "bounds", np.nan, limits)
     table, named = request(y_true, y_pred, sample_weight, weight, options, named)

@@ -8,7 +8,7 @@ from ..arraytypes import FloatArray, IntArray
 from ..measures.base import Measure, on_zero
 from ..table import Margins
 from .box import Box
-from .enclosures import Slopes, enclosure
+from .enclosures import ENCLOSURES, Slopes, enclosure
 from .interval import UNIT, Interval
 from .twin import JointCells, TwinAggregates
 
@@ -28,10 +28,13 @@ class PairObjective:
         """Enclose σ times the slopes, and σ times the difference."""
         if target is not None and self.side < 0:
             target = -target
-        pair, value = self.enclosure.slopes(TwinAggregates(self.cells, low, high), target)  # type: ignore[arg-type]
+        z = TwinAggregates(self.cells, low, high)
+        pair, value = self.enclosure.slopes(z, target)  # type: ignore[arg-type]
         t, a, b = self.cells.t, self.cells.a, self.cells.b
         cells = pair.a[:, t, a] - pair.b[:, t, b]
         cells = (cells & pair.delta[:, t, a]).where(a == b, cells)  # where they agree, much cancels
+        if self.enclosure is ENCLOSURES["mpc2"]:
+            cells = cells.unless(z.jumps)  # a sum that never falls less one that never falls may do both
         return Slopes(cells, value.delta) if self.side > 0 else Slopes(-cells, -value.delta)
 
     def total(self, low: FloatArray) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf, nextafter
 from typing import Any
 
 import numpy as np
@@ -124,6 +125,9 @@ def radius(
         statement = f"{title} stays within {number(amount)} of its value"
     else:
         goal = checked_number(threshold, "threshold")
+        if not chosen.range[0] <= goal <= chosen.range[1]:
+            least, most = chosen.range
+            raise InputError(f"threshold is {threshold!r}; {title} lies between {number(least)} and {number(most)}.")
         side = -1 if value >= goal else 1
         goals, statement = {side: goal}, f"{title} is at {'least' if side < 0 else 'most'} {number(goal)}"
     found = [
@@ -146,7 +150,7 @@ def _test(table: Table, measure: Measure, model: Model, side: int, goal: float, 
     def test(eps: float, quick: bool) -> tuple[bool, End | None]:
         most = limits._replace(goal=side * goal, nodes=QUICK if quick else limits.nodes)
         end = one_end(table, measure, box_of(table, eps, model), model, side, most)
-        beyond = side * end.attained > side * goal
+        beyond = side * end.attained > nextafter(side * goal, inf)  # the value is rounded
         return side * end.bound <= side * goal, end if beyond else None
 
     return test

@@ -18,6 +18,7 @@ from ..measures import MEASURES
 from ..measures.base import Measure
 from ..sources import joint_table
 from ..sources.options import names_a_column
+from ..table import Table
 from ..text import decimal, grid, html_table, number
 from .box import Box, Condition, box_of
 from .certificate import End, defined, range_rows
@@ -25,7 +26,7 @@ from .certify import limits_of
 from .interval import down, up
 from .pair import PairObjective
 from .radius import NODES, QUICK, Radius, bracket, top_eps
-from .request import Model, checked_eps, checked_measure, checked_model
+from .request import Model, checked_eps, checked_measure, checked_model, with_positional
 from .search import Limits, Search
 
 TOLERANCE = 1e-3
@@ -242,10 +243,14 @@ def certify_ranking(
         if weight is not None or options:
             wrong = [*["weight"] * (weight is not None), *options]
             raise InputTypeError(f"a JointTable was given; {', '.join(wrong)} belong to its making.")
-        given = dict(zip(asked, (pred_a, pred_b, sample_weight), strict=True))
-        asked |= {name: x for name, x in given.items() if x is not None}
+        asked = with_positional(asked, (pred_a, pred_b, sample_weight))
         joints = {(0, 1): y_true}
         chosen = _names(names, None, 2)
+    elif isinstance(y_true, Table):
+        raise InputTypeError(
+            "a Table of one prediction was given; a ranking needs the JointTable of two.",
+            "make it with wmcc.joint_table(y_true, pred_a, pred_b, sample_weight).",
+        )
     else:
         predictions, own, joined = _predictions(y_true, pred_a, pred_b, sample_weight, weight, options)
         chosen = _names(names, own, len(predictions))

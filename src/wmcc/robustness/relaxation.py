@@ -3,9 +3,9 @@
 To show that σM <= λ everywhere (σ = 1 for the largest value, −1 for the smallest) is to show that
 σN − λD <= 0. With u = √τ r and v = q/√τ per class,
 
-    σN − λD <= σT − (λ/2) Σ (τ r + q/τ) + (λ+σ)/4 Σ (u − v)² + (λ−σ)/4 Σ (u + v)² + λκ,
+    σN − λD <= σT − (λ/2) Σ (τ r + q/τ) + (λ+σ)/4 Σ (u − v)² + (λ−σ)/4 Σ (u + v)² + λδ,
 
-since D is at most the mean of τA and B/τ (and, where λ > 0, at least that mean less κ). Convex squares lie below
+since D is at most the mean of τA and B/τ (and, where λ > 0, at least that mean less δ). Convex squares lie below
 their secants, concave ones below their tangents: what remains is linear in the shares, and its largest value
 over the box of tables is known. docs/theory.md has the proof.
 """
@@ -49,13 +49,13 @@ def relaxed_bound(z: Aggregates, side: int, level: FloatArray, by_class: bool) -
         ratio = (z.Q / z.P).sqrt()
     root_tau = np.sqrt(np.clip(np.nan_to_num(np.sqrt(ratio.lo * ratio.hi), nan=1.0), 1e-6, 1e6)) * np.ones(A.lo.shape)
     tau = Interval.exactly(root_tau) * root_tau
-    kappa = _unequal(A if by_class else z.P, tau if by_class else tau[..., :1], ratio)
-    kappa = (kappa.where(z.present, 0.0) if by_class else kappa).sum()
+    unequal_by = _unequal(A if by_class else z.P, tau if by_class else tau[..., :1], ratio)
+    unequal_by = (unequal_by.where(z.present, 0.0) if by_class else unequal_by).sum()
     best = np.full(level.shape, np.inf)
     x = None
     for _ in range(2):
         excess, x = _largest(z, side, level, root_tau, used, x)
-        excess = up(excess + up(kappa.hi * np.maximum(level, 0.0)))
+        excess = up(excess + up(unequal_by.hi * np.maximum(level, 0.0)))
         best = np.fmin(best, up(level + up(np.where(excess > 0, excess / D.lo, excess / D.hi))))
         level = np.where(np.isfinite(excess), level + excess / D.hi, level)  # near the root of the excess
     return best

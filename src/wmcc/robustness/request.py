@@ -9,12 +9,15 @@ from typing import Any, Literal
 import numpy as np
 
 from ..errors import InputError, InputTypeError, UndefinedMeasureError
+from ..joint import JointTable
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import Measure, as_table, check_scorable
 from ..table import Table
 from .enclosures import ENCLOSURES
 
 Model = Literal["relative", "absolute"]
+
+DEFAULTS: dict[str, Any] = {"measure": "ecc", "eps": 0.1, "model": "relative"}
 
 
 def request(
@@ -25,11 +28,12 @@ def request(
     ``named`` holds the arguments that follow a table, in their order: after a table they may be given by position,
     as in ``certify(table, "ecc", 0.1)``, where rows have their prediction and weights.
     """
+    if isinstance(y_true, JointTable):
+        raise InputTypeError(
+            "a JointTable of two predictions was given; one is expected here.", "use its .first or .second."
+        )
     if isinstance(y_true, Table):
-        positional = dict(zip(named, (y_pred, sample_weight, weight), strict=False))
-        named = named | {name: given for name, given in positional.items() if given is not None}
-        if any(given is not None for given in (y_pred, sample_weight, weight)[len(named) :]):
-            raise InputTypeError("too many arguments after a table.")
+        named = with_positional(named, (y_pred, sample_weight, weight))
         if options:
             raise InputTypeError(f"a Table was given; {', '.join(options)} belong to its making.")
         table = y_true
@@ -37,6 +41,16 @@ def request(
         table = as_table(y_true, y_pred, sample_weight, weight, **options)
     named["measure"] = checked_measure(named["measure"], table)
     return table, named
+
+
+def with_positional(named: dict[str, Any], positional: tuple[Any, ...]) -> dict[str, Any]:
+    """Return arguments given by name, with those that were given by position after a table."""
+    if any(given is not None for given in positional[len(named) :]):
+        raise InputTypeError("too many arguments after a table.")
+    for name, given in zip(named, positional, strict=False):
+        if given is not None and named[name] != DEFAULTS[name]:
+            raise InputTypeError(f"{name} was given twice, as {given!r} and as {named[name]!r}.")
+    return named | {name: given for name, given in zip(named, positional, strict=False) if given is not None}
 
 
 def named_measure(measure: Any) -> Measure:

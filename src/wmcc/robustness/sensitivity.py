@@ -57,7 +57,8 @@ class Sensitivity:
     gradient
         ∂M/∂C_ab, K x K.
     slope_relative, slope_absolute
-        Σ C_ab |∂M/∂C_ab| and Σ n_ab |∂M/∂C_ab|: the largest change of the measure over ε, as ε goes to 0.
+        Σ C_ab |∂M/∂C_ab| and Σ n_ab |∂M/∂C_ab|: the largest change of the measure over ε, as ε goes to 0. The second
+        is NaN where a class has observations but no weight in truth or prediction: giving it some may be a jump.
     cells
         The cells with observations, those whose weights matter most first.
     """
@@ -172,4 +173,7 @@ def _sensitivity(table: Table, measure: Measure) -> Sensitivity:
         for a, b in occupied
     )
     absolute = float((table.n * np.abs(gradient)).sum())
+    for axis, weights in ((1, table.true_sums), (0, table.pred_sums)):
+        if ((table.n.sum(axis) > 0) & (weights == 0)).any():
+            absolute = np.nan
     return Sensitivity(measure.name, measure(table), gradient, slope, absolute, cells, table.labels)
