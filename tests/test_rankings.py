@@ -174,14 +174,14 @@ def two(K=3, N=400, seed=0):
 def test_the_radius_of_a_ranking_is_a_bracket(name, model):
     truth, a, b, _, w = two()
     w = np.round(w, 2) + 0.5
-    ranking = wmcc.certify_ranking(truth, a, b, w, measure=name, eps=0.01, model=model, nodes=60)
+    ranking = wmcc.certify_ranking(truth, a, b, w, measure=name, eps=0.01, model=model, nodes=16)
     radius = ranking.radius
     assert ranking.winner == "a"
     assert radius.statement.startswith("a beats b")
     assert 0.01 <= radius.safe < radius.broken
-    assert wmcc.certify_ranking(truth, a, b, w, measure=name, eps=radius.safe, model=model, nodes=60).low > 0
+    assert wmcc.certify_ranking(truth, a, b, w, measure=name, eps=radius.safe, model=model, nodes=16).low > 0
     assert radius.witness.attained <= 0
-    other = wmcc.certify_ranking(truth, b, a, w, measure=name, eps=0.01, model=model, nodes=60)
+    other = wmcc.certify_ranking(truth, b, a, w, measure=name, eps=0.01, model=model, nodes=16)
     assert other.winner == "b"
     assert np.isclose(other.radius.broken, radius.broken, rtol=0.05)
 

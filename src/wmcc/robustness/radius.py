@@ -142,7 +142,7 @@ def radius(
 Test = Callable[[float, bool], tuple[bool, End | None]]
 """From ε to whether the statement certainly holds, and a witness if it certainly does not; True for a quick look."""
 
-QUICK = 4
+QUICK = 1
 """Boxes looked at for a witness alone."""
 
 

@@ -228,7 +228,7 @@ def certify_ranking(
     >>> truth = [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]
     >>> first = [0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 0]
     >>> second = [0, 0, 1, 1, 1, 1, 2, 1, 2, 2, 0, 0]
-    >>> ranking = wmcc.certify_ranking(truth, first, second, eps=0.2)
+    >>> ranking = wmcc.certify_ranking(truth, first, second, eps=0.2, nodes=20)
     >>> ranking
     ECC (R_K) of a − ECC (R_K) of b, each weight off by up to 20 %
     lowest       0.2762  attained
