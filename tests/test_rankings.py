@@ -169,8 +169,9 @@ def two(K=3, N=400, seed=0):
     return truth, a, b, c, rng.lognormal(0, 1, N)
 
 
-@pytest.mark.parametrize("name", MEASURES)
-@pytest.mark.parametrize("model", ["relative", "absolute"])
+@pytest.mark.parametrize(
+    ("name", "model"), [*((name, "relative") for name in MEASURES), ("ecc", "absolute"), ("kappa", "absolute")]
+)
 def test_the_radius_of_a_ranking_is_a_bracket(name, model):
     truth, a, b, _, w = two()
     w = np.round(w, 2) + 0.5
