@@ -77,10 +77,6 @@ def test_the_relaxation_allows_for_unequal_margins(unequal):
     assert bound[0, 0] >= best
 
 
-def tables(c):
-    return wmcc.Table.from_counts([[2, 250, 15], [1, c, 1], [1, 3, 35]])
-
-
 def test_the_smallest_ecc_may_be_inside():
     counts = [[2, 250, 15], [1, 60, 1], [1, 3, 35]]
     n = np.array(counts)

@@ -65,15 +65,6 @@ class End:
         return np.array(values).reshape(self.position.shape)
 
 
-def range_rows(lower: End, value: float, upper: End) -> list[list[str]]:
-    """Lines of a table that shows a certified range."""
-    return [
-        ["lowest", decimal(lower.bound), lower.status],
-        ["as weighted", decimal(value), ""],
-        ["highest", decimal(upper.bound), upper.status],
-    ]
-
-
 def _scaled(c: int, exponent: int) -> float:
     try:
         return float(c << exponent) if exponent >= 0 else c / (1 << -exponent)
@@ -81,8 +72,56 @@ def _scaled(c: int, exponent: int) -> float:
         return float("inf")
 
 
+class Range:
+    """What certified ranges have in common: of a measure, and of a difference."""
+
+    lower: End
+    upper: End
+    conditions: tuple[Condition, ...]
+
+    @property
+    def low(self) -> float:
+        """It is at least this, whatever the weights within the box."""
+        return self.lower.bound
+
+    @property
+    def high(self) -> float:
+        """It is at most this, whatever the weights within the box."""
+        return self.upper.bound
+
+    @property
+    def exact(self) -> bool:
+        """Whether both ends are attained."""
+        return self.lower.exact and self.upper.exact
+
+    def _title(self) -> str:
+        """Return what the range is of."""
+        raise NotImplementedError
+
+    def _now(self) -> float:
+        """Return the number at the weights as they are."""
+        raise NotImplementedError
+
+    def _rows(self) -> list[list[str]]:
+        return [
+            ["lowest", decimal(self.low), self.lower.status],
+            ["as weighted", decimal(self._now()), ""],
+            ["highest", decimal(self.high), self.upper.status],
+        ]
+
+    def _notes(self) -> list[str]:
+        return [f"Not so here: {c.sentence}." for c in self.conditions if not c.met]
+
+    def __repr__(self) -> str:
+        return "\n".join([self._title(), grid(self._rows()), *self._notes()])
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
+        return f"<p>{escape(self._title())}</p>" + html_table([], self._rows()) + notes
+
+
 @dataclass(frozen=True, repr=False)
-class Certificate:
+class Certificate(Range):
     """What `wmcc.certify` returns: the range of a measure over all weightings within a box.
 
     Parameters
@@ -111,21 +150,6 @@ class Certificate:
     upper: End
     conditions: tuple[Condition, ...]
     labels: tuple[Any, ...]
-
-    @property
-    def low(self) -> float:
-        """The measure is at least this, whatever the weights within the box."""
-        return self.lower.bound
-
-    @property
-    def high(self) -> float:
-        """The measure is at most this, whatever the weights within the box."""
-        return self.upper.bound
-
-    @property
-    def exact(self) -> bool:
-        """Whether both ends are attained."""
-        return self.lower.exact and self.upper.exact
 
     def weights(
         self, end: str, y_true: Any, y_pred: Any, sample_weight: Any = None, *, lower: Any = None, upper: Any = None
@@ -173,14 +197,6 @@ class Certificate:
             least, most = (w if x is None else np.asarray(x, dtype=np.float64).reshape(w.shape) for x in (lower, upper))
         return np.asarray(np.where(np.isnan(position), w, least + np.nan_to_num(position) * (most - least)))
 
-    def __repr__(self) -> str:
-        return "\n".join([f"{self._title()}", grid(self._rows()), *self._notes()])
-
-    def _repr_html_(self) -> str:
-        rows = self._rows()
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
-        return f"<p>{escape(self._title())}</p>" + html_table([], rows) + notes
-
     def _title(self) -> str:
         moved = {
             "relative": f"each weight off by up to {number(100 * self.eps)} %",
@@ -188,11 +204,8 @@ class Certificate:
         }
         return f"{MEASURES[self.measure].title}, {moved.get(self.model, 'each weight within its bounds')}"
 
-    def _rows(self) -> list[list[str]]:
-        return range_rows(self.lower, self.value, self.upper)
-
-    def _notes(self) -> list[str]:
-        return [f"Not so here: {c.sentence}." for c in self.conditions if not c.met]
+    def _now(self) -> float:
+        return self.value
 
 
 class Curve(Sequence[Certificate]):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from itertools import combinations
 from typing import Any
 
@@ -21,7 +20,7 @@ from ..sources.options import names_a_column
 from ..table import Table
 from ..text import decimal, grid, html_table, number
 from .box import Box, Condition, box_of
-from .certificate import End, defined, range_rows
+from .certificate import End, Range, defined
 from .certify import limits_of
 from .interval import down, up
 from .pair import PairObjective
@@ -37,7 +36,7 @@ COARSE = 0.01
 
 
 @dataclass(frozen=True, repr=False)
-class Ranking:
+class Ranking(Range):
     """What `wmcc.certify_ranking` returns for two classifiers.
 
     Parameters
@@ -70,16 +69,6 @@ class Ranking:
     def difference(self) -> float:
         """First − second at the weights as they are."""
         return self.values[0] - self.values[1]
-
-    @property
-    def low(self) -> float:
-        """First − second is at least this, whatever the weights within the box."""
-        return self.lower.bound
-
-    @property
-    def high(self) -> float:
-        """First − second is at most this, whatever the weights within the box."""
-        return self.upper.bound
 
     @property
     def winner(self) -> str | None:
@@ -122,27 +111,17 @@ class Ranking:
         statement = f"{leader} {how} {other} in {measure.title}"
         return Radius(statement, self.model, self.difference, safe, broken, witness)
 
-    def __repr__(self) -> str:
-        return "\n".join([self._title(), grid(self._rows()), *self._notes()])
-
-    def _repr_html_(self) -> str:
-        return (
-            f"<p>{escape(self._title())}</p>"
-            + html_table([], self._rows())
-            + "".join(f"<p>{escape(note)}</p>" for note in self._notes())
-        )
-
     def _title(self) -> str:
         moved = f"{number(100 * self.eps)} %" if self.model == "relative" else number(self.eps)
         title = MEASURES[self.measure].title
         return f"{title} of {self.names[0]} − {title} of {self.names[1]}, each weight off by up to {moved}"
 
-    def _rows(self) -> list[list[str]]:
-        return range_rows(self.lower, self.difference, self.upper)
+    def _now(self) -> float:
+        return self.difference
 
     def _notes(self) -> list[str]:
         scores = ", ".join(f"{name} {decimal(value)}" for name, value in zip(self.names, self.values, strict=True))
-        return [f"{self.verdict} ({scores})"] + [f"Not so here: {c.sentence}." for c in self.conditions if not c.met]
+        return [f"{self.verdict} ({scores})", *super()._notes()]
 
 
 class Rankings:
