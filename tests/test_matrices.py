@@ -1,8 +1,6 @@
 """Matrices of neighbours are what they promise, and `check` finds what matrices are."""
 
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -271,19 +269,3 @@ def test_pivots_of_exactly_zero(S, bad):
 def test_the_answer_is_frozen():
     with pytest.raises(AttributeError):
         matrices.check([[1.0]]).symmetric = False
-
-
-def test_scipy_is_an_extra():
-    code = """
-import sys
-sys.modules["scipy"] = None
-import wmcc
-print(wmcc.mcc([0, 1], [0, 1], [[1, 0.5], [0.5, 1]]))
-try:
-    import wmcc.matrices
-except wmcc.MissingDependencyError as problem:
-    print(problem)
-"""
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert "wmcc.matrices needs SciPy" in said
-    assert "pip install 'wmcc[matrix]'" in said

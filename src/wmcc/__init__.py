@@ -13,11 +13,20 @@ from .errors import (
     WeightError,
     WmccError,
 )
-from .inference import effective_sample_size
+from .inference import (
+    Comparison,
+    Comparisons,
+    Diagnosis,
+    Interval,
+    compare,
+    diagnose,
+    effective_sample_size,
+    interval,
+)
 from .joint import JointTable
 from .measures import CLASS_MEASURES, MEASURES, accuracy, balanced_accuracy, ecc, kappa, mcc, mpc1, mpc2
 from .measures.base import Measure
-from .report import Score, score
+from .report import Score, Uncertainty, score, uncertainty
 from .robustness import (
     Certificate,
     Curve,
@@ -42,11 +51,18 @@ __all__ = [
     "certify",
     "certify_ranking",
     "CLASS_MEASURES",
+    "compare",
+    "Comparison",
+    "Comparisons",
     "Curve",
+    "diagnose",
+    "Diagnosis",
     "ecc",
     "effective_sample_size",
     "InputError",
     "InputTypeError",
+    "Interval",
+    "interval",
     "joint_table",
     "JointTable",
     "kappa",
@@ -71,6 +87,8 @@ __all__ = [
     "Table",
     "tabulate",
     "TooManyClassesError",
+    "Uncertainty",
+    "uncertainty",
     "UndefinedMeasureError",
     "UndefinedMeasureWarning",
     "WeightError",

@@ -19,6 +19,7 @@ from .arraytypes import FloatArray, IntArray
 RADIX_BITS = 32
 _MASK = (1 << RADIX_BITS) - 1
 _LOWEST = -2200  # below the square of the smallest float64
+FEW = 32  # numbers that Python's own integers turn into floats faster than arrays do
 
 
 class Exact:
@@ -179,6 +180,8 @@ class Exact:
         if D == 0:
             return np.zeros(shape)
         vectors = self._vectors()
+        if vectors.shape[1] <= FEW:
+            return np.reshape([_float(x, self.exponent) for x in integers(vectors)], shape)
         digits = np.zeros((D + 3, vectors.shape[1]), dtype=np.uint64)
         digits[3:] = vectors
         occupied = digits != 0
@@ -199,8 +202,16 @@ class Exact:
             out = np.ldexp((leading | sticky).astype(np.float64), lowest)
         # Below the normal range ldexp rounds a second time; division of integers does not.
         for i in np.flatnonzero((lowest + 63 < -1022) & (first != 0)):
-            out[i] = integers(vectors[:, i]) / (1 << -self.exponent)
+            out[i] = _float(integers(vectors[:, i]), self.exponent)
         return np.reshape(out, shape)
+
+
+def _float(x: int, exponent: int) -> float:
+    """The float64 nearest to ``x * 2**exponent``: Python rounds quotients of integers correctly, and once."""
+    try:
+        return float(x << exponent) if exponent >= 0 else x / (1 << -exponent)
+    except OverflowError:
+        return math.inf
 
 
 def integers(digits: IntArray) -> Any:

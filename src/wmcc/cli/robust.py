@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ..errors import InputError, UndefinedMeasureError
+from ..measures.request import named_measure
 from ..robustness import Certificate, Radius, Rankings, certify, certify_ranking, radius
 from ..robustness.certify import limits_of
-from ..robustness.request import checked_eps, checked_model, named_measure
+from ..robustness.request import checked_eps, checked_model
 from .request import Request
 from .stored import Key, Tables
 

@@ -1,5 +1,17 @@
-"""What the weights leave of the data."""
+"""How sure a score is: standard errors, intervals, comparisons, and what the weights leave of the data."""
 
-from .diagnostics import effective_sample_size
+from .compare import compare
+from .comparison import Comparison, Comparisons
+from .diagnostics import Diagnosis, diagnose, effective_sample_size
+from .interval import Interval, interval
 
-__all__ = ["effective_sample_size"]
+__all__ = [
+    "compare",
+    "Comparison",
+    "Comparisons",
+    "diagnose",
+    "Diagnosis",
+    "effective_sample_size",
+    "Interval",
+    "interval",
+]

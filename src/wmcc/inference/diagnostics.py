@@ -1,9 +1,23 @@
-"""Effective sample size."""
+"""What the weights leave of the data: effective sample sizes, and who carries the weight."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arraytypes import FloatArray
+from ..errors import InputError
+from ..labels import Label
 from ..measures.base import as_table, check_scorable
+from ..measures.request import checked_number
+from ..measures.stacks import over
+from ..sources.columns import weight_array
 from ..table import Table
+from ..text import grid, html_table, number
+from .influence import Cells
 
 
 def effective_sample_size(table: Table) -> float:
@@ -21,3 +35,189 @@ def effective_sample_size(table: Table) -> float:
     n, d = w.integers() ** 2, w2.integers()
     ratio: float = (n << shift) / d if shift >= 0 else n / (d << -shift)
     return ratio
+
+
+class Sizes(NamedTuple):
+    """Effective sample sizes of a table: of all rows, and of each class as it is true and as it is predicted."""
+
+    labels: tuple[Label, ...]
+    all: float
+    true: FloatArray
+    pred: FloatArray
+
+    @classmethod
+    def of(cls, labels: tuple[Label, ...], cells: Cells) -> Sizes:
+        """Sizes from the cells of a table that has weight; 0 for a class without."""
+        K = len(labels)
+        w, w2 = (x.reshape(K, K) for x in (cells.w, cells.w2))
+        true, pred = (over(w.sum(axis=axis) ** 2, w2.sum(axis=axis)) for axis in (1, 0))
+        return cls(labels, 1 / float(cells.w2.sum()), true, pred)
+
+    def warnings(self, least: float, *sides: str) -> tuple[str, ...]:
+        """Name classes that rest on fewer than ``least`` effective observations; absent ones are not meant.
+
+        ``sides`` are those to look at, ``"true"`` and ``"predicted"``.
+        """
+        small = [
+            (size, f"{word} class {label!r}")
+            for word, sizes in (("true", self.true), ("predicted", self.pred))
+            if word in sides
+            for label, size in zip(self.labels, sizes.tolist(), strict=True)
+            if 0 < size < least
+        ]
+        if not small:
+            return ()
+        size, name = min(small)
+        more = f", and {len(small) - 1} more below {number(least)}" if len(small) > 1 else ""
+        return (f"{name} rests on {number(size, 3)} effective rows{more}",)
+
+
+class ClassSize(NamedTuple):
+    """What the weights leave of one true class."""
+
+    label: Label
+    n: int
+    weight: float
+    n_eff: float
+
+
+@dataclass(frozen=True, repr=False)
+class Diagnosis:
+    """What `wmcc.diagnose` returns.
+
+    Parameters
+    ----------
+    n, weight, n_eff
+        Rows, their total weight, and the effective sample size (Σw)² / Σw².
+    design_effect
+        n / n_eff: by what factor uneven weights multiply the variance of a mean.
+    classes
+        The same per true class; empty if only weights were given.
+    heaviest_row
+        Share of the total weight that one row holds, the heaviest.
+    heaviest_cell, cell
+        Share of the total weight in one cell of the table, and which: (true class, predicted class).
+    warnings
+        What is beyond the limits, a sentence each.
+    """
+
+    n: int
+    weight: float
+    n_eff: float
+    design_effect: float
+    classes: tuple[ClassSize, ...]
+    heaviest_row: float
+    heaviest_cell: float
+    cell: tuple[Label, Label] | None
+    warnings: tuple[str, ...]
+
+    def _overall(self) -> list[list[str]]:
+        rows = [
+            ["Rows", f"{self.n:,}"],
+            ["Total weight", number(self.weight)],
+            ["Effective sample size", number(self.n_eff)],
+            ["Design effect", number(self.design_effect)],
+            ["Heaviest row", f"{number(100 * self.heaviest_row, 4)} %"],
+        ]
+        if self.cell is not None:
+            rows.append([f"Heaviest cell ({self.cell[0]}, {self.cell[1]})", f"{number(100 * self.heaviest_cell, 4)} %"])
+        return rows
+
+    def _classes(self) -> list[list[str]]:
+        head = ["Class", "Rows", "Weight", "Effective"]
+        return [head, *([str(c.label), f"{c.n:,}", number(c.weight), number(c.n_eff)] for c in self.classes)]
+
+    def __repr__(self) -> str:
+        parts = [grid(self._overall()), *([grid(self._classes())] if self.classes else []), *self.warnings]
+        return "\n\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        classes = self._classes()
+        notes = "".join(f"<p>{escape(warning)}</p>" for warning in self.warnings)
+        return html_table([], self._overall()) + (html_table(classes[0], classes[1:]) if self.classes else "") + notes
+
+
+def diagnose(
+    y_true: Any,
+    y_pred: Any = None,
+    sample_weight: Any = None,
+    weight: Any = None,
+    *,
+    n_eff: float = 30.0,
+    class_n_eff: float = 10.0,
+    design_effect: float = 10.0,
+    row_share: float = 0.1,
+    **options: Any,
+) -> Diagnosis:
+    """Say what the weights leave of the data, and warn where that is little.
+
+    Parameters
+    ----------
+    y_true, y_pred, sample_weight, weight, **options
+        A table, or what `wmcc.tabulate` takes; or weights alone.
+    n_eff, class_n_eff
+        Warn if all rows, or those of a class, are worth fewer rows of equal weight.
+    design_effect
+        Warn if so many rows or more are worth one of equal weight.
+    row_share
+        Warn if one row holds more of the total weight.
+
+    Examples
+    --------
+    >>> import wmcc
+    >>> wmcc.diagnose([1, 1, 1, 1, 96])
+    Rows                        5
+    Total weight              100
+    Effective sample size  1.0846
+    Design effect            4.61
+    Heaviest row             96 %
+    <BLANKLINE>
+    5 rows are worth 1.08 of equal weight
+    <BLANKLINE>
+    one row holds 96 % of the weight
+    """
+    limits = {"n_eff": n_eff, "class_n_eff": class_n_eff, "design_effect": design_effect, "row_share": row_share}
+    for name, limit in limits.items():
+        if checked_number(limit, name) < 0:
+            raise InputError(f"{name} is {limit!r}; expected a number of at least 0.")
+    alone = y_pred is None and not isinstance(y_true, Table) and options.get("true") is None
+    if alone:
+        w = weight_array(y_true, "weights").reshape(-1)
+        none = np.zeros(len(w), dtype=np.int8)
+        y_true, y_pred, sample_weight = none, none, w
+    table = as_table(y_true, y_pred, sample_weight, weight, **options)
+    return diagnosed(table, limits, by_class=not alone)
+
+
+LIMITS = {"n_eff": 30.0, "class_n_eff": 10.0, "design_effect": 10.0, "row_share": 0.1}
+
+
+def diagnosed(table: Table, limits: dict[str, float] = LIMITS, by_class: bool = True) -> Diagnosis:
+    """Diagnosis of a table, by limits that are named as the arguments of `diagnose`."""
+    check_scorable(table)
+    cells = Cells.of(table)
+    sizes = Sizes.of(table.labels, cells)
+    all_rows, effect = effective_sample_size(table), table.rows / sizes.all
+    classes = zip(
+        table.labels, table.n.sum(axis=1).tolist(), table.true_sums.tolist(), sizes.true.tolist(), strict=True
+    )
+    row, cell = float(cells.w_max.max()), int(np.argmax(cells.w))
+    a, b = divmod(cell, len(table.labels))
+    warnings = []
+    if all_rows < limits["n_eff"] or effect >= limits["design_effect"]:
+        warnings.append(f"{table.rows:,} rows are worth {number(all_rows, 3)} of equal weight")
+    if by_class:
+        warnings += sizes.warnings(limits["class_n_eff"], "true")
+    if row > limits["row_share"]:
+        warnings.append(f"one row holds {number(100 * row, 3)} % of the weight")
+    return Diagnosis(
+        table.rows,
+        table.total,
+        all_rows,
+        effect,
+        tuple(ClassSize(*c) for c in classes) if by_class else (),
+        row,
+        float(cells.w[cell]),
+        (table.labels[a], table.labels[b]) if by_class else None,
+        tuple(warnings),
+    )

@@ -31,14 +31,6 @@ array([[1.354, 1.707],
        [0.   , 1.354]])
 """
 
-from ..errors import MissingDependencyError
-
-try:
-    import scipy  # noqa: F401
-except ModuleNotFoundError:
-    raise MissingDependencyError(
-        "wmcc.matrices needs SciPy, which is not installed.", "pip install 'wmcc[matrix]'"
-    ) from None
 from .checks import MatrixCheck, check
 from .neighbours import grid, nearest, within
 

@@ -21,7 +21,10 @@ OnZero = Callable[[str], float]
 
 
 class Shares(NamedTuple):
-    """Margins divided by the total, as float64: what the gradients are written in."""
+    """Margins divided by the total, as float64: what the gradients are written in.
+
+    Each is a vector over the classes, or a stack of them for a stack of tables.
+    """
 
     r: FloatArray
     q: FloatArray
@@ -41,6 +44,13 @@ class Shares(NamedTuple):
         covariance = np.array([(m.s * c - a * b) / (m.s * m.s) for a, b, c in zip(m.r, m.q, m.d, strict=True)])
         return cls(r, q, d, not_r, not_q, covariance)
 
+    @classmethod
+    def of_cells(cls, cells: FloatArray) -> Shares:
+        """Shares of a stack of tables, or of one, given by their cells; rounded at every step."""
+        cells = cells / cells.sum(axis=(-2, -1), keepdims=True)
+        r, q, d = cells.sum(axis=-1), cells.sum(axis=-2), np.diagonal(cells, axis1=-2, axis2=-1)
+        return cls(r, q, d, 1 - r, 1 - q, d - r * q)
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -56,8 +66,11 @@ class Measure:
         Smallest and largest possible value.
     value
         From exact margins and the rule for zero denominators to a float64.
+    near
+        From shares to the value, or to a stack of values: for many tables at once, where the last digits do not
+        matter. What is undefined is 0.
     slope
-        ∂M/∂C per cell times the total weight, from shares and the measure's value.
+        ∂M/∂C per cell times the total weight, from shares and the measure's value, or stacks of them.
     symmetric
         Whether swapping truth and prediction leaves it unchanged.
     two_classes
@@ -81,7 +94,8 @@ class Measure:
     formula: str
     range: tuple[float, float]
     value: Callable[[Margins, OnZero], float]
-    slope: Callable[[Shares, float], FloatArray]
+    near: Callable[[Shares], FloatArray]
+    slope: Callable[[Shares, FloatArray], FloatArray]
     symmetric: bool = True
     two_classes: bool = False
     termwise: bool = False
@@ -134,7 +148,7 @@ class Measure:
         table = as_table(y_true, y_pred, sample_weight, weight, **options)
         self._check(table)
         value = self.value(table.margins, on_zero(0.0 if self.termwise else "raise", self.title))
-        slope = self.slope(Shares.of(table), value)
+        slope = self.slope(Shares.of(table), np.asarray(value))
         # Divided by the total in two steps, since the total itself may be beyond the largest float64.
         s, bits = table.margins.s, table.margins.s.bit_length()
         return np.asarray(np.ldexp(slope / (s / (1 << bits)), -bits - table.w_exact.exponent))

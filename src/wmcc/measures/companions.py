@@ -12,14 +12,19 @@ from ..arraytypes import FloatArray
 from ..table import Margins
 from .arithmetic import mean, over_root
 from .base import Measure, OnZero, Shares, ZeroDivision, as_table, check_scorable, on_zero, registered
+from .stacks import over, per_cell, per_table
 
 
 def _accuracy(m: Margins, zero: OnZero) -> float:
     return sum(m.d) / m.s
 
 
-def _accuracy_slope(x: Shares, value: float) -> FloatArray:
-    return np.asarray(np.eye(len(x.r)) - value)
+def _accuracy_near(x: Shares) -> FloatArray:
+    return np.asarray(x.d.sum(axis=-1))
+
+
+def _accuracy_slope(x: Shares, value: FloatArray) -> FloatArray:
+    return np.eye(x.r.shape[-1]) - per_table(value)
 
 
 def _balanced_accuracy(m: Margins, zero: OnZero) -> float:
@@ -27,10 +32,17 @@ def _balanced_accuracy(m: Margins, zero: OnZero) -> float:
     return mean(lambda bits: [(d << bits) // r for d, r in recalls], len(recalls))
 
 
-def _balanced_accuracy_slope(x: Shares, value: float) -> FloatArray:
-    inverse = np.divide(1.0, x.r, out=np.zeros_like(x.r), where=x.r > 0)
-    row = -x.d * inverse * inverse
-    return np.asarray((row[:, np.newaxis] + np.diag(inverse)) / np.count_nonzero(x.r))
+def _classes(x: Shares) -> FloatArray:
+    return np.asarray(np.count_nonzero(x.r, axis=-1), dtype=np.float64)[..., np.newaxis]
+
+
+def _balanced_accuracy_near(x: Shares) -> FloatArray:
+    return np.asarray((over(x.d, x.r) / _classes(x)).sum(axis=-1))
+
+
+def _balanced_accuracy_slope(x: Shares, value: FloatArray) -> FloatArray:
+    inverse = over(1.0, x.r) / _classes(x)
+    return per_cell(-over(x.d, x.r) * inverse, np.zeros_like(x.r), inverse)
 
 
 def _chance(m: Margins) -> int:
@@ -44,25 +56,32 @@ def _kappa(m: Margins, zero: OnZero) -> float:
     return (m.s * sum(m.d) - chance) / (square - chance)
 
 
-def _kappa_slope(x: Shares, value: float) -> FloatArray:
-    chance = float(x.r @ x.q)
-    observed = np.eye(len(x.r)) - x.d.sum()
-    expected = x.q[:, np.newaxis] + x.r - 2 * chance
-    rest = float(x.r @ x.not_q)  # 1 − chance
-    return np.asarray((observed - (1 - value) * expected) / rest)
+def _kappa_near(x: Shares) -> FloatArray:
+    return over(x.covariance.sum(axis=-1), (x.r * x.not_q).sum(axis=-1))
 
 
-accuracy = Measure("accuracy", "Accuracy", "T / s", (0.0, 1.0), _accuracy, _accuracy_slope)
+def _kappa_slope(x: Shares, value: FloatArray) -> FloatArray:
+    chance = (x.r * x.q).sum(axis=-1)
+    observed = np.eye(x.r.shape[-1]) - per_table(x.d.sum(axis=-1))
+    expected = per_cell(x.q, x.r) - per_table(2 * chance)
+    rest = per_table((x.r * x.not_q).sum(axis=-1))  # 1 − chance
+    return over(observed - per_table(1 - value) * expected, rest)
+
+
+accuracy = Measure("accuracy", "Accuracy", "T / s", (0.0, 1.0), _accuracy, _accuracy_near, _accuracy_slope)
 balanced_accuracy = Measure(
     "balanced_accuracy",
     "Balanced accuracy",
     "mean of C_kk / r_k over the classes with r_k > 0",
     (0.0, 1.0),
     _balanced_accuracy,
+    _balanced_accuracy_near,
     _balanced_accuracy_slope,
     symmetric=False,
 )
-kappa = Measure("kappa", "Cohen's kappa", "(s·T − Σ r_k q_k) / (s² − Σ r_k q_k)", (-1.0, 1.0), _kappa, _kappa_slope)
+kappa = Measure(
+    "kappa", "Cohen's kappa", "(s·T − Σ r_k q_k) / (s² − Σ r_k q_k)", (-1.0, 1.0), _kappa, _kappa_near, _kappa_slope
+)
 
 
 # ---- one number per class ---------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from ..arraytypes import FloatArray
 from ..table import Margins
 from .arithmetic import fixed, mean, over_root, over_roots, root_ratio
 from .base import Measure, OnZero, Shares
+from .stacks import over, per_cell, per_table
 
 
 def _covariance(m: Margins) -> int:
@@ -60,42 +61,61 @@ def _mpc2(m: Margins, zero: OnZero) -> float:
     )
 
 
-def _cells(by_row: FloatArray, by_column: FloatArray, diagonal: FloatArray | float) -> FloatArray:
-    """K x K array from what depends on a cell's row, on its column, and on being correct."""
-    return by_row[:, np.newaxis] + by_column + np.eye(len(by_row)) * diagonal
-
-
 def _covariance_slope(x: Shares) -> FloatArray:
     """s·∂N/∂C over s²: T + s[a=b] − q_a − r_b."""
-    return _cells(x.d.sum() - x.q, -x.r, 1.0)
+    return per_cell(x.d.sum(axis=-1, keepdims=True) - x.q, -x.r, 1.0)
 
 
-def _ecc_slope(x: Shares, value: float) -> FloatArray:
-    P, Q = float(x.r @ x.not_r), float(x.q @ x.not_q)
-    return np.asarray(_covariance_slope(x) / (np.sqrt(P) * np.sqrt(Q)) - value * _cells(x.not_r / P, x.not_q / Q, 0.0))
+def _spreads(x: Shares) -> tuple[FloatArray, FloatArray]:
+    return (x.r * x.not_r).sum(axis=-1), (x.q * x.not_q).sum(axis=-1)
 
 
-def _inverse(x: FloatArray) -> FloatArray:
-    """1/x, and 0 for the terms that are undefined."""
-    return np.divide(1.0, x, out=np.zeros_like(x), where=x > 0)
+def _ecc_near(x: Shares) -> FloatArray:
+    P, Q = _spreads(x)
+    return over(x.covariance.sum(axis=-1), np.sqrt(P) * np.sqrt(Q))
 
 
-def _mpc1_slope(x: Shares, value: float) -> FloatArray:
-    A, B = x.r * x.not_r, x.q * x.not_q
-    u, v = np.sqrt(B) * _inverse(np.sqrt(A)) / 2, np.sqrt(A) * _inverse(np.sqrt(B)) / 2
+def _ecc_slope(x: Shares, value: FloatArray) -> FloatArray:
+    P, Q = _spreads(x)
+    scale = per_table(over(1.0, np.sqrt(P) * np.sqrt(Q)))
+    lost = per_cell(over(x.not_r, P[..., np.newaxis]), over(x.not_q, Q[..., np.newaxis]))
+    return _covariance_slope(x) * scale - per_table(value) * lost
+
+
+def _roots(x: Shares) -> tuple[FloatArray, FloatArray]:
+    """√A_k and √B_k."""
+    return np.sqrt(x.r * x.not_r), np.sqrt(x.q * x.not_q)
+
+
+def _mpc1_near(x: Shares) -> FloatArray:
+    a, b = _roots(x)
+    return over(x.covariance.sum(axis=-1), (a * b).sum(axis=-1))
+
+
+def _mpc1_slope(x: Shares, value: FloatArray) -> FloatArray:
+    a, b = _roots(x)
+    u, v = over(b, a) / 2, over(a, b) / 2
     # d√(A_k B_k) = u_k dA_k + v_k dB_k, where dA_k is s − r_k for a cell of row k and r_k for the others
-    denominator = _cells(u @ x.r + u * (x.not_r - x.r), v @ x.q + v * (x.not_q - x.q), 0.0)
-    return np.asarray((_covariance_slope(x) - value * denominator) / (np.sqrt(A) * np.sqrt(B)).sum())
+    rows = (u * x.r).sum(axis=-1, keepdims=True) + u * (x.not_r - x.r)
+    columns = (v * x.q).sum(axis=-1, keepdims=True) + v * (x.not_q - x.q)
+    scale = per_table(over(1.0, (a * b).sum(axis=-1)))
+    return (_covariance_slope(x) - per_table(value) * per_cell(rows, columns)) * scale
 
 
-def _mpc2_slope(x: Shares, value: float) -> FloatArray:
-    A, B = x.r * x.not_r, x.q * x.not_q
-    c = _inverse(np.sqrt(A)) * _inverse(np.sqrt(B))
+def _mpc2_near(x: Shares) -> FloatArray:
+    a, b = _roots(x)
+    return np.asarray(over(over(x.covariance, a), b).mean(axis=-1))
+
+
+def _mpc2_slope(x: Shares, value: FloatArray) -> FloatArray:
+    a, b = _roots(x)
+    c = over(over(1.0, a), b)
     phi = x.covariance * c
-    a, b = phi * _inverse(A) / 2, phi * _inverse(B) / 2
-    by_row = c @ x.d - c * x.q - a @ x.r - a * (x.not_r - x.r)
-    by_column = -c * x.r - b @ x.q - b * (x.not_q - x.q)
-    return _cells(by_row, by_column, c) / len(c)
+    u, v = over(phi, a * a) / 2, over(phi, b * b) / 2
+    correct = (c * x.d).sum(axis=-1, keepdims=True)
+    rows = correct - c * x.q - (u * x.r).sum(axis=-1, keepdims=True) - u * (x.not_r - x.r)
+    columns = -c * x.r - (v * x.q).sum(axis=-1, keepdims=True) - v * (x.not_q - x.q)
+    return np.asarray(per_cell(rows, columns, c) / c.shape[-1])
 
 
 mcc = Measure(
@@ -104,17 +124,23 @@ mcc = Measure(
     "(TP·TN − FP·FN) / √((TP+FP)(TP+FN)(TN+FP)(TN+FN))",
     (-1.0, 1.0),
     _ecc,  # for two classes N, P and Q of R_K are each twice those of MCC
+    _ecc_near,
     _ecc_slope,
     two_classes=True,
 )
-ecc = Measure("ecc", "ECC (R_K)", "(s·T − Σ r_k q_k) / √((s² − Σ r_k²)(s² − Σ q_k²))", (-1.0, 1.0), _ecc, _ecc_slope)
-mpc1 = Measure("mpc1", "MPC1", "Σ (s·C_kk − r_k q_k) / Σ √(r_k (s−r_k) q_k (s−q_k))", (-1.0, 1.0), _mpc1, _mpc1_slope)
+ecc = Measure(
+    "ecc", "ECC (R_K)", "(s·T − Σ r_k q_k) / √((s² − Σ r_k²)(s² − Σ q_k²))", (-1.0, 1.0), _ecc, _ecc_near, _ecc_slope
+)
+mpc1 = Measure(
+    "mpc1", "MPC1", "Σ (s·C_kk − r_k q_k) / Σ √(r_k (s−r_k) q_k (s−q_k))", (-1.0, 1.0), _mpc1, _mpc1_near, _mpc1_slope
+)
 mpc2 = Measure(
     "mpc2",
     "MPC2",
     "(1/K) Σ (s·C_kk − r_k q_k) / √(r_k (s−r_k) q_k (s−q_k))",
     (-1.0, 1.0),
     _mpc2,
+    _mpc2_near,
     _mpc2_slope,
     termwise=True,
 )

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from html import escape
 from typing import Any
 
-from ..inference import effective_sample_size
+from ..inference import Diagnosis, Interval, effective_sample_size, interval
+from ..inference.diagnostics import diagnosed
+from ..inference.interval import checked_level
 from ..labels import Label
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import ZeroDivision, as_table
+from ..sources import tabulate
 from ..table import Table
 from ..text import decimal, grid, html_table, number
 
@@ -49,6 +54,10 @@ class Score:
         The measures of the same names in `wmcc.MEASURES`.
     classes
         Precision, recall, F1, IoU and MCC of each class against the rest; ``n`` and ``weight`` are of its true rows.
+    confidence_level
+        Of `intervals`.
+    clusters
+        Tables of clusters of rows that need not be independent within; None if all rows are.
     """
 
     table: Table
@@ -63,6 +72,20 @@ class Score:
     balanced_accuracy: float
     kappa: float
     classes: tuple[ClassScore, ...]
+    confidence_level: float = 0.95
+    clusters: Mapping[Any, Table] | None = field(default=None, repr=False)
+
+    @cached_property
+    def intervals(self) -> dict[str, Interval]:
+        """How far each measure may be off because the rows are a sample: see `wmcc.interval`."""
+        data: Any = self.table if self.clusters is None else self.clusters
+        names = (name for name in MEASURES if getattr(self, name) is not None)
+        return {name: interval(data, name, self.confidence_level) for name in names}
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis:
+        """What the weights leave of the data: see `wmcc.diagnose`."""
+        return diagnosed(self.table)
 
     @property
     def disagreement(self) -> str | None:
@@ -78,12 +101,14 @@ class Score:
         )
 
     def _overall(self) -> list[list[str]]:
-        names = [m for m in MEASURES.values() if getattr(self, m.name) is not None]
-        rows = [[m.title, decimal(getattr(self, m.name))] for m in names]
-        rows += [["Rows", f"{self.n:,}"]]
+        rows = [["", "", f"{number(100 * self.confidence_level)} % interval"]]
+        rows += [[MEASURES[name].title, decimal(x.value), x.ends] for name, x in self.intervals.items()]
+        rows += [["Rows", f"{self.n:,}", ""]]
         if self.table.ignored:
-            rows += [["Rows ignored", f"{self.table.ignored:,}"]]
-        return [*rows, ["Total weight", number(self.weight)], ["Effective sample size", number(self.n_eff)]]
+            rows += [["Rows ignored", f"{self.table.ignored:,}", ""]]
+        if self.clusters is not None:
+            rows += [["Clusters", f"{len(self.clusters):,}", ""]]
+        return [*rows, ["Total weight", number(self.weight), ""], ["Effective sample size", number(self.n_eff), ""]]
 
     def _classes(self) -> list[list[str]]:
         head = ["Class", "Rows", "Weight", *(m.title for m in CLASS_MEASURES.values())]
@@ -97,7 +122,25 @@ class Score:
     def _notes(self) -> list[str]:
         more = len(self.classes) - SHOWN_CLASSES
         notes = [f"… and {more} more classes"] if more > 0 else []
-        return notes + ([self.disagreement] if self.disagreement else [])
+        notes += [self.disagreement] if self.disagreement else []
+        return notes + list(self.warnings)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to know before relying on the numbers, a sentence each: of the weights, and of the intervals."""
+        of_weights = [f"Weights: {sentence}." for sentence in self.diagnosis.warnings]
+        found: dict[str, list[str]] = {}
+        for name, x in self.intervals.items():
+            for why in (*x.warnings, *((x.problem,) if x.problem else ())):
+                found.setdefault(why, []).append(MEASURES[name].title)
+        everywhere = len(self.intervals)
+        return (
+            *of_weights,
+            *(
+                f"* Intervals{'' if len(titles) == everywhere else ' of ' + ', '.join(titles)}: {why}."
+                for why, titles in found.items()
+            ),
+        )
 
     def __repr__(self) -> str:
         parts = [grid(self._overall()), grid(self._classes()), *self._notes()]
@@ -106,7 +149,8 @@ class Score:
     def _repr_html_(self) -> str:
         classes = self._classes()
         notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
-        return html_table([], self._overall()) + html_table(classes[0], classes[1:]) + notes
+        overall = self._overall()
+        return html_table(overall[0], overall[1:]) + html_table(classes[0], classes[1:]) + notes
 
 
 def score(
@@ -116,6 +160,8 @@ def score(
     weight: Any = None,
     *,
     zero_division: ZeroDivision = 0.0,
+    confidence_level: float = 0.95,
+    cluster: Any = None,
     **options: Any,
 ) -> Score:
     """Compute all measures at once, from a `Table` or from labels and weights.
@@ -126,27 +172,36 @@ def score(
         A table, or what `wmcc.tabulate` takes.
     zero_division
         As in `wmcc.Measure`.
+    confidence_level, cluster
+        Of the intervals: as in `wmcc.interval`.
 
     Examples
     --------
     >>> import wmcc
-    >>> wmcc.score(["oak", "elm", "oak", "elm"], ["oak", "elm", "elm", "elm"], [300, 40, 25, 10], positive="oak")
-    MCC                     0.7845
-    ECC (R_K)               0.7845
-    MPC1                    0.7845
-    MPC2                    0.7845
-    Accuracy                0.9333
-    Balanced accuracy       0.9615
-    Cohen's kappa           0.7619
-    Rows                         4
-    Total weight               375
-    Effective sample size  1.52315
+    >>> truth, guess = ["oak", "elm", "elm", "oak"] * 50, ["oak", "elm", "oak", "elm"] * 50
+    >>> wmcc.score(truth, guess, [300, 140, 25, 30] * 50, positive="oak")
+                                       95 % interval
+    MCC                     0.7521  0.6846 to 0.8069
+    ECC (R_K)               0.7521  0.6846 to 0.8069
+    MPC1                    0.7521  0.6846 to 0.8069
+    MPC2                    0.7521  0.6846 to 0.8069
+    Accuracy                0.8889  0.8571 to 0.9144
+    Balanced accuracy       0.8788  0.8453 to 0.9058
+    Cohen's kappa           0.7519  0.6843 to 0.8068
+    Rows                       200
+    Total weight            24,750
+    Effective sample size  110.247
     <BLANKLINE>
     Class           Rows  Weight  Precision  Recall      F1     IoU     MCC
-    elm                2      50     0.6667  1.0000  0.8000  0.6667  0.7845
-    oak (positive)     2     325     1.0000  0.9231  0.9600  0.9231  0.7845
+    elm              100   8,250     0.8235  0.8485  0.8358  0.7179  0.7521
+    oak (positive)   100  16,500     0.9231  0.9091  0.9160  0.8451  0.7521
     """
-    table = as_table(y_true, y_pred, sample_weight, weight, **options)
+    level, clusters = checked_level(confidence_level), None
+    if cluster is None:
+        table = as_table(y_true, y_pred, sample_weight, weight, **options)
+    else:
+        clusters = tabulate(y_true, y_pred, sample_weight, weight, by=cluster, **options)
+        table = sum(clusters.values(), Table.empty())
     two = len(table.labels) <= 2
     overall = {
         name: None if measure.two_classes and not two else measure(table, zero_division=zero_division)
@@ -158,4 +213,5 @@ def score(
         ClassScore(label, n, weight, **{name: float(values[k]) for name, values in by_class.items()})
         for k, (label, n, weight) in enumerate(rows)
     )
-    return Score(table, table.rows, table.total, effective_sample_size(table), **overall, classes=classes)  # type: ignore[arg-type]
+    sizes = table.rows, table.total, effective_sample_size(table)
+    return Score(table, *sizes, **overall, classes=classes, confidence_level=level, clusters=clusters)  # type: ignore[arg-type]

@@ -11,13 +11,14 @@ import numpy as np
 from ..arraytypes import FloatArray
 from ..errors import InputError, InputTypeError
 from ..measures.base import Measure
+from ..measures.request import DEFAULTS, checked_number
 from ..table import Table
 from .bounds import bounded_box
 from .box import Box, Condition, box_of
 from .certificate import Certificate, Curve, End, defined
 from .enclosures import AS_MCC, Slopes
 from .objective import MeasureObjective
-from .request import DEFAULTS, Model, checked_eps, checked_model, checked_number, is_sequence, request
+from .request import Model, checked_eps, checked_model, is_sequence, request
 from .search import Limits, Search
 
 CORNERS = {1: (1.0, 0.0, 0.0, 1.0), -1: (0.0, 1.0, 1.0, 0.0)}

@@ -11,12 +11,13 @@ import numpy as np
 
 from ..errors import InputError, InputTypeError
 from ..measures.base import Measure
+from ..measures.request import checked_number
 from ..table import Table
 from ..text import decimal, number
 from .box import box_of
 from .certificate import End
 from .certify import limits_of, one_end
-from .request import Model, checked_model, checked_number, request
+from .request import Model, checked_model, request
 from .search import Limits
 
 TOP = float(np.nextafter(1.0, 0.0))

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from ..arraytypes import FloatArray
-from ..errors import InputError, InputTypeError
+from ..errors import InputError
 from ..joint import JointTable
 from ..measures import MEASURES
 from ..measures.base import Measure
-from ..sources import joint_table
-from ..sources.options import names_a_column
-from ..table import Table
+from ..measures.request import after_joint_table, check_defined, named_measure
+from ..sources.predictions import checked_names, predictions
 from ..text import decimal, grid, html_table, number
 from .box import Box, Condition, box_of
 from .certificate import End, Range, defined
@@ -25,7 +22,7 @@ from .certify import limits_of
 from .interval import down, up
 from .pair import PairObjective
 from .radius import NODES, QUICK, Radius, bracket, top_eps
-from .request import Model, checked_eps, checked_measure, checked_model, with_positional
+from .request import Model, checked_eps, checked_model
 from .search import Limits, Search
 
 TOLERANCE = 1e-3
@@ -219,21 +216,11 @@ def certify_ranking(
     """
     asked: dict[str, Any] = {"measure": measure, "eps": eps, "model": model}
     if isinstance(y_true, JointTable):
-        if weight is not None or options:
-            wrong = [*["weight"] * (weight is not None), *options]
-            raise InputTypeError(f"a JointTable was given; {', '.join(wrong)} belong to its making.")
-        asked = with_positional(asked, (pred_a, pred_b, sample_weight))
-        joints = {(0, 1): y_true}
-        chosen = _names(names, None, 2)
-    elif isinstance(y_true, Table):
-        raise InputTypeError(
-            "a Table of one prediction was given; a ranking needs the JointTable of two.",
-            "make it with wmcc.joint_table(y_true, pred_a, pred_b, sample_weight).",
-        )
+        asked = after_joint_table(asked, (pred_a, pred_b, sample_weight), weight, options)
+        joints, chosen = {(0, 1): y_true}, checked_names(names, None, 2)
     else:
-        predictions, own, joined = _predictions(y_true, pred_a, pred_b, sample_weight, weight, options)
-        chosen = _names(names, own, len(predictions))
-        joints = {(i, j): joined(predictions[i], predictions[j]) for i, j in combinations(range(len(predictions)), 2)}
+        several = predictions(y_true, pred_a, pred_b, sample_weight, weight, options, names)
+        joints, chosen = several.joints(), several.names
     kind = checked_model(asked["model"])
     amount, limits = checked_eps(asked["eps"], kind), limits_of(gap, nodes, seconds)
     pairs = {
@@ -243,46 +230,12 @@ def certify_ranking(
     return next(iter(pairs.values())) if len(chosen) == 2 else Rankings(chosen, pairs)
 
 
-def _predictions(
-    y_true: Any, a: Any, b: Any, w: Any, weight: Any, options: dict[str, Any]
-) -> tuple[list[Any], Any, Callable[[Any, Any], JointTable]]:
-    """Return the predictions, their names if they have any, and what makes the joint table of two of them."""
-    if a is not None and names_a_column(y_true, a):  # a frame or a file, the column of truth, columns of predictions
-        several = isinstance(b, (list, tuple, dict))
-        found, column = (b, w if weight is None else weight) if several else ([b, w], weight)
-        values, names = _values_and_names(found)
-        return values, names or values, lambda x, y: joint_table(y_true, a, x, y, column, **options)
-    if weight is not None:
-        raise InputTypeError("weight= goes with a frame or a file, and columns named in it.")
-    if isinstance(a, dict) or (b is None and isinstance(a, (list, tuple))):
-        values, names = _values_and_names(a)
-    elif a is None or b is None:
-        raise InputTypeError("expected a JointTable, or y_true and two predictions, or a list or dict of them.")
-    else:
-        values, names = [a, b], None
-    return values, names, lambda x, y: joint_table(y_true, x, y, w, **options)
-
-
-def _values_and_names(given: Any) -> tuple[list[Any], list[Any] | None]:
-    return (list(given.values()), list(given)) if isinstance(given, dict) else (list(given), None)
-
-
-def _names(given: Any, own: Any, count: int) -> tuple[str, ...]:
-    if count < 2:
-        raise InputError(f"expected at least two predictions to rank; got {count}.")
-    names = given if given is not None else own
-    if names is None or not all(isinstance(name, str) for name in names):
-        names = [chr(ord("a") + i) if count <= 26 else f"model {i + 1}" for i in range(count)]
-    if isinstance(names, str) or len(names) != count or len(set(names)) != count:
-        raise InputError(f"names is {names!r}; expected {count} different names.")
-    return tuple(names)
-
-
 def _ranked(
     joint: JointTable, names: tuple[str, str], measure: Any, eps: float, model: Model, limits: Limits
 ) -> Ranking:
-    chosen = checked_measure(measure, joint.first)
-    checked_measure(measure, joint.second)
+    chosen = named_measure(measure)
+    for table in (joint.first, joint.second):
+        check_defined(chosen, table)
     box = box_of(joint, eps, model)
     lower, upper = (_end(joint, chosen, box, side, limits) for side in (-1, 1))
     values = chosen(joint.first), chosen(joint.second)

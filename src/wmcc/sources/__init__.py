@@ -10,6 +10,7 @@ from ..table import Table
 from .arrays import tabulate_arrays
 from .codebook import Rules
 from .columns import label_column, weight_array
+from .groups import tabulate_by
 from .joint import joint_table
 from .matrix import is_matrix, no_array, tabulate_matrix
 from .options import make_rules, names_a_column, refuse_without_columns, whole_number
@@ -49,7 +50,7 @@ def tabulate(
     sample_weight: Any = ...,
     weight: Any = ...,
     *,
-    by: str | Sequence[str],
+    by: Any,
     **options: Unpack[Options],
 ) -> dict[Any, Table]: ...
 def tabulate(
@@ -60,7 +61,7 @@ def tabulate(
     *,
     true: Any = None,
     pred: Any = None,
-    by: str | Sequence[str] | None = None,
+    by: Any = None,
     on: str | Sequence[str] | None = None,
     allow_unmatched: bool = False,
     engine: str | None = None,
@@ -100,7 +101,8 @@ def tabulate(
         frame's own engine. Frames in memory are read by the exact kernel. Lazy frames are asked for one group-by,
         and only its cells travel; their sums are as exact as the engine's.
     by
-        Column, or columns, of a frame or file: one table per group, in the same pass.
+        Column, or columns, of a frame or file: one table per group, in the same pass. With labels in arrays: a key per
+        observation, or per item of their first axis (an image of a stack).
     on
         Column, or columns, that identify a row in both of two frames or files. Keys that are missing or come twice
         are refused, and so are keys without a partner unless ``allow_unmatched``; then they count as ignored. Without
@@ -163,8 +165,8 @@ def tabulate(
     if on is None and true is None and pred is None and not names_a_column(y_true, y_pred):
         if y_pred is None:
             raise InputTypeError(f"expected y_true and y_pred; got only {type(y_true).__name__}.")
-        refuse_without_columns(by=by, engine=engine, weight=weight)
-        return _tabulate_labels(y_true, y_pred, sample_weight, rules, threads)
+        refuse_without_columns(by=by if isinstance(by, str) else None, engine=engine, weight=weight)
+        return _tabulate_labels(y_true, y_pred, sample_weight, by, rules, threads)
     from .tabular import tabulate_columns  # brings narwhals, which arrays do without
 
     names = [x for x in ((y_pred, sample_weight, weight) if on is None else (sample_weight, weight)) if x is not None]
@@ -183,11 +185,19 @@ def tabulate(
     return tables
 
 
-def _tabulate_labels(y_true: Any, y_pred: Any, sample_weight: Any, rules: Rules, threads: int | None) -> Table:
+def _tabulate_labels(
+    y_true: Any, y_pred: Any, sample_weight: Any, by: Any, rules: Rules, threads: int | None
+) -> Table | dict[Any, Table]:
     columns = [label_column(y_true, "y_true"), label_column(y_pred, "y_pred")]
     weights = sample_weight if sample_weight is None or no_array(sample_weight) else weight_array(sample_weight)
     paired = is_matrix(weights, columns[0].values)
     check_shapes(columns, None if paired else weights)
+    if by is not None:
+        if paired:
+            raise InputTypeError(
+                "a weight matrix pairs rows, so they cannot be grouped: by= goes with weights of rows."
+            )
+        return tabulate_by(by, columns, weights, rules, threads)
     if paired:
         return tabulate_matrix(columns[0], columns[1], weights, rules, threads)
     table: Table = tabulate_arrays(columns, weights, rules, threads)

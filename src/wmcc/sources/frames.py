@@ -5,21 +5,19 @@ A frame in memory is read column by column by the exact kernel; a lazy one is as
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
 import narwhals as nw
-import numpy as np
 
-from ..arraytypes import Array, IntArray
 from ..errors import InputError, InputTypeError, LabelError, WeightError
 from . import series
 from .arrays import tabulate_arrays
 from .codebook import Rules
-from .columns import Column, label_column, weight_array
+from .columns import label_column, weight_array
 from .files import no_column
-from .groups import Key, Tables, add, plain_key
+from .groups import Tables, grouped, tabulate_groups
 from .problems import LABEL_ROLES, Problems
 from .pushdown import Cells
 
@@ -214,33 +212,5 @@ def read_in_memory(frame: Any, names: dict[str, str], rules: Rules, threads: int
     by = [frame[name] for name in names if name.startswith("b")]
     if not by:
         return {(): tabulate_arrays(columns, weights, rules, threads, names.get("w"))}
-    return _tabulate_groups(by, columns, weights, rules, threads, names.get("w"))
-
-
-def _tabulate_groups(
-    by: list[Any], columns: list[Column], weights: Array | None, rules: Rules, threads: int | None, name: str | None
-) -> Tables:
-    tables: Tables = {}
-    try:
-        for key, rows in _groups(by):
-            group = [column._replace(values=column.values[rows]) for column in columns]
-            part = None if weights is None else weights[rows]
-            table = tabulate_arrays(group, part, rules, threads, name)
-            add(tables, key, table)  # null and NaN are one key
-    except (LabelError, WeightError):
-        # All rows at once raise the same, with the number that the row has in the frame.
-        tabulate_arrays(columns, weights, rules, threads, name)
-        raise
-    return tables
-
-
-def _groups(by: list[Any]) -> Iterator[tuple[Key, IntArray]]:
-    """Keys, and the rows that have them."""
-    codes = np.zeros(len(by[0]), dtype=np.int64)
-    tuples: list[Key] = [()]
-    for column in by:
-        own, keys = series.group_codes(column.to_native())
-        used, codes = np.unique(codes * len(keys) + own, return_inverse=True)
-        tuples = [(*tuples[k // len(keys)], plain_key(keys[k % len(keys)])) for k in used.tolist()]
-    rows, ends = np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))
-    yield from zip(tuples, np.split(rows, ends[:-1]), strict=True)
+    keys, codes = grouped([series.group_codes(column.to_native()) for column in by])
+    return tabulate_groups(keys, codes, columns, weights, rules, threads, names.get("w"))

@@ -1,10 +1,18 @@
-"""Tables of groups: the keys they have, and their order."""
+"""Tables of groups of rows: the keys they have, and their order."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+
+from ..arraytypes import Array, IntArray
+from ..errors import InputError, LabelError, WeightError
+from .arrays import tabulate_arrays
+from .codebook import Rules
+from .columns import Column, label_column
 
 Key = tuple[Any, ...]
 Tables = dict[Key, Any]
@@ -32,3 +40,59 @@ def in_order(tables: Tables) -> Tables:
 def add(tables: Tables, key: Key, table: Any) -> None:
     """Add a table to that of its group."""
     tables[key] = tables[key] + table if key in tables else table
+
+
+def grouped(columns: Iterable[tuple[Any, list[Any]]]) -> tuple[list[Key], IntArray]:
+    """Return the keys that occur, and the place there of each row's.
+
+    A column that rows are grouped by is given as a code per row, and the values that the codes stand for.
+    """
+    codes: Any = 0
+    tuples: list[Key] = [()]
+    for own, values in columns:
+        used, codes = np.unique(codes * len(values) + np.asarray(own, dtype=np.int64), return_inverse=True)
+        tuples = [(*tuples[k // len(values)], plain_key(values[k % len(values)])) for k in used.tolist()]
+    return tuples, codes
+
+
+def tabulate_groups(
+    keys: list[Key],
+    codes: IntArray,
+    columns: list[Column],
+    weights: Array | None,
+    rules: Rules,
+    threads: int | None,
+    name: str | None = None,
+) -> Tables:
+    """Tabulate rows held in memory, a table per key."""
+    tables: Tables = {}
+    rows, ends = np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))
+    try:
+        for key, own in zip(keys, np.split(rows, ends[:-1]), strict=True):
+            group = [column._replace(values=column.values[own]) for column in columns]
+            table = tabulate_arrays(group, None if weights is None else weights[own], rules, threads, name)
+            add(tables, key, table)  # null and NaN are one key
+    except (LabelError, WeightError):
+        # All rows at once raise the same, with the number that the row has.
+        tabulate_arrays(columns, weights, rules, threads, name)
+        raise
+    return tables
+
+
+def tabulate_by(
+    by: Any, columns: list[Column], weights: Array | None, rules: Rules, threads: int | None
+) -> dict[Any, Any]:
+    """Tabulate labels held in memory by a key per row, or per item of their first axis (an image of a stack)."""
+    given, shape = label_column(by, "by"), columns[0].values.shape
+    own = given.values.shape
+    if not own or own != shape[: len(own)]:
+        raise InputError(
+            f"by has shape {own}, and the labels {shape}.",
+            "give a key per observation, or one per item of the labels' first axis.",
+        )
+    raw, first, codes = np.unique(given.values.reshape(-1), return_index=True, return_inverse=True)
+    keys: list[Key] = [(given.label(x, row),) for x, row in zip(raw.tolist(), first.tolist(), strict=True)]
+    flat = [column._replace(values=column.values.reshape(-1)) for column in columns]
+    rows = np.repeat(codes, math.prod(shape[len(own) :]))
+    tables = tabulate_groups(keys, rows, flat, None if weights is None else weights.reshape(-1), rules, threads)
+    return {key[0]: table for key, table in in_order(tables).items()}

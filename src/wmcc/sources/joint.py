@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import InputTypeError
-from ..joint import JointTable
 from .arrays import tabulate_arrays
 from .columns import label_column, weight_array
+from .groups import tabulate_by
 from .options import make_rules, names_a_column, refuse_without_columns, whole_number
 from .shapes import check_shapes
 
@@ -20,12 +20,13 @@ def joint_table(
     weight: Any = None,
     *,
     true: Any = None,
+    by: Any = None,
     engine: str | None = None,
     progress: bool | None = None,
     labels: Any = None,
     ignore: Any = None,
     threads: int | None = None,
-) -> JointTable:
+) -> Any:
     """Tabulate the true label and two predicted ones together, with a weight per observation.
 
     It takes what `wmcc.tabulate` takes, and one more prediction of the same rows::
@@ -43,6 +44,8 @@ def joint_table(
     true, weight
         Columns of a frame or file: names, or expressions of narwhals or of the frame's own engine. Frames in memory
         are read by the exact kernel; lazy ones are asked for one group-by, and only the cells that occur travel.
+    by
+        Groups of rows, as for `wmcc.tabulate`: one joint table for each.
     engine, progress
         What reads files, and whether to show it, as for `wmcc.tabulate`.
     labels
@@ -56,7 +59,7 @@ def joint_table(
     Returns
     -------
     JointTable
-        Its margins `first` and `second` are the tables of each prediction.
+        Its margins `first` and `second` are the tables of each prediction. With ``by`` a dict by group.
 
     Raises
     ------
@@ -87,22 +90,23 @@ def joint_table(
     if true is None and not names_a_column(y_true, pred_a):
         if pred_a is None or pred_b is None:
             raise InputTypeError("expected y_true, pred_a and pred_b: the truth and two predictions of the same rows.")
-        refuse_without_columns(engine=engine, weight=weight)
+        refuse_without_columns(by=by if isinstance(by, str) else None, engine=engine, weight=weight)
         given = {"y_true": y_true, "pred_a": pred_a, "pred_b": pred_b}
         columns = [label_column(data, name) for name, data in given.items()]
         weights = None if sample_weight is None else weight_array(sample_weight)
         check_shapes(columns, weights)
-        joint: JointTable = tabulate_arrays(columns, weights, rules, threads)
-        return joint
+        if by is not None:
+            return tabulate_by(by, columns, weights, rules, threads)
+        return tabulate_arrays(columns, weights, rules, threads)
     from .tabular import tabulate_columns  # brings narwhals, which arrays do without
 
-    found: JointTable = tabulate_columns(
+    return tabulate_columns(
         (y_true,),
         [x for x in (pred_a, pred_b, sample_weight, weight) if x is not None],
         {"true": true, "pred_a": None, "pred_b": None, "weight": None},
+        by=by,
         engine=engine,
         progress=progress,
         rules=rules,
         threads=threads,
     )
-    return found

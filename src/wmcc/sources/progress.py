@@ -14,9 +14,9 @@ from .files import Files
 class Progress:
     """A bar on standard error; or none."""
 
-    def __init__(self, bar: Any = None) -> None:
-        self._bar = bar
-        self._task = None if bar is None else bar.add_task("reading", total=None)
+    def __init__(self, rich_bar: Any = None, what: str = "reading", total: int | None = None) -> None:
+        self._bar = rich_bar
+        self._task = None if rich_bar is None else rich_bar.add_task(what, total=total)
 
     @property
     def shown(self) -> bool:
@@ -38,8 +38,8 @@ class Progress:
 def reading(files: list[Files], progress: bool | None) -> Iterator[Progress]:
     """Show progress while files are read, and refuse what came of files that changed meanwhile."""
     before = [x.stamps() for x in files]
-    with _bar(progress) as bar:
-        yield Progress(bar)
+    with bar(progress, "reading") as shown:
+        yield shown
     for stamps, x in zip(before, files, strict=True):
         now = x.stamps()
         for path, stamp in stamps.items():
@@ -48,15 +48,16 @@ def reading(files: list[Files], progress: bool | None) -> Iterator[Progress]:
 
 
 @contextmanager
-def _bar(progress: bool | None) -> Iterator[Any]:
+def bar(progress: bool | None, what: str, total: int | None = None) -> Iterator[Progress]:
+    """Show a bar if the caller wants one; by default on a terminal."""
     if not (sys.stderr.isatty() if progress is None else progress):
-        yield None
+        yield Progress()
         return
     try:
         from rich import progress as rich
         from rich.console import Console
     except ImportError:  # a bar is a courtesy
-        yield None
+        yield Progress()
         return
     columns = (
         rich.TextColumn("{task.description}"),
@@ -65,5 +66,5 @@ def _bar(progress: bool | None) -> Iterator[Any]:
         rich.TimeElapsedColumn(),
     )
     console = Console(stderr=True, force_terminal=True if progress else None)
-    with rich.Progress(*columns, console=console, transient=True) as bar:
-        yield bar
+    with rich.Progress(*columns, console=console, transient=True) as shown:
+        yield Progress(shown, what, total)

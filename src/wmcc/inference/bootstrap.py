@@ -1,0 +1,79 @@
+"""Intervals from resampled tables: a check of those from one table, which are faster and no worse."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import Any
+
+import numpy as np
+
+from ..arraytypes import FloatArray
+from ..errors import InputError, InputTypeError
+from ..measures.base import Measure, Shares, check_scorable, on_zero
+from ..sources.options import whole_number
+from ..sources.resample import resampled_rows
+from ..table import Table
+from .influence import Cells, Clusters
+from .interval import Interval, why_not
+
+FEWEST = 100
+"""Resamples below which the ends of an interval mean nothing."""
+
+
+def bootstrap_interval(
+    data: Table | Clusters, measure: Measure, level: float, rows: Any, resamples: Any, seed: Any, progress: Any
+) -> Interval:
+    """Percentile interval of a measure; ``rows`` are what the table was made of, if they are at hand."""
+    table = data.whole if isinstance(data, Clusters) else data
+    check_scorable(table)
+    measure._check(table)
+    count = whole_number(resamples, "resamples")
+    if count is None or count < FEWEST:
+        raise InputError(f"resamples is {resamples!r}; expected a whole number of at least {FEWEST}.")
+    clusters = data.count if isinstance(data, Clusters) else None
+    n_eff = data.n_eff if isinstance(data, Clusters) else 1 / float(Cells.of(table).w2.sum())
+    value = measure.value(table.margins, on_zero(0.0, measure.title)) + 0.0
+
+    def answer(low: float, high: float, se: float, *warnings: str, problem: str | None = None) -> Interval:
+        return Interval(measure.name, level, "bootstrap", value, low, high, se, nan, n_eff, clusters, warnings, problem)
+
+    problem = why_not(data, measure, n_eff)
+    if problem is not None:
+        return answer(nan, nan, nan, problem=problem)
+    values = measure.near(Shares.of_cells(resampled_tables(data, rows, count, seed, progress)))
+    low, high = (float(x) for x in np.quantile(values, [(1 - level) / 2, (1 + level) / 2]))
+    se = float(values.std(ddof=1))
+    if se < 1e-14:
+        return answer(low, high, se, "all resamples have the same score: what could vary it was not seen")
+    return answer(low, high, se)
+
+
+def resampled_tables(data: Table | Clusters, rows: Any, resamples: int, seed: Any, progress: Any) -> FloatArray:
+    """Cells of resampled tables, up to a factor: of clusters, of cells of equal weights, or of rows."""
+    table = data.whole if isinstance(data, Clusters) else data
+    K = len(table.labels)
+    if isinstance(data, Clusters):
+        drawn = _source(seed).multinomial(data.count, np.full(data.count, 1 / data.count), size=resamples)
+        return data.moved(drawn.astype(np.float64)).reshape(resamples, K, K)
+    if ((table.w_min == table.w_max) | (table.n == 0)).all():
+        n = table.n.reshape(-1)
+        drawn = _source(seed).multinomial(int(n.sum()), n / n.sum(), size=resamples)
+        return np.asarray((drawn * (Cells.of(table).w / np.maximum(n, 1))).reshape(resamples, K, K))
+    if rows is None:
+        raise InputTypeError(
+            "the bootstrap resamples rows, and a table whose cells hold unequal weights does not have them.",
+            "give y_true, y_pred and sample_weight; or a dict of tables, one per cluster, which are resampled then.",
+        )
+    y_true, y_pred, sample_weight, _, options = rows
+    given = (y_true, y_pred, sample_weight)
+    return resampled_rows(table.labels, given, options.get("ignore"), resamples, _checked(seed), progress)
+
+
+def _source(seed: Any) -> np.random.Generator:
+    return np.random.default_rng(_checked(seed))
+
+
+def _checked(seed: Any) -> int:
+    if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and seed >= 0:
+        return int(seed)
+    raise InputError(f"seed is {seed!r}; expected a whole number of at least 0.")

@@ -1,0 +1,219 @@
+"""Whether one classifier scores higher than another, or chance may have decided: paired tests from one joint table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import nan
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError, InputTypeError, UndefinedMeasureError
+from ..joint import JointTable
+from ..measures.base import Measure, Shares, check_scorable, on_zero
+from ..measures.request import after_joint_table, check_defined, checked_number, named_measure
+from ..sources.predictions import checked_names, predictions
+from ..text import number
+from .comparison import Comparison, Comparisons
+from .diagnostics import Sizes
+from .influence import Cells, Clusters, of_clusters, of_rows
+from .interval import FEW, FEW_CLUSTERS, checked_level
+from .pivot import Pivot
+
+FEW_DIFFERENT = 10.0
+"""Effective rows on which two predictions differ, below which a comparison is called unreliable."""
+
+
+def compare(
+    y_true: Any,
+    pred_a: Any = None,
+    pred_b: Any = None,
+    sample_weight: Any = None,
+    weight: Any = None,
+    *,
+    measure: Any = "ecc",
+    confidence_level: float = 0.95,
+    cluster: Any = None,
+    margin: float | None = None,
+    names: Any = None,
+    **options: Any,
+) -> Any:
+    """Compare classifiers on the same rows: the difference of their scores, its interval and a p-value.
+
+    It takes a joint table, and then the measure; rows with two predictions; or several predictions::
+
+        compare(joint, "mcc")
+        compare(y_true, pred_a, pred_b, sample_weight, measure="mcc")
+        compare(y_true, {"forest": pred_a, "net": pred_b, "old": pred_c}, sample_weight=w)
+        compare(frame, "label", ["forest", "net", "old"], weight="area", cluster="scene")
+
+    Parameters
+    ----------
+    y_true, pred_a, pred_b, sample_weight, weight, **options
+        A `wmcc.JointTable`, or a dict of them, one per cluster; or what `wmcc.joint_table` takes, where a list or dict
+        of predictions may stand for two.
+    measure, confidence_level
+        As in `wmcc.interval`.
+    cluster
+        What rows belong together, a key per row or a column: they need not be independent of each other.
+    margin
+        How much lower a score may be and still be good enough: asks as well whether the first is worse than the second
+        by less than that (`Comparison.p_noninferior`).
+    names
+        What to call the classifiers; by default the keys of the dict, the columns, or a, b, c …
+
+    Returns
+    -------
+    Comparison
+        Of two. For more, `Comparisons`: one for each pair, p-values corrected by Holm's method, and a ranking that says
+        who is told apart from whom.
+
+    Examples
+    --------
+    >>> import wmcc
+    >>> truth = [0, 0, 1, 1, 2, 2] * 30
+    >>> good, fair = [0, 0, 1, 1, 2, 0] * 30, [0, 0, 1, 2, 0, 0] * 30
+    >>> wmcc.compare(truth, good, fair, names=["good", "fair"])
+    ECC (R_K) of good − fair: 0.4947, 95 % interval 0.4030 to 0.5863 (se 0.0464)
+    p < 0.0001: good scores higher than fair (good 0.7833, fair 0.2887)
+    """
+    asked: dict[str, Any] = {"measure": measure, "confidence_level": confidence_level}
+    given = (pred_a, pred_b, sample_weight)
+    data: dict[tuple[int, int], Any]
+    if isinstance(y_true, (JointTable, Mapping)):
+        if cluster is not None:
+            raise InputTypeError("a table was given; cluster belongs to its making: give a dict of tables, one each.")
+        asked = after_joint_table(asked, given, weight, options)
+        data, chosen = {(0, 1): y_true}, checked_names(names, None, 2)
+    else:
+        by = {} if cluster is None else {"by": cluster}
+        several = predictions(y_true, *given, weight, {**options, **by}, names)
+        data, chosen = several.joints(), several.names
+    found, level = named_measure(asked["measure"]), checked_level(asked["confidence_level"])
+    least = None if margin is None else checked_number(margin, "margin")
+    if least is not None and least < 0:
+        raise InputError(f"margin is {margin!r}; expected how much lower a score may be, a number of at least 0.")
+    pairs = {
+        (chosen[i], chosen[j]): _compared(_read(joint), found, level, least, (chosen[i], chosen[j]))
+        for (i, j), joint in data.items()
+    }
+    return next(iter(pairs.values())) if len(chosen) == 2 else Comparisons(chosen, pairs)
+
+
+def _read(data: Any) -> JointTable | Clusters:
+    """Return a joint table, or those of clusters."""
+    if isinstance(data, JointTable):
+        return data
+    if not data or not all(isinstance(table, JointTable) for table in data.values()):
+        raise InputTypeError(
+            "expected a dict of joint tables, one per cluster, as wmcc.joint_table(..., by=...) makes it."
+        )
+    if None in data:
+        raise InputError(f"{data[None].rows:,} rows have no cluster.", "leave them out, or give each one of its own.")
+    return Clusters(data)
+
+
+def _compared(
+    data: JointTable | Clusters, measure: Measure, level: float, margin: float | None, names: tuple[str, str]
+) -> Comparison:
+    """Compare the two predictions of a joint table."""
+    joint = data.whole if isinstance(data, Clusters) else data
+    clusters = data.count if isinstance(data, Clusters) else None
+    tables = joint.first, joint.second
+    for table in tables:
+        check_scorable(table)
+        measure._check(table)
+    cells = Cells.of(joint)
+    n_eff = data.n_eff if isinstance(data, Clusters) else 1 / float(cells.w2.sum())
+    a, b = (measure.value(table.margins, on_zero(0.0, measure.title)) + 0.0 for table in tables)
+
+    def answer(
+        low: float,
+        high: float,
+        se: float,
+        df: float,
+        p: float,
+        worse: float | None,
+        *why: str,
+        problem: str | None = None,
+    ) -> Comparison:
+        return Comparison(
+            names,
+            measure.name,
+            level,
+            (a, b),
+            a - b,
+            low,
+            high,
+            se,
+            df,
+            p,
+            n_eff,
+            clusters,
+            margin,
+            worse,
+            why,
+            problem,
+        )
+
+    problem = _why_not(data, measure, n_eff)
+    if problem is not None:
+        return answer(nan, nan, nan, nan, nan, None, problem=problem)
+    slopes = [measure.slope(Shares.of(table), np.asarray(x)) for table, x in zip(tables, (a, b), strict=True)]
+    t, first, second = joint.cells.T
+    slope = slopes[0][t, first] - slopes[1][t, second]
+    found = of_clusters(slope, data) if isinstance(data, Clusters) else of_rows(slope, cells)
+    if not found.variance > 1e-28:
+        same = (
+            "they predict the same for every row"
+            if (first == second).all()
+            else "no row was seen that tells them apart"
+        )
+        return answer(nan, nan, 0.0, nan, 1.0, None, problem=f"{same}, so there is no sampling error to go by")
+    se = float(np.sqrt(found.variance))
+    different = _different(joint, cells)
+    # Heavy rows move difference and standard error alike, which makes their quotient less extreme, not more: so neither
+    # the variance's own degrees of freedom nor its skewness, which is mostly noise here, come in.
+    df = max(n_eff - 1, 1.0)
+    pivot = Pivot(a - b, se, 0.0, 0.0, df)
+    low, high = (float(np.clip(x, -span(measure), span(measure))) for x in pivot.ends(level))
+    worse = None if margin is None else float(pivot.upper_tail(-margin))
+    why = _warnings(joint, different, n_eff, clusters)
+    return answer(low, high, se, df, float(pivot.p_value()), worse, *why)
+
+
+def span(measure: Measure) -> float:
+    """Largest possible difference of two scores."""
+    return measure.range[1] - measure.range[0]
+
+
+def _why_not(data: JointTable | Clusters, measure: Measure, n_eff: float) -> str | None:
+    joint, count, what = (
+        (data.whole, data.count, "clusters") if isinstance(data, Clusters) else (data, data.rows, "rows")
+    )
+    try:
+        for table in (joint.first, joint.second):
+            check_defined(measure, table)
+    except UndefinedMeasureError as problem:
+        return str(problem).rstrip(".")
+    if count < 2:
+        return f"there is {count} of the {what} it needs two of, at least, to see how they vary"
+    if n_eff < 2:
+        return f"the weights leave {number(n_eff, 3)} effective {what} of {count:,}, and at least 2 are needed"
+    return None
+
+
+def _different(joint: JointTable, cells: Cells) -> float:
+    """Effective number of rows on which the two predictions differ."""
+    differ = joint.cells[:, 1] != joint.cells[:, 2]
+    w, w2 = float(cells.w[differ].sum()), float(cells.w2[differ].sum())
+    return w * w / w2 if w2 else 0.0
+
+
+def _warnings(joint: JointTable, different: float, n_eff: float, clusters: int | None) -> tuple[str, ...]:
+    why = list(Sizes.of(joint.labels, Cells.of(joint.first)).warnings(FEW, "true"))
+    if clusters is not None and n_eff < FEW_CLUSTERS:
+        why.insert(0, f"the weight is that of {number(n_eff, 3)} clusters of equal weight")
+    if different < FEW_DIFFERENT:
+        why.append(f"they differ on {number(different, 3)} effective rows only")
+    return tuple(why)

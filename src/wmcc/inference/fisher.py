@@ -1,0 +1,98 @@
+"""The scale of artanh, on which scores are nearly normal, and the intervals that are made there."""
+
+from __future__ import annotations
+
+from math import isqrt
+from typing import Any
+
+import numpy as np
+
+from ..arraytypes import FloatArray
+from ..measures.base import Measure, Shares
+from .influence import Cells, Influence
+from .pivot import Pivot
+
+TRIED = 16
+"""Cells to which weight is moved to see how far it could move a score that no row varied."""
+
+STEP = 0.1
+"""How far the data are moved to find a score's curvature, in standard errors."""
+
+
+def thinness(slope: FloatArray, cells: Cells, variance: Any) -> FloatArray:
+    """How many times larger the variance would be with one more row of usual weight in each cell.
+
+    Where it is much larger the variance hangs on single rows, and may have missed some. Leading axes are a stack.
+    """
+    usual = cells.w2.sum(axis=-1) / cells.n.sum(axis=-1)
+    return np.asarray(1 + (slope * slope).sum(axis=-1) * usual / variance)
+
+
+def fisher(
+    measure: Measure, value: FloatArray, cells: Cells, found: Influence, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Ends of the interval that is made on the scale of artanh. Leading axes are a stack of tables."""
+    scale = Scale(measure)
+    se_z = np.sqrt(found.variance) * scale.rate(value)
+    pivot = Pivot(scale.of(value), se_z, found.skewness, _curvature(scale, cells, found, se_z), found.df)
+    low, high = pivot.ends(level)
+    return scale.back(low), scale.back(high)
+
+
+class Scale:
+    """The scale of artanh, on which scores are nearly normal: Fisher's, stretched to the measure's range."""
+
+    def __init__(self, measure: Measure) -> None:
+        low, high = measure.range
+        self.near, self._middle, self._half = measure.near, (low + high) / 2, (high - low) / 2
+
+    def inside(self, value: float) -> bool:
+        """Whether the value is not at an end of the range."""
+        return abs(value - self._middle) < self._half * (1 - 1e-15)
+
+    def of(self, value: FloatArray) -> FloatArray:
+        """From a score, which is kept away from the ends of the range."""
+        most = 1 - 1e-15
+        return np.arctanh(np.clip((value - self._middle) / self._half, -most, most))
+
+    def back(self, z: FloatArray) -> FloatArray:
+        """To a score."""
+        return self._middle + self._half * np.tanh(z)
+
+    def rate(self, value: Any) -> Any:
+        """Derivative of `of`."""
+        y = (value - self._middle) / self._half
+        return 1 / (self._half * (1 - y * y))
+
+
+def _curvature(scale: Scale, cells: Cells, found: Influence, se_z: FloatArray) -> FloatArray:
+    """Half the second derivative of z along the influences, in units of its standard error."""
+    K = isqrt(cells.w.shape[-1])
+    step = found.direction * (STEP / np.sqrt(found.variance))[..., np.newaxis]
+    moved = np.stack([cells.w - step, cells.w, cells.w + step])
+    z = scale.of(scale.near(Shares.of_cells(moved.reshape(*moved.shape[:-1], K, K))))
+    return np.asarray((z[0] - 2 * z[1] + z[2]) / (STEP * STEP * 2 * se_z))
+
+
+def unvaried(measure: Measure, value: float, slope: FloatArray, cells: Cells, level: float) -> tuple[float, float]:
+    """Ends of the interval where no row was seen that would vary the score, such as a perfect one.
+
+    What was not seen in n_eff draws holds at most a share 1 − (α/2)^(1/n_eff) of the weight, with confidence 1 − α/2.
+    The ends are the scores if that share had been predicted otherwise, of the true class and to the class where it
+    counts most.
+    """
+    K = isqrt(len(cells.w))
+    w, slope = cells.w.reshape(K, K), slope.reshape(K, K)
+    share = 1 - ((1 - level) / 2) ** float(cells.w2.sum())
+    source = np.argmax(w, axis=1)  # of each true class, the prediction it has
+    held = w[np.arange(K), source]
+    change = (slope - slope[np.arange(K), source][:, np.newaxis]) * np.minimum(held, share)[:, np.newaxis]
+    order = np.argsort(change, axis=None)
+    tried = np.unique(np.concatenate([order[:TRIED], order[-TRIED:]]))
+    moved = np.repeat(w[np.newaxis], len(tried), axis=0)
+    a, b = np.unravel_index(tried, w.shape)
+    each, amount = np.arange(len(tried)), np.minimum(held[a], share)
+    np.add.at(moved, (each, a, source[a]), -amount)
+    np.add.at(moved, (each, a, b), amount)
+    ends = measure.near(Shares.of_cells(moved))
+    return min(value, float(ends.min())), max(value, float(ends.max()))

@@ -1,0 +1,282 @@
+"""Confidence intervals of scores, from one table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from math import inf, isnan, nan
+from typing import Any, Literal
+
+import numpy as np
+
+from ..errors import InputError, InputTypeError, UndefinedMeasureError
+from ..measures import MEASURES
+from ..measures.base import Measure, Shares, check_scorable, on_zero
+from ..measures.request import check_defined, checked_number, requested
+from ..sources import tabulate
+from ..table import Table
+from ..text import decimal, number
+from .diagnostics import Sizes
+from .fisher import Scale, fisher, thinness, unvaried
+from .influence import Cells, Clusters, of_clusters, of_rows
+from .pivot import Pivot
+
+Method = Literal["fisher", "delta", "bootstrap"]
+
+FEW = 30.0
+"""Effective observations of a class below which an interval is called unreliable."""
+
+FEW_CLUSTERS = 10.0
+"""Effective clusters below which it is."""
+
+THIN = 1.5
+"""How many times larger the variance would be with one more row of usual weight in each cell; beyond, the same."""
+
+
+@dataclass(frozen=True, repr=False)
+class Interval:
+    """What `wmcc.interval` returns.
+
+    Parameters
+    ----------
+    measure, confidence_level, method
+        What was asked.
+    value, low, high
+        The score and the ends of its interval; ends are NaN where there is a `problem`.
+    se
+        Standard error of the score.
+    df
+        Degrees of freedom of the standard error, as far as uneven weights or few clusters limit them.
+    n_eff
+        Effective sample size, of clusters if there are any: (Σw)² / Σw².
+    clusters
+        How many clusters of rows there are; None if rows are independent.
+    warnings
+        Why the interval may cover less often than it says, a sentence each.
+    problem
+        Why there is no interval; None if there is one.
+
+    Examples
+    --------
+    >>> import wmcc
+    >>> found = wmcc.interval(wmcc.Table.from_counts([[80, 12], [9, 99]]), "mcc")
+    >>> found
+    MCC 0.7885, 95 % interval 0.6908 to 0.8632 (fisher, se 0.0436)
+    >>> found.reliable
+    True
+    """
+
+    measure: str
+    confidence_level: float
+    method: str
+    value: float
+    low: float
+    high: float
+    se: float
+    df: float
+    n_eff: float
+    clusters: int | None = None
+    warnings: tuple[str, ...] = ()
+    problem: str | None = None
+
+    @property
+    def reliable(self) -> bool:
+        """Whether there is an interval, and no warning."""
+        return self.problem is None and not self.warnings
+
+    @property
+    def status(self) -> str:
+        """``"reliable"``, ``"unreliable"`` or ``"not estimable"``."""
+        return "not estimable" if self.problem else "unreliable" if self.warnings else "reliable"
+
+    @property
+    def ends(self) -> str:
+        """The ends for a table of numbers, with an asterisk where there is a warning."""
+        if self.problem:
+            return "not estimable *"
+        return f"{decimal(self.low)} to {decimal(self.high)}" + " *" * bool(self.warnings)
+
+    def _sentence(self) -> str:
+        title = MEASURES[self.measure].title
+        if self.problem:
+            return f"{title} {decimal(self.value)}, interval not estimable: {self.problem}"
+        how = self.method if self.clusters is None else f"{self.method}, {self.clusters:,} clusters"
+        error = "" if isnan(self.se) else f", se {decimal(self.se)}"
+        level = f"{number(100 * self.confidence_level)} % interval"
+        return f"{title} {decimal(self.value)}, {level} {decimal(self.low)} to {decimal(self.high)} ({how}{error})"
+
+    def __repr__(self) -> str:
+        return "\n".join([self._sentence(), *(f"unreliable: {why}" for why in self.warnings)])
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<p>{escape(line)}</p>" for line in repr(self).splitlines())
+
+
+def interval(
+    y_true: Any,
+    y_pred: Any = None,
+    sample_weight: Any = None,
+    weight: Any = None,
+    *,
+    measure: Any = "ecc",
+    confidence_level: float = 0.95,
+    method: Method = "fisher",
+    cluster: Any = None,
+    resamples: int = 2000,
+    seed: Any = 0,
+    progress: bool | None = None,
+    **options: Any,
+) -> Interval:
+    """Say how far a score may be off because the rows are a sample.
+
+    It takes a table, and then measure, confidence level and method; rows; or tables of clusters::
+
+        interval(table, "mcc", 0.95)
+        interval(y_true, y_pred, sample_weight, measure="mcc", cluster=image)
+        interval(frame, "label", "pred", "area", measure="mcc", cluster="scene")
+        interval(tabulate(frame, "label", "pred", "area", by="scene"), "mcc")
+
+    Parameters
+    ----------
+    y_true, y_pred, sample_weight, weight, **options
+        A table, or what `wmcc.tabulate` takes; or a dict of tables, one per cluster.
+    measure
+        A measure, or its name.
+    confidence_level
+        How often intervals made this way are to hold the true score.
+    method
+        ``"fisher"``: on the scale of artanh, where scores are nearly normal, corrected for what skewness is left and
+        with degrees of freedom that uneven weights leave. ``"delta"``: the score ± a normal quantile of standard
+        errors. ``"bootstrap"``: percentiles of resampled rows or clusters, as a check; it needs rows, or a table whose
+        cells hold equal weights.
+    cluster
+        What rows belong together (image, scene, patient): a key per row, or a column. Rows of one cluster need not be
+        independent of each other; clusters are.
+    resamples, seed, progress
+        Of the bootstrap: how many, from which random numbers, and whether to show a bar; by default on a terminal.
+
+    Returns
+    -------
+    Interval
+        Where it cannot be relied on it says why, and where there is none it says why not.
+
+    Notes
+    -----
+    The standard error is √(Σ g²·Σw²), with g the gradient over the cells of the table: no row is needed. Rows, with
+    their weights, are taken to be drawn independently. See docs/inference.md: derivation, measured coverage.
+
+    Examples
+    --------
+    >>> import wmcc
+    >>> truth, guess = [0, 0, 0, 1, 1, 1] * 20, [0, 0, 1, 1, 1, 0] * 20
+    >>> wmcc.interval(truth, guess, measure="mcc")
+    MCC 0.3333, 95 % interval 0.1565 to 0.4941 (fisher, se 0.0861)
+    >>> wmcc.interval(truth, guess, measure="mcc", cluster=[k // 6 for k in range(120)])
+    MCC 0.3333, interval not estimable: all 20 clusters moved it alike, so how clusters vary cannot be seen
+    """
+    asked = {"measure": measure, "confidence_level": confidence_level, "method": method}
+    if isinstance(y_true, Mapping):
+        tables = _tables(y_true)
+        first = next(iter(tables.values()))
+        _, asked = requested(first, y_pred, sample_weight, weight, options, asked)
+        data: Any = Clusters(tables)
+    elif cluster is not None:
+        if isinstance(y_true, Table):
+            raise InputTypeError(
+                "a Table was given; cluster belongs to its making.",
+                "give a dict of tables: wmcc.tabulate(..., by=...).",
+            )
+        tables = _tables(tabulate(y_true, y_pred, sample_weight, weight, by=cluster, **options))
+        _, asked = requested(next(iter(tables.values())), None, None, None, {}, asked)
+        data = Clusters(tables)
+    else:
+        data, asked = requested(y_true, y_pred, sample_weight, weight, options, asked)
+    table: Table = data.whole if isinstance(data, Clusters) else data
+    level = checked_level(asked["confidence_level"])
+    if asked["method"] == "bootstrap":
+        from .bootstrap import bootstrap_interval
+
+        rows = None if isinstance(y_true, (Table, Mapping)) else (y_true, y_pred, sample_weight, weight, options)
+        return bootstrap_interval(data, asked["measure"], level, rows, resamples, seed, progress)
+    if asked["method"] not in ("fisher", "delta"):
+        raise InputError(f"method is {str(method)[:40]!r}; expected 'fisher', 'delta' or 'bootstrap'.")
+    check_scorable(table)
+    asked["measure"]._check(table)
+    return estimated(data, asked["measure"], level, asked["method"])
+
+
+def _tables(tables: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """Refuse clusters that are none."""
+    if not tables or not all(isinstance(table, Table) for table in tables.values()):
+        raise InputTypeError("expected a dict of tables, one per cluster, as wmcc.tabulate(..., by=...) makes it.")
+    if None in tables:
+        raise InputError(f"{tables[None].rows:,} rows have no cluster.", "leave them out, or give each one of its own.")
+    return tables
+
+
+def checked_level(level: Any) -> float:
+    """Return a confidence level, if it is one."""
+    found = checked_number(level, "confidence_level")
+    if not 0 < found < 1:
+        raise InputError(f"confidence_level is {found!r}; expected a number between 0 and 1, such as 0.95.")
+    return found
+
+
+def estimated(data: Table | Clusters, measure: Measure, level: float, method: str) -> Interval:
+    """Interval of a measure of a table that can be scored."""
+    table = data.whole if isinstance(data, Clusters) else data
+    clusters = data.count if isinstance(data, Clusters) else None
+    cells = Cells.of(table)
+    sizes = Sizes.of(table.labels, cells)
+    n_eff = data.n_eff if isinstance(data, Clusters) else sizes.all
+    value = measure.value(table.margins, on_zero(0.0, measure.title)) + 0.0
+
+    def answer(low: float, high: float, se: float, df: float, *warnings: str, problem: str | None = None) -> Interval:
+        return Interval(measure.name, level, method, value, low, high, se, df, n_eff, clusters, warnings, problem)
+
+    problem = why_not(data, measure, n_eff)
+    if problem is not None:
+        return answer(nan, nan, nan, nan, problem=problem)
+    slope = measure.slope(Shares.of(table), np.asarray(value)).reshape(-1)
+    found = of_clusters(slope, data) if isinstance(data, Clusters) else of_rows(slope, cells)
+    if not found.variance > 1e-28:  # nothing but rounding
+        if clusters is not None:
+            why = f"all {clusters:,} clusters moved it alike, so how clusters vary cannot be seen"
+            return answer(nan, nan, nan, nan, problem=why)
+        low, high = unvaried(measure, value, slope, cells, level)
+        seen = (
+            "no row that would lower it was seen" if value == measure.range[1] else "no row was seen that would move it"
+        )
+        return answer(low, high, 0.0, nan, f"{seen}; the interval is what chance could have kept from sight")
+    se = float(np.sqrt(found.variance))
+    warnings = sizes.warnings(FEW, "true", "predicted")
+    times = float(thinness(slope, cells, found.variance))
+    if times > THIN:
+        hang = "cells that matter hold few rows: one more row in each would make the variance"
+        warnings = (*warnings, f"{hang} {number(times, 2)} times as large")
+    if clusters is not None and n_eff < FEW_CLUSTERS:
+        warnings = (f"the weight is that of {number(n_eff, 3)} clusters of equal weight", *warnings)
+    if method == "delta":
+        low, high = (float(x) for x in Pivot(value, se, 0.0, 0.0, inf).ends(level))
+        return answer(low, high, se, inf, *warnings)
+    if not Scale(measure).inside(value):
+        return answer(nan, nan, se, found.df, problem=f"{measure.title} is at the end of its range")
+    low, high = (float(x) for x in fisher(measure, np.asarray(value), cells, found, level))
+    return answer(low, high, se, float(found.df), *warnings)
+
+
+def why_not(data: Table | Clusters, measure: Measure, n_eff: float) -> str | None:
+    """Say why nothing can be said of the measure's sampling error, if so."""
+    table, count, what = (
+        (data.whole, data.count, "clusters") if isinstance(data, Clusters) else (data, data.rows, "rows")
+    )
+    try:
+        check_defined(measure, table)
+    except UndefinedMeasureError as problem:
+        return str(problem).rstrip(".")
+    if count < 2:
+        return f"there is {count} of the {what} it needs two of, at least, to see how they vary"
+    if n_eff < 2:
+        return f"the weights leave {number(n_eff, 3)} effective {what} of {count:,}, and at least 2 are needed"
+    return None

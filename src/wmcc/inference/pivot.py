@@ -1,0 +1,78 @@
+"""The studentised statistic (estimate − truth) / se, and what is known of its distribution.
+
+All numbers may be arrays of one shape, for many estimates at once. Derived in docs/inference.md.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arraytypes import FloatArray
+
+STRAIGHT = 1e-6
+"""Bend below which the statistic is as good as normal."""
+
+
+@cache
+def _student() -> Any:
+    """Student's distribution and its inverse; SciPy is slow to import, and loaded when it is needed."""
+    from scipy.special import stdtr, stdtrit
+
+    return stdtr, stdtrit
+
+
+class Pivot(NamedTuple):
+    """An estimate on a scale where it is nearly normal, its standard error, and how it departs from normal.
+
+    Parameters
+    ----------
+    estimate, se
+        On that scale.
+    skewness
+        Σu³ / (Σu²)^{3/2} of the influences u of rows or clusters.
+    curvature
+        Half the second derivative of the estimate where the data are moved along their influences, in units of se.
+    df
+        Degrees of freedom of se².
+    """
+
+    estimate: Any
+    se: Any
+    skewness: Any
+    curvature: Any
+    df: Any
+
+    @property
+    def _bend(self) -> Any:
+        return self.skewness / 3 + self.curvature
+
+    def ends(self, confidence_level: float) -> tuple[FloatArray, FloatArray]:
+        """Return the interval of values that a two-sided test does not reject."""
+        _, stdtrit = _student()
+        q = stdtrit(self.df, 0.5 + confidence_level / 2)
+        return self.estimate - self._studentised(q) * self.se, self.estimate - self._studentised(-q) * self.se
+
+    def upper_tail(self, value: Any) -> FloatArray:
+        """Return the chance of so large an estimate, or a larger one, if ``value`` were the truth."""
+        stdtr, _ = _student()
+        return np.asarray(stdtr(self.df, -self._normalised((self.estimate - value) / self.se)))
+
+    def p_value(self, value: Any = 0.0) -> FloatArray:
+        """Return the chance of an estimate so far from ``value`` on either side, if ``value`` were the truth."""
+        upper = self.upper_tail(value)
+        return 2 * np.minimum(upper, 1 - upper)
+
+    def _normalised(self, t: Any) -> Any:
+        """Hall's transformation t + bend t² + bend² t³/3 + skewness/6, which has Student's distribution."""
+        b = self._bend
+        return t + b * t * t + b * b * t**3 / 3 + self.skewness / 6
+
+    def _studentised(self, x: Any) -> Any:
+        """Return the t at which `_normalised` is x."""
+        x, b = x - self.skewness / 6, self._bend
+        bent = np.abs(b) > STRAIGHT
+        safe = np.where(bent, b, 1.0)
+        return np.where(bent, (np.cbrt(1 + 3 * safe * x) - 1) / safe, x)

@@ -1,0 +1,101 @@
+"""Tables of resampled rows: what a bootstrap reads instead of rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+
+from ..arraytypes import Array, FloatArray, IntArray
+from ..errors import InputTypeError
+from ..labels import Label
+from ..tally._numpy import codes
+from .blocks import BLOCK, native
+from .codebook import Codebook
+from .columns import label_column, weight_array
+from .encoders import encoders
+from .options import make_rules, names_a_column
+from .progress import bar
+
+DRAWS = np.repeat(np.arange(6, dtype=np.float32), [94, 94, 49, 13, 5, 1])
+"""How often a row is drawn, by a random byte: mean 1, variance 1 and third moment 5.008, where Poisson's is 5."""
+
+AT_ONCE = 1 << 20  # draws that a thread works on
+LONG = 1 << 26  # draws that take long enough for a progress bar
+
+
+def resampled_rows(
+    labels: tuple[Label, ...],
+    data: tuple[Any, ...],
+    ignore: Any,
+    resamples: int,
+    seed: Any,
+    progress: bool | None,
+) -> FloatArray:
+    """Return Σw of the cells of so many resampled tables, over the classes ``labels``; in units of the largest weight.
+
+    ``data`` are y_true, y_pred and weights, which were tabulated before and found good. Each row is drawn 0, 1, 2 …
+    times, independently of the others (the Poisson bootstrap). A seed gives the same tables on any number of threads.
+    """
+    y_true, y_pred, sample_weight = data
+    if names_a_column(y_true, y_pred):
+        raise InputTypeError(
+            "the bootstrap resamples rows, and needs them in memory: a frame or file was given.",
+            "give its columns as arrays; or cluster=, of which only the tables are resampled.",
+        )
+    cells = _row_cells(labels, [label_column(y_true, "y_true"), label_column(y_pred, "y_pred")], ignore)
+    weights = weight_array(sample_weight).reshape(-1)
+    kept = cells >= 0
+    cells, weights = cells[kept], weights[kept].astype(np.float64)
+    order = np.argsort(cells, kind="stable")
+    cells, weights = cells[order], (weights[order] / weights.max()).astype(np.float32)
+    step = max(1, AT_ONCE // resamples)
+    starts = range(0, len(cells), step)
+    seeds = np.random.SeedSequence(seed).spawn(len(starts))
+
+    def part(at: int) -> tuple[IntArray, FloatArray]:
+        rows = slice(starts[at], starts[at] + step)
+        own, w = cells[rows], weights[rows]
+        source = np.random.Generator(np.random.SFC64(seeds[at]))
+        drawn = DRAWS.take(np.frombuffer(source.bytes(resamples * len(w)), np.uint8)).reshape(resamples, len(w))
+        begins = np.flatnonzero(np.diff(own, prepend=-1))
+        ends = [*begins[1:], len(own)]
+        sums = [drawn[:, a:b] @ w[a:b] for a, b in zip(begins, ends, strict=True)]
+        return own[begins], np.array(sums, dtype=np.float64)
+
+    total = np.zeros((len(labels) ** 2, resamples))
+    with ExitStack() as stack:
+        shown = stack.enter_context(
+            bar(progress if len(cells) * resamples >= LONG else False, "resampling", len(starts))
+        )
+        for places, sums in _in_threads(part, len(starts), stack):
+            total[places] += sums  # in the order of the rows, whichever thread was first
+            shown.advance(1)
+    return total.T.reshape(resamples, len(labels), len(labels))
+
+
+def _in_threads(function: Callable[[int], Any], count: int, stack: ExitStack) -> Iterator[Any]:
+    workers = min(count, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    if workers <= 1:
+        return map(function, range(count))
+    from concurrent.futures import ThreadPoolExecutor
+
+    return stack.enter_context(ThreadPoolExecutor(workers)).map(function, range(count))
+
+
+def _row_cells(labels: tuple[Label, ...], columns: list[Any], ignore: Any) -> IntArray:
+    """Cell of each row, as a vector; −1 for rows that are ignored."""
+    codebook = Codebook(make_rules(labels, ignore))
+    arrays: list[Array] = [column.values.reshape(-1) for column in columns]
+    coders = encoders(columns, arrays, codebook, 1, map, False)
+    K, size = len(labels), arrays[0].size
+    out = np.empty(size, dtype=np.int64)
+    for start in range(0, size, BLOCK):
+        rows = slice(start, start + BLOCK)
+        blocks = [coder.prepare(native(array[rows])) for coder, array in zip(coders, arrays, strict=True)]
+        t, p = (codes(coder.argument(x, 1), slice(None)) for coder, x in zip(coders, blocks, strict=True))
+        out[rows] = np.where((t < K) & (p < K), t * K + p, -1)
+    return out
