@@ -138,7 +138,7 @@ def check_frame(engines, frame) -> None:
             same(found[group], want, exact)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(frames())
 def test_every_engine_gives_the_same_table(frame):
     check_frame(FAST, frame)
@@ -185,7 +185,7 @@ def check_bad(engines, table, ignore) -> None:
             assert (part in said) if count else (what not in said)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(bad_frames(), st.sampled_from([None, "c"]))
 def test_bad_rows_are_counted_and_refused(table, ignore):
     check_bad(FAST, table, ignore)

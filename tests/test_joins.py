@@ -67,7 +67,7 @@ def _nothing(groups):
     return wmcc.Table.from_counts([[0]], ["a"], ignored=ignored)
 
 
-@settings(max_examples=7)
+@settings(max_examples=4)
 @given(sides())
 def test_every_engine_joins(data):
     check_join(FAST, *data)

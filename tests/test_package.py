@@ -72,12 +72,13 @@ def test_all_is_sorted_and_true():
 
 def test_the_public_names():
     assert set(wmcc.__all__) == {
-        "Accumulator", "accuracy", "balanced_accuracy", "Certificate", "certify", "certify_ranking", "CLASS_MEASURES",
-        "Curve", "ecc", "effective_sample_size", "InputError", "InputTypeError", "joint_table", "JointTable", "kappa",
-        "kernel", "LabelError", "mcc", "Measure", "MEASURES", "MissingDependencyError", "mpc1", "mpc2", "published",
-        "Radius", "radius", "Ranking", "Rankings", "SchemaError", "Score", "score", "Sensitivity", "sensitivity",
-        "Table", "tabulate", "TooManyClassesError", "UndefinedMeasureError", "UndefinedMeasureWarning", "WeightError",
-        "WmccError",
+        "Accumulator", "accuracy", "balanced_accuracy", "Certificate", "certify", "certify_ranking",
+        "CLASS_MEASURES", "compare", "Comparison", "Comparisons", "Curve", "diagnose", "Diagnosis", "ecc",
+        "effective_sample_size", "InputError", "InputTypeError", "Interval", "interval", "joint_table", "JointTable",
+        "kappa", "kernel", "LabelError", "mcc", "Measure", "MEASURES", "MissingDependencyError", "mpc1", "mpc2",
+        "published", "Radius", "radius", "Ranking", "Rankings", "SchemaError", "Score", "score", "Sensitivity",
+        "sensitivity", "Table", "tabulate", "TooManyClassesError", "Uncertainty", "uncertainty",
+        "UndefinedMeasureError", "UndefinedMeasureWarning", "WeightError", "WmccError",
     }  # fmt: skip
 
 

@@ -126,7 +126,7 @@ def test_a_class_without_weight_has_no_absolute_slope():
         (lambda t, j: wmcc.certify(t, "ecc", measure="kappa"), "measure was given twice"),
         (lambda t, j: wmcc.certify(t, "ecc", 0.2, lower=t), "expected one of them"),
         (lambda t, j: wmcc.certify(j, "ecc"), "a JointTable of two predictions was given"),
-        (lambda t, j: wmcc.certify_ranking(t, "ecc"), "needs the JointTable of two"),
+        (lambda t, j: wmcc.certify_ranking(t, "ecc"), "their JointTable is needed"),
         (lambda t, j: wmcc.certify_ranking(j, "ecc", 0.1, eps=0.3), "eps was given twice"),
         (lambda t, j: wmcc.sensitivity(t, "ecc", 0.1), "too many arguments"),
         (lambda t, j: wmcc.radius(t, "ecc", threshold=80), "lies between -1 and 1"),

@@ -182,9 +182,13 @@ def test_the_radius_of_a_ranking_is_a_bracket(name, model):
     assert 0.01 <= radius.safe < radius.broken
     assert wmcc.certify_ranking(truth, a, b, w, measure=name, eps=radius.safe, model=model, nodes=16).low > 0
     assert radius.witness.attained <= 0
-    other = wmcc.certify_ranking(truth, b, a, w, measure=name, eps=0.01, model=model, nodes=16)
-    assert other.winner == "b"
-    assert np.isclose(other.radius.broken, radius.broken, rtol=0.05)
+
+
+def test_the_order_of_two_does_not_matter():
+    truth, a, b, _, w = two()
+    here, there = (wmcc.certify_ranking(truth, *pair, w, measure="accuracy", eps=0.01) for pair in ((a, b), (b, a)))
+    assert (here.winner, there.winner) == ("a", "b")
+    assert np.isclose(here.radius.broken, there.radius.broken, rtol=0.05)
 
 
 def test_more_than_two_classifiers():

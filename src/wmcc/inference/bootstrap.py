@@ -9,12 +9,13 @@ import numpy as np
 
 from ..arraytypes import FloatArray
 from ..errors import InputError, InputTypeError
-from ..measures.base import Measure, Shares, check_scorable, on_zero
+from ..measures.base import Measure, Shares
+from ..measures.request import value_or_reason
 from ..sources.options import whole_number
 from ..sources.resample import resampled_rows
 from ..table import Table
 from .influence import Cells, Clusters
-from .interval import Interval, why_not
+from .interval import Interval, too_few
 
 FEWEST = 100
 """Resamples below which the ends of an interval mean nothing."""
@@ -25,19 +26,17 @@ def bootstrap_interval(
 ) -> Interval:
     """Percentile interval of a measure; ``rows`` are what the table was made of, if they are at hand."""
     table = data.whole if isinstance(data, Clusters) else data
-    check_scorable(table)
-    measure._check(table)
+    value, undefined = value_or_reason(measure, table)
     count = whole_number(resamples, "resamples")
     if count is None or count < FEWEST:
         raise InputError(f"resamples is {resamples!r}; expected a whole number of at least {FEWEST}.")
     clusters = data.count if isinstance(data, Clusters) else None
     n_eff = data.n_eff if isinstance(data, Clusters) else 1 / float(Cells.of(table).w2.sum())
-    value = measure.value(table.margins, on_zero(0.0, measure.title)) + 0.0
 
     def answer(low: float, high: float, se: float, *warnings: str, problem: str | None = None) -> Interval:
         return Interval(measure.name, level, "bootstrap", value, low, high, se, nan, n_eff, clusters, warnings, problem)
 
-    problem = why_not(data, measure, n_eff)
+    problem = undefined or too_few(data, n_eff)
     if problem is not None:
         return answer(nan, nan, nan, problem=problem)
     values = measure.near(Shares.of_cells(resampled_tables(data, rows, count, seed, progress)))

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, InputTypeError, UndefinedMeasureError
+from ..errors import InputError, InputTypeError
 from ..joint import JointTable
-from ..measures.base import Measure, Shares, check_scorable, on_zero
-from ..measures.request import after_joint_table, check_defined, checked_number, named_measure
+from ..measures.base import Measure, Shares
+from ..measures.request import after_joint_table, checked_number, named_measure, value_or_reason
 from ..sources.predictions import checked_names, predictions
 from ..text import number
 from .comparison import Comparison, Comparisons
 from .diagnostics import Sizes
 from .influence import Cells, Clusters, of_clusters, of_rows
-from .interval import FEW, FEW_CLUSTERS, checked_level
+from .interval import FEW, FEW_CLUSTERS, checked_level, too_few
 from .pivot import Pivot
 
 FEW_DIFFERENT = 10.0
@@ -120,12 +120,9 @@ def _compared(
     joint = data.whole if isinstance(data, Clusters) else data
     clusters = data.count if isinstance(data, Clusters) else None
     tables = joint.first, joint.second
-    for table in tables:
-        check_scorable(table)
-        measure._check(table)
+    (a, no_a), (b, no_b) = (value_or_reason(measure, table) for table in tables)
     cells = Cells.of(joint)
     n_eff = data.n_eff if isinstance(data, Clusters) else 1 / float(cells.w2.sum())
-    a, b = (measure.value(table.margins, on_zero(0.0, measure.title)) + 0.0 for table in tables)
 
     def answer(
         low: float,
@@ -156,7 +153,7 @@ def _compared(
             problem,
         )
 
-    problem = _why_not(data, measure, n_eff)
+    problem = no_a or no_b or too_few(data, n_eff)
     if problem is not None:
         return answer(nan, nan, nan, nan, nan, None, problem=problem)
     slopes = [measure.slope(Shares.of(table), np.asarray(x)) for table, x in zip(tables, (a, b), strict=True)]
@@ -185,22 +182,6 @@ def _compared(
 def span(measure: Measure) -> float:
     """Largest possible difference of two scores."""
     return measure.range[1] - measure.range[0]
-
-
-def _why_not(data: JointTable | Clusters, measure: Measure, n_eff: float) -> str | None:
-    joint, count, what = (
-        (data.whole, data.count, "clusters") if isinstance(data, Clusters) else (data, data.rows, "rows")
-    )
-    try:
-        for table in (joint.first, joint.second):
-            check_defined(measure, table)
-    except UndefinedMeasureError as problem:
-        return str(problem).rstrip(".")
-    if count < 2:
-        return f"there is {count} of the {what} it needs two of, at least, to see how they vary"
-    if n_eff < 2:
-        return f"the weights leave {number(n_eff, 3)} effective {what} of {count:,}, and at least 2 are needed"
-    return None
 
 
 def _different(joint: JointTable, cells: Cells) -> float:

@@ -49,9 +49,9 @@ class Sizes(NamedTuple):
     def of(cls, labels: tuple[Label, ...], cells: Cells) -> Sizes:
         """Sizes from the cells of a table that has weight; 0 for a class without."""
         K = len(labels)
-        w, w2 = (x.reshape(K, K) for x in (cells.w, cells.w2))
-        true, pred = (over(w.sum(axis=axis) ** 2, w2.sum(axis=axis)) for axis in (1, 0))
-        return cls(labels, 1 / float(cells.w2.sum()), true, pred)
+        sums = np.array([cells.w, cells.w2]).reshape(2, K, K)
+        (w_true, w2_true), (w_pred, w2_pred) = sums.sum(axis=2), sums.sum(axis=1)
+        return cls(labels, 1 / float(w2_true.sum()), over(w_true**2, w2_true), over(w_pred**2, w2_pred))
 
     def warnings(self, least: float, *sides: str) -> tuple[str, ...]:
         """Name classes that rest on fewer than ``least`` effective observations; absent ones are not meant.

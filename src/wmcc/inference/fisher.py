@@ -15,8 +15,11 @@ from .pivot import Pivot
 TRIED = 16
 """Cells to which weight is moved to see how far it could move a score that no row varied."""
 
-STEP = 0.1
-"""How far the data are moved to find a score's curvature, in standard errors."""
+STEPS = np.array([-0.1, 0.0, 0.1])
+"""Where the data are moved to, in standard errors, to find a score's curvature."""
+
+MOST = 1 - 1e-15
+"""Where a score is taken to be at the end of its range."""
 
 
 def thinness(slope: FloatArray, cells: Cells, variance: Any) -> FloatArray:
@@ -48,12 +51,12 @@ class Scale:
 
     def inside(self, value: float) -> bool:
         """Whether the value is not at an end of the range."""
-        return abs(value - self._middle) < self._half * (1 - 1e-15)
+        return abs(value - self._middle) < self._half * MOST
 
     def of(self, value: FloatArray) -> FloatArray:
         """From a score, which is kept away from the ends of the range."""
-        most = 1 - 1e-15
-        return np.arctanh(np.clip((value - self._middle) / self._half, -most, most))
+        y = (value - self._middle) / self._half
+        return np.asarray(np.arctanh(np.minimum(np.maximum(y, -MOST), MOST)))
 
     def back(self, z: FloatArray) -> FloatArray:
         """To a score."""
@@ -68,10 +71,9 @@ class Scale:
 def _curvature(scale: Scale, cells: Cells, found: Influence, se_z: FloatArray) -> FloatArray:
     """Half the second derivative of z along the influences, in units of its standard error."""
     K = isqrt(cells.w.shape[-1])
-    step = found.direction * (STEP / np.sqrt(found.variance))[..., np.newaxis]
-    moved = np.stack([cells.w - step, cells.w, cells.w + step])
+    moved = cells.w + np.multiply.outer(STEPS, found.direction / np.sqrt(found.variance)[..., np.newaxis])
     z = scale.of(scale.near(Shares.of_cells(moved.reshape(*moved.shape[:-1], K, K))))
-    return np.asarray((z[0] - 2 * z[1] + z[2]) / (STEP * STEP * 2 * se_z))
+    return np.asarray((z[0] - 2 * z[1] + z[2]) / (2 * STEPS[2] ** 2 * se_z))
 
 
 def unvaried(measure: Measure, value: float, slope: FloatArray, cells: Cells, level: float) -> tuple[float, float]:

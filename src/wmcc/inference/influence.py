@@ -86,14 +86,16 @@ def of_rows(slope: FloatArray, cells: Cells) -> Influence:
     most, n = cells.w_max, np.maximum(cells.n, 1)
     unit = np.where(most > 0, most, 1.0)
     a, b = np.maximum(cells.w / unit, 1.0), cells.w2 / (unit * unit)  # Σ and Σ² of weights that are at most 1
-    cubes = np.minimum(np.maximum(n * (b / a) ** 3, b * b / a), b)
-    fourths = np.minimum(np.maximum(n**3 * b**6 / a**8, b * b / n), b)
+    ratio, least = b / a, b * b / n
+    guess = n * ratio * ratio * ratio
+    cubes = np.minimum(np.maximum(guess, b * ratio), b)
+    fourths = np.minimum(np.maximum(guess * guess * n / (a * a), least), b)
     u = slope * most  # of the heaviest row
     square = u * u
     variance = (square * b).sum(axis=-1)
     skewness = over((u * square * cubes).sum(axis=-1), variance * np.sqrt(variance))
     # The transformation of the score takes care of the numbers of rows, which vary; their weights make Σu² vary more.
-    excess = (square * square * (fourths - b * b / n)).sum(axis=-1)
+    excess = (square * square * (fourths - least)).sum(axis=-1)
     limit = np.maximum(cells.n.sum(axis=-1) - 1, 1)
     df = np.maximum(2 * variance**2 / np.maximum(excess, 2 * variance**2 / limit + TINY), 1.0)
     return Influence(variance, skewness, df, slope * cells.w2)

@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..errors import InputError, InputTypeError, UndefinedMeasureError
+from ..errors import InputError, InputTypeError
 from ..measures import MEASURES
-from ..measures.base import Measure, Shares, check_scorable, on_zero
-from ..measures.request import check_defined, checked_number, requested
+from ..measures.base import Measure, Shares
+from ..measures.request import checked_number, requested, value_or_reason
 from ..sources import tabulate
 from ..table import Table
 from ..text import decimal, number
@@ -192,7 +192,6 @@ def interval(
         data = Clusters(tables)
     else:
         data, asked = requested(y_true, y_pred, sample_weight, weight, options, asked)
-    table: Table = data.whole if isinstance(data, Clusters) else data
     level = checked_level(asked["confidence_level"])
     if asked["method"] == "bootstrap":
         from .bootstrap import bootstrap_interval
@@ -201,8 +200,6 @@ def interval(
         return bootstrap_interval(data, asked["measure"], level, rows, resamples, seed, progress)
     if asked["method"] not in ("fisher", "delta"):
         raise InputError(f"method is {str(method)[:40]!r}; expected 'fisher', 'delta' or 'bootstrap'.")
-    check_scorable(table)
-    asked["measure"]._check(table)
     return estimated(data, asked["measure"], level, asked["method"])
 
 
@@ -227,15 +224,15 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     """Interval of a measure of a table that can be scored."""
     table = data.whole if isinstance(data, Clusters) else data
     clusters = data.count if isinstance(data, Clusters) else None
+    value, undefined = value_or_reason(measure, table)
     cells = Cells.of(table)
     sizes = Sizes.of(table.labels, cells)
     n_eff = data.n_eff if isinstance(data, Clusters) else sizes.all
-    value = measure.value(table.margins, on_zero(0.0, measure.title)) + 0.0
 
     def answer(low: float, high: float, se: float, df: float, *warnings: str, problem: str | None = None) -> Interval:
         return Interval(measure.name, level, method, value, low, high, se, df, n_eff, clusters, warnings, problem)
 
-    problem = why_not(data, measure, n_eff)
+    problem = undefined or too_few(data, n_eff)
     if problem is not None:
         return answer(nan, nan, nan, nan, problem=problem)
     slope = measure.slope(Shares.of(table), np.asarray(value)).reshape(-1)
@@ -266,15 +263,9 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     return answer(low, high, se, float(found.df), *warnings)
 
 
-def why_not(data: Table | Clusters, measure: Measure, n_eff: float) -> str | None:
-    """Say why nothing can be said of the measure's sampling error, if so."""
-    table, count, what = (
-        (data.whole, data.count, "clusters") if isinstance(data, Clusters) else (data, data.rows, "rows")
-    )
-    try:
-        check_defined(measure, table)
-    except UndefinedMeasureError as problem:
-        return str(problem).rstrip(".")
+def too_few(data: Any, n_eff: float) -> str | None:
+    """Say so if there are too few rows or clusters to see how they vary."""
+    count, what = (data.count, "clusters") if isinstance(data, Clusters) else (data.rows, "rows")
     if count < 2:
         return f"there is {count} of the {what} it needs two of, at least, to see how they vary"
     if n_eff < 2:

@@ -12,6 +12,8 @@ import numpy as np
 
 from ..arraytypes import FloatArray
 
+SIDES = np.array([1.0, -1.0])
+
 STRAIGHT = 1e-6
 """Bend below which the statistic is as good as normal."""
 
@@ -52,8 +54,9 @@ class Pivot(NamedTuple):
     def ends(self, confidence_level: float) -> tuple[FloatArray, FloatArray]:
         """Return the interval of values that a two-sided test does not reject."""
         _, stdtrit = _student()
-        q = stdtrit(self.df, 0.5 + confidence_level / 2)
-        return self.estimate - self._studentised(q) * self.se, self.estimate - self._studentised(-q) * self.se
+        q = np.multiply.outer(SIDES, stdtrit(self.df, 0.5 + confidence_level / 2))
+        low, high = self.estimate - self._studentised(q) * self.se
+        return low, high
 
     def upper_tail(self, value: Any) -> FloatArray:
         """Return the chance of so large an estimate, or a larger one, if ``value`` were the truth."""

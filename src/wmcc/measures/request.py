@@ -11,7 +11,7 @@ from ..errors import InputError, InputTypeError, UndefinedMeasureError
 from ..joint import JointTable
 from ..table import Table
 from . import CLASS_MEASURES, MEASURES
-from .base import Measure, as_table, check_scorable
+from .base import Measure, as_table
 
 DEFAULTS: dict[str, Any] = {
     "measure": "ecc",
@@ -79,19 +79,27 @@ def named_measure(measure: Any) -> Measure:
     return MEASURES[name]
 
 
+def value_or_reason(measure: Measure, table: Table) -> tuple[float, str | None]:
+    """Return the measure's value at a table that can be scored, 0 where it is undefined, and why it is so or None."""
+    measure._check(table)
+    m, reasons = table.margins, list[str]()
+
+    def note(reason: str) -> float:
+        reasons.append(reason)
+        return 0.0
+
+    value = measure.value(m, note) + 0.0
+    if measure.termwise:  # a term that is undefined leaves the others
+        defined = any(0 < a < m.s and 0 < b < m.s for a, b in zip(m.r, m.q, strict=True))
+        reasons = [] if defined else ["no class has a correlation of its own"]
+    return value, f"{measure.title} is undefined at these weights: {reasons[0]}" if reasons else None
+
+
 def check_defined(measure: Measure, table: Table) -> None:
     """Raise an `UndefinedMeasureError` with the reason if the measure has no value, or no gradient, at the table."""
-    check_scorable(table)
-    measure._check(table)
-    m = table.margins
-
-    def refuse(reason: str) -> float:
-        raise UndefinedMeasureError(f"{measure.title} is undefined at these weights: {reason}.")
-
-    if not measure.termwise:
-        measure.value(m, refuse)
-    elif not any(0 < a < m.s and 0 < b < m.s for a, b in zip(m.r, m.q, strict=True)):
-        refuse("no class has a correlation of its own")
+    _, reason = value_or_reason(measure, table)
+    if reason is not None:
+        raise UndefinedMeasureError(f"{reason}.")
 
 
 def checked_number(x: Any, name: str) -> float:

@@ -1,0 +1,95 @@
+"""How fast intervals, comparisons and the bootstrap are: docs/benchmarks.md, with ``--write``.
+
+Each answer is held against another way to it before it is timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+from common import Bars, data, median, spread, timed, timed_once, write_section
+
+import wmcc
+
+MICRO, MILLI = 1e6, 1e3
+
+
+def fresh(table: wmcc.Table) -> wmcc.Table:
+    """Return the same table, without the floats and margins that were computed before."""
+    return wmcc.Table(*table._values())
+
+
+def intervals(bars: Bars) -> None:
+    """Time an interval from a table: of an equal one each time, so that nothing is at hand."""
+    for classes, limit, unit, factor in ((3, 200, "µs", MICRO), (200, 20, "ms", MILLI)):
+        table = wmcc.tabulate(*data(200_000, classes))
+        for name in ("ecc", "mpc1", "mpc2"):
+            g, found = wmcc.MEASURES[name].gradient(table), wmcc.interval(table, name)
+            assert np.isclose(found.se, np.sqrt((g * g * table.w2).sum()), rtol=1e-9)
+            seconds = [s for _ in range(25 if classes < 10 else 3) for s in timed_once_on(table, name)]
+            bars.add(
+                f"interval of {name.upper()}, K = {classes}",
+                median(seconds) * factor,
+                limit,
+                unit,
+                False,
+                spread(seconds),
+            )
+
+
+def timed_once_on(table: wmcc.Table, name: str) -> list[float]:
+    copies = [fresh(table) for _ in range(10)]
+    return [s for copy in copies for s in timed_once(lambda copy=copy: wmcc.interval(copy, name))]
+
+
+def comparison(bars: Bars) -> None:
+    """Time a comparison of two classifiers against making the two tables."""
+    truth, first, w = data(10_000_000, 5)
+    second = np.where(np.random.default_rng(1).random(len(truth)) < 0.9, first, data(10_000_000, 5, seed=2)[1])
+    tables = [wmcc.tabulate(truth, guess, w) for guess in (first, second)]
+    found = wmcc.compare(truth, first, second, w)
+    assert found.values == tuple(wmcc.ecc(table) for table in tables)
+    here = timed(lambda: wmcc.compare(truth, first, second, w), 5)
+    there = timed(lambda: [wmcc.tabulate(truth, guess, w) for guess in (first, second)], 5)
+    ratio = median(here) / median(there)
+    bars.add("compare over two tabulations, N = 1e7, K = 5", ratio, 2, "x", False, f"{median(here):.2f} s")
+
+
+def bootstrap(bars: Bars) -> None:
+    """Time a thousand resamples of a million rows."""
+    rows = data(1_000_000, 5)
+    found = wmcc.interval(*rows, method="bootstrap", resamples=1000)
+    assert np.isclose(found.se, wmcc.interval(*rows).se, rtol=0.1)
+    seconds = timed(lambda: wmcc.interval(*rows, method="bootstrap", resamples=1000), 3)
+    bars.add("bootstrap, N = 1e6, 1,000 resamples, K = 5", median(seconds), 10, "s", False, spread(seconds))
+
+
+def clusters() -> str:
+    """Return a table of how intervals by cluster grow with the rows and with the clusters."""
+    lines = ["| rows | clusters | seconds | over an interval without |", "|---:|---:|---:|---:|"]
+    for rows, count in ((1_000_000, 100), (1_000_000, 1_000), (1_000_000, 10_000), (10_000_000, 1_000)):
+        truth, guess, w = data(rows, 5)
+        key = np.random.default_rng(3).integers(0, count, rows)
+        with_, without = (
+            median(timed(lambda by=by: wmcc.interval(truth, guess, w, cluster=by), 3)) for by in (key, None)
+        )
+        lines.append(f"| {rows:,} | {count:,} | {with_:.2f} | {with_ / without:.0f}x |")
+        print(lines[-1], flush=True)
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/benchmarks.md")
+    write, bars = parser.parse_args().write, Bars()
+    intervals(bars)
+    comparison(bars)
+    bootstrap(bars)
+    grown = clusters()
+    if write:
+        write_section("inference", f"{bars.markdown()}\n\nBy clusters, K = 5:\n\n{grown}")
+
+
+if __name__ == "__main__":
+    main()
