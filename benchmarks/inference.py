@@ -6,6 +6,7 @@ Each answer is held against another way to it before it is timed.
 from __future__ import annotations
 
 import argparse
+from functools import partial
 
 import numpy as np
 from common import Bars, data, median, spread, timed, timed_once, write_section
@@ -40,7 +41,7 @@ def intervals(bars: Bars) -> None:
 
 def timed_once_on(table: wmcc.Table, name: str) -> list[float]:
     copies = [fresh(table) for _ in range(10)]
-    return [s for copy in copies for s in timed_once(lambda copy=copy: wmcc.interval(copy, name))]
+    return [s for copy in copies for s in timed_once(partial(wmcc.interval, copy, name))]
 
 
 def comparison(bars: Bars) -> None:
@@ -71,9 +72,7 @@ def clusters() -> str:
     for rows, count in ((1_000_000, 100), (1_000_000, 1_000), (1_000_000, 10_000), (10_000_000, 1_000)):
         truth, guess, w = data(rows, 5)
         key = np.random.default_rng(3).integers(0, count, rows)
-        with_, without = (
-            median(timed(lambda by=by: wmcc.interval(truth, guess, w, cluster=by), 3)) for by in (key, None)
-        )
+        with_, without = (median(timed(partial(wmcc.interval, truth, guess, w, cluster=by), 3)) for by in (key, None))
         lines.append(f"| {rows:,} | {count:,} | {with_:.2f} | {with_ / without:.0f}x |")
         print(lines[-1], flush=True)
     return "\n".join(lines)

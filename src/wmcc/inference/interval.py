@@ -15,6 +15,7 @@ from ..measures import MEASURES
 from ..measures.base import Measure, Shares
 from ..measures.request import checked_number, requested, value_or_reason
 from ..sources import tabulate
+from ..sources.matrix import pairs_rows
 from ..table import Table
 from ..text import decimal, number
 from .diagnostics import Sizes
@@ -32,6 +33,9 @@ FEW_CLUSTERS = 10.0
 
 THIN = 1.5
 """How many times larger the variance would be with one more row of usual weight in each cell; beyond, the same."""
+
+
+PAIRED = "a weight matrix pairs rows, and its entries are no independent observations: there is no interval"
 
 
 @dataclass(frozen=True, repr=False)
@@ -176,6 +180,8 @@ def interval(
     MCC 0.3333, interval not estimable: all 20 clusters moved it alike, so how clusters vary cannot be seen
     """
     asked = {"measure": measure, "confidence_level": confidence_level, "method": method}
+    if pairs_rows(y_true, sample_weight):
+        raise InputTypeError(f"{PAIRED}.", "give a weight per row.")
     if isinstance(y_true, Mapping):
         tables = _tables(y_true)
         first = next(iter(tables.values()))

@@ -6,15 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
+from math import nan
 from typing import Any
 
 from ..inference import Diagnosis, Interval, effective_sample_size, interval
 from ..inference.diagnostics import diagnosed
-from ..inference.interval import checked_level
+from ..inference.interval import PAIRED, checked_level
 from ..labels import Label
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import ZeroDivision, as_table
 from ..sources import tabulate
+from ..sources.matrix import pairs_rows
 from ..table import Table
 from ..text import decimal, grid, html_table, number
 
@@ -58,6 +60,8 @@ class Score:
         Of `intervals`.
     clusters
         Tables of clusters of rows that need not be independent within; None if all rows are.
+    paired
+        Whether the weights are a matrix over pairs of rows: then there are no intervals.
     """
 
     table: Table
@@ -74,12 +78,21 @@ class Score:
     classes: tuple[ClassScore, ...]
     confidence_level: float = 0.95
     clusters: Mapping[Any, Table] | None = field(default=None, repr=False)
+    paired: bool = False
 
     @cached_property
     def intervals(self) -> dict[str, Interval]:
         """How far each measure may be off because the rows are a sample: see `wmcc.interval`."""
         data: Any = self.table if self.clusters is None else self.clusters
-        names = (name for name in MEASURES if getattr(self, name) is not None)
+        names = [name for name in MEASURES if getattr(self, name) is not None]
+        if self.paired:
+            none = (nan,) * 4
+            return {
+                name: Interval(
+                    name, self.confidence_level, "fisher", getattr(self, name), *none, self.n_eff, problem=PAIRED
+                )
+                for name in names
+            }
         return {name: interval(data, name, self.confidence_level) for name in names}
 
     @cached_property
@@ -214,4 +227,5 @@ def score(
         for k, (label, n, weight) in enumerate(rows)
     )
     sizes = table.rows, table.total, effective_sample_size(table)
-    return Score(table, *sizes, **overall, classes=classes, confidence_level=level, clusters=clusters)  # type: ignore[arg-type]
+    paired = pairs_rows(y_true, sample_weight)
+    return Score(table, *sizes, **overall, classes=classes, confidence_level=level, clusters=clusters, paired=paired)  # type: ignore[arg-type]
