@@ -121,6 +121,22 @@ def test_batches_do_not_matter(folder, batch, monkeypatch):
         )
 
 
+@pytest.mark.parametrize("name", ["d.csv", "d.parquet"])
+def test_rows_without_a_group_are_a_group(name, tmp_path, monkeypatch):
+    """Whatever reads them: a column that is encoded already, and one of several chunks with gaps."""
+    monkeypatch.setattr(scan, "BATCH", 2)
+    frame = pl.DataFrame({"t": [0, 1, 1, 0, 1], "p": [0, 1, 0, 0, 1], "g": ["a", None, "b", None, "a"]})
+    frame.write_csv(tmp_path / name) if name == "d.csv" else frame.write_parquet(tmp_path / name)
+    expected = {"a": 2, "b": 1, None: 2}
+    assert {key: table.rows for key, table in wmcc.tabulate(tmp_path / name, "t", "p", by="g").items()} == expected
+    chunks = pa.chunked_array([["a", None], ["b", None, "a"]])
+    for column in (chunks, chunks.dictionary_encode()):
+        found = wmcc.tabulate(
+            pa.table({"t": frame["t"].to_arrow(), "p": frame["p"].to_arrow(), "g": column}), "t", "p", by="g"
+        )
+        assert {key: table.rows for key, table in found.items()} == expected
+
+
 def test_two_files_with_a_key(tmp_path):
     table = make_table().append_column("id", pa.array(range(ROWS)))
     pq.write_table(table.select(["id", "label", "area"]), tmp_path / "truth.parquet")

@@ -58,9 +58,12 @@ def group_codes(data: Any) -> tuple[Any, list[Any]]:
         found = data.to_frame("value").join(values, on="value", how="left", nulls_equal=True, maintain_order="left")
         return found["code"].to_numpy(), values["value"].to_list()
     if _is_arrow(data):
-        data = data.dictionary_encode(null_encoding="encode")
+        # Not null_encoding="encode": dictionaries with nulls cannot be unified, and columns that are encoded already
+        # would keep theirs.
+        data = data.dictionary_encode()
         data = data if hasattr(data, "buffers") else data.unify_dictionaries().combine_chunks()
-        return _values(data.indices), data.dictionary.to_pylist()
+        values = [*data.dictionary.to_pylist(), None]
+        return _values(data.indices.cast("int64").fill_null(len(values) - 1)), values
     codes, values = data.factorize(use_na_sentinel=False)
     return codes, values.tolist()
 
