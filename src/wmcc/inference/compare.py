@@ -90,14 +90,22 @@ def compare(
         several = predictions(y_true, *given, weight, {**options, **by}, names)
         data, chosen = several.joints(), several.names
     found, level = named_measure(asked["measure"]), checked_level(asked["confidence_level"])
-    least = None if margin is None else checked_number(margin, "margin")
-    if least is not None and least < 0:
-        raise InputError(f"margin is {margin!r}; expected how much lower a score may be, a number of at least 0.")
+    least = checked_margin(margin)
     pairs = {
         (chosen[i], chosen[j]): _compared(_read(joint), found, level, least, (chosen[i], chosen[j]))
         for (i, j), joint in data.items()
     }
     return next(iter(pairs.values())) if len(chosen) == 2 else Comparisons(chosen, pairs)
+
+
+def checked_margin(margin: Any) -> float | None:
+    """Return a margin, if it is one; None if nothing was asked."""
+    if margin is None:
+        return None
+    found = checked_number(margin, "margin")
+    if found < 0:
+        raise InputError(f"margin is {margin!r}; expected how much lower a score may be, a number of at least 0.")
+    return found
 
 
 def _read(data: Any) -> JointTable | Clusters:

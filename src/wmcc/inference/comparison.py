@@ -90,6 +90,14 @@ class Comparison:
             return f"{self.winner} scores higher than {b if self.winner == a else a}"
         return f"{a} and {b} are not told apart"
 
+    @property
+    def noninferiority(self) -> str | None:
+        """What was found of the margin, in a sentence; None if nothing was asked."""
+        if self.p_noninferior is None or self.margin is None:
+            return None
+        (a, b), shown = self.names, "is" if self.noninferior else "is not shown to be"
+        return f"{a} {shown} worse than {b} by less than {number(self.margin)}, or better"
+
     def _lines(self) -> list[str]:
         a, b = self.names
         scores = f"({a} {decimal(self.values[0])}, {b} {decimal(self.values[1])})"
@@ -100,10 +108,8 @@ class Comparison:
         how = f"se {decimal(self.se)}" + ("" if self.clusters is None else f", {self.clusters:,} clusters")
         lines = [f"{head}, {level} {decimal(self.low)} to {decimal(self.high)} ({how})"]
         lines.append(f"{probability(self.p_value)}: {self.verdict} {scores}")
-        if self.p_noninferior is not None and self.margin is not None:
-            shown = "is" if self.noninferior else "is not shown to be"
-            less = f"worse than {b} by less than {number(self.margin)}, or better"
-            lines.append(f"{probability(self.p_noninferior)}: {a} {shown} {less}")
+        if self.p_noninferior is not None:
+            lines.append(f"{probability(self.p_noninferior)}: {self.noninferiority}")
         return lines + [f"unreliable: {why}" for why in self.warnings]
 
     def __repr__(self) -> str:

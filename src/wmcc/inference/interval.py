@@ -269,6 +269,18 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     return answer(low, high, se, float(found.df), *warnings)
 
 
+def why_unsure(found: Mapping[str, Any]) -> list[str]:
+    """What to know of intervals or comparisons by title: each sentence once, with the titles unless it is of all."""
+    titles: dict[str, list[str]] = {}
+    for title, x in found.items():
+        for why in (*x.warnings, *((x.problem,) if x.problem else ())):
+            titles.setdefault(why, []).append(title)
+    return [
+        f"* Intervals{'' if len(these) == len(found) else ' of ' + ', '.join(these)}: {why}."
+        for why, these in titles.items()
+    ]
+
+
 def too_few(data: Any, n_eff: float) -> str | None:
     """Say so if there are too few rows or clusters to see how they vary."""
     count, what = (data.count, "clusters") if isinstance(data, Clusters) else (data.rows, "rows")

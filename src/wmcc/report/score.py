@@ -11,7 +11,7 @@ from typing import Any
 
 from ..inference import Diagnosis, Interval, effective_sample_size, interval
 from ..inference.diagnostics import diagnosed
-from ..inference.interval import PAIRED, checked_level
+from ..inference.interval import PAIRED, checked_level, why_unsure
 from ..labels import Label
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import ZeroDivision, as_table
@@ -142,18 +142,7 @@ class Score:
     def warnings(self) -> tuple[str, ...]:
         """What to know before relying on the numbers, a sentence each: of the weights, and of the intervals."""
         of_weights = [f"Weights: {sentence}." for sentence in self.diagnosis.warnings]
-        found: dict[str, list[str]] = {}
-        for name, x in self.intervals.items():
-            for why in (*x.warnings, *((x.problem,) if x.problem else ())):
-                found.setdefault(why, []).append(MEASURES[name].title)
-        everywhere = len(self.intervals)
-        return (
-            *of_weights,
-            *(
-                f"* Intervals{'' if len(titles) == everywhere else ' of ' + ', '.join(titles)}: {why}."
-                for why, titles in found.items()
-            ),
-        )
+        return (*of_weights, *why_unsure({MEASURES[name].title: x for name, x in self.intervals.items()}))
 
     def __repr__(self) -> str:
         parts = [grid(self._overall()), grid(self._classes()), *self._notes()]
