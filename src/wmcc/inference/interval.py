@@ -183,7 +183,7 @@ def interval(
     if pairs_rows(y_true, sample_weight):
         raise InputTypeError(f"{PAIRED}.", "give a weight per row.")
     if isinstance(y_true, Mapping):
-        tables = _tables(y_true)
+        tables = checked_tables(y_true)
         first = next(iter(tables.values()))
         _, asked = requested(first, y_pred, sample_weight, weight, options, asked)
         data: Any = Clusters(tables)
@@ -193,7 +193,7 @@ def interval(
                 "a Table was given; cluster belongs to its making.",
                 "give a dict of tables: wmcc.tabulate(..., by=...).",
             )
-        tables = _tables(tabulate(y_true, y_pred, sample_weight, weight, by=cluster, **options))
+        tables = checked_tables(tabulate(y_true, y_pred, sample_weight, weight, by=cluster, **options))
         _, asked = requested(next(iter(tables.values())), None, None, None, {}, asked)
         data = Clusters(tables)
     else:
@@ -209,7 +209,7 @@ def interval(
     return estimated(data, asked["measure"], level, asked["method"])
 
 
-def _tables(tables: Mapping[Any, Any]) -> Mapping[Any, Any]:
+def checked_tables(tables: Mapping[Any, Any]) -> Mapping[Any, Any]:
     """Refuse clusters that are none."""
     if not tables or not all(isinstance(table, Table) for table in tables.values()):
         raise InputTypeError("expected a dict of tables, one per cluster, as wmcc.tabulate(..., by=...) makes it.")

@@ -9,9 +9,10 @@ from html import escape
 from math import nan
 from typing import Any
 
-from ..inference import Diagnosis, Interval, effective_sample_size, interval
+from ..inference import Diagnosis, Interval, effective_sample_size
 from ..inference.diagnostics import diagnosed
-from ..inference.interval import PAIRED, checked_level, why_unsure
+from ..inference.influence import Clusters
+from ..inference.interval import PAIRED, checked_level, checked_tables, estimated, why_unsure
 from ..labels import Label
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import ZeroDivision, as_table
@@ -83,7 +84,6 @@ class Score:
     @cached_property
     def intervals(self) -> dict[str, Interval]:
         """How far each measure may be off because the rows are a sample: see `wmcc.interval`."""
-        data: Any = self.table if self.clusters is None else self.clusters
         names = [name for name in MEASURES if getattr(self, name) is not None]
         if self.paired:
             none = (nan,) * 4
@@ -93,7 +93,8 @@ class Score:
                 )
                 for name in names
             }
-        return {name: interval(data, name, self.confidence_level) for name in names}
+        data = self.table if self.clusters is None else Clusters(checked_tables(self.clusters))
+        return {name: estimated(data, MEASURES[name], self.confidence_level, "fisher") for name in names}
 
     @cached_property
     def diagnosis(self) -> Diagnosis:
