@@ -62,8 +62,8 @@ def group_codes(data: Any) -> tuple[Any, list[Any]]:
         # would keep theirs.
         data = data.dictionary_encode()
         data = data if hasattr(data, "buffers") else data.unify_dictionaries().combine_chunks()
-        values = [*data.dictionary.to_pylist(), None]
-        return _values(data.indices.cast("int64").fill_null(len(values) - 1)), values
+        known = [*data.dictionary.to_pylist(), None]
+        return _values(data.indices.cast("int64").fill_null(len(known) - 1)), known
     codes, values = data.factorize(use_na_sentinel=False)
     return codes, values.tolist()
 
