@@ -17,7 +17,7 @@ from ..text import number
 from .comparison import Comparison, Comparisons
 from .diagnostics import Sizes
 from .influence import Cells, Clusters, of_clusters, of_rows
-from .interval import FEW, FEW_CLUSTERS, checked_level, too_few
+from .interval import FAR_APART, FEW, FEW_CLUSTERS, checked_level, quietly, too_few
 from .pivot import Pivot
 
 FEW_DIFFERENT = 10.0
@@ -121,6 +121,7 @@ def _read(data: Any) -> JointTable | Clusters:
     return Clusters(data)
 
 
+@quietly
 def _compared(
     data: JointTable | Clusters, measure: Measure, level: float, margin: float | None, names: tuple[str, str]
 ) -> Comparison:
@@ -168,6 +169,8 @@ def _compared(
     t, first, second = joint.cells.T
     slope = slopes[0][t, first] - slopes[1][t, second]
     found = of_clusters(slope, data) if isinstance(data, Clusters) else of_rows(slope, cells)
+    if not np.isfinite(found.variance):
+        return answer(nan, nan, nan, nan, nan, None, problem=FAR_APART)
     if not found.variance > 1e-28:
         same = (
             "they predict the same for every row"

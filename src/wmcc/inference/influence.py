@@ -37,7 +37,8 @@ class Cells(NamedTuple):
         """Return them as vectors, in the order of the table."""
         n, most = table.n.reshape(-1), np.where(table.n > 0, table.w_max, 0.0).reshape(-1)
         w = table.w.reshape(-1)
-        total = float(w.sum())
+        with np.errstate(over="ignore"):  # an infinite total is not safe either
+            total = float(w.sum())
         if SAFE[0] < total < SAFE[1]:
             return cls(n, w / total, table.w2.reshape(-1) / total**2, most / total)
         bits, unit = _unit(table)
@@ -85,7 +86,8 @@ def of_rows(slope: FloatArray, cells: Cells) -> Influence:
     """
     most, n = cells.w_max, np.maximum(cells.n, 1)
     unit = np.where(most > 0, most, 1.0)
-    a, b = np.maximum(cells.w / unit, 1.0), cells.w2 / (unit * unit)  # Σ and Σ² of weights that are at most 1
+    a = np.maximum(cells.w / unit, 1.0)  # Σ and Σ² of weights that are at most 1
+    b = np.maximum(cells.w2 / unit / unit, a * a / n)  # which it is; Σw² of weights that hardly count may be lost
     ratio, least = b / a, b * b / n
     guess = n * ratio * ratio * ratio
     cubes = np.minimum(np.maximum(guess, b * ratio), b)

@@ -34,8 +34,11 @@ FEW_CLUSTERS = 10.0
 THIN = 1.5
 """How many times larger the variance would be with one more row of usual weight in each cell; beyond, the same."""
 
-
 PAIRED = "a weight matrix pairs rows, and its entries are no independent observations: there is no interval"
+FAR_APART = "the weights are too far apart in size for float64 to tell how much each row counts"
+
+quietly = np.errstate(over="ignore", invalid="ignore", divide="ignore")
+"""For what is looked at afterwards: whether it is finite."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -226,6 +229,7 @@ def checked_level(level: Any) -> float:
     return found
 
 
+@quietly
 def estimated(data: Table | Clusters, measure: Measure, level: float, method: str) -> Interval:
     """Interval of a measure of a table that can be scored."""
     table = data.whole if isinstance(data, Clusters) else data
@@ -243,6 +247,8 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
         return answer(nan, nan, nan, nan, problem=problem)
     slope = measure.slope(Shares.of(table), np.asarray(value)).reshape(-1)
     found = of_clusters(slope, data) if isinstance(data, Clusters) else of_rows(slope, cells)
+    if not np.isfinite(found.variance):
+        return answer(nan, nan, nan, nan, problem=FAR_APART)
     if not found.variance > 1e-28:  # nothing but rounding
         if clusters is not None:
             why = f"all {clusters:,} clusters moved it alike, so how clusters vary cannot be seen"
@@ -266,6 +272,8 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     if not Scale(measure).inside(value):
         return answer(nan, nan, se, found.df, problem=f"{measure.title} is at the end of its range")
     low, high = (float(x) for x in fisher(measure, np.asarray(value), cells, found, level))
+    if isnan(low) or isnan(high):
+        return answer(nan, nan, se, nan, problem=FAR_APART)
     return answer(low, high, se, float(found.df), *warnings)
 
 
