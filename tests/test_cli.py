@@ -41,6 +41,7 @@ def test_score_is_what_the_library_says():
             "label": c.label,
             "n": c.n,
             "weight": c.weight,
+            "n_eff": wmcc.diagnose(whole()).classes[whole().labels.index(c.label)].n_eff,
             **{m: getattr(c, m) for m in wmcc.CLASS_MEASURES},
         }
 
@@ -71,11 +72,11 @@ def test_score_as_csv():
 
 def test_score_for_people():
     said = run("score", "parcels.csv", *WEIGHTED).stdout
-    assert "ECC (R_K)               0.9017\n" in said
+    assert "ECC (R_K)               0.9017  0.8316 to 0.9398 *\n" in said
     assert "field    177  1,737.86     0.9731" in said
     assert "\x1b" not in said
     said = run("score", "parcels.csv", *WEIGHTED, "--format", "markdown").stdout
-    assert "| ECC (R\\_K) | 0.9017 |\n" in said
+    assert "| ECC (R\\_K) | 0.9017 | 0.8316 to 0.9398 \\* |\n" in said
     assert "| Class | Rows | Weight |" in said
 
 

@@ -9,7 +9,7 @@ import typer
 
 from . import options as o
 from . import output
-from .data import takes_data
+from .data import takes_data, takes_predictions
 from .guard import guarded
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def wmcc(
 Examples, on the sample that `wmcc sample -o parcels.csv` writes:
   $ wmcc score parcels.csv --true label --pred pred --weight area
   $ wmcc score parcels.csv --true label --pred pred --weight area --by region
+  $ wmcc score parcels.csv --true label --pred pred --weight area --confidence 0.9 --eps 0.1
   $ wmcc score parcels.csv --true label --pred pred --ignore water --format json
   $ wmcc tabulate parcels.csv --true label --pred pred -o table.json
   $ wmcc score table.json"""
@@ -65,6 +66,10 @@ Examples, on the sample that `wmcc sample -o parcels.csv` writes:
 @takes_data
 def score(
     request: "Request",
+    confidence: o.Confidence = 0.95,
+    cluster: o.Cluster = None,
+    eps: o.EpsToo = None,
+    relative: o.Relative = None,
     zero_division: o.ZeroDivision = "0",
     format: o.FormatOption = None,  # noqa: A002
     out: o.Out = None,
@@ -72,15 +77,17 @@ def score(
 ) -> None:
     """Score data or a stored table.
 
-    MCC, ECC, MPC1, MPC2, accuracy, balanced accuracy and kappa; precision, recall, F1, IoU and MCC of each class.
+    MCC, ECC, MPC1, MPC2, accuracy, balanced accuracy and kappa, with intervals for other rows and, with --eps, ranges
+    for other weights; precision, recall, F1, IoU and MCC of each class.
     Without --true and --pred, FILE is a table that `wmcc tabulate -o` or `wmcc merge -o` wrote.
     """
     output.check(out, request.files)
-    from . import blocks, records, scores
+    from ..inference.interval import checked_level
+    from . import records, robust, score_blocks, scores
 
-    division = scores.zero_division(zero_division)
-    result = scores.score_all(request.read(), division)
-    _write(result, format, out, records.scores_json, records.scores_csv, blocks.of_scores)
+    asked = scores.zero_division(zero_division), checked_level(confidence), robust.beside("ecc", eps, relative)
+    result = scores.score_all(request.clustered(cluster).read(), *asked)
+    _write(result, format, out, records.scores_json, records.scores_csv, score_blocks.of_scores)
 
 
 @app.command(
@@ -166,14 +173,10 @@ Examples, on the sample that `wmcc sample -o parcels.csv` writes:
   $ wmcc rank parcels.csv --true label --pred pred --pred pred_b --pred pred_c --weight area --eps 0.2 --no-radius"""
 )
 @guarded
+@takes_predictions
 def rank(
-    files: o.Files,
-    true: o.TrueColumn = None,
-    pred: o.Predictions = None,
-    weight: o.Weight = None,
-    engine: o.Engine = None,
-    labels: o.Labels = None,
-    ignore: o.Ignore = None,
+    request: "Request",
+    preds: list[str],
     measure: o.MeasureName = "ecc",
     eps: o.Eps = 0.1,
     relative: o.Relative = None,
@@ -190,14 +193,11 @@ def rank(
     The weights are the same for all of them, so it is the difference of two scores that is certified, for each pair;
     and how far weights may be off before the one that leads may be overtaken.
     """
+    output.check(out, request.files)
     from . import robust, robust_blocks, robust_records
-    from .request import Request
 
-    request = Request(files, true, None, weight, engine=engine, labels=labels or [], ignore=ignore or [])
-    request.check_ranked(pred or [])
-    output.check(out, files)
     asked = robust.Asked(measure, relative, [eps], {"gap": gap, "nodes": nodes, "seconds": seconds})
-    result = robust.rankings(request, pred or [], asked, not no_radius)
+    result = robust.rankings(request, preds, asked, not no_radius)
     _write(result, format, out, robust_records.rankings_json, robust_records.rankings_csv, robust_blocks.of_rankings)
 
 

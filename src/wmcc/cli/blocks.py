@@ -1,14 +1,12 @@
-"""Scores and tables for people: blocks of cells and sentences, before anybody has decided how to draw them."""
+"""Tables for people, and what all results for people are made of: blocks of cells and sentences."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..measures import CLASS_MEASURES, MEASURES
 from ..table import Table
-from ..text import decimal, number
-from .scores import Scored, Scores
+from ..text import number
 from .stored import Tables
 
 MOST_CLASSES = 50
@@ -16,6 +14,9 @@ MOST_CLASSES = 50
 
 MOST_CELLS = 100
 """Cells in such a list: the heaviest."""
+
+MOST_NOTES = 20
+"""Sentences about groups or pairs that are shown."""
 
 
 @dataclass
@@ -43,50 +44,6 @@ class Block:
     texts: int = 1
     styles: dict[tuple[int, int], str] = field(default_factory=dict)
     square: Table | None = None
-
-
-def of_scores(scores: Scores) -> list[Block]:
-    """The measures and the classes of one score; or a line for each group."""
-    if not scores.by:
-        one = scores.groups[()]
-        return [_overall(one), _classes(one)]
-    ways = [one.score for one in scores.groups.values() if one.score is not None]
-    shown = [m for m in MEASURES.values() if any(getattr(score, m.name) is not None for score in ways)]
-    ignored = any(one.table.ignored for one in scores.groups.values())
-    head = [*scores.by, *(m.title for m in shown), "Rows", *(["Ignored"] if ignored else []), "Weight", "Eff. size"]
-    rows = []
-    for key, one in scores.groups.items():
-        values = [None if one.score is None else getattr(one.score, m.name) for m in shown]
-        counts = [f"{one.table.rows:,}", *([f"{one.table.ignored:,}"] if ignored else []), number(one.table.total)]
-        n_eff = "—" if one.score is None else number(one.score.n_eff)
-        rows.append([*map(name_of, key), *("—" if x is None else decimal(x) for x in values), *counts, n_eff])
-    notes = [note for one in scores.groups.values() for note in one.notes]
-    return [Block(head=head, rows=rows, texts=len(scores.by), notes=notes)]
-
-
-def _overall(one: Scored) -> Block:
-    score, rows = one.score, []
-    for measure in MEASURES.values():
-        value = getattr(score, measure.name)
-        if value is not None:
-            rows.append([measure.title, decimal(value)])
-    rows.append(["Rows", f"{one.table.rows:,}"])
-    if one.table.ignored:
-        rows.append(["Rows ignored", f"{one.table.ignored:,}"])
-    rows.append(["Total weight", number(one.table.total)])
-    if score is not None:
-        rows.append(["Effective sample size", number(score.n_eff)])
-    return Block(head=["Measure", "Value"], rows=rows)
-
-
-def _classes(one: Scored) -> Block:
-    rows = []
-    for c in one.score.classes if one.score else ():
-        positive = one.table.positive is not None and c.label == one.table.positive
-        values = (decimal(getattr(c, name)) for name in CLASS_MEASURES)
-        rows.append([name_of(c.label) + " (positive)" * positive, f"{c.n:,}", number(c.weight), *values])
-    head = ["Class", "Rows", "Weight", *(m.title for m in CLASS_MEASURES.values())]
-    return Block(head=head, rows=rows, notes=list(one.notes))
 
 
 def of_tables(tables: Tables) -> list[Block]:
@@ -142,3 +99,9 @@ def _summary(table: Table, title: str) -> str:
 def name_of(label: Any) -> str:
     """A label, or a value of a column of groups."""
     return "missing" if label is None else str(label)
+
+
+def shown(notes: list[str]) -> list[str]:
+    """As many sentences as one reads."""
+    more = len(notes) - MOST_NOTES
+    return notes if more <= 0 else [*notes[:MOST_NOTES], f"… and {more:,} more; --format json has all."]

@@ -1,10 +1,10 @@
-"""The options that say what to tabulate, listed once for the commands that take them."""
+"""The options that say what to tabulate or to compare, listed once for the commands that take them."""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 
 from . import options as o
@@ -32,22 +32,57 @@ def _listed(
     """Only its signature counts: the names are those of the fields of `Request`."""
 
 
-OPTIONS = inspect.signature(_listed, eval_str=True).parameters
+def _listed_of_several(
+    files: o.Files,
+    true: o.TrueColumn = None,
+    pred: o.Predictions = None,
+    weight: o.Weight = None,
+    engine: o.Engine = None,
+    labels: o.Labels = None,
+    ignore: o.Ignore = None,
+) -> None:
+    """Only its signature counts: the names are those of the fields of `Request`, but there are several ``pred``."""
 
 
 def takes_data(command: Callable[Concatenate[Request, P], None]) -> Callable[..., None]:
     """Give a command these options before its own, and hand it what they ask for."""
 
-    @functools.wraps(command)
-    def run(**given: Any) -> None:
+    def asked(**chosen: Any) -> tuple[Request]:
         from .request import Request  # brings what reads files, which --help does without
 
-        chosen = {name: given.pop(name) for name in OPTIONS}
-        request = Request(**{name: value for name, value in chosen.items() if value is not None})
+        request = Request(**chosen)
         request.check()
-        command(request, **given)  # type: ignore[call-arg]
+        return (request,)
 
-    _, *own = inspect.signature(command).parameters.values()
-    run.__signature__ = inspect.Signature([*OPTIONS.values(), *own])  # type: ignore[attr-defined]
-    run.__annotations__ = {x.name: x.annotation for x in (*OPTIONS.values(), *own)}
+    return _with_options(command, _listed, asked)
+
+
+def takes_predictions(command: Callable[Concatenate[Request, list[str], P], None]) -> Callable[..., None]:
+    """Do the same for a command that compares classifiers, and hand it their columns as well."""
+
+    def asked(pred: Sequence[str] = (), **chosen: Any) -> tuple[Request, list[str]]:
+        from .request import Request
+
+        request, preds = Request(**chosen), list(pred)
+        request.check_predictions(preds)
+        return request, preds
+
+    return _with_options(command, _listed_of_several, asked)
+
+
+def _with_options(
+    command: Callable[..., None], listed: Callable[..., None], asked: Callable[..., tuple[Any, ...]]
+) -> Callable[..., None]:
+    """Let a command take what is listed too, and make its first arguments of that."""
+    options = inspect.signature(listed, eval_str=True).parameters
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        chosen = {name: given.pop(name) for name in options}
+        command(*asked(**{name: value for name, value in chosen.items() if value is not None}), **given)
+
+    # Options of its own have defaults; what it is handed has none.
+    own = [x for x in inspect.signature(command).parameters.values() if x.default is not x.empty]
+    run.__signature__ = inspect.Signature([*options.values(), *own])  # type: ignore[attr-defined]
+    run.__annotations__ = {x.name: x.annotation for x in (*options.values(), *own)}
     return run

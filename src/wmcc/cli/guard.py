@@ -53,9 +53,9 @@ def warn(sentence: str) -> None:
 def _tell(problem: Exception) -> None:
     if isinstance(problem, WmccError):
         sentence, _, hint = str(problem).partition("\n\nHint: ")
-        print(f"Error: {_MODEL.sub(_OPTION, sentence)}", file=sys.stderr)
+        print(f"Error: {_in_options(sentence)}", file=sys.stderr)
         if hint:
-            print(f"Hint: {_in_options(hint)}", file=sys.stderr)
+            print(f"Hint: {_in_options(_keywords(hint))}", file=sys.stderr)
         return
     what = str(problem).strip().partition("\n")[0]
     kind = "" if isinstance(problem, OSError) else f"{type(problem).__name__}: "
@@ -63,7 +63,12 @@ def _tell(problem: Exception) -> None:
     print("Hint: --traceback shows where this comes from.", file=sys.stderr)
 
 
-def _in_options(hint: str) -> str:
+def _in_options(sentence: str) -> str:
+    """What the library calls otherwise than its option."""
+    return _MODEL.sub(_OPTION, sentence).replace("confidence_level", "--confidence")
+
+
+def _keywords(hint: str) -> str:
     """The library's hints name keywords; here they are options."""
-    hint = _MODEL.sub(_OPTION, hint.replace("allow_unmatched=True", "--allow-unmatched"))
+    hint = hint.replace("allow_unmatched=True", "--allow-unmatched")
     return re.sub(r"\b(true|pred|weight|by|on|labels|ignore|positive|engine)=(?=[\s.,;)]|$)", r"--\1", hint)

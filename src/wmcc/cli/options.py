@@ -109,6 +109,26 @@ MeasureName = Annotated[
         autocompletion=complete.measures,
     ),
 ]
+Confidence = Annotated[
+    float, typer.Option("--confidence", metavar="X", help="How often intervals made this way hold the true score.")
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="COLUMN",
+        help="Column that says what rows belong together (scene, patient), and need not be independent.",
+        autocompletion=complete.columns,
+    ),
+]
+Margin = Annotated[
+    float | None,
+    typer.Option("--margin", metavar="X", help="How much lower the first may score and still be good enough."),
+]
+EpsToo = Annotated[
+    float | None,
+    typer.Option("--eps", metavar="X", help="Beside intervals, certify ranges for weights off by this much."),
+]
 Eps = Annotated[float, typer.Option("--eps", metavar="X", help="How far each weight may be off.")]
 SeveralEps = Annotated[
     list[float] | None,

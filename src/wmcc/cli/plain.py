@@ -48,9 +48,11 @@ def fitted(block: Block, room: int) -> list[Block]:
     block = _clean(block)
     if not block.head:
         return [block]
-    heads = [*block.head[: block.texts], *(shortened(x, max(12, room // 4)) for x in block.head[block.texts :])]
-    columns = range(block.texts, len(heads))
-    needs = {k: GAP + max(width(row[k]) for row in [heads, *block.rows]) for k in columns}
+    columns = range(block.texts, len(block.head))
+    cells = {k: max((width(row[k]) for row in block.rows), default=0) for k in columns}
+    # A head is as wide as what it stands over, or a quarter of the room.
+    heads = block.head[: block.texts] + [shortened(block.head[k], max(12, room // 4, cells[k])) for k in columns]
+    needs = {k: GAP + max(width(heads[k]), cells[k]) for k in columns}
     # Names may take half of the room, or all that the numbers leave of it.
     most = max(8, (max(room // 2, room - sum(needs.values())) - GAP * (block.texts - 1)) // block.texts)
     names = [[shortened(x, most) for x in row[: block.texts]] for row in [heads, *block.rows]]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from ..inference import Diagnosis, Interval
 from ..measures import CLASS_MEASURES, MEASURES
+from .robust import Asked
+from .robust_records import span
 from .scores import Scored, Scores
 from .stored import Tables
+from .written import as_csv, as_json, finite
 
 SCHEMA = 1
 """Version of the JSON of scores. Raise it when a field changes its meaning or goes; new fields may come."""
@@ -21,14 +23,14 @@ COMPANIONS = tuple(name for name in CLASS_MEASURES if name not in MEASURES)
 def scores_json(scores: Scores) -> str:
     """One score; or with groups a list of them."""
     if not scores.by:
-        data = {"schema": SCHEMA, **_score(scores.groups[()])}
+        data = {"schema": SCHEMA, **_score(scores.groups[()], scores.off)}
     else:
-        groups = [{"key": list(key), "score": _score(one)} for key, one in scores.groups.items()]
+        groups = [{"key": list(key), "score": _score(one, scores.off)} for key, one in scores.groups.items()]
         data = {"schema": SCHEMA, "by": list(scores.by), "groups": groups}
     return as_json(data)
 
 
-def _score(one: Scored) -> dict[str, Any]:
+def _score(one: Scored, off: Asked | None) -> dict[str, Any]:
     """Plain values of a score; what is undefined, or beyond float64, is null."""
     table, score = one.table, one.score
     return {
@@ -37,27 +39,59 @@ def _score(one: Scored) -> dict[str, Any]:
         "n_eff": finite(None if score is None else score.n_eff),
         "ignored": table.ignored,
         "positive": table.positive,
+        "clusters": None if score is None or score.clusters is None else len(score.clusters),
         "measures": {name: finite(getattr(score, name, None)) for name in MEASURES},
+        "intervals": {name: _interval(score.intervals.get(name) if score else None) for name in MEASURES},
+        **({} if off is None else {"ranges": {name: span(one.ranges.get(name)) for name in MEASURES}}),
         "classes": [
             {
                 "label": c.label,
                 "n": c.n,
                 "weight": finite(c.weight),
+                "n_eff": finite(size.n_eff),
                 **{name: finite(getattr(c, name)) for name in CLASS_MEASURES},
             }
-            for c in (score.classes if score else ())
+            for c, size in (zip(score.classes, score.diagnosis.classes, strict=True) if score else ())
         ],
+        "diagnosis": None if score is None else _diagnosis(score.diagnosis),
         "notes": list(one.notes),
+    }
+
+
+def _interval(found: Interval | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    numbers = {name: finite(getattr(found, name)) for name in ("low", "high", "se", "df", "n_eff")}
+    asked = {"method": found.method, "confidence_level": found.confidence_level}
+    return {**numbers, **asked, "status": found.status, "warnings": list(found.warnings), "problem": found.problem}
+
+
+def _diagnosis(found: Diagnosis) -> dict[str, Any]:
+    return {
+        "design_effect": finite(found.design_effect),
+        "heaviest_row": finite(found.heaviest_row),
+        "heaviest_cell": finite(found.heaviest_cell),
+        "cell": None if found.cell is None else list(found.cell),
+        "warnings": list(found.warnings),
     }
 
 
 def scores_csv(scores: Scores) -> str:
     """A line for each group as a whole, and one for each of its classes."""
-    names = ["scope", "class", *COUNTS, *MEASURES, *COMPANIONS]
+    names = ["scope", "class", *COUNTS, *MEASURES, *COMPANIONS, "clusters", "confidence_level"]
+    names += [f"{name}_{field}" for name in MEASURES for field in ("low", "high", "se", "status")]
+    if scores.off is not None:
+        names += ["model", "eps", *(f"{name}_range_{end}" for name in MEASURES for end in ("low", "high"))]
     lines: list[Sequence[Any]] = [[*scores.by, *names]]
     for key, one in scores.groups.items():
-        whole = _score(one)
-        record = {"scope": "all", **whole, **whole["measures"]}
+        whole = _score(one, scores.off)
+        record = {"scope": "all", **whole, **whole["measures"], "confidence_level": scores.level}
+        record |= {f"{name}_{field}": x for name, own in whole["intervals"].items() for field, x in (own or {}).items()}
+        if scores.off is not None:
+            record |= {"model": scores.off.model, "eps": scores.off.eps[0]}
+            record |= {
+                f"{name}_range_{end}": x for name, own in whole["ranges"].items() for end, x in (own or {}).items()
+            }
         lines.append([*key, *(record.get(name) for name in names)])
         for c in whole["classes"]:
             record = {"scope": "class", "class": c["label"], **c}
@@ -74,43 +108,3 @@ def tables_csv(tables: Tables) -> str:
         for row, (t, p) in enumerate(zip(cells["true"], cells["pred"], strict=True)):
             lines.append([*key, table.labels[t], table.labels[p], *(cells[name][row] for name in names)])
     return as_csv(lines)
-
-
-def as_json(data: dict[str, Any]) -> str:
-    """A line for each field; a list of plain values, such as a row of a table, is on one."""
-    return _written(data, "") + "\n"
-
-
-def _written(value: Any, indent: str) -> str:
-    deeper = indent + "  "
-    if isinstance(value, dict):
-        items = [f"{json.dumps(name)}: {_written(x, deeper)}" for name, x in value.items()]
-    elif isinstance(value, list) and any(isinstance(x, (list, dict)) for x in value):
-        items = [_written(x, deeper) for x in value]
-    else:
-        return json.dumps(value, allow_nan=False)
-    first, last = "{}" if isinstance(value, dict) else "[]"
-    return f"{first}\n{deeper}" + f",\n{deeper}".join(items) + f"\n{indent}{last}"
-
-
-def as_csv(lines: Iterable[Sequence[Any]]) -> str:
-    """Lines of fields; the first has their names."""
-    return "".join(",".join(map(_field, line)) + "\n" for line in lines)
-
-
-def _field(value: Any) -> str:
-    """One field; None is an empty one, the empty text is in quotes. A lone carriage return needs them too."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if not isinstance(value, str):
-        return repr(value)
-    if value and value == value.strip() and not any(x in value for x in '",\n\r'):
-        return value
-    return '"' + value.replace('"', '""') + '"'
-
-
-def finite(x: float | None) -> float | None:
-    """A number that JSON can hold, or None."""
-    return x if x is not None and math.isfinite(x) else None

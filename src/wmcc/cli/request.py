@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import InputError
 from ..sources import tabulate
 from ..sources.files import find, is_address
+from ..table import Table
 from . import labels
 from .startup import load
-from .stored import Tables, plain, read
+from .stored import Key, Tables, plain, read
 
 SMALL = 1 << 26
 """Bytes that are read before a progress bar could be looked at."""
@@ -34,6 +35,7 @@ class Request:
     join: str | None = None
     on: list[str] = field(default_factory=list)
     allow_unmatched: bool = False
+    cluster: str | None = None
 
     @property
     def is_stored(self) -> bool:
@@ -58,12 +60,28 @@ class Request:
             if getattr(self, name) not in (None, [], False):
                 raise InputError(sentence.format(f"--{name.replace('_', '-')}"))
 
-    def check_ranked(self, preds: list[str]) -> None:
-        """Refuse what is no request to rank the predictions in these columns."""
+    def clustered(self, cluster: str | None) -> Request:
+        """Ask for the tables of clusters as well, which a column names."""
+        if cluster is None:
+            return self
+        if self.is_stored:
+            raise InputError(
+                "--cluster names a column of data, whose columns of labels --true and --pred name; "
+                "a stored table does not tell which of its rows belong together."
+            )
+        if cluster in self.by:
+            raise InputError(
+                f"--cluster and --by both name {cluster!r}: each group would be a single cluster.",
+                "name a column that has several values in each group, or leave one of them out.",
+            )
+        return replace(self, cluster=cluster)
+
+    def check_predictions(self, preds: list[str]) -> None:
+        """Refuse what is no request to compare the predictions in these columns."""
         if self.true is None or len(preds) < 2:
             raise InputError(
-                "expected --true, and --pred at least twice: the columns of the truth and of predictions to be ranked.",
-                "a stored table has one prediction; a ranking needs the rows.",
+                "expected --true, and --pred at least twice: the columns of the truth and of what is to be compared.",
+                "a stored table has one prediction; to compare needs the rows.",
             )
         twice = next((name for name in preds if preds.count(name) > 1), None)
         if twice is not None:
@@ -87,15 +105,31 @@ class Request:
         options |= {"weight": self.weight, "true": self.true, "pred": self.pred}
         if self.join is not None:
             options |= {"y_pred": self.join, "on": self.on, "allow_unmatched": self.allow_unmatched}
+        if self.cluster is not None:
+            return self._by_cluster(tabulate(data, by=[*self.by, self.cluster], **options))
         if not self.by:
             return Tables((), {(): tabulate(data, **options)})
         groups = tabulate(data, by=self.by, **options)
         return Tables(tuple(self.by), {tuple(map(plain, key)): table for key, table in groups.items()})
 
+    def _by_cluster(self, tables: dict[Key, Table]) -> Tables:
+        """Tables of groups, and in each the tables of its clusters, from those of both."""
+        lost = sum(table.rows for key, table in tables.items() if key[-1] is None)
+        if lost:
+            raise InputError(
+                f"{lost:,} rows have no cluster in the column {self.cluster!r}.",
+                "leave them out, or give each one of its own.",
+            )
+        clusters: dict[Key, dict[Any, Table]] = {} if self.by else {(): {}}
+        for (*key, cluster), table in tables.items():
+            clusters.setdefault(tuple(map(plain, key)), {})[cluster] = table
+        groups = {key: sum(own.values(), Table.empty()) for key, own in clusters.items()}
+        return Tables(tuple(self.by), groups, clusters)
+
     def opened(self, preds: Sequence[str | None]) -> tuple[Any, dict[str, Any]]:
         """Return the data, as the library takes them, and how to read them and their labels."""
         data: Any = self.files[0] if len(self.files) == 1 else self.files
-        load(arrow=not self.by and self.join is None and self.engine in (None, "arrow"))
+        load(arrow=not self.by and self.cluster is None and self.join is None and self.engine in (None, "arrow"))
         sides = [(data, self.true), *((self.join or data, pred) for pred in preds)]
         options = {"engine": self.engine, "progress": None if self._is_large() else False}
         return data, options | self._labels(sides)
@@ -104,7 +138,7 @@ class Request:
         """Labels of the kind that the columns hold; the columns are looked at only where a label is given."""
         if not (self.labels or self.ignore or self.positive is not None):
             return {}
-        taken = {*self.on, *self.by, *([self.weight] if self.weight else [])}
+        taken = {*self.on, *self.by, *(name for name in (self.weight, self.cluster) if name is not None)}
         kind = labels.kind_of(sides, taken, self.engine, self.join is not None)
         found: dict[str, Any] = {}
         if self.labels:

@@ -68,6 +68,16 @@ class Asked:
         return {name: x for name, x in self.limits.items() if x is not None}
 
 
+def beside(measure: str, eps: float | None, relative: bool | None) -> Asked | None:
+    """How weights may be off, where that is asked beside sampling errors; None if it is not."""
+    if eps is not None:
+        return Asked(measure, relative, [eps])
+    if relative is not None:
+        raise InputError(f"--{'relative' if relative else 'absolute'} goes with --eps, how far each weight may be off.")
+    named_measure(measure)
+    return None
+
+
 class Found(NamedTuple, Generic[T]):
     """One answer per table. It is None, and the notes say why, where there is none."""
 

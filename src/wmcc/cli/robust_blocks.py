@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..inference import Comparison
 from ..measures import MEASURES
 from ..robustness import Certificate, End, Radius, Ranking
 from ..robustness.box import Condition
@@ -12,6 +13,7 @@ from .blocks import Block, name_of
 from .robust import Found, Ranked
 
 GAPS = "An end with a gap is a bound: it is certain, and a value no further from it than the gap is attained."
+BOUNDS = "An end is a bound: no weights cross it, and some come near;"
 
 
 def of_certificates(found: Found[list[Certificate]]) -> list[Block]:
@@ -22,8 +24,8 @@ def of_certificates(found: Found[list[Certificate]]) -> list[Block]:
         if certificates is None:
             rows.append([*names, *["—"] * 4])
         for c in certificates or ():
-            off = "their bounds" if c.model == "bounds" else _off(c.eps, c.model)
-            rows.append([*names, off, decimal(c.value), _end(c.lower), _end(c.upper)])
+            by = "their bounds" if c.model == "bounds" else off(c.eps, c.model)
+            rows.append([*names, by, decimal(c.value), _end(c.lower), _end(c.upper)])
             ends += [c.lower, c.upper]
             eps = "" if c.model == "bounds" else f"ε = {number(c.eps)}"
             conditions.append((", ".join(filter(None, [found.tables.title(key), eps])), c.conditions))
@@ -48,9 +50,9 @@ def of_rankings(ranked: Ranked) -> list[Block]:
     """The range of each difference; before it, for more than two, who beats whom."""
     pairs = list(ranked.found.pairs.values())
     first = pairs[0]
-    title = f"{MEASURES[first.measure].title}, each weight off by up to {_off(first.eps, first.model)}"
+    title = f"{MEASURES[first.measure].title}, each weight off by up to {off(first.eps, first.model)}"
     head = ["First", "Second", "First − second", "Lowest", "Highest"]
-    rows = [[*_scores(pair), decimal(pair.difference), _end(pair.lower), _end(pair.upper)] for pair in pairs]
+    rows = [[*scores_of(pair), decimal(pair.difference), _end(pair.lower), _end(pair.upper)] for pair in pairs]
     if ranked.with_radius:
         head += ["Certain up to", "Broken at"]
         rows = [[*row, *_radius(pair.radius)] for row, pair in zip(rows, pairs, strict=True)]
@@ -70,11 +72,13 @@ def _matrix(ranked: Ranked, title: str) -> Block:
     return Block(title, ["", *names], rows)
 
 
-def _scores(pair: Ranking) -> list[str]:
+def scores_of(pair: Ranking | Comparison) -> list[str]:
+    """Both classifiers with their scores."""
     return [f"{name} {decimal(value)}" for name, value in zip(pair.names, pair.values, strict=True)]
 
 
-def _off(eps: float, model: str) -> str:
+def off(eps: float, model: str) -> str:
+    """How far weights are off."""
     return f"{number(100 * eps)} %" if model == "relative" else number(eps)
 
 
@@ -83,22 +87,44 @@ def _end(end: End) -> str:
 
 
 def _radius(one: Radius) -> list[str]:
-    return [_off(one.safe, one.model), "—" if one.broken is None else _off(one.broken, one.model)]
+    return [off(one.safe, one.model), "—" if one.broken is None else off(one.broken, one.model)]
 
 
 def _reasons(found: Found[list[Certificate]] | Found[Radius]) -> list[str]:
     return [note for notes in found.notes.values() for note in notes]
 
 
+def span(found: Certificate | Ranking | None) -> str:
+    """A range beside an interval, in one cell: a dagger says that an end is a bound."""
+    if found is None:
+        return "—"
+    return f"{decimal(found.low)} to {decimal(found.high)}" + " †" * (not _exact(found))
+
+
+def notes_of_spans(found: Iterable[tuple[str, Certificate | Ranking]], command: str) -> list[str]:
+    """What to know of such ranges; ``command`` is the one that says more."""
+    found = list(found)
+    notes = [] if all(_exact(one) for _, one in found) else [f"† {BOUNDS} `wmcc {command}` says how near."]
+    return notes + _unmet((where, one.conditions) for where, one in found)
+
+
+def _exact(found: Certificate | Ranking) -> bool:
+    return found.lower.exact and found.upper.exact
+
+
 def _notes(ends: list[End], conditions: Iterable[tuple[str, tuple[Condition, ...]]]) -> list[str]:
     """What to know of bounds, and where something that a range rests on does not hold."""
+    return [*([] if all(end.exact for end in ends) else [GAPS]), *_unmet(conditions)]
+
+
+def _unmet(conditions: Iterable[tuple[str, tuple[Condition, ...]]]) -> list[str]:
     unmet: dict[str, list[str]] = {}
     for where, these in conditions:
         for condition in these:
             if not condition.met:
                 unmet.setdefault(condition.sentence, []).append(where)
-    notes = [] if all(end.exact for end in ends) else [GAPS]
+    notes = []
     for sentence, places in unmet.items():
-        where = "; ".join(filter(None, places))
+        where = "; ".join(dict.fromkeys(filter(None, places)))
         notes.append(f"Not so {f'for {where}' if where else 'here'}: {sentence}.")
     return notes

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from ..robustness import Certificate, End, Radius, Ranking
 from ..robustness.box import Condition
 from ..table import Table
-from .records import as_csv, as_json, finite
 from .robust import Found, Ranked
+from .written import as_csv, as_json, finite
 
 SCHEMA = 1
 """Version of these forms of JSON. Raise it when a field changes its meaning or goes; new fields may come."""
@@ -108,7 +108,7 @@ def certificates_csv(found: Found[list[Certificate]]) -> str:
         if certificates is None:
             lines.append([*first, *[None] * (2 + len(ENDS))])
         for c in certificates or ():
-            lines.append([*first, finite(c.eps), c.value, *_ends(c)])
+            lines.append([*first, finite(c.eps), c.value, *ends(c)])
     return as_csv(lines)
 
 
@@ -129,10 +129,18 @@ def rankings_csv(ranked: Ranked) -> str:
     for pair in ranked.found.pairs.values():
         radius = [pair.radius.safe, pair.radius.broken] if ranked.with_radius else [None, None]
         asked = [*pair.names, pair.measure, pair.model, pair.eps, *pair.values, pair.difference]
-        lines.append([*asked, *_ends(pair), pair.winner, pair.verdict, *radius])
+        lines.append([*asked, *ends(pair), pair.winner, pair.verdict, *radius])
     return as_csv(lines)
 
 
-def _ends(of: Certificate | Ranking) -> list[Any]:
-    ends = [x for end in (of.lower, of.upper) for x in (end.bound, end.attained, end.exact)]
-    return [*ends, all(c.met for c in of.conditions)]
+def ends(of: Certificate | Ranking) -> list[Any]:
+    """Values of the fields `ENDS`."""
+    both = [x for end in (of.lower, of.upper) for x in (end.bound, end.attained, end.exact)]
+    return [*both, all(c.met for c in of.conditions)]
+
+
+def span(of: Certificate | Ranking | None) -> dict[str, Any] | None:
+    """A range beside an interval, without witnesses."""
+    if of is None:
+        return None
+    return {"model": of.model, "eps": of.eps, **dict(zip(ENDS, ends(of), strict=True))}

@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from ..errors import InputError, UndefinedMeasureWarning, WmccError
+from ..errors import InputError, UndefinedMeasureError, UndefinedMeasureWarning, WmccError
 from ..report import Score, score
+from ..robustness import Certificate, certify
+from ..robustness.request import checked_model
 from ..table import Table
 from .guard import warn
+from .robust import Asked
 from .stored import Key, Tables
 
 
 class Scored(NamedTuple):
-    """A group's table and its score; the score is None, and the notes say why, where it cannot be scored."""
+    """A group's table and its score; the score is None, and the notes say why, where it cannot be scored.
+
+    ``ranges`` are those of the measures when weights may be off; none where nobody asked, or a measure is undefined.
+    """
 
     table: Table
     score: Score | None
     notes: tuple[str, ...]
+    ranges: dict[str, Certificate]
 
 
 class Scores(NamedTuple):
-    """One score per group; one of the empty key where nothing was grouped."""
+    """One score per group, one of the empty key where nothing was grouped; and how weights may be off."""
 
     tables: Tables
     groups: dict[Key, Scored]
+    level: float
+    off: Asked | None
 
     @property
     def by(self) -> tuple[str, ...]:
@@ -42,28 +52,40 @@ def zero_division(text: str) -> Any:
         raise InputError(f"--zero-division is {text!r}; expected a number, nan, warn or raise.") from None
 
 
-def score_all(tables: Tables, division: Any) -> Scores:
+def score_all(tables: Tables, division: Any, level: float = 0.95, off: Asked | None = None) -> Scores:
     """Score each table. A group of weight zero is noted, not an end to all others; alone it is an error."""
-    groups = {key: _scored(tables, key, division) for key in tables.groups}
+    groups = {key: _scored(tables, key, division, level, off) for key in tables.groups}
     if groups and all(one.score is None for one in groups.values()):
         raise InputError(next(iter(groups.values())).notes[0])
-    return Scores(tables, groups)
+    return Scores(tables, groups, level, off)
 
 
-def _scored(tables: Tables, key: Key, division: Any) -> Scored:
+def _scored(tables: Tables, key: Key, division: Any, level: float, off: Asked | None) -> Scored:
     table, name = tables.groups[key], tables.title(key)
     where = f"{name}: " if name else ""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UndefinedMeasureWarning)
         try:
-            result = score(table, zero_division=division)
+            result = score(table, zero_division=division, confidence_level=level)
         except InputError as problem:
             if not tables.by:
                 raise
-            return Scored(table, None, (f"{where}{str(problem).partition(chr(10))[0]}",))
+            return Scored(table, None, (f"{where}{str(problem).partition(chr(10))[0]}",), {})
         except WmccError as problem:
             raise type(problem)(f"{where}{problem}") from None
     for sentence in dict.fromkeys(str(w.message) for w in caught):
         warn(f"{where}{sentence}")
+    if tables.clusters is not None:
+        result = replace(result, clusters=tables.clusters[key])
     notes = (f"{where}{result.disagreement}",) if result.disagreement else ()
-    return Scored(table, result, notes)
+    return Scored(table, result, notes, {} if off is None else _ranges(result, off))
+
+
+def _ranges(result: Score, off: Asked) -> dict[str, Certificate]:
+    found = {}
+    for name in result.intervals:
+        try:
+            found[name] = certify(result.table, name, off.eps[0], checked_model(off.model))
+        except UndefinedMeasureError:
+            continue  # its interval says so
+    return found

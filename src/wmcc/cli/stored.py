@@ -36,10 +36,13 @@ class Tables(NamedTuple):
         Columns that rows were grouped by; none for a table alone.
     groups
         Tables by key: a string, number, boolean or None for each column.
+    clusters
+        Of each group the tables of its clusters, where rows belong together; None where they do not.
     """
 
     by: tuple[str, ...]
     groups: dict[Key, Table]
+    clusters: dict[Key, dict[Any, Table]] | None = None
 
     def title(self, key: Key) -> str:
         """Name a group."""
