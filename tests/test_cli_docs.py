@@ -9,7 +9,7 @@ import pytest
 from cli_helpers import examples, put_sample, run, shell
 
 DOCS = Path(__file__).parent.parent / "docs" / "cli.md"
-COMMANDS = ["score", "certify", "radius", "rank", "tabulate", "merge", "show", "sample"]
+COMMANDS = ["score", "compare", "certify", "radius", "rank", "tabulate", "merge", "show", "sample"]
 
 
 @pytest.fixture(autouse=True)
@@ -46,11 +46,16 @@ def played(block):
     return "".join(f"{line}\n{shell(line)}" for line in re.findall(r"^\$ .*$", block, re.MULTILINE))
 
 
+def without_last_digits(text):
+    """Logarithms and the like are not the same to the last bit on every processor, and intervals are made of them."""
+    return re.sub(r"\d+\.\d{9,}(e-?\d+)?", lambda m: f"{float(m[0]):.9g}", text)
+
+
 def test_the_examples_of_the_docs_print_what_they_say():
     found = blocks(DOCS.read_text())
     assert len(found) >= 8
     for block in found:
-        assert played(block) == block
+        assert without_last_digits(played(block)) == without_last_digits(block)
 
 
 def test_the_docs_show_every_command_and_name_every_option():

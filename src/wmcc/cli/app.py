@@ -93,6 +93,42 @@ def score(
 @app.command(
     epilog="""\b
 Examples, on the sample that `wmcc sample -o parcels.csv` writes:
+  $ wmcc compare parcels.csv --true label --pred pred --pred pred_c --weight area
+  $ wmcc compare parcels.csv --true label --pred pred --pred pred_b --weight area --cluster region --margin 0.02
+  $ wmcc compare parcels.csv --true label --pred pred --pred pred_b --pred pred_c --weight area --eps 0.1"""
+)
+@guarded
+@takes_predictions
+def compare(
+    request: "Request",
+    preds: list[str],
+    measure: o.MeasureName = "ecc",
+    confidence: o.Confidence = 0.95,
+    cluster: o.Cluster = None,
+    margin: o.Margin = None,
+    eps: o.EpsToo = None,
+    relative: o.Relative = None,
+    format: o.FormatOption = None,  # noqa: A002
+    out: o.Out = None,
+    traceback: o.Traceback = False,
+) -> None:
+    """Compare classifiers on the same rows, and tell a difference from chance.
+
+    The difference of their scores for each pair, with its interval and a p-value, which is corrected for the number of
+    pairs; with --eps the range that it has for other weights.
+    """
+    output.check(out, request.files)
+    from . import comparison_blocks, comparison_records, comparisons, robust
+
+    asked = comparisons.Asked(measure, confidence, margin, robust.beside(measure, eps, relative))
+    result = comparisons.compared(request.clustered(cluster), preds, asked)
+    text = comparison_records.comparisons_json, comparison_records.comparisons_csv
+    _write(result, format, out, *text, comparison_blocks.of_comparisons)
+
+
+@app.command(
+    epilog="""\b
+Examples, on the sample that `wmcc sample -o parcels.csv` writes:
   $ wmcc certify parcels.csv --true label --pred pred --weight area --eps 0.05 --eps 0.2
   $ wmcc certify parcels.csv --true label --pred pred --weight area --by region
   $ wmcc certify parcels.csv --true label --pred pred --weight area --measure kappa --eps 0.05 --absolute
