@@ -83,7 +83,7 @@ def of_rows(slope: FloatArray, cells: Cells) -> Influence:
     A table has no Σw³ and no Σw⁴. Per cell they are taken to be those of log-normal weights of the same n, Σw and Σw²,
     and are kept within what n, Σw, Σw² and the largest weight allow.
     """
-    most, n = cells.w_max, np.maximum(cells.n, 1)
+    most, n = cells.w_max, np.maximum(cells.n, 1.0)  # floats: the cube of a number of rows is beyond 64 bits
     unit = np.where(most > 0, most, 1.0)
     a, b = np.maximum(cells.w / unit, 1.0), cells.w2 / (unit * unit)  # Σ and Σ² of weights that are at most 1
     cubes = np.minimum(np.maximum(n * (b / a) ** 3, b * b / a), b)
