@@ -211,7 +211,7 @@ def _different(joint: JointTable, cells: Cells) -> float:
 
 
 def _warnings(joint: JointTable, different: float, n_eff: float, clusters: int | None) -> tuple[str, ...]:
-    why = list(Sizes.of(joint.labels, Cells.of(joint.first)).warnings(FEW, "true"))
+    why = list(Sizes.of(joint.first).warnings(FEW, "true"))
     if clusters is not None and n_eff < FEW_CLUSTERS:
         why.insert(0, f"the weight is that of {number(n_eff, 3)} clusters of equal weight")
     if different < FEW_DIFFERENT:

@@ -13,7 +13,6 @@ from ..errors import InputError
 from ..labels import Label
 from ..measures.base import as_table, check_scorable
 from ..measures.request import checked_number
-from ..measures.stacks import over
 from ..sources.columns import weight_array
 from ..table import Table
 from ..text import grid, html_table, number
@@ -31,10 +30,19 @@ def effective_sample_size(table: Table) -> float:
     """
     check_scorable(as_table(table))
     w, w2 = table.w_exact.sum(), table.w2_exact.sum()
+    return _worth(w.integers(), w2.integers(), 2 * w.exponent - w2.exponent)
+
+
+def _worth(w: int, w2: int, shift: int) -> float:
+    """Return (Σw)² / Σw², where the unit of the first is so many bits larger; 0 if there is no weight."""
+    n, d = w * w << max(shift, 0), w2 << max(-shift, 0)
+    return n / d if d else 0.0
+
+
+def _by_class(table: Table, axis: int) -> FloatArray:
+    w, w2 = table.w_exact.sum(axis), table.w2_exact.sum(axis)
     shift = 2 * w.exponent - w2.exponent
-    n, d = w.integers() ** 2, w2.integers()
-    ratio: float = (n << shift) / d if shift >= 0 else n / (d << -shift)
-    return ratio
+    return np.array([_worth(a, b, shift) for a, b in zip(w.integers(), w2.integers(), strict=True)])
 
 
 class Sizes(NamedTuple):
@@ -46,12 +54,9 @@ class Sizes(NamedTuple):
     pred: FloatArray
 
     @classmethod
-    def of(cls, labels: tuple[Label, ...], cells: Cells) -> Sizes:
-        """Sizes from the cells of a table that has weight; 0 for a class without."""
-        K = len(labels)
-        w, w2 = (x.reshape(K, K) for x in (cells.w, cells.w2))
-        true, pred = (over(w.sum(axis=axis) ** 2, w2.sum(axis=axis)) for axis in (1, 0))
-        return cls(labels, 1 / float(cells.w2.sum()), true, pred)
+    def of(cls, table: Table) -> Sizes:
+        """Sizes of a table that has weight; 0 for a class without."""
+        return cls(table.labels, effective_sample_size(table), _by_class(table, 1), _by_class(table, 0))
 
     def warnings(self, least: float, *sides: str) -> tuple[str, ...]:
         """Name classes that rest on fewer than ``least`` effective observations; absent ones are not meant.
@@ -196,16 +201,16 @@ def diagnosed(table: Table, limits: dict[str, float] = LIMITS, by_class: bool = 
     """Diagnosis of a table, by limits that are named as the arguments of `diagnose`."""
     check_scorable(table)
     cells = Cells.of(table)
-    sizes = Sizes.of(table.labels, cells)
-    all_rows, effect = effective_sample_size(table), table.rows / sizes.all
+    sizes = Sizes.of(table)
+    effect = table.rows / sizes.all
     classes = zip(
         table.labels, table.n.sum(axis=1).tolist(), table.true_sums.tolist(), sizes.true.tolist(), strict=True
     )
     row, cell = float(cells.w_max.max()), int(np.argmax(cells.w))
     a, b = divmod(cell, len(table.labels))
     warnings = []
-    if all_rows < limits["n_eff"] or effect >= limits["design_effect"]:
-        warnings.append(f"{table.rows:,} rows are worth {number(all_rows, 3)} of equal weight")
+    if sizes.all < limits["n_eff"] or effect >= limits["design_effect"]:
+        warnings.append(f"{table.rows:,} rows are worth {number(sizes.all, 3)} of equal weight")
     if by_class:
         warnings += sizes.warnings(limits["class_n_eff"], "true")
     if row > limits["row_share"]:
@@ -213,7 +218,7 @@ def diagnosed(table: Table, limits: dict[str, float] = LIMITS, by_class: bool = 
     return Diagnosis(
         table.rows,
         table.total,
-        all_rows,
+        sizes.all,
         effect,
         tuple(ClassSize(*c) for c in classes) if by_class else (),
         row,

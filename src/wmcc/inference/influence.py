@@ -7,6 +7,7 @@ g moved it by u = w·g, and the u of all rows add up to zero. Var(M) ≈ Σu². 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import frexp
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,12 +26,29 @@ SAFE = (1e-100, 1e100)
 
 
 class Cells(NamedTuple):
-    """Sums of the occupied cells of a table, in units of its total weight."""
+    """Sums of the occupied cells of a table, in units of its total weight.
+
+    Parameters
+    ----------
+    n, w, w2, w_max
+        Rows, Σw, Σw² and largest weight.
+    tiny
+        Places of cells whose Σw² may be below the smallest float64, and there Σw² / w_max².
+    """
 
     n: IntArray
     w: FloatArray
     w2: FloatArray
     w_max: FloatArray
+    tiny: tuple[Any, Any] = (slice(0), ())
+
+    @property
+    def evenness(self) -> FloatArray:
+        """Σw² / w_max²: how many rows of the largest weight each cell is worth."""
+        out = np.zeros_like(self.w)
+        np.divide(self.w2, self.w_max * self.w_max, out=out, where=self.w_max > SAFE[0])
+        out[self.tiny[0]] = self.tiny[1]
+        return out
 
     @classmethod
     def of(cls, table: Summed) -> Cells:
@@ -39,10 +57,13 @@ class Cells(NamedTuple):
         w = table.w.reshape(-1)
         total = float(w.sum())
         if SAFE[0] < total < SAFE[1]:
-            return cls(n, w / total, table.w2.reshape(-1) / total**2, most / total)
-        bits, unit = _unit(table)
-        w, w2 = (_shifted(x, -k * bits).reshape(-1) / unit**k for k, x in ((1, table.w_exact), (2, table.w2_exact)))
-        return cls(n, w, w2, np.ldexp(most, -bits) / unit)
+            w, w2, shares = w / total, table.w2.reshape(-1) / total**2, most / total
+        else:
+            bits, unit = _unit(table)
+            w, w2 = (_shifted(x, -k * bits).reshape(-1) / unit**k for k, x in ((1, table.w_exact), (2, table.w2_exact)))
+            shares = np.ldexp(most, -bits) / unit
+        tiny = np.flatnonzero((most > 0) & (shares <= SAFE[0]))
+        return cls(n, w, w2, shares, (tiny, _evenness(table.w2_exact, tiny, most[tiny])))
 
 
 def _unit(table: Summed) -> tuple[int, float]:
@@ -50,6 +71,18 @@ def _unit(table: Summed) -> tuple[int, float]:
     total = table.w_exact.sum()
     bits = int(total.integers()).bit_length() + total.exponent
     return bits, float(_shifted(total, -bits))
+
+
+def _evenness(squares: Exact, places: Any, most: FloatArray) -> list[float]:
+    """Σw² of some cells in units of their largest weight's square, exactly."""
+    out = []
+    for place, largest in zip(places.tolist(), most.tolist(), strict=True):
+        total = squares.take(np.unravel_index(place, squares.shape))
+        mantissa, bits = frexp(largest)
+        shift, square = total.exponent - 2 * bits + 106, int(mantissa * 2**53) ** 2
+        n = int(total.integers())
+        out.append((n << shift) / square if shift >= 0 else n / (square << -shift))
+    return out
 
 
 def _shifted(x: Exact, bits: int) -> FloatArray:
@@ -83,9 +116,9 @@ def of_rows(slope: FloatArray, cells: Cells) -> Influence:
     A table has no Σw³ and no Σw⁴. Per cell they are taken to be those of log-normal weights of the same n, Σw and Σw²,
     and are kept within what n, Σw, Σw² and the largest weight allow.
     """
-    most, n = cells.w_max, np.maximum(cells.n, 1.0)  # floats: the cube of a number of rows is beyond 64 bits
-    unit = np.where(most > 0, most, 1.0)
-    a, b = np.maximum(cells.w / unit, 1.0), cells.w2 / (unit * unit)  # Σ and Σ² of weights that are at most 1
+    most, b = cells.w_max, cells.evenness
+    n = np.maximum(cells.n, 1.0)  # in float64: the cube of a number of rows is beyond 64 bits
+    a = np.maximum(cells.w / np.where(most > 0, most, 1.0), 1.0)  # Σ and Σ² of weights that are at most 1
     cubes = np.minimum(np.maximum(n * (b / a) ** 3, b * b / a), b)
     fourths = np.minimum(np.maximum(n**3 * b**6 / a**8, b * b / n), b)
     u = slope * most  # of the heaviest row
@@ -96,7 +129,7 @@ def of_rows(slope: FloatArray, cells: Cells) -> Influence:
     excess = (square * square * (fourths - b * b / n)).sum(axis=-1)
     limit = np.maximum(cells.n.sum(axis=-1) - 1, 1)
     df = np.maximum(2 * variance**2 / np.maximum(excess, 2 * variance**2 / limit + TINY), 1.0)
-    return Influence(variance, skewness, df, slope * cells.w2)
+    return Influence(variance, skewness, df, u * b * most)
 
 
 def of_clusters(slope: FloatArray, clusters: Clusters) -> Influence:

@@ -33,6 +33,9 @@ FEW_CLUSTERS = 10.0
 THIN = 1.5
 """How many times larger the variance would be with one more row of usual weight in each cell; beyond, the same."""
 
+MANY = 1000.0
+"""How many times are not told from more."""
+
 
 @dataclass(frozen=True, repr=False)
 class Interval:
@@ -228,7 +231,7 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     table = data.whole if isinstance(data, Clusters) else data
     clusters = data.count if isinstance(data, Clusters) else None
     cells = Cells.of(table)
-    sizes = Sizes.of(table.labels, cells)
+    sizes = Sizes.of(table)
     n_eff = data.n_eff if isinstance(data, Clusters) else sizes.all
     value = measure.value(table.margins, on_zero(0.0, measure.title)) + 0.0
 
@@ -254,7 +257,8 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     times = float(thinness(slope, cells, found.variance))
     if times > THIN:
         hang = "cells that matter hold few rows: one more row in each would make the variance"
-        warnings = (*warnings, f"{hang} {number(times, 2)} times as large")
+        much = number(times, 2) if times < MANY else f"more than {number(MANY)}"
+        warnings = (*warnings, f"{hang} {much} times as large")
     if clusters is not None and n_eff < FEW_CLUSTERS:
         warnings = (f"the weight is that of {number(n_eff, 3)} clusters of equal weight", *warnings)
     if method == "delta":
