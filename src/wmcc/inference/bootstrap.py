@@ -14,7 +14,7 @@ from ..sources.options import whole_number
 from ..sources.resample import resampled_rows
 from ..table import Table
 from .influence import Cells, Clusters
-from .interval import Interval, why_not
+from .interval import Interval, contained, why_not
 
 FEWEST = 100
 """Resamples below which the ends of an interval mean nothing."""
@@ -40,8 +40,10 @@ def bootstrap_interval(
     problem = why_not(data, measure, n_eff)
     if problem is not None:
         return answer(nan, nan, nan, problem=problem)
-    values = measure.near(Shares.of_cells(resampled_tables(data, rows, count, seed, progress)))
-    low, high = (float(x) for x in np.quantile(values, [(1 - level) / 2, (1 + level) / 2]))
+    tables = resampled_tables(data, rows, count, seed, progress)
+    tables = tables[tables.any(axis=(1, 2))]  # of few rows none may be drawn
+    values = measure.near(Shares.of_cells(tables))
+    low, high = contained(measure, value, *np.quantile(values, [(1 - level) / 2, (1 + level) / 2]))
     se = float(values.std(ddof=1))
     if se < 1e-14:
         return answer(low, high, se, "all resamples have the same score: what could vary it was not seen")

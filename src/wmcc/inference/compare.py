@@ -17,7 +17,7 @@ from ..text import number
 from .comparison import Comparison, Comparisons
 from .diagnostics import Sizes
 from .influence import Cells, Clusters, of_clusters, of_rows
-from .interval import FEW, FEW_CLUSTERS, checked_level
+from .interval import FEW, FEW_CLUSTERS, FEWEST, check_keys, checked_level
 from .pivot import Pivot
 
 FEW_DIFFERENT = 10.0
@@ -86,8 +86,12 @@ def compare(
         asked = after_joint_table(asked, given, weight, options)
         data, chosen = {(0, 1): y_true}, checked_names(names, None, 2)
     else:
-        by = {} if cluster is None else {"by": cluster}
-        several = predictions(y_true, *given, weight, {**options, **by}, names)
+        if options.get("by") is not None:
+            raise InputTypeError(
+                "by= makes one table per group, and here one is compared.",
+                "rows that belong together are named with cluster=; groups are compared one by one.",
+            )
+        several = predictions(y_true, *given, weight, {**options, "by": cluster}, names)
         data, chosen = several.joints(), several.names
     found, level = named_measure(asked["measure"]), checked_level(asked["confidence_level"])
     least = None if margin is None else checked_number(margin, "margin")
@@ -108,8 +112,7 @@ def _read(data: Any) -> JointTable | Clusters:
         raise InputTypeError(
             "expected a dict of joint tables, one per cluster, as wmcc.joint_table(..., by=...) makes it."
         )
-    if None in data:
-        raise InputError(f"{data[None].rows:,} rows have no cluster.", "leave them out, or give each one of its own.")
+    check_keys(data)
     return Clusters(data)
 
 
@@ -198,7 +201,7 @@ def _why_not(data: JointTable | Clusters, measure: Measure, n_eff: float) -> str
         return str(problem).rstrip(".")
     if count < 2:
         return f"there is {count} of the {what} it needs two of, at least, to see how they vary"
-    if n_eff < 2:
+    if n_eff < FEWEST:
         return f"the weights leave {number(n_eff, 3)} effective {what} of {count:,}, and at least 2 are needed"
     return None
 

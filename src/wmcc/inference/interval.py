@@ -23,6 +23,7 @@ from .influence import Cells, Clusters, of_clusters, of_rows
 from .pivot import Pivot
 
 Method = Literal["fisher", "delta", "bootstrap"]
+METHODS = ("fisher", "delta", "bootstrap")
 
 FEW = 30.0
 """Effective observations of a class below which an interval is called unreliable."""
@@ -32,6 +33,9 @@ FEW_CLUSTERS = 10.0
 
 THIN = 1.5
 """How many times larger the variance would be with one more row of usual weight in each cell; beyond, the same."""
+
+FEWEST = 2 - 1e-9
+"""Effective rows or clusters that an interval needs; two of equal weight are two, whatever rounding says."""
 
 MANY = 1000.0
 """How many times are not told from more."""
@@ -151,7 +155,7 @@ def interval(
     method
         ``"fisher"``: on the scale of artanh, where scores are nearly normal, corrected for what skewness is left and
         with degrees of freedom that uneven weights leave. ``"delta"``: the score ± a normal quantile of standard
-        errors. ``"bootstrap"``: percentiles of resampled rows or clusters, as a check; it needs rows, or a table whose
+        errors, within the measure's range. ``"bootstrap"``: percentiles of resampled rows or clusters, as a check; it needs rows, or a table whose
         cells hold equal weights.
     cluster
         What rows belong together (image, scene, patient): a key per row, or a column. Rows of one cluster need not be
@@ -179,7 +183,11 @@ def interval(
     MCC 0.3333, interval not estimable: all 20 clusters moved it alike, so how clusters vary cannot be seen
     """
     asked = {"measure": measure, "confidence_level": confidence_level, "method": method}
+    if cluster is not None and options.get("by") is not None:
+        raise InputTypeError("cluster= and by= were given; an interval is made of one group of rows.")
     if isinstance(y_true, Mapping):
+        if cluster is not None:
+            raise InputTypeError("a dict of tables, one per cluster, was given; cluster belongs to their making.")
         tables = _tables(y_true)
         first = next(iter(tables.values()))
         _, asked = requested(first, y_pred, sample_weight, weight, options, asked)
@@ -197,13 +205,13 @@ def interval(
         data, asked = requested(y_true, y_pred, sample_weight, weight, options, asked)
     table: Table = data.whole if isinstance(data, Clusters) else data
     level = checked_level(asked["confidence_level"])
+    if asked["method"] not in METHODS:
+        raise InputError(f"method is {str(asked['method'])[:40]!r}; expected 'fisher', 'delta' or 'bootstrap'.")
     if asked["method"] == "bootstrap":
         from .bootstrap import bootstrap_interval
 
         rows = None if isinstance(y_true, (Table, Mapping)) else (y_true, y_pred, sample_weight, weight, options)
         return bootstrap_interval(data, asked["measure"], level, rows, resamples, seed, progress)
-    if asked["method"] not in ("fisher", "delta"):
-        raise InputError(f"method is {str(method)[:40]!r}; expected 'fisher', 'delta' or 'bootstrap'.")
     check_scorable(table)
     asked["measure"]._check(table)
     return estimated(data, asked["measure"], level, asked["method"])
@@ -213,9 +221,17 @@ def _tables(tables: Mapping[Any, Any]) -> Mapping[Any, Any]:
     """Refuse clusters that are none."""
     if not tables or not all(isinstance(table, Table) for table in tables.values()):
         raise InputTypeError("expected a dict of tables, one per cluster, as wmcc.tabulate(..., by=...) makes it.")
-    if None in tables:
-        raise InputError(f"{tables[None].rows:,} rows have no cluster.", "leave them out, or give each one of its own.")
+    check_keys(tables)
     return tables
+
+
+def check_keys(tables: Mapping[Any, Any]) -> None:
+    """Refuse rows that belong to no cluster."""
+    missing = sum(
+        table.rows for key, table in tables.items() if key is None or (isinstance(key, tuple) and None in key)
+    )
+    if missing:
+        raise InputError(f"{missing:,} rows have no cluster.", "leave them out, or give each one of its own.")
 
 
 def checked_level(level: Any) -> float:
@@ -247,7 +263,7 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
         if clusters is not None:
             why = f"all {clusters:,} clusters moved it alike, so how clusters vary cannot be seen"
             return answer(nan, nan, nan, nan, problem=why)
-        low, high = unvaried(measure, value, slope, cells, level)
+        low, high = contained(measure, value, *unvaried(measure, value, slope, cells, level))
         seen = (
             "no row that would lower it was seen" if value == measure.range[1] else "no row was seen that would move it"
         )
@@ -262,12 +278,18 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     if clusters is not None and n_eff < FEW_CLUSTERS:
         warnings = (f"the weight is that of {number(n_eff, 3)} clusters of equal weight", *warnings)
     if method == "delta":
-        low, high = (float(x) for x in Pivot(value, se, 0.0, 0.0, inf).ends(level))
+        low, high = contained(measure, value, *Pivot(value, se, 0.0, 0.0, inf).ends(level))
         return answer(low, high, se, inf, *warnings)
     if not Scale(measure).inside(value):
         return answer(nan, nan, se, found.df, problem=f"{measure.title} is at the end of its range")
-    low, high = (float(x) for x in fisher(measure, np.asarray(value), cells, found, level))
+    low, high = contained(measure, value, *fisher(measure, np.asarray(value), cells, found, level))
     return answer(low, high, se, float(found.df), *warnings)
+
+
+def contained(measure: Measure, value: float, low: Any, high: Any) -> tuple[float, float]:
+    """Return ends that lie in the measure's range and hold the score, as they need not at low confidence levels."""
+    least, most = measure.range
+    return max(least, min(float(low), value)), min(most, max(float(high), value))
 
 
 def why_not(data: Table | Clusters, measure: Measure, n_eff: float) -> str | None:
@@ -281,6 +303,6 @@ def why_not(data: Table | Clusters, measure: Measure, n_eff: float) -> str | Non
         return str(problem).rstrip(".")
     if count < 2:
         return f"there is {count} of the {what} it needs two of, at least, to see how they vary"
-    if n_eff < 2:
+    if n_eff < FEWEST:
         return f"the weights leave {number(n_eff, 3)} effective {what} of {count:,}, and at least 2 are needed"
     return None
