@@ -167,12 +167,12 @@ def _compared(
     slope = slopes[0][t, first] - slopes[1][t, second]
     found = of_clusters(slope, data) if isinstance(data, Clusters) else of_rows(slope, cells)
     if not found.variance > 1e-28:
-        same = (
-            "they predict the same for every row"
-            if (first == second).all()
-            else "no row was seen that tells them apart"
-        )
-        return answer(nan, nan, 0.0, nan, 1.0, None, problem=f"{same}, so there is no sampling error to go by")
+        if (first == second).all():
+            why = "they predict the same for every row, so there is no sampling error to go by"
+            return answer(nan, nan, 0.0, nan, 1.0, None, problem=why)
+        moved = "rows" if clusters is None else f"{clusters:,} clusters"
+        why = f"all {moved} moved the difference alike, so how it varies cannot be seen"
+        return answer(nan, nan, nan, nan, nan, None, problem=why)
     se = float(np.sqrt(found.variance))
     different = _different(joint, cells)
     # Heavy rows move difference and standard error alike, which makes their quotient less extreme, not more: so neither
