@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arraytypes import FloatArray
-from ..errors import InputError
+from ..errors import InputError, InputTypeError
 from ..labels import Label
 from ..measures.base import as_table, check_scorable
 from ..measures.request import checked_number
@@ -186,6 +186,8 @@ def diagnose(
         if checked_number(limit, name) < 0:
             raise InputError(f"{name} is {limit!r}; expected a number of at least 0.")
     alone = y_pred is None and not isinstance(y_true, Table) and options.get("true") is None
+    if alone and (sample_weight is not None or weight is not None or options):
+        raise InputTypeError("expected a table, or y_true and y_pred; or weights, and nothing beside them.")
     if alone:
         w = weight_array(y_true, "weights").reshape(-1)
         none = np.zeros(len(w), dtype=np.int8)
