@@ -183,8 +183,6 @@ def interval(
     MCC 0.3333, interval not estimable: all 20 clusters moved it alike, so how clusters vary cannot be seen
     """
     asked = {"measure": measure, "confidence_level": confidence_level, "method": method}
-    if cluster is not None and options.get("by") is not None:
-        raise InputTypeError("cluster= and by= were given; an interval is made of one group of rows.")
     if isinstance(y_true, Mapping):
         if cluster is not None:
             raise InputTypeError("a dict of tables, one per cluster, was given; cluster belongs to their making.")
@@ -193,12 +191,7 @@ def interval(
         _, asked = requested(first, y_pred, sample_weight, weight, options, asked)
         data: Any = Clusters(tables)
     elif cluster is not None:
-        if isinstance(y_true, Table):
-            raise InputTypeError(
-                "a Table was given; cluster belongs to its making.",
-                "give a dict of tables: wmcc.tabulate(..., by=...).",
-            )
-        tables = _tables(tabulate(y_true, y_pred, sample_weight, weight, by=cluster, **options))
+        tables = clustered(y_true, y_pred, sample_weight, weight, cluster, options)
         _, asked = requested(next(iter(tables.values())), None, None, None, {}, asked)
         data = Clusters(tables)
     else:
@@ -215,6 +208,19 @@ def interval(
     check_scorable(table)
     asked["measure"]._check(table)
     return estimated(data, asked["measure"], level, asked["method"])
+
+
+def clustered(
+    y_true: Any, y_pred: Any, sample_weight: Any, weight: Any, cluster: Any, options: dict[str, Any]
+) -> Mapping[Any, Table]:
+    """Tables of rows, one per cluster."""
+    if isinstance(y_true, Table):
+        raise InputTypeError(
+            "a Table was given; cluster belongs to its making.", "give a dict of tables: wmcc.tabulate(..., by=...)."
+        )
+    if options.get("by") is not None:
+        raise InputTypeError("cluster= and by= were given; clusters are of one group of rows.")
+    return _tables(tabulate(y_true, y_pred, sample_weight, weight, **{**options, "by": cluster}))
 
 
 def _tables(tables: Mapping[Any, Any]) -> Mapping[Any, Any]:

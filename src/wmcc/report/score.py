@@ -10,11 +10,10 @@ from typing import Any
 
 from ..inference import Diagnosis, Interval, effective_sample_size, interval
 from ..inference.diagnostics import diagnosed
-from ..inference.interval import checked_level
+from ..inference.interval import checked_level, clustered
 from ..labels import Label
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import ZeroDivision, as_table
-from ..sources import tabulate
 from ..table import Table
 from ..text import decimal, grid, html_table, number
 
@@ -102,7 +101,7 @@ class Score:
 
     def _overall(self) -> list[list[str]]:
         rows = [["", "", f"{number(100 * self.confidence_level)} % interval"]]
-        rows += [[MEASURES[name].title, decimal(x.value), x.ends] for name, x in self.intervals.items()]
+        rows += [[MEASURES[name].title, decimal(getattr(self, name)), x.ends] for name, x in self.intervals.items()]
         rows += [["Rows", f"{self.n:,}", ""]]
         if self.table.ignored:
             rows += [["Rows ignored", f"{self.table.ignored:,}", ""]]
@@ -200,7 +199,7 @@ def score(
     if cluster is None:
         table = as_table(y_true, y_pred, sample_weight, weight, **options)
     else:
-        clusters = tabulate(y_true, y_pred, sample_weight, weight, by=cluster, **options)
+        clusters = clustered(y_true, y_pred, sample_weight, weight, cluster, options)
         table = sum(clusters.values(), Table.empty())
     two = len(table.labels) <= 2
     overall = {
