@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError, InputTypeError, UndefinedMeasureError
+from ..errors import InputError, InputTypeError
 from ..joint import JointTable
 from ..measures.base import Measure, Shares, check_scorable, on_zero
-from ..measures.request import after_joint_table, check_defined, checked_number, named_measure
+from ..measures.request import after_joint_table, checked_number, named_measure
 from ..sources.predictions import checked_names, predictions
 from ..text import number
 from .comparison import Comparison, Comparisons
 from .diagnostics import Sizes
-from .influence import Cells, Clusters, of_clusters, of_rows
-from .interval import FEW, FEW_CLUSTERS, FEWEST, check_keys, checked_level
+from .influence import Cells, Clusters, balanced, of_clusters, of_rows
+from .interval import FEW, FEW_CLUSTERS, check_keys, checked_level, too_few, undefined
 from .pivot import Pivot
 
 FEW_DIFFERENT = 10.0
@@ -164,7 +164,7 @@ def _compared(
         return answer(nan, nan, nan, nan, nan, None, problem=problem)
     slopes = [measure.slope(Shares.of(table), np.asarray(x)) for table, x in zip(tables, (a, b), strict=True)]
     t, first, second = joint.cells.T
-    slope = slopes[0][t, first] - slopes[1][t, second]
+    slope = balanced(slopes[0][t, first] - slopes[1][t, second], cells)
     found = of_clusters(slope, data) if isinstance(data, Clusters) else of_rows(slope, cells)
     if not found.variance > 1e-28:
         if (first == second).all():
@@ -181,8 +181,8 @@ def _compared(
     pivot = Pivot(a - b, se, 0.0, 0.0, df)
     low, high = (float(np.clip(x, -span(measure), span(measure))) for x in pivot.ends(level))
     worse = None if margin is None else float(pivot.upper_tail(-margin))
-    why = _warnings(joint, different, n_eff, clusters)
-    return answer(low, high, se, df, float(pivot.p_value()), worse, *why)
+    warnings = _warnings(joint, different, n_eff, clusters)
+    return answer(low, high, se, df, float(pivot.p_value()), worse, *warnings)
 
 
 def span(measure: Measure) -> float:
@@ -194,16 +194,7 @@ def _why_not(data: JointTable | Clusters, measure: Measure, n_eff: float) -> str
     joint, count, what = (
         (data.whole, data.count, "clusters") if isinstance(data, Clusters) else (data, data.rows, "rows")
     )
-    try:
-        for table in (joint.first, joint.second):
-            check_defined(measure, table)
-    except UndefinedMeasureError as problem:
-        return str(problem).rstrip(".")
-    if count < 2:
-        return f"there is {count} of the {what} it needs two of, at least, to see how they vary"
-    if n_eff < FEWEST:
-        return f"the weights leave {number(n_eff, 3)} effective {what} of {count:,}, and at least 2 are needed"
-    return None
+    return undefined(measure, joint.first) or undefined(measure, joint.second) or too_few(count, n_eff, what)
 
 
 def _different(joint: JointTable, cells: Cells) -> float:

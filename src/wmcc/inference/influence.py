@@ -110,6 +110,18 @@ class Influence(NamedTuple):
     direction: FloatArray
 
 
+def balanced(slope: FloatArray, cells: Cells) -> FloatArray:
+    """Return slopes of which the heaviest cell's follows from the others', since Σ w·slope = 0.
+
+    Where a cell holds nearly all of the weight, its own slope is what rounding left of large numbers.
+    """
+    heaviest = int(np.argmax(cells.w))
+    out = np.array(slope)
+    out[heaviest] = 0.0
+    out[heaviest] = -float((out * cells.w).sum()) / cells.w[heaviest]
+    return out
+
+
 def of_rows(slope: FloatArray, cells: Cells) -> Influence:
     """Influence of rows, from the sums of their cells. Leading axes are a stack of tables.
 

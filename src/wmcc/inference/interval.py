@@ -19,7 +19,7 @@ from ..table import Table
 from ..text import decimal, number
 from .diagnostics import Sizes
 from .fisher import Scale, fisher, thinness, unvaried
-from .influence import Cells, Clusters, of_clusters, of_rows
+from .influence import Cells, Clusters, balanced, of_clusters, of_rows
 from .pivot import Pivot
 
 Method = Literal["fisher", "delta", "bootstrap"]
@@ -36,6 +36,9 @@ THIN = 1.5
 
 FEWEST = 2 - 1e-9
 """Effective rows or clusters that an interval needs; two of equal weight are two, whatever rounding says."""
+
+LIGHTEST = 10**290
+"""The total weight in units of the least that a class may have: slopes of a lighter one are beyond float64."""
 
 MANY = 1000.0
 """How many times are not told from more."""
@@ -155,8 +158,8 @@ def interval(
     method
         ``"fisher"``: on the scale of artanh, where scores are nearly normal, corrected for what skewness is left and
         with degrees of freedom that uneven weights leave. ``"delta"``: the score ± a normal quantile of standard
-        errors, within the measure's range. ``"bootstrap"``: percentiles of resampled rows or clusters, as a check; it needs rows, or a table whose
-        cells hold equal weights.
+        errors, within the measure's range. ``"bootstrap"``: percentiles of resampled rows or clusters, as a check; it
+        needs rows, or a table whose cells hold equal weights.
     cluster
         What rows belong together (image, scene, patient): a key per row, or a column. Rows of one cluster need not be
         independent of each other; clusters are.
@@ -263,7 +266,7 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     problem = why_not(data, measure, n_eff)
     if problem is not None:
         return answer(nan, nan, nan, nan, problem=problem)
-    slope = measure.slope(Shares.of(table), np.asarray(value)).reshape(-1)
+    slope = balanced(measure.slope(Shares.of(table), np.asarray(value)).reshape(-1), cells)
     found = of_clusters(slope, data) if isinstance(data, Clusters) else of_rows(slope, cells)
     if not found.variance > 1e-28:  # nothing but rounding
         if clusters is not None:
@@ -303,10 +306,23 @@ def why_not(data: Table | Clusters, measure: Measure, n_eff: float) -> str | Non
     table, count, what = (
         (data.whole, data.count, "clusters") if isinstance(data, Clusters) else (data, data.rows, "rows")
     )
+    return undefined(measure, table) or too_few(count, n_eff, what)
+
+
+def undefined(measure: Measure, table: Table) -> str | None:
+    """Say why a measure has no slope that float64 can hold, if so."""
     try:
         check_defined(measure, table)
     except UndefinedMeasureError as problem:
         return str(problem).rstrip(".")
+    m = table.margins
+    if any(0 < x * LIGHTEST < m.s for own in (m.r, m.q) for y in own for x in (y, m.s - y)):
+        return "a class, or all but one, holds less than 1e-290 of the weight, too little to compute with"
+    return None
+
+
+def too_few(count: int, n_eff: float, what: str) -> str | None:
+    """Say that rows or clusters are too few, if so."""
     if count < 2:
         return f"there is {count} of the {what} it needs two of, at least, to see how they vary"
     if n_eff < FEWEST:
