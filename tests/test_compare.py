@@ -1,5 +1,6 @@
 """Comparisons: antisymmetric, their p-values agree with their intervals, and the same through every door."""
 
+import itertools
 import math
 
 import numpy as np
@@ -96,7 +97,7 @@ def test_non_inferiority(data, name):
         assert found[0].p_noninferior is None
         return
     ps = [x.p_noninferior for x in found]
-    assert all(p >= q for p, q in zip(ps, ps[1:], strict=False))
+    assert all(p >= q for p, q in itertools.pairwise(ps))
     sided = found[0].p_value / 2 if found[0].difference > 0 else 1 - found[0].p_value / 2
     assert ps[0] == pytest.approx(sided, rel=1e-9)
     for x in found:
@@ -197,7 +198,7 @@ def test_rankings_say_who_is_told_apart():
     frame = pd.DataFrame({"t": t, "w": w, **models})
     assert wmcc.compare(frame, "t", list(models), "w").pairs == found.pairs
     assert wmcc.compare(t, list(models.values()), sample_weight=w).names == ("a", "b", "c", "d")
-    assert wmcc.compare(t, {k: p for k, p in enumerate(models.values())}, sample_weight=w).names == ("0", "1", "2", "3")
+    assert wmcc.compare(t, dict(enumerate(models.values())), sample_weight=w).names == ("0", "1", "2", "3")
     assert "<0.9>" in repr(found)
     assert "<0.9>" not in found._repr_html_()
     assert "&lt;0.9&gt;" in found._repr_html_()

@@ -1,5 +1,6 @@
-"""Standard errors and intervals from one table, against the data, against closed forms, and under what must not matter."""
+"""Standard errors and intervals from one table: against the data, closed forms, and under what must not matter."""
 
+import itertools
 import math
 
 import numpy as np
@@ -45,7 +46,7 @@ def test_stacks_are_many_tables(measure):
     for at in np.ndindex(5, 6):
         table = table_of(stack[at])
         assert values[at] == pytest.approx(measure(table), abs=1e-12)
-        if K > 2 or stack[at].any(axis=1).all() and stack[at].any(axis=0).all():
+        if K > 2 or (stack[at].any(axis=1).all() and stack[at].any(axis=0).all()):
             gradient = measure.gradient(table) * table.total
             assert slopes[at] == pytest.approx(gradient, rel=1e-9, abs=1e-9 * np.abs(gradient).max())
 
@@ -262,7 +263,7 @@ def test_uneven_weights_leave_fewer_degrees_of_freedom():
     found = [wmcc.interval(*sample(4, 400, spread=spread)) for spread in (0.0, 0.5, 1.0, 2.0)]
     dfs = [x.df for x in found]
     assert dfs[0] == pytest.approx(399)
-    assert all(a >= b >= 1 for a, b in zip(dfs, dfs[1:], strict=False))
+    assert all(a >= b >= 1 for a, b in itertools.pairwise(dfs))
     assert dfs[0] > 2 * dfs[3]
 
 
