@@ -10,12 +10,11 @@ import numpy as np
 from ..arraytypes import FloatArray
 from ..errors import InputError, InputTypeError
 from ..measures.base import Measure, Shares
-from ..measures.request import value_or_reason
 from ..sources.options import whole_number
 from ..sources.resample import resampled_rows
 from ..table import Table
 from .influence import Cells, Clusters
-from .interval import Interval, too_few
+from .interval import Interval, contained, scored, too_few
 
 FEWEST = 100
 """Resamples below which the ends of an interval mean nothing."""
@@ -26,7 +25,7 @@ def bootstrap_interval(
 ) -> Interval:
     """Percentile interval of a measure; ``rows`` are what the table was made of, if they are at hand."""
     table = data.whole if isinstance(data, Clusters) else data
-    value, undefined = value_or_reason(measure, table)
+    value, undefined = scored(measure, table)
     count = whole_number(resamples, "resamples")
     if count is None or count < FEWEST:
         raise InputError(f"resamples is {resamples!r}; expected a whole number of at least {FEWEST}.")
@@ -39,8 +38,10 @@ def bootstrap_interval(
     problem = undefined or too_few(data, n_eff)
     if problem is not None:
         return answer(nan, nan, nan, problem=problem)
-    values = measure.near(Shares.of_cells(resampled_tables(data, rows, count, seed, progress)))
-    low, high = (float(x) for x in np.quantile(values, [(1 - level) / 2, (1 + level) / 2]))
+    tables = resampled_tables(data, rows, count, seed, progress)
+    tables = tables[tables.any(axis=(1, 2))]  # of few rows none may be drawn
+    values = measure.near(Shares.of_cells(tables))
+    low, high = contained(measure, value, *np.quantile(values, [(1 - level) / 2, (1 + level) / 2]))
     se = float(values.std(ddof=1))
     if se < 1e-14:
         return answer(low, high, se, "all resamples have the same score: what could vary it was not seen")

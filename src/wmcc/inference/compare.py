@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import nan
 from typing import Any
 
@@ -11,13 +12,13 @@ import numpy as np
 from ..errors import InputError, InputTypeError
 from ..joint import JointTable
 from ..measures.base import Measure, Shares
-from ..measures.request import after_joint_table, checked_number, named_measure, value_or_reason
+from ..measures.request import after_joint_table, checked_number, named_measure
 from ..sources.predictions import checked_names, predictions
 from ..text import number
 from .comparison import Comparison, Comparisons
 from .diagnostics import Sizes
-from .influence import Cells, Clusters, of_clusters, of_rows
-from .interval import FAR_APART, FEW, FEW_CLUSTERS, checked_level, quietly, too_few
+from .influence import Cells, Clusters, balanced, of_clusters, of_rows
+from .interval import FAR_APART, FEW, FEW_CLUSTERS, check_keys, checked_level, quietly, scored, too_few
 from .pivot import Pivot
 
 FEW_DIFFERENT = 10.0
@@ -86,8 +87,12 @@ def compare(
         asked = after_joint_table(asked, given, weight, options)
         data, chosen = {(0, 1): y_true}, checked_names(names, None, 2)
     else:
-        by = {} if cluster is None else {"by": cluster}
-        several = predictions(y_true, *given, weight, {**options, **by}, names)
+        if options.get("by") is not None:
+            raise InputTypeError(
+                "by= makes one table per group, and here one is compared.",
+                "rows that belong together are named with cluster=; groups are compared one by one.",
+            )
+        several = predictions(y_true, *given, weight, {**options, "by": cluster}, names)
         data, chosen = several.joints(), several.names
     found, level = named_measure(asked["measure"]), checked_level(asked["confidence_level"])
     least = checked_margin(margin)
@@ -116,8 +121,7 @@ def _read(data: Any) -> JointTable | Clusters:
         raise InputTypeError(
             "expected a dict of joint tables, one per cluster, as wmcc.joint_table(..., by=...) makes it."
         )
-    if None in data:
-        raise InputError(f"{data[None].rows:,} rows have no cluster.", "leave them out, or give each one of its own.")
+    check_keys(data)
     return Clusters(data)
 
 
@@ -129,55 +133,27 @@ def _compared(
     joint = data.whole if isinstance(data, Clusters) else data
     clusters = data.count if isinstance(data, Clusters) else None
     tables = joint.first, joint.second
-    (a, no_a), (b, no_b) = (value_or_reason(measure, table) for table in tables)
+    (a, no_a), (b, no_b) = (scored(measure, table) for table in tables)
     cells = Cells.of(joint)
     n_eff = data.n_eff if isinstance(data, Clusters) else 1 / float(cells.w2.sum())
 
-    def answer(
-        low: float,
-        high: float,
-        se: float,
-        df: float,
-        p: float,
-        worse: float | None,
-        *why: str,
-        problem: str | None = None,
-    ) -> Comparison:
-        return Comparison(
-            names,
-            measure.name,
-            level,
-            (a, b),
-            a - b,
-            low,
-            high,
-            se,
-            df,
-            p,
-            n_eff,
-            clusters,
-            margin,
-            worse,
-            why,
-            problem,
-        )
-
+    none = Comparison(names, measure.name, level, (a, b), a - b, nan, nan, nan, nan, nan, n_eff, clusters, margin)
     problem = no_a or no_b or too_few(data, n_eff)
     if problem is not None:
-        return answer(nan, nan, nan, nan, nan, None, problem=problem)
+        return replace(none, problem=problem)
     slopes = [measure.slope(Shares.of(table), np.asarray(x)) for table, x in zip(tables, (a, b), strict=True)]
     t, first, second = joint.cells.T
-    slope = slopes[0][t, first] - slopes[1][t, second]
+    slope = balanced(slopes[0][t, first] - slopes[1][t, second], cells)
     found = of_clusters(slope, data) if isinstance(data, Clusters) else of_rows(slope, cells)
     if not np.isfinite(found.variance):
-        return answer(nan, nan, nan, nan, nan, None, problem=FAR_APART)
+        return replace(none, problem=FAR_APART)
     if not found.variance > 1e-28:
-        same = (
-            "they predict the same for every row"
-            if (first == second).all()
-            else "no row was seen that tells them apart"
-        )
-        return answer(nan, nan, 0.0, nan, 1.0, None, problem=f"{same}, so there is no sampling error to go by")
+        if (first == second).all():
+            why = "they predict the same for every row, so there is no sampling error to go by"
+            return replace(none, se=0.0, p_value=1.0, problem=why)
+        moved = "rows" if clusters is None else f"{clusters:,} clusters"
+        why = f"all {moved} moved the difference alike, so how it varies cannot be seen"
+        return replace(none, problem=why)
     se = float(np.sqrt(found.variance))
     different = _different(joint, cells)
     # Heavy rows move difference and standard error alike, which makes their quotient less extreme, not more: so neither
@@ -186,8 +162,8 @@ def _compared(
     pivot = Pivot(a - b, se, 0.0, 0.0, df)
     low, high = (float(np.clip(x, -span(measure), span(measure))) for x in pivot.ends(level))
     worse = None if margin is None else float(pivot.upper_tail(-margin))
-    why = _warnings(joint, different, n_eff, clusters)
-    return answer(low, high, se, df, float(pivot.p_value()), worse, *why)
+    warnings, p = _warnings(joint, different, n_eff, clusters), float(pivot.p_value())
+    return replace(none, low=low, high=high, se=se, df=df, p_value=p, p_noninferior=worse, warnings=warnings)
 
 
 def span(measure: Measure) -> float:
@@ -203,7 +179,7 @@ def _different(joint: JointTable, cells: Cells) -> float:
 
 
 def _warnings(joint: JointTable, different: float, n_eff: float, clusters: int | None) -> tuple[str, ...]:
-    why = list(Sizes.of(joint.labels, Cells.of(joint.first)).warnings(FEW, "true"))
+    why = list(Sizes.of(joint.first).warnings(FEW, "true"))
     if clusters is not None and n_eff < FEW_CLUSTERS:
         why.insert(0, f"the weight is that of {number(n_eff, 3)} clusters of equal weight")
     if different < FEW_DIFFERENT:

@@ -152,8 +152,9 @@ class Comparisons:
 
     def told_apart(self, a: str, b: str) -> bool:
         """Whether two scores differ, at the confidence level for all pairs together."""
-        pair = (a, b) if (a, b) in self.pairs else (b, a)
-        return self.p_adjusted[pair] < 1 - self[pair].confidence_level
+        pair = (b, a) if (b, a) in self.pairs else (a, b)
+        level = self[pair].confidence_level  # says which pairs there are, if it is none
+        return self.p_adjusted[pair] < 1 - level
 
     @property
     def ranking(self) -> list[tuple[str, float, tuple[str, ...]]]:

@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arraytypes import FloatArray
-from ..errors import InputError
+from ..errors import InputError, InputTypeError
+from ..exact import integers
 from ..labels import Label
 from ..measures.base import as_table, check_scorable
 from ..measures.request import checked_number
-from ..measures.stacks import over
 from ..sources.columns import weight_array
 from ..table import Table
 from ..text import grid, html_table, number
@@ -30,11 +29,14 @@ def effective_sample_size(table: Table) -> float:
     1.062473438164046
     """
     check_scorable(as_table(table))
-    w, w2 = table.w_exact.sum(), table.w2_exact.sum()
-    shift = 2 * w.exponent - w2.exponent
-    n, d = w.integers() ** 2, w2.integers()
-    ratio: float = (n << shift) / d if shift >= 0 else n / (d << -shift)
-    return ratio
+    w2 = table.w2_exact.sum()
+    return _worth(table.margins.s, w2.integers(), 2 * table.w_exact.exponent - w2.exponent)
+
+
+def _worth(w: int, w2: int, shift: int) -> float:
+    """Return (Σw)² / Σw², where the unit of the first is so many bits larger; 0 if there is no weight."""
+    n, d = w * w << max(shift, 0), w2 << max(-shift, 0)
+    return n / d if d else 0.0
 
 
 class Sizes(NamedTuple):
@@ -42,16 +44,17 @@ class Sizes(NamedTuple):
 
     labels: tuple[Label, ...]
     all: float
-    true: FloatArray
-    pred: FloatArray
+    true: list[float]
+    pred: list[float]
 
     @classmethod
-    def of(cls, labels: tuple[Label, ...], cells: Cells) -> Sizes:
-        """Sizes from the cells of a table that has weight; 0 for a class without."""
-        K = len(labels)
-        sums = np.array([cells.w, cells.w2]).reshape(2, K, K)
-        (w_true, w2_true), (w_pred, w2_pred) = sums.sum(axis=2), sums.sum(axis=1)
-        return cls(labels, 1 / float(w2_true.sum()), over(w_true**2, w2_true), over(w_pred**2, w2_pred))
+    def of(cls, table: Table) -> Sizes:
+        """Sizes of a table that has weight; 0 for a class without."""
+        m, digits = table.margins, table.w2_exact.digits
+        true, pred = (integers(np.add.reduce(digits, axis=axis)) for axis in (2, 1))
+        shift = 2 * table.w_exact.exponent - table.w2_exact.exponent
+        sizes = ([_worth(w, w2, shift) for w, w2 in zip(*own, strict=True)] for own in ((m.r, true), (m.q, pred)))
+        return cls(table.labels, _worth(m.s, sum(true), shift), *sizes)
 
     def warnings(self, least: float, *sides: str) -> tuple[str, ...]:
         """Name classes that rest on fewer than ``least`` effective observations; absent ones are not meant.
@@ -62,7 +65,7 @@ class Sizes(NamedTuple):
             (size, f"{word} class {label!r}")
             for word, sizes in (("true", self.true), ("predicted", self.pred))
             if word in sides
-            for label, size in zip(self.labels, sizes.tolist(), strict=True)
+            for label, size in zip(self.labels, sizes, strict=True)
             if 0 < size < least
         ]
         if not small:
@@ -181,6 +184,8 @@ def diagnose(
         if checked_number(limit, name) < 0:
             raise InputError(f"{name} is {limit!r}; expected a number of at least 0.")
     alone = y_pred is None and not isinstance(y_true, Table) and options.get("true") is None
+    if alone and (sample_weight is not None or weight is not None or options):
+        raise InputTypeError("expected a table, or y_true and y_pred; or weights, and nothing beside them.")
     if alone:
         w = weight_array(y_true, "weights").reshape(-1)
         none = np.zeros(len(w), dtype=np.int8)
@@ -196,16 +201,14 @@ def diagnosed(table: Table, limits: dict[str, float] = LIMITS, by_class: bool = 
     """Diagnosis of a table, by limits that are named as the arguments of `diagnose`."""
     check_scorable(table)
     cells = Cells.of(table)
-    sizes = Sizes.of(table.labels, cells)
-    all_rows, effect = effective_sample_size(table), table.rows / sizes.all
-    classes = zip(
-        table.labels, table.n.sum(axis=1).tolist(), table.true_sums.tolist(), sizes.true.tolist(), strict=True
-    )
+    sizes = Sizes.of(table)
+    effect = table.rows / sizes.all
+    classes = zip(table.labels, table.n.sum(axis=1).tolist(), table.true_sums.tolist(), sizes.true, strict=True)
     row, cell = float(cells.w_max.max()), int(np.argmax(cells.w))
     a, b = divmod(cell, len(table.labels))
     warnings = []
-    if all_rows < limits["n_eff"] or effect >= limits["design_effect"]:
-        warnings.append(f"{table.rows:,} rows are worth {number(all_rows, 3)} of equal weight")
+    if sizes.all < limits["n_eff"] or effect >= limits["design_effect"]:
+        warnings.append(f"{table.rows:,} rows are worth {number(sizes.all, 3)} of equal weight")
     if by_class:
         warnings += sizes.warnings(limits["class_n_eff"], "true")
     if row > limits["row_share"]:
@@ -213,7 +216,7 @@ def diagnosed(table: Table, limits: dict[str, float] = LIMITS, by_class: bool = 
     return Diagnosis(
         table.rows,
         table.total,
-        all_rows,
+        sizes.all,
         effect,
         tuple(ClassSize(*c) for c in classes) if by_class else (),
         row,

@@ -28,7 +28,8 @@ def thinness(slope: FloatArray, cells: Cells, variance: Any) -> FloatArray:
     Where it is much larger the variance hangs on single rows, and may have missed some. Leading axes are a stack.
     """
     usual = cells.w2.sum(axis=-1) / cells.n.sum(axis=-1)
-    return np.asarray(1 + (slope * slope).sum(axis=-1) * usual / variance)
+    with np.errstate(over="ignore"):  # a class may weigh next to nothing
+        return np.asarray(1 + (slope * slope).sum(axis=-1) * usual / variance)
 
 
 def fisher(

@@ -78,13 +78,25 @@ class Influence(NamedTuple):
     direction: FloatArray
 
 
+def balanced(slope: FloatArray, cells: Cells) -> FloatArray:
+    """Return slopes of which the heaviest cell's follows from the others', since Σ w·slope = 0.
+
+    Where a cell holds nearly all of the weight, its own slope is what rounding left of large numbers.
+    """
+    heaviest = int(np.argmax(cells.w))
+    out = np.array(slope)
+    out[heaviest] = 0.0
+    out[heaviest] = -float((out * cells.w).sum()) / cells.w[heaviest]
+    return out
+
+
 def of_rows(slope: FloatArray, cells: Cells) -> Influence:
     """Influence of rows, from the sums of their cells. Leading axes are a stack of tables.
 
     A table has no Σw³ and no Σw⁴. Per cell they are taken to be those of log-normal weights of the same n, Σw and Σw²,
     and are kept within what n, Σw, Σw² and the largest weight allow.
     """
-    most, n = cells.w_max, np.maximum(cells.n, 1)
+    most, n = cells.w_max, np.maximum(cells.n, 1.0)  # in float64: powers of a number of rows go beyond 64 bits
     unit = np.where(most > 0, most, 1.0)
     a = np.maximum(cells.w / unit, 1.0)  # Σ and Σ² of weights that are at most 1
     b = np.maximum(cells.w2 / unit / unit, a * a / n)  # which it is; Σw² of weights that hardly count may be lost
@@ -100,7 +112,7 @@ def of_rows(slope: FloatArray, cells: Cells) -> Influence:
     excess = (square * square * (fourths - least)).sum(axis=-1)
     limit = np.maximum(cells.n.sum(axis=-1) - 1, 1)
     df = np.maximum(2 * variance**2 / np.maximum(excess, 2 * variance**2 / limit + TINY), 1.0)
-    return Influence(variance, skewness, df, slope * cells.w2)
+    return Influence(variance, skewness, df, u * b * most)
 
 
 def of_clusters(slope: FloatArray, clusters: Clusters) -> Influence:

@@ -20,10 +20,11 @@ from ..table import Table
 from ..text import decimal, number
 from .diagnostics import Sizes
 from .fisher import Scale, fisher, thinness, unvaried
-from .influence import Cells, Clusters, of_clusters, of_rows
+from .influence import Cells, Clusters, balanced, of_clusters, of_rows
 from .pivot import Pivot
 
 Method = Literal["fisher", "delta", "bootstrap"]
+METHODS = ("fisher", "delta", "bootstrap")
 
 FEW = 30.0
 """Effective observations of a class below which an interval is called unreliable."""
@@ -39,6 +40,15 @@ FAR_APART = "the weights are too far apart in size for float64 to tell how much 
 
 quietly = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 """For what is looked at afterwards: whether it is finite."""
+
+FEWEST = 2 - 1e-9
+"""Effective rows or clusters that an interval needs; two of equal weight are two, whatever rounding says."""
+
+LIGHTEST = 10**140
+"""The total weight in units of the least that a class may have: squares of lighter ones are lost in float64."""
+
+MANY = 1000.0
+"""How many times are not told from more."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -155,8 +165,8 @@ def interval(
     method
         ``"fisher"``: on the scale of artanh, where scores are nearly normal, corrected for what skewness is left and
         with degrees of freedom that uneven weights leave. ``"delta"``: the score ± a normal quantile of standard
-        errors. ``"bootstrap"``: percentiles of resampled rows or clusters, as a check; it needs rows, or a table whose
-        cells hold equal weights.
+        errors, within the measure's range. ``"bootstrap"``: percentiles of resampled rows or clusters, as a check; it
+        needs rows, or a table whose cells hold equal weights.
     cluster
         What rows belong together (image, scene, patient): a key per row, or a column. Rows of one cluster need not be
         independent of each other; clusters are.
@@ -186,39 +196,57 @@ def interval(
     if pairs_rows(y_true, sample_weight):
         raise InputTypeError(f"{PAIRED}.", "give a weight per row.")
     if isinstance(y_true, Mapping):
+        if cluster is not None:
+            raise InputTypeError("a dict of tables, one per cluster, was given; cluster belongs to their making.")
         tables = checked_tables(y_true)
         first = next(iter(tables.values()))
         _, asked = requested(first, y_pred, sample_weight, weight, options, asked)
         data: Any = Clusters(tables)
     elif cluster is not None:
-        if isinstance(y_true, Table):
-            raise InputTypeError(
-                "a Table was given; cluster belongs to its making.",
-                "give a dict of tables: wmcc.tabulate(..., by=...).",
-            )
-        tables = checked_tables(tabulate(y_true, y_pred, sample_weight, weight, by=cluster, **options))
+        tables = clustered(y_true, y_pred, sample_weight, weight, cluster, options)
         _, asked = requested(next(iter(tables.values())), None, None, None, {}, asked)
         data = Clusters(tables)
     else:
         data, asked = requested(y_true, y_pred, sample_weight, weight, options, asked)
     level = checked_level(asked["confidence_level"])
+    if asked["method"] not in METHODS:
+        raise InputError(f"method is {str(asked['method'])[:40]!r}; expected 'fisher', 'delta' or 'bootstrap'.")
     if asked["method"] == "bootstrap":
         from .bootstrap import bootstrap_interval
 
         rows = None if isinstance(y_true, (Table, Mapping)) else (y_true, y_pred, sample_weight, weight, options)
         return bootstrap_interval(data, asked["measure"], level, rows, resamples, seed, progress)
-    if asked["method"] not in ("fisher", "delta"):
-        raise InputError(f"method is {str(method)[:40]!r}; expected 'fisher', 'delta' or 'bootstrap'.")
     return estimated(data, asked["measure"], level, asked["method"])
+
+
+def clustered(
+    y_true: Any, y_pred: Any, sample_weight: Any, weight: Any, cluster: Any, options: dict[str, Any]
+) -> Mapping[Any, Table]:
+    """Tables of rows, one per cluster."""
+    if isinstance(y_true, Table):
+        raise InputTypeError(
+            "a Table was given; cluster belongs to its making.", "give a dict of tables: wmcc.tabulate(..., by=...)."
+        )
+    if options.get("by") is not None:
+        raise InputTypeError("cluster= and by= were given; clusters are of one group of rows.")
+    return checked_tables(tabulate(y_true, y_pred, sample_weight, weight, **{**options, "by": cluster}))
 
 
 def checked_tables(tables: Mapping[Any, Any]) -> Mapping[Any, Any]:
     """Refuse clusters that are none."""
     if not tables or not all(isinstance(table, Table) for table in tables.values()):
         raise InputTypeError("expected a dict of tables, one per cluster, as wmcc.tabulate(..., by=...) makes it.")
-    if None in tables:
-        raise InputError(f"{tables[None].rows:,} rows have no cluster.", "leave them out, or give each one of its own.")
+    check_keys(tables)
     return tables
+
+
+def check_keys(tables: Mapping[Any, Any]) -> None:
+    """Refuse rows that belong to no cluster."""
+    missing = sum(
+        table.rows for key, table in tables.items() if key is None or (isinstance(key, tuple) and None in key)
+    )
+    if missing:
+        raise InputError(f"{missing:,} rows have no cluster.", "leave them out, or give each one of its own.")
 
 
 def checked_level(level: Any) -> float:
@@ -234,9 +262,9 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     """Interval of a measure of a table that can be scored."""
     table = data.whole if isinstance(data, Clusters) else data
     clusters = data.count if isinstance(data, Clusters) else None
-    value, undefined = value_or_reason(measure, table)
+    value, undefined = scored(measure, table)
     cells = Cells.of(table)
-    sizes = Sizes.of(table.labels, cells)
+    sizes = Sizes.of(table)
     n_eff = data.n_eff if isinstance(data, Clusters) else sizes.all
 
     def answer(low: float, high: float, se: float, df: float, *warnings: str, problem: str | None = None) -> Interval:
@@ -245,7 +273,7 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     problem = undefined or too_few(data, n_eff)
     if problem is not None:
         return answer(nan, nan, nan, nan, problem=problem)
-    slope = measure.slope(Shares.of(table), np.asarray(value)).reshape(-1)
+    slope = balanced(measure.slope(Shares.of(table), np.asarray(value)).reshape(-1), cells)
     found = of_clusters(slope, data) if isinstance(data, Clusters) else of_rows(slope, cells)
     if not np.isfinite(found.variance):
         return answer(nan, nan, nan, nan, problem=FAR_APART)
@@ -253,7 +281,7 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
         if clusters is not None:
             why = f"all {clusters:,} clusters moved it alike, so how clusters vary cannot be seen"
             return answer(nan, nan, nan, nan, problem=why)
-        low, high = unvaried(measure, value, slope, cells, level)
+        low, high = contained(measure, value, *unvaried(measure, value, slope, cells, level))
         seen = (
             "no row that would lower it was seen" if value == measure.range[1] else "no row was seen that would move it"
         )
@@ -263,18 +291,34 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     times = float(thinness(slope, cells, found.variance))
     if times > THIN:
         hang = "cells that matter hold few rows: one more row in each would make the variance"
-        warnings = (*warnings, f"{hang} {number(times, 2)} times as large")
+        much = number(times, 2) if times < MANY else f"more than {number(MANY)}"
+        warnings = (*warnings, f"{hang} {much} times as large")
     if clusters is not None and n_eff < FEW_CLUSTERS:
         warnings = (f"the weight is that of {number(n_eff, 3)} clusters of equal weight", *warnings)
     if method == "delta":
-        low, high = (float(x) for x in Pivot(value, se, 0.0, 0.0, inf).ends(level))
+        low, high = contained(measure, value, *Pivot(value, se, 0.0, 0.0, inf).ends(level))
         return answer(low, high, se, inf, *warnings)
     if not Scale(measure).inside(value):
         return answer(nan, nan, se, found.df, problem=f"{measure.title} is at the end of its range")
-    low, high = (float(x) for x in fisher(measure, np.asarray(value), cells, found, level))
+    low, high = contained(measure, value, *fisher(measure, np.asarray(value), cells, found, level))
     if isnan(low) or isnan(high):
         return answer(nan, nan, se, nan, problem=FAR_APART)
     return answer(low, high, se, float(found.df), *warnings)
+
+
+def scored(measure: Measure, table: Table) -> tuple[float, str | None]:
+    """Return the value of a measure, and why it has no slope that float64 can hold, if so."""
+    value, reason = value_or_reason(measure, table)
+    m = table.margins
+    if reason is None and any(0 < x * LIGHTEST < m.s for own in (m.r, m.q) for y in own for x in (y, m.s - y)):
+        reason = "a class, or all but one, holds less than 1e-140 of the weight, too little to compute with"
+    return value, reason
+
+
+def contained(measure: Measure, value: float, low: Any, high: Any) -> tuple[float, float]:
+    """Return ends that lie in the measure's range and hold the score, as they need not at low confidence levels."""
+    least, most = measure.range
+    return max(least, min(float(low), value)), min(most, max(float(high), value))
 
 
 def why_unsure(found: Mapping[str, Any]) -> list[str]:
@@ -294,6 +338,6 @@ def too_few(data: Any, n_eff: float) -> str | None:
     count, what = (data.count, "clusters") if isinstance(data, Clusters) else (data.rows, "rows")
     if count < 2:
         return f"there is {count} of the {what} it needs two of, at least, to see how they vary"
-    if n_eff < 2:
+    if n_eff < FEWEST:
         return f"the weights leave {number(n_eff, 3)} effective {what} of {count:,}, and at least 2 are needed"
     return None

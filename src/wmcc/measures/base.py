@@ -46,10 +46,18 @@ class Shares(NamedTuple):
 
     @classmethod
     def of_cells(cls, cells: FloatArray) -> Shares:
-        """Shares of a stack of tables, or of one, given by their cells; rounded at every step."""
+        """Shares of a stack of tables, or of one, given by their cells; rounded at every step.
+
+        A class may hold nearly all of the weight, so 1 − r is the sum of the others, and d − r q is d·TN − FN·FP.
+        """
         cells = cells / cells.sum(axis=(-2, -1), keepdims=True)
-        r, q, d = cells.sum(axis=-1), cells.sum(axis=-2), np.diagonal(cells, axis1=-2, axis2=-1)
-        return cls(r, q, d, 1 - r, 1 - q, d - r * q)
+        others = 1 - np.eye(cells.shape[-1])
+        wrong, d = cells * others, np.diagonal(cells, axis1=-2, axis2=-1)
+        fn, fp = wrong.sum(axis=-1), wrong.sum(axis=-2)
+        r, q = d + fn, d + fp
+        not_r, not_q = r @ others, q @ others
+        tn = np.where(fp < fn, not_r - fp, not_q - fn)  # less is lost where less is taken away
+        return cls(r, q, d, not_r, not_q, d * tn - fn * fp)
 
 
 @dataclass(frozen=True)

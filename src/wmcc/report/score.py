@@ -12,11 +12,10 @@ from typing import Any
 from ..inference import Diagnosis, Interval, effective_sample_size
 from ..inference.diagnostics import diagnosed
 from ..inference.influence import Clusters
-from ..inference.interval import PAIRED, checked_level, checked_tables, estimated, why_unsure
+from ..inference.interval import PAIRED, checked_level, clustered, estimated, why_unsure
 from ..labels import Label
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import ZeroDivision, as_table
-from ..sources import tabulate
 from ..sources.matrix import pairs_rows
 from ..table import Table
 from ..text import decimal, grid, html_table, number
@@ -93,7 +92,7 @@ class Score:
                 )
                 for name in names
             }
-        data = self.table if self.clusters is None else Clusters(checked_tables(self.clusters))
+        data = self.table if self.clusters is None else Clusters(self.clusters)
         return {name: estimated(data, MEASURES[name], self.confidence_level, "fisher") for name in names}
 
     @cached_property
@@ -116,7 +115,7 @@ class Score:
 
     def _overall(self) -> list[list[str]]:
         rows = [["", "", f"{number(100 * self.confidence_level)} % interval"]]
-        rows += [[MEASURES[name].title, decimal(x.value), x.ends] for name, x in self.intervals.items()]
+        rows += [[MEASURES[name].title, decimal(getattr(self, name)), x.ends] for name, x in self.intervals.items()]
         rows += [["Rows", f"{self.n:,}", ""]]
         if self.table.ignored:
             rows += [["Rows ignored", f"{self.table.ignored:,}", ""]]
@@ -203,7 +202,7 @@ def score(
     if cluster is None:
         table = as_table(y_true, y_pred, sample_weight, weight, **options)
     else:
-        clusters = tabulate(y_true, y_pred, sample_weight, weight, by=cluster, **options)
+        clusters = clustered(y_true, y_pred, sample_weight, weight, cluster, options)
         table = sum(clusters.values(), Table.empty())
     two = len(table.labels) <= 2
     overall = {

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from ..errors import InputTypeError
 from ..inference import Comparison, Interval, compare, interval
+from ..inference.interval import clustered
 from ..joint import JointTable
 from ..measures import MEASURES
 from ..measures.request import after_joint_table, requested
 from ..robustness import Certificate, Ranking, certify, certify_ranking
-from ..sources import tabulate
 from ..table import Table
 from ..text import decimal, grid, html_table, number
 
@@ -35,6 +36,8 @@ class Uncertainty:
     def verdict(self) -> str:
         """What holds against chance and against other weights, in a sentence."""
         if not (isinstance(self.sampling, Comparison) and isinstance(self.weights, Ranking)):
+            if self.sampling.problem:
+                return "how far other rows could move it is not known"
             by_rows, by_weights = (side.high - side.low for side in (self.sampling, self.weights))
             more, less = ("rows", "weights") if by_rows > by_weights else ("weights", "rows")
             return f"other {more} could move it further than other {less}"
@@ -111,14 +114,18 @@ def uncertainty(
     """
     asked: dict[str, Any] = {"measure": measure, "eps": eps, "model": model}
     if isinstance(y_true, JointTable):
+        if cluster is not None:
+            raise InputTypeError("a JointTable was given; cluster belongs to its making.", "see wmcc.compare.")
         asked = after_joint_table(asked, (y_pred, sample_weight, weight), None, options)
         sampling = compare(y_true, asked["measure"], confidence_level, names=names)
         return Uncertainty(sampling, certify_ranking(y_true, names=names, **asked))
+    if names is not None:
+        raise InputTypeError("names= are those of the two predictions of a JointTable.")
     if cluster is None:
         table, asked = requested(y_true, y_pred, sample_weight, weight, options, asked)
         sampling = interval(table, asked["measure"], confidence_level)
     else:
-        tables = tabulate(y_true, y_pred, sample_weight, weight, by=cluster, **options)
+        tables = clustered(y_true, y_pred, sample_weight, weight, cluster, options)
         table = sum(tables.values(), Table.empty())
         sampling = interval(tables, asked["measure"], confidence_level)
     return Uncertainty(sampling, certify(table, **asked))

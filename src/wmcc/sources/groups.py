@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arraytypes import Array, IntArray
-from ..errors import InputError, LabelError, WeightError
+from ..errors import InputError, InputTypeError, LabelError, WeightError
 from .arrays import tabulate_arrays
 from .codebook import Rules
 from .columns import Column, label_column
@@ -90,9 +90,25 @@ def tabulate_by(
             f"by has shape {own}, and the labels {shape}.",
             "give a key per observation, or one per item of the labels' first axis.",
         )
-    raw, first, codes = np.unique(given.values.reshape(-1), return_index=True, return_inverse=True)
-    keys: list[Key] = [(given.label(x, row),) for x, row in zip(raw.tolist(), first.tolist(), strict=True)]
+    keys, codes = _distinct(given)
     flat = [column._replace(values=column.values.reshape(-1)) for column in columns]
     rows = np.repeat(codes, math.prod(shape[len(own) :]))
     tables = tabulate_groups(keys, rows, flat, None if weights is None else weights.reshape(-1), rules, threads)
     return {key[0]: table for key, table in in_order(tables).items()}
+
+
+def _distinct(by: Column) -> tuple[list[Key], IntArray]:
+    """Return the keys that occur, and the place there of each row's."""
+    raw = by.values.reshape(-1)
+    if raw.dtype.kind != "O":
+        known, first, codes = np.unique(raw, return_index=True, return_inverse=True)
+        return [(by.label(x, row),) for x, row in zip(known.tolist(), first.tolist(), strict=True)], codes
+    names = [x if type(x) is str else by.label(x, row) for row, x in enumerate(raw.tolist())]
+    keys = dict.fromkeys(names)
+    if len({isinstance(key, str) for key in keys}) > 1:
+        text, number = (next(key for key in keys if isinstance(key, str) is kind) for kind in (True, False))
+        raise InputTypeError(
+            f"by holds keys of mixed types: {number!r} is a number and {text!r} is a string.", "use one kind."
+        )
+    place = {key: i for i, key in enumerate(keys)}
+    return [(key,) for key in keys], np.array([place[name] for name in names], dtype=np.int64)

@@ -34,6 +34,8 @@ def predictions(
         )
     if a is not None and names_a_column(y_true, a):  # a frame or a file, the column of truth, columns of predictions
         several = isinstance(b, (list, tuple, dict))
+        if several and sample_weight is not None and weight is not None:
+            raise InputTypeError(f"two columns of weights were given, {sample_weight!r} and {weight!r}.")
         found, column = (b, sample_weight if weight is None else weight) if several else ([b, sample_weight], weight)
         columns, own = _values_and_names(found)
         return Predictions(
@@ -42,6 +44,8 @@ def predictions(
         )
     if weight is not None:
         raise InputTypeError("weight= goes with a frame or a file, and columns named in it.")
+    if isinstance(a, dict) and b is not None:
+        raise InputTypeError("a dict of predictions was given, and something after it.", "weights are sample_weight=.")
     if isinstance(a, dict) or (b is None and isinstance(a, (list, tuple))):
         values, own = _values_and_names(a)
     elif a is None or b is None:
@@ -63,8 +67,11 @@ def checked_names(given: Any, own: Any, count: int) -> tuple[str, ...]:
     if count < 2:
         raise InputError(f"expected at least two predictions to compare; got {count}.")
     names = given if given is not None else own
-    if names is None or not all(isinstance(name, str) for name in names):
+    if given is None and (own is None or not all(isinstance(name, (str, int)) for name in own)):
         names = [chr(ord("a") + i) if count <= 26 else f"model {i + 1}" for i in range(count)]
-    if isinstance(names, str) or len(names) != count or len(set(names)) != count:
-        raise InputError(f"names is {names!r}; expected {count} different names.")
-    return tuple(names)
+    if given is not None and not (isinstance(given, (list, tuple)) and all(isinstance(x, str) for x in given)):
+        raise InputError(f"names is {str(given)[:40]!r}; expected a list of {count} different names.")
+    names = tuple(map(str, names))
+    if len(set(names)) != count or len(names) != count:
+        raise InputError(f"names is {list(names)!r}; expected {count} different names.")
+    return names

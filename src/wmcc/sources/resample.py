@@ -17,6 +17,7 @@ from .blocks import BLOCK, native
 from .codebook import Codebook
 from .columns import label_column, weight_array
 from .encoders import encoders
+from .matrix import is_matrix, no_array
 from .options import make_rules, names_a_column
 from .progress import bar
 
@@ -41,17 +42,20 @@ def resampled_rows(
     times, independently of the others (the Poisson bootstrap). A seed gives the same tables on any number of threads.
     """
     y_true, y_pred, sample_weight = data
-    if names_a_column(y_true, y_pred):
+    if y_pred is None or names_a_column(y_true, y_pred):
         raise InputTypeError(
             "the bootstrap resamples rows, and needs them in memory: a frame or file was given.",
             "give its columns as arrays; or cluster=, of which only the tables are resampled.",
         )
-    cells = _row_cells(labels, [label_column(y_true, "y_true"), label_column(y_pred, "y_pred")], ignore)
-    weights = weight_array(sample_weight).reshape(-1)
+    columns = [label_column(y_true, "y_true"), label_column(y_pred, "y_pred")]
+    weights = sample_weight if no_array(sample_weight) else weight_array(sample_weight)
+    if is_matrix(weights, columns[0].values):
+        raise InputTypeError("the bootstrap resamples rows, and a weight matrix pairs them: its entries are no sample.")
+    cells, weights = _row_cells(labels, columns, ignore), weights.reshape(-1)
     kept = cells >= 0
     cells, weights = cells[kept], weights[kept].astype(np.float64)
     order = np.argsort(cells, kind="stable")
-    cells, weights = cells[order], (weights[order] / weights.max()).astype(np.float32)
+    cells, weights = cells[order], weights[order] / weights.max()
     step = max(1, AT_ONCE // resamples)
     starts = range(0, len(cells), step)
     seeds = np.random.SeedSequence(seed).spawn(len(starts))
@@ -63,7 +67,13 @@ def resampled_rows(
         drawn = DRAWS.take(np.frombuffer(source.bytes(resamples * len(w)), np.uint8)).reshape(resamples, len(w))
         begins = np.flatnonzero(np.diff(own, prepend=-1))
         ends = [*begins[1:], len(own)]
-        sums = [drawn[:, a:b] @ w[a:b] for a, b in zip(begins, ends, strict=True)]
+        # float32 has the digits, but not the range, and a class of little weight may count as much as another.
+        most = np.maximum.reduceat(w, begins)
+        units = np.where(most > 0, most, 1.0)
+        sums = [
+            (drawn[:, a:b] @ (w[a:b] / unit).astype(np.float32)) * unit
+            for a, b, unit in zip(begins, ends, units, strict=True)
+        ]
         return own[begins], np.array(sums, dtype=np.float64)
 
     total = np.zeros((len(labels) ** 2, resamples))

@@ -1,0 +1,105 @@
+"""by= of arrays: a table per key, the same as tabulating each group, and a sentence for keys that are none."""
+
+import enum
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from helpers import KERNELS, few, rows, using
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import sample
+
+import wmcc
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@few(40)
+@given(data=rows(), kind=st.sampled_from([int, str, bool, float]), seed=st.integers(0, 99))
+def test_each_group_is_tabulated(kernel, data, kind, seed):
+    t, p, w = data.arrays
+    keys = np.random.default_rng(seed).integers(0, 2 if kind is bool else 4, len(t)).astype(kind)
+    with using(kernel):
+        found, joint = wmcc.tabulate(t, p, w, by=keys), wmcc.joint_table(t, p, t, w, by=keys)
+    assert list(found) == list(joint) == sorted(set(keys.tolist()))
+    for key, table in found.items():
+        own = keys == key
+        assert type(key) is (int if kind is float else kind)
+        assert table == wmcc.tabulate(t[own], p[own], w[own])
+        assert joint[key] == wmcc.joint_table(t[own], p[own], t[own], w[own])
+    assert sum(found.values(), wmcc.Table.empty()) == wmcc.tabulate(t, p, w)
+    assert wmcc.tabulate(t, p, w, by=keys.tolist()) == found
+    assert wmcc.tabulate(t, p, w, by=np.array(keys.tolist(), dtype=object)) == found
+
+
+def test_keys_of_any_container():
+    t, p, w = sample(0, 12)
+    keys = ["a", "b", "c"] * 4
+    found = wmcc.tabulate(t, p, w, by=keys)
+    for other in (np.array(keys), np.array(keys, object), pd.Series(keys), pl.Series(keys), [x.encode() for x in keys]):
+        assert wmcc.tabulate(t, p, w, by=other) == found
+    coded = pd.Series(pd.Categorical(keys, ["unused", "c", "b", "a"]))
+    assert list(wmcc.tabulate(t, p, w, by=coded)) == ["a", "b", "c"]
+    frame = pl.DataFrame({"t": t, "p": p, "w": w, "k": keys})
+    assert wmcc.tabulate(frame, "t", "p", "w", by="k") == found
+    whole = wmcc.tabulate(t, p, by=[Decimal(1), 2.0, np.int8(3)] * 4)
+    assert list(whole) == [1, 2, 3]
+    assert list(wmcc.tabulate(t, p, by=[True, 2, 1] * 4)) == [1, 2]
+    colour = enum.StrEnum("colour", ["red", "blue"])
+    assert list(wmcc.tabulate([0, 1], [0, 1], by=[colour.red, colour.blue])) == ["blue", "red"]
+
+
+def test_a_key_may_be_of_an_image():
+    t, p, w = (x.reshape(4, 3, 2) for x in sample(1, 24))
+    found = wmcc.tabulate(t, p, w, by=["d", "c", "d", "a"])
+    assert list(found) == ["a", "c", "d"]
+    assert found["d"] == wmcc.tabulate(t[[0, 2]], p[[0, 2]], w[[0, 2]])
+    lines = wmcc.tabulate(t, p, w, by=np.arange(12).reshape(4, 3))
+    assert lines[7] == wmcc.tabulate(t[2, 1], p[2, 1], w[2, 1])
+    pixels = wmcc.tabulate(t, p, w, by=t)
+    assert list(pixels) == [0, 1, 2]
+    assert all(table.rows == (t == k).sum() for k, table in pixels.items())
+
+
+def test_rows_that_are_ignored_and_classes_that_are_given():
+    found = wmcc.tabulate([0, 9, 1, 1], [0, 0, 1, 0], [1, np.nan, 2, 3], by=[1, 1, 2, 2], ignore=9, labels=[1, 0])
+    assert (found[1].ignored, found[2].ignored) == (1, 0)
+    assert found[1].labels == found[2].labels == (1, 0)
+
+
+Y = [0, 1, 1]
+BAD = {
+    "missing": ([1, None, 2], r"by\[1\] is missing"),
+    "missing text": (["a", "b", None], r"by\[2\] is missing"),
+    "nan": ([1.0, 2.0, np.nan], r"by\[2\] is missing"),
+    "null": (pl.Series([None, "a", "b"]), r"by\[0\] is missing"),
+    "category": (pd.Series(["a", None, "b"], dtype="category"), r"by\[1\] is missing"),
+    "mixed": (["a", 1, 2], "by holds keys of mixed types: 1 is a number and 'a' is a string"),
+    "mixed objects": (np.array([1, "a", 2], dtype=object), "keys of mixed types"),
+    "fractions": ([0.5, 1, 2], r"by\[0\] is 0\.5"),
+    "dates": (np.array(["2020-01-01"] * 3, "M8[D]"), "dates or times"),
+    "sets": ([{1}, {2}, {3}], r"by\[0\] is \{1\} of type set"),
+    "short": ([1, 2], r"by has shape \(2,\), and the labels \(3,\)"),
+    "wide": ([[1], [2], [3]], r"by has shape \(3, 1\)"),
+    "scalar": (3, "by is 3"),
+    "a column": ("tile", "by= goes with a frame"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_keys_get_a_sentence(name):
+    by, said = BAD[name]
+    for call in (lambda: wmcc.tabulate(Y, Y, by=by), lambda: wmcc.joint_table(Y, Y, Y, by=by)):
+        with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=said):
+            call()
+
+
+def test_bad_rows_keep_their_numbers():
+    with pytest.raises(wmcc.LabelError, match=r"y_pred\[2\] is missing"):
+        wmcc.tabulate(Y, [0, 1, None], by=[2, 2, 1])
+    with pytest.raises(wmcc.WeightError, match=r"sample_weight\[2\] is -1"):
+        wmcc.tabulate(Y, Y, [1, 1, -1], by=[2, 2, 1])
+    with pytest.raises(wmcc.InputTypeError, match="a weight matrix pairs rows"):
+        wmcc.tabulate(Y, Y, np.ones((3, 3)), by=Y)

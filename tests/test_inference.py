@@ -1,0 +1,296 @@
+"""Standard errors and intervals from one table: against the data, closed forms, and under what must not matter."""
+
+import itertools
+import math
+
+import numpy as np
+import oracle
+import pytest
+from helpers import extreme, few, rows
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import MULTICLASS, Sample, alike, applicable, macro_phi, multinomial_variance, phi, sample, samples
+from scipy import optimize, stats
+from test_measures import dominated, fractions_of, matrices, table_of
+
+import wmcc
+from wmcc.inference.influence import Cells, of_rows
+from wmcc.measures.base import Shares
+
+EACH = pytest.mark.parametrize("measure", wmcc.MEASURES.values(), ids=lambda m: m.name)
+METHODS = ("fisher", "delta")
+counts_2x2 = st.lists(st.integers(1, 400), min_size=4, max_size=4)
+
+
+# ---- values of moved tables ------------------------------------------------------------------------------
+
+
+@EACH
+@few(50)
+@given(cells=st.one_of(matrices(), matrices(dominated), matrices(extreme)))
+def test_near_is_the_value(measure, cells):
+    table = table_of(cells)
+    lightest = table.w[table.w > 0].min()
+    if applicable(measure.name, table) and table.total < 1e300 and lightest / table.total > 1e-140:
+        assert float(measure.near(Shares.of_cells(table.w))) == pytest.approx(measure(table), abs=1e-9)
+
+
+@EACH
+def test_stacks_are_many_tables(measure):
+    rng = np.random.default_rng(3)
+    K = 2 if measure.two_classes else 4
+    stack = rng.random((5, 6, K, K)) * 10.0 ** rng.uniform(-3, 3, (5, 6, K, K))
+    stack[0, 0, 0] = stack[0, 1, :, 0] = 0.0  # absent classes, on either side
+    values = measure.near(Shares.of_cells(stack))
+    slopes = measure.slope(Shares.of_cells(stack), values)
+    for at in np.ndindex(5, 6):
+        table = table_of(stack[at])
+        assert values[at] == pytest.approx(measure(table), abs=1e-12)
+        if K > 2 or (stack[at].any(axis=1).all() and stack[at].any(axis=0).all()):
+            gradient = measure.gradient(table) * table.total
+            assert slopes[at] == pytest.approx(gradient, rel=1e-9, abs=1e-9 * np.abs(gradient).max())
+
+
+# ---- standard errors -------------------------------------------------------------------------------------
+
+
+def derivative(name, C, a, b):
+    """∂M/∂C_ab in 900 digits."""
+    h = min(x for row in C for x in row if x) / 10**60
+    values = []
+    for step in (h, -h):
+        moved = [row[:] for row in C]
+        moved[a][b] += step
+        values.append(oracle.exact(name, moved))
+    with oracle.precision():
+        return (values[0] - values[1]) / (2 * oracle.real(h))
+
+
+@EACH
+@few(12)
+@given(data=rows(classes=3, most=12, weight=st.floats(0.01, 100)))
+def test_the_variance_is_that_of_the_gradient(measure, data):
+    table = wmcc.tabulate(*data.arrays)
+    if not applicable(measure.name, table):
+        return
+    found = wmcc.interval(table, measure)
+    if found.problem:
+        return
+    C, squares = (f(*data, table.labels) for f in (oracle.matrix, oracle.squares))
+    variance = 0
+    with oracle.precision():
+        for a, b in np.argwhere(table.n).tolist():
+            variance += derivative(measure.name, C, a, b) ** 2 * oracle.real(squares[a][b])
+    assert found.se**2 == pytest.approx(float(variance), rel=1e-9, abs=1e-28)
+
+
+@EACH
+@few(15)
+@given(data=samples)
+def test_the_variance_is_the_sum_of_what_each_row_moves(measure, data):
+    table = data.only(slice(40)).table
+    if not applicable(measure.name, table) or wmcc.interval(table, measure).problem:
+        return
+    t, p, w = data.only(slice(40))
+    h, u = 1e-5, []
+    for i in range(len(w)):
+        ends = [measure(t, p, np.where(np.arange(len(w)) == i, w * (1 + step), w)) for step in (h, -h)]
+        u.append((ends[0] - ends[1]) / (2 * h))
+    assert sum(u) == pytest.approx(0, abs=1e-7)
+    assert wmcc.interval(table, measure).se == pytest.approx(math.sqrt(sum(x * x for x in u)), rel=1e-5, abs=1e-9)
+
+
+@given(counts=counts_2x2)
+def test_unit_weights_have_the_classical_variance_of_mcc(counts):
+    C = np.array(counts).reshape(2, 2)
+    p, n = C / C.sum(), C.sum()
+    (r1, r2), (c1, c2) = p.sum(axis=1), p.sum(axis=0)
+    f = (p[0, 0] * p[1, 1] - p[0, 1] * p[1, 0]) / math.sqrt(r1 * r2 * c1 * c2)
+    skew = (r1 - r2) * (c1 - c2) / math.sqrt(r1 * r2 * c1 * c2)
+    square = (r1 - r2) ** 2 / (r1 * r2) + (c1 - c2) ** 2 / (c1 * c2)
+    closed = (1 - f * f + f * (1 + f * f / 2) * skew - 0.75 * f * f * square) / n
+    delta = multinomial_variance(lambda x: phi(x[..., 1, 1], x[..., 0, 1], x[..., 1, 0], x[..., 0, 0]), C)
+    assert closed == pytest.approx(delta, rel=1e-9)
+    for name in ("mcc", "ecc", "mpc1", "mpc2"):
+        assert wmcc.interval(wmcc.Table.from_counts(C), name).se ** 2 == pytest.approx(closed, rel=1e-9)
+
+
+@few(50)
+@given(counts=st.lists(st.integers(1, 400), min_size=9, max_size=16))
+def test_unit_weights_have_the_published_variance_of_the_macro_average(counts):
+    K = math.isqrt(len(counts))
+    C = np.array(counts[: K * K]).reshape(K, K)
+    found = wmcc.interval(wmcc.Table.from_counts(C), "mpc2")
+    assert found.value == pytest.approx(macro_phi(C.astype(float)), rel=1e-12)
+    assert found.se**2 == pytest.approx(multinomial_variance(macro_phi, C), rel=1e-9)
+
+
+@pytest.mark.parametrize("tiny", [1e-9, 1e-14, 1e-40, 1e-130])
+@pytest.mark.parametrize("name", MULTICLASS)
+def test_a_class_may_outweigh_all_others(name, tiny):
+    """As it does so more and more, the standard error and the interval converge: neither is made of rounding."""
+    t, p, w = sample(0, 300, spread=0.4)
+    usual, found = (wmcc.interval(t, p, np.where((t == 0) & (p == 0), 1.0, x) * w, measure=name) for x in (1e-8, tiny))
+    if name == "accuracy":  # it is 1 but for rounding
+        assert found.low <= found.value <= found.high
+        return
+    assert (found.low, found.high, found.se) == pytest.approx((usual.low, usual.high, usual.se), rel=1e-5)
+
+
+# ---- ends ------------------------------------------------------------------------------------------------
+
+
+def hall(t, p, w, measure, level):
+    """Ends once more, row by row: Hall's transformation on the scale of artanh, solved by bisection."""
+    value, h, n = measure(t, p, w), 1e-4, len(w)
+    u = np.array([_moved(measure, t, p, w, i, h) for i in range(n)])
+    se = math.sqrt((u * u).sum())
+    low, high = measure.range
+    middle, half = (low + high) / 2, (high - low) / 2
+
+    def z(step):
+        return math.atanh((measure(t, p, w * (1 + step * u / se)) - middle) / half)
+
+    se_z = se / (half * (1 - ((value - middle) / half) ** 2))
+    curvature = (z(-0.1) - 2 * z(0) + z(0.1)) / (2 * 0.01 * se_z)
+    skewness = (u**3).sum() / se**3
+    b = skewness / 3 + curvature
+    q = stats.t(n - 1).ppf((1 + level) / 2)
+
+    def at(x):
+        return optimize.brentq(lambda s: s + b * s**2 + b * b * s**3 / 3 + skewness / 6 - x, -1e4, 1e4, xtol=1e-13)
+
+    return [middle + half * math.tanh(z(0) - at(x) * se_z) for x in (q, -q)]
+
+
+def _moved(measure, t, p, w, i, h):
+    values = [measure(t, p, np.where(np.arange(len(w)) == i, w * (1 + step), w)) for step in (h, -h)]
+    return (values[0] - values[1]) / (2 * h)
+
+
+@EACH
+@few(6)
+@given(seed=st.integers(0, 1000), level=st.sampled_from([0.5, 0.9, 0.99]))
+def test_ends_are_those_of_the_rows(measure, seed, level):
+    """Where the weights of a cell are equal, the table has all that the formula needs."""
+    t, p, _ = sample(seed, 40, 2, right=0.8)
+    w = np.array([[1.0, 3.0], [2.0, 0.5]])[t, p]
+    found = wmcc.interval(t, p, w, measure=measure, confidence_level=level)
+    if found.se > 0:
+        assert [found.low, found.high] == pytest.approx(hall(t, p, w, measure, level), abs=1e-6)
+        assert found.df == pytest.approx(39, rel=1e-12)
+    delta = wmcc.interval(t, p, w, measure=measure, confidence_level=level, method="delta")
+    q = stats.norm.ppf((1 + level) / 2) * found.se
+    ends = np.clip([found.value - q, found.value + q], *measure.range)
+    assert found.se == 0 or [delta.low, delta.high] == pytest.approx(ends.tolist(), abs=1e-12)
+
+
+@EACH
+@few(25)
+@given(data=st.one_of(samples, rows().map(lambda x: Sample(*x.arrays))))
+def test_intervals_hold_the_score_and_are_nested(measure, data):
+    table = data.table
+    if not applicable(measure.name, table):
+        return
+    low, high = measure.range
+    for method in METHODS:
+        inner = None
+        for level in (0.001, 0.05, 0.5, 0.9, 0.95, 0.999, 1 - 1e-12):
+            found = wmcc.interval(table, measure, level, method)
+            assert found.value == measure(table)
+            if found.problem:
+                assert math.isnan(found.low)
+                assert math.isnan(found.high)
+                assert found.problem in repr(found)
+                break
+            assert low <= found.low <= found.value <= found.high <= high
+            assert inner is None or found.low <= inner.low <= inner.high <= found.high
+            inner = found
+
+
+@EACH
+def test_fisher_and_delta_agree_on_many_rows(measure):
+    apart = []
+    for times in (1, 100, 10_000):
+        table = wmcc.Table.from_counts(times * np.array([[30, 7], [5, 40]]))
+        a, b = (wmcc.interval(table, measure, 0.9, method) for method in METHODS)
+        apart.append(max(abs(a.low - b.low), abs(a.high - b.high)) / a.se)
+    assert apart[0] > 5 * apart[1] > 25 * apart[2]
+    assert apart[2] < 0.005
+
+
+# ---- what must not matter, and what must -------------------------------------------------------------------
+
+
+@EACH
+@few(20)
+@given(data=samples, power=st.integers(-900, 900), seed=st.integers(0, 99))
+def test_units_and_order_do_not_matter(measure, data, power, seed):
+    if not applicable(measure.name, data.table):
+        return
+    found = wmcc.interval(*data, measure=measure)
+    t, p, w = data.only(np.random.default_rng(seed).permutation(len(data.t)))
+    assert wmcc.interval(t, p, w, measure=measure) == found
+    scaled = wmcc.interval(t, p, np.ldexp(w, power), measure=measure)
+    assert alike(scaled, found, 1e-12)
+    for scale in (1e-300, 1e-150, 1 / 3, 1e150, 1e300):
+        assert alike(wmcc.interval(t, p, w * scale, measure=measure), found, 1e-9)
+    names = np.array(["z", "b", "x", "a"])
+    assert alike(wmcc.interval(names[t], names[p], w, measure=measure), found, 1e-9)
+
+
+@pytest.mark.parametrize("name", MULTICLASS)
+def test_a_weight_is_not_a_number_of_rows(name):
+    t, p, _ = sample(1)
+    one = wmcc.interval(t, p, measure=name)
+    heavy, thrice = wmcc.interval(t, p, np.full(120, 3.0), measure=name), [np.repeat(x, 3) for x in (t, p)]
+    assert heavy.se == pytest.approx(one.se, rel=1e-12)
+    assert wmcc.interval(*thrice, measure=name).se == pytest.approx(one.se / math.sqrt(3), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", MULTICLASS)
+def test_rows_without_weight_leave_the_standard_error(name):
+    t, p, w = sample(2)
+    more = wmcc.interval(np.append(t, [0, 1]), np.append(p, [2, 2]), np.append(w, [0, 0]), measure=name)
+    found = wmcc.interval(t, p, w, measure=name)
+    assert (more.value, more.se, more.n_eff) == pytest.approx((found.value, found.se, found.n_eff), rel=1e-12)
+
+
+# ---- what a table does not have: sums of third and fourth powers ---------------------------------------------
+
+
+def test_uneven_weights_leave_fewer_degrees_of_freedom():
+    found = [wmcc.interval(*sample(4, 400, spread=spread)) for spread in (0.0, 0.5, 1.0, 2.0)]
+    dfs = [x.df for x in found]
+    assert dfs[0] == pytest.approx(399)
+    assert all(a >= b >= 1 for a, b in itertools.pairwise(dfs))
+    assert dfs[0] > 2 * dfs[3]
+
+
+@few(30)
+@given(data=samples)
+def test_skewness_is_near_that_of_the_rows(data):
+    """Skewness is Σu³ of the rows where weights are even, and never more than they allow."""
+    table = data.table
+    slope = (wmcc.ecc.gradient(table) * table.total).reshape(-1)
+    found = of_rows(slope, Cells.of(table))
+    u = slope[data.t * len(table.labels) + data.p] * data.w / table.total
+    if not u.any():  # a perfect prediction
+        return
+    true = (u**3).sum() / (u * u).sum() ** 1.5
+    assert found.variance == pytest.approx((u * u).sum(), rel=1e-12)
+    assert abs(found.skewness) <= 1
+    assert found.skewness == pytest.approx(true, abs=0.02 if np.ptp(data.w) < 1e-9 else 0.6)
+    moved = np.bincount(data.t * len(table.labels) + data.p, u * data.w / table.total, len(slope))
+    assert found.direction == pytest.approx(moved, rel=1e-9, abs=1e-12)
+
+
+def test_billions_of_rows_are_no_other_matter():
+    table = sample(5, 200, spread=1.5).table
+    before = wmcc.interval(table).df
+    for _ in range(36):
+        table = table + table
+        found = wmcc.interval(table)
+        assert found.df == pytest.approx(2 * before, rel=0.02)
+        before = found.df
+    assert fractions_of([[table.rows]])[0][0] > 10**13

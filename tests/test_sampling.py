@@ -1,0 +1,308 @@
+"""Intervals through every door: rows, tables, files, clusters, resamples; and a sentence where there is none."""
+
+import math
+import os
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from helpers import few
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import MULTICLASS, Sample, alike, sample, samples
+
+import wmcc
+from wmcc.inference import bootstrap
+from wmcc.sources import resample
+
+GROUPS = np.arange(120) // 6
+
+
+def frame_of(data, **more):
+    return pl.DataFrame({"t": data[0], "p": data[1], "w": data[-1], **more})
+
+
+# ---- the same through every door -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["fisher", "delta"])
+def test_every_door_gives_the_same_interval(method, tmp_path):
+    data = sample(3)
+    frame = frame_of(data)
+    frame.write_csv(tmp_path / "rows.csv")
+    frame.write_parquet(tmp_path / "rows.parquet")
+    found = wmcc.interval(data.table, "mpc2", 0.9, method)
+    named = {"measure": "mpc2", "confidence_level": 0.9, "method": method}
+    assert wmcc.interval(*data, **named) == found
+    assert wmcc.interval(data.table, measure=wmcc.mpc2, confidence_level=0.9, method=method) == found
+    for source in (frame, frame.to_pandas(), tmp_path / "rows.parquet", tmp_path / "rows.csv"):
+        assert wmcc.interval(source, "t", "p", "w", **named) == found
+    assert alike(wmcc.interval(frame.lazy(), "t", "p", "w", **named), found, 1e-12)
+    assert wmcc.interval(frame, true="t", pred="p", weight="w", **named) == found
+    ignoring = wmcc.interval(
+        np.append(data.t, 255), np.append(data.p, 0), np.append(data.w, np.nan), ignore=255, **named
+    )
+    assert ignoring == found
+
+
+def test_clusters_through_every_door(tmp_path):
+    data = sample(4)
+    keys = np.array([f"tile {k}" for k in GROUPS])
+    frame = frame_of(data, tile=keys)
+    frame.write_csv(tmp_path / "rows.csv")
+    frame.write_parquet(tmp_path / "rows.parquet")
+    found = wmcc.interval(*data, cluster=keys)
+    assert found.clusters == 20
+    assert "20 clusters" in repr(found)
+    assert wmcc.interval(wmcc.tabulate(*data, by=keys)) == found
+    assert alike(wmcc.interval({k: data.only(k == GROUPS).table for k in range(20)}), found, 1e-12)
+    for source in (frame, frame.to_pandas(), tmp_path / "rows.parquet", tmp_path / "rows.csv"):
+        assert wmcc.interval(source, "t", "p", "w", cluster="tile") == found
+    for other in (list(keys), pd.Series(keys), pl.Series(keys), pd.Series(keys, dtype="category")):
+        assert wmcc.interval(*data, cluster=other) == found
+    for other in (GROUPS, list(GROUPS), GROUPS.astype(float), GROUPS.astype(np.uint8)):
+        assert alike(wmcc.interval(*data, cluster=other), found, 1e-12)
+    assert wmcc.interval(*data, cluster=GROUPS < 10).clusters == 2
+    maps = Sample(*(x.reshape(20, 2, 3) for x in data))
+    assert wmcc.interval(*maps, cluster=keys[::6]) == found  # a key per image
+    assert wmcc.interval(*maps, cluster=keys.reshape(20, 2, 3)) == found
+    assert wmcc.interval(wmcc.tabulate(frame, "t", "p", "w", by=["tile"])) == found
+    order = np.random.default_rng(1).permutation(120)
+    assert wmcc.interval(*data.only(order), cluster=keys[order]).se == pytest.approx(found.se, rel=1e-12)
+    score = wmcc.score(*data, cluster=keys)
+    assert score.intervals["ecc"] == found
+    assert "Clusters" in repr(score)
+
+
+# ---- clusters --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MULTICLASS)
+@few(5)
+@given(data=samples)
+def test_clusters_of_one_row_are_rows(name, data):
+    single, found = wmcc.interval(data.table, name), wmcc.interval(*data, measure=name, cluster=np.arange(len(data.t)))
+    if single.problem or single.se < 1e-12:
+        return
+    n = len(data.t)
+    assert found.se**2 == pytest.approx(single.se**2 * n / (n - 1), rel=1e-9)
+    assert found.n_eff == pytest.approx(single.n_eff, rel=1e-9)
+    assert found.low <= found.value <= found.high
+
+
+@few(20)
+@given(data=samples, name=st.sampled_from(MULTICLASS), groups=st.integers(2, 9))
+def test_the_variance_of_clusters_is_the_sandwich(data, name, groups):
+    table = data.table
+    keys = np.random.default_rng(groups).integers(0, groups, len(data.t))
+    found = wmcc.interval(*data, measure=name, cluster=keys)
+    gradient = wmcc.MEASURES[name].gradient(table)[data.t, data.p] * data.w
+    u = np.array([gradient[keys == k].sum() for k in np.unique(keys)])
+    if found.problem is None:
+        assert found.se**2 == pytest.approx((u * u).sum() * len(u) / (len(u) - 1), rel=1e-9)
+
+
+def test_rows_given_twice_are_one_cluster():
+    """Copies of a row tell nothing new: with copies in a cluster each, nothing changes but G."""
+    data = sample(5)
+    twice, keys = Sample(*(np.repeat(x, 2) for x in data)), np.repeat(np.arange(120), 2)
+    rows = wmcc.interval(data.table)
+    found = wmcc.interval(*twice, cluster=keys)
+    assert found.se == pytest.approx(rows.se * math.sqrt(120 / 119), rel=1e-9)
+    assert found.n_eff == pytest.approx(rows.n_eff, rel=1e-9)
+    assert wmcc.interval(twice.table).se == pytest.approx(rows.se / math.sqrt(2), rel=1e-9)
+
+
+def test_few_clusters_are_a_warning_and_none_a_problem():
+    data = sample(6, 120)
+    assert "clusters of equal weight" in wmcc.interval(*data, cluster=GROUPS % 5).warnings[0]
+    assert wmcc.interval(*data, cluster=GROUPS % 12).warnings[0].startswith("true class")
+    assert wmcc.interval(*data, cluster=np.zeros(120, int)).problem.startswith("there is 1 of the clusters")
+    heavy = Sample(data.t, data.p, np.where(GROUPS == 0, 1e6, 1.0))
+    assert "effective clusters of 20" in wmcc.interval(*heavy, cluster=GROUPS).problem
+    weightless = Sample(data.t, data.p, np.where(GROUPS > 9, 0.0, data.w))
+    assert wmcc.interval(*weightless, cluster=GROUPS).clusters == 10
+    same = wmcc.interval([0, 1, 0, 1] * 10, [0, 1, 1, 1] * 10, cluster=np.arange(40) // 4)
+    assert "moved it alike" in same.problem
+    assert (
+        "all 20 clusters moved it alike" in wmcc.interval([0, 1] * 20, [0, 1] * 20, cluster=np.arange(40) // 2).problem
+    )
+
+
+# ---- the bootstrap -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MULTICLASS)
+def test_resampled_rows_agree_with_the_table(name):
+    data = sample(7, 600, spread=0.5)
+    for options in ({}, {"cluster": np.arange(600) // 3}):
+        one, other = (
+            wmcc.interval(*data, measure=name, method=method, **options) for method in ("fisher", "bootstrap")
+        )
+        assert other.se == pytest.approx(one.se, rel=0.12)
+        assert (other.low, other.high) == pytest.approx((one.low, one.high), abs=0.4 * one.se)
+    counts = wmcc.tabulate(data.t, data.p, np.array([1.0, 2.0, 3.0])[data.t])  # equal weights in a cell
+    one, other = (wmcc.interval(counts, name, method=method) for method in ("fisher", "bootstrap"))
+    assert other.se == pytest.approx(one.se, rel=0.12)
+
+
+def test_resamples_depend_on_the_seed_alone(monkeypatch):
+    data = sample(8, 3000)
+    named = {"method": "bootstrap", "resamples": 500}
+    monkeypatch.setattr(resample, "AT_ONCE", 1 << 17)  # several parts
+    found = [wmcc.interval(*data, seed=seed, **named) for seed in (0, 0, 1, np.int64(1))]
+    assert found[0] == found[1] != found[2] == found[3]
+    for processors in (1, 2):
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _, n=processors: set(range(n)), raising=False)
+        assert wmcc.interval(*data, **named) == found[0]
+
+
+def test_resampled_tables_are_of_the_data():
+    """Cells are drawn in proportion to their weight, with the variance of Σw², whatever it is made of."""
+    data = sample(9, 400, spread=1.0)
+    table = data.table
+    stack = bootstrap.resampled_tables(table, (*data, None, {}), 4000, 1, False) * data.w.max()
+    assert stack.mean(axis=0) == pytest.approx(table.w, rel=0.1)
+    assert stack.var(axis=0) == pytest.approx(table.w2, rel=0.2)
+    light = Sample(data.t, data.p, np.where(data.t == 2, 1e-60, 1.0) * data.w)
+    stack = bootstrap.resampled_tables(light.table, (*light, None, {}), 200, 1, False)
+    assert (stack[:, 2].sum(axis=1) > 0).all()
+
+
+def test_a_bootstrap_of_few_rows_may_draw_none():
+    found = wmcc.interval([0, 1, 1, 0], [0, 1, 0, 0], [1, 2, 3, 1.5], method="bootstrap")
+    assert -1 <= found.low <= found.value <= found.high <= 1
+    same = wmcc.interval([0, 1] * 30, [0, 1] * 30, method="bootstrap")
+    assert (same.low, same.high, same.se) == pytest.approx((1, 1, 0), abs=1e-15)
+    assert "all resamples have the same score" in same.warnings[0]
+
+
+@pytest.mark.parametrize("method", ["fisher", "delta", "bootstrap"])
+def test_ends_of_any_level_hold_the_score(method):
+    for seed in range(6):
+        data = sample(seed, 30, right=0.9, spread=2.0)
+        for level in (0.001, 0.1, 0.99):
+            found = wmcc.interval(*data, confidence_level=level, method=method, resamples=100)
+            assert found.problem or -1 <= found.low <= found.value <= found.high <= 1
+
+
+# ---- a sentence where there is no interval, or a poor one ----------------------------------------------------
+
+Y = np.array([0, 1] * 20)
+EDGES = {
+    "perfect": ((Y, Y), None, "no row that would lower it was seen"),
+    "all wrong": ((Y, 1 - Y), None, "no row was seen that would move it"),
+    "one row of a class": (([1, *[0] * 30], [1, *[0] * 28, 1, 1]), None, "true class 1 rests on 1 effective rows"),
+    "one row": (([0], [1]), "mcc is undefined at these weights", None),
+    "n_eff below two": (([0, 0, 1, 1], [0, 1, 1, 0], [1e9, 1, 1, 1]), "1 effective rows of 4, and at least 2", None),
+    "n_eff of two": (([0, 1], [1, 0], [0.1, 0.1]), None, "no row was seen"),
+    "one class": (([1, 1, 1], [1, 0, 1]), "all the weight of y_true is in one class", None),
+    "one label": (([1, 1, 1], [1, 1, 1]), "in one class", None),
+    "no weight in a class": ((Y, np.roll(Y, 5), np.where(Y == 1, 0.0, 1.0)), "in one class", None),
+    "light class": ((Y, Y ^ (np.arange(40) < 5), np.where(Y == 1, 1e-300, 1.0)), "less than 1e-140", None),
+    "subnormal": ((Y, Y ^ (np.arange(40) < 5), np.full(40, 5e-324)), None, "effective rows"),
+    "huge": ((Y, Y ^ (np.arange(40) < 5), np.full(40, 1.7e308)), None, "effective rows"),
+}
+
+
+@pytest.mark.parametrize("method", ["fisher", "delta", "bootstrap"])
+@pytest.mark.parametrize("edge", EDGES)
+def test_edges_get_a_sentence(edge, method):
+    rows, problem, warning = EDGES[edge]
+    found = wmcc.interval(*rows, measure="mcc", method=method)
+    assert not found.reliable or method == "bootstrap"
+    assert found._repr_html_().startswith("<p>MCC")
+    if problem is not None:
+        assert problem.lower() in found.problem.lower()
+        assert found.status == "not estimable"
+        assert "not estimable" in repr(found)
+        assert math.isnan(found.low)
+        return
+    assert found.problem is None
+    assert -1 <= found.low <= found.value <= found.high <= 1
+    if method == "fisher":
+        assert any(warning in line for line in found.warnings)
+        assert found.status == "unreliable"
+        assert "unreliable: " in repr(found)
+        assert found.ends.endswith(" *")
+
+
+def test_a_score_that_nothing_varied_has_what_chance_kept_from_sight():
+    widths = [wmcc.interval(np.tile(Y, k), np.tile(Y, k), measure="accuracy") for k in (1, 10)]
+    for n, found in zip((40, 400), widths, strict=True):
+        assert (found.high, found.se) == (1.0, 0.0)
+        assert found.low == pytest.approx(0.025 ** (1 / n), abs=1e-12)  # Clopper and Pearson's
+    wrong = wmcc.interval(Y, 1 - Y, measure="accuracy")
+    assert (wrong.low, wrong.high) == (0.0, pytest.approx(1 - 0.025 ** (1 / 40)))
+
+
+def test_many_classes_and_odd_labels():
+    t = np.arange(2000) % 200
+    p = np.where(np.arange(2000) % 7, t, (t + 1) % 200)
+    found = wmcc.interval(t, p, measure="mpc2")
+    assert 0 < found.low < found.value < found.high < 1
+    assert "and 399 more below 30" in repr(found)
+    odd = wmcc.interval(["<b>", "a"] * 9, ["<b>", "a", "a"] * 6)
+    assert "<b>" in repr(odd)
+    assert "<b>" not in odd._repr_html_()
+    assert "&lt;b&gt;" in odd._repr_html_()
+
+
+def test_reliable_intervals_have_nothing_to_say():
+    found = wmcc.interval(sample(1, 3000, spread=0.2).table)
+    assert (found.reliable, found.status, found.warnings, found.problem) == (True, "reliable", (), None)
+    assert len(repr(found).splitlines()) == 1
+    thin = wmcc.interval(wmcc.Table.from_counts([[500, 1], [1, 500]]))
+    assert any("one more row in each would make the variance" in line for line in thin.warnings)
+
+
+# ---- refusals ----------------------------------------------------------------------------------------------
+
+DATA = sample(0, 30)
+TABLES = wmcc.tabulate(*DATA, by=np.arange(30) % 3)
+FRAME = frame_of(DATA, tile=[None, *range(29)])
+REFUSED = {
+    "no weight": (lambda: wmcc.interval([0, 1], [1, 1], [0, 0]), "total weight of 2 rows is zero"),
+    "level": (lambda: wmcc.interval(DATA.table, confidence_level=1.0), "between 0 and 1, such as 0.95"),
+    "level text": (lambda: wmcc.interval(DATA.table, confidence_level="95%"), "expected a finite number"),
+    "method": (lambda: wmcc.interval(DATA.table, "ecc", 0.9, "wald"), "method is 'wald'; expected 'fisher'"),
+    "measure": (lambda: wmcc.interval(DATA.table, "f1"), "number per class"),
+    "mcc of three": (lambda: wmcc.interval(DATA.table, "mcc"), "two classes; this table has 3"),
+    "twice": (lambda: wmcc.interval(DATA.table, "mpc2", measure="kappa"), "measure was given twice"),
+    "too many": (lambda: wmcc.interval(DATA.table, labels=[0]), "labels belong to its making"),
+    "two predictions": (lambda: wmcc.interval(wmcc.joint_table(*DATA[:2], DATA.t)), "use its .first"),
+    "no tables": (lambda: wmcc.interval({}), "expected a dict of tables"),
+    "other dict": (lambda: wmcc.interval({"a": [1, 2]}), "expected a dict of tables"),
+    "joint tables": (lambda: wmcc.interval({0: wmcc.joint_table([0], [0], [0])}), "expected a dict of tables"),
+    "table and cluster": (lambda: wmcc.interval(DATA.table, cluster=[1]), "belongs to its making"),
+    "tables and cluster": (lambda: wmcc.interval(TABLES, cluster="tile"), "belongs to their making"),
+    "cluster and by": (lambda: wmcc.interval(*DATA, cluster=DATA.t, by=DATA.t), "cluster= and by= were given"),
+    "score, cluster and by": (lambda: wmcc.score(*DATA, cluster=DATA.t, by=DATA.t), "cluster= and by= were given"),
+    "by": (lambda: wmcc.interval(*DATA, by=DATA.t), "by= makes one table per group"),
+    "no cluster": (lambda: wmcc.interval(FRAME, "t", "p", "w", cluster="tile"), "1 rows have no cluster"),
+    "part of a key": (lambda: wmcc.interval(FRAME, "t", "p", cluster=["t", "tile"]), "1 rows have no cluster"),
+    "score, no cluster": (lambda: wmcc.score(FRAME, "t", "p", "w", cluster="tile"), "1 rows have no cluster"),
+    "cluster of arrays": (lambda: wmcc.interval(*DATA, cluster=[None, *range(29)]), r"by\[0\] is missing"),
+    "cluster shape": (lambda: wmcc.interval(*DATA, cluster=[1, 2]), r"by has shape \(2,\), and the labels \(30,\)"),
+    "cluster column": (lambda: wmcc.interval(FRAME, "t", "p", cluster="site"), "no column 'site'"),
+    "few resamples": (lambda: wmcc.interval(*DATA, method="bootstrap", resamples=99), "at least 100"),
+    "no resamples": (lambda: wmcc.interval(*DATA, method="bootstrap", resamples=None), "at least 100"),
+    "half a resample": (lambda: wmcc.interval(*DATA, method="bootstrap", resamples=100.5), "whole number"),
+    "seed": (lambda: wmcc.interval(*DATA, method="bootstrap", seed=-1), "seed is -1; expected a whole number"),
+    "no seed": (lambda: wmcc.interval(TABLES, method="bootstrap", seed=None), "seed is None"),
+    "unequal weights": (lambda: wmcc.interval(DATA.table, method="bootstrap"), "give y_true, y_pred and sample_weight"),
+    "frame": (lambda: wmcc.interval(FRAME, "t", "p", "w", method="bootstrap"), "needs them in memory"),
+    "named": (lambda: wmcc.interval(FRAME, true="t", pred="p", weight="w", method="bootstrap"), "needs them in memory"),
+    "matrix": (
+        lambda: wmcc.interval([0, 1, 1], [0, 1, 0], np.arange(9.0).reshape(3, 3), method="bootstrap"),
+        "a weight matrix pairs rows",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_calls_get_a_sentence(name):
+    call, said = REFUSED[name]
+    with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=said):
+        call()
