@@ -85,6 +85,9 @@ def compare(
         if cluster is not None:
             raise InputTypeError("a table was given; cluster belongs to its making: give a dict of tables, one each.")
         asked = after_joint_table(asked, given, weight, options)
+    found, level = named_measure(asked["measure"]), checked_level(asked["confidence_level"])
+    least = checked_margin(margin)
+    if isinstance(y_true, (JointTable, Mapping)):
         data, chosen = {(0, 1): y_true}, checked_names(names, None, 2)
     else:
         if options.get("by") is not None:
@@ -94,8 +97,6 @@ def compare(
             )
         several = predictions(y_true, *given, weight, {**options, "by": cluster}, names)
         data, chosen = several.joints(), several.names
-    found, level = named_measure(asked["measure"]), checked_level(asked["confidence_level"])
-    least = checked_margin(margin)
     pairs = {
         (chosen[i], chosen[j]): _compared(_read(joint), found, level, least, (chosen[i], chosen[j]))
         for (i, j), joint in data.items()

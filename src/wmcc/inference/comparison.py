@@ -95,8 +95,10 @@ class Comparison:
         """What was found of the margin, in a sentence; None if nothing was asked."""
         if self.p_noninferior is None or self.margin is None:
             return None
-        (a, b), shown = self.names, "is" if self.noninferior else "is not shown to be"
-        return f"{a} {shown} worse than {b} by less than {number(self.margin)}, or better"
+        (a, b), least = self.names, number(self.margin)
+        if self.noninferior:
+            return f"{a} is not worse than {b} by {least} or more"
+        return f"that {a} is worse than {b} by {least} or more is not ruled out"
 
     def _lines(self) -> list[str]:
         a, b = self.names

@@ -22,14 +22,13 @@ MOST = 1 - 1e-15
 """Where a score is taken to be at the end of its range."""
 
 
-def thinness(slope: FloatArray, cells: Cells, variance: Any) -> FloatArray:
-    """How many times larger the variance would be with one more row of usual weight in each cell.
+def decisive_rows(slope: FloatArray, cells: Cells, variance: Any) -> FloatArray:
+    """How many rows of usual weight, in the cell where a row matters most, would have this variance.
 
-    Where it is much larger the variance hangs on single rows, and may have missed some. Leading axes are a stack.
+    If they are few, the variance hangs on single rows and may have missed some. Leading axes are a stack.
     """
     usual = cells.w2.sum(axis=-1) / cells.n.sum(axis=-1)
-    with np.errstate(over="ignore"):  # a class may weigh next to nothing
-        return np.asarray(1 + (slope * slope).sum(axis=-1) * usual / variance)
+    return np.asarray(variance / ((slope * slope).max(axis=-1) * usual))
 
 
 def fisher(

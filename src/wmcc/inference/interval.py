@@ -19,7 +19,7 @@ from ..sources.matrix import pairs_rows
 from ..table import Table
 from ..text import decimal, number
 from .diagnostics import Sizes
-from .fisher import Scale, fisher, thinness, unvaried
+from .fisher import Scale, decisive_rows, fisher, unvaried
 from .influence import Cells, Clusters, balanced, of_clusters, of_rows
 from .pivot import Pivot
 
@@ -32,8 +32,8 @@ FEW = 30.0
 FEW_CLUSTERS = 10.0
 """Effective clusters below which it is."""
 
-THIN = 1.5
-"""How many times larger the variance would be with one more row of usual weight in each cell; beyond, the same."""
+FEW_DECISIVE = 5.0
+"""Decisive rows below which it is: rows of usual weight, where they matter most, that would have the same variance."""
 
 PAIRED = "a weight matrix pairs rows, and its entries are no independent observations: there is no interval"
 FAR_APART = "the weights are too far apart in size for float64 to tell how much each row counts"
@@ -46,9 +46,6 @@ FEWEST = 2 - 1e-9
 
 LIGHTEST = 10**140
 """The total weight in units of the least that a class may have: squares of lighter ones are lost in float64."""
-
-MANY = 1000.0
-"""How many times are not told from more."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -288,11 +285,9 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
         return answer(low, high, 0.0, nan, f"{seen}; the interval is what chance could have kept from sight")
     se = float(np.sqrt(found.variance))
     warnings = sizes.warnings(FEW, "true", "predicted")
-    times = float(thinness(slope, cells, found.variance))
-    if times > THIN:
-        hang = "cells that matter hold few rows: one more row in each would make the variance"
-        much = number(times, 2) if times < MANY else f"more than {number(MANY)}"
-        warnings = (*warnings, f"{hang} {much} times as large")
+    if decisive_rows(slope, cells, found.variance) < FEW_DECISIVE:
+        few = number(FEW_DECISIVE)
+        warnings = (*warnings, f"single rows decide: the variance is that of fewer than {few}, where they matter most")
     if clusters is not None and n_eff < FEW_CLUSTERS:
         warnings = (f"the weight is that of {number(n_eff, 3)} clusters of equal weight", *warnings)
     if method == "delta":
