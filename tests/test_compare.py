@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -206,6 +207,15 @@ def test_rankings_say_who_is_told_apart():
         found["<0.5>", "nobody"]
     with pytest.raises(wmcc.InputError, match="there is no pair"):
         found.told_apart("<0.5>", "nobody")
+
+
+def test_pairs_are_told_apart_for_all_of_them_together():
+    pair = wmcc.compare(*sample(5, keep=0.5))
+    names = [("a", "b"), ("a", "c"), ("b", "c")]
+    ps = zip(names, (0.03, 0.04, 0.001), strict=True)
+    found = wmcc.Comparisons(("a", "b", "c"), {key: replace(pair, names=key, p_value=p) for key, p in ps})
+    assert [found.told_apart(*key) for key in names] == [False, False, True]  # 0.06, 0.06 and 0.003
+    assert [found[key].winner is not None for key in names] == [True] * 3
 
 
 def test_a_pair_without_a_test_is_left_out_of_the_correction():

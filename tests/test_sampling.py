@@ -14,6 +14,7 @@ from samples import MULTICLASS, Sample, alike, sample, samples
 
 import wmcc
 from wmcc.inference import bootstrap
+from wmcc.inference.influence import Clusters, of_clusters
 from wmcc.sources import resample
 
 GROUPS = np.arange(120) // 6
@@ -103,6 +104,21 @@ def test_the_variance_of_clusters_is_the_sandwich(data, name, groups):
         assert found.se**2 == pytest.approx((u * u).sum() * len(u) / (len(u) - 1), rel=1e-9)
 
 
+def test_moments_of_clusters_are_those_of_their_influences():
+    data = sample(5, right=0.85, spread=1.5)
+    table, keys = data.table, np.repeat(np.arange(24), 5)
+    slope = wmcc.ecc.gradient(table) * table.total
+    u = np.bincount(keys, slope[data.t, data.p] * data.w / table.total)
+    found = of_clusters(slope.reshape(-1), Clusters(wmcc.tabulate(*data, by=keys)))
+    square, G = (u * u).sum(), len(u)
+    assert found.skewness == pytest.approx((u**3).sum() / square**1.5, rel=1e-9)
+    assert abs(found.skewness) > 0.1
+    assert found.df == pytest.approx(2 * square**2 / ((u**4).sum() - square**2 / G), rel=1e-9)
+    assert found.df < G - 1
+    moved = np.bincount(data.t * 3 + data.p, u[keys] * data.w / table.total, 9)
+    assert found.direction == pytest.approx(moved, rel=1e-9, abs=1e-15)
+
+
 def test_rows_given_twice_are_one_cluster():
     """Copies of a row tell nothing new: with copies in a cluster each, nothing changes but G."""
     data = sample(5)
@@ -158,13 +174,15 @@ def test_resamples_depend_on_the_seed_alone(monkeypatch):
         assert wmcc.interval(*data, **named) == found[0]
 
 
-def test_resampled_tables_are_of_the_data():
+def test_resampled_tables_are_of_the_data(monkeypatch):
     """Cells are drawn in proportion to their weight, with the variance of Σw², whatever it is made of."""
     data = sample(9, 400, spread=1.0)
     table = data.table
-    stack = bootstrap.resampled_tables(table, (*data, None, {}), 4000, 1, False) * data.w.max()
-    assert stack.mean(axis=0) == pytest.approx(table.w, rel=0.1)
-    assert stack.var(axis=0) == pytest.approx(table.w2, rel=0.2)
+    for at_once in (1 << 20, 4000 * 7):  # at once, and in parts that are drawn independently of each other
+        monkeypatch.setattr(resample, "AT_ONCE", at_once)
+        stack = bootstrap.resampled_tables(table, (*data, None, {}), 4000, 1, False) * data.w.max()
+        assert stack.mean(axis=0) == pytest.approx(table.w, rel=0.1)
+        assert stack.var(axis=0) == pytest.approx(table.w2, rel=0.2)
     light = Sample(data.t, data.p, np.where(data.t == 2, 1e-60, 1.0) * data.w)
     stack = bootstrap.resampled_tables(light.table, (*light, None, {}), 200, 1, False)
     assert (stack[:, 2].sum(axis=1) > 0).all()
