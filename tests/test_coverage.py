@@ -47,6 +47,14 @@ def test_intervals_of_a_stack_are_the_librarys(weights, n, level):
                 assert found.flagged[k] == (not own.reliable)
 
 
+def test_undefined_scores_of_a_stack_have_no_interval():
+    cells = samples(grid.seeded(), Population.of(2, 0.02, ONE, 0.5), 2000, 50)
+    n = cells.n.reshape(-1, 2, 2)
+    undefined = ((n.sum(axis=1) == 0) | (n.sum(axis=2) == 0)).any(axis=-1)
+    assert 0.2 < undefined.mean() < 0.8
+    assert not intervals("mcc", cells).estimable[undefined].any()
+
+
 @pytest.mark.parametrize("weights", [EQUAL, WIDE], ids=lambda w: w.name)
 @pytest.mark.parametrize("clustered", [False, True])
 def test_comparisons_of_a_stack_are_the_librarys(weights, clustered):

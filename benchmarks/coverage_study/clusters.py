@@ -161,6 +161,6 @@ def described(images: Images) -> str:
         f"correlation {images.correlation:g}",
         "uneven" if images.uneven else "equal",
         *(["patchy"] if images.patchy else []),
-        *([f"weights {images.weights.name}"] if images.weights is not EQUAL else []),
+        *([f"weights {images.weights.name}"] if images.weights != EQUAL else []),
     ]
     return ", ".join(words)

@@ -92,7 +92,7 @@ class Point(NamedTuple):
 def settings() -> Iterator[Setting]:
     """All settings; scores of 0 have no λ to take from light rows, and equal weights nothing to be tied to."""
     for classes, n, share, weights, level in itertools.product(CORRELATIONS, SIZES, SHARES, WEIGHTS, LEVELS):
-        for tie in TIES if level and weights is not EQUAL else (0,):
+        for tie in TIES if level and weights != EQUAL else (0,):
             yield Setting(classes, n, share, weights, tie, level)
 
 

@@ -85,11 +85,14 @@ def intervals(name: str, cells: Cells, clusters: np.ndarray | None = None) -> Fo
     """Intervals of a measure, of tables given by their cells in units of the total weight (run × cell)."""
     measure, K = wmcc.MEASURES[name], isqrt(cells.w.shape[-1])
     x = Shares.of_cells(cells.w.reshape(-1, K, K))
-    with np.errstate(invalid="ignore"):  # undefined tables, a share of 1 + 2e-16
+    # By counts: where one class holds all the weight, rounding may leave a share of 1 ± 2e-16.
+    n = cells.n.reshape(-1, K, K)
+    several = np.all([(n.sum(axis=axis) > 0).sum(axis=-1) > 1 for axis in (1, 2)], axis=0)
+    with np.errstate(invalid="ignore"):
         value = measure.near(x)
     slope = measure.slope(x, value).reshape(cells.w.shape)
     found, n_eff = _influence(slope, cells, clusters)
-    plain = (found.variance > VARIES) & (n_eff >= 2) & Scale(measure).inside(value)
+    plain = several & (found.variance > VARIES) & (n_eff >= 2) & Scale(measure).inside(value)
     low, high = (np.full(len(value), np.nan) for _ in range(2))
     flagged = _few(cells, (K, K), (-1,)) | _few(cells, (K, K), (-2,))
     kept, moved = (type(y)(*(z[plain] for z in y)) for y in (cells, found))

@@ -54,7 +54,7 @@ def rows_of(rng: np.random.Generator, setting: Setting) -> tuple[np.ndarray, np.
     population = setting.population
     counts = population.draw(rng, 1, setting.n)[0]
     t, p = divmod(cell_of_rows(counts), setting.classes)
-    return t, p, None if setting.weights is EQUAL else row_weights(rng, setting.weights, counts)
+    return t, p, None if setting.weights == EQUAL else row_weights(rng, setting.weights, counts)
 
 
 def simulate(case: tuple[str, Setting], runs: int) -> Outcome:
