@@ -1,0 +1,111 @@
+"""Simulate, and write docs/coverage.md: ``python -m coverage_study``."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from typing import Any
+
+from common import processors, write_section
+
+from . import clusters, grid, pairs, pictures, report, resampling
+
+RAW = pictures.DOCS / "coverage.csv"
+FEWER = 5
+"""The bootstrap is slow: one sample in five is resampled."""
+
+
+class Study:
+    """The parts of the study, each of which returns its text.
+
+    Parameters
+    ----------
+    runs
+        Samples per point.
+    processes
+        How many work at once.
+    write
+        Whether to draw the pictures and write the raw figures too.
+    reuse
+        Whether to take the grid's points from the file where they were written.
+    """
+
+    def __init__(self, runs: int, processes: int, write: bool, reuse: bool) -> None:
+        self.runs, self.processes, self.write, self.reuse = runs, processes, write, reuse
+
+    def grid(self) -> str:
+        """Return intervals' coverage."""
+        if self.reuse:
+            points = grid.read(RAW)
+        else:
+            found = self._gathered(partial(grid.simulate, runs=self.runs), grid.settings(), "grid")
+            points = [point for some in found for point in some]
+        if self.write:
+            grid.write(points, RAW)
+            pictures.grid(points)
+        return report.text(points)
+
+    def bootstrap(self) -> str:
+        """Return the bootstrap's coverage and cost; one process, since it has threads of its own."""
+        runs = self.runs // FEWER
+        found = self._gathered(partial(resampling.simulate, runs=runs), resampling.cases(), "bootstrap", processes=1)
+        return resampling.text(found, resampling.many_rows())
+
+    def null(self) -> str:
+        """Return the size of the paired test."""
+        return pairs.null_table(self._gathered(partial(pairs.simulate, runs=self.runs), pairs.nulls(), "null"))
+
+    def power(self) -> str:
+        """Return the power of the paired test, beside others'."""
+        simulate = partial(pairs.simulate, runs=self.runs, resampled=self.runs // FEWER)
+        found = self._gathered(simulate, pairs.curves(), "power")
+        if self.write:
+            pictures.power(found)
+        return pairs.power_table(found)
+
+    def clusters(self) -> str:
+        """Return coverage and size where rows come in clusters."""
+        found = self._gathered(partial(clusters.simulate, runs=self.runs), clusters.scenarios(), "clusters")
+        if self.write:
+            pictures.images(found)
+        return clusters.text(found)
+
+    def _gathered(
+        self, function: Callable[..., Any], jobs: Iterable[Any], what: str, processes: int | None = None
+    ) -> list[Any]:
+        """Results of a function, in the order of its jobs, from several processes."""
+        jobs, start, out = list(jobs), time.perf_counter(), []
+        with ProcessPoolExecutor(processes or self.processes) as pool:
+            for result in pool.map(function, jobs):
+                out.append(result)
+                if len(out) % 100 == 0 or len(out) == len(jobs):
+                    print(f"{what}: {len(out)} of {len(jobs)}, {time.perf_counter() - start:.0f} s", flush=True)
+        return out
+
+
+PARTS = "grid", "bootstrap", "null", "power", "clusters"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="coverage_study", description=__doc__)
+    parser.add_argument("--runs", type=int, default=5000, help="samples per point")
+    parser.add_argument("--quick", action="store_true", help="500 samples per point, and nothing is written")
+    parser.add_argument("--only", choices=PARTS, help="one part")
+    parser.add_argument("--processes", type=int, default=processors())
+    parser.add_argument("--reuse", action="store_true", help="take the grid's points from docs/coverage.csv")
+    arguments = parser.parse_args()
+    write = not arguments.quick
+    study = Study(arguments.runs if write else 500, arguments.processes, write, arguments.reuse)
+    for part in PARTS:
+        if arguments.only in (None, part):
+            text = getattr(study, part)()
+            print(f"\n{text}\n")
+            if write:
+                write_section(part, text, "coverage.md")
+
+
+if __name__ == "__main__":
+    main()

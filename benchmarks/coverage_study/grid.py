@@ -1,0 +1,153 @@
+"""Coverage of `wmcc.interval` over measures, sample sizes, class balance, weights and scores."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple, get_type_hints
+
+import numpy as np
+
+from wmcc.inference.influence import Cells
+
+from .intervals import intervals
+from .population import EQUAL, LOG_NORMAL, THREE_LEVELS, Population, Weights, samples
+
+CORRELATIONS = {2: ("mcc",), 3: ("ecc", "mpc1", "mpc2")}
+COMPANIONS = "kappa", "accuracy", "balanced_accuracy"
+SIZES = 50, 200, 1000, 3000, 10000
+SHARES = 0.5, 0.2, 0.05, 0.02
+WEIGHTS = EQUAL, *LOG_NORMAL.values(), THREE_LEVELS
+LEVELS = 0.0, 0.5, 0.9
+TIES = {0: "independent", 1: "heavy rows better", -1: "heavy rows worse"}
+
+AT_ONCE = 1 << 19
+"""Rows that are drawn together: few enough for the processor's own memory."""
+
+
+class Setting(NamedTuple):
+    """A population, and how many rows are drawn from it."""
+
+    classes: int
+    n: int
+    share: float
+    weights: Weights
+    tie: int
+    level: float
+
+    @property
+    def population(self) -> Population:
+        """What rows are drawn from."""
+        return Population.of(self.classes, self.share, self.weights, self.level, self.tie)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The correlations; and what is read beside them, of three classes and weights that are tied to nothing."""
+        beside = COMPANIONS if self.classes > 2 and not self.tie else ()
+        return CORRELATIONS[self.classes] + beside
+
+
+class Point(NamedTuple):
+    """What became of the intervals of one measure in one setting: a row of docs/coverage.csv.
+
+    ``truth_below`` and ``truth_above`` count intervals that lie beside the true score, ``missed_flagged`` those among
+    them that are called unreliable. All counts are of estimable intervals.
+    """
+
+    measure: str
+    classes: int
+    n: int
+    share: float
+    weights: str
+    tie: int
+    level: float
+    truth: float
+    class_n_eff: float
+    runs: int
+    estimable: int
+    flagged: int
+    truth_below: int
+    truth_above: int
+    missed_flagged: int
+
+    @property
+    def missed(self) -> int:
+        """Intervals beside the true score."""
+        return self.truth_below + self.truth_above
+
+    @property
+    def reliable(self) -> int:
+        """Intervals that are not called unreliable."""
+        return self.estimable - self.flagged
+
+    @property
+    def missed_reliable(self) -> int:
+        """Those of them beside the true score."""
+        return self.missed - self.missed_flagged
+
+
+def settings() -> Iterator[Setting]:
+    """All settings; scores of 0 have no λ to take from light rows, and equal weights nothing to be tied to."""
+    for classes, n, share, weights, level in itertools.product(CORRELATIONS, SIZES, SHARES, WEIGHTS, LEVELS):
+        for tie in TIES if level and weights != EQUAL else (0,):
+            yield Setting(classes, n, share, weights, tie, level)
+
+
+def seeded(*what: object) -> np.random.Generator:
+    """Random numbers that depend on what is simulated, and not on what was simulated before."""
+    return np.random.Generator(np.random.SFC64(zlib.crc32(repr(what).encode())))
+
+
+def batches(runs: int, n: int) -> Iterator[int]:
+    """Runs of n rows to be drawn together, so that there are not too many rows."""
+    most = max(1, AT_ONCE // n)
+    for start in range(0, runs, most):
+        yield min(most, runs - start)
+
+
+def tables(setting: Setting, runs: int) -> Cells:
+    """Tables of samples."""
+    rng = seeded(setting)
+    parts = [samples(rng, setting.population, some, setting.n) for some in batches(runs, setting.n)]
+    return Cells(*(np.concatenate(x) for x in zip(*parts, strict=True)))
+
+
+def simulate(setting: Setting, runs: int) -> list[Point]:
+    """Count how often the intervals of each measure hold the true score."""
+    cells, population = tables(setting, runs), setting.population
+    points = []
+    for measure in setting.measures:
+        found, truth = intervals(measure, cells), population.truth(measure)
+        below, above = truth < found.low, truth > found.high
+        known = found.estimable
+        counts = (known, found.flagged & known, below, above, (below | above) & found.flagged)
+        points.append(
+            Point(
+                measure,
+                *setting._replace(weights=setting.weights.name),
+                round(truth, 5),
+                round(population.smallest_class(setting.n), 2),
+                runs,
+                *(int(x.sum()) for x in counts),
+            )
+        )
+    return points
+
+
+def write(points: Iterable[Point], path: Path) -> None:
+    """Write points as CSV."""
+    with path.open("w", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(Point._fields)
+        out.writerows(points)
+
+
+def read(path: Path) -> list[Point]:
+    """Read points that were written."""
+    kinds = get_type_hints(Point).values()
+    with path.open(newline="") as file:
+        _, *rows = csv.reader(file)
+    return [Point(*(kind(x) for kind, x in zip(kinds, row, strict=True))) for row in rows]

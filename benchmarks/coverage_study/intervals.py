@@ -1,0 +1,145 @@
+"""`wmcc.interval` and `wmcc.compare` of thousands of tables at once, through the functions that they are made of.
+
+The tests hold every answer against `wmcc.interval` and `wmcc.compare` themselves.
+"""
+
+from __future__ import annotations
+
+from math import isqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import wmcc
+from wmcc.inference.compare import FEW_DIFFERENT
+from wmcc.inference.fisher import Scale, fisher, thinness
+from wmcc.inference.influence import Cells, Influence, of_clusters, of_rows
+from wmcc.inference.interval import FEW, FEW_CLUSTERS, THIN
+from wmcc.inference.pivot import Pivot
+from wmcc.measures.base import Shares
+from wmcc.measures.stacks import over
+
+LEVEL = 0.95
+VARIES = 1e-20
+"""Variances that are certainly more than rounding; tables with less are left to the library, one by one."""
+
+
+class Found(NamedTuple):
+    """Intervals of many tables; where one is not estimable its ends are NaN."""
+
+    low: np.ndarray
+    high: np.ndarray
+    flagged: np.ndarray
+
+    @property
+    def estimable(self) -> np.ndarray:
+        """Whether there is an interval."""
+        return ~np.isnan(self.low)
+
+
+class Tests(NamedTuple):
+    """Comparisons of many pairs; where one is not estimable its p-value is NaN."""
+
+    low: np.ndarray
+    high: np.ndarray
+    p: np.ndarray
+    flagged: np.ndarray
+
+    @property
+    def estimable(self) -> np.ndarray:
+        """Whether there is a test."""
+        return ~np.isnan(self.p)
+
+
+class Groups(NamedTuple):
+    """Cells of the clusters of one sample, in units of its total weight: what `of_clusters` asks of its clusters."""
+
+    cells: np.ndarray
+
+    def added(self, slope: np.ndarray) -> np.ndarray:
+        """Σ w·slope over the rows of each cluster."""
+        return self.cells @ slope
+
+    def moved(self, factors: np.ndarray) -> np.ndarray:
+        """Return the sum of the clusters' cells, each times its factor."""
+        return factors @ self.cells
+
+
+def _influence(slope: np.ndarray, cells: Cells, clusters: np.ndarray | None) -> tuple[Influence, np.ndarray]:
+    """Influence of rows or, if there are any, of clusters (run × cluster × cell), and the effective number of them."""
+    if clusters is None:
+        return of_rows(slope, cells), 1 / cells.w2.sum(axis=-1)
+    each: list[Any] = [of_clusters(own, Groups(held)) for own, held in zip(slope, clusters, strict=True)]
+    weight = clusters.sum(axis=-1)
+    return Influence(*(np.array(x) for x in zip(*each, strict=True))), 1 / (weight * weight).sum(axis=-1)
+
+
+def _few(cells: Cells, shape: tuple[int, ...], axes: tuple[int, ...]) -> np.ndarray:
+    """Whether a class rests on few effective rows; ``axes`` are those of the cells to be summed over."""
+    w, w2 = (x.reshape(-1, *shape).sum(axis=axes) for x in (cells.w, cells.w2))
+    size = over(w * w, w2)
+    return ((size > 0) & (size < FEW)).any(axis=-1)
+
+
+def intervals(name: str, cells: Cells, clusters: np.ndarray | None = None) -> Found:
+    """Intervals of a measure, of tables given by their cells in units of the total weight (run × cell)."""
+    measure, K = wmcc.MEASURES[name], isqrt(cells.w.shape[-1])
+    x = Shares.of_cells(cells.w.reshape(-1, K, K))
+    # By counts: where one class holds all the weight, rounding may leave a share of 1 ± 2e-16.
+    n = cells.n.reshape(-1, K, K)
+    several = np.all([(n.sum(axis=axis) > 0).sum(axis=-1) > 1 for axis in (1, 2)], axis=0)
+    with np.errstate(invalid="ignore"):
+        value = measure.near(x)
+    slope = measure.slope(x, value).reshape(cells.w.shape)
+    found, n_eff = _influence(slope, cells, clusters)
+    plain = several & (found.variance > VARIES) & (n_eff >= 2) & Scale(measure).inside(value)
+    low, high = (np.full(len(value), np.nan) for _ in range(2))
+    flagged = _few(cells, (K, K), (-1,)) | _few(cells, (K, K), (-2,))
+    kept, moved = (type(y)(*(z[plain] for z in y)) for y in (cells, found))
+    low[plain], high[plain] = fisher(measure, value[plain], kept, moved, LEVEL)
+    flagged[plain] |= thinness(slope[plain], kept, moved.variance) > THIN
+    if clusters is None:
+        _one_by_one(name, cells, np.flatnonzero(~plain), low, high, flagged)
+    else:
+        flagged |= n_eff < FEW_CLUSTERS
+    return Found(low, high, flagged)
+
+
+def _one_by_one(
+    name: str, cells: Cells, odd: np.ndarray, low: np.ndarray, high: np.ndarray, flagged: np.ndarray
+) -> None:
+    """Let the library answer for tables that nothing varies, that are undefined, or that rest on a row or two."""
+    same, where = np.unique(np.hstack([x[odd] for x in cells]), axis=0, return_inverse=True)
+    answers = [wmcc.interval(table_of(Cells(*np.split(row, len(cells)))), name, LEVEL) for row in same]
+    for out, field in ((low, "low"), (high, "high")):
+        out[odd] = np.array([getattr(x, field) for x in answers], dtype=float)[where]
+    flagged[odd] = np.array([not x.reliable for x in answers], dtype=bool)[where]
+
+
+def table_of(cells: Cells) -> wmcc.Table:
+    """Table of one sample; its smallest weights are not known, nor asked for by intervals."""
+    K = isqrt(len(cells.w))
+    n, w, w2, w_max = (x.reshape(K, K) for x in cells)
+    return wmcc.Table.from_cells(range(K), n.astype(int), w, w2, np.zeros((K, K)), w_max)
+
+
+def comparisons(name: str, joint: Cells, classes: int, clusters: np.ndarray | None = None) -> Tests:
+    """Comparisons by a measure, of joint tables given by their cells (run × cell: true, first, second)."""
+    measure, K, runs = wmcc.MEASURES[name], classes, len(joint.w)
+    cube = joint.w.reshape(runs, K, K, K)
+    shares = [Shares.of_cells(cube.sum(axis=axis)) for axis in (3, 2)]
+    a, b = (measure.near(x) for x in shares)
+    first, second = (measure.slope(x, value) for x, value in zip(shares, (a, b), strict=True))
+    slope = (first[:, :, :, np.newaxis] - second[:, :, np.newaxis, :]).reshape(runs, -1)
+    found, n_eff = _influence(slope, joint, clusters)
+    # Tables without sampling error, or undefined, are too rare here to be worth the library's own answer.
+    defined = np.all([(x.r.max(axis=-1) < 1) & (x.q.max(axis=-1) < 1) for x in shares], axis=0)
+    good = defined & (found.variance > VARIES) & (n_eff >= 2)
+    se = np.sqrt(np.where(good, found.variance, np.nan))
+    pivot = Pivot(a - b, se, 0.0, 0.0, np.maximum(n_eff - 1, 1.0))
+    differ = ~np.eye(K, dtype=bool)
+    w, w2 = (x.reshape(runs, K, K, K)[:, :, differ].sum(axis=(1, 2)) for x in (joint.w, joint.w2))
+    flagged = _few(joint, (K, K, K), (-1, -2)) | (over(w * w, w2) < FEW_DIFFERENT)
+    if clusters is not None:
+        flagged |= n_eff < FEW_CLUSTERS
+    return Tests(*pivot.ends(LEVEL), pivot.p_value(), flagged)

@@ -1,0 +1,160 @@
+"""Intervals hold the true score as often as they say, and comparisons err no more often: docs/coverage.md, in small.
+
+The study works on stacks of tables, through the functions that `wmcc.interval` and `wmcc.compare` are made of; first
+its answers are held against theirs. Samples are the same each time, so a figure changes only if the code does.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import wmcc
+
+sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))  # last: files there may be called as those here
+
+from coverage_study import clusters, grid, pairs, report
+from coverage_study.intervals import Cells, comparisons, intervals, table_of
+from coverage_study.population import (
+    EQUAL,
+    LOG_NORMAL,
+    THREE_LEVELS,
+    Population,
+    cell_of_rows,
+    in_shares,
+    row_weights,
+    samples,
+    summed,
+)
+
+ONE, WIDE = LOG_NORMAL[1.0], LOG_NORMAL[1.5]
+
+
+# ---- the study does what the library does ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weights", [EQUAL, ONE, WIDE, THREE_LEVELS], ids=lambda w: w.name)
+@pytest.mark.parametrize(("n", "level"), [(12, 0.9), (60, 0.0), (400, 0.5)])
+def test_intervals_of_a_stack_are_the_librarys(weights, n, level):
+    for classes in (2, 3):
+        cells = samples(grid.seeded(n, classes), Population.of(classes, 0.2, weights, level, -1), 12, n)
+        for name in ("mcc", "ecc") if classes == 2 else set(wmcc.MEASURES) - {"mcc"}:
+            found = intervals(name, cells)
+            for k in range(12):
+                own = wmcc.interval(table_of(Cells(*(x[k] for x in cells))), name)
+                assert [found.low[k], found.high[k]] == pytest.approx([own.low, own.high], abs=1e-7, nan_ok=True)
+                assert found.flagged[k] == (not own.reliable)
+
+
+def test_undefined_scores_of_a_stack_have_no_interval():
+    cells = samples(grid.seeded(), Population.of(2, 0.02, ONE, 0.5), 2000, 50)
+    n = cells.n.reshape(-1, 2, 2)
+    undefined = ((n.sum(axis=1) == 0) | (n.sum(axis=2) == 0)).any(axis=-1)
+    assert 0.2 < undefined.mean() < 0.8
+    assert not intervals("mcc", cells).estimable[undefined].any()
+
+
+@pytest.mark.parametrize("weights", [EQUAL, WIDE], ids=lambda w: w.name)
+@pytest.mark.parametrize("clustered", [False, True])
+def test_comparisons_of_a_stack_are_the_librarys(weights, clustered):
+    images = clusters.Images(12, 0.2, uneven=True, weights=weights)
+    rng = grid.seeded(weights)
+    counts = images.draw(rng, 5)
+    state = rng.bit_generator.state
+    apart = summed(rng, weights, counts)
+    rng.bit_generator.state = state
+    w = np.split(row_weights(rng, weights, counts), np.cumsum(counts.sum(axis=(1, 2, 3)))[:-1])
+    whole, held = clusters.together(apart)
+    tests = comparisons("mpc2", whole, 3, held if clustered else None)
+    single = intervals("mpc2", clusters.of_first(whole), clusters.first_of(held) if clustered else None)
+    for k in range(5):
+        t, a, b = np.unravel_index(cell_of_rows(counts[k]), (3, 3, 3))
+        cluster = np.repeat(np.arange(12), counts[k].sum(axis=(1, 2))) if clustered else None
+        own = wmcc.compare(t, a, b, w[k], measure="mpc2", cluster=cluster)
+        figures = tests.low[k], tests.high[k], tests.p[k]
+        assert figures == pytest.approx((own.low, own.high, own.p_value), abs=1e-9)
+        assert tests.flagged[k] == (not own.reliable)
+        alone = wmcc.interval(t, a, w[k], measure="mpc2", cluster=cluster)
+        assert (single.low[k], single.high[k]) == pytest.approx((alone.low, alone.high), abs=1e-9)
+        assert single.flagged[k] == (not alone.reliable)
+
+
+@pytest.mark.parametrize("tie", [0, 1, -1])
+@pytest.mark.parametrize("weights", grid.WEIGHTS, ids=lambda w: w.name)
+def test_the_truth_is_the_score_of_very_many_rows(weights, tie):
+    population = Population.of(3, 0.2, weights, 0.5, tie)
+    cells = Cells(*(x[0] for x in samples(grid.seeded(weights, tie), population, 1, 1_000_000)))
+    for name in set(wmcc.MEASURES) - {"mcc"}:
+        assert wmcc.MEASURES[name](table_of(cells)) == pytest.approx(population.truth(name), abs=0.008)
+    assert 1 / cells.w2.sum() == pytest.approx(1_000_000 / weights.design_effect, rel=0.1)
+
+
+def test_the_gap_is_that_of_very_many_rows():
+    for pair in (pairs.Pair("ecc", 3, 10**6, 0.2, ONE, 0.6, 0.5, swing=0.3), pairs.curves()[-1]._replace(n=10**6)):
+        rng = grid.seeded(pair)
+        joint = in_shares(summed(rng, pair.weights, pair.draw(rng, 1)))
+        found = comparisons("ecc", joint, 3)
+        assert found.low[0] < pair.gap < found.high[0]
+        assert found.high[0] - found.low[0] < 0.02
+
+
+# ---- coverage, size, and the flag ------------------------------------------------------------------------
+
+# With so many runs coverage has a standard error of 0.2 points. A variance that is a fifth too small or too large
+# moves it by three points or by two; normal quantiles instead of Student's move that of log-normal 1.5 by three.
+RUNS = 12_000
+POINTS = {
+    "equal": ("mcc", grid.Setting(2, 200, 0.5, EQUAL, 0, 0.5)),
+    "equal, unbalanced": ("mcc", grid.Setting(2, 400, 0.1, EQUAL, 0, 0.5)),
+    "log-normal": ("mpc2", grid.Setting(3, 400, 0.5, ONE, 0, 0.5)),
+    "tied": ("ecc", grid.Setting(3, 400, 0.5, ONE, -1, 0.5)),
+    "wide": ("mcc", grid.Setting(2, 1000, 0.5, WIDE, 0, 0.5)),
+    "three levels": ("mpc1", grid.Setting(3, 300, 0.5, THREE_LEVELS, 1, 0.5)),
+}
+
+
+@pytest.mark.parametrize("name", POINTS)
+def test_intervals_hold_the_truth_as_often_as_they_say(name):
+    measure, setting = POINTS[name]
+    (point,) = (x for x in grid.simulate(setting, RUNS) if x.measure == measure)
+    assert report.coverage(point) == pytest.approx(95, abs=1.0)
+    for beside in (point.truth_below, point.truth_above):  # on either side about as often: skewness is corrected for
+        assert 1.5 < 100 * beside / RUNS < 4.3
+
+
+def test_a_perfect_sample_does_not_mean_a_perfect_score():
+    # One sample in 27 of a hundred rows has no error at this λ, which is more than the 2.5 % that may miss it.
+    found = intervals("mcc", samples(grid.seeded(), Population.of(2, 0.5, EQUAL, 0.935), 2000, 100))
+    perfect = found.high == 1.0
+    assert perfect.sum() > 30
+    assert (found.low[perfect] < 0.935).all()
+    assert found.flagged[perfect].all()
+
+
+def test_small_classes_are_flagged():
+    (point,) = grid.simulate(grid.Setting(2, 300, 0.05, EQUAL, 0, 0.5), 1000)
+    assert point.flagged > 0.99 * point.runs
+    assert pairs.simulate(pairs.Pair("mcc", 2, 300, 0.05, EQUAL, 0.5), 1000).flagged > 99
+
+
+def test_where_intervals_fall_short_they_say_so():
+    (point,) = grid.simulate(grid.Setting(2, 3000, 0.05, THREE_LEVELS, 1, 0.9), 4000)
+    assert report.coverage(point) < 93
+    assert point.flagged > 0.1 * point.runs
+    assert report.reliable_coverage(point) > 93
+
+
+@pytest.mark.parametrize(("weights", "swing"), [(EQUAL, 0.0), (ONE, 0.0), (ONE, 0.3)])
+def test_equal_scores_are_told_apart_one_time_in_twenty(weights, swing):
+    found = pairs.simulate(pairs.Pair("mcc", 2, 300, 0.5, weights, 0.6, swing=swing), RUNS)
+    assert found.rejected == pytest.approx(5, abs=1.0)
+    assert found.covered == pytest.approx(95, abs=1.0)
+
+
+def test_clusters_are_not_taken_for_rows():
+    found = clusters.simulate(clusters.Images(50, 0.2), 3000)
+    assert found.covered == pytest.approx(95, abs=1.2)
+    assert found.size == pytest.approx(5, abs=1.2)
+    assert found.naive < 70
+    assert found.naive_size > 25
