@@ -12,9 +12,9 @@ import numpy as np
 
 import wmcc
 from wmcc.inference.compare import FEW_DIFFERENT
-from wmcc.inference.fisher import Scale, fisher, thinness
+from wmcc.inference.fisher import Scale, decisive_rows, fisher
 from wmcc.inference.influence import Cells, Influence, of_clusters, of_rows
-from wmcc.inference.interval import FEW, FEW_CLUSTERS, THIN
+from wmcc.inference.interval import FEW, FEW_CLUSTERS, FEW_DECISIVE
 from wmcc.inference.pivot import Pivot
 from wmcc.measures.base import Shares
 from wmcc.measures.stacks import over
@@ -97,7 +97,7 @@ def intervals(name: str, cells: Cells, clusters: np.ndarray | None = None) -> Fo
     flagged = _few(cells, (K, K), (-1,)) | _few(cells, (K, K), (-2,))
     kept, moved = (type(y)(*(z[plain] for z in y)) for y in (cells, found))
     low[plain], high[plain] = fisher(measure, value[plain], kept, moved, LEVEL)
-    flagged[plain] |= thinness(slope[plain], kept, moved.variance) > THIN
+    flagged[plain] |= decisive_rows(slope[plain], kept, moved.variance) < FEW_DECISIVE
     if clusters is None:
         _one_by_one(name, cells, np.flatnonzero(~plain), low, high, flagged)
     else:
