@@ -29,8 +29,8 @@ METHODS = ("fisher", "delta", "bootstrap")
 FEW = 30.0
 """Effective observations of a class below which an interval is called unreliable."""
 
-FEW_CLUSTERS = 10.0
-"""Effective clusters below which it is."""
+FEW_CLUSTERS = 10 - 1e-9
+"""Effective clusters below which it is; ten of equal weight are ten, whatever rounding says."""
 
 FEW_DECISIVE = 5.0
 """Decisive rows below which it is: rows of usual weight, where they matter most, that would have the same variance."""
@@ -42,7 +42,7 @@ quietly = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 """For what is looked at afterwards: whether it is finite."""
 
 FEWEST = 2 - 1e-9
-"""Effective rows or clusters that an interval needs; two of equal weight are two, whatever rounding says."""
+"""Effective rows or clusters that an interval needs."""
 
 LIGHTEST = 10**140
 """The total weight in units of the least that a class may have: squares of lighter ones are lost in float64."""
