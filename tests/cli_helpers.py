@@ -13,6 +13,7 @@ from typing import Any
 
 from typer.testing import CliRunner
 
+from wmcc.cli import plain
 from wmcc.cli.app import app
 
 SAMPLE = Path(__file__).parent.parent / "src" / "wmcc" / "data" / "parcels.csv"
@@ -52,3 +53,12 @@ def examples(text: str) -> list[str]:
 def leftovers(folder: Path) -> list[str]:
     """Temporary files that writing left behind."""
     return [name for name in os.listdir(folder) if name.endswith(".tmp")]
+
+
+def assert_fits(blocks, rooms, least):
+    """Nothing that the command line lays out is wider than the terminal; there are at least so many pieces."""
+    pieces = [(room, piece) for block in blocks for room in rooms for piece in plain.fitted(block, room)]
+    assert len(pieces) >= least
+    for room, piece in pieces:
+        widths = [max(map(plain.width, column)) for column in zip(piece.head, *piece.rows, strict=True)]
+        assert sum(widths) + plain.GAP * (len(widths) - 1) <= room

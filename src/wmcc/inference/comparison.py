@@ -10,6 +10,7 @@ from math import nan
 from ..errors import InputError
 from ..measures import MEASURES
 from ..text import decimal, grid, html_table, number
+from .answer import Answer
 
 
 def probability(p: float) -> str:
@@ -18,7 +19,7 @@ def probability(p: float) -> str:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Answer):
     """What `wmcc.compare` returns for two classifiers.
 
     Parameters
@@ -64,11 +65,6 @@ class Comparison:
     problem: str | None = None
 
     @property
-    def reliable(self) -> bool:
-        """Whether there is a test, and no warning."""
-        return self.problem is None and not self.warnings
-
-    @property
     def winner(self) -> str | None:
         """The one with the higher score, if chance is an unlikely reason at the confidence level; else None."""
         if not self.p_value < 1 - self.confidence_level:
@@ -100,7 +96,7 @@ class Comparison:
             return f"{a} is not worse than {b} by {least} or more"
         return f"that {a} is worse than {b} by {least} or more is not ruled out"
 
-    def _lines(self) -> list[str]:
+    def _sentences(self) -> list[str]:
         a, b = self.names
         scores = f"({a} {decimal(self.values[0])}, {b} {decimal(self.values[1])})"
         head = f"{MEASURES[self.measure].title} of {a} − {b}: {decimal(self.difference)}"
@@ -112,13 +108,7 @@ class Comparison:
         lines.append(f"{probability(self.p_value)}: {self.verdict} {scores}")
         if self.p_noninferior is not None:
             lines.append(f"{probability(self.p_noninferior)}: {self.noninferiority}")
-        return lines + [f"unreliable: {why}" for why in self.warnings]
-
-    def __repr__(self) -> str:
-        return "\n".join(self._lines())
-
-    def _repr_html_(self) -> str:
-        return "".join(f"<p>{escape(line)}</p>" for line in self._lines())
+        return lines
 
 
 @dataclass(frozen=True, repr=False)

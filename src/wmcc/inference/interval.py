@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from math import inf, isnan, nan
 from typing import Any, Literal
 
@@ -18,6 +17,7 @@ from ..sources import tabulate
 from ..sources.matrix import pairs_rows
 from ..table import Table
 from ..text import decimal, number
+from .answer import Answer
 from .diagnostics import Sizes
 from .fisher import Scale, decisive_rows, fisher, unvaried
 from .influence import Cells, Clusters, balanced, of_clusters, of_rows
@@ -49,7 +49,7 @@ LIGHTEST = 10**140
 
 
 @dataclass(frozen=True, repr=False)
-class Interval:
+class Interval(Answer):
     """What `wmcc.interval` returns.
 
     Parameters
@@ -95,36 +95,20 @@ class Interval:
     problem: str | None = None
 
     @property
-    def reliable(self) -> bool:
-        """Whether there is an interval, and no warning."""
-        return self.problem is None and not self.warnings
-
-    @property
-    def status(self) -> str:
-        """``"reliable"``, ``"unreliable"`` or ``"not estimable"``."""
-        return "not estimable" if self.problem else "unreliable" if self.warnings else "reliable"
-
-    @property
     def ends(self) -> str:
         """The ends for a table of numbers, with an asterisk where there is a warning."""
         if self.problem:
             return "not estimable *"
         return f"{decimal(self.low)} to {decimal(self.high)}" + " *" * bool(self.warnings)
 
-    def _sentence(self) -> str:
+    def _sentences(self) -> list[str]:
         title = MEASURES[self.measure].title
         if self.problem:
-            return f"{title} {decimal(self.value)}, interval not estimable: {self.problem}"
+            return [f"{title} {decimal(self.value)}, interval not estimable: {self.problem}"]
         how = self.method if self.clusters is None else f"{self.method}, {self.clusters:,} clusters"
         error = "" if isnan(self.se) else f", se {decimal(self.se)}"
         level = f"{number(100 * self.confidence_level)} % interval"
-        return f"{title} {decimal(self.value)}, {level} {decimal(self.low)} to {decimal(self.high)} ({how}{error})"
-
-    def __repr__(self) -> str:
-        return "\n".join([self._sentence(), *(f"unreliable: {why}" for why in self.warnings)])
-
-    def _repr_html_(self) -> str:
-        return "".join(f"<p>{escape(line)}</p>" for line in repr(self).splitlines())
+        return [f"{title} {decimal(self.value)}, {level} {decimal(self.low)} to {decimal(self.high)} ({how}{error})"]
 
 
 def interval(

@@ -1,0 +1,32 @@
+"""What intervals and comparisons have in common: an answer, or the reason why there is none."""
+
+from __future__ import annotations
+
+from html import escape
+
+
+class Answer:
+    """An answer that knows how far it can be relied on."""
+
+    warnings: tuple[str, ...]
+    problem: str | None
+
+    @property
+    def reliable(self) -> bool:
+        """Whether there is an answer, and no warning."""
+        return self.problem is None and not self.warnings
+
+    @property
+    def status(self) -> str:
+        """``"reliable"``, ``"unreliable"`` or ``"not estimable"``."""
+        return "not estimable" if self.problem else "unreliable" if self.warnings else "reliable"
+
+    def _sentences(self) -> list[str]:
+        """Return what was found, in lines."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return "\n".join([*self._sentences(), *(f"unreliable: {why}" for why in self.warnings)])
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<p>{escape(line)}</p>" for line in repr(self).splitlines())
