@@ -86,8 +86,9 @@ def test_clusters_of_one_row_are_rows(name, data):
     single, found = wmcc.interval(data.table, name), wmcc.interval(*data, measure=name, cluster=np.arange(len(data.t)))
     if single.problem or single.se < 1e-12:
         return
-    n = len(data.t)
-    assert found.se**2 == pytest.approx(single.se**2 * n / (n - 1), rel=1e-9)
+    u = wmcc.MEASURES[name].gradient(data.table)[data.t, data.p] * data.w
+    assert single.se**2 == pytest.approx((u * u).sum(), rel=1e-9)
+    assert found.se**2 == pytest.approx((u * u / (1 - data.w / data.w.sum())).sum(), rel=1e-9)
     assert found.n_eff == pytest.approx(single.n_eff, rel=1e-9)
     assert found.low <= found.value <= found.high
 
@@ -99,9 +100,9 @@ def test_the_variance_of_clusters_is_the_sandwich(data, name, groups):
     keys = np.random.default_rng(groups).integers(0, groups, len(data.t))
     found = wmcc.interval(*data, measure=name, cluster=keys)
     gradient = wmcc.MEASURES[name].gradient(table)[data.t, data.p] * data.w
-    u = np.array([gradient[keys == k].sum() for k in np.unique(keys)])
+    u, share = (np.array([x[keys == k].sum() for k in np.unique(keys)]) for x in (gradient, data.w / data.w.sum()))
     if found.problem is None:
-        assert found.se**2 == pytest.approx((u * u).sum() * len(u) / (len(u) - 1), rel=1e-9)
+        assert found.se**2 == pytest.approx((u * u / (1 - share)).sum(), rel=1e-9)
 
 
 def test_moments_of_clusters_are_those_of_their_influences():
@@ -120,12 +121,12 @@ def test_moments_of_clusters_are_those_of_their_influences():
 
 
 def test_rows_given_twice_are_one_cluster():
-    """Copies of a row tell nothing new: with copies in a cluster each, nothing changes but G."""
+    """Copies of a row tell nothing new: with copies in a cluster each, nothing changes."""
     data = sample(5)
     twice, keys = Sample(*(np.repeat(x, 2) for x in data)), np.repeat(np.arange(120), 2)
     rows = wmcc.interval(data.table)
     found = wmcc.interval(*twice, cluster=keys)
-    assert found.se == pytest.approx(rows.se * math.sqrt(120 / 119), rel=1e-9)
+    assert found.se == pytest.approx(wmcc.interval(*data, cluster=np.arange(120)).se, rel=1e-9)
     assert found.n_eff == pytest.approx(rows.n_eff, rel=1e-9)
     assert wmcc.interval(twice.table).se == pytest.approx(rows.se / math.sqrt(2), rel=1e-9)
 

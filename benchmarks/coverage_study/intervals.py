@@ -56,6 +56,11 @@ class Groups(NamedTuple):
 
     cells: np.ndarray
 
+    @property
+    def shares(self) -> np.ndarray:
+        """Share of the weight of each cluster."""
+        return self.cells.sum(axis=-1)
+
     def added(self, slope: np.ndarray) -> np.ndarray:
         """Σ w·slope over the rows of each cluster."""
         return self.cells @ slope

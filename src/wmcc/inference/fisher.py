@@ -15,6 +15,12 @@ from .pivot import Pivot
 TRIED = 16
 """Cells to which weight is moved to see how far it could move a score that no row varied."""
 
+ALMOST = 1 - 1e-9
+"""How much of a class is moved at most: one that is gone altogether would be left out of some scores."""
+
+PARTS = (0.25, 0.5, 0.75, 1.0)
+"""Parts of the most that may be moved, at which scores are compared first."""
+
 STEPS = np.array([-0.1, 0.0, 0.1])
 """Where the data are moved to, in standard errors, to find a score's curvature."""
 
@@ -87,14 +93,29 @@ def unvaried(measure: Measure, value: float, slope: FloatArray, cells: Cells, le
     w, slope = cells.w.reshape(K, K), slope.reshape(K, K)
     share = 1 - ((1 - level) / 2) ** float(cells.w2.sum())
     source = np.argmax(w, axis=1)  # of each true class, the prediction it has
-    held = w[np.arange(K), source]
+    held = w[np.arange(K), source] * ALMOST
     change = (slope - slope[np.arange(K), source][:, np.newaxis]) * np.minimum(held, share)[:, np.newaxis]
     order = np.argsort(change, axis=None)
     tried = np.unique(np.concatenate([order[:TRIED], order[-TRIED:]]))
-    moved = np.repeat(w[np.newaxis], len(tried), axis=0)
     a, b = np.unravel_index(tried, w.shape)
-    each, amount = np.arange(len(tried)), np.minimum(held[a], share)
-    np.add.at(moved, (each, a, source[a]), -amount)
-    np.add.at(moved, (each, a, b), amount)
-    ends = measure.near(Shares.of_cells(moved))
-    return min(value, float(ends.min())), max(value, float(ends.max()))
+    most = np.minimum(held[a], share)
+
+    def scores(amounts: FloatArray, pairs: Any) -> FloatArray:
+        """Score if an amount of weight were moved, for each pair of cells."""
+        moved, each = np.repeat(w[np.newaxis], len(amounts), axis=0), np.arange(len(amounts))
+        np.add.at(moved, (each, a[pairs], source[a[pairs]]), -amounts)
+        np.add.at(moved, (each, a[pairs], b[pairs]), amounts)
+        return measure.near(Shares.of_cells(moved))
+
+    return min(value, _least(scores, most, 1)), max(value, -_least(scores, most, -1))
+
+
+def _least(scores: Any, most: FloatArray, side: int) -> float:
+    """Smallest score times ``side`` for any amounts up to the most: some scores turn round on the way."""
+    from scipy.optimize import minimize_scalar
+
+    found = np.array([side * scores(part * most, slice(None)) for part in PARTS])
+    pair = [int(np.argmin(found.min(axis=0)))]
+    end = float(most[pair[0]])
+    best = minimize_scalar(lambda x: side * scores(np.array([x]), pair)[0], bounds=(0.0, end), method="bounded")
+    return min(float(best.fun), float(found.min()))

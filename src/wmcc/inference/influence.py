@@ -7,6 +7,7 @@ g moved it by u = w·g, and the u of all rows add up to zero. Var(M) ≈ Σu². 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -116,12 +117,17 @@ def of_rows(slope: FloatArray, cells: Cells) -> Influence:
 
 
 def of_clusters(slope: FloatArray, clusters: Clusters) -> Influence:
-    """Influence of whole clusters: the sandwich variance, whatever happens within them."""
+    """Influence of whole clusters: the sandwich variance, whatever happens within them.
+
+    A cluster pulls the score towards itself, which makes its own u smaller, on average by its share p of the weight:
+    u² / (1 − p) makes up for it. For clusters of equal weight that is the usual factor G / (G − 1).
+    """
     u = clusters.added(slope)
     G, square = len(u), (u * u).sum()
     skewness = over((u**3).sum(), square * np.sqrt(square))
     noise = max((u**4).sum() - square**2 / G, 2 * square**2 / (G - 1) + TINY)
-    return Influence(square * G / (G - 1), skewness, max(2 * square**2 / noise, 1.0), clusters.moved(u))
+    variance = (u * u / (1 - clusters.shares)).sum()
+    return Influence(variance, skewness, max(2 * square**2 / noise, 1.0), clusters.moved(u))
 
 
 class Clusters:
@@ -159,10 +165,15 @@ class Clusters:
             return np.searchsorted(known, flat)
         return flat
 
+    @cached_property
+    def shares(self) -> FloatArray:
+        """Share of the weight of each cluster."""
+        return np.asarray(np.bincount(self._owner, self._w, self.count), dtype=np.float64)
+
     @property
     def n_eff(self) -> float:
         """Effective number of clusters, (Σw)² / Σw² of their weights."""
-        w = np.bincount(self._owner, self._w, self.count)
+        w = self.shares
         return float(w.sum() ** 2 / (w * w).sum()) if self.count else 0.0
 
     def added(self, of_cells: FloatArray) -> FloatArray:

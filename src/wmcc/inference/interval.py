@@ -258,7 +258,7 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     found = of_clusters(slope, data) if isinstance(data, Clusters) else of_rows(slope, cells)
     if not np.isfinite(found.variance):
         return answer(nan, nan, nan, nan, problem=FAR_APART)
-    if not found.variance > 1e-28:  # nothing but rounding
+    if not (found.variance > 1e-28 and Scale(measure).inside(value)):  # nothing but rounding varies it
         if clusters is not None:
             why = f"all {clusters:,} clusters moved it alike, so how clusters vary cannot be seen"
             return answer(nan, nan, nan, nan, problem=why)
@@ -277,8 +277,6 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     if method == "delta":
         low, high = contained(measure, value, *Pivot(value, se, 0.0, 0.0, inf).ends(level))
         return answer(low, high, se, inf, *warnings)
-    if not Scale(measure).inside(value):
-        return answer(nan, nan, se, found.df, problem=f"{measure.title} is at the end of its range")
     low, high = contained(measure, value, *fisher(measure, np.asarray(value), cells, found, level))
     if isnan(low) or isnan(high):
         return answer(nan, nan, se, nan, problem=FAR_APART)
