@@ -60,6 +60,13 @@ def test_it_is_the_delta_method_of_rows(data, name):
     assert [found.low, found.high] == pytest.approx(ends.tolist(), rel=1e-6)
 
 
+def test_a_tiny_p_value_is_the_same_from_either_side():
+    truth, good, bad = [0, 1] * 150, [0, 1] * 140 + [1, 0] * 10, [0, 1, 1, 0] * 75
+    one, two = wmcc.compare(truth, good, bad), wmcc.compare(truth, bad, good)
+    assert 0 < one.p_value < 1e-17
+    assert one.p_value == pytest.approx(two.p_value, rel=1e-9, abs=0)
+
+
 @few(40)
 @given(data=pairs, name=names, clusters=st.sampled_from([None, 8]))
 def test_swapping_changes_the_sign(data, name, clusters):
