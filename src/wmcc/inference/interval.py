@@ -268,12 +268,7 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
         )
         return answer(low, high, 0.0, nan, f"{seen}; the interval is what chance could have kept from sight")
     se = float(np.sqrt(found.variance))
-    warnings = sizes.warnings(FEW, "true", "predicted")
-    if decisive_rows(slope, cells, found.variance) < FEW_DECISIVE:
-        few = number(FEW_DECISIVE)
-        warnings = (*warnings, f"single rows decide: the variance is that of fewer than {few}, where they matter most")
-    if clusters is not None and n_eff < FEW_CLUSTERS:
-        warnings = (f"the weight is that of {number(n_eff, 3)} clusters of equal weight", *warnings)
+    warnings = doubts(sizes, decisive_rows(slope, cells, found.variance), clusters, n_eff)
     if method == "delta":
         low, high = contained(measure, value, *Pivot(value, se, 0.0, 0.0, inf).ends(level))
         return answer(low, high, se, inf, *warnings)
@@ -283,6 +278,17 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     if isnan(low) or isnan(high):
         return answer(nan, nan, se, nan, problem=FAR_APART)
     return answer(low, high, se, float(found.df), *warnings)
+
+
+def doubts(sizes: Sizes, decisive: Any, clusters: int | None, n_eff: float) -> tuple[str, ...]:
+    """Say why an interval may cover less often than it says; ``n_eff`` is that of clusters if there are any."""
+    why = list(sizes.warnings(FEW, "true", "predicted"))
+    if clusters is not None and n_eff < FEW_CLUSTERS:
+        why.insert(0, f"the weight is that of {number(n_eff, 3)} clusters of equal weight")
+    if decisive < FEW_DECISIVE:
+        few = number(FEW_DECISIVE)
+        why.append(f"single rows decide: the variance is that of fewer than {few}, where they matter most")
+    return tuple(why)
 
 
 def scored(measure: Measure, table: Table) -> tuple[float, str | None]:
