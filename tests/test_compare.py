@@ -314,7 +314,7 @@ REFUSED = {
     "measure": (lambda: wmcc.compare(T, A, B, measure="f1"), "number per class"),
     "mcc of three": (lambda: wmcc.compare(T, A, B, measure="mcc"), "two classes; this table has 3"),
     "no weight": (lambda: wmcc.compare(T, A, B, W * 0), "total weight of 30 rows is zero"),
-    "no cluster": (lambda: wmcc.compare(FRAME, "t", "a", "b", cluster="tile"), "1 rows have no cluster"),
+    "no cluster": (lambda: wmcc.compare(FRAME, "t", "a", "b", cluster="tile"), "1 row has no cluster"),
     "cluster shape": (lambda: wmcc.compare(T, A, B, cluster=[1]), r"by has shape \(1,\)"),
     "mixed clusters": (lambda: wmcc.compare(T, A, B, cluster=["x", *range(29)]), "by holds keys of mixed types"),
 }

@@ -134,8 +134,8 @@ class Clusters:
     """
 
     def __init__(self, tables: Mapping[Any, Table] | Mapping[Any, JointTable]) -> None:
-        self.whole: Any = _sum(list(tables.values()))
-        weighing = [table for table in tables.values() if (table.w_max > 0).any()]
+        self.whole: Any = merged(list(tables.values()))
+        weighing = with_weight(tables)
         bits, unit = _unit(self.whole)
         places, weights, owners = [], [], []
         for number, table in enumerate(weighing):
@@ -176,7 +176,12 @@ class Clusters:
         return np.array(out, dtype=np.float64).reshape(*np.shape(factors)[:-1], self._cells)
 
 
-def _sum(tables: list[Any]) -> Any:
+def with_weight(tables: Mapping[Any, Any]) -> list[Any]:
+    """Tables of the clusters that count: those without weight, or of rows that were all ignored, do not."""
+    return [table for table in tables.values() if (table.w_max > 0).any()]
+
+
+def merged(tables: list[Any]) -> Any:
     """Sum of tables, in pairs, so that large ones are not copied once per small one."""
     while len(tables) > 1:
         tables = [a + b for a, b in zip(tables[::2], tables[1::2], strict=False)] + tables[len(tables) // 2 * 2 :]

@@ -174,12 +174,9 @@ def interval(
     MCC 0.3333, interval not estimable: all 20 clusters moved it alike, so how clusters vary cannot be seen
     """
     asked = {"measure": measure, "confidence_level": confidence_level, "method": method}
-    if pairs_rows(y_true, sample_weight):
-        raise InputTypeError(f"{PAIRED}.", "give a weight per row.")
+    refuse_pairs(y_true, sample_weight)
     if isinstance(y_true, Mapping):
-        if cluster is not None:
-            raise InputTypeError("a dict of tables, one per cluster, was given; cluster belongs to their making.")
-        tables = checked_tables(y_true)
+        tables = checked_tables(y_true, cluster)
         first = next(iter(tables.values()))
         _, asked = requested(first, y_pred, sample_weight, weight, options, asked)
         data: Any = Clusters(tables)
@@ -200,6 +197,12 @@ def interval(
     return estimated(data, asked["measure"], level, asked["method"])
 
 
+def refuse_pairs(y_true: Any, sample_weight: Any) -> None:
+    """Refuse a weight for each pair of rows: its entries are no sample."""
+    if pairs_rows(y_true, sample_weight):
+        raise InputTypeError(f"{PAIRED}.", "give a weight per row.")
+
+
 def clustered(
     y_true: Any, y_pred: Any, sample_weight: Any, weight: Any, cluster: Any, options: dict[str, Any]
 ) -> Mapping[Any, Table]:
@@ -213,8 +216,10 @@ def clustered(
     return checked_tables(tabulate(y_true, y_pred, sample_weight, weight, **{**options, "by": cluster}))
 
 
-def checked_tables(tables: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """Refuse clusters that are none."""
+def checked_tables(tables: Mapping[Any, Any], cluster: Any = None) -> Mapping[Any, Any]:
+    """Refuse clusters that are none, and what would cluster them once more."""
+    if cluster is not None:
+        raise InputTypeError("a dict of tables, one per cluster, was given; cluster belongs to their making.")
     if not tables or not all(isinstance(table, Table) for table in tables.values()):
         raise InputTypeError("expected a dict of tables, one per cluster, as wmcc.tabulate(..., by=...) makes it.")
     check_keys(tables)
@@ -227,7 +232,8 @@ def check_keys(tables: Mapping[Any, Any]) -> None:
         table.rows for key, table in tables.items() if key is None or (isinstance(key, tuple) and None in key)
     )
     if missing:
-        raise InputError(f"{missing:,} rows have no cluster.", "leave them out, or give each one of its own.")
+        rows = "1 row has" if missing == 1 else f"{missing:,} rows have"
+        raise InputError(f"{rows} no cluster.", "leave them out, or give each one of its own.")
 
 
 def checked_level(level: Any) -> float:

@@ -11,8 +11,8 @@ from typing import Any
 
 from ..inference import Diagnosis, Interval, effective_sample_size
 from ..inference.diagnostics import diagnosed
-from ..inference.influence import Clusters
-from ..inference.interval import PAIRED, checked_level, clustered, estimated, why_unsure
+from ..inference.influence import Clusters, merged, with_weight
+from ..inference.interval import PAIRED, checked_level, checked_tables, clustered, estimated, why_unsure
 from ..labels import Label
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import ZeroDivision, as_table
@@ -95,6 +95,11 @@ class Score:
         data = self.table if self.clusters is None else Clusters(self.clusters)
         return {name: estimated(data, MEASURES[name], self.confidence_level, "fisher") for name in names}
 
+    @property
+    def cluster_count(self) -> int | None:
+        """How many clusters hold weight, which are those that intervals rest on; None if rows are independent."""
+        return None if self.clusters is None else len(with_weight(self.clusters))
+
     @cached_property
     def diagnosis(self) -> Diagnosis:
         """What the weights leave of the data: see `wmcc.diagnose`."""
@@ -119,8 +124,8 @@ class Score:
         rows += [["Rows", f"{self.n:,}", ""]]
         if self.table.ignored:
             rows += [["Rows ignored", f"{self.table.ignored:,}", ""]]
-        if self.clusters is not None:
-            rows += [["Clusters", f"{len(self.clusters):,}", ""]]
+        if self.cluster_count is not None:
+            rows += [["Clusters", f"{self.cluster_count:,}", ""]]
         return [*rows, ["Total weight", number(self.weight), ""], ["Effective sample size", number(self.n_eff), ""]]
 
     def _classes(self) -> list[list[str]]:
@@ -171,7 +176,7 @@ def score(
     Parameters
     ----------
     y_true, y_pred, sample_weight, weight, **options
-        A table, or what `wmcc.tabulate` takes.
+        A table, or what `wmcc.tabulate` takes; or a dict of tables, one per cluster.
     zero_division
         As in `wmcc.Measure`.
     confidence_level, cluster
@@ -199,11 +204,14 @@ def score(
     oak (positive)   100  16,500     0.9231  0.9091  0.9160  0.8451  0.7521
     """
     level, clusters = checked_level(confidence_level), None
-    if cluster is None:
+    if isinstance(y_true, Mapping):
+        clusters = checked_tables(y_true, cluster)
+        table = as_table(merged(list(clusters.values())), y_pred, sample_weight, weight, **options)
+    elif cluster is None:
         table = as_table(y_true, y_pred, sample_weight, weight, **options)
     else:
         clusters = clustered(y_true, y_pred, sample_weight, weight, cluster, options)
-        table = sum(clusters.values(), Table.empty())
+        table = merged(list(clusters.values()))
     two = len(table.labels) <= 2
     overall = {
         name: None if measure.two_classes and not two else measure(table, zero_division=zero_division)
