@@ -300,6 +300,8 @@ REFUSED = {
     "one prediction": (lambda: wmcc.compare(T, A), "two predictions"),
     "list of one": (lambda: wmcc.compare(T, [A]), "at least two predictions to compare; got 1"),
     "weights after a dict": (lambda: wmcc.compare(T, {"a": A, "b": B}, W), "weights are sample_weight="),
+    "weights after a list": (lambda: wmcc.compare(T, [A, B], W), "a list of predictions was given, and something"),
+    "a frame of predictions": (lambda: wmcc.compare(T, FRAME, sample_weight=W), "a frame of predictions was given"),
     "two weights": (lambda: wmcc.compare(FRAME, "t", ["a", "b"], "w", weight="w"), "two columns of weights"),
     "weight of arrays": (lambda: wmcc.compare(T, A, B, weight="w"), "goes with a frame"),
     "by": (lambda: wmcc.compare(T, A, B, by=T), "by= makes one table per group"),
@@ -315,8 +317,8 @@ REFUSED = {
     "mcc of three": (lambda: wmcc.compare(T, A, B, measure="mcc"), "two classes; this table has 3"),
     "no weight": (lambda: wmcc.compare(T, A, B, W * 0), "total weight of 30 rows is zero"),
     "no cluster": (lambda: wmcc.compare(FRAME, "t", "a", "b", cluster="tile"), "1 row has no cluster"),
-    "cluster shape": (lambda: wmcc.compare(T, A, B, cluster=[1]), r"by has shape \(1,\)"),
-    "mixed clusters": (lambda: wmcc.compare(T, A, B, cluster=["x", *range(29)]), "by holds keys of mixed types"),
+    "cluster shape": (lambda: wmcc.compare(T, A, B, cluster=[1]), r"^cluster has shape \(1,\)"),
+    "mixed clusters": (lambda: wmcc.compare(T, A, B, cluster=["x", *range(29)]), "^cluster holds keys of mixed types"),
 }
 
 

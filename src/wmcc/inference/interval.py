@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf, isnan, nan
 from typing import Any, Literal
@@ -213,7 +215,21 @@ def clustered(
         )
     if options.get("by") is not None:
         raise InputTypeError("cluster= and by= were given; clusters are of one group of rows.")
-    return checked_tables(tabulate(y_true, y_pred, sample_weight, weight, **{**options, "by": cluster}))
+    with naming_cluster():
+        tables = tabulate(y_true, y_pred, sample_weight, weight, **{**options, "by": cluster})
+    return checked_tables(tables)
+
+
+@contextmanager
+def naming_cluster() -> Iterator[None]:
+    """Call what a table is grouped by as the caller did, where the reader of it complains."""
+    try:
+        yield
+    except (InputError, InputTypeError) as problem:
+        said = str(problem)
+        if not re.match(r"by\b[^\w']", said):
+            raise
+        raise type(problem)(f"cluster{said.removeprefix('by')}") from None
 
 
 def checked_tables(tables: Mapping[Any, Any], cluster: Any = None) -> Mapping[Any, Any]:
