@@ -120,7 +120,8 @@ class Comparisons:
     names
         Of all.
     pairs
-        A `Comparison` by the names of each pair.
+        A `Comparison` by the names of each pair, as if it were the only one; `p_adjusted`, `told_apart` and
+        `ranking` are corrected for the number of pairs.
     """
 
     names: tuple[str, ...]
