@@ -167,9 +167,8 @@ class Comparisons:
     def _pairs(self) -> list[list[str]]:
         rows = [["pair", "difference", "interval", "p", "Holm"]]
         for (a, b), found in self.pairs.items():
-            ends = "not estimable" if found.problem else f"{decimal(found.low)} to {decimal(found.high)}"
             p, adjusted = (("—" if x != x else f"{x:.4f}") for x in (found.p_value, self.p_adjusted[a, b]))
-            rows.append([f"{a} − {b}", decimal(found.difference), ends, p, adjusted])
+            rows.append([f"{a} − {b}", decimal(found.difference), found.ends, p, adjusted])
         return rows
 
     def _notes(self) -> list[str]:

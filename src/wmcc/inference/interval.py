@@ -96,13 +96,6 @@ class Interval(Answer):
     warnings: tuple[str, ...] = ()
     problem: str | None = None
 
-    @property
-    def ends(self) -> str:
-        """The ends for a table of numbers, with an asterisk where there is a warning."""
-        if self.problem:
-            return "not estimable *"
-        return f"{decimal(self.low)} to {decimal(self.high)}" + " *" * bool(self.warnings)
-
     def _sentences(self) -> list[str]:
         title = MEASURES[self.measure].title
         if self.problem:
