@@ -247,6 +247,13 @@ def test_edges_get_a_sentence(edge, method):
         assert found.ends.endswith(" *")
 
 
+@pytest.mark.parametrize("name", ["accuracy", "balanced_accuracy"])
+def test_with_one_class_seen_chance_may_have_kept_another_from_sight(name):
+    found = wmcc.interval([3] * 50, [3] * 50, measure=name)
+    assert (found.low, found.high) == (pytest.approx(0.025 ** (1 / 50)), 1.0)
+    assert not found.reliable
+
+
 def test_a_score_that_nothing_varied_has_what_chance_kept_from_sight():
     widths = [wmcc.interval(np.tile(Y, k), np.tile(Y, k), measure="accuracy") for k in (1, 10)]
     for n, found in zip((40, 400), widths, strict=True):
