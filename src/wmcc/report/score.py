@@ -186,22 +186,22 @@ def score(
     --------
     >>> import wmcc
     >>> truth, guess = ["oak", "elm", "elm", "oak"] * 50, ["oak", "elm", "oak", "elm"] * 50
-    >>> wmcc.score(truth, guess, [300, 140, 25, 30] * 50, positive="oak")
+    >>> wmcc.score(truth, guess, [300, 140, 35, 40] * 50, positive="oak")
                                        95 % interval
-    MCC                     0.7521  0.6846 to 0.8069
-    ECC (R_K)               0.7521  0.6846 to 0.8069
-    MPC1                    0.7521  0.6846 to 0.8069
-    MPC2                    0.7521  0.6846 to 0.8069
-    Accuracy                0.8889  0.8571 to 0.9144
-    Balanced accuracy       0.8788  0.8453 to 0.9058
-    Cohen's kappa           0.7519  0.6843 to 0.8068
+    MCC                     0.6778  0.5956 to 0.7462
+    ECC (R_K)               0.6778  0.5956 to 0.7462
+    MPC1                    0.6778  0.5956 to 0.7462
+    MPC2                    0.6778  0.5956 to 0.7462
+    Accuracy                0.8544  0.8148 to 0.8867
+    Balanced accuracy       0.8412  0.8000 to 0.8753
+    Cohen's kappa           0.6777  0.5953 to 0.7462
     Rows                       200
-    Total weight            24,750
-    Effective sample size  110.247
+    Total weight            25,750
+    Effective sample size  117.956
     <BLANKLINE>
     Class           Rows  Weight  Precision  Recall      F1     IoU     MCC
-    elm              100   8,250     0.8235  0.8485  0.8358  0.7179  0.7521
-    oak (positive)   100  16,500     0.9231  0.9091  0.9160  0.8451  0.7521
+    elm              100   8,750     0.7778  0.8000  0.7887  0.6512  0.6778
+    oak (positive)   100  17,000     0.8955  0.8824  0.8889  0.8000  0.6778
     """
     level, clusters = checked_level(confidence_level), None
     if isinstance(y_true, Mapping):
