@@ -94,7 +94,7 @@ class Comparison(Answer):
         (a, b), least = self.names, number(self.margin)
         if self.noninferior:
             return f"{a} is not worse than {b} by {least} or more"
-        return f"that {a} is worse than {b} by {least} or more is not ruled out"
+        return f"{a} may be worse than {b} by {least} or more"
 
     def _sentences(self) -> list[str]:
         a, b = self.names
