@@ -7,6 +7,8 @@ g moved it by u = w·g, and the u of all rows add up to zero. Var(M) ≈ Σu². 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -182,7 +184,7 @@ def with_weight(tables: Mapping[Any, Any]) -> list[Any]:
 
 
 def merged(tables: list[Any]) -> Any:
-    """Sum of tables, in pairs, so that large ones are not copied once per small one."""
-    while len(tables) > 1:
+    """Sum of tables; of joint ones in pairs, since their sum grows with each and would be copied once per table."""
+    while isinstance(tables[0], JointTable) and len(tables) > 1:
         tables = [a + b for a, b in zip(tables[::2], tables[1::2], strict=False)] + tables[len(tables) // 2 * 2 :]
-    return tables[0]
+    return reduce(add, tables)
