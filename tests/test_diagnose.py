@@ -178,6 +178,35 @@ def test_uncertainty_of_a_comparison():
     assert level.confidence_level == 0.5
 
 
+def test_a_dict_of_tables_is_as_good_as_cluster():
+    t, a, b, w = sample(7, 600, keep=0.3)
+    keys = np.arange(600) // 6
+    tables = wmcc.tabulate(t, a, w, by=keys)
+    assert wmcc.score(tables).intervals == wmcc.score(t, a, w, cluster=keys).intervals
+    assert wmcc.score(tables).table == wmcc.tabulate(t, a, w)
+    assert repr(wmcc.uncertainty(tables, "mpc2")) == repr(wmcc.uncertainty(t, a, w, measure="mpc2", cluster=keys))
+    joints = wmcc.joint_table(t, a, b, w, by=keys)
+    both = wmcc.uncertainty(joints, "mpc2", 0.01, names=["x", "y"])
+    assert both.sampling == wmcc.compare(joints, "mpc2", names=["x", "y"])
+    assert both.weights.low == wmcc.certify_ranking(wmcc.joint_table(t, a, b, w), "mpc2", 0.01).low
+    for call in (wmcc.score, wmcc.uncertainty):
+        with pytest.raises(wmcc.InputTypeError, match="cluster belongs to their making"):
+            call(tables, cluster=keys)
+        with pytest.raises(wmcc.InputTypeError, match="belong to its making"):
+            call(tables, ignore=1)
+
+
+def test_clusters_without_weight_are_not_counted():
+    score = wmcc.score([0, 1, 1, 255], [0, 1, 0, 0], ignore=255, cluster=[0, 0, 1, 2])
+    assert score.cluster_count == score.intervals["ecc"].clusters == 2
+    assert wmcc.score([0, 1], [0, 1]).cluster_count is None
+
+
+def test_a_weight_matrix_has_no_sampling_error_here_either():
+    with pytest.raises(wmcc.InputTypeError, match="a weight matrix pairs rows"):
+        wmcc.uncertainty([0, 1, 1], [0, 1, 0], np.arange(9.0).reshape(3, 3))
+
+
 def test_nothing_is_claimed_of_rows_that_say_nothing():
     both = wmcc.uncertainty([0, 1] * 10, [0, 1] * 10, cluster=np.arange(20) // 2)
     assert both.verdict == "how far other rows could move it is not known"

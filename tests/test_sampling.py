@@ -192,6 +192,7 @@ def test_resampled_tables_are_of_the_data(monkeypatch):
 def test_a_bootstrap_of_few_rows_may_draw_none():
     found = wmcc.interval([0, 1, 1, 0], [0, 1, 0, 0], [1, 2, 3, 1.5], method="bootstrap")
     assert -1 <= found.low <= found.value <= found.high <= 1
+    assert found.warnings == wmcc.interval([0, 1, 1, 0], [0, 1, 0, 0], [1, 2, 3, 1.5]).warnings != ()
     same = wmcc.interval([0, 1] * 30, [0, 1] * 30, method="bootstrap")
     assert (same.low, same.high, same.se) == pytest.approx((1, 1, 0), abs=1e-15)
     assert "all resamples have the same score" in same.warnings[0]
@@ -230,7 +231,7 @@ EDGES = {
 def test_edges_get_a_sentence(edge, method):
     rows, problem, warning = EDGES[edge]
     found = wmcc.interval(*rows, measure="mcc", method=method)
-    assert not found.reliable or method == "bootstrap"
+    assert not found.reliable
     assert found._repr_html_().startswith("<p>MCC")
     if problem is not None:
         assert problem.lower() in found.problem.lower()
@@ -245,6 +246,13 @@ def test_edges_get_a_sentence(edge, method):
         assert found.status == "unreliable"
         assert "unreliable: " in repr(found)
         assert found.ends.endswith(" *")
+
+
+@pytest.mark.parametrize("name", ["accuracy", "balanced_accuracy"])
+def test_with_one_class_seen_chance_may_have_kept_another_from_sight(name):
+    found = wmcc.interval([3] * 50, [3] * 50, measure=name)
+    assert (found.low, found.high) == (pytest.approx(0.025 ** (1 / 50)), 1.0)
+    assert not found.reliable
 
 
 def test_a_score_that_nothing_varied_has_what_chance_kept_from_sight():
@@ -299,11 +307,16 @@ REFUSED = {
     "cluster and by": (lambda: wmcc.interval(*DATA, cluster=DATA.t, by=DATA.t), "cluster= and by= were given"),
     "score, cluster and by": (lambda: wmcc.score(*DATA, cluster=DATA.t, by=DATA.t), "cluster= and by= were given"),
     "by": (lambda: wmcc.interval(*DATA, by=DATA.t), "by= makes one table per group"),
-    "no cluster": (lambda: wmcc.interval(FRAME, "t", "p", "w", cluster="tile"), "1 rows have no cluster"),
-    "part of a key": (lambda: wmcc.interval(FRAME, "t", "p", cluster=["t", "tile"]), "1 rows have no cluster"),
-    "score, no cluster": (lambda: wmcc.score(FRAME, "t", "p", "w", cluster="tile"), "1 rows have no cluster"),
-    "cluster of arrays": (lambda: wmcc.interval(*DATA, cluster=[None, *range(29)]), r"by\[0\] is missing"),
-    "cluster shape": (lambda: wmcc.interval(*DATA, cluster=[1, 2]), r"by has shape \(2,\), and the labels \(30,\)"),
+    "no cluster": (lambda: wmcc.interval(FRAME, "t", "p", "w", cluster="tile"), "1 row has no cluster"),
+    "part of a key": (lambda: wmcc.interval(FRAME, "t", "p", cluster=["t", "tile"]), "1 row has no cluster"),
+    "score, no cluster": (lambda: wmcc.score(FRAME, "t", "p", "w", cluster="tile"), "1 row has no cluster"),
+    "cluster of arrays": (
+        lambda: wmcc.interval(*DATA, cluster=[None, *range(29)]),
+        r"^cluster\[0\] is missing.*needs a key",
+    ),
+    "cluster shape": (lambda: wmcc.interval(*DATA, cluster=[1, 2]), r"^cluster has shape \(2,\), and the labels"),
+    "cluster of a frame": (lambda: wmcc.interval(FRAME, "t", "p", cluster=FRAME["t"]), "^cluster is of type Series; "),
+    "cluster name": (lambda: wmcc.interval(*DATA, cluster="tile"), "^cluster= goes with a frame"),
     "cluster column": (lambda: wmcc.interval(FRAME, "t", "p", cluster="site"), "no column 'site'"),
     "few resamples": (lambda: wmcc.interval(*DATA, method="bootstrap", resamples=99), "at least 100"),
     "no resamples": (lambda: wmcc.interval(*DATA, method="bootstrap", resamples=None), "at least 100"),

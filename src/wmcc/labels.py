@@ -51,9 +51,13 @@ def as_label(value: Any, where: str) -> Label:
             f"{where} is {value!r}; a label must be an integer, a boolean or a string.",
             "for probabilities or logits take argmax (or compare with a threshold) first.",
         )
+    short, kind = repr(value), type(value).__name__
+    short = f"{short} of type {kind}" if len(short) <= 40 and "\n" not in short else f"of type {kind}"
     raise InputTypeError(
-        f"{where} is {value!r} of type {type(value).__name__}; a label must be an integer, a boolean or a string.",
-        "convert the labels with str() if they name classes.",
+        f"{where} is {short}; a label must be an integer, a boolean or a string.",
+        "of images that differ in shape make a table each, and add them up."
+        if isinstance(value, np.ndarray)
+        else "convert the labels with str() if they name classes.",
     )
 
 

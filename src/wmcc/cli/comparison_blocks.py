@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..inference import Comparison
 from ..inference.comparison import probability
 from ..inference.interval import why_unsure
 from ..measures import MEASURES
@@ -40,16 +39,10 @@ def _ranking(compared: Compared) -> Block:
 
 def _row(compared: Compared, pair: Pair) -> list[str]:
     found, several = compared.found.pairs[pair], len(compared.found.pairs) > 1
-    row = [*scores_of(found), decimal(found.difference), _interval(found), _p(found.p_value)]
+    row = [*scores_of(found), decimal(found.difference), found.ends, _p(found.p_value)]
     row += [_p(compared.found.p_adjusted[pair])] if several else []
     row += [] if compared.asked.margin is None else [_p(found.p_noninferior)]
     return row + ([] if compared.asked.off is None else [span(compared.ranges[pair])])
-
-
-def _interval(found: Comparison) -> str:
-    if found.problem:
-        return "not estimable *"
-    return f"{decimal(found.low)} to {decimal(found.high)}" + " *" * bool(found.warnings)
 
 
 def _p(p: float | None) -> str:

@@ -65,7 +65,7 @@ def _tell(problem: Exception) -> None:
 
 def _in_options(sentence: str) -> str:
     """What the library calls otherwise than its option."""
-    return _MODEL.sub(_OPTION, sentence).replace("confidence_level", "--confidence")
+    return _MODEL.sub(_OPTION, sentence).replace("confidence_level", "--confidence").replace("margin is", "--margin is")
 
 
 def _keywords(hint: str) -> str:

@@ -39,7 +39,7 @@ def _score(one: Scored, off: Asked | None) -> dict[str, Any]:
         "n_eff": finite(None if score is None else score.n_eff),
         "ignored": table.ignored,
         "positive": table.positive,
-        "clusters": None if score is None or score.clusters is None else len(score.clusters),
+        "clusters": None if score is None else score.cluster_count,
         "measures": {name: finite(getattr(score, name, None)) for name in MEASURES},
         "intervals": {name: _interval(score.intervals.get(name) if score else None) for name in MEASURES},
         **({} if off is None else {"ranges": {name: span(one.ranges.get(name)) for name in MEASURES}}),

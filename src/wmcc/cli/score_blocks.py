@@ -48,7 +48,8 @@ def _interval(one: Scored, name: str) -> str:
 
 
 def _overall(scores: Scores) -> Block:
-    one, clusters, beside = scores.groups[()], scores.tables.clusters, _beside(scores)
+    one, beside = scores.groups[()], _beside(scores)
+    clusters = None if one.score is None else one.score.cluster_count
     rows = []
     for measure in MEASURES.values():
         value = getattr(one.score, measure.name)
@@ -56,7 +57,7 @@ def _overall(scores: Scores) -> Block:
             rows.append([measure.title, decimal(value), *(x.cell(one, measure.name) for x in beside)])
     counts = [["Rows", f"{one.table.rows:,}"]]
     counts += [["Rows ignored", f"{one.table.ignored:,}"]] if one.table.ignored else []
-    counts += [] if clusters is None else [["Clusters", f"{len(clusters[()]):,}"]]
+    counts += [] if clusters is None else [["Clusters", f"{clusters:,}"]]
     counts += [["Total weight", number(one.table.total)]]
     counts += [] if one.score is None else [["Effective sample size", number(one.score.n_eff)]]
     rows += [[*row, *[""] * len(beside)] for row in counts]
@@ -84,7 +85,7 @@ def _groups(scores: Scores) -> list[Block]:
     for key, one in scores.groups.items():
         values = [None if one.score is None else getattr(one.score, m.name) for m in measures]
         counts = [f"{one.table.rows:,}", *[f"{one.table.ignored:,}"] * ignored]
-        counts += [] if clusters is None else [f"{len(clusters[key]):,}"]
+        counts += [] if clusters is None else ["0" if one.score is None else f"{one.score.cluster_count:,}"]
         counts += [number(one.table.total), "—" if one.score is None else number(one.score.n_eff)]
         rows.append([*map(name_of, key), *("—" if x is None else decimal(x) for x in values), *counts])
     blocks = [Block(head=[*head, *counted], rows=rows, texts=texts)]

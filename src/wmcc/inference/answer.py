@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from html import escape
 
+from ..text import decimal
+
 
 class Answer:
     """An answer that knows how far it can be relied on."""
 
+    low: float
+    high: float
     warnings: tuple[str, ...]
     problem: str | None
 
@@ -20,6 +24,13 @@ class Answer:
     def status(self) -> str:
         """``"reliable"``, ``"unreliable"`` or ``"not estimable"``."""
         return "not estimable" if self.problem else "unreliable" if self.warnings else "reliable"
+
+    @property
+    def ends(self) -> str:
+        """The ends for a table of numbers, with an asterisk where there is a warning or a problem."""
+        if self.problem:
+            return "not estimable *"
+        return f"{decimal(self.low)} to {decimal(self.high)}" + " *" * bool(self.warnings)
 
     def _sentences(self) -> list[str]:
         """Return what was found, in lines."""

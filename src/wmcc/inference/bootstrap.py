@@ -13,13 +13,16 @@ from ..measures.base import Measure, Shares
 from ..sources.options import whole_number
 from ..sources.resample import resampled_rows
 from ..table import Table
-from .influence import Cells, Clusters
-from .interval import Interval, contained, scored, too_few
+from .diagnostics import Sizes
+from .fisher import decisive_rows
+from .influence import Cells, Clusters, balanced
+from .interval import Interval, contained, doubts, quietly, scored, too_few
 
 FEWEST = 100
 """Resamples below which the ends of an interval mean nothing."""
 
 
+@quietly
 def bootstrap_interval(
     data: Table | Clusters, measure: Measure, level: float, rows: Any, resamples: Any, seed: Any, progress: Any
 ) -> Interval:
@@ -30,7 +33,8 @@ def bootstrap_interval(
     if count is None or count < FEWEST:
         raise InputError(f"resamples is {resamples!r}; expected a whole number of at least {FEWEST}.")
     clusters = data.count if isinstance(data, Clusters) else None
-    n_eff = data.n_eff if isinstance(data, Clusters) else 1 / float(Cells.of(table).w2.sum())
+    cells, sizes = Cells.of(table), Sizes.of(table)
+    n_eff = data.n_eff if isinstance(data, Clusters) else sizes.all
 
     def answer(low: float, high: float, se: float, *warnings: str, problem: str | None = None) -> Interval:
         return Interval(measure.name, level, "bootstrap", value, low, high, se, nan, n_eff, clusters, warnings, problem)
@@ -45,7 +49,8 @@ def bootstrap_interval(
     se = float(values.std(ddof=1))
     if se < 1e-14:
         return answer(low, high, se, "all resamples have the same score: what could vary it was not seen")
-    return answer(low, high, se)
+    slope = balanced(measure.slope(Shares.of(table), np.asarray(value)).reshape(-1), cells)
+    return answer(low, high, se, *doubts(sizes, decisive_rows(slope, cells, se * se), clusters, n_eff))
 
 
 def resampled_tables(data: Table | Clusters, rows: Any, resamples: int, seed: Any, progress: Any) -> FloatArray:

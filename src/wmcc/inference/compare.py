@@ -18,7 +18,7 @@ from ..text import number
 from .comparison import Comparison, Comparisons
 from .diagnostics import Sizes
 from .influence import Cells, Clusters, balanced, of_clusters, of_rows
-from .interval import FAR_APART, FEW, FEW_CLUSTERS, check_keys, checked_level, quietly, scored, too_few
+from .interval import FAR_APART, FEW, FEW_CLUSTERS, check_keys, checked_level, naming_cluster, quietly, scored, too_few
 from .pivot import Pivot
 
 FEW_DIFFERENT = 10.0
@@ -96,7 +96,8 @@ def compare(
                 "rows that belong together are named with cluster=; groups are compared one by one.",
             )
         several = predictions(y_true, *given, weight, {**options, "by": cluster}, names)
-        data, chosen = several.joints(), several.names
+        with naming_cluster():
+            data, chosen = several.joints(), several.names
     pairs = {
         (chosen[i], chosen[j]): _compared(_read(joint), found, level, least, (chosen[i], chosen[j]))
         for (i, j), joint in data.items()

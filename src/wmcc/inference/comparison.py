@@ -94,7 +94,7 @@ class Comparison(Answer):
         (a, b), least = self.names, number(self.margin)
         if self.noninferior:
             return f"{a} is not worse than {b} by {least} or more"
-        return f"that {a} is worse than {b} by {least} or more is not ruled out"
+        return f"{a} may be worse than {b} by {least} or more"
 
     def _sentences(self) -> list[str]:
         a, b = self.names
@@ -120,7 +120,8 @@ class Comparisons:
     names
         Of all.
     pairs
-        A `Comparison` by the names of each pair.
+        A `Comparison` by the names of each pair, as if it were the only one; `p_adjusted`, `told_apart` and
+        `ranking` are corrected for the number of pairs.
     """
 
     names: tuple[str, ...]
@@ -166,9 +167,8 @@ class Comparisons:
     def _pairs(self) -> list[list[str]]:
         rows = [["pair", "difference", "interval", "p", "Holm"]]
         for (a, b), found in self.pairs.items():
-            ends = "not estimable" if found.problem else f"{decimal(found.low)} to {decimal(found.high)}"
             p, adjusted = (("—" if x != x else f"{x:.4f}") for x in (found.p_value, self.p_adjusted[a, b]))
-            rows.append([f"{a} − {b}", decimal(found.difference), ends, p, adjusted])
+            rows.append([f"{a} − {b}", decimal(found.difference), found.ends, p, adjusted])
         return rows
 
     def _notes(self) -> list[str]:

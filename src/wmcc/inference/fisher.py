@@ -91,6 +91,8 @@ def unvaried(measure: Measure, value: float, slope: FloatArray, cells: Cells, le
     """
     K = isqrt(len(cells.w))
     w, slope = cells.w.reshape(K, K), slope.reshape(K, K)
+    if K == 1:  # another class can only be one that was not seen
+        K, w, slope = 2, np.pad(w, (0, 1)), np.pad(slope, (0, 1))
     share = 1 - ((1 - level) / 2) ** float(cells.w2.sum())
     source = np.argmax(w, axis=1)  # of each true class, the prediction it has
     held = w[np.arange(K), source] * ALMOST

@@ -7,7 +7,8 @@ g moved it by u = w·g, and the u of all rows add up to zero. Var(M) ≈ Σu². 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -140,8 +141,8 @@ class Clusters:
     """
 
     def __init__(self, tables: Mapping[Any, Table] | Mapping[Any, JointTable]) -> None:
-        self.whole: Any = _sum(list(tables.values()))
-        weighing = [table for table in tables.values() if (table.w_max > 0).any()]
+        self.whole: Any = merged(list(tables.values()))
+        weighing = with_weight(tables)
         bits, unit = _unit(self.whole)
         places, weights, owners = [], [], []
         for number, table in enumerate(weighing):
@@ -187,8 +188,13 @@ class Clusters:
         return np.array(out, dtype=np.float64).reshape(*np.shape(factors)[:-1], self._cells)
 
 
-def _sum(tables: list[Any]) -> Any:
-    """Sum of tables, in pairs, so that large ones are not copied once per small one."""
-    while len(tables) > 1:
+def with_weight(tables: Mapping[Any, Any]) -> list[Any]:
+    """Tables of the clusters that count: those without weight, or of rows that were all ignored, do not."""
+    return [table for table in tables.values() if (table.w_max > 0).any()]
+
+
+def merged(tables: list[Any]) -> Any:
+    """Sum of tables; of joint ones in pairs, since their sum grows with each and would be copied once per table."""
+    while isinstance(tables[0], JointTable) and len(tables) > 1:
         tables = [a + b for a, b in zip(tables[::2], tables[1::2], strict=False)] + tables[len(tables) // 2 * 2 :]
-    return tables[0]
+    return reduce(add, tables)

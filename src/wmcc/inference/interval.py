@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf, isnan, nan
 from typing import Any, Literal
@@ -94,13 +96,6 @@ class Interval(Answer):
     warnings: tuple[str, ...] = ()
     problem: str | None = None
 
-    @property
-    def ends(self) -> str:
-        """The ends for a table of numbers, with an asterisk where there is a warning."""
-        if self.problem:
-            return "not estimable *"
-        return f"{decimal(self.low)} to {decimal(self.high)}" + " *" * bool(self.warnings)
-
     def _sentences(self) -> list[str]:
         title = MEASURES[self.measure].title
         if self.problem:
@@ -174,12 +169,9 @@ def interval(
     MCC 0.3333, interval not estimable: all 20 clusters moved it alike, so how clusters vary cannot be seen
     """
     asked = {"measure": measure, "confidence_level": confidence_level, "method": method}
-    if pairs_rows(y_true, sample_weight):
-        raise InputTypeError(f"{PAIRED}.", "give a weight per row.")
+    refuse_pairs(y_true, sample_weight)
     if isinstance(y_true, Mapping):
-        if cluster is not None:
-            raise InputTypeError("a dict of tables, one per cluster, was given; cluster belongs to their making.")
-        tables = checked_tables(y_true)
+        tables = checked_tables(y_true, cluster)
         first = next(iter(tables.values()))
         _, asked = requested(first, y_pred, sample_weight, weight, options, asked)
         data: Any = Clusters(tables)
@@ -200,6 +192,12 @@ def interval(
     return estimated(data, asked["measure"], level, asked["method"])
 
 
+def refuse_pairs(y_true: Any, sample_weight: Any) -> None:
+    """Refuse a weight for each pair of rows: its entries are no sample."""
+    if pairs_rows(y_true, sample_weight):
+        raise InputTypeError(f"{PAIRED}.", "give a weight per row.")
+
+
 def clustered(
     y_true: Any, y_pred: Any, sample_weight: Any, weight: Any, cluster: Any, options: dict[str, Any]
 ) -> Mapping[Any, Table]:
@@ -210,11 +208,27 @@ def clustered(
         )
     if options.get("by") is not None:
         raise InputTypeError("cluster= and by= were given; clusters are of one group of rows.")
-    return checked_tables(tabulate(y_true, y_pred, sample_weight, weight, **{**options, "by": cluster}))
+    with naming_cluster():
+        tables = tabulate(y_true, y_pred, sample_weight, weight, **{**options, "by": cluster})
+    return checked_tables(tables)
 
 
-def checked_tables(tables: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """Refuse clusters that are none."""
+@contextmanager
+def naming_cluster() -> Iterator[None]:
+    """Call what a table is grouped by as the caller did, where the reader of it complains."""
+    try:
+        yield
+    except (InputError, InputTypeError) as problem:
+        said = str(problem)
+        if not re.match(r"by\b[^\w']", said):
+            raise
+        raise type(problem)(f"cluster{said.removeprefix('by')}") from None
+
+
+def checked_tables(tables: Mapping[Any, Any], cluster: Any = None) -> Mapping[Any, Any]:
+    """Refuse clusters that are none, and what would cluster them once more."""
+    if cluster is not None:
+        raise InputTypeError("a dict of tables, one per cluster, was given; cluster belongs to their making.")
     if not tables or not all(isinstance(table, Table) for table in tables.values()):
         raise InputTypeError("expected a dict of tables, one per cluster, as wmcc.tabulate(..., by=...) makes it.")
     check_keys(tables)
@@ -227,7 +241,8 @@ def check_keys(tables: Mapping[Any, Any]) -> None:
         table.rows for key, table in tables.items() if key is None or (isinstance(key, tuple) and None in key)
     )
     if missing:
-        raise InputError(f"{missing:,} rows have no cluster.", "leave them out, or give each one of its own.")
+        rows = "1 row has" if missing == 1 else f"{missing:,} rows have"
+        raise InputError(f"{rows} no cluster.", "leave them out, or give each one of its own.")
 
 
 def checked_level(level: Any) -> float:
@@ -268,12 +283,7 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
         )
         return answer(low, high, 0.0, nan, f"{seen}; the interval is what chance could have kept from sight")
     se = float(np.sqrt(found.variance))
-    warnings = sizes.warnings(FEW, "true", "predicted")
-    if decisive_rows(slope, cells, found.variance) < FEW_DECISIVE:
-        few = number(FEW_DECISIVE)
-        warnings = (*warnings, f"single rows decide: the variance is that of fewer than {few}, where they matter most")
-    if clusters is not None and n_eff < FEW_CLUSTERS:
-        warnings = (f"the weight is that of {number(n_eff, 3)} clusters of equal weight", *warnings)
+    warnings = doubts(sizes, decisive_rows(slope, cells, found.variance), clusters, n_eff)
     if method == "delta":
         low, high = contained(measure, value, *Pivot(value, se, 0.0, 0.0, inf).ends(level))
         return answer(low, high, se, inf, *warnings)
@@ -281,6 +291,17 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     if isnan(low) or isnan(high):
         return answer(nan, nan, se, nan, problem=FAR_APART)
     return answer(low, high, se, float(found.df), *warnings)
+
+
+def doubts(sizes: Sizes, decisive: Any, clusters: int | None, n_eff: float) -> tuple[str, ...]:
+    """Say why an interval may cover less often than it says; ``n_eff`` is that of clusters if there are any."""
+    why = list(sizes.warnings(FEW, "true", "predicted"))
+    if clusters is not None and n_eff < FEW_CLUSTERS:
+        why.insert(0, f"the weight is that of {number(n_eff, 3)} clusters of equal weight")
+    if decisive < FEW_DECISIVE:
+        few = number(FEW_DECISIVE)
+        why.append(f"single rows decide: the variance is that of fewer than {few}, where they matter most")
+    return tuple(why)
 
 
 def scored(measure: Measure, table: Table) -> tuple[float, str | None]:

@@ -61,12 +61,16 @@ class Pivot(NamedTuple):
     def upper_tail(self, value: Any) -> FloatArray:
         """Return the chance of so large an estimate, or a larger one, if ``value`` were the truth."""
         stdtr, _ = _student()
-        return np.asarray(stdtr(self.df, -self._normalised((self.estimate - value) / self.se)))
+        return np.asarray(stdtr(self.df, -self._from(value)))
 
     def p_value(self, value: Any = 0.0) -> FloatArray:
         """Return the chance of an estimate so far from ``value`` on either side, if ``value`` were the truth."""
-        upper = self.upper_tail(value)
-        return 2 * np.minimum(upper, 1 - upper)
+        stdtr, _ = _student()
+        return np.asarray(2 * stdtr(self.df, -np.abs(self._from(value))))  # 1 − a tail would lose the small ones
+
+    def _from(self, value: Any) -> Any:
+        """How far the estimate is from ``value``, on the scale of Student's distribution."""
+        return self._normalised((self.estimate - value) / self.se)
 
     def _normalised(self, t: Any) -> Any:
         """Hall's transformation t + bend t² + bend² t³/3 + skewness/6, which has Student's distribution."""

@@ -11,8 +11,8 @@ from typing import Any
 
 from ..inference import Diagnosis, Interval, effective_sample_size
 from ..inference.diagnostics import diagnosed
-from ..inference.influence import Clusters
-from ..inference.interval import PAIRED, checked_level, clustered, estimated, why_unsure
+from ..inference.influence import Clusters, merged, with_weight
+from ..inference.interval import PAIRED, checked_level, checked_tables, clustered, estimated, why_unsure
 from ..labels import Label
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import ZeroDivision, as_table
@@ -95,6 +95,11 @@ class Score:
         data = self.table if self.clusters is None else Clusters(self.clusters)
         return {name: estimated(data, MEASURES[name], self.confidence_level, "fisher") for name in names}
 
+    @property
+    def cluster_count(self) -> int | None:
+        """How many clusters hold weight, which are those that intervals rest on; None if rows are independent."""
+        return None if self.clusters is None else len(with_weight(self.clusters))
+
     @cached_property
     def diagnosis(self) -> Diagnosis:
         """What the weights leave of the data: see `wmcc.diagnose`."""
@@ -119,8 +124,8 @@ class Score:
         rows += [["Rows", f"{self.n:,}", ""]]
         if self.table.ignored:
             rows += [["Rows ignored", f"{self.table.ignored:,}", ""]]
-        if self.clusters is not None:
-            rows += [["Clusters", f"{len(self.clusters):,}", ""]]
+        if self.cluster_count is not None:
+            rows += [["Clusters", f"{self.cluster_count:,}", ""]]
         return [*rows, ["Total weight", number(self.weight), ""], ["Effective sample size", number(self.n_eff), ""]]
 
     def _classes(self) -> list[list[str]]:
@@ -171,7 +176,7 @@ def score(
     Parameters
     ----------
     y_true, y_pred, sample_weight, weight, **options
-        A table, or what `wmcc.tabulate` takes.
+        A table, or what `wmcc.tabulate` takes; or a dict of tables, one per cluster.
     zero_division
         As in `wmcc.Measure`.
     confidence_level, cluster
@@ -181,29 +186,32 @@ def score(
     --------
     >>> import wmcc
     >>> truth, guess = ["oak", "elm", "elm", "oak"] * 50, ["oak", "elm", "oak", "elm"] * 50
-    >>> wmcc.score(truth, guess, [300, 140, 25, 30] * 50, positive="oak")
+    >>> wmcc.score(truth, guess, [300, 140, 35, 40] * 50, positive="oak")
                                        95 % interval
-    MCC                     0.7521  0.6846 to 0.8069
-    ECC (R_K)               0.7521  0.6846 to 0.8069
-    MPC1                    0.7521  0.6846 to 0.8069
-    MPC2                    0.7521  0.6846 to 0.8069
-    Accuracy                0.8889  0.8571 to 0.9144
-    Balanced accuracy       0.8788  0.8453 to 0.9058
-    Cohen's kappa           0.7519  0.6843 to 0.8068
+    MCC                     0.6778  0.5956 to 0.7462
+    ECC (R_K)               0.6778  0.5956 to 0.7462
+    MPC1                    0.6778  0.5956 to 0.7462
+    MPC2                    0.6778  0.5956 to 0.7462
+    Accuracy                0.8544  0.8148 to 0.8867
+    Balanced accuracy       0.8412  0.8000 to 0.8753
+    Cohen's kappa           0.6777  0.5953 to 0.7462
     Rows                       200
-    Total weight            24,750
-    Effective sample size  110.247
+    Total weight            25,750
+    Effective sample size  117.956
     <BLANKLINE>
     Class           Rows  Weight  Precision  Recall      F1     IoU     MCC
-    elm              100   8,250     0.8235  0.8485  0.8358  0.7179  0.7521
-    oak (positive)   100  16,500     0.9231  0.9091  0.9160  0.8451  0.7521
+    elm              100   8,750     0.7778  0.8000  0.7887  0.6512  0.6778
+    oak (positive)   100  17,000     0.8955  0.8824  0.8889  0.8000  0.6778
     """
     level, clusters = checked_level(confidence_level), None
-    if cluster is None:
+    if isinstance(y_true, Mapping):
+        clusters = checked_tables(y_true, cluster)
+        table = as_table(merged(list(clusters.values())), y_pred, sample_weight, weight, **options)
+    elif cluster is None:
         table = as_table(y_true, y_pred, sample_weight, weight, **options)
     else:
         clusters = clustered(y_true, y_pred, sample_weight, weight, cluster, options)
-        table = sum(clusters.values(), Table.empty())
+        table = merged(list(clusters.values()))
     two = len(table.labels) <= 2
     overall = {
         name: None if measure.two_classes and not two else measure(table, zero_division=zero_division)

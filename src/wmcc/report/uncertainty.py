@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 from ..errors import InputTypeError
 from ..inference import Comparison, Interval, compare, interval
-from ..inference.interval import clustered
+from ..inference.influence import merged
+from ..inference.interval import checked_tables, clustered, refuse_pairs
 from ..joint import JointTable
 from ..measures import MEASURES
 from ..measures.request import after_joint_table, requested
 from ..robustness import Certificate, Ranking, certify, certify_ranking
-from ..table import Table
 from ..text import decimal, grid, html_table, number
 
 
@@ -93,7 +94,8 @@ def uncertainty(
     Parameters
     ----------
     y_true, y_pred, sample_weight, weight, **options
-        A table, or what `wmcc.tabulate` takes. A `wmcc.JointTable` compares its two predictions.
+        A table, or what `wmcc.tabulate` takes; or a dict of tables, one per cluster. A `wmcc.JointTable`, or a dict of
+        them, compares its two predictions.
     measure, eps, model
         As in `wmcc.certify`.
     confidence_level, cluster
@@ -113,19 +115,27 @@ def uncertainty(
     other rows could move it further than other weights
     """
     asked: dict[str, Any] = {"measure": measure, "eps": eps, "model": model}
-    if isinstance(y_true, JointTable):
+    several = isinstance(y_true, Mapping)
+    if isinstance(next(iter(y_true.values()), None) if several else y_true, JointTable):
         if cluster is not None:
-            raise InputTypeError("a JointTable was given; cluster belongs to its making.", "see wmcc.compare.")
+            raise InputTypeError(
+                "a JointTable was given; cluster belongs to its making.", "give a dict of them, one each."
+            )
         asked = after_joint_table(asked, (y_pred, sample_weight, weight), None, options)
         sampling = compare(y_true, asked["measure"], confidence_level, names=names)
-        return Uncertainty(sampling, certify_ranking(y_true, names=names, **asked))
+        joint = merged(list(y_true.values())) if several else y_true
+        return Uncertainty(sampling, certify_ranking(joint, names=names, **asked))
     if names is not None:
         raise InputTypeError("names= are those of the two predictions of a JointTable.")
-    if cluster is None:
-        table, asked = requested(y_true, y_pred, sample_weight, weight, options, asked)
-        sampling = interval(table, asked["measure"], confidence_level)
-    else:
+    refuse_pairs(y_true, sample_weight)
+    if several:
+        tables = checked_tables(y_true, cluster)
+        table, asked = requested(merged(list(tables.values())), y_pred, sample_weight, weight, options, asked)
+    elif cluster is not None:
         tables = clustered(y_true, y_pred, sample_weight, weight, cluster, options)
-        table = sum(tables.values(), Table.empty())
-        sampling = interval(tables, asked["measure"], confidence_level)
+        table = merged(list(tables.values()))
+    else:
+        table, asked = requested(y_true, y_pred, sample_weight, weight, options, asked)
+        tables = None
+    sampling = interval(table if tables is None else tables, asked["measure"], confidence_level)
     return Uncertainty(sampling, certify(table, **asked))

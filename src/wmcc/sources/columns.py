@@ -148,7 +148,7 @@ def _as_array(data: Any, name: str) -> Array:
         return np.asarray(_read(_from_torch, data, name))
     if isinstance(data, (str, bytes, dict, set, frozenset)) or not _speaks_array(data):
         raise InputTypeError(
-            f"{name} is {_what(data)}; expected an array, a list, a series or a tensor of labels"
+            f"{name} is {what(data)}; expected an array, a list, a series or a tensor of labels"
             f"{'' if name in LABELS else ' or weights'}.",
             "wrap iterators in list(...)." if hasattr(data, "__next__") else None,
         )
@@ -173,12 +173,13 @@ def _read(reader: Callable[[Any, str], Any], data: Any, name: str) -> Any:
         raise
     except Exception as problem:
         raise InputTypeError(
-            f"{name} is {_what(data)}, which cannot be read: {problem}",
+            f"{name} is {what(data)}, which cannot be read: {problem}",
             "convert it to a NumPy array first (for tensors .cpu() and .numpy() may help).",
         ) from problem
 
 
-def _what(data: Any) -> str:
+def what(data: Any) -> str:
+    """Say what came: itself if it is short, or else its type."""
     short = repr(data)
     kind = type(data).__name__
     return f"{short} ({kind})" if len(short) <= 40 and "\n" not in short else f"of type {kind}"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -83,18 +84,33 @@ def tabulate_by(
     by: Any, columns: list[Column], weights: Array | None, rules: Rules, threads: int | None
 ) -> dict[Any, Any]:
     """Tabulate labels held in memory by a key per row, or per item of their first axis (an image of a stack)."""
-    given, shape = label_column(by, "by"), columns[0].values.shape
+    with _about_keys():
+        given, shape = label_column(by, "by"), columns[0].values.shape
     own = given.values.shape
     if not own or own != shape[: len(own)]:
         raise InputError(
             f"by has shape {own}, and the labels {shape}.",
             "give a key per observation, or one per item of the labels' first axis.",
         )
-    keys, codes = _distinct(given)
+    with _about_keys():
+        keys, codes = _distinct(given)
     flat = [column._replace(values=column.values.reshape(-1)) for column in columns]
     rows = np.repeat(codes, math.prod(shape[len(own) :]))
     tables = tabulate_groups(keys, rows, flat, None if weights is None else weights.reshape(-1), rules, threads)
     return {key[0]: table for key, table in in_order(tables).items()}
+
+
+@contextmanager
+def _about_keys() -> Iterator[None]:
+    """Keys are read as labels are, and what is said of labels that are none does not help with keys."""
+    try:
+        yield
+    except LabelError as problem:
+        what = str(problem).partition(";")[0]
+        raise LabelError(
+            f"{what}; every row needs a key, an integer, a boolean or a string.",
+            "leave rows without a key out, or give each one of its own.",
+        ) from None
 
 
 def _distinct(by: Column) -> tuple[list[Key], IntArray]:

@@ -44,8 +44,15 @@ def predictions(
         )
     if weight is not None:
         raise InputTypeError("weight= goes with a frame or a file, and columns named in it.")
-    if isinstance(a, dict) and b is not None:
-        raise InputTypeError("a dict of predictions was given, and something after it.", "weights are sample_weight=.")
+    if b is not None and (isinstance(a, dict) or _holds_predictions(a, y_true)):
+        raise InputTypeError(
+            f"a {type(a).__name__} of predictions was given, and something after it.", "weights are sample_weight=."
+        )
+    if b is None and hasattr(a, "columns"):
+        raise InputTypeError(
+            "a frame of predictions was given; expected a list or dict of them.",
+            "give {name: frame[name] for name in frame.columns}; or the whole frame, and the names of its columns.",
+        )
     if isinstance(a, dict) or (b is None and isinstance(a, (list, tuple))):
         values, own = _values_and_names(a)
     elif a is None or b is None:
@@ -56,6 +63,15 @@ def predictions(
         checked_names(names, own, len(values)),
         lambda i, j: joint_table(y_true, values[i], values[j], sample_weight, **options),
     )
+
+
+def _holds_predictions(given: Any, y_true: Any) -> bool:
+    """Whether this is a list whose items are as long as the truth, and no scalars: predictions, not one of them."""
+    if not (isinstance(given, (list, tuple)) and given and hasattr(y_true, "__len__")):
+        return False
+    first = given[0]
+    scalar = isinstance(first, (str, bytes)) or not hasattr(first, "__len__")
+    return not scalar and len(first) == len(y_true) != len(given)
 
 
 def _values_and_names(given: Any) -> tuple[list[Any], list[Any] | None]:

@@ -11,6 +11,7 @@ import narwhals as nw
 
 from ..errors import InputTypeError
 from .codebook import Rules
+from .columns import what
 from .engines import check_engine, joining_engine, open_lazy
 from .files import Files, find, is_path
 from .frames import Columns, Data, as_frame, tabulate_frame
@@ -76,7 +77,10 @@ def _names(given: Any, word: str) -> tuple[str, ...]:
     """Names of columns, given as one or several."""
     names = (given,) if isinstance(given, str) else () if given is None else given
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
-        raise InputTypeError(f"{word} is {given!r}; expected the name of a column, or a list of names.")
+        raise InputTypeError(
+            f"{word} is {what(given)}; expected the name of a column, or a list of names.",
+            "make it a column of the frame." if hasattr(given, "__len__") else None,
+        )
     return tuple(names)
 
 
