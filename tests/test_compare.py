@@ -161,7 +161,7 @@ def test_clusters_of_one_row_are_rows():
     twice = [np.repeat(x, 2) for x in data]
     assert wmcc.compare(*twice, cluster=np.repeat(np.arange(120), 2)).se == pytest.approx(found.se, rel=1e-9)
     assert wmcc.compare(*data, cluster=np.arange(120) % 5).warnings[0].startswith("the weight is that of")
-    assert "1 of the clusters" in wmcc.compare(*data, cluster=np.zeros(120, int)).problem
+    assert "at least two clusters" in wmcc.compare(*data, cluster=np.zeros(120, int)).problem
 
 
 # ---- more than two -----------------------------------------------------------------------------------------

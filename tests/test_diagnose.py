@@ -208,7 +208,7 @@ def test_a_weight_matrix_has_no_sampling_error_here_either():
 
 
 def test_nothing_is_claimed_of_rows_that_say_nothing():
-    both = wmcc.uncertainty([0, 1] * 10, [0, 1] * 10, cluster=np.arange(20) // 2)
+    both = wmcc.uncertainty([0, 1, 0, 1] * 10, [0, 1, 1, 1] * 10, cluster=np.arange(40) // 4)
     assert both.verdict == "how far other rows could move it is not known"
     assert "the interval is not estimable: all 10 clusters" in repr(both)
 

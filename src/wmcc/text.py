@@ -8,7 +8,8 @@ from html import escape
 
 def decimal(x: float) -> str:
     """Write a score: four decimals, so that columns line up."""
-    return "—" if x != x else f"{x:.4f}"
+    text = "—" if x != x else f"{x:.4f}"
+    return "0.0000" if text == "-0.0000" else text
 
 
 def number(x: float, digits: int = 6) -> str:

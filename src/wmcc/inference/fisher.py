@@ -82,7 +82,9 @@ def _curvature(scale: Scale, cells: Cells, found: Influence, se_z: FloatArray) -
     return np.asarray((z[0] - 2 * z[1] + z[2]) / (2 * STEPS[2] ** 2 * se_z))
 
 
-def unvaried(measure: Measure, value: float, slope: FloatArray, cells: Cells, level: float) -> tuple[float, float]:
+def unvaried(
+    measure: Measure, value: float, slope: FloatArray, cells: Cells, level: float, n_eff: float
+) -> tuple[float, float]:
     """Ends of the interval where no row was seen that would vary the score, such as a perfect one.
 
     What was not seen in n_eff draws holds at most a share 1 − (α/2)^(1/n_eff) of the weight, with confidence 1 − α/2.
@@ -93,7 +95,7 @@ def unvaried(measure: Measure, value: float, slope: FloatArray, cells: Cells, le
     w, slope = cells.w.reshape(K, K), slope.reshape(K, K)
     if K == 1:  # another class can only be one that was not seen
         K, w, slope = 2, np.pad(w, (0, 1)), np.pad(slope, (0, 1))
-    share = 1 - ((1 - level) / 2) ** float(cells.w2.sum())
+    share = 1 - ((1 - level) / 2) ** (1 / n_eff)
     source = np.argmax(w, axis=1)  # of each true class, the prediction it has
     held = w[np.arange(K), source] * ALMOST
     change = (slope - slope[np.arange(K), source][:, np.newaxis]) * np.minimum(held, share)[:, np.newaxis]

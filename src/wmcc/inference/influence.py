@@ -120,7 +120,7 @@ def of_rows(slope: FloatArray, cells: Cells) -> Influence:
 def of_clusters(slope: FloatArray, clusters: Clusters) -> Influence:
     """Influence of whole clusters: the sandwich variance, whatever happens within them.
 
-    A cluster pulls the score towards itself, which makes its own u smaller, on average by its share p of the weight:
+    A cluster pulls the score towards itself, which makes its own u² smaller by about its share p of the weight:
     u² / (1 − p) makes up for it. For clusters of equal weight that is the usual factor G / (G − 1).
     """
     u = clusters.added(slope)

@@ -274,10 +274,10 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     if not np.isfinite(found.variance):
         return answer(nan, nan, nan, nan, problem=FAR_APART)
     if not (found.variance > 1e-28 and Scale(measure).inside(value)):  # nothing but rounding varies it
-        if clusters is not None:
+        if clusters is not None and Scale(measure).inside(value):
             why = f"all {clusters:,} clusters moved it alike, so how clusters vary cannot be seen"
             return answer(nan, nan, nan, nan, problem=why)
-        low, high = contained(measure, value, *unvaried(measure, value, slope, cells, level))
+        low, high = contained(measure, value, *unvaried(measure, value, slope, cells, level, n_eff))
         seen = (
             "no row that would lower it was seen" if value == measure.range[1] else "no row was seen that would move it"
         )
@@ -335,7 +335,7 @@ def too_few(data: Any, n_eff: float) -> str | None:
     """Say so if there are too few rows or clusters to see how they vary."""
     count, what = (data.count, "clusters") if isinstance(data, Clusters) else (data.rows, "rows")
     if count < 2:
-        return f"there is {count} of the {what} it needs two of, at least, to see how they vary"
+        return f"at least two {what} with weight are needed to see how they vary, and there is {count}"
     if n_eff < FEWEST:
         return f"the weights leave {number(n_eff, 3)} effective {what} of {count:,}, and at least 2 are needed"
     return None
