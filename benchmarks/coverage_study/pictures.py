@@ -57,7 +57,7 @@ def grid(points: list[Point]) -> None:
         line[0].set_ylabel(f"coverage (%), {what}")
     for axis, weights in zip(axes[0], WEIGHTS, strict=True):
         axis.set_title(f"weights {weights.name}")
-    axes[1][0].legend(fontsize=9, loc="lower left", title="intervals flagged", title_fontsize=9)
+    axes[1][3].legend(fontsize=9, loc="lower center", title="intervals flagged", title_fontsize=9)
     figure.supxlabel("effective rows of the smallest class, expected (coverage below 80 % is drawn at 80)")
     _save(figure, "coverage-grid.png")
 
