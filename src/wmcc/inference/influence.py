@@ -99,7 +99,7 @@ def of_rows(slope: FloatArray, cells: Cells) -> Influence:
     and are kept within what n, Σw, Σw² and the largest weight allow.
     """
     most, n = cells.w_max, np.maximum(cells.n, 1.0)  # in float64: powers of a number of rows go beyond 64 bits
-    unit = np.where(most > 0, most, 1.0)
+    unit = np.maximum(most, TINY)
     a = np.maximum(cells.w / unit, 1.0)  # Σ and Σ² of weights that are at most 1
     b = np.maximum(cells.w2 / unit / unit, a * a / n)  # which it is; Σw² of weights that hardly count may be lost
     ratio, least = b / a, b * b / n
@@ -109,7 +109,7 @@ def of_rows(slope: FloatArray, cells: Cells) -> Influence:
     u = slope * most  # of the heaviest row
     square = u * u
     variance = (square * b).sum(axis=-1)
-    skewness = over((u * square * cubes).sum(axis=-1), variance * np.sqrt(variance))
+    skewness = (u * square * cubes).sum(axis=-1) / (variance * np.sqrt(variance) + TINY)
     # The transformation of the score takes care of the numbers of rows, which vary; their weights make Σu² vary more.
     excess = (square * square * (fourths - least)).sum(axis=-1)
     limit = np.maximum(cells.n.sum(axis=-1) - 1, 1)

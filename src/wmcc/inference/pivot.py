@@ -14,9 +14,6 @@ from ..arraytypes import FloatArray
 
 SIDES = np.array([1.0, -1.0])
 
-STRAIGHT = 1e-6
-"""Bend below which the statistic is as good as normal."""
-
 
 @cache
 def _student() -> Any:
@@ -78,8 +75,7 @@ class Pivot(NamedTuple):
         return t + b * t * t + b * b * t**3 / 3 + self.skewness / 6
 
     def _studentised(self, x: Any) -> Any:
-        """Return the t at which `_normalised` is x."""
-        x, b = x - self.skewness / 6, self._bend
-        bent = np.abs(b) > STRAIGHT
-        safe = np.where(bent, b, 1.0)
-        return np.where(bent, (np.cbrt(1 + 3 * safe * x) - 1) / safe, x)
+        """Return the t at which `_normalised` is x: (∛(1 + 3bx) − 1)/b, in a form that is good for b = 0 too."""
+        x = x - self.skewness / 6
+        root = np.cbrt(1 + 3 * self._bend * x)
+        return 3 * x / (root * root + root + 1)

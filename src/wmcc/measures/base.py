@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
@@ -51,13 +52,19 @@ class Shares(NamedTuple):
         A class may hold nearly all of the weight, so 1 − r is the sum of the others, and d − r q is d·TN − FN·FP.
         """
         cells = cells / cells.sum(axis=(-2, -1), keepdims=True)
-        others = 1 - np.eye(cells.shape[-1])
+        others = _others(cells.shape[-1])
         wrong, d = cells * others, np.diagonal(cells, axis1=-2, axis2=-1)
         fn, fp = wrong.sum(axis=-1), wrong.sum(axis=-2)
         r, q = d + fn, d + fp
         not_r, not_q = r @ others, q @ others
         tn = np.where(fp < fn, not_r - fp, not_q - fn)  # less is lost where less is taken away
         return cls(r, q, d, not_r, not_q, d * tn - fn * fp)
+
+
+@cache
+def _others(classes: int) -> FloatArray:
+    """Matrix that sums over the other classes."""
+    return 1 - np.eye(classes)
 
 
 @dataclass(frozen=True)
