@@ -62,3 +62,12 @@ def assert_fits(blocks, rooms, least):
     for room, piece in pieces:
         widths = [max(map(plain.width, column)) for column in zip(piece.head, *piece.rows, strict=True)]
         assert sum(widths) + plain.GAP * (len(widths) - 1) <= room
+
+
+def assert_refused(args, said):
+    """A command that cannot be carried out on the sample says so in a sentence, and nothing else."""
+    command, *options = args
+    result = run(command, "parcels.csv", *options, code=2)
+    assert said in result.stderr
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr

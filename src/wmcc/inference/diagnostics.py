@@ -140,16 +140,20 @@ class Diagnosis:
         return html_table([], self._overall()) + (html_table(classes[0], classes[1:]) if self.classes else "") + notes
 
 
+LIMITS = {"n_eff": 30.0, "class_n_eff": 10.0, "design_effect": 10.0, "row_share": 0.1}
+"""Where warnings begin, by the arguments of `diagnose`."""
+
+
 def diagnose(
     y_true: Any,
     y_pred: Any = None,
     sample_weight: Any = None,
     weight: Any = None,
     *,
-    n_eff: float = 30.0,
-    class_n_eff: float = 10.0,
-    design_effect: float = 10.0,
-    row_share: float = 0.1,
+    n_eff: float = LIMITS["n_eff"],
+    class_n_eff: float = LIMITS["class_n_eff"],
+    design_effect: float = LIMITS["design_effect"],
+    row_share: float = LIMITS["row_share"],
     **options: Any,
 ) -> Diagnosis:
     """Say what the weights leave of the data, and warn where that is little.
@@ -192,9 +196,6 @@ def diagnose(
         y_true, y_pred, sample_weight = none, none, w
     table = as_table(y_true, y_pred, sample_weight, weight, **options)
     return diagnosed(table, limits, by_class=not alone)
-
-
-LIMITS = {"n_eff": 30.0, "class_n_eff": 10.0, "design_effect": 10.0, "row_share": 0.1}
 
 
 def diagnosed(table: Table, limits: dict[str, float] = LIMITS, by_class: bool = True) -> Diagnosis:
