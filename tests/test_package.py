@@ -15,7 +15,7 @@ SOURCE = ROOT / "src" / "wmcc"
 
 LAYERS = [
     {"arraytypes", "errors", "text"},
-    {"exact"},
+    {"exact", "optional"},
     {"labels"},
     {"storage", "tally"},
     {"sums"},
@@ -25,7 +25,8 @@ LAYERS = [
     {"matrices", "measures"},
     {"inference", "robustness"},
     {"published"},
-    {"report"},
+    {"experiments", "report"},
+    {"plot"},
     {"adapters", "demo"},
     {"cli"},
     {"__main__"},

@@ -8,12 +8,12 @@ nothing else is: ``NA`` is a label. Columns are found by name in each file, and 
 from __future__ import annotations
 
 import glob
-import importlib
 import importlib.util
 from collections.abc import Callable, Collection
 from typing import Any
 
-from ..errors import InputError, InputTypeError, MissingDependencyError
+from ..errors import InputError, InputTypeError
+from ..optional import module
 from .files import Files, is_address, no_column
 
 DASK_BLOCK = "64MiB"  # of a Parquet file in a partition, so that a few of them fit a worker
@@ -48,17 +48,6 @@ def check_engine(engine: str | None) -> None:
     """Refuse an engine that is none."""
     if engine is not None and engine not in ("arrow", *ENGINES):
         raise InputError(f"engine is {engine!r}; expected one of {', '.join(('arrow', *ENGINES))}.")
-
-
-def module(name: str, extra: str) -> Any:
-    """Import an optional package, or say how to get it."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        package = name.partition(".")[0]
-        raise MissingDependencyError(
-            f"this needs {package}, which is not installed.", f"pip install 'wmcc[{extra}]'"
-        ) from None
 
 
 def joining_engine() -> str:

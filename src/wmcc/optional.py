@@ -1,0 +1,19 @@
+"""Packages that only some of wmcc needs: found when used, and named where they are missing."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from .errors import MissingDependencyError
+
+
+def module(name: str, extra: str) -> Any:
+    """Import an optional package, or say how to get it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        package = name.partition(".")[0]
+        raise MissingDependencyError(
+            f"this needs {package}, which is not installed.", f"pip install 'wmcc[{extra}]'"
+        ) from None
