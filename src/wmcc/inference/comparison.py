@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from math import nan
@@ -142,6 +142,10 @@ class Comparisons:
         """The score of each, best first."""
         known = {name: x for pair, found in self.pairs.items() for name, x in zip(pair, found.values, strict=True)}
         return dict(sorted(known.items(), key=lambda item: -item[1]))
+
+    def corrected(self, pair: tuple[str, str]) -> Comparison:
+        """Return a comparison whose p-value is corrected for the number of pairs, and with it winner and verdict."""
+        return replace(self[pair], p_value=self.p_adjusted[pair])
 
     def told_apart(self, a: str, b: str) -> bool:
         """Whether two scores differ, at the confidence level for all pairs together."""
