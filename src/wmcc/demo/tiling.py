@@ -16,7 +16,7 @@ Point = tuple[float, float]
 Polygon = list[Point]
 """Corners, counterclockwise."""
 
-JITTER = 0.08
+JITTER = 0.12
 """Boundaries meet at nearly right angles: how nearly, in radians."""
 
 
