@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
 from math import nan
 
 from ..errors import InputError
 from ..measures import MEASURES
-from ..text import decimal, grid, html_table, number
+from ..text import decimal, grid, html, number
 from .answer import Answer
 
 
@@ -188,8 +187,7 @@ class Comparisons:
         )
 
     def _repr_html_(self) -> str:
-        tables = "".join(html_table(rows[0], rows[1:]) for rows in (self._rows(), self._pairs()))
-        return tables + "".join(f"<p>{escape(note)}</p>" for note in self._notes())
+        return html({"Scores, best first": self._rows(), "Differences": self._pairs()}, self._notes())
 
 
 def holm(p_values: list[float]) -> list[float]:
