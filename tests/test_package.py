@@ -79,7 +79,7 @@ def test_the_public_names():
         "JointTable", "kappa", "kernel", "LabelError", "mcc", "Measure", "MEASURES", "MissingDependencyError", "mpc1",
         "mpc2", "plot", "published", "Radius", "radius", "Ranking", "Rankings", "SchemaError", "Score", "score",
         "Sensitivity", "sensitivity", "Table", "tabulate", "TooManyClassesError", "Uncertainty", "uncertainty",
-        "UndefinedMeasureError", "UndefinedMeasureWarning", "WeightError", "WmccError",
+        "UndefinedMeasureError", "UndefinedMeasureWarning", "WeightError", "WmccError", "write_report",
     }  # fmt: skip
 
 

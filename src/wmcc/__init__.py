@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .inference.interval import Interval, interval
     from .report.score import Score, score
     from .report.uncertainty import Uncertainty, uncertainty
+    from .report.write import write_report
     from .robustness.certificate import Certificate, Curve
     from .robustness.certify import certify
     from .robustness.radius import Radius, radius
@@ -44,6 +45,7 @@ else:
         "inference.interval": {"Interval", "interval"},
         "report.score": {"Score", "score"},
         "report.uncertainty": {"Uncertainty", "uncertainty"},
+        "report.write": {"write_report"},
         "robustness.certificate": {"Certificate", "Curve"},
         "robustness.certify": {"certify"},
         "robustness.radius": {"Radius", "radius"},
@@ -118,4 +120,5 @@ __all__ = [
     "UndefinedMeasureWarning",
     "WeightError",
     "WmccError",
+    "write_report",
 ]

@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import UndefinedMeasureError
+from ..errors import InputError, UndefinedMeasureError
 from ..inference import Comparisons, compare
 from ..inference.influence import merged
 from ..labels import Label
 from ..measures import MEASURES
 from ..measures.base import Measure
-from ..measures.request import check_defined, named_measure
+from ..measures.request import check_defined, checked_number, named_measure
 from ..robustness import Curve, Radius, Sensitivity, certify, certify_ranking, radius, sensitivity
-from ..robustness.request import checked_eps
 from ..sources.progress import bar
 from ..table import Table
 from ..text import number
@@ -105,7 +104,9 @@ def findings(
     options: dict[str, Any],
 ) -> Findings:
     """Compute what a report says; the arguments are those of `wmcc.write_report`."""
-    eps = checked_eps(eps, "relative")
+    if not 0 <= checked_number(eps, "eps") < 1:
+        raise InputError(f"eps is {eps!r}; expected a share of the weights, at least 0 and below 1, such as 0.1.")
+    eps = float(eps)
     if measure is not None:
         named_measure(measure)
     joints, scores = read(y_true, y_pred, sample_weight, weight, confidence_level, cluster, names, options)
