@@ -8,8 +8,7 @@ from os.path import splitext
 from typing import Any
 
 from ..errors import InputError
-from ..report.write import ENDINGS
-from ..report.write import report as written
+from ..report.write import ENDINGS, build, render
 from .options import ReportFormat
 from .request import Request
 
@@ -33,7 +32,7 @@ def report(request: Request, preds: list[str], asked: dict[str, Any], title: str
                 "tabulate without --by, or score the groups with `wmcc score`.",
             )
         (table,) = tables.groups.values()
-        return written(form, (table, None, None, None), asked, {}, title, command)
+        return render(form, *build((table, None, None, None), asked, {}, title, command))
     data, options = request.opened(preds)
     several = preds if len(preds) > 1 else preds[0]
-    return written(form, (data, request.true, several, request.weight), asked, options, title, command)
+    return render(form, *build((data, request.true, several, request.weight), asked, options, title, command))

@@ -23,8 +23,11 @@ from .score import Score
 GRID = (0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 """Values of ε that are certified for the slider of a page, beside the one that was asked for."""
 
-NODES = 50
-"""Boxes per end of a range: there are many of them, and people see three digits."""
+NODES = 200
+"""Boxes per end of a range in a small table."""
+
+WORK = 200_000
+"""Boxes times cells in a large one: people wait for a report, and see three digits."""
 
 
 @dataclass(frozen=True)
@@ -122,16 +125,21 @@ def findings(
         for name, found in scores.items():
             table = found.table
             defined = _defined(chosen, table)
-            curves[name] = certify(table, chosen, grid, nodes=NODES) if defined else None
+            nodes = _nodes(table.n.size)
+            curves[name] = certify(table, chosen, grid, nodes=nodes) if defined else None
             sensitivities[name] = sensitivity(table, chosen) if defined else None
             if threshold is not None:
-                radii[name] = radius(table, chosen, threshold=threshold, nodes=NODES) if defined else None
+                radii[name] = radius(table, chosen, threshold=threshold, nodes=nodes) if defined else None
             shown.advance(1)
         for other in order[1:]:
             leads[order[0], other] = _lead(joints, (order[0], other), chosen, eps)
             shown.advance(1)
     comparisons = Comparisons(tuple(scores), chances) if chances else None
     return Findings(chosen, scores, curves, sensitivities, comparisons, leads, radii, eps, threshold)
+
+
+def _nodes(cells: int) -> int:
+    return max(5, min(NODES, WORK // max(cells, 1)))
 
 
 def _measure(asked: Any, table: Table) -> Measure:
@@ -156,7 +164,7 @@ def _lead(joints: Mapping[Pair, Any], pair: Pair, measure: Measure, eps: float) 
     if pair not in joints:
         joint = joint.swapped()
     try:
-        found: Radius = certify_ranking(joint, measure, eps, names=pair).radius
+        found: Radius = certify_ranking(joint, measure, eps, names=pair, nodes=_nodes(joint.n.size)).radius
     except UndefinedMeasureError:
         return None
     return found

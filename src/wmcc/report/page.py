@@ -111,7 +111,9 @@ def _grid(grid: Grid) -> list[Element]:
     for number_, row in enumerate(grid.rows):
         first, *rest = row
         cells = [element("th", first, scope="row", class_="text")]
-        cells += [element("td", x, class_=kind) for x, kind in zip(rest, kinds[1:], strict=True)]
+        cells += [
+            element("td", x.replace(" *", "\u00a0*"), class_=kind) for x, kind in zip(rest, kinds[1:], strict=True)
+        ]
         if grid.marks:
             cells.append(element("td", _mark(grid.marks[number_]), class_="wide"))
         rows.append(element("tr", *cells))
@@ -185,7 +187,8 @@ def _funnel(block: Funnel) -> list[Element]:
     )
     data = json.dumps({name: x for name, x in grid.items() if name != "now"}, ensure_ascii=False)
     stored = _raw("script", re.sub("[<>&]", lambda x: f"\\u{ord(x[0]):04x}", data), type="application/json", id="grid")
-    figure = element("figure", drawn.picture, element("figcaption", _caption(found.threshold)))
+    chart = _scrolled(f"Picture: {caption}", drawn.picture)
+    figure = element("figure", chart, element("figcaption", _caption(found.threshold)))
     return [figure, slider, _scrolled(caption, table), stored]
 
 

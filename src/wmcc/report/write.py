@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 from ..errors import InputError
 from ..whole import check, write
+from .document import Document
 from .findings import findings
-from .made import made
+from .made import Made, made
 from .markdown import markdown
 from .page import page
 from .record import report_json
@@ -101,22 +102,25 @@ def write_report(
         "measure": measure, "eps": eps, "threshold": threshold, "confidence_level": confidence_level,
         "cluster": cluster, "names": names, "progress": progress,
     }  # fmt: skip
-    write(out, report(form, (y_true, y_pred, sample_weight, weight), asked, options, title, command))
+    write(out, render(form, *build((y_true, y_pred, sample_weight, weight), asked, options, title, command)))
     return out
 
 
-def report(
-    form: str,
+def build(
     data: tuple[Any, Any, Any, Any],
     asked: dict[str, Any],
     options: dict[str, Any],
     title: str | None = None,
     command: str | None = None,
-) -> str:
-    """Return the text of a report; ``data`` are the first four arguments of `write_report`, ``asked`` by name."""
+) -> tuple[Document, Made]:
+    """Make a report that has no form yet; ``data`` are the first arguments of `write_report`, ``asked`` by name."""
     found = findings(*data, **asked, options=options)
     how = made(command, data[0], {name: score.table for name, score in found.scores.items()})
-    built = document(found, how, title or _title(found.names))
+    return document(found, how, title or _title(found.names)), how
+
+
+def render(form: str, built: Document, how: Made) -> str:
+    """Write a report in a form."""
     if form == "json":
         return report_json(built, how)
     return page(built) if form == "html" else markdown(built)

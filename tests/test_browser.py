@@ -1,0 +1,189 @@
+"""The report in a real browser: it is quiet, it moves, it is dark, it prints, and everybody can use it.
+
+A Chromium that is installed is used (Debian: ``apt-get install chromium``); where there is none they are skipped.
+"""
+
+import json
+import os
+import re
+import shutil
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import wmcc
+from wmcc.report import findings
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FOUND = next((path for path in map(shutil.which, BROWSERS) if path), None)
+SENTENCE = "no Chromium was found on this machine, so the report was not tested in a browser (Debian: chromium)"
+if FOUND is None and os.environ.get("WMCC_TEST_BROWSER"):
+    raise RuntimeError(f"WMCC_TEST_BROWSER is set, but {SENTENCE}")
+pytestmark = pytest.mark.skipif(FOUND is None, reason=SENTENCE)
+
+HACK = "<script>document.title = 'hacked'</script>"
+CLASSES = [
+    HACK,
+    "<img src=x onerror=\"document.title='hacked'\">",
+    "Temperate broadleaf and mixed forest, managed for timber",
+]
+EPS = (0.0, 0.05, 0.1, 0.2, 0.4)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+    with sync_playwright() as play:
+        opened = play.chromium.launch(executable_path=FOUND, args=[*quiet, "--disable-sync", "--no-first-run"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 3, 150)
+    guesses = [np.where(rng.random(150) < p, truth, rng.integers(0, 3, 150)) for p in (0.9, 0.5)]
+    names = np.array(CLASSES, dtype=object)
+    return names[truth], {"net <b>": names[guesses[0]], "forest & co": names[guesses[1]]}, rng.lognormal(0, 1, 150)
+
+
+@pytest.fixture(scope="module")
+def report(rows, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(findings, "GRID", EPS)
+        patch.setattr(findings, "NODES", 5)
+        return wmcc.write_report(folder / "report.html", *rows, title=f"Land cover {HACK}", threshold=0.5)
+
+
+@pytest.fixture
+def opened(browser, report):
+    """What opens the report: with a colour scheme, of a width, for a medium."""
+    pages = []
+
+    def open_(path=report, **context):
+        page = browser.new_page(**{"viewport": {"width": 1100, "height": 800}, **context})
+        page.heard = []
+        page.on("console", lambda message: page.heard.append(message.text))
+        page.on("pageerror", lambda error: page.heard.append(str(error)))
+        page.on(
+            "request", lambda request: page.heard.append(request.url) if not request.url.startswith("file:") else None
+        )
+        page.goto(f"file://{path}")
+        pages.append(page)
+        return page
+
+    yield open_
+    for page in pages:
+        assert page.heard == []  # no message, no error, and nothing asked of anybody
+        page.close()
+
+
+def grid(page):
+    return json.loads(page.locator("#grid").text_content())
+
+
+def test_labels_are_text(opened):
+    page = opened()
+    assert page.title() == f"Land cover {HACK}"
+    assert page.locator("h1").inner_text() == f"Land cover {HACK}"
+    assert page.locator("img").count() == 0
+    assert page.locator("script").count() == 2
+    for label in CLASSES:
+        assert page.get_by_role("rowheader", name=label, exact=True).count() > 0
+
+
+def test_the_slider_moves_the_band(opened, rows):
+    page, (truth, guesses, w) = opened(), rows
+    numbers, slider = grid(page), page.get_by_role("slider")
+    assert numbers["eps"] == ["±0 %", "±5 %", "±10 %", "±20 %", "±40 %"]
+    assert slider.input_value() == "2"
+    before = page.locator("#band-0").get_attribute("points")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    assert slider.get_attribute("aria-valuetext") == "±20 %"
+    for k, guess in enumerate(guesses.values()):
+        certificate = wmcc.certify(truth, guess, w, eps=0.2, nodes=5)
+        shown = [float(x) for x in re.findall(r"-?\d\.\d+", page.locator(f"#range-{k}").inner_text())]
+        assert shown == [round(certificate.low, 4), round(certificate.high, 4)]
+        points = page.locator(f"#band-{k}").get_attribute("points").split()
+        band = numbers["bands"][k]
+        assert points == [*band["upper"][:4], *band["lower"][3::-1]]
+    assert page.locator("#band-0").get_attribute("points") != before
+    assert page.locator("#cursor").get_attribute("x1") == f"{numbers['x'][3]:g}"
+    assert page.locator("#eps-now").inner_text() == numbers["said"][3]
+    assert page.locator(".eps-shown").all_inner_texts() == ["±20 %", "±20 %"]
+
+
+def test_the_band_is_drawn_where_the_axis_says(opened, rows):
+    """Places of the lower end and of the score, read off the ticks of the axis."""
+    page, (truth, guesses, w) = opened(), rows
+    ticks = page.eval_on_selector_all("svg .tick", "all => all.map(x => [x.textContent, +x.getAttribute('y')])")
+    (a, ya), *_, (b, yb) = [(float(text), y - 4) for text, y in ticks if "%" not in text]
+    for k, guess in enumerate(guesses.values()):
+        low = wmcc.certify(truth, guess, w, eps=0.4, nodes=5).low
+        place = float(grid(page)["bands"][k]["lower"][-1].split(",")[1])
+        assert a + (place - ya) * (b - a) / (yb - ya) == pytest.approx(low, abs=0.002)
+
+
+def test_dark_and_light(opened):
+    ground = {}
+    for scheme in ("light", "dark"):
+        page = opened(color_scheme=scheme)
+        colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        ground[scheme] = sum(map(int, re.findall(r"\d+", colour)[:3]))
+    assert ground["light"] > 700
+    assert ground["dark"] < 100
+
+
+def test_print(opened):
+    page = opened(color_scheme="dark", viewport={"width": 700, "height": 1000})
+    page.emulate_media(media="print")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert not page.get_by_role("slider").is_visible()
+    assert not page.locator("nav").is_visible()
+    assert page.locator("#eps-now").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    pdf = page.pdf(format="A4")
+    assert pdf.startswith(b"%PDF")
+    assert 2 <= len(re.findall(rb"/Type\s*/Page[^s]", pdf)) <= 10
+
+
+@pytest.mark.parametrize("width", [360, 1100])
+def test_nothing_runs_over_the_edge(opened, width):
+    page = opened(viewport={"width": width, "height": 700})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_use_it(opened, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = opened(color_scheme=scheme, bypass_csp=True)
+    found = Axe().run(page).response["violations"]
+    serious = [x for x in found if x["impact"] in ("serious", "critical")]
+    assert not serious, [(x["id"], x["nodes"][0]["html"][:200]) for x in serious]
+
+
+def test_the_keyboard_reaches_everything(opened):
+    page = opened()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "To the report"
+    reached = set()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.id || document.activeElement.tagName"))
+    assert {"eps", "A"} <= reached
+    heads = page.eval_on_selector_all("h1, h2, h3", "all => all.map(x => +x.tagName[1])")
+    assert heads[0] == 1
+    assert all(b - a <= 1 for a, b in pairwise(heads))
+
+
+def test_it_says_all_without_scripts(opened):
+    page = opened(java_script_enabled=False)
+    assert page.locator("#eps-now").inner_text().startswith("With weights off by up to 10 %")
+    assert page.locator("#range-0").inner_text()
