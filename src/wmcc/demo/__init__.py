@@ -1,4 +1,4 @@
-"""Two classifiers that plain MCC cannot tell apart: ``python -m wmcc.demo``.
+"""Two classifiers that plain MCC cannot tell apart: ``wmcc demo``, or ``python -m wmcc.demo``.
 
 A map of parcels, most of them small and a few very large, as maps are. Both classifiers make the same number
 of errors of each kind; one errs on small parcels, the other on large ones.
@@ -6,14 +6,19 @@ of errors of each kind; one errs on small parcels, the other on large ones.
 
 from __future__ import annotations
 
+import os
+import shlex
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ..arraytypes import Array, FloatArray
-from ..report import score
-from ..sources import tabulate
+from ..inference import compare
+from ..measures import mcc
+from ..report import write_report
+from ..robustness import certify_ranking
+from ..sources import joint_table
 from ..text import decimal, grid, number
 from .tiling import tile
 
@@ -71,25 +76,28 @@ def make_map(parcels: int = 2000, errors: float = 0.15, seed: int = 2026) -> Map
     return Map(truth, area, predictions[0], predictions[1], seed)
 
 
-def main() -> None:
-    """Score both classifiers with and without areas, and say why they differ."""
-    data = make_map()
-    classifiers = {"A": data.careless_with_small, "B": data.careless_with_large}
-    plain = {name: score(data.truth, y, positive="forest") for name, y in classifiers.items()}
-    weighted = {name: score(data.truth, y, data.area, positive="forest") for name, y in classifiers.items()}
-    print(f"{len(data.area):,} parcels, {number(data.area.sum())} ha; the largest has {number(data.area.max())} ha.\n")
-    head = ["", "MCC, parcels alike", "MCC, weighted by area", "wrong parcels", "wrong hectares"]
-    rows = []
-    for name, y in classifiers.items():
-        wrong = y != data.truth
-        share = 100 * data.area[wrong].sum() / data.area.sum()
-        line = [decimal(plain[name].ecc), decimal(weighted[name].ecc), f"{int(wrong.sum())}", f"{share:.1f} %"]
-        rows.append([f"Classifier {name}", *line])
-    print(grid([head, *rows]))
+def main(out: str = "wmcc-demo.html") -> None:
+    """Score both classifiers with and without areas, compare and certify them, and write the report on them."""
+    land = make_map()
+    classifiers = {"A": land.careless_with_small, "B": land.careless_with_large}
+    print(f"{len(land.area):,} parcels, {number(land.area.sum())} ha; the largest has {number(land.area.max())} ha.\n")
+    rows = [["", "MCC, parcels alike", "MCC, weighted by area", "wrong parcels", "wrong hectares"]]
+    for name, guess in classifiers.items():
+        wrong = guess != land.truth
+        share = 100 * land.area[wrong].sum() / land.area.sum()
+        scores = decimal(mcc(land.truth, guess)), decimal(mcc(land.truth, guess, land.area))
+        rows.append([f"Classifier {name}", *scores, f"{int(wrong.sum())}", f"{share:.1f} %"])
+    print(grid(rows))
     print(
         "\nBoth make the same errors when parcels are counted: plain MCC cannot tell them apart."
-        "\nA's errors are small parcels, B's are large ones: weighted by area, A maps the land and B does not.\n"
+        "\nA's errors are small parcels, B's are large ones: weighted by area, A maps the land and B does not."
     )
-    for name, y in classifiers.items():
-        print(f"Classifier {name}: {tabulate(data.truth, y, data.area, positive='forest')}\n")
-    print(f"Classifier A in full, weighted by area:\n\n{weighted['A']}")
+    joint = joint_table(land.truth, land.careless_with_small, land.careless_with_large, land.area)
+    ranking = certify_ranking(joint, "mcc", 0.2, names=("A", "B"))
+    print(f"\nIf other parcels had been drawn:\n{compare(joint, 'mcc', names=('A', 'B'))}")
+    print(f"\nIf areas were measured otherwise:\n{ranking}\n{ranking.radius}")
+    title = "Two maps of the same land: which is the better one?"
+    path = write_report(
+        out, land.truth, classifiers, land.area, title=title, command=f"wmcc demo -o {shlex.quote(out)}"
+    )
+    print(f"\nThe report on both, to be opened in a browser: {os.path.abspath(path)}")
