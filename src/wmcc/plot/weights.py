@@ -1,0 +1,104 @@
+"""Where the weight lies, and what it leaves of the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..arraytypes import FloatArray
+from ..errors import InputError
+from ..inference import Diagnosis, diagnose
+from ..report import Score
+from ..sources.columns import weight_array
+from ..table import Table
+from ..text import number
+from . import style
+
+MOST_BINS = 40
+
+
+def weights(data: Any, *, ax: Any = None) -> Any:
+    """Draw how uneven weights are, and say how many rows of equal weight the data are worth.
+
+    Weights themselves are drawn by their size, on a logarithmic scale: which share of the rows has such weights, and
+    which share of the weight these rows hold. A table knows no single weights: of it, each class's share of
+    the rows is drawn beside its share of the weight.
+
+    Parameters
+    ----------
+    data
+        The weights of the rows; or a table, a score, or what `wmcc.diagnose` returns for one.
+    ax
+        Axes to draw into; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> from wmcc import plot
+    >>> from wmcc.demo import make_map
+    >>> ax = plot.weights(make_map().area)
+    >>> ax.get_title(loc="left")
+    '2,000 rows are worth 257 of equal weight (n_eff)\\nthe heaviest row holds 1.8 % of the weight'
+    """
+    if not isinstance(data, (Table, Score, Diagnosis)):
+        return _sizes(weight_array(data, "weights").reshape(-1).astype(np.float64), diagnose(data), ax)
+    found = data if isinstance(data, Diagnosis) else data.diagnosis if isinstance(data, Score) else diagnose(data)
+    if not found.classes:
+        raise InputError("the diagnosis is of weights alone, without classes.", "give the weights: plot.weights(w).")
+    return _classes(found, ax)
+
+
+def _title(found: Diagnosis) -> tuple[str, str]:
+    heaviest = f"the heaviest row holds {style.percent(found.heaviest_row)} of the weight"
+    return f"{found.n:,} rows are worth {number(found.n_eff, 3)} of equal weight (n_eff)", heaviest
+
+
+def _sizes(w: FloatArray, found: Diagnosis, ax: Any) -> Any:
+    """Draw shares of rows and of weight by the size of weights."""
+    ax = style.axes(ax, (6.4, 3.6))
+    positive = w[w > 0]
+    size, count = np.log10(positive), min(MOST_BINS, max(8, int(len(positive) ** 0.5)))
+    low, high = float(size.min()), float(size.max())
+    if high - low < 1e-9:
+        low, high, count = low - 0.5, high + 0.5, 1
+    edges = np.linspace(low, high, count + 1)
+    rows, heavy = (np.histogram(size, edges, weights=x)[0] for x in (None, positive / positive.max()))
+    with np.errstate(over="ignore", under="ignore"):
+        ends = np.clip(10**edges, 5e-324, np.finfo(float).max)
+    ax.stairs(100 * rows / len(w), ends, fill=True, color=style.SKY, alpha=0.6, label="share of the rows")
+    ax.stairs(100 * heavy / heavy.sum(), ends, color=style.RED, linewidth=1.8, label="share of the weight")
+    ax.set_xscale("log")
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("weight of a row (logarithmic)", fontsize=style.TEXT)
+    ax.set_ylabel("share (%)", fontsize=style.TEXT)
+    ax.tick_params(labelsize=style.TEXT)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(fontsize=style.SMALL, frameon=False)
+    title, more = _title(found)
+    none = len(w) - len(positive)
+    style.titled(ax, title, more + f"; {none:,} weigh nothing and are not drawn" * (none > 0))
+    return ax
+
+
+def _classes(found: Diagnosis, ax: Any) -> Any:
+    """Draw each class's share of the rows beside its share of the weight."""
+    ax, roomy = style.lines(ax, style.names([c.label for c in found.classes]))
+    lines = np.arange(len(found.classes))
+    rows = np.array([100 * c.n / found.n for c in found.classes])
+    w = np.array([c.weight for c in found.classes]) / max(c.weight for c in found.classes)
+    heavy = 100 * w / w.sum()
+    ax.hlines(lines, rows, heavy, color=style.GREY, linewidth=1.2, zorder=1)
+    marks = {"linestyle": "none", "markersize": 6.5}
+    ax.plot(rows, lines, "o", color=style.BLUE, markerfacecolor="white", label="share of the rows", **marks)
+    ax.plot(heavy, lines, "D", color=style.RED, label="share of the weight", **marks)
+    for line, c in enumerate(found.classes if roomy else ()):
+        style.beside(ax, line, f"{style.compact(c.n)} rows, n_eff {number(c.n_eff, 3)}")
+    ax.set_xlim(left=0)
+    ax.set_xlabel("share (%)", fontsize=style.TEXT)
+    ax.legend(fontsize=style.SMALL, frameon=False)
+    style.titled(ax, *_title(found))
+    return ax
