@@ -15,7 +15,7 @@ SOURCE = ROOT / "src" / "wmcc"
 
 LAYERS = [
     {"arraytypes", "errors", "text"},
-    {"exact", "optional"},
+    {"exact", "markdown", "optional", "whole", "written"},
     {"labels"},
     {"storage", "tally"},
     {"sums"},

@@ -19,6 +19,9 @@ from .labels import Label
 from .sums import MOST_ROWS, Summed, Sums, frozen, merged_labels, positions
 from .text import number
 
+REST = "all other classes"
+"""Their name where they are taken as one."""
+
 
 class Margins(NamedTuple):
     """What the measures need of a table, as exact integers in one common unit.
@@ -159,6 +162,27 @@ class Table(Summed):
         sums = (np.add.reduce(digits, axis=2), np.add.reduce(digits, axis=1), digits.diagonal(axis1=1, axis2=2))
         whole = integers(np.concatenate(sums, axis=1))
         return Margins(sum(whole[:K]), whole[:K], whole[K : 2 * K], whole[2 * K :])
+
+    def against_rest(self, label: Label) -> Table:
+        r"""Return the table of two classes: this one, and all others as one.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> wmcc.Table.from_counts([[5, 1, 0], [2, 7, 1], [0, 3, 4]], ["ash", "elm", "oak"]).against_rest("elm")
+        Table of 2 classes: 23 rows, total weight 23
+        true \ predicted   elm  all other classes
+        elm                  7                  3
+        all other classes    4                  9
+        """
+        if label not in self.labels:
+            raise InputError(f"there is no class {label!r}; the labels are {_labels.listed(self.labels)}.")
+        return self._placed((label, REST), [name if name == label else REST for name in self.labels])
+
+    def _part(self, kept: Array) -> Table:
+        """Return the table of the cells that are kept, the others empty."""
+        cells = np.argwhere(kept)
+        return self._of_cells(self.labels, cells, self._sums.take(tuple(cells.T)), 0)
 
     # ---- merging ------------------------------------------------------------------------------------
 

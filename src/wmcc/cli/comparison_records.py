@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..written import as_csv, as_json, finite
 from .comparisons import Compared, Pair
 from .robust_records import span
-from .written import as_csv, as_json, finite
 
 SCHEMA = 1
 """Version of this form of JSON. Raise it when a field changes its meaning or goes; new fields may come."""

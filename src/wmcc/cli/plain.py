@@ -5,22 +5,11 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 
+from ..markdown import escaped, table, visible
 from .blocks import Block, listing
 
 GAP = 2
 """Blanks between columns."""
-
-
-def visible(text: str) -> str:
-    """The text on one line, with nothing in it that moves a terminal's cursor or turns its direction."""
-    return "".join(map(_shown, text)) if not text.isprintable() else text
-
-
-def _shown(character: str) -> str:
-    kind = unicodedata.category(character)
-    if kind in ("Cc", "Cs", "Zl", "Zp") or "\u202a" <= character <= "\u202e" or "\u2066" <= character <= "\u2069":
-        return character.encode("unicode_escape").decode()
-    return character
 
 
 def width(text: str) -> int:
@@ -113,31 +102,6 @@ def markdown(blocks: list[Block]) -> str:
     parts = []
     for block in blocks:
         parts += [escaped(block.title)] if block.title else []
-        if block.head:
-            align = ["---" if k < block.texts else "---:" for k in range(len(block.head))]
-            rows = [list(map(escaped, block.head)), align, *(list(map(escaped, row)) for row in block.rows)]
-            parts.append("\n".join(f"| {' | '.join(row)} |" for row in rows))
+        parts += [table(block.head, block.rows, block.texts)] if block.head else []
         parts += list(map(escaped, block.notes))
     return "\n\n".join(parts) + "\n"
-
-
-def escaped(cell: str) -> str:
-    r"""A text in a cell of Markdown: nothing in it is markup, ends the cell or ends the line.
-
-    Examples
-    --------
-    >>> print(escaped("a|b\nc*"))
-    a\|b&#10;c\*
-    """
-    if cell and not cell.strip():
-        return "".join(f"&#{ord(x)};" for x in cell)
-    out = []
-    for place, character in enumerate(cell):
-        edge = place in (0, len(cell) - 1) and character.isspace()
-        if edge or character in "\n\r\t&<>":
-            out.append(f"&#{ord(character)};")
-        elif character in "\\|*_`[]~$":
-            out.append(f"\\{character}")
-        else:
-            out.append(visible(character))
-    return "".join(out)

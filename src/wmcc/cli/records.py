@@ -7,11 +7,11 @@ from typing import Any
 
 from ..inference import Diagnosis, Interval
 from ..measures import CLASS_MEASURES, MEASURES
+from ..written import as_csv, as_json, finite
 from .robust import Asked
 from .robust_records import span
 from .scores import Scored, Scores
 from .stored import Tables
-from .written import as_csv, as_json, finite
 
 SCHEMA = 1
 """Version of the JSON of scores. Raise it when a field changes its meaning or goes; new fields may come."""

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from ..robustness import Certificate, End, Radius, Ranking
 from ..robustness.box import Condition
 from ..table import Table
+from ..written import as_csv, as_json, finite
 from .robust import Found, Ranked
-from .written import as_csv, as_json, finite
 
 SCHEMA = 1
 """Version of these forms of JSON. Raise it when a field changes its meaning or goes; new fields may come."""

@@ -166,6 +166,26 @@ class Clusters:
             return np.searchsorted(known, flat)
         return flat
 
+    def within(self, part: Table, places: IntArray) -> Clusters:
+        """Return the clusters of a part of the rows.
+
+        Parameters
+        ----------
+        part
+            Their table.
+        places
+            Which of its cells, as a vector, each cell of the whole table is in; −1 for those that are in none.
+        """
+        out, cell = Clusters.__new__(Clusters), places[self._cell]
+        kept = (cell >= 0) & (self._w > 0)
+        bits, unit = _unit(part)
+        own_bits, own_unit = _unit(self.whole)
+        owners, owner = np.unique(self._owner[kept], return_inverse=True)
+        out.whole, out.count, out._cells = part, len(owners), part.n.size
+        out._owner, out._cell = owner, cell[kept]
+        out._w = np.ldexp(self._w[kept] * (own_unit / unit), own_bits - bits)
+        return out
+
     @cached_property
     def shares(self) -> FloatArray:
         """Share of the weight of each cluster."""

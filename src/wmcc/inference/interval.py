@@ -12,7 +12,8 @@ from typing import Any, Literal
 import numpy as np
 
 from ..errors import InputError, InputTypeError
-from ..measures import MEASURES
+from ..labels import Label
+from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import Measure, Shares
 from ..measures.request import checked_number, requested, value_or_reason
 from ..sources import tabulate
@@ -72,6 +73,8 @@ class Interval(Answer):
         Why the interval may cover less often than it says, a sentence each.
     problem
         Why there is no interval; None if there is one.
+    label
+        The class whose own score it is; None for a score of the whole table.
 
     Examples
     --------
@@ -95,9 +98,11 @@ class Interval(Answer):
     clusters: int | None = None
     warnings: tuple[str, ...] = ()
     problem: str | None = None
+    label: Label | None = None
 
     def _sentences(self) -> list[str]:
-        title = MEASURES[self.measure].title
+        of_class = self.label is not None
+        title = f"{CLASS_MEASURES[self.measure].title} of {self.label}" if of_class else MEASURES[self.measure].title
         if self.problem:
             return [f"{title} {decimal(self.value)}, interval not estimable: {self.problem}"]
         how = self.method if self.clusters is None else f"{self.method}, {self.clusters:,} clusters"
@@ -254,8 +259,10 @@ def checked_level(level: Any) -> float:
 
 
 @quietly
-def estimated(data: Table | Clusters, measure: Measure, level: float, method: str) -> Interval:
-    """Interval of a measure of a table that can be scored."""
+def estimated(
+    data: Table | Clusters, measure: Measure, level: float, method: str, judged: Sizes | None = None
+) -> Interval:
+    """Interval of a measure of a table that can be scored; ``judged`` are sizes that may cast doubt, if not all do."""
     table = data.whole if isinstance(data, Clusters) else data
     clusters = data.count if isinstance(data, Clusters) else None
     value, undefined = scored(measure, table)
@@ -283,7 +290,7 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
         )
         return answer(low, high, 0.0, nan, f"{seen}; the interval is what chance could have kept from sight")
     se = float(np.sqrt(found.variance))
-    warnings = doubts(sizes, decisive_rows(slope, cells, found.variance), clusters, n_eff)
+    warnings = doubts(judged or sizes, decisive_rows(slope, cells, found.variance), clusters, n_eff)
     if method == "delta":
         low, high = contained(measure, value, *Pivot(value, se, 0.0, 0.0, inf).ends(level))
         return answer(low, high, se, inf, *warnings)

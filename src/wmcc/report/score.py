@@ -10,6 +10,7 @@ from math import nan
 from typing import Any
 
 from ..inference import Diagnosis, Interval, effective_sample_size
+from ..inference.classes import class_intervals
 from ..inference.diagnostics import diagnosed
 from ..inference.influence import Clusters, merged, with_weight
 from ..inference.interval import PAIRED, checked_level, checked_tables, clustered, estimated, why_unsure
@@ -85,15 +86,29 @@ class Score:
         """How far each measure may be off because the rows are a sample: see `wmcc.interval`."""
         names = [name for name in MEASURES if getattr(self, name) is not None]
         if self.paired:
-            none = (nan,) * 4
-            return {
-                name: Interval(
-                    name, self.confidence_level, "fisher", getattr(self, name), *none, self.n_eff, problem=PAIRED
-                )
-                for name in names
-            }
-        data = self.table if self.clusters is None else Clusters(self.clusters)
+            return {name: self._none(name, getattr(self, name)) for name in names}
+        data = self._sampled
         return {name: estimated(data, MEASURES[name], self.confidence_level, "fisher") for name in names}
+
+    @cached_property
+    def class_intervals(self) -> dict[str, tuple[Interval, ...]]:
+        """How far each class's own measures may be off: by name, and in the order of `classes`."""
+        if self.paired:
+            return {
+                name: tuple(self._none(name, getattr(c, name), c.label) for c in self.classes)
+                for name in CLASS_MEASURES
+            }
+        return class_intervals(self._sampled, self.confidence_level)
+
+    def _none(self, name: str, value: float, label: Label | None = None) -> Interval:
+        """No interval, since a weight matrix pairs rows."""
+        level, n_eff = self.confidence_level, self.n_eff
+        return Interval(name, level, "fisher", value, nan, nan, nan, nan, n_eff, problem=PAIRED, label=label)
+
+    @property
+    def _sampled(self) -> Table | Clusters:
+        """What was drawn: rows, or clusters."""
+        return self.table if self.clusters is None else Clusters(self.clusters)
 
     @property
     def cluster_count(self) -> int | None:

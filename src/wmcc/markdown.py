@@ -1,0 +1,47 @@
+"""Markdown of labels and numbers: nothing in a label is markup."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], texts: int = 1) -> str:
+    """Table of GitHub's Markdown: the first ``texts`` columns stand to the left, numbers to the right."""
+    align = ["---" if k < texts else "---:" for k in range(len(head))]
+    lines = [list(map(escaped, head)), align, *(list(map(escaped, row)) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def escaped(cell: str) -> str:
+    r"""A text in a cell of Markdown: nothing in it is markup, ends the cell or ends the line.
+
+    Examples
+    --------
+    >>> print(escaped("a|b\nc*"))
+    a\|b&#10;c\*
+    """
+    if cell and not cell.strip():
+        return "".join(f"&#{ord(x)};" for x in cell)
+    out = []
+    for place, character in enumerate(cell):
+        edge = place in (0, len(cell) - 1) and character.isspace()
+        if edge or character in "\n\r\t&<>":
+            out.append(f"&#{ord(character)};")
+        elif character in "\\|*_`[]~$":
+            out.append(f"\\{character}")
+        else:
+            out.append(visible(character))
+    return "".join(out)
+
+
+def visible(text: str) -> str:
+    """The text on one line, with nothing in it that moves a terminal's cursor or turns its direction."""
+    return "".join(map(_shown, text)) if not text.isprintable() else text
+
+
+def _shown(character: str) -> str:
+    kind = unicodedata.category(character)
+    if kind in ("Cc", "Cs", "Zl", "Zp") or "\u202a" <= character <= "\u202e" or "\u2066" <= character <= "\u2069":
+        return character.encode("unicode_escape").decode()
+    return character
