@@ -36,21 +36,27 @@ def _part(axis: int) -> Callable[[Table], FloatArray]:
     def parts(table: Table) -> FloatArray:
         w = _shares(table)
         whole = w.sum(axis=axis, keepdims=True)
-        return np.divide(w, whole, out=np.full_like(w, np.nan), where=whole > 0)
+        return np.asarray(np.divide(w, whole, out=np.full_like(w, np.nan), where=whole > 0))
 
     return parts
 
 
 SHOWN: dict[str, Shown] = {
-    "row": Shown("share of the weight of the true class", _part(1), style.percent, True),
-    "column": Shown("share of the weight of the predicted class", _part(0), style.percent, True),
-    "share": Shown("share of the total weight", _shares, style.percent, False),
+    "row": Shown("share of the true class's weight", _part(1), style.percent, True),
+    "column": Shown("share of the predicted class's weight", _part(0), style.percent, True),
+    "share": Shown("share of the weight", _shares, style.percent, False),
     "weight": Shown("weight", lambda table: table.w, style.compact, False),
     "count": Shown("number of rows", lambda table: table.n.astype(float), style.compact, False),
 }
 
-MIDDLE = 0.45
-"""Share of the scale of colours from which on text in a cell is white."""
+GREYS = (0.299, 0.587, 0.114)
+"""How bright red, green and blue are."""
+
+NUMBERED = 25
+"""Classes up to which cells of a new figure hold numbers, and beyond which it needs room for a scale."""
+
+SMALLEST = 7.0
+"""Points of text that can be read."""
 
 
 def confusion(table: Table | Score, show: Show = "row", *, ax: Any = None) -> Any:
@@ -93,16 +99,17 @@ def confusion(table: Table | Score, show: Show = "row", *, ax: Any = None) -> An
         values = np.where(table.n > 0, shown.values(table), np.nan)
     grid = min(max(0.62 * K, 1.9), 8.5)  # inches
     beside = 0.075 * max(map(len, labels))
-    ax = style.axes(ax, (max(grid + beside + 0.6, 4.2), grid + beside + 1.0))
+    scale = 1.0 if K > NUMBERED else 0.0
+    ax = style.axes(ax, (max(grid + beside + scale + 0.6, 4.2), grid + beside + 1.0))
     image = ax.imshow(values, cmap=_colours(), norm=_norm(values, shown.share), aspect="equal")
     ax.set_xlabel("predicted class", fontsize=style.TEXT)
     ax.set_ylabel("true class", fontsize=style.TEXT)
-    small = "share of the total weight" if show == "count" else "rows"
-    style.titled(ax, "Confusion table", f"{shown.title}; {small}")
+    small = "share of the weight" if show == "count" else "rows"
+    style.titled(ax, "Confusion table", f"{shown.title}; small: {small}")
     ax.spines[:].set_color(style.GREY)
     ax.tick_params(length=0)
     each = _name_classes(ax, labels)
-    if not _write_cells(ax, table, values, shown, image.norm, each):
+    if not _write_cells(image, table, values, shown, each):
         style.titled(ax, "Confusion table", shown.title)
         _add_scale(ax, image, shown)
     if K > 1 and each > 4:
@@ -136,20 +143,20 @@ def _name_classes(ax: Any, labels: list[str]) -> float:
     return each
 
 
-def _write_cells(ax: Any, table: Table, values: FloatArray, shown: Shown, norm: Any, each: float) -> bool:
+def _write_cells(image: Any, table: Table, values: FloatArray, shown: Shown, each: float) -> bool:
     """Write both numbers into each cell that has rows, where they can be read; return whether they can."""
     cells = np.argwhere(table.n > 0).tolist()
     counted = shown is SHOWN["count"]
     second, write = (_shares(table), style.percent) if counted else (table.n, style.compact)
     texts = [(shown.write(values[a, b]), write(second[a, b])) for a, b in cells]
     size = min(0.9 * each / (0.62 * max(len(x) for pair in texts for x in pair)), each / 3, 10.0)
-    if size < 7:
+    if size < SMALLEST:
         return False
+    bright = image.to_rgba(values)[..., :3] @ GREYS
     for (a, b), (large, little) in zip(cells, texts, strict=True):
-        dark = values[a, b] == values[a, b] and norm(values[a, b]) > MIDDLE
-        both = {"ha": "center", "color": "white" if dark else "black"}
-        ax.text(b, a, large, fontsize=size, va="bottom", **both)
-        ax.text(b, a + 0.06, little, fontsize=max(7.0, 0.8 * size), va="top", **both)
+        both = {"ha": "center", "color": "black" if bright[a, b] > 0.5 else "white"}
+        image.axes.text(b, a, large, fontsize=size, va="bottom", **both)
+        image.axes.text(b, a + 0.06, little, fontsize=max(SMALLEST, 0.8 * size), va="top", **both)
     return True
 
 

@@ -25,6 +25,7 @@ def forest(
     *,
     rankings: Ranking | Rankings | None = None,
     comparisons: Comparison | Comparisons | None = None,
+    radii: bool = True,
     sort: bool = True,
     ax: Any = None,
 ) -> Any:
@@ -38,9 +39,11 @@ def forest(
         Which interval to take of scores; ECC by default.
     rankings
         What `wmcc.certify_ranking` returns for them: a note says whom one beats for all weights off by up to so much.
-        The radii are searched for when they are first asked for.
     comparisons
         What `wmcc.compare` returns for them: a note says from whom one is not told apart by this sample.
+    radii
+        Whether "so much" is the radius of each ranking, which is searched for when first asked for and may take a while
+        for many pairs; else it is the ε that the rankings were made for.
     sort
         Whether the highest score comes first; else the order is that of ``results``.
     ax
@@ -61,20 +64,29 @@ def forest(
     >>> ranking = wmcc.certify_ranking(land.truth, models, sample_weight=land.area, measure="mcc")
     >>> ax = plot.forest(found, rankings=ranking)
     >>> [text.get_text() for text in ax.texts]
-    ['certainly above B (±88.8 %)']
+    ['certainly above B (±88.9 %)']
     """
     found = _intervals(results, measure)
-    certain, open_pairs = _pairs(rankings, Ranking, Rankings, found), _pairs(comparisons, Comparison, Comparisons, found)
+    certain, open_pairs = (
+        _pairs(rankings, Ranking, Rankings, found),
+        _pairs(comparisons, Comparison, Comparisons, found),
+    )
     if sort:
         found = dict(sorted(found.items(), key=lambda x: (x[1].value != x[1].value, -x[1].value)))
     own, title = list(found.values()), TITLES[next(iter(found.values())).measure]
-    ax, roomy = style.lines(ax, style.names(list(found)), 8.0, 0.44 if certain and open_pairs else 0.32)
-    intervals.draw(ax, own)
+    long, short = (dict(zip(found, style.names(list(found), most), strict=True)) for most in (style.LONGEST, SHORT))
+    notes = [
+        [intervals.lacking(one), _above(name, short, certain, radii), _alike(name, short, comparisons, open_pairs)]
+        for name, one in found.items()
+    ]
+    longest = (max(map(len, texts)) for texts in (long.values(), (text for note in notes for text in note)))
+    width = 4.0 + sum(each * most for each, most in zip((0.075, 0.06), longest, strict=True))
+    lines = style.lines(ax, list(long.values()), min(width, 11.0), 0.4 if certain and open_pairs else 0.3)
+    ax = lines.ax
+    intervals.draw(lines, own)
     ax.set_xlim(*intervals.span(own))
-    short = dict(zip(found, style.names(list(found), SHORT), strict=True))
-    for line, (name, one) in enumerate(found.items() if roomy else ()):
-        notes = [intervals.lacking(one), _above(name, short, certain), _alike(name, short, comparisons, open_pairs)]
-        style.beside(ax, line, "\n".join(filter(None, notes)))
+    for line, texts in enumerate(notes):
+        lines.note(line, "\n".join(filter(None, texts)))
     ax.set_xlabel(title, fontsize=style.TEXT)
     more = "; ±: how far any weight may be off" if certain else ""
     style.titled(ax, f"{title} of {len(own)} classifiers", intervals.legend(own) + more)
@@ -97,8 +109,8 @@ def _intervals(results: Any, measure: str | None) -> dict[Any, Interval]:
     for name, one in found.items():
         if (one.measure, one.confidence_level) != (measure or first.measure, first.confidence_level):
             raise InputError(
-                f"{str(name)[:40]!r} has a {number(100 * one.confidence_level)} % interval of {TITLES[one.measure]}, not a "
-                f"{number(100 * first.confidence_level)} % interval of {TITLES[measure or first.measure]}.",
+                f"{str(name)[:40]!r} has a {number(100 * one.confidence_level)} % interval of {TITLES[one.measure]}; "
+                f"expected {number(100 * first.confidence_level)} % and {TITLES[measure or first.measure]}.",
                 "what stands side by side must be of one measure and one confidence level.",
             )
     return found
@@ -119,26 +131,28 @@ def _pairs(given: Any, one: type, several: type, found: dict[Any, Interval]) -> 
         return {}
     what = f"a {one.__name__} or {several.__name__}"
     style.expected(given, (one, several), what, "wmcc.certify_ranking makes rankings, wmcc.compare makes comparisons.")
-    pairs: dict[tuple[str, str], Any] = given.pairs if isinstance(given, several) else {given.names: given}
+    pairs: dict[tuple[str, str], Any] = (
+        given.pairs if isinstance(given, (Rankings, Comparisons)) else {given.names: given}
+    )
     measure = next(iter(found.values())).measure
     for pair, of in pairs.items():
         if not set(pair) <= set(found) or of.measure != measure:
             known = ", ".join(repr(str(x)[:40]) for x in list(found)[:10])
             raise InputError(
-                f"{what} was given of {pair[0]!r} and {pair[1]!r} in {TITLES[of.measure]}; the intervals are of {known} in "
-                f"{TITLES[measure]}.",
+                f"{what} was given of {pair[0]!r} and {pair[1]!r} in {TITLES[of.measure]}; "
+                f"the intervals are of {known} in {TITLES[measure]}.",
                 "use the same names and the same measure for both.",
             )
     return pairs
 
 
-def _above(name: Any, short: dict[Any, str], pairs: dict[tuple[str, str], Ranking]) -> str:
+def _above(name: Any, short: dict[Any, str], pairs: dict[tuple[str, str], Ranking], radii: bool) -> str:
     """Say whom one beats, whatever the weights; the nearest in rank first."""
     beaten = {}
     for (a, b), ranking in pairs.items():
-        leads, other = (ranking.difference > 0, b) if name == a else (ranking.difference < 0, a)
-        if name in (a, b) and leads and ranking.radius.safe > 0:
-            beaten[other] = f"{short[other]} ({style.off(ranking.radius.safe, ranking.model)})"
+        leader, other = (a, b) if ranking.difference > 0 else (b, a)
+        if name == leader and (eps := ranking.radius.safe if radii else ranking.eps * (ranking.winner == leader)) > 0:
+            beaten[other] = f"{short[other]} ({style.off(eps, ranking.model)})"
     return _listed("certainly above", [beaten[other] for other in short if other in beaten])
 
 

@@ -19,8 +19,8 @@ def funnel(
 ) -> Any:
     """Draw the certified range of a score against ε, and up to where a statement about it is certain.
 
-    The band is what is proved: between two values of ε it is as wide as at the larger one. Full marks are ends that some
-    weights reach, open ones are bounds.
+    The band is what is proved: between two values of ε it is as wide as at the larger one. Full marks are ends that
+    some weights reach, open ones are bounds.
 
     Parameters
     ----------
@@ -44,10 +44,14 @@ def funnel(
     >>> table = wmcc.Table.from_counts([[50, 3, 2], [4, 40, 1], [0, 2, 30]])
     >>> curve = wmcc.certify(table, "ecc", [0.05, 0.1, 0.2, 0.3])
     >>> ax = plot.funnel(curve, radius=wmcc.radius(table, "ecc", threshold=0.8), threshold=0.8)
-    >>> ax.texts[-1].get_text()
-    'ECC (R_K) is at least 0.8\\ncertain up to ±20.1 %'
+    >>> print(ax.get_title(loc="left"))
+    ECC (R_K) 0.8608: certified range, whatever the weights
+    ECC (R_K) is at least 0.8: certain up to ±20 %
+    each end is attained by some weights
     """
-    style.expected(curve, (Curve, Certificate), "a Curve", "wmcc.certify(table, measure, [0.05, 0.1, 0.2]) returns one.")
+    style.expected(
+        curve, (Curve, Certificate), "a Curve", "wmcc.certify(table, measure, [0.05, 0.1, 0.2]) returns one."
+    )
     points = sorted([curve] if isinstance(curve, Certificate) else curve, key=lambda c: c.eps)
     first = points[0]
     if first.model == "bounds":
@@ -62,25 +66,29 @@ def funnel(
     for ends, mark in (([c.lower for c in points], "v"), ([c.upper for c in points], "^")):
         _draw_ends(ax, eps, first.value, ends, mark)
     ax.axhline(first.value, color=style.GREY, linewidth=1)
-    title = MEASURES[first.measure].title
-    right = float(eps[-1])
+    title, statement, right = MEASURES[first.measure].title, "", float(eps[-1])
     if threshold is not None:
         goal = checked_number(threshold, "threshold")
         ax.axhline(goal, color=style.RED, linewidth=1.2, linestyle="--")
-        _note(ax, f"threshold {number(goal)}", goal, "bottom" if goal > first.value else "top")
+        above = goal > first.value
+        _note(
+            ax, f"threshold {number(goal)}", (1, goal), ("axes fraction", "data"), (-3, 2 if above else -2), style.RED
+        )
     if radius is not None:
-        right = max(right, scale * radius.safe)
+        safe, said = scale * radius.safe, style.off(radius.safe, radius.model)
+        right = max(right, safe)
+        ax.axvline(safe, color=style.GREEN, linewidth=1.6)
+        side = -3 if safe > right / 2 else 3
+        _note(ax, said, (safe, 0 if above else 1), ("data", "axes fraction"), (side, 3 if above else -3))
+        statement = f"{radius.statement}: {f'certain up to {said}' if radius.safe else 'not certain for any ε'}"
     ax.set_xlim(0, 1.02 * right or 1.0)
-    if radius is not None:
-        _draw_radius(ax, radius, scale)
-    unit = " (%)" if first.model == "relative" else ""
-    ax.set_xlabel(f"each weight off by up to ε{unit}", fontsize=style.TEXT)
+    ax.set_xlabel(f"each weight off by up to ε{' (%)' * (first.model == 'relative')}", fontsize=style.TEXT)
     ax.set_ylabel(title, fontsize=style.TEXT)
     ax.tick_params(labelsize=style.TEXT)
     ax.spines[["top", "right"]].set_visible(False)
-    loose = any(not end.exact for c in points for end in (c.lower, c.upper))
-    marks = "marks: attained; open: a bound, with the value attained (–)" if loose else "every marked end is attained"
-    style.titled(ax, f"{title} {decimal(first.value)}: certified range, whatever the weights", marks)
+    exact = all(end.exact for c in points for end in (c.lower, c.upper))
+    marks = "each end is attained by some weights" if exact else "open marks are bounds; – is a value that is attained"
+    style.titled(ax, f"{title} {decimal(first.value)}: certified range, whatever the weights", statement, marks)
     return ax
 
 
@@ -106,21 +114,8 @@ def _check_radius(radius: Any, first: Certificate) -> None:
         )
 
 
-def _draw_radius(ax: Any, radius: Radius, scale: float) -> None:
-    safe = scale * radius.safe
-    ax.axvline(safe, color=style.GREEN, linewidth=1.6)
-    end = "certain" if radius.safe > 0 else "not certain for any ε"
-    text = f"{radius.statement}\n{end} up to {style.off(radius.safe, radius.model)}" if radius.safe else f"{radius.statement}\n{end}"
-    left, right = ax.get_xlim()
-    after = safe < (left + right) / 2
-    ax.annotate(
-        text, (safe, 0.02), xycoords=("data", "axes fraction"), xytext=(4 if after else -4, 0),
-        textcoords="offset points", ha="left" if after else "right", va="bottom", fontsize=style.SMALL, color="#005c43",
-    )
-
-
-def _note(ax: Any, text: str, y: float, side: str) -> None:
-    ax.annotate(
-        text, (1, y), xycoords=("axes fraction", "data"), xytext=(-2, 2 if side == "bottom" else -2),
-        textcoords="offset points", ha="right", va=side, fontsize=style.SMALL, color="#9c4400",
-    )
+def _note(ax: Any, text: str, at: tuple[float, float], where: Any, away: tuple[float, float]) -> None:
+    """Write beside a line: as many points away from it, on the side that the signs say."""
+    sides = {"ha": "left" if away[0] > 0 else "right", "va": "bottom" if away[1] > 0 else "top"}
+    note = ax.annotate(text, at, away, where, "offset points", fontsize=style.SMALL, color=style.NOTE, **sides)
+    note.set_bbox({"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 1})

@@ -24,8 +24,11 @@ LINES: dict[str, dict[str, Any]] = {RELIABLE: {}, UNRELIABLE: {"linestyle": (0, 
 
 
 def status(found: Interval) -> str:
-    """Return how far an interval can be relied on; ``"undefined"`` where there is no score either."""
-    return UNDEFINED if np.isnan(found.value) else found.status
+    """Return how far an interval can be relied on; ``"undefined"`` where there is no score either.
+
+    An undefined score counts as 0, so it is the problem that tells.
+    """
+    return UNDEFINED if np.isnan(found.value) or "is undefined" in (found.problem or "") else found.status
 
 
 def lacking(found: Interval) -> str:
@@ -34,14 +37,15 @@ def lacking(found: Interval) -> str:
     return {NOT_ESTIMABLE: "interval not estimable", UNDEFINED: "undefined"}.get(how, "")
 
 
-def draw(ax: Any, found: Sequence[Interval]) -> None:
-    """Draw scores with their intervals, the first on line 0."""
+def draw(lines: style.Lines, found: Sequence[Interval]) -> None:
+    """Draw scores with their intervals, a line each."""
+    size = min(6.0, lines.height)
     for line, one in enumerate(found):
         if (how := status(one)) == UNDEFINED:
             continue
         if how != NOT_ESTIMABLE:
-            ax.plot([one.low, one.high], [line, line], color=style.BLUE, linewidth=1.6, **LINES[how])
-        ax.plot([one.value], [line], color=style.BLUE, markersize=6, linestyle="none", zorder=3, **MARKS[how])
+            lines.ax.plot([one.low, one.high], [line, line], color=style.BLUE, linewidth=size / 4, **LINES[how])
+        lines.ax.plot([one.value], [line], color=style.BLUE, markersize=size, linestyle="none", zorder=3, **MARKS[how])
 
 
 def legend(found: Sequence[Interval]) -> str:
@@ -55,7 +59,7 @@ def legend(found: Sequence[Interval]) -> str:
 
 def span(found: Sequence[Interval]) -> tuple[float, float]:
     """Return limits that hold all scores and intervals, and a little room."""
-    ends = np.array([[one.low, one.value, one.high] for one in found])
-    least, most = (float(x) for x in (np.nanmin(ends), np.nanmax(ends))) if np.isfinite(ends).any() else (0.0, 1.0)
+    ends = [x for one in found if status(one) != UNDEFINED for x in (one.low, one.value, one.high) if x == x]
+    least, most = (min(ends), max(ends)) if ends else (0.0, 1.0)
     room = 0.05 * ((most - least) or 1.0)
     return least - room, most + room

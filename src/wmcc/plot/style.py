@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from decimal import ROUND_FLOOR, Context
 from math import ceil
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import InputTypeError
 from ..optional import module
@@ -27,12 +28,19 @@ LEADING = 1.2
 LONGEST = 28
 """Characters of a name that is drawn in full."""
 
+MARGIN = 0.08
+"""Inches around a picture."""
+
+DOWN = Context(prec=3, rounding=ROUND_FLOOR)
+
 
 def axes(ax: Any = None, size: tuple[float, float] | None = None) -> Any:
     """Return the axes to draw into: those given, or new ones of a figure of this size in inches."""
     plt = module("matplotlib.pyplot", "plot")
     if ax is None:
-        return plt.subplots(figsize=size, layout="constrained")[1]
+        figure, ax = plt.subplots(figsize=size, layout="constrained")
+        figure.get_layout_engine().set(w_pad=MARGIN, h_pad=MARGIN)
+        return ax
     if not isinstance(ax, module("matplotlib.axes", "plot").Axes):
         raise InputTypeError(
             f"ax is a {type(ax).__name__}; expected one matplotlib Axes.", "fig, ax = plt.subplots() makes one."
@@ -56,7 +64,7 @@ def room(ax: Any) -> tuple[float, float]:
 
 
 def name(label: Any, most: int = LONGEST) -> str:
-    """Write a label so that it fits, its middle left out, and so that matplotlib takes no part of it for mathematics."""
+    """Write a label so that it fits, its middle left out, and so that matplotlib sees no mathematics in it."""
     text = "".join(x if x.isprintable() else " " if x.isspace() else "\N{REPLACEMENT CHARACTER}" for x in str(label))
     text = " ".join(text.split()) or "(empty)"
     if len(text) > most:
@@ -90,26 +98,37 @@ def compact(x: float) -> str:
 
 
 def off(eps: float, model: str) -> str:
-    """Write how far weights may be off: a share of each, or an amount."""
-    return f"±{number(100 * eps, 3)} %" if model == "relative" else f"±{number(eps, 3)}"
+    """Write how far weights may be off, a share of each or an amount; rounded down, as more is not certain."""
+    amount = DOWN.create_decimal_from_float(100 * eps if model == "relative" else eps)
+    return f"±{number(float(amount), 3)}{' %' * (model == 'relative')}"
 
 
 # ---- one line per name -----------------------------------------------------------------------------------------
 
 
 def name_axis(axis: Any, labels: Sequence[str], each: float, **options: Any) -> None:
-    """Put names along an axis where each has so many points of room: all of them, or every second, third …"""
+    """Put names along an axis where each has so many points of room: all, or every second or third."""
     step = max(1, ceil(TEXT * LEADING / each)) if each < SMALL * LEADING else 1
     places = range(0, len(labels), step)
     size = min(TEXT, max(SMALL, each / LEADING))
     axis.set_ticks(places, [labels[i] for i in places], fontsize=size, **options)
 
 
-def lines(ax: Any, labels: Sequence[str], width: float = 6.4, height: float = 0.27) -> tuple[Any, bool]:
-    """Return axes with a line for each name, the first on top, and whether lines have room for a note each.
+class Lines(NamedTuple):
+    """Axes with a line for each name, and the height of a line in points."""
 
-    The width is that of a new figure, the height that of a line in it, in inches.
-    """
+    ax: Any
+    height: float
+
+    def note(self, line: int, text: str) -> None:
+        """Write at the end of a line, outside the frame, where there is room and something to say."""
+        if text and self.height >= SMALL * LEADING:
+            place = {"transform": self.ax.get_yaxis_transform(), "va": "center", "ha": "left"}
+            self.ax.text(1.02, line, text, fontsize=SMALL, color=NOTE, **place)
+
+
+def lines(ax: Any, labels: Sequence[str], width: float = 6.4, height: float = 0.27) -> Lines:
+    """Return axes with a line for each name, the first on top; of a new figure so wide, with lines so high (inches)."""
     ax = axes(ax, (width, min(1.4 + height * max(len(labels), 3), 12.0)))
     each = room(ax)[1] / len(labels)
     ax.set_ylim(len(labels) - 0.5, -0.5)
@@ -119,16 +138,9 @@ def lines(ax: Any, labels: Sequence[str], width: float = 6.4, height: float = 0.
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.grid(axis="x", color=GREY, alpha=0.25, linewidth=0.6)
     ax.set_axisbelow(True)
-    return ax, each >= SMALL * LEADING
+    return Lines(ax, each)
 
 
-def beside(ax: Any, line: float, text: str) -> None:
-    """Write a note at the end of a line, outside the frame; nothing if there is nothing to say."""
-    if text:
-        place = {"transform": ax.get_yaxis_transform(), "va": "center", "ha": "left"}
-        ax.text(1.02, line, text, fontsize=SMALL, color=NOTE, **place)
-
-
-def titled(ax: Any, title: str, more: str = "") -> None:
+def titled(ax: Any, *sentences: str) -> None:
     """Say what is drawn, and below it what to know."""
-    ax.set_title(f"{title}\n{more}" if more else title, fontsize=9, loc="left")
+    ax.set_title("\n".join(filter(None, sentences)), fontsize=9, loc="left")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil, floor, log10
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ MOST_BINS = 40
 
 
 def weights(data: Any, *, ax: Any = None) -> Any:
-    """Draw how uneven weights are, and say how many rows of equal weight the data are worth.
+    r"""Draw how uneven weights are, and say how many rows of equal weight the data are worth.
 
     Weights themselves are drawn by their size, on a logarithmic scale: which share of the rows has such weights, and
     which share of the weight these rows hold. A table knows no single weights: of it, each class's share of
@@ -42,7 +43,7 @@ def weights(data: Any, *, ax: Any = None) -> Any:
     >>> from wmcc.demo import make_map
     >>> ax = plot.weights(make_map().area)
     >>> ax.get_title(loc="left")
-    '2,000 rows are worth 257 of equal weight (n_eff)\\nthe heaviest row holds 1.8 % of the weight'
+    '2,000 rows are worth 251 of equal weight (n_eff)\nthe heaviest row holds 3.8 % of the weight'
     """
     if not isinstance(data, (Table, Score, Diagnosis)):
         return _sizes(weight_array(data, "weights").reshape(-1).astype(np.float64), diagnose(data), ax)
@@ -63,16 +64,14 @@ def _sizes(w: FloatArray, found: Diagnosis, ax: Any) -> Any:
     positive = w[w > 0]
     size, count = np.log10(positive), min(MOST_BINS, max(8, int(len(positive) ** 0.5)))
     low, high = float(size.min()), float(size.max())
-    if high - low < 1e-9:
-        low, high, count = low - 0.5, high + 0.5, 1
+    if high - low < 1e-9:  # one bin, and some room on either side of it
+        low, high, count = low - 0.5, high + 0.5, 15
     edges = np.linspace(low, high, count + 1)
     rows, heavy = (np.histogram(size, edges, weights=x)[0] for x in (None, positive / positive.max()))
-    with np.errstate(over="ignore", under="ignore"):
-        ends = np.clip(10**edges, 5e-324, np.finfo(float).max)
-    ax.stairs(100 * rows / len(w), ends, fill=True, color=style.SKY, alpha=0.6, label="share of the rows")
-    ax.stairs(100 * heavy / heavy.sum(), ends, color=style.RED, linewidth=1.8, label="share of the weight")
-    ax.set_xscale("log")
-    ax.set_ylim(bottom=0)
+    ax.stairs(100 * rows / len(w), edges, fill=True, color=style.SKY, alpha=0.6, label="share of the rows")
+    ax.stairs(100 * heavy / heavy.sum(), edges, color=style.RED, linewidth=1.8, label="share of the weight")
+    ax.set(xlim=(low - 0.01 * (high - low), high + 0.01 * (high - low)), ylim=(0, None))
+    _name_sizes(ax, low, high)
     ax.set_xlabel("weight of a row (logarithmic)", fontsize=style.TEXT)
     ax.set_ylabel("share (%)", fontsize=style.TEXT)
     ax.tick_params(labelsize=style.TEXT)
@@ -84,19 +83,29 @@ def _sizes(w: FloatArray, found: Diagnosis, ax: Any) -> Any:
     return ax
 
 
+def _name_sizes(ax: Any, low: float, high: float) -> None:
+    """Name sizes along an axis of logarithms, which goes further than matplotlib's logarithmic one."""
+    step, within = max(1, ceil((high - low) / 8)), (1, 2, 5) if high - low < 3 else (1,)
+    decades = range(step * floor(low / step), ceil(high) + 1, step)
+    places = [x for d in decades for m in within if low <= (x := d + log10(m)) <= high]
+    if len(places) < 2:
+        places = np.linspace(low, high, 4).tolist()
+    ax.set_xticks(places, [number(10.0**x, 3) for x in places])
+
+
 def _classes(found: Diagnosis, ax: Any) -> Any:
     """Draw each class's share of the rows beside its share of the weight."""
-    ax, roomy = style.lines(ax, style.names([c.label for c in found.classes]))
-    lines = np.arange(len(found.classes))
+    lines = style.lines(ax, style.names([c.label for c in found.classes]))
+    ax, places = lines.ax, np.arange(len(found.classes))
     rows = np.array([100 * c.n / found.n for c in found.classes])
     w = np.array([c.weight for c in found.classes]) / max(c.weight for c in found.classes)
     heavy = 100 * w / w.sum()
-    ax.hlines(lines, rows, heavy, color=style.GREY, linewidth=1.2, zorder=1)
-    marks = {"linestyle": "none", "markersize": 6.5}
-    ax.plot(rows, lines, "o", color=style.BLUE, markerfacecolor="white", label="share of the rows", **marks)
-    ax.plot(heavy, lines, "D", color=style.RED, label="share of the weight", **marks)
-    for line, c in enumerate(found.classes if roomy else ()):
-        style.beside(ax, line, f"{style.compact(c.n)} rows, n_eff {number(c.n_eff, 3)}")
+    ax.hlines(places, rows, heavy, color=style.GREY, linewidth=1.2, zorder=1)
+    marks = {"linestyle": "none", "markersize": min(6.5, lines.height)}
+    ax.plot(rows, places, "o", color=style.BLUE, markerfacecolor="white", label="share of the rows", **marks)
+    ax.plot(heavy, places, "D", color=style.RED, label="share of the weight", **marks)
+    for line, c in enumerate(found.classes):
+        lines.note(line, f"{style.compact(c.n)} rows, n_eff {number(c.n_eff, 3)}")
     ax.set_xlim(left=0)
     ax.set_xlabel("share (%)", fontsize=style.TEXT)
     ax.legend(fontsize=style.SMALL, frameon=False)
