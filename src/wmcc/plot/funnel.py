@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from ..arraytypes import FloatArray
 from ..errors import InputError
 from ..measures import MEASURES
 from ..measures.request import checked_number
-from ..robustness import Certificate, Curve, Radius
+from ..robustness import Certificate, Curve, End, Radius
 from ..text import decimal, number
 from . import style
 
@@ -56,52 +57,42 @@ def funnel(
     first = points[0]
     if first.model == "bounds":
         raise InputError("the certificate is of bounds for each weight, and has no ε to draw it against.")
-    scale = 100.0 if first.model == "relative" else 1.0
     if radius is not None:
         _check_radius(radius, first)
+    goal = None if threshold is None else checked_number(threshold, "threshold")
     ax = style.axes(ax, (6.4, 4.0))
+    scale = 100.0 if first.model == "relative" else 1.0
     eps = scale * np.array([0.0, *(c.eps for c in points)])
     low, high = (np.array([first.value, *(getattr(c, end) for c in points)]) for end in ("low", "high"))
     ax.fill_between(eps, low, high, step="pre", color=style.SKY, alpha=0.35, linewidth=0)
-    for ends, mark in (([c.lower for c in points], "v"), ([c.upper for c in points], "^")):
-        _draw_ends(ax, eps, first.value, ends, mark)
+    _draw_ends(ax, eps[1:], low, [c.lower for c in points], "v")
+    _draw_ends(ax, eps[1:], high, [c.upper for c in points], "^")
     ax.axhline(first.value, color=style.GREY, linewidth=1)
-    title, statement, right = MEASURES[first.measure].title, "", float(eps[-1])
-    if threshold is not None:
-        goal = checked_number(threshold, "threshold")
+    ax.set_xlim(0, 1.02 * max(eps[-1], 0.0 if radius is None else scale * radius.safe) or 1.0)
+    above = goal is not None and goal > first.value
+    if goal is not None:
         ax.axhline(goal, color=style.RED, linewidth=1.2, linestyle="--")
-        above = goal > first.value
-        _note(
-            ax, f"threshold {number(goal)}", (1, goal), ("axes fraction", "data"), (-3, 2 if above else -2), style.RED
-        )
-    if radius is not None:
-        safe, said = scale * radius.safe, style.off(radius.safe, radius.model)
-        right = max(right, safe)
-        ax.axvline(safe, color=style.GREEN, linewidth=1.6)
-        side = -3 if safe > right / 2 else 3
-        _note(ax, said, (safe, 0 if above else 1), ("data", "axes fraction"), (side, 3 if above else -3))
-        statement = f"{radius.statement}: {f'certain up to {said}' if radius.safe else 'not certain for any ε'}"
-    ax.set_xlim(0, 1.02 * right or 1.0)
+        _note(ax, f"threshold {number(goal)}", (1, goal), ("axes fraction", "data"), (-3, 2 if above else -2))
+    statement = "" if radius is None else _draw_radius(ax, radius, scale, 0 if above else 1)
+    title = MEASURES[first.measure].title
     ax.set_xlabel(f"each weight off by up to ε{' (%)' * (first.model == 'relative')}", fontsize=style.TEXT)
     ax.set_ylabel(title, fontsize=style.TEXT)
     ax.tick_params(labelsize=style.TEXT)
     ax.spines[["top", "right"]].set_visible(False)
-    exact = all(end.exact for c in points for end in (c.lower, c.upper))
+    exact = all(c.exact for c in points)
     marks = "each end is attained by some weights" if exact else "open marks are bounds; – is a value that is attained"
     style.titled(ax, f"{title} {decimal(first.value)}: certified range, whatever the weights", statement, marks)
     return ax
 
 
-def _draw_ends(ax: Any, eps: Any, value: float, ends: list[Any], mark: str) -> None:
-    bounds = [value, *(end.bound for end in ends)]
-    ax.plot(eps, bounds, color=style.BLUE, linewidth=1.4)
-    for exact, face in ((True, style.BLUE), (False, "white")):
-        own = [i for i, end in enumerate(ends, 1) if end.exact == exact]
-        place = {"color": style.BLUE, "markersize": 5, "linestyle": "none", "clip_on": False, "zorder": 3}
-        ax.plot([eps[i] for i in own], [bounds[i] for i in own], marker=mark, markerfacecolor=face, **place)
-    loose = [i for i, end in enumerate(ends, 1) if not end.exact]
-    attained = [ends[i - 1].attained for i in loose]
-    ax.plot([eps[i] for i in loose], attained, color=style.BLUE, marker="_", linestyle="none", markersize=7)
+def _draw_ends(ax: Any, eps: FloatArray, bounds: FloatArray, ends: list[End], mark: str) -> None:
+    """Draw one side of the range: its bounds, full where they are attained, and else what is."""
+    ax.plot([0, *eps], bounds, color=style.BLUE, linewidth=1.4)
+    exact = np.array([end.exact for end in ends])
+    marks = {"color": style.BLUE, "linestyle": "none", "clip_on": False, "zorder": 3}
+    for own, face in ((exact, style.BLUE), (~exact, "white")):
+        ax.plot(eps[own], bounds[1:][own], marker=mark, markersize=5, markerfacecolor=face, **marks)
+    ax.plot(eps[~exact], [end.attained for end in ends if not end.exact], marker="_", markersize=7, **marks)
 
 
 def _check_radius(radius: Any, first: Certificate) -> None:
@@ -112,6 +103,15 @@ def _check_radius(radius: Any, first: Certificate) -> None:
             f"{decimal(first.value)} with {first.model} ε.",
             "make both from the same table, measure and model.",
         )
+
+
+def _draw_radius(ax: Any, radius: Radius, scale: float, side: int) -> str:
+    """Mark the radius, named at the lower end (0) or the upper (1) of its line; return what is certain."""
+    safe, said = scale * radius.safe, style.off(radius.safe, radius.model)
+    ax.axvline(safe, color=style.GREEN, linewidth=1.6)
+    left = safe > ax.get_xlim()[1] / 2
+    _note(ax, said, (safe, side), ("data", "axes fraction"), (-3 if left else 3, -3 if side else 3))
+    return f"{radius.statement}: {f'certain up to {said}' if radius.safe else 'not certain for any ε'}"
 
 
 def _note(ax: Any, text: str, at: tuple[float, float], where: Any, away: tuple[float, float]) -> None:
