@@ -34,9 +34,10 @@ def _shares(table: Table) -> FloatArray:
 
 def _part(axis: int) -> Callable[[Table], FloatArray]:
     def parts(table: Table) -> FloatArray:
-        w = _shares(table)
-        whole = w.sum(axis=axis, keepdims=True)
-        return np.asarray(np.divide(w, whole, out=np.full_like(w, np.nan), where=whole > 0))
+        w = table.w if np.isfinite(table.w).all() else _shares(table)
+        most = w.max(axis=axis, keepdims=True)  # divided by first: a sum may be too large or too small
+        w = np.divide(w, most, out=np.full_like(w, np.nan), where=most > 0)
+        return np.asarray(w / w.sum(axis=axis, keepdims=True))
 
     return parts
 
@@ -100,12 +101,13 @@ def confusion(table: Table | Score, show: Show = "row", *, ax: Any = None) -> An
     grid = min(max(0.62 * K, 1.9), 8.5)  # inches
     beside = 0.075 * max(map(len, labels))
     scale = 1.0 if K > NUMBERED else 0.0
-    ax = style.axes(ax, (max(grid + beside + scale + 0.6, 4.2), grid + beside + 1.0))
+    ax = style.axes(ax, (max(grid, 2.7) + beside + scale + 0.6, grid + beside + 1.2))
     image = ax.imshow(values, cmap=_colours(), norm=_norm(values, shown.share), aspect="equal")
+    ax.set_anchor("W")  # where the title begins
     ax.set_xlabel("predicted class", fontsize=style.TEXT)
     ax.set_ylabel("true class", fontsize=style.TEXT)
-    small = "share of the weight" if show == "count" else "rows"
-    style.titled(ax, "Confusion table", f"{shown.title}; small: {small}")
+    below = "share of the weight" if show == "count" else "number of rows"
+    style.titled(ax, "Confusion table", f"{shown.title},", f"below it the {below}")
     ax.spines[:].set_color(style.GREY)
     ax.tick_params(length=0)
     each = _name_classes(ax, labels)

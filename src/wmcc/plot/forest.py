@@ -76,20 +76,16 @@ def forest(
     own, title = list(found.values()), TITLES[next(iter(found.values())).measure]
     long, short = (dict(zip(found, style.names(list(found), most), strict=True)) for most in (style.LONGEST, SHORT))
     notes = [
-        [intervals.lacking(one), _above(name, short, certain, radii), _alike(name, short, comparisons, open_pairs)]
+        (intervals.lacking(one), _above(name, short, certain, radii), _alike(name, short, comparisons, open_pairs))
         for name, one in found.items()
     ]
-    longest = (max(map(len, texts)) for texts in (long.values(), (text for note in notes for text in note)))
-    width = 4.0 + sum(each * most for each, most in zip((0.075, 0.06), longest, strict=True))
-    lines = style.lines(ax, list(long.values()), min(width, 11.0), 0.4 if certain and open_pairs else 0.3)
-    ax = lines.ax
-    intervals.draw(lines, own)
+    texts = ["\n".join(filter(None, note)) for note in notes]
+    ax, height = style.lines(ax, list(long.values()), texts, 0.4 if certain and open_pairs else 0.3)
+    intervals.draw(ax, own, height)
     ax.set_xlim(*intervals.span(own))
-    for line, texts in enumerate(notes):
-        lines.note(line, "\n".join(filter(None, texts)))
     ax.set_xlabel(title, fontsize=style.TEXT)
-    more = "; ±: how far any weight may be off" if certain else ""
-    style.titled(ax, f"{title} of {len(own)} classifiers", intervals.legend(own) + more)
+    more = "±: how far any weight may be off" if certain else ""
+    style.titled(ax, f"{title} of {len(own)} classifiers", intervals.legend(own), more)
     return ax
 
 

@@ -61,6 +61,7 @@ def funnel(
         _check_radius(radius, first)
     goal = None if threshold is None else checked_number(threshold, "threshold")
     ax = style.axes(ax, (6.4, 4.0))
+    ax.margins(y=0.08)
     scale = 100.0 if first.model == "relative" else 1.0
     eps = scale * np.array([0.0, *(c.eps for c in points)])
     low, high = (np.array([first.value, *(getattr(c, end) for c in points)]) for end in ("low", "high"))
@@ -85,14 +86,19 @@ def funnel(
     return ax
 
 
-def _draw_ends(ax: Any, eps: FloatArray, bounds: FloatArray, ends: list[End], mark: str) -> None:
+def _draw_ends(ax: Any, eps: FloatArray, bounds: FloatArray, ends: list[End], shape: str) -> None:
     """Draw one side of the range: its bounds, full where they are attained, and else what is."""
     ax.plot([0, *eps], bounds, color=style.BLUE, linewidth=1.4)
     exact = np.array([end.exact for end in ends])
     marks = {"color": style.BLUE, "linestyle": "none", "clip_on": False, "zorder": 3}
-    for own, face in ((exact, style.BLUE), (~exact, "white")):
-        ax.plot(eps[own], bounds[1:][own], marker=mark, markersize=5, markerfacecolor=face, **marks)
-    ax.plot(eps[~exact], [end.attained for end in ends if not end.exact], marker="_", markersize=7, **marks)
+    attained = np.array([end.attained for end in ends])
+    for own, y, mark in (
+        (exact, bounds[1:], {"marker": shape, "markersize": 5}),
+        (~exact, bounds[1:], {"marker": shape, "markersize": 5, "markerfacecolor": "white"}),
+        (~exact, attained, {"marker": "_", "markersize": 7}),
+    ):
+        if own.any():  # an empty line that is not clipped would take room at the corner of the figure
+            ax.plot(eps[own], y[own], **mark, **marks)
 
 
 def _check_radius(radius: Any, first: Certificate) -> None:

@@ -49,16 +49,16 @@ def influence(sensitivity: Sensitivity, most: int = 15, *, ax: Any = None) -> An
     cells, rest = sensitivity.cells[:most], sensitivity.cells[most:]
     place = dict(zip(sensitivity.labels, style.names(sensitivity.labels, HALF), strict=True))
     labels = [f"{place[c.true]} → {place[c.pred]}" for c in cells]
-    lines = style.lines(ax, labels + [f"{len(rest):,} more cells"] * bool(rest))
-    ax, effects = lines.ax, [c.effect for c in cells]
-    ax.barh(range(len(cells)), effects, height=0.7, color=[style.BLUE if x > 0 else style.RED for x in effects])
-    title, reach = MEASURES[sensitivity.measure].title, 1.05 * max(map(abs, effects))
+    notes = [f"{style.rows(c.n)}, {style.percent(c.share)}" for c in cells]
+    if rest:
+        labels.append(f"{len(rest):,} more cells")
+        notes.append(style.percent(sum(c.share for c in rest)))
+    title, effects = MEASURES[sensitivity.measure].title, [c.effect for c in cells]
+    reach = 1.05 * max(map(abs, effects))
     if flat := reach < ROUNDING:
-        reach = 1.0
-    else:
-        for line, cell in enumerate(cells):
-            lines.note(line, f"{style.compact(cell.n)} row{'s' * (cell.n != 1)}, {style.percent(cell.share)}")
-        lines.note(len(cells), style.percent(sum(c.share for c in rest)) if rest else "")
+        reach, notes = 1.0, []
+    ax, _ = style.lines(ax, labels, notes)
+    ax.barh(range(len(cells)), effects, height=0.7, color=[style.BLUE if x > 0 else style.RED for x in effects])
     ax.set_xlim(-reach if flat or min(effects) < 0 else 0, reach if flat or max(effects) > 0 else 0)
     ax.axvline(0, color=style.GREY, linewidth=0.8)
     ax.set_xlabel(f"change of {title} per 100 % more weight", fontsize=style.TEXT)

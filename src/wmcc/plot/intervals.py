@@ -37,15 +37,15 @@ def lacking(found: Interval) -> str:
     return {NOT_ESTIMABLE: "interval not estimable", UNDEFINED: "undefined"}.get(how, "")
 
 
-def draw(lines: style.Lines, found: Sequence[Interval]) -> None:
-    """Draw scores with their intervals, a line each."""
-    size = min(6.0, lines.height)
+def draw(ax: Any, found: Sequence[Interval], height: float) -> None:
+    """Draw scores with their intervals, on lines so many points high."""
+    size = min(6.0, height)
     for line, one in enumerate(found):
         if (how := status(one)) == UNDEFINED:
             continue
         if how != NOT_ESTIMABLE:
-            lines.ax.plot([one.low, one.high], [line, line], color=style.BLUE, linewidth=size / 4, **LINES[how])
-        lines.ax.plot([one.value], [line], color=style.BLUE, markersize=size, linestyle="none", zorder=3, **MARKS[how])
+            ax.plot([one.low, one.high], [line, line], color=style.BLUE, linewidth=size / 4, **LINES[how])
+        ax.plot([one.value], [line], color=style.BLUE, markersize=size, linestyle="none", zorder=3, **MARKS[how])
 
 
 def legend(found: Sequence[Interval]) -> str:

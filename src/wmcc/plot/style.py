@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from decimal import ROUND_FLOOR, Context
 from math import ceil
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import InputTypeError
 from ..optional import module
@@ -89,18 +89,29 @@ def percent(share: float) -> str:
     return "<0.1 %" if share < low else ">99.9 %" if share > high else f"{100 * share:.1f} %"
 
 
+def figures(x: float, digits: int = 3) -> str:
+    """Write a number by its first digits."""
+    return number(float(f"{x:.{digits}g}"))
+
+
 def compact(x: float) -> str:
     """Write a number in few characters: 12,345,678 is 12.3M."""
     if not 1e4 <= abs(x) < 1e15:
-        return number(x, 4)
+        return figures(x, 4 if 1e-4 < abs(x) < 1e4 else 3)
     power = (len(str(int(abs(x)))) - 1) // 3
-    return f"{number(x / 1000**power, 3)}{' kMGT'[power]}"
+    return f"{figures(x / 1000**power)}{' kMGT'[power]}"
+
+
+def rows(n: int) -> str:
+    """Write a number of rows."""
+    return "1 row" if n == 1 else f"{compact(n)} rows"
 
 
 def off(eps: float, model: str) -> str:
     """Write how far weights may be off, a share of each or an amount; rounded down, as more is not certain."""
     amount = DOWN.create_decimal_from_float(100 * eps if model == "relative" else eps)
-    return f"±{number(float(amount), 3)}{' %' * (model == 'relative')}"
+    text = f"{amount.normalize():f}" if amount == 0 or amount > 1e-4 else f"{amount:.2e}"
+    return f"±{text}{' %' * (model == 'relative')}"
 
 
 # ---- one line per name -----------------------------------------------------------------------------------------
@@ -114,31 +125,28 @@ def name_axis(axis: Any, labels: Sequence[str], each: float, **options: Any) -> 
     axis.set_ticks(places, [labels[i] for i in places], fontsize=size, **options)
 
 
-class Lines(NamedTuple):
-    """Axes with a line for each name, and the height of a line in points."""
+def lines(ax: Any, labels: Sequence[str], notes: Sequence[str] = (), height: float = 0.27) -> tuple[Any, float]:
+    """Return axes with a line for each name, the first on top, and the height of a line in points.
 
-    ax: Any
-    height: float
-
-    def note(self, line: int, text: str) -> None:
-        """Write at the end of a line, outside the frame, where there is room and something to say."""
-        if text and self.height >= SMALL * LEADING:
-            place = {"transform": self.ax.get_yaxis_transform(), "va": "center", "ha": "left"}
-            self.ax.text(1.02, line, text, fontsize=SMALL, color=NOTE, **place)
-
-
-def lines(ax: Any, labels: Sequence[str], width: float = 6.4, height: float = 0.27) -> Lines:
-    """Return axes with a line for each name, the first on top; of a new figure so wide, with lines so high (inches)."""
-    ax = axes(ax, (width, min(1.4 + height * max(len(labels), 3), 12.0)))
+    Notes stand at the ends of lines, outside the frame, where there is room. A new figure is wide enough for both, and
+    its lines are so many inches high.
+    """
+    longest = (max((len(x) for text in texts for x in text.split("\n")), default=0) for texts in (labels, notes))
+    width = 4.3 + sum(inches * most for inches, most in zip((0.075, 0.06), longest, strict=True))
+    ax = axes(ax, (min(max(width, 6.4), 11.0), min(1.4 + height * max(len(labels), 3), 12.0)))
     each = room(ax)[1] / len(labels)
     ax.set_ylim(len(labels) - 0.5, -0.5)
     name_axis(ax.yaxis, labels, each)
+    for line, text in enumerate(notes):
+        if text and each >= SMALL * LEADING:
+            place = {"transform": ax.get_yaxis_transform(), "va": "center", "ha": "left"}
+            ax.text(1.02, line, text, fontsize=SMALL, color=NOTE, **place)
     ax.tick_params(axis="y", length=0)
     ax.tick_params(axis="x", labelsize=TEXT)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.grid(axis="x", color=GREY, alpha=0.25, linewidth=0.6)
     ax.set_axisbelow(True)
-    return Lines(ax, each)
+    return ax, each
 
 
 def titled(ax: Any, *sentences: str) -> None:

@@ -13,7 +13,6 @@ from ..inference import Diagnosis, diagnose
 from ..report import Score
 from ..sources.columns import weight_array
 from ..table import Table
-from ..text import number
 from . import style
 
 MOST_BINS = 40
@@ -55,7 +54,7 @@ def weights(data: Any, *, ax: Any = None) -> Any:
 
 def _title(found: Diagnosis) -> tuple[str, str]:
     heaviest = f"the heaviest row holds {style.percent(found.heaviest_row)} of the weight"
-    return f"{found.n:,} rows are worth {number(found.n_eff, 3)} of equal weight (n_eff)", heaviest
+    return f"{found.n:,} rows are worth {style.figures(found.n_eff)} of equal weight (n_eff)", heaviest
 
 
 def _sizes(w: FloatArray, found: Diagnosis, ax: Any) -> Any:
@@ -90,22 +89,21 @@ def _name_sizes(ax: Any, low: float, high: float) -> None:
     places = [x for d in decades for m in within if low <= (x := d + log10(m)) <= high]
     if len(places) < 2:
         places = np.linspace(low, high, 4).tolist()
-    ax.set_xticks(places, [number(10.0**x, 3) for x in places])
+    ax.set_xticks(places, [style.figures(10.0**x) for x in places])
 
 
 def _classes(found: Diagnosis, ax: Any) -> Any:
     """Draw each class's share of the rows beside its share of the weight."""
-    lines = style.lines(ax, style.names([c.label for c in found.classes]))
-    ax, places = lines.ax, np.arange(len(found.classes))
+    notes = [f"{style.rows(c.n)}, n_eff {style.figures(c.n_eff)}" for c in found.classes]
+    ax, height = style.lines(ax, style.names([c.label for c in found.classes]), notes)
+    places = np.arange(len(found.classes))
     rows = np.array([100 * c.n / found.n for c in found.classes])
     w = np.array([c.weight for c in found.classes]) / max(c.weight for c in found.classes)
     heavy = 100 * w / w.sum()
     ax.hlines(places, rows, heavy, color=style.GREY, linewidth=1.2, zorder=1)
-    marks = {"linestyle": "none", "markersize": min(6.5, lines.height)}
+    marks = {"linestyle": "none", "markersize": min(6.5, height)}
     ax.plot(rows, places, "o", color=style.BLUE, markerfacecolor="white", label="share of the rows", **marks)
     ax.plot(heavy, places, "D", color=style.RED, label="share of the weight", **marks)
-    for line, c in enumerate(found.classes):
-        lines.note(line, f"{style.compact(c.n)} rows, n_eff {number(c.n_eff, 3)}")
     ax.set_xlim(left=0)
     ax.set_xlabel("share (%)", fontsize=style.TEXT)
     ax.legend(fontsize=style.SMALL, frameon=False)
