@@ -13,7 +13,7 @@ from ..robustness import Ranking, Rankings
 from ..text import number
 from . import intervals, style
 
-SHORT, LISTED = 16, 2
+SHORT, LISTED = 20, 2
 """Characters of a name in a note, and how many names it lists."""
 
 TITLES = {name: measure.title for name, measure in (CLASS_MEASURES | MEASURES).items()}

@@ -44,7 +44,8 @@ def draw(ax: Any, found: Sequence[Interval], height: float) -> None:
         if (how := status(one)) == UNDEFINED:
             continue
         if how != NOT_ESTIMABLE:
-            ax.plot([one.low, one.high], [line, line], color=style.BLUE, linewidth=size / 4, **LINES[how])
+            ends = {"color": style.BLUE, "linewidth": size / 4, "marker": "|", "markersize": size}
+            ax.plot([one.low, one.high], [line, line], **ends, **LINES[how])
         ax.plot([one.value], [line], color=style.BLUE, markersize=size, linestyle="none", zorder=3, **MARKS[how])
 
 
