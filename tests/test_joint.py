@@ -231,7 +231,7 @@ def test_it_is_frozen_copied_and_shown():
     with pytest.raises(TypeError):
         hash(joint)
     many = wmcc.joint_table(range(12), range(12), range(12))
-    assert repr(many).endswith("… the first 10 cells")
+    assert repr(many).endswith("… the first 10 of 12 cells")
     assert repr(wmcc.JointTable.empty()) == "JointTable of 0 classes: 0 rows, total weight 0"
 
 

@@ -75,11 +75,11 @@ def test_the_public_names():
     assert set(wmcc.__all__) == {
         "Accumulator", "accuracy", "balanced_accuracy", "Certificate", "certify", "certify_ranking",
         "CLASS_MEASURES", "compare", "Comparison", "Comparisons", "Curve", "diagnose", "Diagnosis", "ecc",
-        "effective_sample_size", "InputError", "InputTypeError", "Interval", "interval", "joint_table", "JointTable",
-        "kappa", "kernel", "LabelError", "mcc", "Measure", "MEASURES", "MissingDependencyError", "mpc1", "mpc2",
-        "published", "Radius", "radius", "Ranking", "Rankings", "SchemaError", "Score", "score", "Sensitivity",
-        "sensitivity", "Table", "tabulate", "TooManyClassesError", "Uncertainty", "uncertainty",
-        "UndefinedMeasureError", "UndefinedMeasureWarning", "WeightError", "WmccError",
+        "effective_sample_size", "experiments", "InputError", "InputTypeError", "Interval", "interval", "joint_table",
+        "JointTable", "kappa", "kernel", "LabelError", "mcc", "Measure", "MEASURES", "MissingDependencyError", "mpc1",
+        "mpc2", "plot", "published", "Radius", "radius", "Ranking", "Rankings", "SchemaError", "Score", "score",
+        "Sensitivity", "sensitivity", "Table", "tabulate", "TooManyClassesError", "Uncertainty", "uncertainty",
+        "UndefinedMeasureError", "UndefinedMeasureWarning", "WeightError", "WmccError", "write_report",
     }  # fmt: skip
 
 
@@ -103,6 +103,23 @@ def test_import_is_light():
     }
     assert "numpy" in loaded
     assert not loaded & heavy
+
+
+def test_what_stands_on_the_measures_is_loaded_when_used():
+    code = """
+import sys
+import wmcc
+
+above = ["experiments", "inference", "plot", "published", "report", "robustness"]
+wmcc.mcc([0, 1, 1], [0, 1, 0])
+print(*(name for name in above if "wmcc." + name in sys.modules))
+listed = set(wmcc.__all__) <= set(dir(wmcc))
+own = [getattr(wmcc, name) is sys.modules["wmcc." + name] for name in above]
+from wmcc import compare, score
+print(listed, *own, wmcc.compare is compare is sys.modules["wmcc.inference"].compare, hasattr(wmcc, "nothing"))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n" + "True " * 8 + "False\n"
 
 
 def test_a_missing_extra_is_named():

@@ -1,6 +1,7 @@
 """wmcc: scores for classifiers whose observations do not count equally."""
 
-from . import published
+from typing import TYPE_CHECKING
+
 from .errors import (
     InputError,
     InputTypeError,
@@ -13,35 +14,59 @@ from .errors import (
     WeightError,
     WmccError,
 )
-from .inference import (
-    Comparison,
-    Comparisons,
-    Diagnosis,
-    Interval,
-    compare,
-    diagnose,
-    effective_sample_size,
-    interval,
-)
 from .joint import JointTable
 from .measures import CLASS_MEASURES, MEASURES, accuracy, balanced_accuracy, ecc, kappa, mcc, mpc1, mpc2
 from .measures.base import Measure
-from .report import Score, Uncertainty, score, uncertainty
-from .robustness import (
-    Certificate,
-    Curve,
-    Radius,
-    Ranking,
-    Rankings,
-    Sensitivity,
-    certify,
-    certify_ranking,
-    radius,
-    sensitivity,
-)
 from .sources import Accumulator, joint_table, tabulate
 from .table import Table
 from .tally import kernel
+
+if TYPE_CHECKING:
+    from . import experiments, plot, published
+    from .inference.compare import compare
+    from .inference.comparison import Comparison, Comparisons
+    from .inference.diagnostics import Diagnosis, diagnose, effective_sample_size
+    from .inference.interval import Interval, interval
+    from .report.score import Score, score
+    from .report.uncertainty import Uncertainty, uncertainty
+    from .report.write import write_report
+    from .robustness.certificate import Certificate, Curve
+    from .robustness.certify import certify
+    from .robustness.radius import Radius, radius
+    from .robustness.ranking import Ranking, Rankings, certify_ranking
+    from .robustness.sensitivity import Sensitivity, sensitivity
+else:
+    # The same, loaded when first asked for: who only scores does not wait for it.
+    _MODULES = {"experiments", "inference", "plot", "published", "report", "robustness"}
+    _NAMES = {
+        "inference.compare": {"compare"},
+        "inference.comparison": {"Comparison", "Comparisons"},
+        "inference.diagnostics": {"Diagnosis", "diagnose", "effective_sample_size"},
+        "inference.interval": {"Interval", "interval"},
+        "report.score": {"Score", "score"},
+        "report.uncertainty": {"Uncertainty", "uncertainty"},
+        "report.write": {"write_report"},
+        "robustness.certificate": {"Certificate", "Curve"},
+        "robustness.certify": {"certify"},
+        "robustness.radius": {"Radius", "radius"},
+        "robustness.ranking": {"Ranking", "Rankings", "certify_ranking"},
+        "robustness.sensitivity": {"Sensitivity", "sensitivity"},
+    }
+
+    def __getattr__(name):
+        from importlib import import_module
+
+        if name in _MODULES:
+            return import_module(f"{__name__}.{name}")
+        for home, names in _NAMES.items():
+            if name in names:
+                value = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
+                return value
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    def __dir__():
+        return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "Accumulator",
@@ -59,6 +84,7 @@ __all__ = [
     "Diagnosis",
     "ecc",
     "effective_sample_size",
+    "experiments",
     "InputError",
     "InputTypeError",
     "Interval",
@@ -74,6 +100,7 @@ __all__ = [
     "MissingDependencyError",
     "mpc1",
     "mpc2",
+    "plot",
     "published",
     "Radius",
     "radius",
@@ -93,4 +120,5 @@ __all__ = [
     "UndefinedMeasureWarning",
     "WeightError",
     "WmccError",
+    "write_report",
 ]

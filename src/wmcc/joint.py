@@ -141,11 +141,11 @@ class JointTable(Summed):
 
     # ---- showing ------------------------------------------------------------------------------------
 
-    def _cells(self, most: int) -> tuple[list[list[str]], bool]:
+    def _cells(self, most: int) -> tuple[list[list[str]], int]:
         rows = [["true", "first", "second", "n", "w"]]
         for cell, n, w in zip(self.cells[:most].tolist(), self.n.tolist(), self.w, strict=False):
             rows.append([*(str(self.labels[k]) for k in cell), f"{n:,}", number(w)])
-        return rows, len(self.n) > most
+        return rows, len(self.n)
 
 
 def _distinct(cells: IntArray, classes: int) -> tuple[IntArray, IndexArray]:

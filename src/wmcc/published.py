@@ -23,7 +23,7 @@ from .measures import MEASURES, Measure
 from .measures.arithmetic import GUARD
 from .measures.base import as_table
 from .table import Table
-from .text import decimal, grid, number
+from .text import decimal, grid, html, number
 
 __all__ = ["binary", "multiclass", "PublishedBound"]
 
@@ -76,16 +76,23 @@ class PublishedBound:
             )
         return "It holds here." if self.valid else "It fails here: the measure moves further than the printed bound."
 
-    def __repr__(self) -> str:
-        rows = [
+    def _title(self) -> str:
+        return f"{self.statement} as printed: for comparison only, never a guarantee"
+
+    def _rows(self) -> list[list[str]]:
+        return [
             [MEASURES[self.measure].title, decimal(self.value)],
             ["ε", number(self.eps)],
             ["Printed bound", number(self.bound)],
             ["Largest change", number(self.change)],
             *([sentence, "met" if met else "not met"] for sentence, met in self.preconditions),
         ]
-        head = f"{self.statement} as printed: for comparison only, never a guarantee"
-        return f"{head}\n{grid(rows)}\n{self.verdict}"
+
+    def __repr__(self) -> str:
+        return f"{self._title()}\n{grid(self._rows())}\n{self.verdict}"
+
+    def _repr_html_(self) -> str:
+        return html({self._title(): [[], *self._rows()]}, [self.verdict])
 
 
 def binary(table: Any, eps: float, **options: Any) -> PublishedBound:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 from functools import cached_property
-from html import escape
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -16,7 +15,7 @@ from .arraytypes import FloatArray, IndexArray, IntArray
 from .errors import InputError
 from .exact import Exact
 from .labels import Label
-from .text import grid, html_table, number
+from .text import grid, html, number
 
 MOST_ROWS = 1 << 62
 """Counts are 64-bit integers; this leaves room to add two tables and to compare in float64."""
@@ -149,19 +148,22 @@ class Summed:
         classes = "1 class" if K == 1 else f"{K:,} classes"
         return f"{type(self).__name__} of {classes}: {self.rows:,} rows, {out}total weight {number(self.total)}"
 
-    def _cells(self, most: int) -> tuple[list[list[str]], bool]:
-        """Return a heading and rows to show, and whether there would be more."""
+    def _cells(self, most: int) -> tuple[list[list[str]], int]:
+        """Return a heading and as many rows to show, and how many there are."""
         raise NotImplementedError
 
+    def _left_out(self, most: int, there: int) -> list[str]:
+        return [f"… the first {most} of {there:,} {self._listed_by}"] if there > most else []
+
     def __repr__(self) -> str:
-        rows, cut = self._cells(most=10)
-        lines = [self._summary(), *([] if len(rows) == 1 else [grid(rows)])]
-        return "\n".join(lines + [f"… the first 10 {self._listed_by}"] * cut)
+        rows, there = self._cells(10)
+        return "\n".join([self._summary(), *([] if len(rows) == 1 else [grid(rows)]), *self._left_out(10, there)])
 
     def _repr_html_(self) -> str:
-        rows, cut = self._cells(most=50)
-        note = f"<p>… the first 50 {self._listed_by}</p>" * cut
-        return f"<p>{escape(self._summary())}</p>{html_table(rows[0], rows[1:])}{note}"
+        rows, there = self._cells(50)
+        if len(rows) == 1:
+            return html({}, [self._summary()])
+        return html({self._summary(): rows}, self._left_out(50, there))
 
 
 def positions(names: tuple[Label, ...], mine: Sequence[Label]) -> IndexArray:

@@ -292,12 +292,12 @@ class Table(Summed):
         one = f", positive class {self.positive!r}" if self.positive is not None else ""
         return super()._summary() + one
 
-    def _cells(self, most: int) -> tuple[list[list[str]], bool]:
+    def _cells(self, most: int) -> tuple[list[list[str]], int]:
         shown = list(range(len(self.labels)))[:most]
         names = [str(self.labels[k]) for k in shown]
         rows = [["true \\ predicted", *names]]
         rows += [[name, *(number(self.w[a, b]) for b in shown)] for a, name in zip(shown, names, strict=True)]
-        return rows, len(shown) < len(self.labels)
+        return rows, len(self.labels)
 
 
 def _counts(n: ArrayLike) -> IntArray:

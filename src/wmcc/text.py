@@ -1,8 +1,8 @@
-"""Plain text for people: numbers and aligned columns."""
+"""Text for people: numbers, aligned columns, and the same in HTML for notebooks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 
@@ -34,10 +34,34 @@ def grid(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
-def html_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Write an HTML table; the first cell of a row is its heading. Everything is escaped."""
-    top = "".join(f"<th>{escape(x)}</th>" for x in head)
+CAPTION = "caption-side:top;text-align:left;font-weight:bold;white-space:nowrap;color:inherit"
+
+
+def html_table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
+    """Write an HTML table; the first cell of a row is its heading. All is escaped; colours are the page's."""
+    title = f'<caption style="{CAPTION}">{escape(caption)}</caption>' * bool(caption)
+    names = "".join(_heading(x, "col", left=k == 0) if x else "<td></td>" for k, x in enumerate(head))
+    top = f"<thead><tr>{names}</tr></thead>" * bool(head)
     body = "".join(
-        f"<tr><th>{escape(row[0])}</th>" + "".join(f"<td>{escape(x)}</td>" for x in row[1:]) + "</tr>" for row in rows
+        f"<tr>{_heading(first, 'row', left=True)}{''.join(f'<td>{escape(x)}</td>' for x in others)}</tr>"
+        for first, *others in rows
     )
-    return f"<table>{f'<thead><tr>{top}</tr></thead>' * bool(head)}<tbody>{body}</tbody></table>"
+    return (
+        f'<table style="text-align:right;font-variant-numeric:tabular-nums">{title}{top}<tbody>{body}</tbody></table>'
+    )
+
+
+def _heading(text: str, scope: str, left: bool) -> str:
+    return f'<th scope="{scope}" style="text-align:{"left" if left else "right"}">{escape(text)}</th>'
+
+
+def html(tables: Mapping[str, Sequence[Sequence[str]]], notes: Sequence[str] = ()) -> str:
+    """Write a result for notebooks: tables by their captions, each with its heading as the first row, and sentences.
+
+    Examples
+    --------
+    >>> html({}, ["MCC < 0.5"])
+    '<p>MCC &lt; 0.5</p>'
+    """
+    parts = [html_table(head, rows, caption) for caption, (head, *rows) in tables.items()]
+    return "".join([*parts, *(f"<p>{escape(note)}</p>" for note in notes)])

@@ -98,7 +98,7 @@ Examples, on the sample that `wmcc sample -o parcels.csv` writes:
   $ wmcc compare parcels.csv --true label --pred pred --pred pred_b --pred pred_c --weight area --eps 0.1"""
 )
 @guarded
-@takes_predictions
+@takes_predictions(2)
 def compare(
     request: "Request",
     preds: list[str],
@@ -209,7 +209,7 @@ Examples, on the sample that `wmcc sample -o parcels.csv` writes:
   $ wmcc rank parcels.csv --true label --pred pred --pred pred_b --pred pred_c --weight area --eps 0.2 --no-radius"""
 )
 @guarded
-@takes_predictions
+@takes_predictions(2)
 def rank(
     request: "Request",
     preds: list[str],
@@ -235,6 +235,40 @@ def rank(
     asked = robust.Asked(measure, relative, [eps], {"gap": gap, "nodes": nodes, "seconds": seconds})
     result = robust.rankings(request, preds, asked, not no_radius)
     _write(result, format, out, robust_records.rankings_json, robust_records.rankings_csv, robust_blocks.of_rankings)
+
+
+@app.command(
+    epilog="""\b
+Examples, on the sample that `wmcc sample -o parcels.csv` writes:
+  $ wmcc report parcels.csv --true label --pred pred --pred pred_b --weight area -o report.html
+  $ wmcc report parcels.csv --true label --pred pred --weight area --threshold 0.85 -o report.md"""
+)
+@guarded
+@takes_predictions(1)
+def report(
+    request: "Request",
+    preds: list[str],
+    measure: o.BestMeasure = None,
+    eps: o.FirstEps = 0.1,
+    threshold: o.Threshold = None,
+    confidence: o.Confidence = 0.95,
+    cluster: o.Cluster = None,
+    title: o.Title = None,
+    format: o.ReportFormatOption = None,  # noqa: A002
+    out: o.Out = None,
+    traceback: o.Traceback = False,
+) -> None:
+    """Write a page about one classifier or several.
+
+    One file that loads nothing: the answer in a sentence, scores, both uncertainties with a slider for how far weights
+    are off, comparisons, confusion tables, classes, weights, warnings and formulas. Without -o it is printed, as
+    Markdown.
+    """
+    output.check(out, request.files)
+    from . import reports
+
+    asked = {"measure": measure, "eps": eps, "threshold": threshold, "confidence_level": confidence}
+    output.emit(reports.report(request.clustered(cluster), preds, asked, title, reports.form(format, out)), out)
 
 
 @app.command(

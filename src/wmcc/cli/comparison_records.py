@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..written import as_csv, as_json, finite
+from ..report.record import pair_record
+from ..written import as_csv, as_json
 from .comparisons import Compared, Pair
 from .robust_records import span
 
@@ -53,22 +54,5 @@ def comparisons_csv(compared: Compared) -> str:
 
 
 def _pair(compared: Compared, names: Pair) -> dict[str, Any]:
-    """Plain values of a comparison, with the winner and the verdict that are left when all pairs are looked at."""
-    found, corrected = compared.found[names], compared.corrected(names)
-    return {
-        "names": list(names),
-        "values": list(found.values),
-        "difference": found.difference,
-        **{name: finite(getattr(found, name)) for name in ("low", "high", "se", "df", "p_value")},
-        "p_adjusted": finite(corrected.p_value),
-        "p_noninferior": finite(found.p_noninferior),
-        "noninferior": found.noninferior,
-        "n_eff": finite(found.n_eff),
-        "clusters": found.clusters,
-        "winner": corrected.winner,
-        "verdict": corrected.verdict,
-        "reliable": found.reliable,
-        "warnings": list(found.warnings),
-        "problem": found.problem,
-        **({} if compared.asked.off is None else {"range": span(compared.ranges[names])}),
-    }
+    ranges = {} if compared.asked.off is None else {"range": span(compared.ranges[names])}
+    return {**pair_record(compared.found, names), **ranges}

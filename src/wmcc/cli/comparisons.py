@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..errors import UndefinedMeasureError
@@ -42,10 +42,6 @@ class Compared(NamedTuple):
     asked: Asked
     found: Comparisons
     ranges: dict[Pair, Ranking | None]
-
-    def corrected(self, pair: Pair) -> Comparison:
-        """A comparison whose p-value is corrected for the number of pairs, and with it winner and verdict."""
-        return replace(self.found[pair], p_value=self.found.p_adjusted[pair])
 
 
 def compared(request: Request, preds: list[str], asked: Asked) -> Compared:

@@ -57,17 +57,25 @@ def takes_data(command: Callable[Concatenate[Request, P], None]) -> Callable[...
     return _with_options(command, _listed, asked)
 
 
-def takes_predictions(command: Callable[Concatenate[Request, list[str], P], None]) -> Callable[..., None]:
-    """Do the same for a command that compares classifiers, and hand it their columns as well."""
+def takes_predictions(
+    least: int,
+) -> Callable[[Callable[Concatenate[Request, list[str], P], None]], Callable[..., None]]:
+    """Do the same for a command that takes so many predictions or more, and hand it their columns as well.
+
+    One that takes a single one takes a stored table too.
+    """
 
     def asked(pred: Sequence[str] = (), **chosen: Any) -> tuple[Request, list[str]]:
         from .request import Request
 
         request, preds = Request(**chosen), list(pred)
-        request.check_predictions(preds)
+        if least > 1 or preds or not request.is_stored:
+            request.check_predictions(preds, least)
+        else:
+            request.check()
         return request, preds
 
-    return _with_options(command, _listed_of_several, asked)
+    return lambda command: _with_options(command, _listed_of_several, asked)
 
 
 def _with_options(

@@ -22,6 +22,15 @@ class Format(StrEnum):
 ENDINGS = {".json": Format.json, ".csv": Format.csv, ".md": Format.markdown, ".txt": Format.table}
 """What the end of an output's name says about its format."""
 
+
+class ReportFormat(StrEnum):
+    """How reports are written."""
+
+    html = "html"
+    markdown = "markdown"
+    json = "json"
+
+
 Files = Annotated[
     list[str],
     typer.Argument(
@@ -109,6 +118,15 @@ MeasureName = Annotated[
         autocompletion=complete.measures,
     ),
 ]
+BestMeasure = Annotated[
+    str | None,
+    typer.Option(
+        "--measure",
+        metavar="NAME",
+        help="What classifiers are compared by.  [default: mcc for two classes, ecc for more]",
+        autocompletion=complete.measures,
+    ),
+]
 Confidence = Annotated[
     float, typer.Option("--confidence", metavar="X", help="How often intervals made this way hold the true score.")
 ]
@@ -130,6 +148,9 @@ EpsToo = Annotated[
     typer.Option("--eps", metavar="X", help="Beside intervals, certify ranges for weights off by this much."),
 ]
 Eps = Annotated[float, typer.Option("--eps", metavar="X", help="How far each weight may be off.")]
+FirstEps = Annotated[
+    float, typer.Option("--eps", metavar="X", help="How far each weight may be off, where the slider stands at first.")
+]
 SeveralEps = Annotated[
     list[float] | None,
     typer.Option("--eps", metavar="X", help="How far each weight may be off; repeat it for a curve.  [default: 0.1]"),
@@ -189,6 +210,11 @@ FormatOption = Annotated[
     Format | None,
     typer.Option("--format", "-f", help="How to write the result.", show_default=False, case_sensitive=False),
 ]
+ReportFormatOption = Annotated[
+    ReportFormat | None,
+    typer.Option("--format", "-f", help="How to write the report.", show_default=False, case_sensitive=False),
+]
+Title = Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Title of the page.")]
 Out = Annotated[
     str | None, typer.Option("--out", "-o", metavar="FILE", help="Write there, all or nothing, instead of printing.")
 ]

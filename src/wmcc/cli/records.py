@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..inference import Diagnosis, Interval
 from ..measures import CLASS_MEASURES, MEASURES
-from ..written import as_csv, as_json, finite
+from ..report.record import score_record
+from ..written import as_csv, as_json
 from .robust import Asked
 from .robust_records import span
 from .scores import Scored, Scores
@@ -31,49 +31,8 @@ def scores_json(scores: Scores) -> str:
 
 
 def _score(one: Scored, off: Asked | None) -> dict[str, Any]:
-    """Plain values of a score; what is undefined, or beyond float64, is null."""
-    table, score = one.table, one.score
-    return {
-        "n": table.rows,
-        "weight": finite(table.total),
-        "n_eff": finite(None if score is None else score.n_eff),
-        "ignored": table.ignored,
-        "positive": table.positive,
-        "clusters": None if score is None else score.cluster_count,
-        "measures": {name: finite(getattr(score, name, None)) for name in MEASURES},
-        "intervals": {name: _interval(score.intervals.get(name) if score else None) for name in MEASURES},
-        **({} if off is None else {"ranges": {name: span(one.ranges.get(name)) for name in MEASURES}}),
-        "classes": [
-            {
-                "label": c.label,
-                "n": c.n,
-                "weight": finite(c.weight),
-                "n_eff": finite(size.n_eff),
-                **{name: finite(getattr(c, name)) for name in CLASS_MEASURES},
-            }
-            for c, size in (zip(score.classes, score.diagnosis.classes, strict=True) if score else ())
-        ],
-        "diagnosis": None if score is None else _diagnosis(score.diagnosis),
-        "notes": list(one.notes),
-    }
-
-
-def _interval(found: Interval | None) -> dict[str, Any] | None:
-    if found is None:
-        return None
-    numbers = {name: finite(getattr(found, name)) for name in ("low", "high", "se", "df", "n_eff")}
-    asked = {"method": found.method, "confidence_level": found.confidence_level}
-    return {**numbers, **asked, "status": found.status, "warnings": list(found.warnings), "problem": found.problem}
-
-
-def _diagnosis(found: Diagnosis) -> dict[str, Any]:
-    return {
-        "design_effect": finite(found.design_effect),
-        "heaviest_row": finite(found.heaviest_row),
-        "heaviest_cell": finite(found.heaviest_cell),
-        "cell": None if found.cell is None else list(found.cell),
-        "warnings": list(found.warnings),
-    }
+    ranges = {} if off is None else {"ranges": {name: span(one.ranges.get(name)) for name in MEASURES}}
+    return {**score_record(one.table, one.score, ranges), "notes": list(one.notes)}
 
 
 def scores_csv(scores: Scores) -> str:

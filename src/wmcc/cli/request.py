@@ -76,9 +76,12 @@ class Request:
             )
         return replace(self, cluster=cluster)
 
-    def check_predictions(self, preds: list[str]) -> None:
-        """Refuse what is no request to compare the predictions in these columns."""
-        if self.true is None or len(preds) < 2:
+    def check_predictions(self, preds: list[str], least: int) -> None:
+        """Refuse what is no request about the predictions in these columns, of which there are to be enough."""
+        if least == 1 and (self.true is None or not preds):
+            given, other = ("--pred", "--true") if preds else ("--true", "--pred")
+            raise InputError(f"{given} needs {other}: the columns of the truth and of each prediction are to be named.")
+        if self.true is None or len(preds) < least:
             raise InputError(
                 "expected --true, and --pred at least twice: the columns of the truth and of what is to be compared.",
                 "a stored table has one prediction; to compare needs the rows.",

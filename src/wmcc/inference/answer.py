@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from html import escape
-
-from ..text import decimal
+from ..text import decimal, html
 
 
 class Answer:
@@ -40,4 +38,4 @@ class Answer:
         return "\n".join([*self._sentences(), *(f"unreliable: {why}" for why in self.warnings)])
 
     def _repr_html_(self) -> str:
-        return "".join(f"<p>{escape(line)}</p>" for line in repr(self).splitlines())
+        return html({}, repr(self).splitlines())

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
 from math import nan
 
 from ..errors import InputError
 from ..measures import MEASURES
-from ..text import decimal, grid, html_table, number
+from ..text import decimal, grid, html, number
 from .answer import Answer
 
 
@@ -143,6 +142,10 @@ class Comparisons:
         known = {name: x for pair, found in self.pairs.items() for name, x in zip(pair, found.values, strict=True)}
         return dict(sorted(known.items(), key=lambda item: -item[1]))
 
+    def corrected(self, pair: tuple[str, str]) -> Comparison:
+        """Return a comparison whose p-value is corrected for the number of pairs, and with it winner and verdict."""
+        return replace(self[pair], p_value=self.p_adjusted[pair])
+
     def told_apart(self, a: str, b: str) -> bool:
         """Whether two scores differ, at the confidence level for all pairs together."""
         pair = (b, a) if (b, a) in self.pairs else (a, b)
@@ -184,8 +187,7 @@ class Comparisons:
         )
 
     def _repr_html_(self) -> str:
-        tables = "".join(html_table(rows[0], rows[1:]) for rows in (self._rows(), self._pairs()))
-        return tables + "".join(f"<p>{escape(note)}</p>" for note in self._notes())
+        return html({"Scores, best first": self._rows(), "Differences": self._pairs()}, self._notes())
 
 
 def holm(p_values: list[float]) -> list[float]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from ..measures.base import as_table, check_scorable
 from ..measures.request import checked_number
 from ..sources.columns import weight_array
 from ..table import Table
-from ..text import grid, html_table, number
+from ..text import grid, html, number
 from .influence import Cells
 
 
@@ -84,6 +83,9 @@ class ClassSize(NamedTuple):
     n_eff: float
 
 
+SHOWN_CLASSES = 30
+
+
 @dataclass(frozen=True, repr=False)
 class Diagnosis:
     """What `wmcc.diagnose` returns.
@@ -128,16 +130,20 @@ class Diagnosis:
 
     def _classes(self) -> list[list[str]]:
         head = ["Class", "Rows", "Weight", "Effective"]
-        return [head, *([str(c.label), f"{c.n:,}", number(c.weight), number(c.n_eff)] for c in self.classes)]
+        shown = self.classes[:SHOWN_CLASSES]
+        return [head, *([str(c.label), f"{c.n:,}", number(c.weight), number(c.n_eff)] for c in shown)]
+
+    def _notes(self) -> list[str]:
+        more = len(self.classes) - SHOWN_CLASSES
+        return [*([f"… and {more} more classes"] if more > 0 else []), *self.warnings]
 
     def __repr__(self) -> str:
-        parts = [grid(self._overall()), *([grid(self._classes())] if self.classes else []), *self.warnings]
+        parts = [grid(self._overall()), *([grid(self._classes())] if self.classes else []), *self._notes()]
         return "\n\n".join(parts)
 
     def _repr_html_(self) -> str:
-        classes = self._classes()
-        notes = "".join(f"<p>{escape(warning)}</p>" for warning in self.warnings)
-        return html_table([], self._overall()) + (html_table(classes[0], classes[1:]) if self.classes else "") + notes
+        tables = {"What the weights leave of the data": [[], *self._overall()]}
+        return html(tables | ({"True classes": self._classes()} if self.classes else {}), self._notes())
 
 
 LIMITS = {"n_eff": 30.0, "class_n_eff": 10.0, "design_effect": 10.0, "row_share": 0.1}

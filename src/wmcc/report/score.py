@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
 from math import nan
 from typing import Any
 
@@ -19,7 +18,7 @@ from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import ZeroDivision, as_table
 from ..sources.matrix import pairs_rows
 from ..table import Table
-from ..text import decimal, grid, html_table, number
+from ..text import decimal, grid, html, number
 
 DISAGREEMENT = 0.1
 """ECC, MPC1 and MPC2 further apart than this are worth a sentence."""
@@ -169,10 +168,7 @@ class Score:
         return "\n\n".join(parts)
 
     def _repr_html_(self) -> str:
-        classes = self._classes()
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
-        overall = self._overall()
-        return html_table(overall[0], overall[1:]) + html_table(classes[0], classes[1:]) + notes
+        return html({"Scores": self._overall(), "Classes against the rest": self._classes()}, self._notes())
 
 
 def score(

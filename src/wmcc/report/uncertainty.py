@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from ..errors import InputTypeError
@@ -15,7 +14,7 @@ from ..joint import JointTable
 from ..measures import MEASURES
 from ..measures.request import after_joint_table, requested
 from ..robustness import Certificate, Ranking, certify, certify_ranking
-from ..text import decimal, grid, html_table, number
+from ..text import decimal, grid, html, number
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,9 +69,7 @@ class Uncertainty:
         return "\n".join([self._title(), grid(self._rows()), *self._notes()])
 
     def _repr_html_(self) -> str:
-        rows = self._rows()
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
-        return f"<p>{escape(self._title())}</p>{html_table(rows[0], rows[1:])}{notes}"
+        return html({self._title(): self._rows()}, self._notes())
 
 
 def uncertainty(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from ..arraytypes import FloatArray
 from ..errors import InputError
 from ..measures import MEASURES
 from ..sources.columns import weight_array
-from ..text import decimal, grid, html_table, number
+from ..text import decimal, grid, html, number
 from .box import Box, Condition
 from .witness import row_values
 
@@ -116,8 +115,7 @@ class Range:
         return "\n".join([self._title(), grid(self._rows()), *self._notes()])
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes())
-        return f"<p>{escape(self._title())}</p>" + html_table([], self._rows()) + notes
+        return html({self._title(): [[], *self._rows()]}, self._notes())
 
 
 @dataclass(frozen=True, repr=False)
@@ -245,13 +243,15 @@ class Curve(Sequence[Certificate]):
             rows.append([number(c.eps), *ends])
         return rows
 
-    def __repr__(self) -> str:
+    def _title(self) -> str:
         first = self[0]
-        return f"{MEASURES[first.measure].title} {decimal(first.value)}, {first.model} ε\n{grid(self._rows())}"
+        return f"{MEASURES[first.measure].title} {decimal(first.value)}, {first.model} ε"
+
+    def __repr__(self) -> str:
+        return f"{self._title()}\n{grid(self._rows())}"
 
     def _repr_html_(self) -> str:
-        rows = self._rows()
-        return html_table(rows[0], rows[1:])
+        return html({self._title(): self._rows()})
 
 
 def defined(box: Box, name: str) -> Condition:

@@ -13,7 +13,7 @@ from ..errors import InputError, InputTypeError
 from ..measures.base import Measure
 from ..measures.request import checked_number
 from ..table import Table
-from ..text import decimal, number
+from ..text import decimal, html, number
 from .box import box_of
 from .certificate import End
 from .certify import limits_of, one_end
@@ -62,6 +62,9 @@ class Radius:
         if self.broken is None or self.witness is None:
             return f"{first}\nno weights were found that break it"
         return f"{first}\nat {said(self.broken)} there are weights that break it"
+
+    def _repr_html_(self) -> str:
+        return html({}, repr(self).splitlines())
 
 
 def radius(

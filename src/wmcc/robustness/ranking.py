@@ -15,7 +15,7 @@ from ..measures import MEASURES
 from ..measures.base import Measure
 from ..measures.request import after_joint_table, check_defined, named_measure
 from ..sources.predictions import checked_names, predictions
-from ..text import decimal, grid, html_table, number
+from ..text import decimal, grid, html, number
 from .box import Box, Condition, box_of
 from .certificate import End, Range, defined
 from .certify import limits_of
@@ -144,18 +144,21 @@ class Rankings:
 
     def _rows(self) -> list[list[str]]:
         said = {1.0: "beats", -1.0: "loses to", 0.0: "?"}
-        return [
+        body = [
             [name, *("" if i == j else said[float(x)] for j, x in enumerate(row))]
             for i, (name, row) in enumerate(zip(self.names, self.matrix, strict=True))
         ]
+        return [["", *self.names], *body]
+
+    def _title(self) -> str:
+        first = next(iter(self.pairs.values()))
+        return f"{MEASURES[first.measure].title}, {first.model} ε = {number(first.eps)}: what is certain"
 
     def __repr__(self) -> str:
-        first = next(iter(self.pairs.values()))
-        title = f"{MEASURES[first.measure].title}, {first.model} ε = {number(first.eps)}: what is certain"
-        return f"{title}\n{grid([['', *self.names], *self._rows()])}"
+        return f"{self._title()}\n{grid(self._rows())}"
 
     def _repr_html_(self) -> str:
-        return html_table(["", *self.names], self._rows())
+        return html({self._title(): self._rows()})
 
 
 def certify_ranking(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from ..labels import Label
 from ..measures import MEASURES
 from ..measures.base import Measure
 from ..table import Table
-from ..text import decimal, grid, html_table, number
+from ..text import decimal, grid, html, number
 from .request import Model, checked_model, request
 from .witness import row_values
 
@@ -116,8 +115,8 @@ class Sensitivity:
         return "\n".join([notes[0], "", grid(self._rows()), *notes[1:]])
 
     def _repr_html_(self) -> str:
-        rows = self._rows()
-        return html_table(rows[0], rows[1:]) + "".join(f"<p>{escape(note)}</p>" for note in self._notes())
+        title, *notes = self._notes()
+        return html({title: self._rows()}, notes)
 
 
 def sensitivity(

@@ -7,13 +7,18 @@ of errors of each kind; one errs on small parcels, the other on large ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from .arraytypes import Array
-from .report import score
-from .sources import tabulate
-from .text import decimal, grid, number
+from ..arraytypes import Array, FloatArray
+from ..report import score
+from ..sources import tabulate
+from ..text import decimal, grid, number
+from .tiling import tile
+
+STAND, STRAYS = 25, 0.1
+"""Parcels of one class that lie together, on average; and the share of those that lie anywhere."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,29 @@ class Map:
     area: Array
     careless_with_small: Array
     careless_with_large: Array
+    seed: int = 0
+
+    @cached_property
+    def polygons(self) -> list[FloatArray]:
+        """Corners of each parcel on a square map, counterclockwise, in units of 100 m; classes lie in stands.
+
+        Examples
+        --------
+        >>> from wmcc.demo.tiling import area
+        >>> land = make_map(parcels=4)
+        >>> land.area
+        array([7.08, 1.75, 1.7 , 4.29])
+        >>> [round(area(corners), 9) for corners in land.polygons]
+        [7.08, 1.75, 1.7, 4.29]
+        """
+        rng = np.random.default_rng((self.seed, 1))  # not the numbers that made the classes
+        place = rng.random(len(self.truth))
+        for name in np.unique(self.truth):
+            rows = np.flatnonzero((self.truth == name) & (rng.random(len(self.truth)) >= STRAYS))
+            place[rows] = rng.choice(rng.random(len(rows) // STAND + 1), len(rows))
+        order = np.argsort(place, kind="stable")
+        tiles = tile(self.area[order].tolist(), rng)
+        return [tiles[k] for k in np.argsort(order)]
 
 
 def make_map(parcels: int = 2000, errors: float = 0.15, seed: int = 2026) -> Map:
@@ -40,7 +68,7 @@ def make_map(parcels: int = 2000, errors: float = 0.15, seed: int = 2026) -> Map
             wrong[rows[np.argsort(difficulty)[: int(errors * len(rows))]]] = True
         other = np.where(truth == "forest", "farmland", "forest")
         predictions.append(np.where(wrong, other, truth))
-    return Map(truth, area, *predictions)
+    return Map(truth, area, predictions[0], predictions[1], seed)
 
 
 def main() -> None:
@@ -65,7 +93,3 @@ def main() -> None:
     for name, y in classifiers.items():
         print(f"Classifier {name}: {tabulate(data.truth, y, data.area, positive='forest')}\n")
     print(f"Classifier A in full, weighted by area:\n\n{weighted['A']}")
-
-
-if __name__ == "__main__":
-    main()

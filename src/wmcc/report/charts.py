@@ -1,0 +1,206 @@
+"""The pictures of a page, as SVG that takes the page's colours: the funnel and the map of a large confusion table."""
+
+from __future__ import annotations
+
+from math import ceil, floor
+from typing import Any, NamedTuple
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from ..inference import Interval
+from ..robustness import Curve
+from ..table import Table
+from ..text import decimal, number
+from .elements import element
+from .findings import Findings
+from .verdict import share
+
+WIDTH, HEIGHT = 800, 380
+LEFT, RIGHT, TOP, BOTTOM = 58, 150, 16, 52
+STRIP = 26
+"""Room for the interval of one prediction, to the left of the band."""
+
+COLOURS = 7
+LEVELS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75)
+"""Shares of a row from which on a cell of a map is a shade darker."""
+
+
+class Scale(NamedTuple):
+    """From numbers to places in a picture."""
+
+    least: float
+    most: float
+    start: float
+    end: float
+
+    def __call__(self, x: float) -> float:
+        """Return the place of a number, in pixels."""
+        part = (x - self.least) / (self.most - self.least)
+        return round(self.start + part * (self.end - self.start), 1)
+
+
+class Drawn(NamedTuple):
+    """A funnel, and what the page needs to redraw it for each ε."""
+
+    picture: Element
+    grid: dict[str, Any]
+
+
+def funnel(found: Findings) -> Drawn:
+    """Draw the interval of each prediction, and the band that grows with ε."""
+    names, curves = found.names, [found.curves[name] for name in found.names]
+    sampled = [found.scores[name].intervals[found.measure.name] for name in names]
+    eps = sorted({*(float(x) for c in curves if c is not None for x in c.eps)}) or [0.0, found.eps or 1.0]
+    x = Scale(0.0, max(eps), LEFT + STRIP * len(names) + 14, WIDTH - RIGHT)
+    y = _scores(found, curves, sampled)
+    now = eps.index(found.eps) if found.eps in eps else 0
+    bands = [None if c is None else _band(c, x, y) for c in curves]
+    parts = [*_axes(found, x, y), *_threshold(found, x, y)]
+    for k, (name, band) in enumerate(zip(names, bands, strict=True)):
+        parts += _prediction(k, found.value(name), sampled[k], band, now, x, y)
+    parts += _names(found, curves, y)
+    parts.append(
+        element(
+            "line", id="cursor", class_="cursor", x1=x(eps[now]), x2=x(eps[now]), y1=TOP, y2=HEIGHT - BOTTOM
+        )
+    )  # fmt: skip
+    label = (
+        f"{found.measure.title} with its interval, and its certified range as ε grows; the table below has the numbers."
+    )
+    picture = element("svg", *parts, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=label)
+    grid = {
+        "eps": [f"±{number(100 * one)} %" for one in eps],
+        "x": [x(one) for one in eps],
+        "said": [_said(found, one) for one in eps],
+        "bands": bands,
+        "now": now,
+    }
+    return Drawn(picture, grid)
+
+
+def _scores(found: Findings, curves: list[Curve | None], sampled: list[Interval]) -> Scale:
+    """Scale of scores: all that is drawn, to whole tenths, within the range of the measure."""
+    seen = [found.value(name) for name in found.names]
+    seen += [end for c in curves if c is not None for end in (c.low.min(), c.high.max())]
+    seen += [end for one in sampled if one.problem is None for end in (one.low, one.high)]
+    seen += [] if found.threshold is None else [found.threshold]
+    least, most = floor(10 * min(seen) - 0.01) / 10, ceil(10 * max(seen) + 0.01) / 10
+    low, high = found.measure.range
+    least, most = max(least, low), min(most, high)
+    return Scale(least, most if most > least else least + 0.1, HEIGHT - BOTTOM, TOP)
+
+
+def _band(curve: Curve, x: Scale, y: Scale) -> dict[str, list[str]]:
+    return {
+        "upper": [f"{x(c.eps)},{y(c.high)}" for c in curve],
+        "lower": [f"{x(c.eps)},{y(c.low)}" for c in curve],
+        "ranges": [f"{decimal(c.low)} to {decimal(c.high)}" for c in curve],
+    }
+
+
+def _axes(found: Findings, x: Scale, y: Scale) -> list[Element]:
+    parts = []
+    for tick in _ticks(y.least, y.most):
+        parts.append(element("line", class_="axis", x1=LEFT, x2=WIDTH - RIGHT, y1=y(tick), y2=y(tick)))
+        parts.append(element("text", f"{tick:.2f}", class_="tick", x=LEFT - 8, y=y(tick) + 4, text_anchor="end"))
+    for tick in _ticks(0.0, x.most):
+        name = f"{number(100 * tick, 3)} %"
+        parts.append(element("text", name, class_="tick", x=x(tick), y=HEIGHT - BOTTOM + 18, text_anchor="middle"))
+    middle = (x.start + x.end) / 2
+    parts.append(element("text", "weights off by up to ε", x=middle, y=HEIGHT - 12, text_anchor="middle"))
+    parts.append(element("text", "other rows", x=LEFT, y=HEIGHT - 12))
+    return parts
+
+
+def _ticks(least: float, most: float) -> list[float]:
+    step = next(s for s in (0.05, 0.1, 0.2, 0.25, 0.5, 1.0) if (most - least) / s <= 8)
+    return [round(k * step, 10) for k in range(ceil(least / step - 1e-9), floor(most / step + 1e-9) + 1)]
+
+
+def _threshold(found: Findings, x: Scale, y: Scale) -> list[Element]:
+    """The threshold, and for each prediction up to which ε it is kept."""
+    if found.threshold is None:
+        return []
+    at = y(found.threshold)
+    parts = [element("line", class_="threshold", x1=LEFT, x2=WIDTH - RIGHT, y1=at, y2=at)]
+    for k, name in enumerate(found.names):
+        lead = found.radii.get(name)
+        if lead is not None and 0 < lead.safe <= x.most:
+            title = element("title", f"{name}: up to ±{share(lead.safe)}")
+            parts.append(element("circle", title, cx=x(lead.safe), cy=at, r=5, fill=_colour(k)))
+    return parts
+
+
+def _prediction(
+    k: int, value: float, sampled: Interval, band: dict[str, list[str]] | None, now: int, x: Scale, y: Scale
+) -> list[Element]:
+    colour, place = _colour(k), LEFT + STRIP * (k + 0.5) + 4
+    parts = []
+    if band is not None:
+        upper, lower = band["upper"], band["lower"]
+        parts.append(element("polygon", class_="all", points=" ".join(upper + lower[::-1]), fill=colour))
+        shown = " ".join(upper[: now + 1] + lower[: now + 1][::-1])
+        parts.append(element("polygon", id=f"band-{k}", class_="now", points=shown, fill=colour))
+    line = {"stroke": colour, "stroke_dasharray": ("none", "7 4", "2 3", "9 3 2 3")[k % 4]}
+    parts.append(element("line", class_="value", x1=x.start, x2=x.end, y1=y(value), y2=y(value), **line))
+    if sampled.problem is None:
+        ends = {"y1": y(sampled.low), "y2": y(sampled.high)}
+        parts.append(element("line", class_="whisker", x1=place, x2=place, stroke=colour, **ends))
+    parts.append(element("circle", cx=place, cy=y(value), r=5, fill=colour))
+    return parts
+
+
+def _names(found: Findings, curves: list[Curve | None], y: Scale) -> list[Element]:
+    """Names at the end of the lines, apart from each other."""
+    order = sorted(range(len(found.names)), key=lambda k: y(found.value(found.names[k])))
+    parts, last = [], -1e9
+    for k in order:
+        name = found.names[k]
+        place = max(y(found.value(name)) + 4, last + 16)
+        last = place
+        short = name if len(name) <= 18 else f"{name[:10]}…{name[-7:]}"
+        text = f"{short} {decimal(found.value(name))}" if len(found.names) > 1 else decimal(found.value(name))
+        parts.append(element("text", text, x=WIDTH - RIGHT + 8, y=round(place, 1)))
+    return parts
+
+
+def _colour(k: int) -> str:
+    return f"var(--c{k % COLOURS})"
+
+
+def _said(found: Findings, eps: float) -> str:
+    """What is certain for weights off by so much, in a sentence."""
+    off = f"With weights off by up to {number(100 * eps)} %"
+    if not found.leads:
+        (curve,) = found.curves.values()
+        if curve is None:
+            return f"{found.measure.title} is undefined."
+        at = next(c for c in curve if c.eps == eps)
+        return f"{off}, {found.measure.title} lies between {decimal(at.low)} and {decimal(at.high)}."
+    said = []
+    for (leader, other), lead in found.leads.items():
+        if lead is None:
+            said.append(f"{leader} and {other} cannot be compared")
+        elif eps <= lead.safe:
+            said.append(f"{leader} certainly beats {other}")
+        elif lead.broken is not None and eps >= lead.broken:
+            said.append(f"{other} may do as well as {leader}: there are such weights")
+        else:
+            said.append(f"that {leader} beats {other} is not proved")
+    return f"{off}: {'; '.join(said)}."
+
+
+def heat_map(table: Table, caption: str) -> Element:
+    """Draw the shares of the rows of a large table: a shade per cell, a path per shade."""
+    K = len(table.labels)
+    rows = np.maximum(table.true_sums, np.finfo(float).tiny)
+    level = np.searchsorted(LEVELS, table.w / rows[:, np.newaxis], side="right")
+    paths = []
+    for k in range(1, len(LEVELS) + 1):
+        cells = np.argwhere(level == k)
+        outline = "".join(f"M{b} {a}h1v1h-1z" for a, b in cells.tolist())
+        if outline:
+            paths.append(element("path", d=outline, fill_opacity=round(0.12 + 0.88 * k / len(LEVELS), 2)))
+    label = f"{caption}: shares of each true class, {K} rows and columns"
+    return element("svg", *paths, viewBox=f"0 0 {K} {K}", class_="map", role="img", aria_label=label)

@@ -1,0 +1,105 @@
+"""A report before it has a form: sections of sentences, tables and pictures, for HTML and for Markdown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ..table import Table
+from ..text import number
+from .findings import Findings
+
+CONFUSIONS = 20
+"""Cells in the list of confusions of a table that is too large to be read."""
+
+
+class Mark(NamedTuple):
+    """A small picture beside a number: its place, and what it may be, on a scale."""
+
+    value: float
+    low: float
+    high: float
+    least: float
+    most: float
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of texts and numbers.
+
+    Parameters
+    ----------
+    caption
+        What it is.
+    head, rows
+        Cells; those of the first ``texts`` columns are text.
+    marks
+        A small picture for each row, if there are any.
+    notes
+        Sentences below it.
+    """
+
+    caption: str
+    head: list[str]
+    rows: list[list[str]]
+    texts: int = 1
+    marks: list[Mark | None] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+class Heat(NamedTuple):
+    """A confusion table, to be shown as one."""
+
+    caption: str
+    table: Table
+
+
+class Funnel(NamedTuple):
+    """Both uncertainties of all predictions: intervals, and certified ranges over ε."""
+
+    found: Findings
+
+
+class Items(NamedTuple):
+    """A list of sentences; each may begin with a term."""
+
+    items: list[tuple[str, str]]
+
+
+Block = str | Grid | Heat | Funnel | Items
+
+
+class Section(NamedTuple):
+    """Blocks under a heading; ``level`` 2 is a section of the report, 3 a part of one."""
+
+    title: str
+    blocks: list[Block]
+    level: int = 2
+
+
+class Document(NamedTuple):
+    """The report."""
+
+    title: str
+    summary: str
+    verdict: list[str]
+    sections: list[Section]
+    found: Findings
+
+
+def confusions(table: Table) -> Grid:
+    """The heaviest cells off the diagonal."""
+    K, w = len(table.labels), table.w
+    cells = [divmod(int(i), K) for i in (-w).argsort(axis=None, kind="stable")]
+    wrong = [(a, b) for a, b in cells if a != b and table.n[a, b]]
+    rows = []
+    for a, b in wrong[:CONFUSIONS]:
+        share = 100 * w[a, b] / (table.true_sums[a] or 1.0)
+        rows.append(
+            [str(table.labels[a]), str(table.labels[b]), f"{table.n[a, b]:,}", number(w[a, b]), f"{share:.1f} %"]
+        )
+    more = len(wrong) - len(rows)
+    notes = [f"… and {more:,} lighter ones."] if more > 0 else []
+    return Grid(
+        "The heaviest confusions", ["True", "Predicted", "Rows", "Weight", "Of the class"], rows, 2, notes=notes
+    )

@@ -1,0 +1,162 @@
+"""What a report is made of: everything that is computed of one prediction or of several, once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..errors import InputError, UndefinedMeasureError
+from ..inference import Comparisons, compare
+from ..inference.influence import merged
+from ..labels import Label
+from ..measures import MEASURES
+from ..measures.base import Measure
+from ..measures.request import check_defined, checked_number, named_measure
+from ..robustness import Curve, Radius, Sensitivity, certify, certify_ranking, radius, sensitivity
+from ..sources.progress import bar
+from ..table import Table
+from ..text import number
+from .reading import Pair, read
+from .score import Score
+
+GRID = (0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
+"""Values of ε that are certified for the slider of a page, beside the one that was asked for."""
+
+NODES = 50
+"""Boxes per end of a range: there are many of them, and people see three digits."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was found, by the names of the predictions.
+
+    Parameters
+    ----------
+    measure
+        The one that predictions are compared by.
+    scores
+        Of each prediction, in the order given.
+    curves, sensitivities
+        Certified ranges over ε and whose weights matter; None where the measure is undefined.
+    comparisons
+        All pairs against chance; None for one prediction.
+    leads
+        How far weights may be off before the leader may be overtaken, by each other; None where it is undefined.
+    radii
+        How far weights may be off before a score crosses the threshold, if there is one.
+    eps, threshold
+        What was asked.
+    """
+
+    measure: Measure
+    scores: dict[str, Score]
+    curves: dict[str, Curve | None]
+    sensitivities: dict[str, Sensitivity | None]
+    comparisons: Comparisons | None
+    leads: dict[Pair, Radius | None]
+    radii: dict[str, Radius | None]
+    eps: float
+    threshold: float | None
+
+    @property
+    def names(self) -> list[str]:
+        """Of the predictions, in the order given."""
+        return list(self.scores)
+
+    @property
+    def best_first(self) -> list[str]:
+        """Of the predictions, the highest score first."""
+        return sorted(self.names, key=lambda name: -self.value(name))
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The classes."""
+        return next(iter(self.scores.values())).table.labels
+
+    @property
+    def level(self) -> str:
+        """What intervals are called."""
+        return f"{number(100 * next(iter(self.scores.values())).confidence_level)} % interval"
+
+    def value(self, name: str) -> float:
+        """Score of a prediction."""
+        return float(getattr(self.scores[name], self.measure.name))
+
+    def lead(self, name: str, other: str) -> Radius | None:
+        """How far weights may be off while one beats another, if that was looked for."""
+        return self.leads.get((name, other))
+
+
+def findings(
+    y_true: Any,
+    y_pred: Any,
+    sample_weight: Any,
+    weight: Any,
+    *,
+    measure: Any,
+    eps: float,
+    confidence_level: float,
+    threshold: float | None,
+    cluster: Any,
+    names: Any,
+    progress: bool | None,
+    options: dict[str, Any],
+) -> Findings:
+    """Compute what a report says; the arguments are those of `wmcc.write_report`."""
+    if not 0 <= checked_number(eps, "eps") < 1:
+        raise InputError(f"eps is {eps!r}; expected a share of the weights, at least 0 and below 1, such as 0.1.")
+    eps = float(eps)
+    if measure is not None:
+        named_measure(measure)
+    joints, scores = read(y_true, y_pred, sample_weight, weight, confidence_level, cluster, names, options)
+    chosen = _measure(measure, next(iter(scores.values())).table)
+    order = sorted(scores, key=lambda name: -getattr(scores[name], chosen.name))
+    chances = {pair: compare(joint, chosen, confidence_level, names=pair) for pair, joint in joints.items()}
+    grid = sorted({*GRID, eps})
+    curves: dict[str, Curve | None] = {}
+    sensitivities: dict[str, Sensitivity | None] = {}
+    radii: dict[str, Radius | None] = {}
+    leads: dict[Pair, Radius | None] = {}
+    with bar(progress, "certifying", len(scores) + max(0, len(scores) - 1)) as shown:
+        for name, found in scores.items():
+            table = found.table
+            defined = _defined(chosen, table)
+            curves[name] = certify(table, chosen, grid, nodes=NODES) if defined else None
+            sensitivities[name] = sensitivity(table, chosen) if defined else None
+            if threshold is not None:
+                radii[name] = radius(table, chosen, threshold=threshold, nodes=NODES) if defined else None
+            shown.advance(1)
+        for other in order[1:]:
+            leads[order[0], other] = _lead(joints, (order[0], other), chosen, eps)
+            shown.advance(1)
+    comparisons = Comparisons(tuple(scores), chances) if chances else None
+    return Findings(chosen, scores, curves, sensitivities, comparisons, leads, radii, eps, threshold)
+
+
+def _measure(asked: Any, table: Table) -> Measure:
+    if asked is not None:
+        return named_measure(asked)
+    return MEASURES["mcc" if len(table.labels) == 2 else "ecc"]
+
+
+def _defined(measure: Measure, table: Table) -> bool:
+    try:
+        check_defined(measure, table)
+    except UndefinedMeasureError:
+        return False
+    return True
+
+
+def _lead(joints: Mapping[Pair, Any], pair: Pair, measure: Measure, eps: float) -> Radius | None:
+    """How far weights may be off while the first beats the second."""
+    joint = joints[pair] if pair in joints else joints[pair[1], pair[0]]
+    if isinstance(joint, Mapping):
+        joint = merged(list(joint.values()))
+    if pair not in joints:
+        joint = joint.swapped()
+    try:
+        found: Radius = certify_ranking(joint, measure, eps, names=pair).radius
+    except UndefinedMeasureError:
+        return None
+    return found

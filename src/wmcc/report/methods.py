@@ -1,0 +1,45 @@
+"""How to read a report: formulas, and what is meant by the words."""
+
+from __future__ import annotations
+
+from ..measures import CLASS_MEASURES, MEASURES
+from .findings import Findings
+
+LETTERS = (
+    "C is the table of weights, row = true class, column = predicted class; s its total, r its row sums, q its column "
+    "sums, T the sum of its diagonal. d is the diagonal cell of a class. What divides by zero counts as 0."
+)
+INTERVAL = (
+    "The standard error is √(Σ g²·Σw²) over the cells of the table, with g the slope of the measure; the interval is "
+    "made on the scale of artanh, corrected for skewness and for uneven weights. Rows are taken to be drawn "
+    "independently, with their weights"
+)
+CERTIFIED = (
+    "The smallest and the largest value of the measure over all weights within ±ε of the given ones, each on its own, "
+    "by branch and bound with outward rounding. No such weights lead beyond it."
+)
+COMPARED = [
+    ("p", "Two-sided, and paired: all predictions are of the same rows. Holm's correction for several pairs."),
+    ("Leads up to", "The largest ε for which it was proved that no weights within ±ε let the other do as well."),
+]
+
+
+def methods(found: Findings) -> list[tuple[str, str]]:
+    """Terms and what they mean, formulas included."""
+    shown = [m for m in MEASURES.values() if getattr(next(iter(found.scores.values())), m.name) is not None]
+    formulas = [(m.title, m.formula) for m in shown]
+    of_classes = [(f"{m.title} of a class", m.formula) for m in CLASS_MEASURES.values()]
+    rest = [
+        (found.level.capitalize(), f"{INTERVAL}{_clusters(found)}."),
+        ("Certified range", CERTIFIED),
+        ("Effective rows", "(Σw)² / Σw²: how many rows of equal weight would say as much about a mean."),
+        ("*", "Marks an interval that may hold the true value less often than it says; the warnings say why."),
+    ]
+    if found.comparisons is not None:
+        rest += COMPARED
+    return [("Letters", LETTERS), *formulas, *of_classes, *rest]
+
+
+def _clusters(found: Findings) -> str:
+    count = next(iter(found.scores.values())).cluster_count
+    return "" if count is None else f", in {count:,} clusters within which they need not be"

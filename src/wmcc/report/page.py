@@ -1,0 +1,196 @@
+"""A report as one HTML file: nothing is loaded from anywhere."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from hashlib import sha256
+from importlib.resources import files
+from xml.etree.ElementTree import Element
+
+from ..text import decimal, number
+from .charts import funnel, heat_map
+from .document import Block, Document, Funnel, Grid, Heat, Items, Mark, Section, confusions
+from .elements import Child, element, written
+
+SQUARE = 25
+"""Classes of the largest confusion table that is written in numbers; larger ones are drawn."""
+
+
+def page(document: Document) -> str:
+    """Write the page."""
+    script, style = (_resource(name) for name in ("page.js", "page.css"))
+    # Only this script runs: were a label ever taken for markup, it could still do nothing.
+    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_digest(script)}'"
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", document.title),
+        _raw("style", style),
+    )
+    sections, names = [], []
+    for number_, section in enumerate(document.sections):
+        name = f"s{number_}"
+        sections.append(_section(section, name))
+        names += [(name, section.title)] if section.level == 2 else []
+    links = [element("li", element("a", title, href=f"#{name}")) for name, title in names]
+    body = element(
+        "body",
+        element("a", "To the report", href="#report", class_="skip"),
+        element(
+            "header",
+            element("h1", document.title),
+            element("p", document.summary, class_="summary"),
+            element("nav", element("ul", *links), aria_label="Sections"),
+        ),
+        element("main", _verdict(document), *sections, id="report"),
+        element("footer", element("p", "Made with wmcc; everything on this page was computed when it was made.")),
+        _raw("script", script),
+    )
+    return f"<!DOCTYPE html>\n{written(element('html', head, body, lang='en'))}\n"
+
+
+def _resource(name: str) -> str:
+    return (files(__package__) / name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    return b64encode(sha256(text.encode()).digest()).decode()
+
+
+def _raw(tag: str, text: str, **attributes: str) -> Element:
+    """Return an element whose text is no label but ours, and is written as it is."""
+    made = element(tag, **attributes)
+    made.text = text
+    return made
+
+
+def _verdict(document: Document) -> Element:
+    return element(
+        "section", *(element("p", x) for x in document.verdict), class_="verdict", aria_label="The answer"
+    )  # fmt: skip
+
+
+def _section(section: Section, name: str) -> Element:
+    head = element(f"h{section.level}", section.title, id=name)
+    return element("section", head, *(x for block in section.blocks for x in _block(block)), aria_labelledby=name)
+
+
+def _block(block: Block) -> list[Element]:
+    if isinstance(block, str):
+        return [element("p", block)]
+    if isinstance(block, Grid):
+        return _grid(block)
+    if isinstance(block, Heat):
+        return _heat(block)
+    if isinstance(block, Funnel):
+        return _funnel(block)
+    return [_items(block)]
+
+
+def _items(items: Items) -> Element:
+    if all(not term for term, _ in items.items):
+        return element("ul", *(element("li", text) for _, text in items.items))
+    return element("dl", *(x for term, text in items.items for x in (element("dt", term), element("dd", text))))
+
+
+def _scrolled(caption: str, made: Element) -> Element:
+    """What may be wider than the page, where the keyboard can reach it."""
+    return element("div", made, class_="scroll", tabindex="0", role="region", aria_label=caption)
+
+
+def _grid(grid: Grid) -> list[Element]:
+    kinds = ["text" if k < grid.texts else None for k in range(len(grid.head))]
+    head = [element("th", x, scope="col", class_=kind) for x, kind in zip(grid.head, kinds, strict=True)]
+    head += [element("td")] if grid.marks else []
+    rows = []
+    for number_, row in enumerate(grid.rows):
+        first, *rest = row
+        cells = [element("th", first, scope="row", class_="text")]
+        cells += [element("td", x, class_=kind) for x, kind in zip(rest, kinds[1:], strict=True)]
+        if grid.marks:
+            cells.append(element("td", _mark(grid.marks[number_]), class_="wide"))
+        rows.append(element("tr", *cells))
+    parts = element("caption", grid.caption), element("thead", element("tr", *head)), element("tbody", *rows)
+    return [_scrolled(grid.caption, element("table", *parts)), *_notes(grid.notes)]
+
+
+def _notes(notes: list[str]) -> list[Element]:
+    return [element("p", note, class_="notes") for note in notes]
+
+
+def _mark(mark: Mark | None) -> Element | None:
+    if mark is None:
+        return None
+    span = mark.most - mark.least
+    low, at, high = (f"{100 * (x - mark.least) / span:.1f}" for x in (mark.low, mark.value, mark.high))
+    return element("span", class_="mark", style=f"--low:{low};--at:{at};--high:{high}", aria_hidden="true")
+
+
+def _heat(heat: Heat) -> list[Element]:
+    if len(heat.table.labels) > SQUARE:
+        caption = element("figcaption", f"{heat.caption}: darker is a larger share of the true class.")
+        return [element("figure", heat_map(heat.table, heat.caption), caption), *_grid(confusions(heat.table))]
+    return [_scrolled(heat.caption, _square(heat)), *_notes(["Weight, and below it the number of rows."])]
+
+
+def _square(heat: Heat) -> Element:
+    table = heat.table
+    names = [str(label) for label in table.labels]
+    head = [element("td", "true \\ predicted"), *(element("th", x, scope="col") for x in names)]
+    rows = []
+    for a, name in enumerate(names):
+        total = float(table.true_sums[a]) or 1.0
+        cells: list[Child] = [element("th", name, scope="row", class_="text")]
+        for b in range(len(names)):
+            n, w = int(table.n[a, b]), float(table.w[a, b])
+            inside = (number(w), element("small", f"{n:,}")) if n else ()
+            style = f"--s:{w / total:.3f}" if n else None
+            cells.append(element("td", *inside, class_="right" if a == b else None, style=style))
+        rows.append(element("tr", *cells))
+    parts = element("caption", heat.caption), element("thead", element("tr", *head)), element("tbody", *rows)
+    return element("table", *parts, class_="heat")
+
+
+def _funnel(block: Funnel) -> list[Element]:
+    found, drawn = block.found, funnel(block.found)
+    grid, now = drawn.grid, drawn.grid["now"]
+    slider = element(
+        "div",
+        element("label", "Weights off by up to ", element("span", grid["eps"][now], class_="eps-shown"), for_="eps"),
+        element(
+            "input", type="range", id="eps", min="0", max=len(grid["eps"]) - 1, value=now,
+            aria_valuetext=grid["eps"][now],
+        ),
+        element("output", grid["said"][now], id="eps-now", for_="eps", aria_live="polite"),
+        class_="slider",
+    )  # fmt: skip
+    rows = []
+    for k, (name, band) in enumerate(zip(found.names, grid["bands"], strict=True)):
+        key = element("span", class_="key", style=f"background:var(--c{k % 7})", aria_hidden="true")
+        ranges = band["ranges"][now] if band else "undefined"
+        cells = [element("th", key, name, scope="row", class_="text"), element("td", decimal(found.value(name)))]
+        cells += [element("td", found.scores[name].intervals[found.measure.name].ends)]
+        rows.append(element("tr", *cells, element("td", ranges, id=f"range-{k}")))
+    heads = ["Prediction", found.measure.title, "Other rows"]
+    cells = [element("th", x, scope="col", class_="text" if x == "Prediction" else None) for x in heads]
+    weights = element("th", "Other weights, ", element("span", grid["eps"][now], class_="eps-shown"), scope="col")
+    caption = f"{found.measure.title} and how far it may be off"
+    table = element(
+        "table", element("caption", caption), element("thead", element("tr", *cells, weights)), element("tbody", *rows)
+    )
+    data = json.dumps({name: x for name, x in grid.items() if name != "now"}, ensure_ascii=False)
+    stored = _raw("script", re.sub("[<>&]", lambda x: f"\\u{ord(x[0]):04x}", data), type="application/json", id="grid")
+    figure = element("figure", drawn.picture, element("figcaption", _caption(found.threshold)))
+    return [figure, slider, _scrolled(caption, table), stored]
+
+
+def _caption(threshold: float | None) -> str:
+    text = (
+        "Left: the interval, for other rows. Right: the certified band, for other weights; its darker part ends at ε."
+    )
+    return text if threshold is None else f"{text} Dotted: the threshold {number(threshold)}."

@@ -1,0 +1,84 @@
+"""What a report may be given, and the scores and pairs that come of it: from here on there are only tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import InputTypeError
+from ..inference.interval import naming_cluster
+from ..joint import JointTable
+from ..sources.options import names_a_column
+from ..sources.predictions import checked_names, predictions
+from .score import Score, score
+
+Pair = tuple[str, str]
+Joints = dict[Pair, Any]
+"""The joint table of each pair of predictions, or a dict of them, one per cluster."""
+
+ALONE = "prediction"
+"""What a prediction is called that has no name and needs none."""
+
+
+def read(
+    y_true: Any,
+    y_pred: Any,
+    sample_weight: Any,
+    weight: Any,
+    confidence_level: float,
+    cluster: Any,
+    names: Any,
+    options: dict[str, Any],
+) -> tuple[Joints, dict[str, Score]]:
+    """Return the pairs of predictions, if there are several, and the score of each by its name."""
+    first = next(iter(y_true.values()), None) if isinstance(y_true, Mapping) else y_true
+    if isinstance(first, JointTable):
+        if options or any(x is not None for x in (y_pred, sample_weight, weight, cluster)):
+            raise InputTypeError("a JointTable was given; predictions, weights and options belong to its making.")
+        pair = checked_names(names, None, 2)
+        return _scored({(pair[0], pair[1]): y_true}, pair, confidence_level)
+    columns = y_pred is not None and names_a_column(y_true, y_pred)
+    given = sample_weight if columns else y_pred
+    if _are_several(given, columns):
+        if cluster is not None:
+            options = {**options, "by": cluster}
+        a, b, w = (y_pred, given, None) if columns else (given, None, sample_weight)
+        several = predictions(y_true, a, b, w, weight, options, names)
+        with naming_cluster():
+            made = several.joints()
+        joints = {(several.names[i], several.names[j]): joint for (i, j), joint in made.items()}
+        return _scored(joints, several.names, confidence_level)
+    if names is not None:
+        raise InputTypeError("names= are those of several predictions, and there is one.")
+    name = given if columns and isinstance(given, str) else ALONE
+    if isinstance(given, dict):
+        ((name, given),) = given.items()
+    asked = {"confidence_level": confidence_level, "cluster": cluster, **options}
+    if columns:
+        return {}, {name: score(y_true, y_pred, given, weight, **asked)}
+    return {}, {name: score(y_true, given, sample_weight, weight, **asked)}
+
+
+def _are_several(given: Any, columns: bool) -> bool:
+    """Whether these are predictions, rather than one: a dict or a list of them, or of columns."""
+    if isinstance(given, dict):
+        return len(given) > 1
+    if not isinstance(given, (list, tuple)) or len(given) < 2:
+        return False
+    return columns or not any(isinstance(x, (str, bytes, bool, int)) or not hasattr(x, "__len__") for x in given)
+
+
+def _scored(joints: Joints, names: tuple[str, ...], level: float) -> tuple[Joints, dict[str, Score]]:
+    tables: dict[str, Any] = {}
+    for (a, b), joint in joints.items():
+        for name, side in ((a, "first"), (b, "second")):
+            if name not in tables:
+                tables[name] = _side(joint, side)
+    return joints, {name: score(tables[name], confidence_level=level) for name in names}
+
+
+def _side(joint: Any, side: str) -> Any:
+    """Table of one of the two predictions, or the tables of its clusters."""
+    if isinstance(joint, Mapping):
+        return {key: getattr(one, side) for key, one in joint.items()}
+    return getattr(joint, side)

@@ -1,0 +1,185 @@
+"""What a report says, section by section."""
+
+from __future__ import annotations
+
+from ..inference import Interval
+from ..inference.comparison import probability
+from ..inference.interval import why_unsure
+from ..measures import CLASS_MEASURES, MEASURES
+from ..text import decimal, number
+from .document import Block, Document, Funnel, Grid, Heat, Items, Mark, Section
+from .findings import Findings
+from .made import Made
+from .methods import methods
+from .score import Score
+from .verdict import share, verdict
+
+SHOWN = 10
+"""Cells in the list of those whose weights matter."""
+
+
+def document(found: Findings, made: Made, title: str) -> Document:
+    """Put what was found into sections."""
+    several = found.comparisons is not None
+    sections = [Section("Scores", _scores(found)), Section("Other rows, other weights", _uncertainties(found))]
+    if several:
+        sections.append(Section("Who leads", [_pairs(found)]))
+    for name, score in found.scores.items():
+        parts = [
+            Section("Confusion table", [Heat(_of("True against predicted class", name, several), score.table)], 3),
+            Section("Classes", [_classes(score, _of("Each class against the rest", name, several))], 3),
+            Section("Whose weights matter", _influences(found, name), 3),
+        ]
+        sections += [Section(name if several else "The prediction", []), *parts]
+    sections.append(Section("Weights", _weights(next(iter(found.scores.values())))))
+    sections.append(Section("Warnings", _warnings(found)))
+    sections.append(Section("How to read this", [Items(methods(found))]))
+    sections.append(Section("How it was made", [Items(made.items)]))
+    return Document(title, _summary(found), verdict(found), sections, found)
+
+
+def _of(caption: str, name: str, several: bool) -> str:
+    return f"{caption}, {name}" if several else caption
+
+
+def _summary(found: Findings) -> str:
+    table = next(iter(found.scores.values())).table
+    parts = [f"{table.rows:,} rows", f"{len(table.labels):,} classes", f"total weight {number(table.total)}"]
+    parts += [f"{table.ignored:,} rows ignored"] if table.ignored else []
+    count = len(found.names)
+    return ", ".join([*parts, "one prediction" if count == 1 else f"{count} predictions"])
+
+
+def _scores(found: Findings) -> list[Block]:
+    names = [m for m in MEASURES.values() if all(getattr(s, m.name) is not None for s in found.scores.values())]
+    grids: list[Block] = []
+    if len(found.names) <= 2:
+        head = ["Measure"] + [x for name in found.names for x in (_value_head(found, name), found.level)]
+        rows = [
+            [m.title]
+            + [
+                x
+                for s in found.scores.values()
+                for x in (decimal(getattr(s, m.name)), s.intervals[m.name].ends)
+            ]
+            for m in names
+        ]  # fmt: skip
+        grids.append(Grid("Scores of all rows", head, rows))
+    else:
+        head = ["Prediction", *(m.title for m in names)]
+        values = [[n, *(decimal(getattr(s, m.name)) for m in names)] for n, s in found.scores.items()]
+        spans = [[n, *(s.intervals[m.name].ends for m in names)] for n, s in found.scores.items()]
+        grids += [Grid("Scores of all rows", head, values), Grid(f"{found.level}s", head, spans)]
+    disagreements = (
+        _of(s.disagreement, name, len(found.names) > 1) for name, s in found.scores.items() if s.disagreement
+    )
+    return [*grids, *disagreements]
+
+
+def _value_head(found: Findings, name: str) -> str:
+    return "Value" if len(found.names) == 1 else name
+
+
+def _uncertainties(found: Findings) -> list[Block]:
+    text = (
+        "A score can be off in two ways. Other rows could have been drawn: that is the interval. And the weights may "
+        "not be exact: the band is where the score lies for all weights within ±ε of the given ones, each on its own; "
+        "it is proved, not estimated."
+    )
+    return [text, Funnel(found)]
+
+
+def _pairs(found: Findings) -> Grid:
+    assert found.comparisons is not None
+    several = len(found.comparisons.pairs) > 1
+    head = ["First", "Second", "First − second", found.level, "p", *["p (Holm)"] * several, "The leader leads up to"]
+    rows = []
+    for (a, b), x in found.comparisons.pairs.items():
+        lead = found.lead(a, b) or found.lead(b, a)
+        known = f"±{share(lead.safe)}" if lead is not None else "—"
+        adjusted = found.comparisons.p_adjusted[a, b]
+        rows.append([a, b, decimal(x.difference), x.ends, _p(x.p_value), *[_p(adjusted)] * several, known])
+    notes = ["Reweightings were looked at for the leader and each of the others."] if several else []
+    return Grid(f"Differences of {found.measure.title}", head, rows, 2, notes=notes)
+
+
+def _p(p: float) -> str:
+    return "—" if p != p else probability(p).removeprefix("p ").removeprefix("= ")
+
+
+def _classes(score: Score, caption: str) -> Grid:
+    head = ["Class", "Rows", "Weight", *(m.title for m in CLASS_MEASURES.values()), "Interval of MCC"]
+    found = score.class_intervals["mcc"]
+    rows = []
+    for c, x in zip(score.classes, found, strict=True):
+        positive = " (positive)" * (score.table.positive is not None and c.label == score.table.positive)
+        values = (decimal(getattr(c, name)) for name in CLASS_MEASURES)
+        rows.append([f"{c.label}{positive}", f"{c.n:,}", number(c.weight), *values, x.ends])
+    marks = [_mark(x) for x in found]
+    weak = min((x for x in found if x.problem is None), key=lambda x: x.value, default=None)
+    notes = [f"The weakest is {weak.label}, with an MCC of {decimal(weak.value)}."] if weak and len(rows) > 2 else []
+    unsure = sum(not x.reliable for x in found)
+    notes += (
+        [f"* An interval that cannot be relied on, or none: {unsure:,} of {len(rows):,} classes."] if unsure else []
+    )
+    return Grid(caption, head, rows, marks=marks, notes=notes)
+
+
+def _mark(x: Interval) -> Mark | None:
+    return None if x.problem else Mark(x.value, x.low, x.high, -1.0, 1.0)
+
+
+def _influences(found: Findings, name: str) -> list[Block]:
+    known = found.sensitivities[name]
+    if known is None:
+        return [f"{found.measure.title} is undefined here."]
+    shown = known.cells[:SHOWN]
+    most = max((abs(c.effect) for c in shown), default=0.0) or 1.0
+    rows = [
+        [str(c.true), str(c.pred), f"{c.n:,}", number(c.weight), f"{c.effect:+.4f}", _share(c.share, 1.0)]
+        for c in shown
+    ]
+    marks: list[Mark | None] = [Mark(c.effect, min(c.effect, 0.0), max(c.effect, 0.0), -most, most) for c in shown]
+    head = ["True", "Predicted", "Rows", "Weight", "Effect", "Share"]
+    more = len(known.cells) - len(shown)
+    notes = [f"… and {more:,} more cells."] if more > 0 else []
+    text = (
+        f"Effect: how {found.measure.title} would move if the weights in a cell were 100 % larger, to first order. "
+        f"If all weights are off by a small ε, each on its own, it moves by up to {number(known.slope_relative, 3)} ε."
+    )
+    caption = _of("Cells, those whose weights matter most first", name, found.comparisons is not None)
+    return [text, Grid(caption, head, rows, 2, marks, notes)]
+
+
+def _weights(score: Score) -> list[Block]:
+    known = score.diagnosis
+    total = known.weight or 1.0
+    rows = [
+        [str(c.label), f"{c.n:,}", _share(c.n, known.n), number(c.weight), _share(c.weight, total), number(c.n_eff, 4)]
+        for c in known.classes
+    ]
+    head = ["True class", "Rows", "Share of rows", "Weight", "Share of weight", "Effective rows"]
+    text = (
+        f"{known.n:,} rows are worth {number(known.n_eff, 4)} of equal weight: uneven weights multiply variances by "
+        f"{number(known.design_effect, 3)}. The heaviest row holds {_share(known.heaviest_row, 1.0)} of the weight."
+    )
+    marks: list[Mark | None] = [Mark(c.weight / total, 0.0, c.weight / total, 0.0, 1.0) for c in known.classes]
+    return [text, Grid("What the weights leave of each true class", head, rows, marks=marks)]
+
+
+def _share(x: float, of: float) -> str:
+    return f"{100 * x / of:.1f} %"
+
+
+def _warnings(found: Findings) -> list[Block]:
+    said = []
+    for name, score in found.scores.items():
+        of = f"{name}: " if found.comparisons is not None else ""
+        said += [("", f"{of}{warning.removeprefix('* ')}") for warning in score.warnings]
+    if found.comparisons is not None:
+        titled = {" − ".join(pair): x for pair, x in found.comparisons.pairs.items()}
+        said += [("", warning.removeprefix("* ")) for warning in why_unsure(titled)]
+    for name, curve in found.curves.items():
+        if curve is None:
+            said.append(("", f"{name}: {found.measure.title} is undefined, and counts as 0."))
+    return [Items(said)] if said else ["There are none."]

@@ -1,0 +1,106 @@
+"""The answer of a report, in a sentence or two that hold."""
+
+from __future__ import annotations
+
+from math import floor, log10
+from typing import Any
+
+from ..inference.comparison import probability
+from ..robustness import Radius
+from ..text import decimal, number
+from .findings import Findings
+
+
+def share(x: float) -> str:
+    """Write a share in per cent, rounded down to two digits, so that what is said of it is not too much.
+
+    Examples
+    --------
+    >>> share(0.8999), share(0.06747), share(0.0)
+    ('89 %', '6.7 %', '0 %')
+    """
+    if not x > 0:
+        return "0 %"
+    x *= 100
+    places = max(0, 1 - floor(log10(x)))
+    scale = 10**places
+    return f"{number(floor(x * scale * (1 + 1e-12)) / scale)} %"
+
+
+def verdict(found: Findings) -> list[str]:
+    """What was found: a sentence to begin with, and more if there is more."""
+    if found.comparisons is None:
+        return _of_one(found)
+    leader, second, *others = found.best_first
+    sentences = [_of_two(found, leader, second)]
+    if others:
+        sentences.append(_of_others(found, leader, [second, *others]))
+    return sentences + _thresholds(found)
+
+
+def _of_one(found: Findings) -> list[str]:
+    ((name, score),) = found.scores.items()
+    title, value, curve = found.measure.title, decimal(found.value(name)), found.curves[name]
+    sampled = score.intervals[found.measure.name]
+    rows = f"{decimal(sampled.low)} to {decimal(sampled.high)} if other rows had been drawn"
+    rows += f" ({found.level}{', not to be relied on: see the warnings' * bool(sampled.warnings)})"
+    rows = f"how far other rows could move it is not known, since {sampled.problem}" if sampled.problem else rows
+    if curve is None:
+        return [f"{title} is undefined here, and counts as {value}: {sampled.problem or 'it divides by zero'}."]
+    at = next(c for c in curve if c.eps == found.eps)
+    weights = f"{decimal(at.low)} to {decimal(at.high)} for any reweighting up to ±{number(100 * at.eps)} %"
+    return [f"{title} is {value}: {rows}, and {weights}.", *_thresholds(found)]
+
+
+def _of_two(found: Findings, leader: str, other: str) -> str:
+    high, low = decimal(found.value(leader)), decimal(found.value(other))
+    scores = f"{high} against {low} in {found.measure.title}"
+    if found.value(leader) == found.value(other):
+        return f"{leader} and {other} score the same: {high} in {found.measure.title}."
+    chance, p = _chance(found, leader, other)
+    lead = found.lead(leader, other)
+    if found.curves[leader] is None or found.curves[other] is None or lead is None:
+        return f"{leader} and {other} cannot be compared: {found.measure.title} is undefined for one of them."
+    if chance.problem:
+        return (
+            f"{leader} leads {other}, {scores}; {_holds(lead)}. Whether chance did it is not known: {chance.problem}."
+        )
+    said = probability(p) + (" (not to be relied on: see the warnings)" if chance.warnings else "")
+    if p < 1 - chance.confidence_level:
+        return f"{leader} beats {other}, {scores}; {_holds(lead)}, and {said}."
+    return f"{leader} leads {other}, {scores}, but chance could have done it: {said}. For these rows, {_holds(lead)}."
+
+
+def _chance(found: Findings, leader: str, other: str) -> tuple[Any, float]:
+    """Comparison of a pair, and its p-value corrected for the number of pairs."""
+    assert found.comparisons is not None
+    pairs = found.comparisons.pairs
+    pair = (leader, other) if (leader, other) in pairs else (other, leader)
+    return pairs[pair], found.comparisons.p_adjusted[pair]
+
+
+def _holds(lead: Radius) -> str:
+    if not lead.safe > 0:
+        return "no reweighting is known to be too small to turn it"
+    return f"this holds for any reweighting up to ±{share(lead.safe)}"
+
+
+def _of_others(found: Findings, leader: str, others: list[str]) -> str:
+    apart = [x for x in others if found.comparisons is not None and found.comparisons.told_apart(leader, x)]
+    leads = [found.lead(leader, x) for x in others]
+    safe = min((lead.safe for lead in leads if lead is not None), default=0.0)
+    against = "all others" if len(apart) == len(others) else _listed(apart) if apart else "none of the others"
+    return f"{leader} is told apart from {against}; it leads all for any reweighting up to ±{share(safe)}."
+
+
+def _thresholds(found: Findings) -> list[str]:
+    said = []
+    for name, lead in found.radii.items():
+        if lead is not None:
+            of = "" if found.comparisons is None else f"{name}: "
+            said.append(f"{of}{lead.statement} for any reweighting up to ±{share(lead.safe)}.")
+    return said
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

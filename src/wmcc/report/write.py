@@ -1,0 +1,126 @@
+"""`write_report`: from predictions to a page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from ..errors import InputError
+from ..whole import check, write
+from .findings import findings
+from .made import made
+from .markdown import markdown
+from .page import page
+from .record import report_json
+from .sections import document
+
+Format = Literal["html", "markdown", "json"]
+ENDINGS: Mapping[str, Format] = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json"}
+
+
+def write_report(
+    path: Any,
+    y_true: Any,
+    y_pred: Any = None,
+    sample_weight: Any = None,
+    weight: Any = None,
+    *,
+    measure: Any = None,
+    eps: float = 0.1,
+    threshold: float | None = None,
+    confidence_level: float = 0.95,
+    cluster: Any = None,
+    names: Any = None,
+    title: str | None = None,
+    format: Format | None = None,  # noqa: A002
+    command: str | None = None,
+    progress: bool | None = None,
+    **options: Any,
+) -> str:
+    """Write a page about one prediction or several, to be looked at and sent on: one file that loads nothing.
+
+    The answer in a sentence; then scores, both uncertainties with a slider for ε, comparisons, confusion tables,
+    classes, weights, warnings, formulas, and how it was made::
+
+        write_report("report.html", y_true, y_pred, area)
+        write_report("report.html", y_true, {"forest": a, "net": b}, area)
+        write_report("report.html", frame, "label", ["forest", "net"], "area", cluster="scene")
+        write_report("report.html", "parcels.csv", "label", "net", "area")
+
+    Parameters
+    ----------
+    path
+        Where to write: ``.html``, ``.md`` or ``.json``. The file is there as a whole, or as it was before.
+    y_true, y_pred, sample_weight, weight, **options
+        What `wmcc.score` takes, for one prediction; for several a dict or list stands in its place. Or a
+        `wmcc.JointTable`, or a dict of tables or joint tables, one per cluster.
+    measure
+        What predictions are compared by: a measure, or its name; by default MCC for two classes and ECC for more.
+    eps
+        How far weights may be off, as a share of themselves, where the slider stands at first.
+    threshold
+        A score that is asked to be kept: the report says for which weights it is.
+    confidence_level, cluster
+        As in `wmcc.interval`.
+    names
+        What to call several predictions.
+    title
+        Of the page.
+    format
+        ``"html"``, ``"markdown"`` or ``"json"``, where the name of the file does not say so.
+    command
+        What to show as the command that made the report.
+    progress
+        Whether to show a bar; by default on a terminal.
+
+    Returns
+    -------
+    str
+        The path.
+
+    Examples
+    --------
+    >>> import os, tempfile, wmcc
+    >>> from wmcc.demo import make_map
+    >>> land, folder = make_map(200), tempfile.mkdtemp()
+    >>> path = os.path.join(folder, "report.html")
+    >>> predictions = {"A": land.careless_with_small, "B": land.careless_with_large}
+    >>> os.path.basename(wmcc.write_report(path, land.truth, predictions, land.area))
+    'report.html'
+    """
+    out = str(os.fspath(path))
+    form: str | None = format or ENDINGS.get(os.path.splitext(out)[1].lower())
+    if form is None or form not in ENDINGS.values():
+        raise InputError(
+            f"the report {out!r} has no ending that says its format; expected {', '.join(ENDINGS)}.",
+            "name it report.html, or give format='html', 'markdown' or 'json'.",
+        )
+    check(out)
+    asked = {
+        "measure": measure, "eps": eps, "threshold": threshold, "confidence_level": confidence_level,
+        "cluster": cluster, "names": names, "progress": progress,
+    }  # fmt: skip
+    write(out, report(form, (y_true, y_pred, sample_weight, weight), asked, options, title, command))
+    return out
+
+
+def report(
+    form: str,
+    data: tuple[Any, Any, Any, Any],
+    asked: dict[str, Any],
+    options: dict[str, Any],
+    title: str | None = None,
+    command: str | None = None,
+) -> str:
+    """Return the text of a report; ``data`` are the first four arguments of `write_report`, ``asked`` by name."""
+    found = findings(*data, **asked, options=options)
+    how = made(command, data[0], {name: score.table for name, score in found.scores.items()})
+    built = document(found, how, title or _title(found.names))
+    if form == "json":
+        return report_json(built, how)
+    return page(built) if form == "html" else markdown(built)
+
+
+def _title(names: list[str]) -> str:
+    return "Report on a classifier" if len(names) == 1 else f"Comparison of {len(names)} classifiers"
