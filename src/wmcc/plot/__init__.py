@@ -3,4 +3,11 @@
 Each function draws what other parts of wmcc computed, into ``ax`` if it is given, and returns the axes.
 """
 
-__all__: list[str] = []
+from .classes import classes
+from .confusion import confusion
+from .forest import forest
+from .funnel import funnel
+from .influence import influence
+from .weights import weights
+
+__all__ = ["classes", "confusion", "forest", "funnel", "influence", "weights"]
