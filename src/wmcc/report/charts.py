@@ -92,9 +92,12 @@ def _scores(found: Findings, curves: list[Curve | None], sampled: list[Interval]
 
 
 def _band(curve: Curve, x: Scale, y: Scale) -> dict[str, list[str]]:
+    """Outline of the band, a step for each ε: between two of them only the wider range is proved."""
+    at = [x(c.eps) for c in curve]
+    before = [at[0], *at]
     return {
-        "upper": [f"{x(c.eps)},{y(c.high)}" for c in curve],
-        "lower": [f"{x(c.eps)},{y(c.low)}" for c in curve],
+        "upper": [f"{before[k]},{y(c.high)} {at[k]},{y(c.high)}" for k, c in enumerate(curve)],
+        "lower": [f"{at[k]},{y(c.low)} {before[k]},{y(c.low)}" for k, c in enumerate(curve)],
         "ranges": [f"{decimal(c.low)} to {decimal(c.high)}" for c in curve],
     }
 

@@ -146,6 +146,9 @@ def radius(
 Test = Callable[[float, bool], tuple[bool, End | None]]
 """From ε to whether the statement certainly holds, and a witness if it certainly does not; True for a quick look."""
 
+SMALLEST = 1e-15
+"""Share of the largest ε below which a radius is taken to be 0: weights are not known better than to their rounding."""
+
 QUICK = 1
 """Boxes looked at for a witness alone."""
 
@@ -177,7 +180,7 @@ def bracket(
     broken, witness = None, test(top, True)[1]
     if witness is not None:
         broken, unbroken = top, 0.0
-        while broken - unbroken > tolerance / 2 * broken:
+        while broken - unbroken > tolerance / 2 * broken and broken > SMALLEST * top:
             middle = _between(unbroken, broken)
             found = test(middle, True)[1]
             if found is not None:
@@ -189,7 +192,7 @@ def bracket(
         if test(top, False)[0]:
             return top, None, None
         unsafe = top
-    while unsafe - safe > tolerance * unsafe:  # type: ignore[operator]
+    while unsafe - safe > tolerance * unsafe and unsafe > SMALLEST * top:  # type: ignore[operator]
         middle = unsafe * (1 - back) if safe == 0.0 and back < 1 else _between(safe, unsafe)  # type: ignore[arg-type, operator]
         ok, found = test(middle, False)
         if ok:
