@@ -3,13 +3,14 @@
 import sys
 from collections.abc import Callable
 from os.path import splitext
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from . import options as o
 from . import output
 from .data import takes_data, takes_predictions
+from .experiment import Folder, takes_experiment
 from .guard import guarded
 
 if TYPE_CHECKING:
@@ -360,6 +361,25 @@ def sample(out: o.Out = None, traceback: o.Traceback = False) -> None:
 
     output.check(out)
     output.emit((files("wmcc") / "data" / "parcels.csv").read_text(encoding="utf-8"), out)
+
+
+@app.command(
+    epilog="""\b
+Examples:
+  $ wmcc reproduce --repetitions 10 --out figures
+  $ wmcc reproduce --n 90 --classes 4 --weights 1,10 --matches chance --seed 7 --repetitions 10 --out others"""
+)
+@guarded
+@takes_experiment
+def reproduce(options: dict[str, Any], out: Folder = "figures", traceback: o.Traceback = False) -> None:
+    """Reproduce the paper's figures, and judge what it says about them.
+
+    Both figures of its Section 5 as PNG, SVG and CSV, and its sentences about them with a verdict from the numbers.
+    The same seed gives the same numbers on any machine. Needs matplotlib: pip install 'wmcc[plot]'.
+    """
+    from . import reproduction
+
+    _show(reproduction.blocks(reproduction.reproduced(out, **options), out), o.Format.table, None)
 
 
 def _format(given: o.Format | None, out: str | None, default: o.Format) -> o.Format:

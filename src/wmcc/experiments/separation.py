@@ -54,7 +54,7 @@ class Trace:
         name = MEASURES[self.measure].title.partition(" (")[0]
         if not self.weighted:
             return name
-        return f"W{name}" if name.isupper() else f"Weighted {name[0].lower()}{name[1:]}"
+        return f"W{name}" if name.isupper() else f"{name}, weighted"
 
 
 @dataclass(frozen=True, repr=False)

@@ -65,8 +65,8 @@ def verdicts(first: Separation, second: Separation) -> tuple[Verdict, ...]:
     >>> for x in verdicts(separation(), separation(3))[:3]:
     ...     print(f"{x.verdict}: {x.sentence}")
     holds: the standard (unweighted) measures fail to distinguish such good predictions
-    holds: our weighted measures clearly rank as higher those predictions that perform better on the more important
-    holds: the last third of the sample, with weights set to 10000, drives the value of WMCC
+    holds: weighted measures clearly rank as higher those predictions that perform better on the more important …
+    holds: the last third of the sample, the portion with weights set to 10000, drives the value of WMCC
     """
     for found in (first, second):
         if not {0.0, 0.5, 1.0} <= set(found.design.p) or len(found.starts) < 2:
@@ -85,19 +85,19 @@ def _judged(first: Separation, second: Separation) -> Iterator[Verdict]:
     )
     yield _verdict(
         "1, 2",
-        "our weighted measures clearly rank as higher those predictions that perform better on the more important",
+        "weighted measures clearly rank as higher those predictions that perform better on the more important …",
         f"at p = 1 means are more than {NEAR:g} higher where the section is heaviest than where it is lightest",
         *_ranked([(x, x.trace(1.0, m)) for x in (first, second) for m in x.design.measures]),
     )
     yield _verdict(
         "1",
-        "the last third of the sample, with weights set to 10000, drives the value of WMCC",
-        f"at p = 0 and 1, but for {NEAR:.0%}, the mean changes only while the section enters the heaviest part",
+        "the last third of the sample, the portion with weights set to 10000, drives the value of WMCC",
+        f"at p = 0 and 1, but for {100 * NEAR:g} %, the mean changes only while the section enters the heaviest part",
         *_driven(first, [first.trace(p, "mcc") for p in (0.0, 1.0)]),
     )
     yield _verdict(
         "1",
-        "when p = 0.5 for the entire sample, a value of 0 is expected for both MCC and WMCC",
+        "when … p = 0.5 for the entire sample vector c, a value of 0 is expected for both MCC and WMCC",
         "no mean is further from 0 than chance allows",
         *_zero(first, [first.trace(0.5, "mcc", weighted) for weighted in (False, True)]),
     )
@@ -109,27 +109,34 @@ def _judged(first: Separation, second: Separation) -> Iterator[Verdict]:
     )
     yield _verdict(
         "1",
-        "each WMCC graph lingers close to 0 until the starting index of the section passes 50",
+        "each graph lingers close to 0 until the starting index of the section with proportion p passes 50",
         f"means are within {NEAR:g} of 0 at all starts without an observation of the heaviest part",
         *_lingers(first, [first.trace(p, "mcc") for p in (0.0, 0.5, 1.0)]),
     )
     yield _verdict(
-        "1, 2",
-        "passes 50: when at least half of this segment lies in the portion with the highest weights",
+        "1",
+        "passes 50—when at least half of this segment lies in the portion of c with the highest weights",
         "half of the section lies there at the start where WMCC at p = 1 leaves its level beyond chance",
         *_half(first, first.trace(1.0, "mcc")),
     )
     yield _verdict(
         "1",
-        "for p = 0 WMCC ranks worse (closer to −1) the predictions that misclassify the highly weighted",
+        "for p = 0, WMCC ranks worse (values closer to −1) the predictions that misclassify the highly weighted …",
         f"the mean is within {NEAR:g} of −1 where the section is heaviest",
         *_bottom(first, first.trace(0.0, "mcc")),
     )
     yield _verdict(
         "2",
-        "as in the binary case, the effect is evident by the change in the graphs at index 50",
+        "the effect of the weights is evident by the change in the graphs at index value 50",
         f"weighted means at p = 0 and 1 are within {NEAR:g} of a level before the heaviest part, and leave it after",
         *_changes(second, [second.trace(p, m) for p in (0.0, 1.0) for m in second.design.measures]),
+    )
+    heavier = second.trace(1.0, second.design.measures[0])
+    yield _verdict(
+        "2",
+        "… at index value 50, as more than half of the section matching at proportion p has heavier weights",
+        f"half of it has the heaviest at the start where {heavier.title} at p = 1 leaves its level beyond chance",
+        *_half(second, heavier),
     )
     yield _verdict(
         "2",
@@ -139,7 +146,7 @@ def _judged(first: Separation, second: Separation) -> Iterator[Verdict]:
     )
     yield _verdict(
         "2",
-        "the values of WECC, WMPC1 and WMPC2 are almost identical",
+        "for the given samples the values of WECC, WMPC1, and WMPC2 are almost identical",
         f"at no start do their means differ by more than {SAME:g}",
         *_identical(second),
     )
@@ -254,8 +261,10 @@ def _half(found: Separation, one: Trace) -> tuple[Answers, str]:
     left = next((i + step for i in range(deep, edge - step, -step) if not beyond[i]), edge)
     where = f"from start {found.starts[edge]} none of it, half of it from {found.starts[int(np.argmax(share >= 0.5))]}"
     if not beyond[deep]:
-        return [None], f"{where}; WMCC does not leave its level beyond chance"
-    return [bool(share[left] >= 0.5)], f"{where}; WMCC leaves its level at {found.starts[left]}, with {share[left]:.0%}"
+        return [None], f"{where}; {one.title} does not leave its level beyond chance"
+    return [bool(share[left] >= 0.5)], (
+        f"{where}; {one.title} leaves its level at {found.starts[left]}, with {100 * share[left]:.0f} % of it"
+    )
 
 
 def _bottom(found: Separation, one: Trace) -> tuple[Answers, str]:
@@ -290,7 +299,7 @@ def _signs(first: Separation, second: Separation) -> tuple[Answers, str]:
         se = np.array([second.trace(p, m, False).se for m in second.design.measures])
         answers.append(bool((means >= 0).all()))
         k, at = np.unravel_index(np.argmin(means), means.shape)
-        name = second.trace(p, second.design.measures[k]).title.removeprefix("W")
+        name = second.trace(p, second.design.measures[k], False).title
         text = f"at p = {p:g} the lowest is {name} {means[k, at]:.4f} ± {se[k, at]:.4f}"
         if not answers[-1]:
             errors, limit = _errors(np.minimum(means, 0), se), _limit(second, means.size)

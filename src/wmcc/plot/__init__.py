@@ -3,4 +3,6 @@
 Each function draws what other parts of wmcc computed, into ``ax`` if it is given, and returns the axes.
 """
 
-__all__: list[str] = []
+from .separation import separation
+
+__all__ = ["separation"]
