@@ -366,8 +366,7 @@ def sample(out: o.Out = None, traceback: o.Traceback = False) -> None:
 @app.command(
     epilog="""\b
 Examples:
-  $ wmcc reproduce --repetitions 10 --out figures
-  $ wmcc reproduce --n 90 --classes 4 --weights 1,10 --matches chance --seed 7 --repetitions 10 --out others"""
+  $ wmcc reproduce --repetitions 20 --out figures"""
 )
 @guarded
 @takes_experiment

@@ -286,7 +286,7 @@ def _changes(found: Separation, traces: list[Trace]) -> tuple[Answers, str]:
         moved = (one.mean[deep] - level) * (1 if one.p == 1 else -1)
         answers.append(_above(moved - NEAR, _limit(found, 1) * one.se[deep]))
     ends = [f"{one.mean[deep]:.3f} ({one.title}, p = {one.p:g})" for one in traces]
-    before = f"levels {min(levels):.3f} to {max(levels):.3f}, not 0; at most {max(off):.3f} from them {_starts(found)}"
+    before = f"levels {min(levels):.3f} to {max(levels):.3f}; at most {max(off):.3f} from them {_starts(found)}"
     return answers, f"{before}; then to {', '.join(ends)}"
 
 
