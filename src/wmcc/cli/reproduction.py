@@ -65,7 +65,7 @@ def verdicts_markdown(judged: tuple[Verdict, ...]) -> str:
 
 def blocks(judged: tuple[Verdict, ...], folder: str) -> list[Block]:
     """The table of verdicts, the numbers behind them, and where the files are."""
-    rows = [[f"{k}", x.figure, x.verdict, x.sentence] for k, x in enumerate(judged, 1)]
-    listed = Block(head=["", "Figure", "Verdict", "The paper"], rows=rows, texts=4)
+    rows = [[f"{k}. {x.sentence}", x.figure, x.verdict] for k, x in enumerate(judged, 1)]
+    listed = Block(head=["The paper", "Figure", "Verdict"], rows=rows)
     numbers = Block("Found (± is one standard error)", notes=[f"{k}. {x.found}." for k, x in enumerate(judged, 1)])
     return [listed, numbers, Block(f"{len(NAMES)} files are in {folder}: {', '.join(NAMES)}.")]

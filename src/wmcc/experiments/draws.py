@@ -113,7 +113,8 @@ def _moved(design: Design, t: IntArray, c: tuple[IntArray, IntArray], w: FloatAr
         change[0, there[leaves], at] += whole[leaves]
         change[1, t[enters], at] = gain[enters]
         change[1, t[leaves], at] -= gain[leaves]
-        sums = np.cumsum(change, axis=-1) + sums[..., -1:]
+        change[..., :1] += sums[..., -1:]
+        sums = np.cumsum(change, axis=-1, out=change)
         q, d = sums.astype(np.float64)
         yield Margins(slice(a, b), w.sum(), r[:, np.newaxis], q, d)
 

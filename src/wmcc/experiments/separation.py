@@ -22,8 +22,10 @@ from .draws import margins
 BAND = (0.05, 0.95)
 """Shares of single predictions that lie below the ends of a band."""
 
-LONG = 1 << 24  # labels and tables beyond which there is a progress bar
-SMALL = 1 << 14  # labels of a repetition that are not worth a thread
+AT_ONCE = 1 << 19  # measures that are summarized at once
+KEPT = (1 << 25) - (1 << 13)  # bytes: glibc learns from blocks of up to 32 MiB
+LONG = 1 << 24  # labels, or margins, beyond which there is a progress bar
+SMALL = 1 << 14  # those of a repetition that are not worth a thread
 
 
 @dataclass(frozen=True, repr=False)
@@ -172,14 +174,28 @@ def separation(
     design = checked(
         classes, measures, n, section, p, p0, weights, repetitions, matches, mismatch, truth, seed
     )  # fmt: skip
-    work = design.repetitions * len(design.starts) * (1 if design.matches == "shared" else design.n)
     traces, apart = list[Trace](), {}
-    with bar(progress if work >= LONG else False, "predictions", len(design.p) * design.repetitions) as shown:
+    with bar(
+        progress if _work(design) * design.repetitions >= LONG else False,
+        "predictions",
+        len(design.p) * design.repetitions,
+    ) as shown:
         for share in design.p:
-            for weighted, values in enumerate(_values(design, share, shown)):
-                apart[share, bool(weighted)] = np.ptp(values, axis=0).max(axis=0)
-                traces += [_trace(share, m, bool(weighted), x) for m, x in zip(design.measures, values, strict=True)]
+            for weighted, (*numbers, between) in enumerate(_summaries(design, share, shown)):
+                apart[share, bool(weighted)] = between
+                for name, *own in zip(design.measures, *numbers, strict=True):
+                    traces.append(Trace(share, name, bool(weighted), *own))
     return Separation(design, design.starts, tuple(traces), apart)
+
+
+def _work(design: Design) -> int:
+    """Labels that are drawn in a repetition, or margins that are moved."""
+    return len(design.starts) * (design.classes if design.matches == "shared" else design.n)
+
+
+def _summaries(design: Design, p: float, shown: Progress) -> list[list[FloatArray]]:
+    """What is told of all single predictions, without weights and with them; then they are forgotten."""
+    return [_summary(values) for values in _values(design, p, shown)]
 
 
 def _values(design: Design, p: float, shown: Progress) -> FloatArray:
@@ -194,17 +210,29 @@ def _values(design: Design, p: float, shown: Progress) -> FloatArray:
                 for row, name in zip(values, design.measures, strict=True):
                     row[m.starts] = MEASURES[name].near(shares)
 
+    # glibc gives memory back and asks for it again at once, and page faults are half of the time, until it has seen a
+    # block of this size freed.
+    np.empty(KEPT, dtype=np.uint8)
+    every = range(design.repetitions)
     with ExitStack() as stack:
-        every, small = range(design.repetitions), design.classes * design.n < SMALL
-        for _ in map(repetition, every) if small else in_threads(repetition, len(every), stack):
+        for _ in map(repetition, every) if _work(design) < SMALL else in_threads(repetition, len(every), stack):
             shown.advance(1)
     return out
 
 
-def _trace(p: float, measure: str, weighted: bool, values: FloatArray) -> Trace:
-    R = len(values)
-    mean = values.mean(axis=0)
-    se = np.sqrt(np.square(values - mean).sum(axis=0) / (R - 1) / R)
+def _summary(values: FloatArray) -> list[FloatArray]:
+    """Mean, standard error, low and high of each measure by start; and how far two measures are apart at most."""
+    M, R, S = values.shape
+    step = max(1, AT_ONCE // (M * R))
     ends = [max(1, ceil(share * R)) - 1 for share in BAND]
-    low, high = np.partition(values.T.copy(), ends, axis=1)[:, ends].T
-    return Trace(p, measure, weighted, mean, se, low.copy(), high.copy())
+
+    def block(number: int) -> tuple[FloatArray, ...]:
+        own = values[:, :, number * step : (number + 1) * step]
+        mean = own.mean(axis=1)
+        se = np.sqrt(np.square(own - mean[:, np.newaxis]).sum(axis=1) / (R - 1) / R)
+        low, high = np.sort(own, axis=1)[:, ends].swapaxes(0, 1)
+        return mean, se, low, high, np.ptp(own, axis=0).max(axis=0)
+
+    with ExitStack() as stack:
+        blocks = list(in_threads(block, ceil(S / step), stack))
+    return [np.concatenate(parts, axis=-1) for parts in zip(*blocks, strict=True)]

@@ -98,7 +98,7 @@ def _judged(first: Separation, second: Separation) -> Iterator[Verdict]:
     yield _verdict(
         "1",
         "when … p = 0.5 for the entire sample vector c, a value of 0 is expected for both MCC and WMCC",
-        "no mean is further from 0 than chance allows",
+        f"no mean is further from 0 than chance allows, and all are within {NEAR:g} of it",
         *_zero(first, [first.trace(0.5, "mcc", weighted) for weighted in (False, True)]),
     )
     yield _verdict(
@@ -116,7 +116,7 @@ def _judged(first: Separation, second: Separation) -> Iterator[Verdict]:
     yield _verdict(
         "1",
         "passes 50—when at least half of this segment lies in the portion of c with the highest weights",
-        "half of the section lies there at the start where WMCC at p = 1 leaves its level beyond chance",
+        f"until half of it lies there WMCC at p = 1 is within {NEAR:g} of its level, and not beyond chance from it",
         *_half(first, first.trace(1.0, "mcc")),
     )
     yield _verdict(
@@ -135,7 +135,7 @@ def _judged(first: Separation, second: Separation) -> Iterator[Verdict]:
     yield _verdict(
         "2",
         "… at index value 50, as more than half of the section matching at proportion p has heavier weights",
-        f"half of it has the heaviest at the start where {heavier.title} at p = 1 leaves its level beyond chance",
+        f"the same, with {heavier.title} at p = 1 and the heaviest weights",
         *_half(second, heavier),
     )
     yield _verdict(
@@ -232,7 +232,8 @@ def _zero(found: Separation, traces: list[Trace]) -> tuple[Answers, str]:
         f"{one.title} {one.mean.min():.3f} to {one.mean.max():.3f}, {x:.1f} standard errors"
         for one, x in zip(traces, errors, strict=True)
     ]
-    return [x <= limit for x in errors], f"{'; '.join(texts)} (limit {limit:.1f})"
+    answers = [x <= limit and _near(found, one.mean, one.se) for one, x in zip(traces, errors, strict=True)]
+    return answers, f"{'; '.join(texts)} (limit {limit:.1f})"
 
 
 def _varies(found: Separation, plain: Trace, weighted: Trace) -> tuple[Answers, str]:
@@ -262,9 +263,12 @@ def _half(found: Separation, one: Trace) -> tuple[Answers, str]:
     where = f"from start {found.starts[edge]} none of it, half of it from {found.starts[int(np.argmax(share >= 0.5))]}"
     if not beyond[deep]:
         return [None], f"{where}; {one.title} does not leave its level beyond chance"
-    return [bool(share[left] >= 0.5)], (
-        f"{where}; {one.title} leaves its level at {found.starts[left]}, with {100 * share[left]:.0f} % of it"
-    )
+    early = share < 0.5
+    # What leaves early is seen to; what is not seen to leave early may have.
+    answer = bool(share[left] >= 0.5) and _near(found, (one.mean - _level(found, one))[early], one.se[early])
+    return [
+        answer
+    ], f"{where}; {one.title} leaves its level at {found.starts[left]}, with {100 * share[left]:.0f} % of it"
 
 
 def _bottom(found: Separation, one: Trace) -> tuple[Answers, str]:
