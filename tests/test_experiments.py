@@ -123,6 +123,14 @@ def test_truths():
     assert abs(share - 1 / 7).max() < 5 * np.sqrt(1 / 7 / 70_000)
 
 
+def test_weights_of_parts_and_of_observations():
+    assert design(n=10, weights=(1, 2, 3)).weights == (1,) * 4 + (2,) * 3 + (3,) * 3
+    assert design(n=3, weights=np.array([5.0, 0.0, 7.0])).weights == (5, 0, 7)
+    thirds = design(2, n=150)
+    assert (thirds.heaviest > 0).tolist() == [False] * 51 + [True] * 50
+    assert thirds.heaviest[[75, 100]].tolist() == [0.5, 1.0]
+
+
 # ---- the same numbers everywhere -------------------------------------------------------------------
 
 
@@ -287,10 +295,12 @@ def test_verdicts_follow_the_numbers(figures):
 
 
 def test_few_repetitions_leave_verdicts_undecided(figures):
-    noisy = [changed(x, lambda _: True, se=lambda e: e + 0.1) for x in figures]
-    found = judged(*noisy)
-    for k in (FLAT, DRIVEN, ZERO, LINGERS, HALF, BOTTOM, CHANGES, HALF_2):
-        assert found[k] == OPEN
+    for noise, undecided in (
+        (0.1, (FLAT, DRIVEN, ZERO, VARIES, LINGERS, HALF, BOTTOM, CHANGES, HALF_2)),
+        (1, (RANKED,)),
+    ):
+        found = judged(*(changed(x, lambda _: True, se=lambda e, noise=noise: e + noise) for x in figures))
+        assert {found[k] for k in undecided} == {OPEN}
 
 
 def test_weights_that_fall_are_judged_like_weights_that_rise():
