@@ -19,7 +19,7 @@ SAME = 0.01
 """Means this far apart are almost identical."""
 
 CHANCE = 0.01
-"""How often chance alone may decide a check; limits allow for all the means that it compares (Bonferroni's)."""
+"""How often chance alone may decide about a graph; limits allow for all its means that are compared (Bonferroni's)."""
 
 HOLDS, FAILS, PARTLY, OPEN = "holds", "does not hold", "holds in part", "undecided"
 
@@ -57,7 +57,7 @@ def verdicts(first: Separation, second: Separation) -> tuple[Verdict, ...]:
     """Judge the paper's sentences by its two experiments: of two classes, and of more.
 
     Every threshold is in the ``test`` of a verdict. Means are compared with their standard errors, by Student's
-    distribution, so that chance decides a check in one case of a hundred.
+    distribution, so that chance decides about a graph in one case of a hundred.
 
     Examples
     --------
