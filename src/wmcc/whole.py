@@ -9,7 +9,7 @@ import signal
 import stat
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from types import FrameType
 
 from .errors import InputError
@@ -57,20 +57,54 @@ def write(path: str, text: str) -> None:
         with open(path, "wb", buffering=0) as device:
             write_all(device.fileno(), data)
         return
-    path = os.path.realpath(path)
-    with _sigterm_raises():
-        handle, temporary = _temporary(os.path.dirname(path))
-        try:
-            with open(handle, "wb", buffering=0, closefd=True) as file:
-                write_all(file.fileno(), data)
-                os.chmod(temporary, _mode(path))
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
+    _replace({os.path.realpath(path): data})
+
+
+def check_folder(folder: str, names: Iterable[str]) -> None:
+    """Refuse a folder that files of these names cannot be written to; it need not be there, but the one it is in."""
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise InputError(f"the output {folder!r} is a file; expected a folder.")
+    for path in (
+        [os.path.join(folder, name) for name in names] if os.path.isdir(folder) else [folder.rstrip("/" + os.sep)]
+    ):
+        check(path)
+
+
+def write_folder(folder: str, files: Mapping[str, bytes]) -> None:
+    """Write files into a folder, which is made if need be: all of them get their names when all are on the disk."""
+    made = not os.path.isdir(folder)
+    if made:
+        os.mkdir(folder)
+    try:
+        _replace({os.path.realpath(os.path.join(folder, name)): data for name, data in files.items()})
+    except BaseException:
+        if made:
             with contextlib.suppress(OSError):
-                os.unlink(temporary)
+                os.rmdir(folder)
+        raise
+
+
+def _replace(contents: Mapping[str, bytes]) -> None:
+    """Write files beside their names, and give them their names when all are written."""
+    ready: dict[str, str] = {}
+    with _sigterm_raises():
+        try:
+            for path, data in contents.items():
+                handle, temporary = _temporary(os.path.dirname(path))
+                ready[temporary] = path
+                with open(handle, "wb", buffering=0, closefd=True) as file:
+                    write_all(file.fileno(), data)
+                    os.chmod(temporary, _mode(path))
+                    os.fsync(file.fileno())
+            for temporary, path in ready.items():
+                os.replace(temporary, path)
+        except BaseException:
+            for temporary in ready:
+                with contextlib.suppress(OSError):
+                    os.unlink(temporary)
             raise
-    _sync_folder(os.path.dirname(path))
+    for folder in dict.fromkeys(map(os.path.dirname, contents)):
+        _sync_folder(folder)
 
 
 def _temporary(folder: str) -> tuple[int, str]:

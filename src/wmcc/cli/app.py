@@ -1,25 +1,20 @@
 """The commands."""
 
-import sys
-from collections.abc import Callable
-from os.path import splitext
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from . import options as o
 from . import output
 from .data import takes_data, takes_predictions
+from .experiment import Folder, takes_experiment
 from .guard import guarded
+from .results import show as _show
+from .results import write as _write
+from .results import write_tables as _write_tables
 
 if TYPE_CHECKING:
-    from .blocks import Block
     from .request import Request
-    from .stored import Tables
-
-T = TypeVar("T")
-Text = Callable[[T], str]
-Blocks = Callable[[T], "list[Block]"]
 
 app = typer.Typer(
     name="wmcc",
@@ -362,34 +357,19 @@ def sample(out: o.Out = None, traceback: o.Traceback = False) -> None:
     output.emit((files("wmcc") / "data" / "parcels.csv").read_text(encoding="utf-8"), out)
 
 
-def _format(given: o.Format | None, out: str | None, default: o.Format) -> o.Format:
-    """The format that was asked for, or that the name of the output asks for."""
-    return given or o.ENDINGS.get(splitext(out or "")[1].lower(), default)
+@app.command(
+    epilog="""\b
+Examples:
+  $ wmcc reproduce --repetitions 20 --out figures"""
+)
+@guarded
+@takes_experiment
+def reproduce(options: dict[str, Any], out: Folder = "figures", traceback: o.Traceback = False) -> None:
+    """Reproduce the paper's figures, and judge what it says about them.
 
+    Both figures of its Section 5 as PNG, SVG and CSV, and its sentences about them with a verdict from the numbers.
+    The same seed gives the same numbers on any machine. Needs matplotlib: pip install 'wmcc[plot]'.
+    """
+    from . import reproduction
 
-def _write(result: T, given: o.Format | None, out: str | None, json: Text[T], csv: Text[T], blocks: Blocks[T]) -> None:
-    """Write a result for programs or for people."""
-    form = _format(given, out, o.Format.table)
-    if form in (o.Format.json, o.Format.csv):
-        output.emit((json if form is o.Format.json else csv)(result), out)
-    else:
-        _show(blocks(result), form, out)
-
-
-def _write_tables(tables: "Tables", given: o.Format | None, out: str | None) -> None:
-    from . import blocks, records, stored
-
-    default = o.Format.table if out is None else o.Format.json
-    _write(tables, _format(given, out, default), out, stored.to_json, records.tables_csv, blocks.of_tables)
-
-
-def _show(blocks: "list[Block]", form: o.Format, out: str | None) -> None:
-    """Blocks for people: drawn on a terminal, aligned text anywhere else."""
-    if form is o.Format.table and out is None and sys.stdout.isatty():
-        from .terminal import show
-
-        show(blocks)
-        return
-    from . import plain
-
-    output.emit(plain.markdown(blocks) if form is o.Format.markdown else plain.text(blocks), out)
+    _show(reproduction.blocks(reproduction.reproduced(out, **options), out), o.Format.table, None)

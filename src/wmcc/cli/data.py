@@ -54,7 +54,7 @@ def takes_data(command: Callable[Concatenate[Request, P], None]) -> Callable[...
         request.check()
         return (request,)
 
-    return _with_options(command, _listed, asked)
+    return with_options(command, _listed, asked)
 
 
 def takes_predictions(
@@ -75,10 +75,10 @@ def takes_predictions(
             request.check()
         return request, preds
 
-    return lambda command: _with_options(command, _listed_of_several, asked)
+    return lambda command: with_options(command, _listed_of_several, asked)
 
 
-def _with_options(
+def with_options(
     command: Callable[..., None], listed: Callable[..., None], asked: Callable[..., tuple[Any, ...]]
 ) -> Callable[..., None]:
     """Let a command take what is listed too, and make its first arguments of that."""

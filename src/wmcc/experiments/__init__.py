@@ -1,3 +1,6 @@
 """The paper's experiments (Section 5), with every parameter open."""
 
-__all__: list[str] = []
+from .separation import Separation, Trace, separation
+from .verdicts import Verdict, verdicts
+
+__all__ = ["Separation", "separation", "Trace", "Verdict", "verdicts"]

@@ -46,6 +46,14 @@ class Shares(NamedTuple):
         return cls(r, q, d, not_r, not_q, covariance)
 
     @classmethod
+    def of_margins(cls, s: float, r: FloatArray, q: FloatArray, d: FloatArray) -> Shares:
+        """Shares of a stack of tables of one total weight, given by their margins, which may be broadcast.
+
+        Margins of whole numbers lose nothing before the shares are rounded, if s² is at most 2⁵³.
+        """
+        return cls(r / s, q / s, d / s, (s - r) / s, (s - q) / s, (s * d - r * q) / (s * s))
+
+    @classmethod
     def of_cells(cls, cells: FloatArray) -> Shares:
         """Shares of a stack of tables, or of one, given by their cells; rounded at every step.
 

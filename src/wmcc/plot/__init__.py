@@ -8,6 +8,7 @@ from .confusion import confusion
 from .forest import forest
 from .funnel import funnel
 from .influence import influence
+from .separation import separation
 from .weights import weights
 
-__all__ = ["classes", "confusion", "forest", "funnel", "influence", "weights"]
+__all__ = ["classes", "confusion", "forest", "funnel", "influence", "separation", "weights"]

@@ -194,6 +194,7 @@ def _funnel(block: Funnel) -> list[Element]:
 
 def _caption(threshold: float | None) -> str:
     text = (
-        "Left: the interval, for other rows. Right: the certified band, for other weights; its darker part ends at ε."
+        "Left: the interval, for other rows. Right: the certified band, for other weights; its darker part ends at ε. "
+        "It was computed for some values of ε, and is as wide between two of them as at the larger."
     )
     return text if threshold is None else f"{text} Dotted: the threshold {number(threshold)}."

@@ -81,13 +81,14 @@ def resampled_rows(
         shown = stack.enter_context(
             bar(progress if len(cells) * resamples >= LONG else False, "resampling", len(starts))
         )
-        for places, sums in _in_threads(part, len(starts), stack):
+        for places, sums in in_threads(part, len(starts), stack):
             total[places] += sums  # in the order of the rows, whichever thread was first
             shown.advance(1)
     return total.T.reshape(resamples, len(labels), len(labels))
 
 
-def _in_threads(function: Callable[[int], Any], count: int, stack: ExitStack) -> Iterator[Any]:
+def in_threads(function: Callable[[int], Any], count: int, stack: ExitStack) -> Iterator[Any]:
+    """Results of the calls with 0, 1, 2 …, in this order, from as many threads as there are processors."""
     workers = min(count, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
     if workers <= 1:
         return map(function, range(count))

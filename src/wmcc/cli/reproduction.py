@@ -1,0 +1,71 @@
+"""The paper's experiments as files: two figures, their numbers, and what they say about the paper's sentences."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import Any
+
+from ..errors import InputError
+from ..experiments import Separation, Verdict, separation, verdicts
+from ..markdown import table
+from ..optional import module
+from ..whole import check_folder, write_folder
+from ..written import as_csv
+from .blocks import Block
+
+FIGURES = ("figure-1", "figure-2")
+NAMES = (*(f"{name}.{end}" for name in FIGURES for end in ("png", "svg", "csv")), "verdicts.csv", "verdicts.md")
+DPI = 110
+
+
+def reproduced(folder: str, classes: int, **options: Any) -> tuple[Verdict, ...]:
+    """Run both experiments, write what comes of them into a folder, and return the verdicts."""
+    module("matplotlib", "plot").use("agg")
+    check_folder(folder, NAMES)
+    if classes < 3:
+        raise InputError(f"--classes is {classes}; expected at least 3.", "Figure 1 is the one of two classes.")
+    found = separation(2, **options), separation(classes, **options)
+    judged = verdicts(*found)
+    files = {"verdicts.csv": verdicts_csv(judged).encode(), "verdicts.md": verdicts_markdown(judged).encode()}
+    for name, one in zip(FIGURES, found, strict=True):
+        files[f"{name}.csv"] = one.to_csv().encode()
+        files |= {f"{name}.{end}": picture for end, picture in pictures(one, name).items()}
+    write_folder(folder, {name: files[name] for name in NAMES})
+    return judged
+
+
+def pictures(found: Separation, name: str) -> dict[str, bytes]:
+    """Draw a figure as PNG and as SVG: the same bytes each time."""
+    from .. import plot
+
+    plt = module("matplotlib.pyplot", "plot")
+    drawn = {}
+    with plt.rc_context({"svg.hashsalt": name}):  # from which the parts get their names
+        figure = plot.separation(found)[0, 0].figure
+        for end, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
+            held = BytesIO()
+            figure.savefig(held, format=end, dpi=DPI, metadata=metadata)
+            drawn[end] = held.getvalue()
+            figure.set_layout_engine("none")  # it is laid out, and that takes longest
+        plt.close(figure)
+    return drawn
+
+
+def verdicts_csv(judged: tuple[Verdict, ...]) -> str:
+    """A line for each sentence."""
+    fields = ("figure", "sentence", "test", "verdict", "found")
+    return as_csv([fields, *([getattr(x, name) for name in fields] for x in judged)])
+
+
+def verdicts_markdown(judged: tuple[Verdict, ...]) -> str:
+    """The table of verdicts."""
+    rows = [[x.figure, f"“{x.sentence}”", x.verdict, x.found, x.test] for x in judged]
+    return table(["figure", "the paper", "verdict", "found", "test"], rows, texts=5) + "\n"
+
+
+def blocks(judged: tuple[Verdict, ...], folder: str) -> list[Block]:
+    """The table of verdicts, the numbers behind them, and where the files are."""
+    rows = [[f"{k}. {x.sentence}", x.figure, x.verdict] for k, x in enumerate(judged, 1)]
+    listed = Block(head=["The paper", "Figure", "Verdict"], rows=rows)
+    numbers = Block("Found (± is one standard error)", notes=[f"{k}. {x.found}." for k, x in enumerate(judged, 1)])
+    return [listed, numbers, Block(f"{len(NAMES)} files are in {folder}: {', '.join(NAMES)}.")]

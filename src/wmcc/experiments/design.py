@@ -1,0 +1,167 @@
+"""What an experiment is made of: sizes, weights, proportions, and how labels are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arraytypes import FloatArray, IntArray
+from ..errors import InputError
+from ..measures.request import checked_number, named_measure
+
+MATCHES = ("proportion", "chance", "shared")
+MISMATCHES = ("uniform", "next", "lowest")
+TRUTHS = ("one", "each", "balanced")
+
+LARGEST_TOTAL = 2**53
+"""Sums of whole weights are exact up to here."""
+
+MOST_AT_ONCE, MOST_DRAWS = 2 * 10**7, 10**10
+"""Labels of a repetition, and of all, where each start has predictions of its own: gigabytes, and minutes."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """Parameters of an experiment, checked; `wmcc.experiments.separation` says what they are."""
+
+    classes: int
+    measures: tuple[str, ...]
+    n: int
+    section: int
+    p: tuple[float, ...]
+    p0: float
+    weights: tuple[int, ...]
+    """One per observation."""
+    repetitions: int
+    matches: str
+    mismatch: str
+    truth: str
+    seed: int
+
+    @property
+    def starts(self) -> IntArray:
+        """Where the section may start, counted from 1 as in the paper."""
+        return np.arange(1, self.n - self.section + 2)
+
+    @property
+    def heaviest(self) -> FloatArray:
+        """Share of the section that lies where weights are largest, by start."""
+        w = np.array(self.weights)
+        before = np.concatenate([[0], np.cumsum(w == w.max())])
+        return np.asarray((before[self.section :] - before[: len(self.starts)]) / self.section)
+
+    @property
+    def landmarks(self) -> tuple[int, int, int]:
+        """Places of three starts: farthest from the heaviest part, just before it, and deepest in it."""
+        deep = int(np.argmax(self.heaviest))
+        outside = self.outside
+        away = abs(outside - deep)
+        return int(outside[np.argmax(away)]), int(outside[np.argmin(away)]), deep
+
+    @property
+    def outside(self) -> IntArray:
+        """Places of the starts from which the section holds nothing of the heaviest part."""
+        places = np.flatnonzero(self.heaviest == 0)
+        if not len(places):
+            raise InputError("the section lies in the heaviest part from every start.", "choose a shorter section.")
+        return places
+
+
+def checked(
+    classes: Any,
+    measures: Any,
+    n: Any,
+    section: Any,
+    p: Any,
+    p0: Any,
+    weights: Any,
+    repetitions: Any,
+    matches: Any,
+    mismatch: Any,
+    truth: Any,
+    seed: Any,
+) -> Design:
+    """Return the design that is asked for, or say what is wrong with it."""
+    K, N = _whole(classes, "classes", 2, 256), _whole(n, "n", 2)
+    L = max(1, N // 3) if section is None else _whole(section, "section", 1, N)
+    design = Design(
+        classes=K,
+        measures=_measures(measures, K),
+        n=N,
+        section=L,
+        p=tuple(_proportion(x, "p") for x in _several(p, "p", "proportions")),
+        p0=_proportion(p0, "p0"),
+        weights=_weights(weights, N),
+        repetitions=_whole(repetitions, "repetitions", 2),
+        matches=_one_of(matches, "matches", MATCHES),
+        mismatch=_one_of(mismatch, "mismatch", MISMATCHES),
+        truth=_one_of(truth, "truth", TRUTHS),
+        seed=_whole(seed, "seed", 0),
+    )
+    if len(set(design.p)) < len(design.p):
+        raise InputError(f"p is {p!r}; expected each proportion once.")
+    labels = len(design.starts) * N
+    if design.matches != "shared" and (labels > MOST_AT_ONCE or labels * design.repetitions > MOST_DRAWS):
+        raise InputError(
+            f"{repetitions:,} predictions of {N:,} labels for each of {len(design.starts):,} starts are too many.",
+            "matches='shared' lets all starts share their draws.",
+        )
+    return design
+
+
+def _whole(x: Any, name: str, least: int, most: int | None = None) -> int:
+    whole = isinstance(x, (int, np.integer)) and not isinstance(x, bool)
+    if not whole or x < least or (most is not None and x > most):
+        wanted = f"at least {least:,}" if most is None else f"{least:,} to {most:,}"
+        raise InputError(f"{name} is {x!r}; expected a whole number of {wanted}.")
+    return int(x)
+
+
+def _several(x: Any, name: str, what: str) -> Sequence[Any]:
+    items = [x] if isinstance(x, (str, int, float, np.number)) or not hasattr(x, "__iter__") else list(x)
+    if not items:
+        raise InputError(f"{name} is empty; expected {what}.")
+    return items
+
+
+def _proportion(x: Any, name: str) -> float:
+    number = checked_number(x, name)
+    if not 0 <= number <= 1:
+        raise InputError(f"{name} is {x!r}; expected a proportion, from 0 to 1.")
+    return number + 0.0
+
+
+def _measures(given: Any, K: int) -> tuple[str, ...]:
+    if given is None:
+        return ("mcc",) if K == 2 else ("ecc", "mpc1", "mpc2")
+    found = [named_measure(x) for x in _several(given, "measures", "names of measures")]
+    for measure in found:
+        if measure.two_classes and K > 2:
+            raise InputError(f"{measure.title} is for two classes; these are {K}.", "use ecc, mpc1 or mpc2.")
+    return tuple(dict.fromkeys(measure.name for measure in found))
+
+
+def _weights(given: Any, N: int) -> tuple[int, ...]:
+    """One weight per observation, from as many or from those of equal parts."""
+    parts = list(_several(given, "weights", "whole numbers"))
+    if len(parts) > N:
+        raise InputError(f"there are {len(parts):,} weights for {N:,} observations.")
+    for x in parts:
+        if isinstance(x, (str, bool)) or not np.isreal(x) or not x >= 0 or x != np.floor(x) or x > LARGEST_TOTAL:
+            raise InputError(
+                f"a weight is {x!r}; expected whole numbers of at least 0, whose sums are exact.",
+                "measures do not depend on the unit: choose a smaller one.",
+            )
+    w = tuple(int(parts[i * len(parts) // N]) for i in range(N))
+    if not 0 < sum(w) <= LARGEST_TOTAL:
+        raise InputError(f"the total weight is {sum(w):,}; expected more than 0 and at most 2⁵³.")
+    return w
+
+
+def _one_of(x: Any, name: str, names: tuple[str, ...]) -> str:
+    if x not in names:
+        raise InputError(f"{name} is {str(x)[:40]!r}; expected {', '.join(names[:-1])} or {names[-1]}.")
+    return str(x)
