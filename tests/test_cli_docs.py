@@ -9,7 +9,10 @@ import pytest
 from cli_helpers import examples, put_sample, run, shell
 
 DOCS = Path(__file__).parent.parent / "docs" / "cli.md"
-COMMANDS = ["score", "compare", "certify", "radius", "rank", "tabulate", "merge", "show", "sample", "reproduce"]
+COMMANDS = [
+    "score", "compare", "certify", "radius", "rank", "report", "tabulate", "merge", "show", "demo", "sample",
+    "reproduce",
+]  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +32,7 @@ def test_the_examples_of_help_work(command, folder):
     found = examples(text)
     assert found
     assert command is None or any(line.split()[2] == command for line in found)
-    if command not in (None, "sample", "reproduce"):
+    if command not in (None, "demo", "sample", "reproduce"):
         assert "on the sample that `wmcc sample -o parcels.csv` writes" in text
         put_sample(folder)
     for line in found:

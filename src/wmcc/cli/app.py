@@ -342,6 +342,23 @@ def show(
 @app.command(
     epilog="""\b
 Examples:
+  $ wmcc demo"""
+)
+@guarded
+def demo(out: o.Page = "wmcc-demo.html", traceback: o.Traceback = False) -> None:
+    """Show the point on a map that it makes.
+
+    2,000 parcels, two classifiers that plain MCC cannot tell apart: scored, compared, certified, and a report on both.
+    """
+    from .. import demo
+
+    output.check(out)
+    output.emit(demo.story(out), None)
+
+
+@app.command(
+    epilog="""\b
+Examples:
   $ wmcc sample
   $ wmcc sample -o parcels.csv"""
 )

@@ -218,4 +218,7 @@ Title = Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Titl
 Out = Annotated[
     str | None, typer.Option("--out", "-o", metavar="FILE", help="Write there, all or nothing, instead of printing.")
 ]
+Page = Annotated[
+    str, typer.Option("--out", "-o", metavar="FILE", help="Where the report goes: .html, .md or .json, all or nothing.")
+]
 Traceback = Annotated[bool, typer.Option("--traceback", help="Show where an error comes from.")]

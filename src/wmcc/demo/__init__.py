@@ -20,7 +20,10 @@ from ..report import write_report
 from ..robustness import certify_ranking
 from ..sources import joint_table
 from ..text import decimal, grid, number
+from ..whole import check
 from .tiling import tile
+
+OUT = "wmcc-demo.html"
 
 STAND, STRAYS = 25, 0.1
 """Parcels of one class that lie together, on average; and the share of those that lie anywhere."""
@@ -76,28 +79,40 @@ def make_map(parcels: int = 2000, errors: float = 0.15, seed: int = 2026) -> Map
     return Map(truth, area, predictions[0], predictions[1], seed)
 
 
-def main(out: str = "wmcc-demo.html") -> None:
+def main(out: str = OUT) -> None:
+    """Tell the story."""
+    print(story(out), end="")
+
+
+def story(out: str = OUT) -> str:
     """Score both classifiers with and without areas, compare and certify them, and write the report on them."""
+    check(out)
     land = make_map()
     classifiers = {"A": land.careless_with_small, "B": land.careless_with_large}
-    print(f"{len(land.area):,} parcels, {number(land.area.sum())} ha; the largest has {number(land.area.max())} ha.\n")
     rows = [["", "MCC, parcels alike", "MCC, weighted by area", "wrong parcels", "wrong hectares"]]
     for name, guess in classifiers.items():
         wrong = guess != land.truth
         share = 100 * land.area[wrong].sum() / land.area.sum()
         scores = decimal(mcc(land.truth, guess)), decimal(mcc(land.truth, guess, land.area))
         rows.append([f"Classifier {name}", *scores, f"{int(wrong.sum())}", f"{share:.1f} %"])
-    print(grid(rows))
-    print(
-        "\nBoth make the same errors when parcels are counted: plain MCC cannot tell them apart."
-        "\nA's errors are small parcels, B's are large ones: weighted by area, A maps the land and B does not."
-    )
     joint = joint_table(land.truth, land.careless_with_small, land.careless_with_large, land.area)
     ranking = certify_ranking(joint, "mcc", 0.2, names=("A", "B"))
-    print(f"\nIf other parcels had been drawn:\n{compare(joint, 'mcc', names=('A', 'B'))}")
-    print(f"\nIf areas were measured otherwise:\n{ranking}\n{ranking.radius}")
-    title = "Two maps of the same land: which is the better one?"
-    path = write_report(
-        out, land.truth, classifiers, land.area, title=title, command=f"wmcc demo -o {shlex.quote(out)}"
-    )
-    print(f"\nThe report on both, to be opened in a browser: {os.path.abspath(path)}")
+    title, command = "Two maps of the same land: which is the better one?", f"wmcc demo -o {shlex.quote(out)}"
+    path = write_report(out, land.truth, classifiers, land.area, title=title, command=command)
+    return f"""\
+{len(land.area):,} parcels, {number(land.area.sum())} ha; the largest has {number(land.area.max())} ha.
+
+{grid(rows)}
+
+Both make the same errors when parcels are counted: plain MCC cannot tell them apart.
+A's errors are small parcels, B's are large ones: weighted by area, A maps the land and B does not.
+
+If other parcels had been drawn:
+{compare(joint, "mcc", names=("A", "B"))}
+
+If areas were measured otherwise:
+{ranking}
+{ranking.radius}
+
+The report on both, to be opened in a browser: {os.path.abspath(path)}
+"""
