@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from html import escape
 
 
@@ -22,6 +23,27 @@ def number(x: float, digits: int = 6) -> str:
         text = f"{x:,.{max(0, digits - len(str(int(abs(x)))))}f}"
         return text.rstrip("0").rstrip(".") if "." in text else text
     return f"{x:.{digits - 1}g}"
+
+
+def at_most(x: float, digits: int = 3) -> str:
+    """Write a number rounded down: what is certain up to it is not certain beyond.
+
+    Examples
+    --------
+    >>> at_most(88.9999), at_most(0.067499), at_most(0.0)
+    ('88.9', '0.0674', '0')
+    """
+    return _rounded(x, Context(prec=digits, rounding=ROUND_FLOOR))
+
+
+def at_least(x: float, digits: int = 3) -> str:
+    """Write a number rounded up."""
+    return _rounded(x, Context(prec=digits, rounding=ROUND_CEILING))
+
+
+def _rounded(x: float, context: Context) -> str:
+    amount = context.create_decimal_from_float(x).normalize()
+    return f"{amount:,f}" if amount == 0 or 1e-4 <= amount < 1e9 else f"{amount:e}"
 
 
 def grid(rows: Sequence[Sequence[str]]) -> str:

@@ -87,7 +87,8 @@ def _end(end: End) -> str:
 
 
 def _radius(one: Radius) -> list[str]:
-    return [off(one.safe, one.model), "—" if one.broken is None else off(one.broken, one.model)]
+    safe, broken = one.ends
+    return [safe, broken or "—"]
 
 
 def _reasons(found: Found[list[Certificate]] | Found[Radius]) -> list[str]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from decimal import ROUND_FLOOR, Context
 from math import ceil
 from typing import Any
 
 from ..errors import InputTypeError
 from ..optional import module
-from ..text import number
+from ..text import at_most, number
 
 BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW, RED = (
     "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#f0e442", "#d55e00",
@@ -30,8 +29,6 @@ LONGEST = 28
 
 MARGIN = 0.08
 """Inches around a picture."""
-
-DOWN = Context(prec=3, rounding=ROUND_FLOOR)
 
 
 def axes(ax: Any = None, size: tuple[float, float] | None = None) -> Any:
@@ -109,9 +106,7 @@ def rows(n: int) -> str:
 
 def off(eps: float, model: str) -> str:
     """Write how far weights may be off, a share of each or an amount; rounded down, as more is not certain."""
-    amount = DOWN.create_decimal_from_float(100 * eps if model == "relative" else eps)
-    text = f"{amount.normalize():f}" if amount == 0 or amount > 1e-4 else f"{amount:.2e}"
-    return f"±{text}{' %' * (model == 'relative')}"
+    return f"±{at_most(100 * eps)} %" if model == "relative" else f"±{at_most(eps)}"
 
 
 # ---- one line per name -----------------------------------------------------------------------------------------

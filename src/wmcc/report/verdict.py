@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from math import floor, log10
 from typing import Any
 
 from ..inference.comparison import probability
 from ..robustness import Radius
-from ..text import decimal, number
+from ..text import at_most, decimal, number
 from .findings import Findings
 
 
 def share(x: float) -> str:
-    """Write a share in per cent, rounded down to two digits, so that what is said of it is not too much.
-
-    Examples
-    --------
-    >>> share(0.8999), share(0.06747), share(0.0)
-    ('89 %', '6.7 %', '0 %')
-    """
-    if not x > 0:
-        return "0 %"
-    x *= 100
-    places = max(0, 1 - floor(log10(x)))
-    scale = 10**places
-    return f"{number(floor(x * scale * (1 + 1e-12)) / scale)} %"
+    """Write how far weights may be off, in per cent, so that what is said of it is not too much."""
+    return f"{at_most(100 * x)} %"
 
 
 def verdict(found: Findings) -> list[str]:

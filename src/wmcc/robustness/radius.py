@@ -13,12 +13,15 @@ from ..errors import InputError, InputTypeError
 from ..measures.base import Measure
 from ..measures.request import checked_number
 from ..table import Table
-from ..text import decimal, html, number
+from ..text import at_least, at_most, decimal, html, number
 from .box import box_of
 from .certificate import End
 from .certify import limits_of, one_end
 from .request import Model, checked_model, request
 from .search import Limits
+
+DIGITS = 6
+"""Of a radius that is shown."""
 
 TOP = float(np.nextafter(1.0, 0.0))
 """The largest ε of the relative model."""
@@ -54,14 +57,19 @@ class Radius:
     broken: float | None
     witness: End | None
 
-    def __repr__(self) -> str:
-        def said(eps: float) -> str:
-            return f"{number(100 * eps)} %" if self.model == "relative" else number(eps)
+    @property
+    def ends(self) -> tuple[str, str | None]:
+        """Both ε for people: the one that is safe is rounded down, the other up."""
+        scale, unit = (100, " %") if self.model == "relative" else (1, "")
+        broken = None if self.broken is None else f"{at_least(scale * self.broken, DIGITS)}{unit}"
+        return f"{at_most(scale * self.safe, DIGITS)}{unit}", broken
 
-        first = f"{self.statement} (now {decimal(self.value)}) for any weights off by up to {said(self.safe)}"
+    def __repr__(self) -> str:
+        safe, broken = self.ends
+        first = f"{self.statement} (now {decimal(self.value)}) for any weights off by up to {safe}"
         if self.broken is None or self.witness is None:
             return f"{first}\nno weights were found that break it"
-        return f"{first}\nat {said(self.broken)} there are weights that break it"
+        return f"{first}\nat {broken} there are weights that break it"
 
     def _repr_html_(self) -> str:
         return html({}, repr(self).splitlines())
@@ -108,7 +116,7 @@ def radius(
     >>> import wmcc
     >>> table = wmcc.Table.from_counts([[50, 3, 2], [4, 40, 1], [0, 2, 30]])
     >>> wmcc.radius(table, "ecc", threshold=0.8)
-    ECC (R_K) is at least 0.8 (now 0.8608) for any weights off by up to 20.082 %
+    ECC (R_K) is at least 0.8 (now 0.8608) for any weights off by up to 20.0819 %
     at 20.082 % there are weights that break it
     >>> round(wmcc.radius(table, "ecc", change=0.01).safe, 4)
     0.0383
