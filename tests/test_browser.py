@@ -57,6 +57,7 @@ def report(rows, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(findings, "GRID", EPS)
         patch.setattr(findings, "NODES", 5)
+        patch.setattr("wmcc.robustness.ranking.TOLERANCE", 0.2)
         return wmcc.write_report(folder / "report.html", *rows, title=f"Land cover {HACK}", threshold=0.5)
 
 

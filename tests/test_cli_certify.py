@@ -196,7 +196,7 @@ def test_radius_is_what_the_library_says(goal):
 def test_a_threshold_that_no_weights_reach():
     args = ("radius", "parcels.csv", *WEIGHTED, "--measure", "accuracy", "--threshold", "0")
     assert [data_of(*args)[name] for name in ("broken", "attained", "witness")] == [None] * 3
-    assert run(*args).stdout.endswith("100 %          —\n")
+    assert run(*args).stdout.endswith("99.9999 %          —\n")
 
 
 # ---- rank ------------------------------------------------------------------------------------------

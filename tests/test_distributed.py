@@ -33,11 +33,14 @@ def folder(tmp_path_factory):
 
 
 def test_dask_on_a_cluster_of_processes(folder):
+    import dask
     import dask.dataframe as dd
     from distributed import Client, LocalCluster, get_task_stream
 
     expected = wmcc.tabulate(folder, "label", "pred", "area")
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+    stay = dask.config.set({"distributed.scheduler.work-stealing": False})  # a busy machine's way to move partitions
+    local = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with stay, LocalCluster(**local) as cluster, Client(cluster) as client:
         with get_task_stream(client) as tasks:
             found = wmcc.tabulate(dd.read_parquet(folder), "label", "pred", "area")
         same(found, expected, exact=False)

@@ -182,7 +182,7 @@ WEIGHTS = {
 
 
 @pytest.mark.parametrize(("law", "kernel", "entry", "measure"), CASES)
-@settings(max_examples=max(10, settings().max_examples // 6))
+@settings(max_examples=max(10, settings().max_examples // 10))
 @given(data=st.data())
 def test_law(law, kernel, entry, measure, data):
     weight = WEIGHTS.get(law, any_weight)

@@ -377,7 +377,8 @@ def sample(out: o.Out = None, traceback: o.Traceback = False) -> None:
 @app.command(
     epilog="""\b
 Examples:
-  $ wmcc reproduce --repetitions 20 --out figures"""
+  $ wmcc reproduce --out figures
+  $ wmcc reproduce --repetitions 20 --classes 5 --out five"""
 )
 @guarded
 @takes_experiment

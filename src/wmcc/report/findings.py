@@ -29,6 +29,9 @@ NODES = 200
 WORK = 200_000
 """Boxes times cells in a large one: people wait for a report, and see three digits."""
 
+TOLERANCE = 1e-3
+"""How narrow the bracket of a radius is to be, as a share of it: three digits are shown."""
+
 
 @dataclass(frozen=True)
 class Findings:
@@ -129,7 +132,9 @@ def findings(
             curves[name] = certify(table, chosen, grid, nodes=nodes) if defined else None
             sensitivities[name] = sensitivity(table, chosen) if defined else None
             if threshold is not None:
-                radii[name] = radius(table, chosen, threshold=threshold, nodes=nodes) if defined else None
+                radii[name] = (
+                    radius(table, chosen, threshold=threshold, tolerance=TOLERANCE, nodes=nodes) if defined else None
+                )
             shown.advance(1)
         for other in order[1:]:
             leads[order[0], other] = _lead(joints, (order[0], other), chosen, eps)
