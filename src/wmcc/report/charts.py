@@ -51,15 +51,15 @@ def funnel(found: Findings) -> Drawn:
     """Draw the interval of each prediction, and the band that grows with ε."""
     names, curves = found.names, [found.curves[name] for name in found.names]
     sampled = [found.scores[name].intervals[found.measure.name] for name in names]
-    eps = sorted({*(float(x) for c in curves if c is not None for x in c.eps)}) or [0.0, found.eps or 1.0]
+    eps = found.grid
     x = Scale(0.0, max(eps), LEFT + STRIP * len(names) + 14, WIDTH - RIGHT)
     y = _scores(found, curves, sampled)
-    now = eps.index(found.eps) if found.eps in eps else 0
+    now = eps.index(found.eps)
     bands = [None if c is None else _band(c, x, y) for c in curves]
     parts = [*_axes(found, x, y), *_threshold(found, x, y)]
     for k, (name, band) in enumerate(zip(names, bands, strict=True)):
         parts += _prediction(k, found.value(name), sampled[k], band, now, x, y)
-    parts += _names(found, curves, y)
+    parts += _names(found, y)
     parts.append(
         element(
             "line", id="cursor", class_="cursor", x1=x(eps[now]), x2=x(eps[now]), y1=TOP, y2=HEIGHT - BOTTOM
@@ -131,30 +131,30 @@ def _threshold(found: Findings, x: Scale, y: Scale) -> list[Element]:
         lead = found.radii.get(name)
         if lead is not None and 0 < lead.safe <= x.most:
             title = element("title", f"{name}: up to ±{share(lead.safe)}")
-            parts.append(element("circle", title, cx=x(lead.safe), cy=at, r=5, fill=_colour(k)))
+            parts.append(element("circle", title, cx=x(lead.safe), cy=at, r=5, fill=colour(k)))
     return parts
 
 
 def _prediction(
     k: int, value: float, sampled: Interval, band: dict[str, list[str]] | None, now: int, x: Scale, y: Scale
 ) -> list[Element]:
-    colour, place = _colour(k), LEFT + STRIP * (k + 0.5) + 4
+    own, place = colour(k), LEFT + STRIP * (k + 0.5) + 4
     parts = []
     if band is not None:
         upper, lower = band["upper"], band["lower"]
-        parts.append(element("polygon", class_="all", points=" ".join(upper + lower[::-1]), fill=colour))
+        parts.append(element("polygon", class_="all", points=" ".join(upper + lower[::-1]), fill=own))
         shown = " ".join(upper[: now + 1] + lower[: now + 1][::-1])
-        parts.append(element("polygon", id=f"band-{k}", class_="now", points=shown, fill=colour))
-    line = {"stroke": colour, "stroke_dasharray": ("none", "7 4", "2 3", "9 3 2 3")[k % 4]}
+        parts.append(element("polygon", id=f"band-{k}", class_="now", points=shown, fill=own))
+    line = {"stroke": own, "stroke_dasharray": ("none", "7 4", "2 3", "9 3 2 3")[k % 4]}
     parts.append(element("line", class_="value", x1=x.start, x2=x.end, y1=y(value), y2=y(value), **line))
     if sampled.problem is None:
         ends = {"y1": y(sampled.low), "y2": y(sampled.high)}
-        parts.append(element("line", class_="whisker", x1=place, x2=place, stroke=colour, **ends))
-    parts.append(element("circle", cx=place, cy=y(value), r=5, fill=colour))
+        parts.append(element("line", class_="whisker", x1=place, x2=place, stroke=own, **ends))
+    parts.append(element("circle", cx=place, cy=y(value), r=5, fill=own))
     return parts
 
 
-def _names(found: Findings, curves: list[Curve | None], y: Scale) -> list[Element]:
+def _names(found: Findings, y: Scale) -> list[Element]:
     """Names at the end of the lines, apart from each other."""
     order = sorted(range(len(found.names)), key=lambda k: y(found.value(found.names[k])))
     parts, last = [], -1e9
@@ -168,7 +168,8 @@ def _names(found: Findings, curves: list[Curve | None], y: Scale) -> list[Elemen
     return parts
 
 
-def _colour(k: int) -> str:
+def colour(k: int) -> str:
+    """Colour of a prediction, by its place: a variable of the page."""
     return f"var(--c{k % COLOURS})"
 
 
@@ -176,10 +177,9 @@ def _said(found: Findings, eps: float) -> str:
     """What is certain for weights off by so much, in a sentence."""
     off = f"With weights off by up to {number(100 * eps)} %"
     if not found.leads:
-        (curve,) = found.curves.values()
-        if curve is None:
+        at = found.range(found.names[0], eps)
+        if at is None:
             return f"{found.measure.title} is undefined."
-        at = next(c for c in curve if c.eps == eps)
         return f"{off}, {found.measure.title} lies between {decimal(at.low)} and {decimal(at.high)}."
     said = []
     for (leader, other), lead in found.leads.items():

@@ -9,6 +9,9 @@ from ..table import Table
 from ..text import number
 from .findings import Findings
 
+SQUARE = 25
+"""Classes of the largest confusion table that is written in numbers."""
+
 CONFUSIONS = 20
 """Cells in the list of confusions of a table that is too large to be read."""
 

@@ -9,11 +9,10 @@ from typing import Any
 from ..errors import InputError, UndefinedMeasureError
 from ..inference import Comparisons, compare
 from ..inference.influence import merged
-from ..labels import Label
 from ..measures import MEASURES
 from ..measures.base import Measure
 from ..measures.request import check_defined, checked_number, named_measure
-from ..robustness import Curve, Radius, Sensitivity, certify, certify_ranking, radius, sensitivity
+from ..robustness import Certificate, Curve, Radius, Sensitivity, certify, certify_ranking, radius, sensitivity
 from ..sources.progress import bar
 from ..table import Table
 from ..text import number
@@ -51,6 +50,8 @@ class Findings:
         How far weights may be off before the leader may be overtaken, by each other; None where it is undefined.
     radii
         How far weights may be off before a score crosses the threshold, if there is one.
+    grid
+        Values of ε that ranges were certified for, the smallest first.
     eps, threshold
         What was asked.
     """
@@ -62,6 +63,7 @@ class Findings:
     comparisons: Comparisons | None
     leads: dict[Pair, Radius | None]
     radii: dict[str, Radius | None]
+    grid: list[float]
     eps: float
     threshold: float | None
 
@@ -76,22 +78,27 @@ class Findings:
         return sorted(self.names, key=lambda name: -self.value(name))
 
     @property
-    def labels(self) -> tuple[Label, ...]:
-        """The classes."""
-        return next(iter(self.scores.values())).table.labels
+    def first(self) -> Score:
+        """One of the scores, for what all have in common: rows, weights, clusters, level."""
+        return next(iter(self.scores.values()))
 
     @property
     def level(self) -> str:
         """What intervals are called."""
-        return f"{number(100 * next(iter(self.scores.values())).confidence_level)} % interval"
+        return f"{number(100 * self.first.confidence_level)} % interval"
 
     def value(self, name: str) -> float:
         """Score of a prediction."""
         return float(getattr(self.scores[name], self.measure.name))
 
+    def range(self, name: str, eps: float) -> Certificate | None:
+        """Certified range of a score at an ε of the grid; None where the measure is undefined."""
+        curve = self.curves[name]
+        return None if curve is None else curve[self.grid.index(eps)]
+
     def lead(self, name: str, other: str) -> Radius | None:
-        """How far weights may be off while one beats another, if that was looked for."""
-        return self.leads.get((name, other))
+        """How far weights may be off while the better of two leads, if that was looked for."""
+        return self.leads.get((name, other)) or self.leads.get((other, name))
 
 
 def findings(
@@ -140,7 +147,7 @@ def findings(
             leads[order[0], other] = _lead(joints, (order[0], other), chosen, eps)
             shown.advance(1)
     comparisons = Comparisons(tuple(scores), chances) if chances else None
-    return Findings(chosen, scores, curves, sensitivities, comparisons, leads, radii, eps, threshold)
+    return Findings(chosen, scores, curves, sensitivities, comparisons, leads, radii, grid, eps, threshold)
 
 
 def _nodes(cells: int) -> int:

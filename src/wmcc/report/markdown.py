@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from ..markdown import escaped, table
 from ..text import decimal, number
-from .document import Block, Document, Funnel, Grid, Heat, Items, Section, confusions
+from .document import SQUARE, Block, Document, Funnel, Grid, Heat, Items, Section, confusions
 
-SQUARE = 25
-"""Classes of the largest confusion table that is written as a square."""
-
-SHOWN = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5)
-"""Values of ε in the table of certified ranges, beside the one that was asked for."""
+SHOWN = (0.01, 0.05, 0.1, 0.2, 0.3, 0.5)
+"""Those of the grid that are in the table of certified ranges, beside the one that was asked for."""
 
 
 def markdown(document: Document) -> str:
@@ -50,10 +47,9 @@ def _ranges(funnel: Funnel) -> Grid:
     found = funnel.found
     sampled = {name: score.intervals[found.measure.name] for name, score in found.scores.items()}
     rows = [["other rows", *(x.ends for x in sampled.values())]]
-    for eps in sorted({*SHOWN[1:], found.eps} - {0.0}):
+    for eps in (x for x in found.grid if x > 0 and x in (*SHOWN, found.eps)):
         row = [f"weights off by up to {number(100 * eps)} %"]
-        for curve in found.curves.values():
-            at = None if curve is None else next(c for c in curve if c.eps == eps)
+        for at in (found.range(name, eps) for name in found.names):
             row.append("undefined" if at is None else f"{decimal(at.low)} to {decimal(at.high)}")
         rows.append(row)
     return Grid(f"{found.measure.title} and how far it may be off", ["", *found.names], rows)

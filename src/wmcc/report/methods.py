@@ -26,7 +26,7 @@ COMPARED = [
 
 def methods(found: Findings) -> list[tuple[str, str]]:
     """Terms and what they mean, formulas included."""
-    shown = [m for m in MEASURES.values() if getattr(next(iter(found.scores.values())), m.name) is not None]
+    shown = [m for m in MEASURES.values() if getattr(found.first, m.name) is not None]
     formulas = [(m.title, m.formula) for m in shown]
     of_classes = [(f"{m.title} of a class", m.formula) for m in CLASS_MEASURES.values()]
     rest = [
@@ -41,5 +41,5 @@ def methods(found: Findings) -> list[tuple[str, str]]:
 
 
 def _clusters(found: Findings) -> str:
-    count = next(iter(found.scores.values())).cluster_count
+    count = found.first.cluster_count
     return "" if count is None else f", in {count:,} clusters within which they need not be"

@@ -10,12 +10,9 @@ from importlib.resources import files
 from xml.etree.ElementTree import Element
 
 from ..text import decimal, number
-from .charts import funnel, heat_map
-from .document import Block, Document, Funnel, Grid, Heat, Items, Mark, Section, confusions
+from .charts import colour, funnel, heat_map
+from .document import SQUARE, Block, Document, Funnel, Grid, Heat, Items, Mark, Section, confusions
 from .elements import Child, element, written
-
-SQUARE = 25
-"""Classes of the largest confusion table that is written in numbers; larger ones are drawn."""
 
 
 def page(document: Document) -> str:
@@ -33,8 +30,8 @@ def page(document: Document) -> str:
         _raw("style", style),
     )
     sections, names = [], []
-    for number_, section in enumerate(document.sections):
-        name = f"s{number_}"
+    for k, section in enumerate(document.sections):
+        name = f"s{k}"
         sections.append(_section(section, name))
         names += [(name, section.title)] if section.level == 2 else []
     links = [element("li", element("a", title, href=f"#{name}")) for name, title in names]
@@ -108,14 +105,14 @@ def _grid(grid: Grid) -> list[Element]:
     head = [element("th", x, scope="col", class_=kind) for x, kind in zip(grid.head, kinds, strict=True)]
     head += [element("td")] if grid.marks else []
     rows = []
-    for number_, row in enumerate(grid.rows):
+    for line, row in enumerate(grid.rows):
         first, *rest = row
         cells = [element("th", first, scope="row", class_="text")]
         cells += [
             element("td", x.replace(" *", "\u00a0*"), class_=kind) for x, kind in zip(rest, kinds[1:], strict=True)
         ]
         if grid.marks:
-            cells.append(element("td", _mark(grid.marks[number_]), class_="wide"))
+            cells.append(element("td", _mark(grid.marks[line]), class_="wide"))
         rows.append(element("tr", *cells))
     parts = element("caption", grid.caption), element("thead", element("tr", *head)), element("tbody", *rows)
     return [_scrolled(grid.caption, element("table", *parts)), *_notes(grid.notes)]
@@ -173,7 +170,7 @@ def _funnel(block: Funnel) -> list[Element]:
     )  # fmt: skip
     rows = []
     for k, (name, band) in enumerate(zip(found.names, grid["bands"], strict=True)):
-        key = element("span", class_="key", style=f"background:var(--c{k % 7})", aria_hidden="true")
+        key = element("span", class_="key", style=f"background:{colour(k)}", aria_hidden="true")
         ranges = band["ranges"][now] if band else "undefined"
         cells = [element("th", key, name, scope="row", class_="text"), element("td", decimal(found.value(name)))]
         cells += [element("td", found.scores[name].intervals[found.measure.name].ends)]

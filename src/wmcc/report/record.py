@@ -78,8 +78,7 @@ def _influences(found: Sensitivity | None) -> list[dict[str, Any]] | None:
 
 
 def _pair(found: Findings, compared: Comparisons, names: tuple[str, str]) -> dict[str, Any]:
-    lead = found.lead(*names) or found.lead(*names[::-1])
-    return {**pair_record(compared, names), "lead": _radius(lead)}
+    return {**pair_record(compared, names), "lead": _radius(found.lead(*names))}
 
 
 def score_record(table: Table, score: Score | None, beside: dict[str, Any] | None = None) -> dict[str, Any]:

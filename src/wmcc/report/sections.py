@@ -31,7 +31,7 @@ def document(found: Findings, made: Made, title: str) -> Document:
             Section("Whose weights matter", _influences(found, name), 3),
         ]
         sections += [Section(name if several else "The prediction", []), *parts]
-    sections.append(Section("Weights", _weights(next(iter(found.scores.values())))))
+    sections.append(Section("Weights", _weights(found.first)))
     sections.append(Section("Warnings", _warnings(found)))
     sections.append(Section("How to read this", [Items(methods(found))]))
     sections.append(Section("How it was made", [Items(made.items)]))
@@ -43,8 +43,9 @@ def _of(caption: str, name: str, several: bool) -> str:
 
 
 def _summary(found: Findings) -> str:
-    table = next(iter(found.scores.values())).table
-    parts = [f"{table.rows:,} rows", f"{len(table.labels):,} classes", f"total weight {number(table.total)}"]
+    table, K = found.first.table, len(found.first.table.labels)
+    classes = "1 class" if K == 1 else f"{K:,} classes"
+    parts = [f"{table.rows:,} rows", classes, f"total weight {number(table.total)}"]
     parts += [f"{table.ignored:,} rows ignored"] if table.ignored else []
     count = len(found.names)
     return ", ".join([*parts, "one prediction" if count == 1 else f"{count} predictions"])
@@ -95,7 +96,7 @@ def _pairs(found: Findings) -> Grid:
     head = ["First", "Second", "First − second", found.level, "p", *["p (Holm)"] * several, "The leader leads up to"]
     rows = []
     for (a, b), x in found.comparisons.pairs.items():
-        lead = found.lead(a, b) or found.lead(b, a)
+        lead = found.lead(a, b)
         known = f"±{share(lead.safe)}" if lead is not None else "—"
         adjusted = found.comparisons.p_adjusted[a, b]
         rows.append([a, b, decimal(x.difference), x.ends, _p(x.p_value), *[_p(adjusted)] * several, known])

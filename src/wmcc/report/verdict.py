@@ -28,14 +28,13 @@ def verdict(found: Findings) -> list[str]:
 
 def _of_one(found: Findings) -> list[str]:
     ((name, score),) = found.scores.items()
-    title, value, curve = found.measure.title, decimal(found.value(name)), found.curves[name]
+    title, value, at = found.measure.title, decimal(found.value(name)), found.range(name, found.eps)
     sampled = score.intervals[found.measure.name]
     rows = f"{decimal(sampled.low)} to {decimal(sampled.high)} if other rows had been drawn"
     rows += f" ({found.level}{', not to be relied on: see the warnings' * bool(sampled.warnings)})"
     rows = f"how far other rows could move it is not known, since {sampled.problem}" if sampled.problem else rows
-    if curve is None:
+    if at is None:
         return [f"{title} is undefined here, and counts as {value}: {sampled.problem or 'it divides by zero'}."]
-    at = next(c for c in curve if c.eps == found.eps)
     weights = f"{decimal(at.low)} to {decimal(at.high)} for any reweighting up to ±{number(100 * at.eps)} %"
     return [f"{title} is {value}: {rows}, and {weights}.", *_thresholds(found)]
 
