@@ -1,6 +1,5 @@
 """The report: what it says is what the library says, in all three forms, and nothing in a label is markup."""
 
-import hashlib
 import json
 import re
 from html.parser import HTMLParser
@@ -40,9 +39,6 @@ def _quick(monkeypatch):
     monkeypatch.setattr(findings, "GRID", (0.0, 0.05, 0.1, 0.3, 0.5))
     monkeypatch.setattr(findings, "NODES", NODES)
     monkeypatch.setattr("wmcc.robustness.ranking.TOLERANCE", 0.2)
-    from wmcc.report import markdown
-
-    monkeypatch.setattr(markdown, "SHOWN", (0.0, 0.05, 0.3))
 
 
 def made(form, *data, **asked):
@@ -211,37 +207,6 @@ def test_what_can_be_given():
     assert as_json(truth, {"mine": a})["names"] == ["mine"]
 
 
-# ---- how it was made ------------------------------------------------------------------------------------------
-
-
-def test_it_says_how_it_was_made(tmp_path, monkeypatch):
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
-    path = wmcc.write_report(
-        tmp_path / "r.json", SAMPLE, "label", "pred", "area", command="make report", title="Fields"
-    )
-    found = json.loads(Path(path).read_text())
-    assert found["title"] == "Fields"
-    how = found["made"]
-    assert (how["command"], how["time"]) == ("make report", "1970-01-01 00:00 UTC")
-    assert how["inputs"] == [
-        {"name": str(SAMPLE), "size": SAMPLE.stat().st_size, "sha256": hashlib.sha256(SAMPLE.read_bytes()).hexdigest()}
-    ]
-    assert how["versions"]["NumPy"] == np.__version__
-    stored = wmcc.tabulate(SAMPLE, "label", "pred", "area")
-    assert how["tables"]["pred"] == hashlib.sha256(stored.to_json().encode()).hexdigest()
-    again = wmcc.write_report(tmp_path / "s.html", SAMPLE, "label", "pred", "area")
-    assert Path(again).read_text() == made("html", str(SAMPLE), "label", "pred", "area")
-
-
-def test_many_files_have_one_hash(tmp_path):
-    text = "label,pred\n" + "a,a\nb,b\na,b\n" * 20
-    for k in range(25):
-        (tmp_path / f"{k:02}.csv").write_text(text)
-    (found,) = as_json(str(tmp_path), "label", "pred")["made"]["inputs"]
-    assert found["name"] == "25 files, in the order of their names"
-    assert found["sha256"] == hashlib.sha256(25 * text.encode()).hexdigest()
-
-
 # ---- labels ---------------------------------------------------------------------------------------------------
 
 
@@ -305,15 +270,3 @@ def test_many_classes_are_drawn_not_written_in_numbers():
 def test_bad_requests_get_a_sentence(change, message):
     with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=message):
         made("html", [0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9, **change)
-
-
-def test_bad_places_get_a_sentence(tmp_path):
-    with pytest.raises(wmcc.InputError, match=r"'report.pdf' has no ending that says its format; expected .html"):
-        wmcc.write_report("report.pdf", [0, 1], [0, 1])
-    with pytest.raises(wmcc.InputError, match="there is no folder"):
-        wmcc.write_report(tmp_path / "none" / "r.html", [0, 1], [0, 1])
-    with pytest.raises(wmcc.InputError, match="nothing to score"):
-        wmcc.write_report(tmp_path / "r.html", [0, 1], [0, 1], [0.0, 0.0])
-    assert not (tmp_path / "r.html").exists()
-    wmcc.write_report(tmp_path / "page", [0, 1] * 20, [0, 1] * 20, format="markdown")
-    assert (tmp_path / "page").read_text().startswith("# Report on a classifier")

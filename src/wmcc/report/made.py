@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ..sources.files import find, is_address, is_path
+from ..sources.files import is_address
 from ..table import Table
 from ..tally import kernel
 from ..text import number
@@ -50,20 +50,17 @@ def _said(x: Input) -> str:
     return f"{size}SHA-256 {x.sha256}" if x.sha256 else "not hashed: it is not a file of this machine"
 
 
-def made(command: str | None, data: Any, tables: dict[str, Table]) -> Made:
-    """Describe how a report is made of data and their tables."""
+def made(command: str | None, paths: Sequence[str], tables: dict[str, Table]) -> Made:
+    """Describe how a report is made of files, if the data are in some, and of tables."""
     versions = {"wmcc": version("wmcc"), "Python": platform.python_version()}
     versions |= {name: version(name.lower()) for name in ("NumPy", "SciPy")}
     versions["kernel"] = kernel()
     digests = {name: hashlib.sha256(table.to_json().encode()).hexdigest() for name, table in tables.items()}
-    return Made(command or "wmcc.write_report, in Python", versions, inputs(data), digests, _now())
+    return Made(command or "wmcc.write_report, in Python", versions, inputs(paths), digests, _now())
 
 
-def inputs(data: Any) -> list[Input]:
-    """Files that data were read from, with their hashes; none if they were in memory."""
-    if not is_path(data):
-        return []
-    paths = sorted(find(data).paths)
+def inputs(paths: Sequence[str]) -> list[Input]:
+    """Describe files that data were read from."""
     if len(paths) <= LISTED:
         return [_input(path) for path in paths]
     if any(map(is_address, paths)):

@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import InputTypeError
 from ..inference.interval import naming_cluster
 from ..joint import JointTable
+from ..sources.files import find, is_path
 from ..sources.options import names_a_column
 from ..sources.predictions import checked_names, predictions
 from .score import Score, score
@@ -57,6 +58,15 @@ def read(
     if columns:
         return {}, {name: score(y_true, y_pred, given, weight, **asked)}
     return {}, {name: score(y_true, given, sample_weight, weight, **asked)}
+
+
+def files(y_true: Any, y_pred: Any, options: dict[str, Any]) -> list[str]:
+    """Names of the files that hold the data; none if they are in memory, where a list of texts is one of labels."""
+    named = any(options.get(name) is not None for name in ("true", "pred", "on"))
+    if not named and not names_a_column(y_true, y_pred):
+        return []
+    sides = (y_true,) if options.get("on") is None else (y_true, y_pred)
+    return sorted(path for side in sides if is_path(side) for path in find(side).paths)
 
 
 def _are_several(given: Any, columns: bool) -> bool:

@@ -13,6 +13,7 @@ from .findings import findings
 from .made import Made, made
 from .markdown import markdown
 from .page import page
+from .reading import files
 from .record import report_json
 from .sections import document
 
@@ -97,7 +98,7 @@ def write_report(
             f"the report {out!r} has no ending that says its format; expected {', '.join(ENDINGS)}.",
             "name it report.html, or give format='html', 'markdown' or 'json'.",
         )
-    check(out)
+    check(out, files(y_true, y_pred, options))
     asked = {
         "measure": measure, "eps": eps, "threshold": threshold, "confidence_level": confidence_level,
         "cluster": cluster, "names": names, "progress": progress,
@@ -115,7 +116,7 @@ def build(
 ) -> tuple[Document, Made]:
     """Make a report that has no form yet; ``data`` are the first arguments of `write_report`, ``asked`` by name."""
     found = findings(*data, **asked, options=options)
-    how = made(command, data[0], {name: score.table for name, score in found.scores.items()})
+    how = made(command, files(*data[:2], options), {name: score.table for name, score in found.scores.items()})
     return document(found, how, title or _title(found.names)), how
 
 
