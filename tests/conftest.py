@@ -10,8 +10,8 @@ import wmcc
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-# The same examples each time, so that a change is judged by what it changed; `thorough` looks for new ones, and `quick` is
-# for slow machinery such as sanitizers.
+# The same examples each time, so that a change is judged by what it changed; `thorough` looks for new ones, and
+# `quick` is for slow machinery such as sanitizers.
 hypothesis.settings.register_profile("default", deadline=None, max_examples=100, derandomize=True)
 hypothesis.settings.register_profile("quick", deadline=None, max_examples=30, derandomize=True)
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=2000)
