@@ -120,3 +120,16 @@ def test_the_rest_is_one_class():
     assert np.array_equal(table.against_rest(2).w, as_one.w[::-1, ::-1])
     with pytest.raises(wmcc.InputError, match="there is no class 7; the labels are 0, 1, 2"):
         table.against_rest(7)
+
+
+def test_a_class_may_be_called_as_the_rest_is():
+    counts = [[5, 1, 0], [2, 7, 1], [0, 3, 4]]
+    for k in range(3):
+        names = ["ash", "elm", "oak"]
+        plain = wmcc.Table.from_counts(counts, names)
+        names[k] = "all other classes"
+        odd = wmcc.Table.from_counts(counts, names)
+        for name, own in zip(plain.labels, names, strict=True):
+            assert np.array_equal(odd.against_rest(own).n, plain.against_rest(name).n)
+        for measure, found in wmcc.score(odd).class_intervals.items():
+            assert [ends(x) for x in found] == [ends(x) for x in wmcc.score(plain).class_intervals[measure]]

@@ -177,7 +177,8 @@ class Table(Summed):
         """
         if label not in self.labels:
             raise InputError(f"there is no class {label!r}; the labels are {_labels.listed(self.labels)}.")
-        return self._placed((label, REST), [name if name == label else REST for name in self.labels])
+        rest = REST if label != REST else f"{REST} but it"  # a class may be called so
+        return self._placed((label, rest), [name if name == label else rest for name in self.labels])
 
     def _part(self, kept: Array) -> Table:
         """Return the table of the cells that are kept, the others empty."""
