@@ -42,12 +42,12 @@ def _of_one(found: Findings) -> list[str]:
 def _of_two(found: Findings, leader: str, other: str) -> str:
     high, low = decimal(found.value(leader)), decimal(found.value(other))
     scores = f"{high} against {low} in {found.measure.title}"
+    lead = found.lead(leader, other)
+    if lead is None:
+        return f"{leader} and {other} cannot be compared: {_undefined(found, leader, other)}."
     if found.value(leader) == found.value(other):
         return f"{leader} and {other} score the same: {high} in {found.measure.title}."
     chance, p = _chance(found, leader, other)
-    lead = found.lead(leader, other)
-    if found.curves[leader] is None or found.curves[other] is None or lead is None:
-        return f"{leader} and {other} cannot be compared: {found.measure.title} is undefined for one of them."
     if chance.problem:
         return (
             f"{leader} leads {other}, {scores}; {_holds(lead)}. Whether chance did it is not known: {chance.problem}."
@@ -74,10 +74,19 @@ def _holds(lead: Radius) -> str:
 
 def _of_others(found: Findings, leader: str, others: list[str]) -> str:
     apart = [x for x in others if found.comparisons is not None and found.comparisons.told_apart(leader, x)]
-    leads = [found.lead(leader, x) for x in others]
-    safe = min((lead.safe for lead in leads if lead is not None), default=0.0)
+    leads = [lead for x in others if (lead := found.lead(leader, x)) is not None]
     against = "all others" if len(apart) == len(others) else _listed(apart) if apart else "none of the others"
-    return f"{leader} is told apart from {against}; it leads all for any reweighting up to ±{share(safe)}."
+    if len(leads) < len(others):
+        rank = _undefined(found, leader, *others)
+    elif (safe := min(lead.safe for lead in leads)) > 0:
+        rank = f"it leads all for any reweighting up to ±{share(safe)}"
+    else:
+        rank = "that it leads all is not certain for any reweighting"
+    return f"{leader} is told apart from {against}; {rank}."
+
+
+def _undefined(found: Findings, *names: str) -> str:
+    return f"{found.measure.title} is undefined for {_listed([x for x in names if found.curves[x] is None])}"
 
 
 def _thresholds(found: Findings) -> list[str]:
