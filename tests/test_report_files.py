@@ -109,6 +109,12 @@ def test_bad_places_get_a_sentence():
         wmcc.write_report("none/r.html", [0, 1], [0, 1])
     with pytest.raises(wmcc.InputError, match="nothing to score"):
         wmcc.write_report("r.html", [0, 1], [0, 1], [0.0, 0.0])
+    with pytest.raises(wmcc.InputTypeError, match=r"path is a int; expected the name of a file, such as 'report.html'"):
+        wmcc.write_report(3, [0, 1], [0, 1])
+    with pytest.raises(wmcc.InputTypeError, match="title is a int; expected text"):
+        wmcc.write_report("r.html", [0, 1], [0, 1], title=7)
+    with pytest.raises(wmcc.InputError, match="format is 'pdf'; expected html, markdown or json"):
+        wmcc.write_report("r.html", [0, 1], [0, 1], format="pdf")
     assert not Path("r.html").exists()
     wmcc.write_report("page", [0, 1] * 20, [0, 1] * 20, format="markdown")
     assert Path("page").read_text().startswith("# Report on a classifier")

@@ -260,10 +260,12 @@ def report(
     Markdown.
     """
     output.check(out, request.files)
+    from ..report.write import form_of
     from . import reports
 
+    form = form_of(out, format)
     asked = {"measure": measure, "eps": eps, "threshold": threshold, "confidence_level": confidence}
-    output.emit(reports.report(request.clustered(cluster), preds, asked, title, reports.form(format, out)), out)
+    output.emit(reports.report(request.clustered(cluster), preds, asked, title, form), out)
 
 
 @app.command(

@@ -4,20 +4,11 @@ from __future__ import annotations
 
 import shlex
 import sys
-from os.path import splitext
 from typing import Any
 
 from ..errors import InputError
-from ..report.write import ENDINGS, build, render
-from .options import ReportFormat
+from ..report.write import build, render
 from .request import Request
-
-
-def form(given: ReportFormat | None, out: str | None) -> str:
-    """The format that was asked for, or that the name of the output asks for."""
-    if given is not None:
-        return given.value
-    return ENDINGS.get(splitext(out or "")[1].lower(), "markdown" if out is None else "html")
 
 
 def report(request: Request, preds: list[str], asked: dict[str, Any], title: str | None, form: str) -> str:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from ..errors import InputError
+from ..errors import InputError, InputTypeError
 from ..whole import check, write
 from .document import Document
 from .findings import findings
@@ -91,13 +91,12 @@ def write_report(
     >>> os.path.basename(wmcc.write_report(path, land.truth, predictions, land.area))
     'report.html'
     """
-    out = str(os.fspath(path))
-    form: str | None = format or ENDINGS.get(os.path.splitext(out)[1].lower())
-    if form is None or form not in ENDINGS.values():
-        raise InputError(
-            f"the report {out!r} has no ending that says its format; expected {', '.join(ENDINGS)}.",
-            "name it report.html, or give format='html', 'markdown' or 'json'.",
-        )
+    if not isinstance(path, (str, os.PathLike)):
+        raise InputTypeError(f"path is a {type(path).__name__}; expected the name of a file, such as 'report.html'.")
+    if not isinstance(title, str | None):
+        raise InputTypeError(f"title is a {type(title).__name__}; expected text.")
+    out = os.fsdecode(path)
+    form = form_of(out, format)
     check(out, files(y_true, y_pred, options))
     asked = {
         "measure": measure, "eps": eps, "threshold": threshold, "confidence_level": confidence_level,
@@ -105,6 +104,21 @@ def write_report(
     }  # fmt: skip
     write(out, render(form, *build((y_true, y_pred, sample_weight, weight), asked, options, title, command)))
     return out
+
+
+def form_of(out: str | None, given: str | None) -> str:
+    """Return the form that was asked for, or that the name of the file asks for; Markdown where there is no file."""
+    if given is None and out is None:
+        return "markdown"
+    form = given or ENDINGS.get(os.path.splitext(str(out))[1].lower())
+    if form is None:
+        raise InputError(
+            f"the report {out!r} has no ending that says its format; expected {', '.join(ENDINGS)}.",
+            "name it report.html, or ask for a format: html, markdown or json.",
+        )
+    if form not in ENDINGS.values():
+        raise InputError(f"format is {str(form)[:40]!r}; expected html, markdown or json.")
+    return form
 
 
 def build(
