@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, floor
+from math import ceil, floor, inf
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
@@ -18,8 +18,11 @@ from .verdict import share
 
 WIDTH, HEIGHT = 800, 380
 LEFT, RIGHT, TOP, BOTTOM = 58, 150, 16, 52
-STRIP = 26
-"""Room for the interval of one prediction, to the left of the band."""
+STRIP, STRIPS = 26, 260
+"""Room for the interval of one prediction, to the left of the band, and for those of all."""
+
+LINE = 16
+"""From name to name."""
 
 COLOURS = 7
 LEVELS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75)
@@ -52,13 +55,15 @@ def funnel(found: Findings) -> Drawn:
     names, curves = found.names, [found.curves[name] for name in found.names]
     sampled = [found.scores[name].intervals[found.measure.name] for name in names]
     eps = found.grid
-    x = Scale(0.0, max(eps), LEFT + STRIP * len(names) + 14, WIDTH - RIGHT)
+    strip = min(STRIP, STRIPS / len(names))
+    x = Scale(0.0, max(eps), round(LEFT + strip * len(names) + 14, 1), WIDTH - RIGHT)
     y = _scores(found, curves, sampled)
     now = eps.index(found.eps)
     bands = [None if c is None else _band(c, x, y) for c in curves]
     parts = [*_axes(found, x, y), *_threshold(found, x, y)]
     for k, (name, band) in enumerate(zip(names, bands, strict=True)):
-        parts += _prediction(k, found.value(name), sampled[k], band, now, x, y)
+        parts += _interval(k, found.value(name), sampled[k], round(LEFT + strip * (k + 0.5) + 4, 1), y)
+        parts += _value(k, found.value(name), band, now, x, y)
     parts += _names(found, y)
     parts.append(
         element(
@@ -135,11 +140,18 @@ def _threshold(found: Findings, x: Scale, y: Scale) -> list[Element]:
     return parts
 
 
-def _prediction(
-    k: int, value: float, sampled: Interval, band: dict[str, list[str]] | None, now: int, x: Scale, y: Scale
-) -> list[Element]:
-    own, place = colour(k), LEFT + STRIP * (k + 0.5) + 4
+def _interval(k: int, value: float, sampled: Interval, place: float, y: Scale) -> list[Element]:
+    """The score of a prediction, and what chance may do to it."""
     parts = []
+    if sampled.problem is None:
+        ends = {"y1": y(sampled.low), "y2": y(sampled.high)}
+        parts.append(element("line", class_="whisker", x1=place, x2=place, stroke=colour(k), **ends))
+    return [*parts, element("circle", cx=place, cy=y(value), r=5, fill=colour(k))]
+
+
+def _value(k: int, value: float, band: dict[str, list[str]] | None, now: int, x: Scale, y: Scale) -> list[Element]:
+    """The score of a prediction over all ε, and what other weights may do to it."""
+    parts, own = [], colour(k)
     if band is not None:
         upper, lower = band["upper"], band["lower"]
         parts.append(element("polygon", class_="all", points=" ".join(upper + lower[::-1]), fill=own))
@@ -147,25 +159,26 @@ def _prediction(
         parts.append(element("polygon", id=f"band-{k}", class_="now", points=shown, fill=own))
     line = {"stroke": own, "stroke_dasharray": ("none", "7 4", "2 3", "9 3 2 3")[k % 4]}
     parts.append(element("line", class_="value", x1=x.start, x2=x.end, y1=y(value), y2=y(value), **line))
-    if sampled.problem is None:
-        ends = {"y1": y(sampled.low), "y2": y(sampled.high)}
-        parts.append(element("line", class_="whisker", x1=place, x2=place, stroke=own, **ends))
-    parts.append(element("circle", cx=place, cy=y(value), r=5, fill=own))
     return parts
 
 
 def _names(found: Findings, y: Scale) -> list[Element]:
     """Names at the end of the lines, apart from each other."""
-    order = sorted(range(len(found.names)), key=lambda k: y(found.value(found.names[k])))
-    parts, last = [], -1e9
-    for k in order:
-        name = found.names[k]
-        place = max(y(found.value(name)) + 4, last + 16)
-        last = place
+    parts, names = [], sorted(found.names, key=lambda name: y(found.value(name)))
+    places = _apart([y(found.value(name)) + 4 for name in names], HEIGHT - BOTTOM)
+    for name, place in zip(names, places, strict=True):
         short = name if len(name) <= 18 else f"{name[:10]}…{name[-7:]}"
         text = f"{short} {decimal(found.value(name))}" if len(found.names) > 1 else decimal(found.value(name))
         parts.append(element("text", text, x=WIDTH - RIGHT + 8, y=round(place, 1)))
     return parts
+
+
+def _apart(places: list[float], lowest: float) -> list[float]:
+    """Move places that grow a line apart: down as far as need be, and up again where they would leave the picture."""
+    last = -inf
+    down = [last := max(place, last + LINE) for place in places]
+    last = lowest + LINE
+    return [last := min(place, last - LINE) for place in reversed(down)][::-1]
 
 
 def colour(k: int) -> str:
@@ -185,7 +198,9 @@ def _said(found: Findings, eps: float) -> str:
     for (leader, other), lead in found.leads.items():
         if lead is None:
             said.append(f"{leader} and {other} cannot be compared")
-        elif eps <= lead.safe:
+        elif found.value(leader) == found.value(other):
+            said.append(f"{leader} and {other} score the same at the weights as they are")
+        elif 0 < lead.safe >= eps:
             said.append(f"{leader} certainly beats {other}")
         elif lead.broken is not None and eps >= lead.broken:
             said.append(f"{other} may do as well as {leader}: there are such weights")
