@@ -202,6 +202,21 @@ def test_sections_are_the_same_in_html_and_markdown():
     assert {"Scores", "Who leads", "Weights", "Warnings", "How to read this", "How it was made"} <= set(shown)
 
 
+def test_notes_and_warnings_say_whose_they_are():
+    truth = [1, *[2] * 8] * 5
+    guesses = {"a": [1, *[0] * 8] * 5, "b": [1, 2, *[0] * 7] * 5, "c": [2] * 45}
+    score = wmcc.score(truth, guesses["a"])
+    text = made("markdown", truth, guesses)
+    assert escaped(f"a: {score.disagreement}") in text
+    for warning in score.warnings:
+        assert f"- {escaped('a: ' + warning.removeprefix('* '))}\n" in text
+    assert "- Differences: Intervals" in text
+    assert "- c: ECC (R\\_K) is undefined, and counts as 0." in text
+    alone = made("markdown", truth, guesses["a"])
+    assert f"\n\n{escaped(score.disagreement)}\n" in alone
+    assert f"- {escaped(score.warnings[0].removeprefix('* '))}\n" in alone
+
+
 def test_clusters_are_those_of_the_library():
     found = as_json(str(SAMPLE), "label", "pred", "area", cluster="region")["predictions"][0]
     expected = wmcc.interval(str(SAMPLE), "label", "pred", "area", cluster="region")
@@ -209,6 +224,10 @@ def test_clusters_are_those_of_the_library():
     assert found["intervals"]["ecc"]["low"] == pytest.approx(expected.low, nan_ok=True)
     both = as_json(str(SAMPLE), "label", ["pred", "pred_b"], "area", cluster="region")
     assert both["pairs"][0]["clusters"] == 3
+    tables = wmcc.tabulate(str(SAMPLE), "label", "pred", "area", by="region")
+    assert as_json(tables)["predictions"][0]["intervals"] == found["intervals"]
+    joints = wmcc.joint_table(str(SAMPLE), "label", "pred", "pred_b", "area", by="region")
+    assert as_json(joints, names=["pred", "pred_b"])["pairs"] == both["pairs"]
 
 
 def test_what_can_be_given():

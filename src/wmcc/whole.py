@@ -50,9 +50,7 @@ def write(path: str, text: str) -> None:
     try:
         data = text.encode()
     except UnicodeEncodeError as problem:
-        raise InputError(
-            f"a label is no valid text: {problem.reason}.", "use --format json, which escapes it."
-        ) from None
+        raise InputError(f"a label is no valid text: {problem.reason}.", "write JSON, which escapes it.") from None
     if _special(path):  # /dev/stdout and the like are written to; a file in their place would be no help
         with open(path, "wb", buffering=0) as device:
             write_all(device.fileno(), data)

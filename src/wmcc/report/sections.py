@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..inference import Interval
 from ..inference.comparison import probability
 from ..inference.interval import why_unsure
@@ -42,6 +44,10 @@ def _of(caption: str, name: str, several: bool) -> str:
     return f"{caption}, {name}" if several else caption
 
 
+def _by(name: str, sentence: str, several: bool) -> str:
+    return f"{name}: {sentence}" if several else sentence
+
+
 def _summary(found: Findings) -> str:
     table, K = found.first.table, len(found.first.table.labels)
     classes = "1 class" if K == 1 else f"{K:,} classes"
@@ -71,10 +77,8 @@ def _scores(found: Findings) -> list[Block]:
         values = [[n, *(decimal(getattr(s, m.name)) for m in names)] for n, s in found.scores.items()]
         spans = [[n, *(s.intervals[m.name].ends for m in names)] for n, s in found.scores.items()]
         grids += [Grid("Scores of all rows", head, values), Grid(f"{found.level}s", head, spans)]
-    disagreements = (
-        _of(s.disagreement, name, len(found.names) > 1) for name, s in found.scores.items() if s.disagreement
-    )
-    return [*grids, *disagreements]
+    several = found.comparisons is not None
+    return [*grids, *(_by(name, s.disagreement, several) for name, s in found.scores.items() if s.disagreement)]
 
 
 def _value_head(found: Findings, name: str) -> str:
@@ -173,14 +177,12 @@ def _share(x: float, of: float) -> str:
 
 
 def _warnings(found: Findings) -> list[Block]:
-    said = []
-    for name, score in found.scores.items():
-        of = f"{name}: " if found.comparisons is not None else ""
-        said += [("", f"{of}{warning.removeprefix('* ')}") for warning in score.warnings]
+    several = found.comparisons is not None
+    heard: list[tuple[str, Sequence[str]]] = [(name, score.warnings) for name, score in found.scores.items()]
     if found.comparisons is not None:
         titled = {" − ".join(pair): x for pair, x in found.comparisons.pairs.items()}
-        said += [("", warning.removeprefix("* ")) for warning in why_unsure(titled)]
-    for name, curve in found.curves.items():
-        if curve is None:
-            said.append(("", f"{name}: {found.measure.title} is undefined, and counts as 0."))
+        heard.append(("Differences", why_unsure(titled)))
+    undefined = f"{found.measure.title} is undefined, and counts as 0."
+    heard += [(name, [undefined]) for name, curve in found.curves.items() if curve is None]
+    said = [("", _by(name, x.removeprefix("* "), several)) for name, own in heard for x in own]
     return [Items(said)] if said else ["There are none."]
