@@ -21,6 +21,7 @@ import wmcc
 from wmcc import plot
 from wmcc.demo import make_map
 from wmcc.plot import style
+from wmcc.text import percent
 
 ROOT = Path(__file__).parent.parent
 PARCELS = ROOT / "src" / "wmcc" / "data" / "parcels.csv"
@@ -140,7 +141,7 @@ def test_names_are_not_taken_for_mathematics():
 
 @given(st.floats(0, 1))
 def test_only_all_is_all(share):
-    text = style.percent(share)
+    text = percent(share)
     assert (text == "100 %") == (share == 1)
     assert (text == "0 %") == (share == 0)
     if text[0] not in "<>":
@@ -190,7 +191,7 @@ def test_both_numbers_of_each_cell(data, show):
         assert (here is np.ma.masked) == np.isnan(value[a, b])
         if here is not np.ma.masked and w[a].sum() > 1e-300 and w[:, b].sum() > 1e-300:
             assert here == pytest.approx(value[a, b], rel=1e-9, abs=1e-300)
-            assert first.get_text() == (style.compact if show in ("weight", "count") else style.percent)(float(here))
+            assert first.get_text() == (style.compact if show in ("weight", "count") else percent)(float(here))
         if show != "count":
             assert second.get_text() == style.compact(n[a, b])
     assert np.ma.count_masked(shown) >= len(table.labels) ** 2 - len(occupied)
@@ -221,7 +222,7 @@ def test_many_classes_have_a_scale_instead_of_numbers(K):
     assert ticks(scale.yaxis)[0] == "0 %"
     top = float(ax.images[0].norm.vmax)
     assert top == pytest.approx(table.w.max() / table.total)
-    assert ticks(scale.yaxis)[-1] == style.percent(top)
+    assert ticks(scale.yaxis)[-1] == percent(top)
     for axis in (ax.xaxis, ax.yaxis):
         where = axis.get_ticklocs()
         assert len(where) == K if K == 50 else 20 < len(where) < K

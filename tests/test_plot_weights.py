@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import wmcc
 from wmcc import plot
 from wmcc.plot import style
+from wmcc.text import percent
 
 DOCS = Path(__file__).parent.parent / "docs"
 TABLE = wmcc.Table.from_counts([[50, 3, 2], [4, 40, 1], [0, 2, 30]], ["farm", "forest", "water"])
@@ -115,10 +116,10 @@ def test_cells_that_matter_most_come_first(measure, most):
     names = [text.get_text() for text in ax.get_yticklabels()]
     assert names[:most] == [f"{c.true} → {c.pred}" for c in found.cells[:most]]
     notes = [text.get_text() for text in ax.texts]
-    assert notes[:most] == [f"{style.rows(c.n)}, {style.percent(c.share)}" for c in found.cells[:most]]
+    assert notes[:most] == [f"{style.rows(c.n)}, {percent(c.share)}" for c in found.cells[:most]]
     rest = found.cells[most:]
     assert names[most:] == [f"{len(rest)} more cells"] * bool(rest)
-    assert notes[most:] == [style.percent(sum(c.share for c in rest))] * bool(rest)
+    assert notes[most:] == [percent(sum(c.share for c in rest))] * bool(rest)
     assert {bar.get_facecolor() for bar in ax.patches if bar.get_width() > 0}.isdisjoint(
         bar.get_facecolor() for bar in ax.patches if bar.get_width() < 0
     )

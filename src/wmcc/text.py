@@ -25,6 +25,22 @@ def number(x: float, digits: int = 6) -> str:
     return f"{x:.{digits - 1}g}"
 
 
+def percent(share: float) -> str:
+    """Write a share; only all is 100 %, and only nothing is 0 %.
+
+    Examples
+    --------
+    >>> percent(0.1234), percent(1e-9), percent(0.9999), percent(1.0)
+    ('12.3 %', '<0.1 %', '>99.9 %', '100 %')
+    """
+    if share != share:
+        return "—"
+    if share in (0, 1):
+        return f"{share:.0%}".replace("%", " %")
+    low, high = 0.001, 0.999
+    return "<0.1 %" if share < low else ">99.9 %" if share > high else f"{100 * share:.1f} %"
+
+
 def at_most(x: float, digits: int = 3) -> str:
     """Write a number rounded down: what is certain up to it is not certain beyond.
 

@@ -14,6 +14,7 @@ from ..measures.base import check_scorable
 from ..optional import module
 from ..report import Score
 from ..table import Table
+from ..text import percent
 from . import style
 
 Show = Literal["row", "column", "share", "weight", "count"]
@@ -43,9 +44,9 @@ def _part(axis: int) -> Callable[[Table], FloatArray]:
 
 
 SHOWN: dict[str, Shown] = {
-    "row": Shown("share of the true class's weight", _part(1), style.percent, True),
-    "column": Shown("share of the predicted class's weight", _part(0), style.percent, True),
-    "share": Shown("share of the weight", _shares, style.percent, False),
+    "row": Shown("share of the true class's weight", _part(1), percent, True),
+    "column": Shown("share of the predicted class's weight", _part(0), percent, True),
+    "share": Shown("share of the weight", _shares, percent, False),
     "weight": Shown("weight", lambda table: table.w, style.compact, False),
     "count": Shown("number of rows", lambda table: table.n.astype(float), style.compact, False),
 }
@@ -149,7 +150,7 @@ def _write_cells(image: Any, table: Table, values: FloatArray, shown: Shown, eac
     """Write both numbers into each cell that has rows, where they can be read; return whether they can."""
     cells = np.argwhere(table.n > 0).tolist()
     counted = shown is SHOWN["count"]
-    second, write = (_shares(table), style.percent) if counted else (table.n, style.compact)
+    second, write = (_shares(table), percent) if counted else (table.n, style.compact)
     texts = [(shown.write(values[a, b]), write(second[a, b])) for a, b in cells]
     size = min(0.9 * each / (0.62 * max(len(x) for pair in texts for x in pair)), each / 3, 10.0)
     if size < SMALLEST:

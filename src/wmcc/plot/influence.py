@@ -7,6 +7,7 @@ from typing import Any
 from ..errors import InputError
 from ..measures import MEASURES
 from ..robustness import Sensitivity
+from ..text import percent
 from . import style
 
 HALF = 18
@@ -49,10 +50,10 @@ def influence(sensitivity: Sensitivity, most: int = 15, *, ax: Any = None) -> An
     cells, rest = sensitivity.cells[:most], sensitivity.cells[most:]
     place = dict(zip(sensitivity.labels, style.names(sensitivity.labels, HALF), strict=True))
     labels = [f"{place[c.true]} → {place[c.pred]}" for c in cells]
-    notes = [f"{style.rows(c.n)}, {style.percent(c.share)}" for c in cells]
+    notes = [f"{style.rows(c.n)}, {percent(c.share)}" for c in cells]
     if rest:
         labels.append(f"{len(rest):,} more cells")
-        notes.append(style.percent(sum(c.share for c in rest)))
+        notes.append(percent(sum(c.share for c in rest)))
     title, effects = MEASURES[sensitivity.measure].title, [c.effect for c in cells]
     reach = 1.05 * max(map(abs, effects))
     if flat := reach < ROUNDING:

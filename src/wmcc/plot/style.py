@@ -76,16 +76,6 @@ def names(labels: Sequence[Any], most: int = LONGEST) -> list[str]:
     return [text if often[text] == 1 else f"{text} [{i}]" for i, text in enumerate(short, 1)]
 
 
-def percent(share: float) -> str:
-    """Write a share; only all is 100 %, and only nothing is 0 %."""
-    if share != share:
-        return "—"
-    if share in (0, 1):
-        return f"{share:.0%}".replace("%", " %")
-    low, high = 0.001, 0.999
-    return "<0.1 %" if share < low else ">99.9 %" if share > high else f"{100 * share:.1f} %"
-
-
 def figures(x: float, digits: int = 3) -> str:
     """Write a number by its first digits."""
     return number(float(f"{x:.{digits}g}"))

@@ -13,6 +13,7 @@ from ..inference import Diagnosis, diagnose
 from ..report import Score
 from ..sources.columns import weight_array
 from ..table import Table
+from ..text import percent
 from . import style
 
 MOST_BINS = 40
@@ -53,7 +54,7 @@ def weights(data: Any, *, ax: Any = None) -> Any:
 
 
 def _title(found: Diagnosis) -> tuple[str, str]:
-    heaviest = f"the heaviest row holds {style.percent(found.heaviest_row)} of the weight"
+    heaviest = f"the heaviest row holds {percent(found.heaviest_row)} of the weight"
     return f"{found.n:,} rows are worth {style.figures(found.n_eff)} of equal weight (n_eff)", heaviest
 
 

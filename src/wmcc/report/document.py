@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..table import Table
-from ..text import number
+from ..text import number, percent
 from .findings import Findings
 
 SQUARE = 25
@@ -97,10 +97,8 @@ def confusions(table: Table) -> Grid:
     wrong = [(a, b) for a, b in cells if a != b and table.n[a, b]]
     rows = []
     for a, b in wrong[:CONFUSIONS]:
-        share = 100 * w[a, b] / (table.true_sums[a] or 1.0)
-        rows.append(
-            [str(table.labels[a]), str(table.labels[b]), f"{table.n[a, b]:,}", number(w[a, b]), f"{share:.1f} %"]
-        )
+        share = percent(w[a, b] / (table.true_sums[a] or 1.0))
+        rows.append([str(table.labels[a]), str(table.labels[b]), f"{table.n[a, b]:,}", number(w[a, b]), share])
     more = len(wrong) - len(rows)
     notes = [f"… and {more:,} lighter ones."] if more > 0 else []
     return Grid(

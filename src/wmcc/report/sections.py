@@ -8,7 +8,7 @@ from ..inference import Interval
 from ..inference.comparison import probability
 from ..inference.interval import why_unsure
 from ..measures import CLASS_MEASURES, MEASURES
-from ..text import decimal, number
+from ..text import decimal, number, percent
 from .document import Block, Document, Funnel, Grid, Heat, Items, Mark, Section
 from .findings import Findings
 from .made import Made
@@ -141,8 +141,7 @@ def _influences(found: Findings, name: str) -> list[Block]:
     shown = known.cells[:SHOWN]
     most = max((abs(c.effect) for c in shown), default=0.0) or 1.0
     rows = [
-        [str(c.true), str(c.pred), f"{c.n:,}", number(c.weight), f"{c.effect:+.4f}", _share(c.share, 1.0)]
-        for c in shown
+        [str(c.true), str(c.pred), f"{c.n:,}", number(c.weight), f"{c.effect:+.4f}", percent(c.share)] for c in shown
     ]
     marks: list[Mark | None] = [Mark(c.effect, min(c.effect, 0.0), max(c.effect, 0.0), -most, most) for c in shown]
     head = ["True", "Predicted", "Rows", "Weight", "Effect", "Share"]
@@ -160,20 +159,23 @@ def _weights(score: Score) -> list[Block]:
     known = score.diagnosis
     total = known.weight or 1.0
     rows = [
-        [str(c.label), f"{c.n:,}", _share(c.n, known.n), number(c.weight), _share(c.weight, total), number(c.n_eff, 4)]
+        [
+            str(c.label),
+            f"{c.n:,}",
+            percent(c.n / known.n),
+            number(c.weight),
+            percent(c.weight / total),
+            number(c.n_eff, 4),
+        ]
         for c in known.classes
     ]
     head = ["True class", "Rows", "Share of rows", "Weight", "Share of weight", "Effective rows"]
     text = (
         f"{known.n:,} rows are worth {number(known.n_eff, 4)} of equal weight: uneven weights multiply variances by "
-        f"{number(known.design_effect, 3)}. The heaviest row holds {_share(known.heaviest_row, 1.0)} of the weight."
+        f"{number(known.design_effect, 3)}. The heaviest row holds {percent(known.heaviest_row)} of the weight."
     )
     marks: list[Mark | None] = [Mark(c.weight / total, 0.0, c.weight / total, 0.0, 1.0) for c in known.classes]
     return [text, Grid("What the weights leave of each true class", head, rows, marks=marks)]
-
-
-def _share(x: float, of: float) -> str:
-    return f"{100 * x / of:.1f} %"
 
 
 def _warnings(found: Findings) -> list[Block]:
