@@ -142,6 +142,34 @@ def test_the_answer_about_several_names_the_leader_and_the_weakest_lead():
     assert found["verdict"][1].endswith(f"it leads all for any reweighting up to ±{share(min(leads.values()))}.")
 
 
+@pytest.mark.parametrize(
+    ("guesses", "answer"),
+    [
+        # Two at the top are equal: neither leads all.
+        ({"a": 0.8, "b": 0.8, "c": 0.4}, ["a and b score the same", "that it leads all is not certain"]),
+        # What is undefined counts as 0, and yet nobody leads it, or is as good.
+        ({"a": 0.9, "b": 0.6, "c": None}, ["a beats b", "it leads all it can be compared with for any"]),
+        ({"a": 0.2, "b": 0.1, "c": None}, ["c and a cannot be compared: MCC is undefined for one of them."]),
+        ({"a": None, "b": None}, ["a and b cannot be compared: MCC is undefined for both."]),
+        ({"a": 0.5, "b": None}, ["a and b cannot be compared: MCC is undefined for one of them."]),
+    ],
+)
+def test_the_answer_claims_no_lead_over_equals_or_over_what_is_undefined(guesses, answer):
+    """Of each guess: the share of rows that are right, or None for one class throughout."""
+    truth = np.arange(200) % 2
+    wrong = np.arange(200) // 2 / 100
+    made = {name: 0 * truth if p is None else np.where(wrong < p, truth, 1 - truth) for name, p in guesses.items()}
+    found = as_json(truth, made)["verdict"]
+    assert len(found) == len(answer)
+    for sentence, part in zip(found, answer, strict=True):
+        assert part in sentence
+
+
+def test_a_weight_matrix_is_not_why_a_score_is_undefined():
+    (sentence,) = as_json([0, 1, 1], [0, 0, 0], np.ones((3, 3)))["verdict"]
+    assert sentence == "MCC is undefined here, and counts as 0.0000: it divides by zero."
+
+
 @few(50)
 @given(st.floats(1e-6, 0.9999))
 def test_a_share_is_never_rounded_up(x):

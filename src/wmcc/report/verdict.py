@@ -10,6 +10,9 @@ from ..text import at_most, decimal, number
 from .findings import Findings
 
 
+UNSURE = " (not to be relied on: see the warnings)"
+
+
 def share(x: float) -> str:
     """Write how far weights may be off, in per cent, so that what is said of it is not too much."""
     return f"{at_most(100 * x)} %"
@@ -21,7 +24,7 @@ def verdict(found: Findings) -> list[str]:
         return _of_one(found)
     leader, second, *others = found.best_first
     sentences = [_of_two(found, leader, second)]
-    if others:
+    if others and found.curves[leader] is not None:
         sentences.append(_of_others(found, leader, [second, *others]))
     return sentences + _thresholds(found)
 
@@ -34,7 +37,8 @@ def _of_one(found: Findings) -> list[str]:
     rows += f" ({found.level}{', not to be relied on: see the warnings' * bool(sampled.warnings)})"
     rows = f"how far other rows could move it is not known, since {sampled.problem}" if sampled.problem else rows
     if curve is None:
-        return [f"{title} is undefined here, and counts as {value}: {sampled.problem or 'it divides by zero'}."]
+        why = "it divides by zero" if score.paired else sampled.problem
+        return [f"{title} is undefined here, and counts as {value}: {why}."]
     at = next(c for c in curve if c.eps == found.eps)
     weights = f"{decimal(at.low)} to {decimal(at.high)} for any reweighting up to ±{number(100 * at.eps)} %"
     return [f"{title} is {value}: {rows}, and {weights}.", *_thresholds(found)]
@@ -43,17 +47,18 @@ def _of_one(found: Findings) -> list[str]:
 def _of_two(found: Findings, leader: str, other: str) -> str:
     high, low = decimal(found.value(leader)), decimal(found.value(other))
     scores = f"{high} against {low} in {found.measure.title}"
+    lead = found.lead(leader, other)
+    if lead is None:
+        which = "both" if found.curves[leader] is found.curves[other] is None else "one of them"
+        return f"{leader} and {other} cannot be compared: {found.measure.title} is undefined for {which}."
     if found.value(leader) == found.value(other):
         return f"{leader} and {other} score the same: {high} in {found.measure.title}."
     chance, p = _chance(found, leader, other)
-    lead = found.lead(leader, other)
-    if found.curves[leader] is None or found.curves[other] is None or lead is None:
-        return f"{leader} and {other} cannot be compared: {found.measure.title} is undefined for one of them."
     if chance.problem:
         return (
             f"{leader} leads {other}, {scores}; {_holds(lead)}. Whether chance did it is not known: {chance.problem}."
         )
-    said = probability(p) + (" (not to be relied on: see the warnings)" if chance.warnings else "")
+    said = probability(p) + UNSURE * bool(chance.warnings)
     if p < 1 - chance.confidence_level:
         return f"{leader} beats {other}, {scores}; {_holds(lead)}, and {said}."
     return f"{leader} leads {other}, {scores}, but chance could have done it: {said}. For these rows, {_holds(lead)}."
@@ -75,10 +80,15 @@ def _holds(lead: Radius) -> str:
 
 def _of_others(found: Findings, leader: str, others: list[str]) -> str:
     apart = [x for x in others if found.comparisons is not None and found.comparisons.told_apart(leader, x)]
-    leads = [found.lead(leader, x) for x in others]
-    safe = min((lead.safe for lead in leads if lead is not None), default=0.0)
     against = "all others" if len(apart) == len(others) else _listed(apart) if apart else "none of the others"
-    return f"{leader} is told apart from {against}; it leads all for any reweighting up to ±{share(safe)}."
+    unsure = any(_chance(found, leader, x)[0].warnings for x in apart)
+    told = f"{leader} is told apart from {against}{UNSURE * unsure}"
+    leads = [lead for lead in (found.lead(leader, x) for x in others) if lead is not None]
+    safe = min((lead.safe for lead in leads), default=0.0)
+    every = "all" if len(leads) == len(others) else "all it can be compared with"
+    if not safe > 0:
+        return f"{told}; that it leads {every} is not certain, however little weights are off."
+    return f"{told}; it leads {every} for any reweighting up to ±{share(safe)}."
 
 
 def _thresholds(found: Findings) -> list[str]:
