@@ -52,7 +52,8 @@ def made(form, *data, **asked):
 def forms(*data, **asked):
     """What writes a report in any form, once it is built."""
     data = (*data, *[None] * (4 - len(data)))
-    built = build(data, {**ASKED, **asked}, {})
+    options, title = asked.pop("options", {}), asked.pop("title", None)
+    built = build(data, {**ASKED, **asked}, options, title)
     return lambda form: render(form, *built)
 
 
@@ -149,7 +150,7 @@ def test_the_answer_about_several_names_the_leader_and_the_weakest_lead():
         ({"a": 0.8, "b": 0.8, "c": 0.4}, ["a and b score the same", "that it leads all is not certain"]),
         # What is undefined counts as 0, and yet nobody leads it, or is as good.
         ({"a": 0.9, "b": 0.6, "c": None}, ["a beats b", "it leads all it can be compared with for any"]),
-        ({"a": 0.2, "b": 0.1, "c": None}, ["c and a cannot be compared: MCC is undefined for one of them."]),
+        ({"a": 0.2, "b": 0.1, "c": None}, ["a beats b", "it leads all it can be compared with for any"]),
         ({"a": None, "b": None}, ["a and b cannot be compared: MCC is undefined for both."]),
         ({"a": 0.5, "b": None}, ["a and b cannot be compared: MCC is undefined for one of them."]),
     ],
@@ -325,14 +326,34 @@ def test_many_classes_are_drawn_not_written_in_numbers():
         ({"eps": 1.5}, r"eps is 1.5; expected a share of the weights, at least 0 and below 1"),
         ({"eps": "much"}, "eps is 'much'"),
         ({"measure": "f1"}, "'f1' is a number per class"),
-        ({"threshold": 7}, "threshold is 7; MCC lies between -1 and 1"),
+        ({"threshold": 7}, "threshold is 7.0; MCC lies between -1 and 1"),
         ({"confidence_level": 95}, "confidence_level is 95"),
+        ({"title": 7}, "title is a int; expected a text"),
+        ({"options": {"zero_division": 1.0}}, "a report counts what is undefined as 0, and says so"),
         ({"names": ["only"]}, "names= are those of several predictions, and there is one"),
     ],
 )
 def test_bad_requests_get_a_sentence(change, message):
     with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=message):
         made("html", [0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9, **change)
+
+
+def test_bad_data_get_a_sentence():
+    truth, joint = [0, 1, 2, 0] * 9, wmcc.joint_table([0, 1], [0, 1], [1, 1])
+    for data, asked, message in (
+        ((truth, truth), {"measure": "mcc"}, "MCC is for two classes; this table has 3"),
+        ((truth, {}), {}, "the dict of predictions is empty"),
+        (({"x": joint, "y": joint.first},), {}, "expected a dict of tables or of joint tables"),
+    ):
+        with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=message):
+            made("html", *data, **asked)
+
+
+def test_numbers_and_names_of_any_kind_are_written():
+    written = forms([0, 1, 1, 0] * 9, {7: [0, 1, 0, 0] * 9}, threshold=np.float32(0.5))
+    found = json.loads(written("json"))
+    assert (found["names"], found["threshold"]) == (["7"], 0.5)
+    assert "0.5" in written("html")
 
 
 def test_bad_places_get_a_sentence(tmp_path):

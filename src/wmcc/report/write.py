@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from ..errors import InputError
+from ..errors import InputError, InputTypeError
 from ..whole import check, write
 from .document import Document
 from .findings import findings
@@ -114,6 +114,8 @@ def build(
     command: str | None = None,
 ) -> tuple[Document, Made]:
     """Make a report that has no form yet; ``data`` are the first arguments of `write_report`, ``asked`` by name."""
+    if title is not None and not isinstance(title, str):
+        raise InputTypeError(f"title is a {type(title).__name__}; expected a text.")
     found = findings(*data, **asked, options=options)
     how = made(command, data[0], {name: score.table for name, score in found.scores.items()})
     return document(found, how, title or _title(found.names)), how
