@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 import wmcc
 from wmcc.demo import make_map
 from wmcc.report import findings
-from wmcc.report.verdict import share
 from wmcc.report.write import build, render
-from wmcc.text import decimal
+from wmcc.text import decimal, share
 
 SAMPLE = Path(wmcc.__file__).parent / "data" / "parcels.csv"
 ASKED = {
@@ -177,6 +176,14 @@ def test_a_share_is_never_rounded_up(x):
     said = float(share(x).removesuffix(" %").replace(",", "")) / 100
     assert said <= x * (1 + 1e-9)
     assert said > 0.9 * x
+
+
+@pytest.mark.parametrize(("eps", "said"), [(0.29, "±29 %"), (0.123456789, "±12.3456 %"), (0.9999999999, "±99.9999 %")])
+def test_an_eps_is_never_rounded_up(eps, said):
+    written = forms([0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9, eps=eps)
+    assert json.loads(written("json"))["verdict"][0].endswith(f"for any reweighting up to {said}.")
+    assert f'class="eps-shown">{said}</span>' in written("html")
+    assert f"| weights off by up to {said.removeprefix('±')} |" in written("markdown")
 
 
 # ---- the three forms ----------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import InputTypeError
 from ..optional import module
-from ..text import at_most, number
+from ..text import at_most, number, share
 
 BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW, RED = (
     "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#f0e442", "#d55e00",
@@ -106,7 +106,7 @@ def rows(n: int) -> str:
 
 def off(eps: float, model: str) -> str:
     """Write how far weights may be off, a share of each or an amount; rounded down, as more is not certain."""
-    return f"±{at_most(100 * eps)} %" if model == "relative" else f"±{at_most(eps)}"
+    return f"±{share(eps)}" if model == "relative" else f"±{at_most(eps)}"
 
 
 # ---- one line per name -----------------------------------------------------------------------------------------

@@ -11,10 +11,9 @@ import numpy as np
 from ..inference import Interval
 from ..robustness import Curve
 from ..table import Table
-from ..text import decimal, number
+from ..text import decimal, number, share
 from .elements import element
-from .findings import Findings
-from .verdict import share
+from .findings import EPS_DIGITS, Findings
 
 WIDTH, HEIGHT = 800, 380
 LEFT, RIGHT, TOP, BOTTOM = 58, 150, 16, 52
@@ -70,7 +69,7 @@ def funnel(found: Findings) -> Drawn:
     )
     picture = element("svg", *parts, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=label)
     grid = {
-        "eps": [f"±{number(100 * one)} %" for one in eps],
+        "eps": [f"±{share(one, EPS_DIGITS)}" for one in eps],
         "x": [x(one) for one in eps],
         "said": [_said(found, one) for one in eps],
         "bands": bands,
@@ -174,7 +173,7 @@ def _colour(k: int) -> str:
 
 def _said(found: Findings, eps: float) -> str:
     """What is certain for weights off by so much, in a sentence."""
-    off = f"With weights off by up to {number(100 * eps)} %"
+    off = f"With weights off by up to {share(eps, EPS_DIGITS)}"
     if not found.leads:
         (curve,) = found.curves.values()
         if curve is None:

@@ -32,6 +32,9 @@ WORK = 200_000
 TOLERANCE = 1e-3
 """How narrow the bracket of a radius is to be, as a share of it: three digits are shown."""
 
+EPS_DIGITS = 6
+"""Of an ε that was asked for; rounded down like a radius, since nothing was proved beyond it."""
+
 
 @dataclass(frozen=True)
 class Findings:
@@ -134,7 +137,7 @@ def findings(
             curves[name] = certify(table, chosen, grid, nodes=nodes) if defined[name] else None
             sensitivities[name] = sensitivity(table, chosen) if defined[name] else None
             if threshold is not None:
-                limits = {"tolerance": TOLERANCE, "nodes": nodes}
+                limits: dict[str, Any] = {"tolerance": TOLERANCE, "nodes": nodes}
                 radii[name] = radius(table, chosen, threshold=threshold, **limits) if defined[name] else None
             shown.advance(1)
         for other in order[1:]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ..markdown import escaped, table
-from ..text import decimal, number
+from ..text import decimal, number, share
 from .document import Block, Document, Funnel, Grid, Heat, Items, Section, confusions
+from .findings import EPS_DIGITS
 
 SQUARE = 25
 """Classes of the largest confusion table that is written as a square."""
@@ -51,7 +52,7 @@ def _ranges(funnel: Funnel) -> Grid:
     sampled = {name: score.intervals[found.measure.name] for name, score in found.scores.items()}
     rows = [["other rows", *(x.ends for x in sampled.values())]]
     for eps in sorted({*SHOWN[1:], found.eps} - {0.0}):
-        row = [f"weights off by up to {number(100 * eps)} %"]
+        row = [f"weights off by up to {share(eps, EPS_DIGITS)}"]
         for curve in found.curves.values():
             at = None if curve is None else next(c for c in curve if c.eps == eps)
             row.append("undefined" if at is None else f"{decimal(at.low)} to {decimal(at.high)}")

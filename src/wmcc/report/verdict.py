@@ -6,16 +6,11 @@ from typing import Any
 
 from ..inference.comparison import probability
 from ..robustness import Radius
-from ..text import at_most, decimal, number
-from .findings import Findings
+from ..text import decimal, share
+from .findings import EPS_DIGITS, Findings
 
 
 UNSURE = " (not to be relied on: see the warnings)"
-
-
-def share(x: float) -> str:
-    """Write how far weights may be off, in per cent, so that what is said of it is not too much."""
-    return f"{at_most(100 * x)} %"
 
 
 def verdict(found: Findings) -> list[str]:
@@ -40,7 +35,7 @@ def _of_one(found: Findings) -> list[str]:
         why = "it divides by zero" if score.paired else sampled.problem
         return [f"{title} is undefined here, and counts as {value}: {why}."]
     at = next(c for c in curve if c.eps == found.eps)
-    weights = f"{decimal(at.low)} to {decimal(at.high)} for any reweighting up to ±{number(100 * at.eps)} %"
+    weights = f"{decimal(at.low)} to {decimal(at.high)} for any reweighting up to ±{share(at.eps, EPS_DIGITS)}"
     return [f"{title} is {value}: {rows}, and {weights}.", *_thresholds(found)]
 
 
