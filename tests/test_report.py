@@ -304,6 +304,18 @@ def test_nothing_in_a_label_is_markup(classes):
     assert "<img" not in markdown
 
 
+def test_names_move_nothing_and_break_nothing():
+    """Not in text, not in attributes, and not in what the page's script writes."""
+    truth, guess = [0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9
+    for name in ("\x00", "\ud800", "\u202eabc", "\r\n"):
+        written = forms(truth, {name: guess, "b": truth}, threshold=0.5)
+        for form in ("html", "markdown"):
+            text = written(form)
+            text.encode()
+            assert name not in text
+        assert name.encode("unicode_escape").decode() in written("html")
+
+
 def test_nothing_is_loaded():
     page = Page(made("html", str(SAMPLE), "label", ["pred", "pred_b"], "area"))
     links = [value for name, value in page.attributes if name in ("src", "href", "xlink:href", "action", "data")]

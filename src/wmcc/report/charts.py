@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from ..inference import Interval
+from ..markdown import visible
 from ..robustness import Curve
 from ..table import Table
 from ..text import decimal, number, share
@@ -190,7 +191,7 @@ def _said(found: Findings, eps: float) -> str:
             said.append(f"{other} may do as well as {leader}: there are such weights")
         else:
             said.append(f"that {leader} beats {other} is not proved")
-    return f"{off}: {'; '.join(said)}."
+    return visible(f"{off}: {'; '.join(said)}.")  # the page's script writes it, not an element
 
 
 def heat_map(table: Table, caption: str) -> Element:
