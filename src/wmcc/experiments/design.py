@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -150,7 +151,7 @@ def _weights(given: Any, N: int) -> tuple[int, ...]:
     if len(parts) > N:
         raise InputError(f"there are {len(parts):,} weights for {N:,} observations.")
     for x in parts:
-        if isinstance(x, (str, bool)) or not np.isreal(x) or not x >= 0 or x != np.floor(x) or x > LARGEST_TOTAL:
+        if not isinstance(x, Real) or isinstance(x, bool) or not x >= 0 or x != np.floor(x) or x > LARGEST_TOTAL:
             raise InputError(
                 f"a weight is {x!r}; expected whole numbers of at least 0, whose sums are exact.",
                 "measures do not depend on the unit: choose a smaller one.",

@@ -38,9 +38,11 @@ def axes(ax: Any = None, size: tuple[float, float] | None = None) -> Any:
         figure, ax = plt.subplots(figsize=size, layout="constrained")
         figure.get_layout_engine().set(w_pad=MARGIN, h_pad=MARGIN)
         return ax
-    if not isinstance(ax, module("matplotlib.axes", "plot").Axes):
+    kind = getattr(ax, "name", "")
+    if not isinstance(ax, module("matplotlib.axes", "plot").Axes) or kind != "rectilinear":
+        what = f"{kind} axes" if kind and kind != "rectilinear" else f"a {type(ax).__name__}"
         raise InputTypeError(
-            f"ax is a {type(ax).__name__}; expected one matplotlib Axes.", "fig, ax = plt.subplots() makes one."
+            f"ax is {what}; expected one matplotlib Axes, flat and rectangular.", "fig, ax = plt.subplots() makes one."
         )
     return ax
 
