@@ -378,10 +378,19 @@ def test_numbers_and_names_of_any_kind_are_written():
 def test_bad_places_get_a_sentence(tmp_path):
     with pytest.raises(wmcc.InputError, match=r"'report.pdf' has no ending that says its format; expected .html"):
         wmcc.write_report("report.pdf", [0, 1], [0, 1])
+    with pytest.raises(wmcc.InputError, match=r"format is 'pdf'; expected 'html', 'markdown' or 'json'"):
+        wmcc.write_report("report.html", [0, 1], [0, 1], format="pdf")
+    with pytest.raises(wmcc.InputError, match="the output has no name"):
+        wmcc.write_report("", [0, 1], [0, 1], format="html")
     with pytest.raises(wmcc.InputError, match="there is no folder"):
         wmcc.write_report(tmp_path / "none" / "r.html", [0, 1], [0, 1])
     with pytest.raises(wmcc.InputError, match="nothing to score"):
         wmcc.write_report(tmp_path / "r.html", [0, 1], [0, 1], [0.0, 0.0])
     assert not (tmp_path / "r.html").exists()
+    data = tmp_path / "data.csv"
+    data.write_text("label,pred\n" + "a,a\nb,b\n" * 20)
+    for place in (data, tmp_path):
+        with pytest.raises(wmcc.InputError, match="is the file that is read; it would be lost"):
+            wmcc.write_report(data, place, "label", "pred", format="html")
     wmcc.write_report(tmp_path / "page", [0, 1] * 20, [0, 1] * 20, format="markdown")
     assert (tmp_path / "page").read_text().startswith("# Report on a classifier")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import shlex
 import sys
-from os.path import splitext
 from typing import Any
 
 from ..errors import InputError
-from ..report.write import ENDINGS, build, render
+from ..report.write import build, form_of, render
 from .options import ReportFormat
 from .request import Request
 
@@ -17,7 +16,7 @@ def form(given: ReportFormat | None, out: str | None) -> str:
     """The format that was asked for, or that the name of the output asks for."""
     if given is not None:
         return given.value
-    return ENDINGS.get(splitext(out or "")[1].lower(), "markdown" if out is None else "html")
+    return "markdown" if out is None else form_of(out)
 
 
 def report(request: Request, preds: list[str], asked: dict[str, Any], title: str | None, form: str) -> str:

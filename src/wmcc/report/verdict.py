@@ -9,7 +9,6 @@ from ..robustness import Radius
 from ..text import decimal, share
 from .findings import EPS_DIGITS, Findings
 
-
 UNSURE = " (not to be relied on: see the warnings)"
 
 

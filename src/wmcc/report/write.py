@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from ..errors import InputError, InputTypeError
+from ..sources.files import find, is_path
 from ..whole import check, write
 from .document import Document
 from .findings import findings
@@ -91,19 +92,27 @@ def write_report(
     'report.html'
     """
     out = str(os.fspath(path))
-    form: str | None = format or ENDINGS.get(os.path.splitext(out)[1].lower())
-    if form is None or form not in ENDINGS.values():
-        raise InputError(
-            f"the report {out!r} has no ending that says its format; expected {', '.join(ENDINGS)}.",
-            "name it report.html, or give format='html', 'markdown' or 'json'.",
-        )
-    check(out)
+    form: str = format or form_of(out)
+    if form not in ENDINGS.values():
+        raise InputError(f"format is {str(form)[:40]!r}; expected 'html', 'markdown' or 'json'.")
+    check(out, find(y_true).paths if is_path(y_true) else ())
     asked = {
         "measure": measure, "eps": eps, "threshold": threshold, "confidence_level": confidence_level,
         "cluster": cluster, "names": names, "progress": progress,
     }  # fmt: skip
     write(out, render(form, *build((y_true, y_pred, sample_weight, weight), asked, options, title, command)))
     return out
+
+
+def form_of(out: str) -> Format:
+    """The format that the name of a file asks for."""
+    form = ENDINGS.get(os.path.splitext(out)[1].lower())
+    if form is None:
+        raise InputError(
+            f"the report {out!r} has no ending that says its format; expected {', '.join(ENDINGS)}.",
+            "name it report.html, or give the format: html, markdown or json.",
+        )
+    return form
 
 
 def build(
