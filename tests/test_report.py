@@ -3,7 +3,9 @@
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 import wmcc
 from wmcc.demo import make_map
 from wmcc.report import findings
+from wmcc.report.charts import funnel
 from wmcc.report.write import build, render
 from wmcc.text import decimal, share
 
@@ -334,6 +337,25 @@ def test_many_classes_are_drawn_not_written_in_numbers():
     table = wmcc.tabulate(truth, guess)
     drawn = sum(len(re.findall("M", value)) for name, value in page.attributes if name == "d")
     assert drawn == np.count_nonzero(table.n)
+
+
+def test_many_predictions_stay_within_the_picture():
+    document, _ = build(([0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9, None, None), ASKED, {})
+    found, names = document.found, [f"model {k}" for k in range(40)]
+    (score,), (curve,) = found.scores.values(), found.curves.values()
+    leads = {(names[0], other): None for other in names[1:]}
+    many = replace(found, scores=dict.fromkeys(names, score), curves=dict.fromkeys(names, curve), leads=leads)
+    drawn = funnel(many)
+    _, _, width, height = map(float, drawn.picture.get("viewBox").split())
+    assert drawn.grid["x"] == sorted(drawn.grid["x"])
+    assert drawn.grid["x"][-1] - drawn.grid["x"][0] > width / 4
+    shown = [x for x in drawn.picture.iter("text") if "model" in (x.text or "")]
+    places = [float(x.get("y")) for x in shown]
+    assert len(places) == 40
+    assert all(b - a >= 12 for a, b in pairwise(places))
+    assert min(places) > 0
+    assert max(places) < height
+    assert max(float(x.get("cx")) for x in drawn.picture.iter("circle")) < drawn.grid["x"][0]
 
 
 # ---- refusals ---------------------------------------------------------------------------------------------------

@@ -17,9 +17,9 @@ from .elements import element
 from .findings import EPS_DIGITS, Findings
 
 WIDTH, HEIGHT = 800, 380
-LEFT, RIGHT, TOP, BOTTOM = 58, 150, 16, 52
-STRIP = 26
-"""Room for the interval of one prediction, to the left of the band."""
+LEFT, RIGHT, TOP, BOTTOM = 58, 190, 16, 52
+STRIP, LINE = 26, 16
+"""Room for the interval of one prediction, to the left of the band, and for its name, to the right of it."""
 
 COLOURS = 7
 LEVELS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75)
@@ -52,23 +52,25 @@ def funnel(found: Findings) -> Drawn:
     names, curves = found.names, [found.curves[name] for name in found.names]
     sampled = [found.scores[name].intervals[found.measure.name] for name in names]
     eps = sorted({*(float(x) for c in curves if c is not None for x in c.eps)}) or [0.0, found.eps or 1.0]
-    x = Scale(0.0, max(eps), LEFT + STRIP * len(names) + 14, WIDTH - RIGHT)
-    y = _scores(found, curves, sampled)
+    strip = min(STRIP, (WIDTH - RIGHT - LEFT) / 2 / len(names))  # at least half of the picture is the band's
+    height = max(HEIGHT, TOP + LINE * len(names) + BOTTOM)
+    x = Scale(0.0, max(eps), LEFT + strip * len(names) + 14, WIDTH - RIGHT)
+    y = _scores(found, curves, sampled, height - BOTTOM)
     now = eps.index(found.eps) if found.eps in eps else 0
     bands = [None if c is None else _band(c, x, y) for c in curves]
     parts = [*_axes(found, x, y), *_threshold(found, x, y)]
     for k, (name, band) in enumerate(zip(names, bands, strict=True)):
-        parts += _prediction(k, found.value(name), sampled[k], band, now, x, y)
-    parts += _names(found, curves, y)
+        parts += _prediction(k, found.value(name), sampled[k], band, now, x, y, LEFT + strip * (k + 0.5) + 4)
+    parts += _names(found, y)
     parts.append(
         element(
-            "line", id="cursor", class_="cursor", x1=x(eps[now]), x2=x(eps[now]), y1=TOP, y2=HEIGHT - BOTTOM
+            "line", id="cursor", class_="cursor", x1=x(eps[now]), x2=x(eps[now]), y1=TOP, y2=y.start
         )
     )  # fmt: skip
     label = (
         f"{found.measure.title} with its interval, and its certified range as ε grows; the table below has the numbers."
     )
-    picture = element("svg", *parts, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=label)
+    picture = element("svg", *parts, viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=label)
     grid = {
         "eps": [f"±{share(one, EPS_DIGITS)}" for one in eps],
         "x": [x(one) for one in eps],
@@ -79,7 +81,7 @@ def funnel(found: Findings) -> Drawn:
     return Drawn(picture, grid)
 
 
-def _scores(found: Findings, curves: list[Curve | None], sampled: list[Interval]) -> Scale:
+def _scores(found: Findings, curves: list[Curve | None], sampled: list[Interval], bottom: float) -> Scale:
     """Scale of scores: all that is drawn, to whole tenths, within the range of the measure."""
     seen = [found.value(name) for name in found.names]
     seen += [end for c in curves if c is not None for end in (c.low.min(), c.high.max())]
@@ -88,7 +90,7 @@ def _scores(found: Findings, curves: list[Curve | None], sampled: list[Interval]
     least, most = floor(10 * min(seen) - 0.01) / 10, ceil(10 * max(seen) + 0.01) / 10
     low, high = found.measure.range
     least, most = max(least, low), min(most, high)
-    return Scale(least, most if most > least else least + 0.1, HEIGHT - BOTTOM, TOP)
+    return Scale(least, most if most > least else least + 0.1, bottom, TOP)
 
 
 def _band(curve: Curve, x: Scale, y: Scale) -> dict[str, list[str]]:
@@ -109,10 +111,10 @@ def _axes(found: Findings, x: Scale, y: Scale) -> list[Element]:
         parts.append(element("text", f"{tick:.2f}", class_="tick", x=LEFT - 8, y=y(tick) + 4, text_anchor="end"))
     for tick in _ticks(0.0, x.most):
         name = f"{number(100 * tick, 3)} %"
-        parts.append(element("text", name, class_="tick", x=x(tick), y=HEIGHT - BOTTOM + 18, text_anchor="middle"))
+        parts.append(element("text", name, class_="tick", x=x(tick), y=y.start + 18, text_anchor="middle"))
     middle = (x.start + x.end) / 2
-    parts.append(element("text", "weights off by up to ε", x=middle, y=HEIGHT - 12, text_anchor="middle"))
-    parts.append(element("text", "other rows", x=LEFT, y=HEIGHT - 12))
+    parts.append(element("text", "weights off by up to ε", x=middle, y=y.start + 40, text_anchor="middle"))
+    parts.append(element("text", "other rows", x=LEFT, y=y.start + 40))
     return parts
 
 
@@ -136,10 +138,16 @@ def _threshold(found: Findings, x: Scale, y: Scale) -> list[Element]:
 
 
 def _prediction(
-    k: int, value: float, sampled: Interval, band: dict[str, list[str]] | None, now: int, x: Scale, y: Scale
+    k: int,
+    value: float,
+    sampled: Interval,
+    band: dict[str, list[str]] | None,
+    now: int,
+    x: Scale,
+    y: Scale,
+    place: float,
 ) -> list[Element]:
-    colour, place = _colour(k), LEFT + STRIP * (k + 0.5) + 4
-    parts = []
+    colour, parts = _colour(k), []
     if band is not None:
         upper, lower = band["upper"], band["lower"]
         parts.append(element("polygon", class_="all", points=" ".join(upper + lower[::-1]), fill=colour))
@@ -154,16 +162,16 @@ def _prediction(
     return parts
 
 
-def _names(found: Findings, curves: list[Curve | None], y: Scale) -> list[Element]:
-    """Names at the end of the lines, apart from each other."""
-    order = sorted(range(len(found.names)), key=lambda k: y(found.value(found.names[k])))
+def _names(found: Findings, y: Scale) -> list[Element]:
+    """Names at the end of the lines, apart from each other and within the picture."""
+    order = sorted(found.names, key=lambda name: y(found.value(name)))
     parts, last = [], -1e9
-    for k in order:
-        name = found.names[k]
-        place = max(y(found.value(name)) + 4, last + 16)
+    for k, name in enumerate(order):
+        room = LINE * (len(order) - 1 - k)  # for those below
+        place = min(max(y(found.value(name)) + 4, last + LINE), y.start + 4 - room)
         last = place
-        short = name if len(name) <= 18 else f"{name[:10]}…{name[-7:]}"
-        text = f"{short} {decimal(found.value(name))}" if len(found.names) > 1 else decimal(found.value(name))
+        short = name if len(name) <= 16 else f"{name[:9]}…{name[-6:]}"
+        text = decimal(found.value(name)) + f" {short}" * (len(order) > 1)  # a wide name may be cut, a number not
         parts.append(element("text", text, x=WIDTH - RIGHT + 8, y=round(place, 1)))
     return parts
 
