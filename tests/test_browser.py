@@ -120,6 +120,17 @@ def test_the_slider_moves_the_band(opened, rows):
     assert page.locator(".eps-shown").all_inner_texts() == ["±20 %", "±20 %"]
 
 
+def test_the_page_says_what_the_slider_says_after_going_back(opened):
+    page = opened()
+    page.get_by_role("slider").focus()
+    page.keyboard.press("End")
+    page.goto("about:blank")
+    page.go_back()
+    place = int(page.get_by_role("slider").input_value())
+    assert page.locator(".eps-shown").first.inner_text() == grid(page)["eps"][place]
+    assert page.locator("#eps-now").inner_text() == grid(page)["said"][place]
+
+
 def test_the_band_is_drawn_where_the_axis_says(opened, rows):
     """Places of the lower end and of the score, read off the ticks of the axis."""
     page, (truth, guesses, w) = opened(), rows
@@ -182,6 +193,23 @@ def test_the_keyboard_reaches_everything(opened):
     heads = page.eval_on_selector_all("h1, h2, h3", "all => all.map(x => +x.tagName[1])")
     assert heads[0] == 1
     assert all(b - a <= 1 for a, b in pairwise(heads))
+
+
+def test_long_names_and_wide_tables_stay_on_the_page(opened, tmp_path, monkeypatch):
+    monkeypatch.setattr(findings, "GRID", EPS)
+    monkeypatch.setattr(findings, "NODES", 5)
+    monkeypatch.setattr("wmcc.robustness.ranking.TOLERANCE", 0.2)
+    labels = np.array([f"{k} of a kind that has a long name" for k in range(25)], dtype=object)
+    truth = np.arange(250) % 25
+    guess = np.where(np.arange(250) % 4 > 0, truth, (truth + 1) % 25)
+    named = {"W" * 300: labels[guess], "b" * 300: labels[truth]}
+    page = opened(wmcc.write_report(tmp_path / "long.html", labels[truth], named, 1000.5 + truth))
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.set_viewport_size({"width": 680, "height": 1000})
+    page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    ends = page.evaluate("[...document.querySelectorAll('table')].map(x => x.getBoundingClientRect().right)")
+    assert max(ends) <= 680
 
 
 def test_it_says_all_without_scripts(opened):

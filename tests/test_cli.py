@@ -240,6 +240,7 @@ def test_sums_beyond_float64():
         (["parcels.csv", *COLUMNS, "-o", "parcels.csv"], "is the file that is read; it would be lost"),
         (["parcels.csv", *COLUMNS, "-o", "no/where.json"], "there is no folder"),
         (["parcels.csv", *COLUMNS, "-o", "."], "is a folder"),
+        (["parcels.csv", *COLUMNS, "-o", ""], "the output has no name"),
         (["tabel.json"], "there is no file 'tabel.json'"),
         (["parcels.csv", *COLUMNS, "--format", "xml"], "xml"),
         (["parcels.csv", *COLUMNS, "--wieght", "area"], "--wieght"),
@@ -251,6 +252,11 @@ def test_bad_input_is_told_in_a_sentence(args, said):
     assert said in result.stderr
     assert result.stdout == ""
     assert "Traceback" not in result.stderr
+
+
+def test_a_report_is_not_written_under_an_ending_that_says_something_else():
+    result = run("report", "parcels.csv", *COLUMNS, "-o", "report.pdf", code=2)
+    assert "'report.pdf' has no ending that says its format; expected .html, .htm, .md, .json." in result.stderr
 
 
 def test_bad_stored_tables(folder):

@@ -204,6 +204,8 @@ def test_long_runs_show_a_bar(monkeypatch, capsys):
         ({"p0": "half"}, "p0 is 'half'; expected a finite number."),
         ({"weights": [1, 0.5]}, "a weight is 0.5; expected whole numbers"),
         ({"weights": [1, -1]}, "a weight is -1; expected whole numbers"),
+        ({"weights": [[1, 2], [3, 4]]}, "a weight is [1, 2]; expected whole numbers"),
+        ({"weights": None}, "a weight is None; expected whole numbers"),
         ({"weights": ["1"]}, "a weight is '1'; expected whole numbers"),
         ({"weights": [float("nan")]}, "a weight is nan; expected whole numbers"),
         ({"weights": [0]}, "the total weight is 0"),

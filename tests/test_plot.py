@@ -1,6 +1,7 @@
 """Pictures show what the results say: the data drawn, the words beside them, and that they fit."""
 
 from dataclasses import replace
+from decimal import Decimal
 from functools import partial
 from itertools import pairwise
 from math import nan
@@ -150,8 +151,8 @@ def test_only_all_is_all(share):
 
 @given(st.floats(0, 1, exclude_max=True))
 def test_what_is_certain_is_rounded_down(eps):
-    said = float(style.off(eps, "relative")[1:-2])
-    assert 100 * eps * 0.99 <= said <= 100 * eps
+    said, exact = Decimal(style.off(eps, "relative")[1:-2]), 100 * Decimal(repr(eps))
+    assert exact * Decimal("0.99") <= said <= exact
 
 
 @pytest.mark.parametrize(

@@ -160,6 +160,12 @@ def test_shares_by_size(w):
     assert [float(text.replace(",", "")) for text in said] == pytest.approx(10.0**at, rel=0.006)
 
 
+def test_the_largest_weights_have_names_that_float64_can_hold():
+    at = plot.weights([1.7e308] * 3).get_xticks()
+    assert len(at) >= 2
+    assert max(at) <= np.log10(1.7e308)
+
+
 def test_classes_of_a_table_have_shares_of_rows_and_of_weight():
     table = wmcc.tabulate(["a", "a", "a", "b", "c"], ["a", "b", "a", "b", "b"], [1.0, 1.0, 1.0, 6.0, 1.0])
     found = wmcc.diagnose(table)
@@ -190,6 +196,15 @@ RANKING = wmcc.certify_ranking([0, 0, 1, 1], [0, 0, 1, 0], [0, 1, 1, 0], nodes=1
         (lambda: plot.confusion(wmcc.Table.empty(["a"])), "no observations"),
         (lambda: plot.confusion(TABLE, ax="left"), "ax is a str; expected one matplotlib Axes"),
         (lambda: plot.confusion(TABLE, ax=plt.subplots(1, 2)[1]), "ax is a ndarray"),
+        *(
+            (lambda draw=draw: draw(plt.figure().add_subplot(projection="polar")), "ax is polar axes; expected one")
+            for draw in (
+                lambda ax: plot.classes(SCORE, ax=ax),
+                lambda ax: plot.funnel(CURVE, ax=ax),
+                lambda ax: plot.confusion(TABLE, ax=ax),
+            )
+        ),
+        (lambda: plot.separation(TABLE), "expected a Separation; got a Table"),
         (lambda: plot.classes(TABLE), "expected a Score; got a Table"),
         (lambda: plot.classes(SCORE, "ecc"), "measure is 'ecc'; a class has 'precision'"),
         (lambda: plot.funnel(TABLE), "expected a Curve; got a Table"),
@@ -229,7 +244,7 @@ def test_bad_input_gets_a_sentence_and_no_figure(call, said):
     with pytest.raises(wmcc.WmccError) as problem:
         call()
     assert said in str(problem.value)
-    assert len(plt.get_fignums()) <= ("ndarray" in said)
+    assert len(plt.get_fignums()) <= ("ndarray" in said or "polar" in said)
 
 
 def test_a_missing_matplotlib_is_named():

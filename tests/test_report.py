@@ -2,7 +2,9 @@
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +17,9 @@ import wmcc
 from wmcc.demo import make_map
 from wmcc.markdown import escaped
 from wmcc.report import findings
-from wmcc.report.verdict import share
+from wmcc.report.charts import funnel
 from wmcc.report.write import build, render
-from wmcc.text import decimal
+from wmcc.text import decimal, share
 
 SAMPLE = Path(wmcc.__file__).parent / "data" / "parcels.csv"
 ASKED = {
@@ -49,7 +51,8 @@ def made(form, *data, **asked):
 def forms(*data, **asked):
     """What writes a report in any form, once it is built."""
     data = (*data, *[None] * (4 - len(data)))
-    built = build(data, {**ASKED, **asked}, {})
+    options, title = asked.pop("options", {}), asked.pop("title", None)
+    built = build(data, {**ASKED, **asked}, options, title)
     return lambda form: render(form, *built)
 
 
@@ -154,12 +157,48 @@ def test_the_answer_about_several_claims_no_lead_that_is_not_there():
     )
 
 
+@pytest.mark.parametrize(
+    ("guesses", "answer"),
+    [
+        # Two at the top are equal: neither leads all.
+        ({"a": 0.8, "b": 0.8, "c": 0.4}, ["a and b score the same", "that it leads all is not certain"]),
+        # What is undefined counts as 0, and yet nobody leads it, or is as good.
+        ({"a": 0.9, "b": 0.6, "c": None}, ["a beats b", "MCC is undefined for c"]),
+        ({"a": 0.2, "b": 0.1, "c": None}, ["a beats b", "MCC is undefined for c"]),
+        ({"a": None, "b": None}, ["a and b cannot be compared: MCC is undefined for a and b."]),
+        ({"a": 0.5, "b": None}, ["a and b cannot be compared: MCC is undefined for b."]),
+    ],
+)
+def test_the_answer_claims_no_lead_over_equals_or_over_what_is_undefined(guesses, answer):
+    """Of each guess: the share of rows that are right, or None for one class throughout."""
+    truth = np.arange(200) % 2
+    wrong = np.arange(200) // 2 / 100
+    made = {name: 0 * truth if p is None else np.where(wrong < p, truth, 1 - truth) for name, p in guesses.items()}
+    found = as_json(truth, made)["verdict"]
+    assert len(found) == len(answer)
+    for sentence, part in zip(found, answer, strict=True):
+        assert part in sentence
+
+
+def test_a_weight_matrix_is_not_why_a_score_is_undefined():
+    (sentence,) = as_json([0, 1, 1], [0, 0, 0], np.ones((3, 3)))["verdict"]
+    assert sentence == "MCC is undefined here, and counts as 0.0000: it divides by zero."
+
+
 @few(50)
 @given(st.floats(1e-6, 0.9999))
 def test_a_share_is_never_rounded_up(x):
     said = float(share(x).removesuffix(" %").replace(",", "")) / 100
     assert said <= x * (1 + 1e-9)
     assert said > 0.9 * x
+
+
+@pytest.mark.parametrize(("eps", "said"), [(0.29, "±29 %"), (0.123456789, "±12.3456 %"), (0.9999999999, "±99.9999 %")])
+def test_an_eps_is_never_rounded_up(eps, said):
+    written = forms([0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9, eps=eps)
+    assert json.loads(written("json"))["verdict"][0].endswith(f"for any reweighting up to {said}.")
+    assert f'class="eps-shown">{said}</span>' in written("html")
+    assert f"| weights off by up to {said.removeprefix('±')} |" in written("markdown")
 
 
 # ---- the three forms ----------------------------------------------------------------------------------------
@@ -269,6 +308,18 @@ def test_nothing_in_a_label_is_markup(classes):
     assert "<img" not in markdown
 
 
+def test_names_move_nothing_and_break_nothing():
+    """Not in text, not in attributes, and not in what the page's script writes."""
+    truth, guess = [0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9
+    for name in ("\x00", "\ud800", "\u202eabc", "\r\n"):
+        written = forms(truth, {name: guess, "b": truth}, threshold=0.5)
+        for form in ("html", "markdown"):
+            text = written(form)
+            text.encode()
+            assert name not in text
+        assert name.encode("unicode_escape").decode() in written("html")
+
+
 def test_nothing_is_loaded():
     page = Page(made("html", str(SAMPLE), "label", ["pred", "pred_b"], "area"))
     links = [value for name, value in page.attributes if name in ("src", "href", "xlink:href", "action", "data")]
@@ -289,6 +340,25 @@ def test_many_classes_are_drawn_not_written_in_numbers():
     assert drawn == np.count_nonzero(table.n)
 
 
+def test_many_predictions_stay_within_the_picture():
+    document, _ = build(([0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9, None, None), ASKED, {})
+    found, names = document.found, [f"model {k}" for k in range(40)]
+    (score,), (curve,) = found.scores.values(), found.curves.values()
+    leads = {(names[0], other): None for other in names[1:]}
+    many = replace(found, scores=dict.fromkeys(names, score), curves=dict.fromkeys(names, curve), leads=leads)
+    drawn = funnel(many)
+    _, _, width, height = map(float, drawn.picture.get("viewBox").split())
+    assert drawn.grid["x"] == sorted(drawn.grid["x"])
+    assert drawn.grid["x"][-1] - drawn.grid["x"][0] > width / 4
+    shown = [x for x in drawn.picture.iter("text") if "model" in (x.text or "")]
+    places = [float(x.get("y")) for x in shown]
+    assert len(places) == 40
+    assert all(b - a >= 12 for a, b in pairwise(places))
+    assert min(places) > 0
+    assert max(places) < height
+    assert max(float(x.get("cx")) for x in drawn.picture.iter("circle")) < drawn.grid["x"][0]
+
+
 # ---- refusals ---------------------------------------------------------------------------------------------------
 
 
@@ -298,11 +368,31 @@ def test_many_classes_are_drawn_not_written_in_numbers():
         ({"eps": 1.5}, r"eps is 1.5; expected a share of the weights, at least 0 and below 1"),
         ({"eps": "much"}, "eps is 'much'"),
         ({"measure": "f1"}, "'f1' is a number per class"),
-        ({"threshold": 7}, "threshold is 7; MCC lies between -1 and 1"),
+        ({"threshold": 7}, "threshold is 7.0; MCC lies between -1 and 1"),
         ({"confidence_level": 95}, "confidence_level is 95"),
+        ({"title": 7}, "title is a int; expected a text"),
+        ({"options": {"zero_division": 1.0}}, "a report counts what is undefined as 0, and says so"),
         ({"names": ["only"]}, "names= are those of several predictions, and there is one"),
     ],
 )
 def test_bad_requests_get_a_sentence(change, message):
     with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=message):
         made("html", [0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9, **change)
+
+
+def test_bad_data_get_a_sentence():
+    truth, joint = [0, 1, 2, 0] * 9, wmcc.joint_table([0, 1], [0, 1], [1, 1])
+    for data, asked, message in (
+        ((truth, truth), {"measure": "mcc"}, "MCC is for two classes; this table has 3"),
+        ((truth, {}), {}, "the dict of predictions is empty"),
+        (({"x": joint, "y": joint.first},), {}, "expected a dict of tables or of joint tables"),
+    ):
+        with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=message):
+            made("html", *data, **asked)
+
+
+def test_numbers_and_names_of_any_kind_are_written():
+    written = forms([0, 1, 1, 0] * 9, {7: [0, 1, 0, 0] * 9}, threshold=np.float32(0.5))
+    found = json.loads(written("json"))
+    assert (found["names"], found["threshold"]) == (["7"], 0.5)
+    assert "0.5" in written("html")

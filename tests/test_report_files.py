@@ -111,7 +111,7 @@ def test_bad_places_get_a_sentence():
         wmcc.write_report("r.html", [0, 1], [0, 1], [0.0, 0.0])
     with pytest.raises(wmcc.InputTypeError, match=r"path is a int; expected the name of a file, such as 'report.html'"):
         wmcc.write_report(3, [0, 1], [0, 1])
-    with pytest.raises(wmcc.InputTypeError, match="title is a int; expected text"):
+    with pytest.raises(wmcc.InputTypeError, match="title is a int; expected a text"):
         wmcc.write_report("r.html", [0, 1], [0, 1], title=7)
     with pytest.raises(wmcc.InputError, match="format is 'pdf'; expected html, markdown or json"):
         wmcc.write_report("r.html", [0, 1], [0, 1], format="pdf")

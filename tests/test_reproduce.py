@@ -14,6 +14,7 @@ from cli_helpers import run
 
 from wmcc import plot
 from wmcc.cli.reproduction import NAMES, pictures
+from wmcc.errors import InputError
 from wmcc.experiments import separation, verdicts
 from wmcc.whole import write_folder
 
@@ -71,6 +72,12 @@ def test_axes_may_be_given():
     assert given[0, 0].get_ylim()[0] > -0.1  # accuracies are not below 0
 
 
+def test_axes_that_are_too_few_are_refused():
+    found, (_, axes) = separation(n=9, repetitions=2), plt.subplots(1, 2)
+    with pytest.raises(InputError, match="there are 2 axes; expected 3 rows of 2"):
+        plot.separation(found, ax=axes)
+
+
 def test_any_weights_can_be_drawn():
     rng = np.random.default_rng(0)
     for weights in (rng.integers(0, 99, 30), [5], [1, 9, 1, 9]):
@@ -110,6 +117,7 @@ def test_pictures_are_the_same_each_time():
 @pytest.mark.parametrize(
     ("args", "said"),
     [
+        (("--out", ""), "Error: the output has no name; expected that of a folder."),
         (("--out", "file"), "Error: the output 'file' is a file; expected a folder."),
         (("--out", "no/where"), "Error: the output 'no/where' cannot be written: there is no folder"),
         (("--out", "taken"), "figure-1.png' is a folder"),

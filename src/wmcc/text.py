@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from html import escape
 
 
@@ -41,7 +41,7 @@ def percent(share: float) -> str:
     return "<0.1 %" if share < low else ">99.9 %" if share > high else f"{100 * share:.1f} %"
 
 
-def at_most(x: float, digits: int = 3) -> str:
+def at_most(x: float | Decimal, digits: int = 3) -> str:
     """Write a number rounded down: what is certain up to it is not certain beyond.
 
     Examples
@@ -57,8 +57,19 @@ def at_least(x: float, digits: int = 3) -> str:
     return _rounded(x, Context(prec=digits, rounding=ROUND_CEILING))
 
 
-def _rounded(x: float, context: Context) -> str:
-    amount = context.create_decimal_from_float(x).normalize()
+def share(x: float, digits: int = 3) -> str:
+    """Write how far weights may be off, a share of each, in per cent and rounded down.
+
+    Examples
+    --------
+    >>> share(0.29), share(0.123456789), share(0.9999999999, 6)
+    ('29 %', '12.3 %', '99.9999 %')
+    """
+    return f"{at_most(Decimal(repr(float(x))).scaleb(2), digits)} %"  # 100 × 0.29 is 28.999999999999996
+
+
+def _rounded(x: float | Decimal, context: Context) -> str:
+    amount = context.create_decimal(Decimal(x)).normalize()
     return f"{amount:,f}" if amount == 0 or 1e-4 <= amount < 1e9 else f"{amount:e}"
 
 

@@ -22,6 +22,8 @@ def check(out: str | None, inputs: Iterable[str] = ()) -> None:
     """
     if out is None:
         return
+    if not out:
+        raise InputError("the output has no name; expected the name of a file.")
     folder = os.path.dirname(os.path.realpath(out))
     if os.path.isdir(out) or out.endswith(("/", os.sep)):
         raise InputError(f"the output {out!r} is a folder; expected the name of a file.")
@@ -60,6 +62,8 @@ def write(path: str, text: str) -> None:
 
 def check_folder(folder: str, names: Iterable[str]) -> None:
     """Refuse a folder that files of these names cannot be written to; it need not be there, but the one it is in."""
+    if not folder:
+        raise InputError("the output has no name; expected that of a folder.")
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise InputError(f"the output {folder!r} is a file; expected a folder.")
     for path in (

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import floor
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -150,7 +152,8 @@ def _weights(given: Any, N: int) -> tuple[int, ...]:
     if len(parts) > N:
         raise InputError(f"there are {len(parts):,} weights for {N:,} observations.")
     for x in parts:
-        if isinstance(x, (str, bool)) or not np.isreal(x) or not x >= 0 or x != np.floor(x) or x > LARGEST_TOTAL:
+        number = -1.0 if isinstance(x, bool) or not isinstance(x, Real) else float(x)
+        if not 0 <= number <= LARGEST_TOTAL or number != floor(number):
             raise InputError(
                 f"a weight is {x!r}; expected whole numbers of at least 0, whose sums are exact.",
                 "measures do not depend on the unit: choose a smaller one.",

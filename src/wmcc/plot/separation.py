@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..arraytypes import IntArray
+from ..errors import InputError
 from ..experiments.separation import Separation, Trace
 from ..measures import MEASURES
 from ..optional import module
-from .style import BLUE, GREY, RED
+from .style import BLUE, GREY, RED, expected
 
 SHADES = "#f1f1f1", "#dedede"
 """Behind starts whose section reaches the heaviest observations, and has half of its own there."""
@@ -41,13 +42,20 @@ def separation(found: Separation, ax: Any = None) -> Any:
     >>> plt.close(axes[0, 0].figure)
     """
     plt = module("matplotlib.pyplot", "plot")
+    expected(found, Separation, "a Separation", "wmcc.experiments.separation(...) returns one.")
     rows, columns = len(found.design.p), 2 * len(found.design.measures)
     own = ax is None
     if own:
         narrow = columns <= 2
         size = (1.6 + 2.1 * columns, (1.6 if narrow else 1.2) + 1.7 * rows)
         _, ax = plt.subplots(rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False, layout="constrained")
-    ax = np.asarray(ax, dtype=object).reshape(rows, columns)
+    ax = np.asarray(ax, dtype=object)
+    if ax.size != rows * columns:
+        raise InputError(
+            f"there are {ax.size} axes; expected {rows} rows of {columns}.",
+            f"plt.subplots({rows}, {columns}) makes them.",
+        )
+    ax = ax.reshape(rows, columns)
     for line, p in zip(ax, found.design.p, strict=True):
         traces = [found.trace(p, m, weighted) for m in found.design.measures for weighted in (False, True)]
         for axes, trace in zip(line, traces, strict=True):

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import InputTypeError
 from ..optional import module
-from ..text import at_most, number
+from ..text import at_most, number, share
 
 BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW, RED = (
     "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#f0e442", "#d55e00",
@@ -38,9 +38,11 @@ def axes(ax: Any = None, size: tuple[float, float] | None = None) -> Any:
         figure, ax = plt.subplots(figsize=size, layout="constrained")
         figure.get_layout_engine().set(w_pad=MARGIN, h_pad=MARGIN)
         return ax
-    if not isinstance(ax, module("matplotlib.axes", "plot").Axes):
+    kind = getattr(ax, "name", "")
+    if not isinstance(ax, module("matplotlib.axes", "plot").Axes) or kind != "rectilinear":
+        what = f"{kind} axes" if kind and kind != "rectilinear" else f"a {type(ax).__name__}"
         raise InputTypeError(
-            f"ax is a {type(ax).__name__}; expected one matplotlib Axes.", "fig, ax = plt.subplots() makes one."
+            f"ax is {what}; expected one matplotlib Axes, flat and rectangular.", "fig, ax = plt.subplots() makes one."
         )
     return ax
 
@@ -96,7 +98,7 @@ def rows(n: int) -> str:
 
 def off(eps: float, model: str) -> str:
     """Write how far weights may be off, a share of each or an amount; rounded down, as more is not certain."""
-    return f"±{at_most(100 * eps)} %" if model == "relative" else f"±{at_most(eps)}"
+    return f"±{share(eps)}" if model == "relative" else f"±{at_most(eps)}"
 
 
 # ---- one line per name -----------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import ceil, floor, log10
+from sys import float_info
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,7 @@ def _sizes(w: FloatArray, found: Diagnosis, ax: Any) -> Any:
 
 def _name_sizes(ax: Any, low: float, high: float) -> None:
     """Name sizes along an axis of logarithms, which goes further than matplotlib's logarithmic one."""
+    high = min(high, float_info.max_10_exp)
     step, within = max(1, ceil((high - low) / 8)), (1, 2, 5) if high - low < 3 else (1,)
     decades = range(step * floor(low / step), ceil(high) + 1, step)
     places = [x for d in decades for m in within if low <= (x := d + log10(m)) <= high]

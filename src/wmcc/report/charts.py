@@ -9,20 +9,17 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from ..inference import Interval
+from ..markdown import visible
 from ..robustness import Curve
 from ..table import Table
-from ..text import decimal, number
+from ..text import decimal, number, share
 from .elements import element
-from .findings import Findings
-from .verdict import share
+from .findings import EPS_DIGITS, Findings
 
 WIDTH, HEIGHT = 800, 380
-LEFT, RIGHT, TOP, BOTTOM = 58, 150, 16, 52
-STRIP, STRIPS = 26, 260
-"""Room for the interval of one prediction, to the left of the band, and for those of all."""
-
-LINE = 16
-"""From name to name."""
+LEFT, RIGHT, TOP, BOTTOM = 58, 190, 16, 52
+STRIP, LINE = 26, 16
+"""Room for the interval of one prediction, to the left of the band, and for its name, to the right of it."""
 
 COLOURS = 7
 LEVELS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75)
@@ -55,9 +52,10 @@ def funnel(found: Findings) -> Drawn:
     names, curves = found.names, [found.curves[name] for name in found.names]
     sampled = [found.scores[name].intervals[found.measure.name] for name in names]
     eps = found.grid
-    strip = min(STRIP, STRIPS / len(names))
+    strip = min(STRIP, (WIDTH - RIGHT - LEFT) / 2.2 / len(names))  # half of the picture is the band's
+    height = max(HEIGHT, TOP + LINE * len(names) + BOTTOM)
     x = Scale(0.0, max(eps), round(LEFT + strip * len(names) + 14, 1), WIDTH - RIGHT)
-    y = _scores(found, curves, sampled)
+    y = _scores(found, curves, sampled, height - BOTTOM)
     now = eps.index(found.eps)
     bands = [None if c is None else _band(c, x, y) for c in curves]
     parts = [*_axes(found, x, y), *_threshold(found, x, y)]
@@ -67,15 +65,15 @@ def funnel(found: Findings) -> Drawn:
     parts += _names(found, y)
     parts.append(
         element(
-            "line", id="cursor", class_="cursor", x1=x(eps[now]), x2=x(eps[now]), y1=TOP, y2=HEIGHT - BOTTOM
+            "line", id="cursor", class_="cursor", x1=x(eps[now]), x2=x(eps[now]), y1=TOP, y2=y.start
         )
     )  # fmt: skip
     label = (
         f"{found.measure.title} with its interval, and its certified range as ε grows; the table below has the numbers."
     )
-    picture = element("svg", *parts, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=label)
+    picture = element("svg", *parts, viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=label)
     grid = {
-        "eps": [f"±{number(100 * one)} %" for one in eps],
+        "eps": [f"±{share(one, EPS_DIGITS)}" for one in eps],
         "x": [x(one) for one in eps],
         "said": [_said(found, one) for one in eps],
         "bands": bands,
@@ -84,7 +82,7 @@ def funnel(found: Findings) -> Drawn:
     return Drawn(picture, grid)
 
 
-def _scores(found: Findings, curves: list[Curve | None], sampled: list[Interval]) -> Scale:
+def _scores(found: Findings, curves: list[Curve | None], sampled: list[Interval], bottom: float) -> Scale:
     """Scale of scores: all that is drawn, to whole tenths, within the range of the measure."""
     seen = [found.value(name) for name in found.names]
     seen += [end for c in curves if c is not None for end in (c.low.min(), c.high.max())]
@@ -93,7 +91,7 @@ def _scores(found: Findings, curves: list[Curve | None], sampled: list[Interval]
     least, most = floor(10 * min(seen) - 0.01) / 10, ceil(10 * max(seen) + 0.01) / 10
     low, high = found.measure.range
     least, most = max(least, low), min(most, high)
-    return Scale(least, most if most > least else least + 0.1, HEIGHT - BOTTOM, TOP)
+    return Scale(least, most if most > least else least + 0.1, bottom, TOP)
 
 
 def _band(curve: Curve, x: Scale, y: Scale) -> dict[str, list[str]]:
@@ -114,10 +112,10 @@ def _axes(found: Findings, x: Scale, y: Scale) -> list[Element]:
         parts.append(element("text", f"{tick:.2f}", class_="tick", x=LEFT - 8, y=y(tick) + 4, text_anchor="end"))
     for tick in _ticks(0.0, x.most):
         name = f"{number(100 * tick, 3)} %"
-        parts.append(element("text", name, class_="tick", x=x(tick), y=HEIGHT - BOTTOM + 18, text_anchor="middle"))
+        parts.append(element("text", name, class_="tick", x=x(tick), y=y.start + 18, text_anchor="middle"))
     middle = (x.start + x.end) / 2
-    parts.append(element("text", "weights off by up to ε", x=middle, y=HEIGHT - 12, text_anchor="middle"))
-    parts.append(element("text", "other rows", x=LEFT, y=HEIGHT - 12))
+    parts.append(element("text", "weights off by up to ε", x=middle, y=y.start + 40, text_anchor="middle"))
+    parts.append(element("text", "other rows", x=LEFT, y=y.start + 40))
     return parts
 
 
@@ -163,12 +161,12 @@ def _value(k: int, value: float, band: dict[str, list[str]] | None, now: int, x:
 
 
 def _names(found: Findings, y: Scale) -> list[Element]:
-    """Names at the end of the lines, apart from each other."""
+    """Names at the end of the lines, apart from each other and within the picture."""
     parts, names = [], sorted(found.names, key=lambda name: y(found.value(name)))
-    places = _apart([y(found.value(name)) + 4 for name in names], HEIGHT - BOTTOM)
+    places = _apart([y(found.value(name)) + 4 for name in names], y.start + 4)
     for name, place in zip(names, places, strict=True):
-        short = name if len(name) <= 18 else f"{name[:10]}…{name[-7:]}"
-        text = f"{short} {decimal(found.value(name))}" if len(found.names) > 1 else decimal(found.value(name))
+        short = name if len(name) <= 16 else f"{name[:9]}…{name[-6:]}"
+        text = decimal(found.value(name)) + f" {short}" * (len(names) > 1)  # a wide name may be cut, a number not
         parts.append(element("text", text, x=WIDTH - RIGHT + 8, y=round(place, 1)))
     return parts
 
@@ -188,7 +186,7 @@ def colour(k: int) -> str:
 
 def _said(found: Findings, eps: float) -> str:
     """What is certain for weights off by so much, in a sentence."""
-    off = f"With weights off by up to {number(100 * eps)} %"
+    off = f"With weights off by up to {share(eps, EPS_DIGITS)}"
     if not found.leads:
         at = found.range(found.names[0], eps)
         if at is None:
@@ -206,7 +204,7 @@ def _said(found: Findings, eps: float) -> str:
             said.append(f"{other} may do as well as {leader}: there are such weights")
         else:
             said.append(f"that {leader} beats {other} is not proved")
-    return f"{off}: {'; '.join(said)}."
+    return visible(f"{off}: {'; '.join(said)}.")  # the page's script writes it, not an element
 
 
 def heat_map(table: Table, caption: str) -> Element:

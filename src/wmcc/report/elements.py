@@ -20,7 +20,7 @@ def element(tag: str, *children: Child | None, **attributes: Any) -> Element:
     >>> written(element("p", "a < b", element("b", "c"), class_="notes"))
     '<p class="notes">a &lt; b<b>c</b></p>'
     """
-    own = {name.rstrip("_").replace("_", "-"): str(x) for name, x in attributes.items() if x is not None}
+    own = {name.rstrip("_").replace("_", "-"): visible(str(x)) for name, x in attributes.items() if x is not None}
     made = Element(tag, own)
     last: Element | None = None
     for child in children:

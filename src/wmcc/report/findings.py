@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import InputError, UndefinedMeasureError
+from ..errors import InputError, InputTypeError, UndefinedMeasureError
 from ..inference import Comparisons, compare
 from ..inference.influence import merged
 from ..measures import MEASURES
@@ -30,6 +30,9 @@ WORK = 200_000
 
 TOLERANCE = 1e-3
 """How narrow the bracket of a radius is to be, as a share of it: three digits are shown."""
+
+EPS_DIGITS = 6
+"""Of an ε that was asked for; rounded down like a radius, since nothing was proved beyond it."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +77,8 @@ class Findings:
 
     @property
     def best_first(self) -> list[str]:
-        """Of the predictions, the highest score first."""
-        return sorted(self.names, key=lambda name: -self.value(name))
+        """Of the predictions, the highest score first; those that have none come last."""
+        return sorted(self.names, key=lambda name: (self.curves[name] is None, -self.value(name)))
 
     @property
     def first(self) -> Score:
@@ -119,12 +122,15 @@ def findings(
     """Compute what a report says; the arguments are those of `wmcc.write_report`."""
     if not 0 <= checked_number(eps, "eps") < 1:
         raise InputError(f"eps is {eps!r}; expected a share of the weights, at least 0 and below 1, such as 0.1.")
-    eps = float(eps)
+    eps, threshold = float(eps), None if threshold is None else checked_number(threshold, "threshold")
+    if "zero_division" in options:
+        raise InputTypeError("a report counts what is undefined as 0, and says so; it takes no zero_division.")
     if measure is not None:
         named_measure(measure)
     joints, scores = read(y_true, y_pred, sample_weight, weight, confidence_level, cluster, names, options)
     chosen = _measure(measure, next(iter(scores.values())).table)
-    order = sorted(scores, key=lambda name: -getattr(scores[name], chosen.name))
+    defined = {name: _defined(chosen, found.table) for name, found in scores.items()}
+    order = sorted(scores, key=lambda name: (not defined[name], -getattr(scores[name], chosen.name)))
     chances = {pair: compare(joint, chosen, confidence_level, names=pair) for pair, joint in joints.items()}
     grid = sorted({*GRID, eps})
     curves: dict[str, Curve | None] = {}
@@ -134,14 +140,12 @@ def findings(
     with bar(progress, "certifying", len(scores) + max(0, len(scores) - 1)) as shown:
         for name, found in scores.items():
             table = found.table
-            defined = _defined(chosen, table)
             nodes = _nodes(table.n.size)
-            curves[name] = certify(table, chosen, grid, nodes=nodes) if defined else None
-            sensitivities[name] = sensitivity(table, chosen) if defined else None
+            curves[name] = certify(table, chosen, grid, nodes=nodes) if defined[name] else None
+            sensitivities[name] = sensitivity(table, chosen) if defined[name] else None
             if threshold is not None:
-                radii[name] = (
-                    radius(table, chosen, threshold=threshold, tolerance=TOLERANCE, nodes=nodes) if defined else None
-                )
+                limits: dict[str, Any] = {"tolerance": TOLERANCE, "nodes": nodes}
+                radii[name] = radius(table, chosen, threshold=threshold, **limits) if defined[name] else None
             shown.advance(1)
         for other in order[1:]:
             leads[order[0], other] = _lead(joints, (order[0], other), chosen, eps)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ..markdown import escaped, table
-from ..text import decimal, number
+from ..text import decimal, number, share
 from .document import SQUARE, Block, Document, Funnel, Grid, Heat, Items, Section, confusions
+from .findings import EPS_DIGITS
 
 SHOWN = (0.01, 0.05, 0.1, 0.2, 0.3, 0.5)
 """Those of the grid that are in the table of certified ranges, beside the one that was asked for."""
@@ -48,7 +49,7 @@ def _ranges(funnel: Funnel) -> Grid:
     sampled = {name: score.intervals[found.measure.name] for name, score in found.scores.items()}
     rows = [["other rows", *(x.ends for x in sampled.values())]]
     for eps in (x for x in found.grid if x > 0 and x in (*SHOWN, found.eps)):
-        row = [f"weights off by up to {number(100 * eps)} %"]
+        row = [f"weights off by up to {share(eps, EPS_DIGITS)}"]
         for at in (found.range(name, eps) for name in found.names):
             row.append("undefined" if at is None else f"{decimal(at.low)} to {decimal(at.high)}")
         rows.append(row)

@@ -20,5 +20,5 @@
     });
   };
   slider.addEventListener("input", show);
-  show();
+  addEventListener("pageshow", show); // a browser that goes back puts the slider where it was, after this script ran
 })();

@@ -152,7 +152,7 @@ def _square(heat: Heat) -> Element:
             cells.append(element("td", *inside, class_="right" if a == b else None, style=style))
         rows.append(element("tr", *cells))
     parts = element("caption", heat.caption), element("thead", element("tr", *head)), element("tbody", *rows)
-    return element("table", *parts, class_="heat")
+    return element("table", *parts, class_="heat", style=f"--k:{len(names)}")
 
 
 def _funnel(block: Funnel) -> list[Element]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..errors import InputTypeError
+from ..errors import InputError, InputTypeError
 from ..inference.interval import naming_cluster
 from ..joint import JointTable
 from ..sources.files import find, is_path
@@ -34,6 +34,8 @@ def read(
     """Return the pairs of predictions, if there are several, and the score of each by its name."""
     first = next(iter(y_true.values()), None) if isinstance(y_true, Mapping) else y_true
     if isinstance(first, JointTable):
+        if isinstance(y_true, Mapping) and not all(isinstance(x, JointTable) for x in y_true.values()):
+            raise InputTypeError("expected a dict of tables or of joint tables, one per cluster; these are mixed.")
         if options or any(x is not None for x in (y_pred, sample_weight, weight, cluster)):
             raise InputTypeError("a JointTable was given; predictions, weights and options belong to its making.")
         pair = checked_names(names, None, 2)
@@ -53,11 +55,13 @@ def read(
         raise InputTypeError("names= are those of several predictions, and there is one.")
     name = given if columns and isinstance(given, str) else ALONE
     if isinstance(given, dict):
+        if not given:
+            raise InputError("the dict of predictions is empty; expected at least one.")
         ((name, given),) = given.items()
     asked = {"confidence_level": confidence_level, "cluster": cluster, **options}
     if columns:
-        return {}, {name: score(y_true, y_pred, given, weight, **asked)}
-    return {}, {name: score(y_true, given, sample_weight, weight, **asked)}
+        return {}, {str(name): score(y_true, y_pred, given, weight, **asked)}
+    return {}, {str(name): score(y_true, given, sample_weight, weight, **asked)}
 
 
 def files(y_true: Any, y_pred: Any, options: dict[str, Any]) -> list[str]:

@@ -8,13 +8,13 @@ from ..inference import Interval
 from ..inference.comparison import probability
 from ..inference.interval import why_unsure
 from ..measures import CLASS_MEASURES, MEASURES
-from ..text import decimal, number, percent
+from ..text import decimal, number, percent, share
 from .document import Block, Document, Funnel, Grid, Heat, Items, Mark, Section
 from .findings import Findings
 from .made import Made
 from .methods import methods
 from .score import Score
-from .verdict import share, verdict
+from .verdict import verdict
 
 SHOWN = 10
 """Cells in the list of those whose weights matter."""

@@ -6,13 +6,10 @@ from typing import Any
 
 from ..inference.comparison import probability
 from ..robustness import Radius
-from ..text import at_most, decimal, number
-from .findings import Findings
+from ..text import decimal, share
+from .findings import EPS_DIGITS, Findings
 
-
-def share(x: float) -> str:
-    """Write how far weights may be off, in per cent, so that what is said of it is not too much."""
-    return f"{at_most(100 * x)} %"
+UNSURE = " (not to be relied on: see the warnings)"
 
 
 def verdict(found: Findings) -> list[str]:
@@ -21,7 +18,7 @@ def verdict(found: Findings) -> list[str]:
         return _of_one(found)
     leader, second, *others = found.best_first
     sentences = [_of_two(found, leader, second)]
-    if others:
+    if others and found.curves[leader] is not None:
         sentences.append(_of_others(found, leader, [second, *others]))
     return sentences + _thresholds(found)
 
@@ -34,8 +31,9 @@ def _of_one(found: Findings) -> list[str]:
     rows += f" ({found.level}{', not to be relied on: see the warnings' * bool(sampled.warnings)})"
     rows = f"how far other rows could move it is not known, since {sampled.problem}" if sampled.problem else rows
     if at is None:
-        return [f"{title} is undefined here, and counts as {value}: {sampled.problem or 'it divides by zero'}."]
-    weights = f"{decimal(at.low)} to {decimal(at.high)} for any reweighting up to ±{number(100 * at.eps)} %"
+        why = "it divides by zero" if score.paired else sampled.problem
+        return [f"{title} is undefined here, and counts as {value}: {why}."]
+    weights = f"{decimal(at.low)} to {decimal(at.high)} for any reweighting up to ±{share(at.eps, EPS_DIGITS)}"
     return [f"{title} is {value}: {rows}, and {weights}.", *_thresholds(found)]
 
 
@@ -52,7 +50,7 @@ def _of_two(found: Findings, leader: str, other: str) -> str:
         return (
             f"{leader} leads {other}, {scores}; {_holds(lead)}. Whether chance did it is not known: {chance.problem}."
         )
-    said = probability(p) + (" (not to be relied on: see the warnings)" if chance.warnings else "")
+    said = probability(p) + UNSURE * bool(chance.warnings)
     if p < 1 - chance.confidence_level:
         return f"{leader} beats {other}, {scores}; {_holds(lead)}, and {said}."
     return f"{leader} leads {other}, {scores}, but chance could have done it: {said}. For these rows, {_holds(lead)}."
@@ -76,13 +74,14 @@ def _of_others(found: Findings, leader: str, others: list[str]) -> str:
     apart = [x for x in others if found.comparisons is not None and found.comparisons.told_apart(leader, x)]
     leads = [lead for x in others if (lead := found.lead(leader, x)) is not None]
     against = "all others" if len(apart) == len(others) else _listed(apart) if apart else "none of the others"
+    unsure = any(_chance(found, leader, x)[0].warnings for x in apart)
     if len(leads) < len(others):
         rank = _undefined(found, leader, *others)
     elif (safe := min(lead.safe for lead in leads)) > 0:
         rank = f"it leads all for any reweighting up to ±{share(safe)}"
     else:
         rank = "that it leads all is not certain for any reweighting"
-    return f"{leader} is told apart from {against}; {rank}."
+    return f"{leader} is told apart from {against}{UNSURE * unsure}; {rank}."
 
 
 def _undefined(found: Findings, *names: str) -> str:

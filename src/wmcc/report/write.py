@@ -93,8 +93,6 @@ def write_report(
     """
     if not isinstance(path, (str, os.PathLike)):
         raise InputTypeError(f"path is a {type(path).__name__}; expected the name of a file, such as 'report.html'.")
-    if not isinstance(title, str | None):
-        raise InputTypeError(f"title is a {type(title).__name__}; expected text.")
     out = os.fsdecode(path)
     form = form_of(out, format)
     check(out, files(y_true, y_pred, options))
@@ -129,6 +127,8 @@ def build(
     command: str | None = None,
 ) -> tuple[Document, Made]:
     """Make a report that has no form yet; ``data`` are the first arguments of `write_report`, ``asked`` by name."""
+    if not isinstance(title, str | None):
+        raise InputTypeError(f"title is a {type(title).__name__}; expected a text.")
     found = findings(*data, **asked, options=options)
     how = made(command, files(*data[:2], options), {name: score.table for name, score in found.scores.items()})
     return document(found, how, title or _title(found.names)), how
