@@ -18,14 +18,10 @@ from wmcc.demo import make_map
 from wmcc.markdown import escaped
 from wmcc.report import findings
 from wmcc.report.charts import funnel
-from wmcc.report.write import build, render
+from wmcc.report.write import Asked, build, render
 from wmcc.text import decimal, share
 
 SAMPLE = Path(wmcc.__file__).parent / "data" / "parcels.csv"
-ASKED = {
-    "measure": None, "eps": 0.1, "threshold": None, "confidence_level": 0.95, "cluster": None, "names": None,
-    "progress": False,
-}  # fmt: skip
 NODES = 5
 NASTY = [
     "<script>alert(1)</script>",
@@ -52,7 +48,7 @@ def forms(*data, **asked):
     """What writes a report in any form, once it is built."""
     data = (*data, *[None] * (4 - len(data)))
     options, title = asked.pop("options", {}), asked.pop("title", None)
-    built = build(data, {**ASKED, **asked}, options, title)
+    built = build(data, Asked(**asked, progress=False), options, title)
     return lambda form: render(form, *built)
 
 
@@ -341,7 +337,7 @@ def test_many_classes_are_drawn_not_written_in_numbers():
 
 
 def test_many_predictions_stay_within_the_picture():
-    document, _ = build(([0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9, None, None), ASKED, {})
+    document, _ = build(([0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9, None, None), Asked(progress=False), {})
     found, names = document.found, [f"model {k}" for k in range(40)]
     (score,), (curve,) = found.scores.values(), found.curves.values()
     leads = {(names[0], other): None for other in names[1:]}

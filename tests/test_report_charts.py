@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import wmcc
 from wmcc.report import findings
 from wmcc.report.charts import BOTTOM, HEIGHT, LEVELS, LINE, RIGHT, WIDTH, _apart, funnel, heat_map
-from wmcc.report.write import build
+from wmcc.report.write import Asked, build
 
 TRUTH = np.array([0, 1, 1, 0] * 20)
 GUESS = np.array([0, 1, 0, 0] * 20)
@@ -25,8 +25,8 @@ def _quick(monkeypatch):
 
 
 def found(guesses, threshold=None):
-    asked = {"measure": "mcc", "eps": 0.1, "threshold": threshold, "confidence_level": 0.95, "cluster": None}
-    return build((TRUTH, guesses, None, None), {**asked, "names": None, "progress": False}, {})[0].found
+    asked = Asked("mcc", threshold=threshold, progress=False)
+    return build((TRUTH, guesses, None, None), asked, {})[0].found
 
 
 def parts(picture, tag, kind=None):

@@ -7,13 +7,13 @@ import sys
 from typing import Any
 
 from ..errors import InputError
-from ..report.write import build, render
+from ..report.write import Asked, build, render
 from .request import Request
 
 
 def report(request: Request, preds: list[str], asked: dict[str, Any], title: str | None, form: str) -> str:
     """Return the text of a report."""
-    asked = {"names": None, "progress": None, "cluster": request.cluster, **asked}
+    wanted = Asked(cluster=request.cluster, **asked)
     command = shlex.join(["wmcc", *sys.argv[1:]])
     if request.is_stored and not preds:
         tables = request.read()
@@ -23,7 +23,7 @@ def report(request: Request, preds: list[str], asked: dict[str, Any], title: str
                 "tabulate without --by, or score the groups with `wmcc score`.",
             )
         (table,) = tables.groups.values()
-        return render(form, *build((table, None, None, None), asked, {}, title, command))
+        return render(form, *build((table, None, None, None), wanted, {}, title, command, request.files))
     data, options = request.opened(preds)
     several = preds if len(preds) > 1 else preds[0]
-    return render(form, *build((data, request.true, several, request.weight), asked, options, title, command))
+    return render(form, *build((data, request.true, several, request.weight), wanted, options, title, command))

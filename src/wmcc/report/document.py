@@ -36,8 +36,8 @@ class Grid:
         What it is.
     head, rows
         Cells; those of the first ``texts`` columns are text.
-    marks
-        A small picture for each row, if there are any.
+    marks, scale
+        A small picture for each row, if there are any, and what their scale is.
     notes
         Sentences below it.
     """
@@ -47,6 +47,7 @@ class Grid:
     rows: list[list[str]]
     texts: int = 1
     marks: list[Mark | None] = field(default_factory=list)
+    scale: str = ""
     notes: list[str] = field(default_factory=list)
 
 

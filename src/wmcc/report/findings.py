@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import InputError, InputTypeError, UndefinedMeasureError
+from ..errors import UndefinedMeasureError
 from ..inference import Comparisons, compare
 from ..inference.influence import merged
 from ..measures import MEASURES
 from ..measures.base import Measure
-from ..measures.request import check_defined, checked_number, named_measure
+from ..measures.request import check_defined, named_measure
 from ..robustness import Certificate, Curve, Radius, Sensitivity, certify, certify_ranking, radius, sensitivity
 from ..sources.progress import bar
 from ..table import Table
 from ..text import number
-from .reading import Pair, read
+from .reading import Joints, Pair
 from .score import Score
 
 GRID = (0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
@@ -105,50 +105,30 @@ class Findings:
 
 
 def findings(
-    y_true: Any,
-    y_pred: Any,
-    sample_weight: Any,
-    weight: Any,
-    *,
-    measure: Any,
-    eps: float,
-    confidence_level: float,
-    threshold: float | None,
-    cluster: Any,
-    names: Any,
-    progress: bool | None,
-    options: dict[str, Any],
+    joints: Joints, scores: dict[str, Score], measure: Any, eps: float, threshold: float | None, progress: bool | None
 ) -> Findings:
-    """Compute what a report says; the arguments are those of `wmcc.write_report`."""
-    if not 0 <= checked_number(eps, "eps") < 1:
-        raise InputError(f"eps is {eps!r}; expected a share of the weights, at least 0 and below 1, such as 0.1.")
-    eps, threshold = float(eps), None if threshold is None else checked_number(threshold, "threshold")
-    if "zero_division" in options:
-        raise InputTypeError("a report counts what is undefined as 0, and says so; it takes no zero_division.")
-    if measure is not None:
-        named_measure(measure)
-    joints, scores = read(y_true, y_pred, sample_weight, weight, confidence_level, cluster, names, options)
-    chosen = _measure(measure, next(iter(scores.values())).table)
+    """Compute what a report says of predictions, beyond their scores; the rest is as in `wmcc.write_report`."""
+    first = next(iter(scores.values()))
+    chosen = _measure(measure, first.table)
     defined = {name: _defined(chosen, found.table) for name, found in scores.items()}
-    order = sorted(scores, key=lambda name: (not defined[name], -getattr(scores[name], chosen.name)))
-    chances = {pair: compare(joint, chosen, confidence_level, names=pair) for pair, joint in joints.items()}
+    leader, *others = sorted(scores, key=lambda name: (not defined[name], -getattr(scores[name], chosen.name)))
+    chances = {pair: compare(joint, chosen, first.confidence_level, names=pair) for pair, joint in joints.items()}
     grid = sorted({*GRID, eps})
     curves: dict[str, Curve | None] = {}
     sensitivities: dict[str, Sensitivity | None] = {}
     radii: dict[str, Radius | None] = {}
     leads: dict[Pair, Radius | None] = {}
-    with bar(progress, "certifying", len(scores) + max(0, len(scores) - 1)) as shown:
+    with bar(progress, "certifying", len(scores) + len(others)) as shown:
         for name, found in scores.items():
-            table = found.table
-            nodes = _nodes(table.n.size)
+            table, nodes = found.table, _nodes(found.table.n.size)
             curves[name] = certify(table, chosen, grid, nodes=nodes) if defined[name] else None
             sensitivities[name] = sensitivity(table, chosen) if defined[name] else None
             if threshold is not None:
                 limits: dict[str, Any] = {"tolerance": TOLERANCE, "nodes": nodes}
                 radii[name] = radius(table, chosen, threshold=threshold, **limits) if defined[name] else None
             shown.advance(1)
-        for other in order[1:]:
-            leads[order[0], other] = _lead(joints, (order[0], other), chosen, eps)
+        for other in others:
+            leads[leader, other] = _lead(joints, (leader, other), chosen, eps)
             shown.advance(1)
     comparisons = Comparisons(tuple(scores), chances) if chances else None
     return Findings(chosen, scores, curves, sensitivities, comparisons, leads, radii, grid, eps, threshold)
@@ -172,7 +152,7 @@ def _defined(measure: Measure, table: Table) -> bool:
     return True
 
 
-def _lead(joints: Mapping[Pair, Any], pair: Pair, measure: Measure, eps: float) -> Radius | None:
+def _lead(joints: Joints, pair: Pair, measure: Measure, eps: float) -> Radius | None:
     """How far weights may be off while the first beats the second."""
     joint = joints[pair] if pair in joints else joints[pair[1], pair[0]]
     if isinstance(joint, Mapping):

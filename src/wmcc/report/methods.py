@@ -10,10 +10,14 @@ LETTERS = (
     "sums, T the sum of its diagonal. d is the diagonal cell of a class. What divides by zero counts as 0."
 )
 INTERVAL = (
-    "The standard error is √(Σ g²·Σw²) over the cells of the table, with g the slope of the measure; the interval is "
-    "made on the scale of artanh, corrected for skewness and for uneven weights. Rows are taken to be drawn "
-    "independently, with their weights"
+    "{error}, with g the slope of the measure; the interval is made on the scale of artanh, corrected for skewness and "
+    "for uneven weights. {drawn} are taken to be drawn independently, with their weights."
 )
+OF_ROWS = {"error": "The standard error is √(Σ g²·Σw²) over the cells of the table", "drawn": "Rows"}
+OF_CLUSTERS = {
+    "error": "The standard error is √(Σ u²/(1 − p)) over the clusters, u = Σ w·g over the rows of one, p its share",
+    "drawn": "Clusters, whatever happens within them,",
+}
 CERTIFIED = (
     "The smallest and the largest value of the measure over all weights within ±ε of the given ones, each on its own, "
     "by branch and bound with outward rounding. No such weights lead beyond it."
@@ -30,16 +34,11 @@ def methods(found: Findings) -> list[tuple[str, str]]:
     formulas = [(m.title, m.formula) for m in shown]
     of_classes = [(f"{m.title} of a class", m.formula) for m in CLASS_MEASURES.values()]
     rest = [
-        (found.level.capitalize(), f"{INTERVAL}{_clusters(found)}."),
+        (found.level.capitalize(), INTERVAL.format(**(OF_ROWS if found.first.clusters is None else OF_CLUSTERS))),
         ("Certified range", CERTIFIED),
         ("Effective rows", "(Σw)² / Σw²: how many rows of equal weight would say as much about a mean."),
-        ("*", "Marks an interval that may hold the true value less often than it says; the warnings say why."),
+        ("*", "Not to be relied on: it may hold the true value less often than it says; or there is no interval."),
     ]
     if found.comparisons is not None:
         rest += COMPARED
     return [("Letters", LETTERS), *formulas, *of_classes, *rest]
-
-
-def _clusters(found: Findings) -> str:
-    count = found.first.cluster_count
-    return "" if count is None else f", in {count:,} clusters within which they need not be"

@@ -7,6 +7,7 @@ import re
 from base64 import b64encode
 from hashlib import sha256
 from importlib.resources import files
+from math import sqrt
 from xml.etree.ElementTree import Element
 
 from ..text import decimal, number
@@ -103,7 +104,7 @@ def _scrolled(caption: str, made: Element) -> Element:
 def _grid(grid: Grid) -> list[Element]:
     kinds = ["text" if k < grid.texts else None for k in range(len(grid.head))]
     head = [element("th", x, scope="col", class_=kind) for x, kind in zip(grid.head, kinds, strict=True)]
-    head += [element("td")] if grid.marks else []
+    head += [element("th", grid.scale, scope="col", class_="wide")] if grid.marks else []
     rows = []
     for line, row in enumerate(grid.rows):
         first, *rest = row
@@ -148,7 +149,7 @@ def _square(heat: Heat) -> Element:
         for b in range(len(names)):
             n, w = int(table.n[a, b]), float(table.w[a, b])
             inside = (number(w), element("small", f"{n:,}")) if n else ()
-            style = f"--s:{w / total:.3f}" if n else None
+            style = f"--s:{sqrt(w / total):.3f}" if n else None  # the root, so that small errors show
             cells.append(element("td", *inside, class_="right" if a == b else None, style=style))
         rows.append(element("tr", *cells))
     parts = element("caption", heat.caption), element("thead", element("tr", *head)), element("tbody", *rows)
@@ -191,7 +192,7 @@ def _funnel(block: Funnel) -> list[Element]:
 
 def _caption(threshold: float | None) -> str:
     text = (
-        "Left: the interval, for other rows. Right: the certified band, for other weights; its darker part ends at ε. "
-        "It was computed for some values of ε, and is as wide between two of them as at the larger."
+        "Left: the interval, for other rows. Right: the certified band, for other weights; its stronger part ends at "
+        "ε. It was computed for some values of ε, and is as wide between two of them as at the larger."
     )
     return text if threshold is None else f"{text} Dotted: the threshold {number(threshold)}."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..inference import Interval
 from ..inference.comparison import probability
 from ..inference.interval import why_unsure
 from ..measures import CLASS_MEASURES, MEASURES
@@ -53,6 +52,8 @@ def _summary(found: Findings) -> str:
     classes = "1 class" if K == 1 else f"{K:,} classes"
     parts = [f"{table.rows:,} rows", classes, f"total weight {number(table.total)}"]
     parts += [f"{table.ignored:,} rows ignored"] if table.ignored else []
+    clusters = found.first.cluster_count
+    parts += [] if clusters is None else [f"{clusters:,} clusters"]
     count = len(found.names)
     return ", ".join([*parts, "one prediction" if count == 1 else f"{count} predictions"])
 
@@ -104,7 +105,7 @@ def _pairs(found: Findings) -> Grid:
         known = f"±{share(lead.safe)}" if lead is not None else "—"
         adjusted = found.comparisons.p_adjusted[a, b]
         rows.append([a, b, decimal(x.difference), x.ends, _p(x.p_value), *[_p(adjusted)] * several, known])
-    notes = ["Reweightings were looked at for the leader and each of the others."] if several else []
+    notes = ["—: not looked for, only for the leader and each of the others."] if several else []
     return Grid(f"Differences of {found.measure.title}", head, rows, 2, notes=notes)
 
 
@@ -120,18 +121,13 @@ def _classes(score: Score, caption: str) -> Grid:
         positive = " (positive)" * (score.table.positive is not None and c.label == score.table.positive)
         values = (decimal(getattr(c, name)) for name in CLASS_MEASURES)
         rows.append([f"{c.label}{positive}", f"{c.n:,}", number(c.weight), *values, x.ends])
-    marks = [_mark(x) for x in found]
+    least = -1.0 if any(x.low < 0 or x.value < 0 for x in found) else 0.0
+    marks = [None if x.problem else Mark(x.value, x.low, x.high, least, 1.0) for x in found]
     weak = min((x for x in found if x.problem is None), key=lambda x: x.value, default=None)
     notes = [f"The weakest is {weak.label}, with an MCC of {decimal(weak.value)}."] if weak and len(rows) > 2 else []
     unsure = sum(not x.reliable for x in found)
-    notes += (
-        [f"* An interval that cannot be relied on, or none: {unsure:,} of {len(rows):,} classes."] if unsure else []
-    )
-    return Grid(caption, head, rows, marks=marks, notes=notes)
-
-
-def _mark(x: Interval) -> Mark | None:
-    return None if x.problem else Mark(x.value, x.low, x.high, -1.0, 1.0)
+    notes += [f"* Not to be relied on, or none: {unsure:,} of {len(rows):,} classes."] if unsure else []
+    return Grid(caption, head, rows, marks=marks, scale=f"MCC, {least:.0f} to 1", notes=notes)
 
 
 def _influences(found: Findings, name: str) -> list[Block]:
@@ -152,7 +148,7 @@ def _influences(found: Findings, name: str) -> list[Block]:
         f"If all weights are off by a small ε, each on its own, it moves by up to {number(known.slope_relative, 3)} ε."
     )
     caption = _of("Cells, those whose weights matter most first", name, found.comparisons is not None)
-    return [text, Grid(caption, head, rows, 2, marks, notes)]
+    return [text, Grid(caption, head, rows, 2, marks, "Effect", notes)]
 
 
 def _weights(score: Score) -> list[Block]:
@@ -175,7 +171,7 @@ def _weights(score: Score) -> list[Block]:
         f"{number(known.design_effect, 3)}. The heaviest row holds {percent(known.heaviest_row)} of the weight."
     )
     marks: list[Mark | None] = [Mark(c.weight / total, 0.0, c.weight / total, 0.0, 1.0) for c in known.classes]
-    return [text, Grid("What the weights leave of each true class", head, rows, marks=marks)]
+    return [text, Grid("What the weights leave of each true class", head, rows, marks=marks, scale="Share of weight")]
 
 
 def _warnings(found: Findings) -> list[Block]:

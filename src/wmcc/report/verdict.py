@@ -53,7 +53,8 @@ def _of_two(found: Findings, leader: str, other: str) -> str:
     said = probability(p) + UNSURE * bool(chance.warnings)
     if p < 1 - chance.confidence_level:
         return f"{leader} beats {other}, {scores}; {_holds(lead)}, and {said}."
-    return f"{leader} leads {other}, {scores}, but chance could have done it: {said}. For these rows, {_holds(lead)}."
+    ahead = _stays(lead, leader)
+    return f"{leader} leads {other}, {scores}, but chance could have done it: {said}. On these rows {ahead}."
 
 
 def _chance(found: Findings, leader: str, other: str) -> tuple[Any, float]:
@@ -68,6 +69,12 @@ def _holds(lead: Radius) -> str:
     if not lead.safe > 0:
         return "no reweighting is known to be too small to turn it"
     return f"this holds for any reweighting up to ±{share(lead.safe)}"
+
+
+def _stays(lead: Radius, leader: str) -> str:
+    if not lead.safe > 0:
+        return _holds(lead)
+    return f"{leader} stays ahead for any reweighting up to ±{share(lead.safe)}"
 
 
 def _of_others(found: Findings, leader: str, others: list[str]) -> str:

@@ -4,21 +4,49 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..errors import InputError, InputTypeError
+from ..measures.request import checked_number, named_measure
 from ..whole import check, write
 from .document import Document
 from .findings import findings
 from .made import Made, made
 from .markdown import markdown
 from .page import page
-from .reading import files
+from .reading import files, read
 from .record import report_json
+from .score import Score
 from .sections import document
 
 Format = Literal["html", "markdown", "json"]
+MOST_CLASSES = 500
+
 ENDINGS: Mapping[str, Format] = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json"}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a report, checked before data are read; `write_report` says what each is."""
+
+    measure: Any = None
+    eps: float = 0.1
+    threshold: float | None = None
+    confidence_level: float = 0.95
+    cluster: Any = None
+    names: Any = None
+    progress: bool | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= checked_number(self.eps, "eps") < 1:
+            raise InputError(
+                f"eps is {self.eps!r}; expected a share of the weights, at least 0 and below 1, such as 0.1."
+            )
+        if self.threshold is not None:
+            checked_number(self.threshold, "threshold")
+        if self.measure is not None:
+            named_measure(self.measure)
 
 
 def write_report(
@@ -96,10 +124,7 @@ def write_report(
     out = os.fsdecode(path)
     form = form_of(out, format)
     check(out, files(y_true, y_pred, options))
-    asked = {
-        "measure": measure, "eps": eps, "threshold": threshold, "confidence_level": confidence_level,
-        "cluster": cluster, "names": names, "progress": progress,
-    }  # fmt: skip
+    asked = Asked(measure, eps, threshold, confidence_level, cluster, names, progress)
     write(out, render(form, *build((y_true, y_pred, sample_weight, weight), asked, options, title, command)))
     return out
 
@@ -121,17 +146,36 @@ def form_of(out: str | None, given: str | None) -> str:
 
 def build(
     data: tuple[Any, Any, Any, Any],
-    asked: dict[str, Any],
+    asked: Asked,
     options: dict[str, Any],
     title: str | None = None,
     command: str | None = None,
+    paths: list[str] | None = None,
 ) -> tuple[Document, Made]:
-    """Make a report that has no form yet; ``data`` are the first arguments of `write_report`, ``asked`` by name."""
+    """Make a report that has no form yet.
+
+    ``data`` are the first arguments of `write_report`, ``paths`` the files that they come from, if they do not say so.
+    """
     if not isinstance(title, str | None):
         raise InputTypeError(f"title is a {type(title).__name__}; expected a text.")
-    found = findings(*data, **asked, options=options)
-    how = made(command, files(*data[:2], options), {name: score.table for name, score in found.scores.items()})
+    if "zero_division" in options:
+        raise InputTypeError("a report counts what is undefined as 0, and says so; it takes no zero_division.")
+    joints, scores = read(*data, asked.confidence_level, asked.cluster, asked.names, options)
+    _check_classes(scores)
+    threshold = None if asked.threshold is None else float(asked.threshold)
+    found = findings(joints, scores, asked.measure, float(asked.eps), threshold, asked.progress)
+    tables = {name: score.table for name, score in scores.items()}
+    how = made(command, files(*data[:2], options) if paths is None else paths, tables)
     return document(found, how, title or _title(found.names)), how
+
+
+def _check_classes(scores: dict[str, Score]) -> None:
+    """Refuse what takes hours to certify, and is a column of numbers more often than of classes."""
+    K = len(next(iter(scores.values())).table.labels)
+    if K > MOST_CLASSES:
+        raise InputError(
+            f"there are {K:,} classes; a report is about {MOST_CLASSES:,} at most.", "is it the right column of labels?"
+        )
 
 
 def render(form: str, built: Document, how: Made) -> str:
