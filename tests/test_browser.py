@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from report_helpers import quick
 
 import wmcc
 from wmcc.report import findings
@@ -196,9 +197,7 @@ def test_the_keyboard_reaches_everything(opened):
 
 
 def test_long_names_and_wide_tables_stay_on_the_page(opened, tmp_path, monkeypatch):
-    monkeypatch.setattr(findings, "GRID", EPS)
-    monkeypatch.setattr(findings, "NODES", 5)
-    monkeypatch.setattr("wmcc.robustness.ranking.TOLERANCE", 0.2)
+    quick(monkeypatch)
     labels = np.array([f"{k} of a kind that has a long name" for k in range(25)], dtype=object)
     truth = np.arange(250) % 25
     guess = np.where(np.arange(250) % 4 > 0, truth, (truth + 1) % 25)
