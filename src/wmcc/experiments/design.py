@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -151,7 +150,8 @@ def _weights(given: Any, N: int) -> tuple[int, ...]:
     if len(parts) > N:
         raise InputError(f"there are {len(parts):,} weights for {N:,} observations.")
     for x in parts:
-        if not isinstance(x, Real) or isinstance(x, bool) or not x >= 0 or x != np.floor(x) or x > LARGEST_TOTAL:
+        real = isinstance(x, (int, float, np.integer, np.floating)) and not isinstance(x, bool)
+        if not real or not x >= 0 or x != np.floor(x) or x > LARGEST_TOTAL:
             raise InputError(
                 f"a weight is {x!r}; expected whole numbers of at least 0, whose sums are exact.",
                 "measures do not depend on the unit: choose a smaller one.",
