@@ -12,7 +12,7 @@ from report_helpers import NODES, as_json, forms, quick
 
 import wmcc
 from wmcc.demo import make_map
-from wmcc.text import decimal, share
+from wmcc.text import decimal, outward, share
 
 SAMPLE = Path(wmcc.__file__).parent / "data" / "parcels.csv"
 _quick = pytest.fixture(autouse=True)(quick)
@@ -47,7 +47,7 @@ def test_the_answer_about_one_has_both_uncertainties():
     certificate = wmcc.certify(table, "mcc", 0.1)
     assert sentences[0] == (
         f"MCC is {decimal(wmcc.mcc(table))}: {low} to {high} if other rows had been drawn (95 % interval), "
-        f"and {decimal(certificate.low)} to {decimal(certificate.high)} for any reweighting up to ±10 %."
+        f"and {' to '.join(outward(certificate.low, certificate.high))} for any reweighting up to ±10 %."
     )
     kept = share(wmcc.radius(table, "mcc", threshold=0.7, tolerance=1e-3, nodes=NODES).safe)
     assert sentences[1] == f"MCC is at least 0.7 for any reweighting up to ±{kept}."
@@ -102,6 +102,16 @@ def test_a_share_is_never_rounded_up(x):
     said = float(share(x).removesuffix(" %").replace(",", "")) / 100
     assert said <= x * (1 + 1e-9)
     assert said > 0.9 * x
+
+
+@few(50)
+@given(st.floats(-1, 1), st.floats(-1, 1))
+def test_a_proved_range_is_never_written_narrower(a, b):
+    low, high = sorted((a, b))
+    first, last = map(float, outward(low, high))
+    assert first <= low <= high <= last
+    assert low - first < 1.0001e-4
+    assert last - high < 1.0001e-4
 
 
 @pytest.mark.parametrize(("eps", "said"), [(0.29, "±29 %"), (0.123456789, "±12.3456 %"), (0.9999999999, "±99.9999 %")])

@@ -12,7 +12,7 @@ from ..inference import Interval
 from ..markdown import visible
 from ..robustness import Curve
 from ..table import Table
-from ..text import decimal, number, share
+from ..text import decimal, number, outward, share
 from .elements import element
 from .findings import EPS_DIGITS, Findings
 
@@ -100,7 +100,7 @@ def _band(curve: Curve, x: Scale, y: Scale) -> dict[str, list[str]]:
     return {
         "upper": [f"{before[k]},{y(c.high)} {at[k]},{y(c.high)}" for k, c in enumerate(curve)],
         "lower": [f"{at[k]},{y(c.low)} {before[k]},{y(c.low)}" for k, c in enumerate(curve)],
-        "ranges": [f"{decimal(c.low)} to {decimal(c.high)}" for c in curve],
+        "ranges": [" to ".join(outward(c.low, c.high)) for c in curve],
     }
 
 
@@ -188,7 +188,7 @@ def _said(found: Findings, eps: float) -> str:
         if curve is None:
             return f"{found.measure.title} is undefined."
         at = next(c for c in curve if c.eps == eps)
-        return f"{off}, {found.measure.title} lies between {decimal(at.low)} and {decimal(at.high)}."
+        return f"{off}, {found.measure.title} lies between {' and '.join(outward(at.low, at.high))}."
     said = []
     for (leader, other), lead in found.leads.items():
         if lead is None:

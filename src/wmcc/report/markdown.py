@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..markdown import escaped, table
-from ..text import decimal, number, share
+from ..text import number, outward, share
 from .document import Block, Document, Funnel, Grid, Heat, Items, Section, confusions
 from .findings import EPS_DIGITS
 
@@ -55,7 +55,7 @@ def _ranges(funnel: Funnel) -> Grid:
         row = [f"weights off by up to {share(eps, EPS_DIGITS)}"]
         for curve in found.curves.values():
             at = None if curve is None else next(c for c in curve if c.eps == eps)
-            row.append("undefined" if at is None else f"{decimal(at.low)} to {decimal(at.high)}")
+            row.append("undefined" if at is None else " to ".join(outward(at.low, at.high)))
         rows.append(row)
     return Grid(f"{found.measure.title} and how far it may be off", ["", *found.names], rows)
 
