@@ -227,6 +227,17 @@ def test_many_predictions_stay_within_the_picture():
     assert max(float(x.get("cx")) for x in drawn.picture.iter("circle")) < drawn.grid["x"][0]
 
 
+@pytest.mark.parametrize("unit", [1e308, 5e-324])
+def test_weights_that_add_up_beyond_float64_have_the_same_shares(unit):
+    truth, guess = [0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9
+    usual, extreme = (Page(made("html", truth, guess, [w] * 36)) for w in (1.0, unit))
+    for name in ("style", "d"):
+        assert [x for k, x in extreme.attributes if k == name] == [x for k, x in usual.attributes if k == name]
+    shares = [re.findall(r"[+−-]?[\d.]+ %", page.text) for page in (usual, extreme)]
+    assert shares[0] == shares[1]
+    assert "nan" not in extreme.text.partition("Confusion table")[2].partition("How to read")[0]
+
+
 # ---- refusals ---------------------------------------------------------------------------------------------------
 
 

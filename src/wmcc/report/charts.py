@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from ..inference import Interval
+from ..inference.influence import class_shares
 from ..markdown import visible
 from ..robustness import Curve
 from ..table import Table
@@ -205,8 +206,7 @@ def _said(found: Findings, eps: float) -> str:
 def heat_map(table: Table, caption: str) -> Element:
     """Draw the shares of the rows of a large table: a shade per cell, a path per shade."""
     K = len(table.labels)
-    rows = np.maximum(table.true_sums, np.finfo(float).tiny)
-    level = np.searchsorted(LEVELS, table.w / rows[:, np.newaxis], side="right")
+    level = np.searchsorted(LEVELS, np.nan_to_num(class_shares(table, axis=1)), side="right")
     paths = []
     for k in range(1, len(LEVELS) + 1):
         cells = np.argwhere(level == k)

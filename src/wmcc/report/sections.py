@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..inference import Interval
 from ..inference.comparison import probability
+from ..inference.influence import Cells
 from ..inference.interval import why_unsure
 from ..measures import CLASS_MEASURES, MEASURES
 from ..text import decimal, number, share
@@ -153,17 +154,17 @@ def _influences(found: Findings, name: str) -> list[Block]:
 
 def _weights(score: Score) -> list[Block]:
     known = score.diagnosis
-    total = known.weight or 1.0
+    shares = Cells.of(score.table).w.reshape(score.table.n.shape).sum(axis=1).tolist()
     rows = [
-        [str(c.label), f"{c.n:,}", _share(c.n, known.n), number(c.weight), _share(c.weight, total), number(c.n_eff, 4)]
-        for c in known.classes
+        [str(c.label), f"{c.n:,}", _share(c.n, known.n), number(c.weight), _share(own, 1.0), number(c.n_eff, 4)]
+        for c, own in zip(known.classes, shares, strict=True)
     ]
     head = ["True class", "Rows", "Share of rows", "Weight", "Share of weight", "Effective rows"]
     text = (
         f"{known.n:,} rows are worth {number(known.n_eff, 4)} of equal weight: uneven weights multiply variances by "
         f"{number(known.design_effect, 3)}. The heaviest row holds {_share(known.heaviest_row, 1.0)} of the weight."
     )
-    marks: list[Mark | None] = [Mark(c.weight / total, 0.0, c.weight / total, 0.0, 1.0) for c in known.classes]
+    marks: list[Mark | None] = [Mark(own, 0.0, own, 0.0, 1.0) for own in shares]
     return [text, Grid("What the weights leave of each true class", head, rows, marks=marks)]
 
 
