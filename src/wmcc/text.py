@@ -68,6 +68,19 @@ def share(x: float, digits: int = 3) -> str:
     return f"{at_most(Decimal(repr(float(x))).scaleb(2), digits)} %"  # 100 × 0.29 is 28.999999999999996
 
 
+def outward(low: float, high: float) -> tuple[str, str]:
+    """Write the ends of a range that was proved, as scores but rounded outwards: no value lies beyond them.
+
+    Examples
+    --------
+    >>> outward(0.86086, 0.91231), outward(0.3, 1.0)
+    (('0.8608', '0.9124'), ('0.3000', '1.0000'))
+    """
+    ends = ((low, ROUND_FLOOR), (high, ROUND_CEILING))
+    first, last = (f"{Decimal(repr(float(x))).quantize(Decimal('0.0001'), side) + 0:f}" for x, side in ends)
+    return first, last
+
+
 def _rounded(x: float | Decimal, context: Context) -> str:
     amount = context.create_decimal(Decimal(x)).normalize()
     return f"{amount:,f}" if amount == 0 or 1e-4 <= amount < 1e9 else f"{amount:e}"

@@ -48,6 +48,14 @@ class Cells(NamedTuple):
         return cls(n, w, w2, np.ldexp(most, -bits) / unit)
 
 
+def class_shares(table: Table, axis: int) -> FloatArray:
+    """Shares of the weight of each true class (axis 1) or predicted class (0); NaN where it has none."""
+    w = table.w if np.isfinite(table.w).all() else Cells.of(table).w.reshape(table.n.shape)
+    most = w.max(axis=axis, keepdims=True)  # divided by first: a sum may be too large or too small
+    w = np.divide(w, most, out=np.full_like(w, np.nan), where=most > 0)
+    return np.asarray(w / w.sum(axis=axis, keepdims=True))
+
+
 def _unit(table: Summed) -> tuple[int, float]:
     """Return the total weight as a number near 1 times a power of two."""
     total = table.w_exact.sum()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ..arraytypes import FloatArray
 from ..errors import InputError
-from ..inference.influence import Cells
+from ..inference.influence import Cells, class_shares
 from ..measures.base import check_scorable
 from ..optional import module
 from ..report import Score
@@ -33,19 +34,9 @@ def _shares(table: Table) -> FloatArray:
     return Cells.of(table).w.reshape(table.n.shape)
 
 
-def _part(axis: int) -> Callable[[Table], FloatArray]:
-    def parts(table: Table) -> FloatArray:
-        w = table.w if np.isfinite(table.w).all() else _shares(table)
-        most = w.max(axis=axis, keepdims=True)  # divided by first: a sum may be too large or too small
-        w = np.divide(w, most, out=np.full_like(w, np.nan), where=most > 0)
-        return np.asarray(w / w.sum(axis=axis, keepdims=True))
-
-    return parts
-
-
 SHOWN: dict[str, Shown] = {
-    "row": Shown("share of the true class's weight", _part(1), percent, True),
-    "column": Shown("share of the predicted class's weight", _part(0), percent, True),
+    "row": Shown("share of the true class's weight", partial(class_shares, axis=1), percent, True),
+    "column": Shown("share of the predicted class's weight", partial(class_shares, axis=0), percent, True),
     "share": Shown("share of the weight", _shares, percent, False),
     "weight": Shown("weight", lambda table: table.w, style.compact, False),
     "count": Shown("number of rows", lambda table: table.n.astype(float), style.compact, False),

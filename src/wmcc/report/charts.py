@@ -9,10 +9,11 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from ..inference import Interval
+from ..inference.influence import class_shares
 from ..markdown import visible
 from ..robustness import Curve
 from ..table import Table
-from ..text import decimal, number, share
+from ..text import decimal, number, outward, share
 from .elements import element
 from .findings import EPS_DIGITS, Findings
 
@@ -101,7 +102,7 @@ def _band(curve: Curve, x: Scale, y: Scale) -> dict[str, list[str]]:
     return {
         "upper": [f"{before[k]},{y(c.high)} {at[k]},{y(c.high)}" for k, c in enumerate(curve)],
         "lower": [f"{at[k]},{y(c.low)} {before[k]},{y(c.low)}" for k, c in enumerate(curve)],
-        "ranges": [f"{decimal(c.low)} to {decimal(c.high)}" for c in curve],
+        "ranges": [" to ".join(outward(c.low, c.high)) for c in curve],
     }
 
 
@@ -191,7 +192,7 @@ def _said(found: Findings, eps: float) -> str:
         at = found.range(found.names[0], eps)
         if at is None:
             return f"{found.measure.title} is undefined."
-        return f"{off}, {found.measure.title} lies between {decimal(at.low)} and {decimal(at.high)}."
+        return f"{off}, {found.measure.title} lies between {' and '.join(outward(at.low, at.high))}."
     said = []
     for (leader, other), lead in found.leads.items():
         if lead is None:
@@ -210,8 +211,7 @@ def _said(found: Findings, eps: float) -> str:
 def heat_map(table: Table, caption: str) -> Element:
     """Draw the shares of the rows of a large table: a shade per cell, a path per shade."""
     K = len(table.labels)
-    rows = np.maximum(table.true_sums, np.finfo(float).tiny)
-    level = np.searchsorted(LEVELS, table.w / rows[:, np.newaxis], side="right")
+    level = np.searchsorted(LEVELS, np.nan_to_num(class_shares(table, axis=1)), side="right")
     paths = []
     for k in range(1, len(LEVELS) + 1):
         cells = np.argwhere(level == k)

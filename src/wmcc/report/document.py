@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ..inference.influence import class_shares
 from ..table import Table
 from ..text import number, percent
 from .findings import Findings
@@ -93,12 +94,12 @@ class Document(NamedTuple):
 
 def confusions(table: Table) -> Grid:
     """The heaviest cells off the diagonal."""
-    K, w = len(table.labels), table.w
+    K, w, shares = len(table.labels), table.w, class_shares(table, axis=1)
     cells = [divmod(int(i), K) for i in (-w).argsort(axis=None, kind="stable")]
     wrong = [(a, b) for a, b in cells if a != b and table.n[a, b]]
     rows = []
     for a, b in wrong[:CONFUSIONS]:
-        share = percent(w[a, b] / (table.true_sums[a] or 1.0))
+        share = percent(shares[a, b])
         rows.append([str(table.labels[a]), str(table.labels[b]), f"{table.n[a, b]:,}", number(w[a, b]), share])
     more = len(wrong) - len(rows)
     notes = [f"… and {more:,} lighter ones."] if more > 0 else []

@@ -10,6 +10,9 @@ from importlib.resources import files
 from math import sqrt
 from xml.etree.ElementTree import Element
 
+import numpy as np
+
+from ..inference.influence import class_shares
 from ..text import decimal, number
 from .charts import colour, funnel, heat_map
 from .document import SQUARE, Block, Document, Funnel, Grid, Heat, Items, Mark, Section, confusions
@@ -139,17 +142,16 @@ def _heat(heat: Heat) -> list[Element]:
 
 
 def _square(heat: Heat) -> Element:
-    table = heat.table
+    table, shares = heat.table, np.nan_to_num(class_shares(heat.table, axis=1))
     names = [str(label) for label in table.labels]
     head = [element("td", "true \\ predicted"), *(element("th", x, scope="col") for x in names)]
     rows = []
     for a, name in enumerate(names):
-        total = float(table.true_sums[a]) or 1.0
         cells: list[Child] = [element("th", name, scope="row", class_="text")]
         for b in range(len(names)):
             n, w = int(table.n[a, b]), float(table.w[a, b])
             inside = (number(w), element("small", f"{n:,}")) if n else ()
-            style = f"--s:{sqrt(w / total):.3f}" if n else None  # the root, so that small errors show
+            style = f"--s:{sqrt(shares[a, b]):.3f}" if n else None  # the root, so that small errors show
             cells.append(element("td", *inside, class_="right" if a == b else None, style=style))
         rows.append(element("tr", *cells))
     parts = element("caption", heat.caption), element("thead", element("tr", *head)), element("tbody", *rows)

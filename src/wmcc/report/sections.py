@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..inference.comparison import probability
+from ..inference.influence import Cells
 from ..inference.interval import why_unsure
 from ..measures import CLASS_MEASURES, MEASURES
 from ..text import decimal, number, percent, share
@@ -153,24 +154,24 @@ def _influences(found: Findings, name: str) -> list[Block]:
 
 def _weights(score: Score) -> list[Block]:
     known = score.diagnosis
-    total = known.weight or 1.0
+    shares = Cells.of(score.table).w.reshape(score.table.n.shape).sum(axis=1).tolist()
     rows = [
         [
             str(c.label),
             f"{c.n:,}",
             percent(c.n / known.n),
             number(c.weight),
-            percent(c.weight / total),
+            percent(own),
             number(c.n_eff, 4),
         ]
-        for c in known.classes
+        for c, own in zip(known.classes, shares, strict=True)
     ]
     head = ["True class", "Rows", "Share of rows", "Weight", "Share of weight", "Effective rows"]
     text = (
         f"{known.n:,} rows are worth {number(known.n_eff, 4)} of equal weight: uneven weights multiply variances by "
         f"{number(known.design_effect, 3)}. The heaviest row holds {percent(known.heaviest_row)} of the weight."
     )
-    marks: list[Mark | None] = [Mark(c.weight / total, 0.0, c.weight / total, 0.0, 1.0) for c in known.classes]
+    marks: list[Mark | None] = [Mark(own, 0.0, own, 0.0, 1.0) for own in shares]
     return [text, Grid("What the weights leave of each true class", head, rows, marks=marks, scale="Share of weight")]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..arraytypes import FloatArray
 from ..labels import Label
 from ..measures import MEASURES
-from ..measures.base import Measure
+from ..measures.base import Measure, Shares
 from ..table import Table
 from ..text import decimal, grid, html, number
 from .request import Model, checked_model, request
@@ -153,9 +153,13 @@ def sensitivity(
     return _sensitivity(table, named["measure"])
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _sensitivity(table: Table, measure: Measure) -> Sensitivity:
     gradient = measure.gradient(table)
     effect = table.w * gradient
+    if not np.isfinite(effect).all():  # weights, or what a unit of them does, are beyond float64; what they do is not
+        shares = [[x / table.margins.s for x in row] for row in table.w_exact.integers()]
+        effect = np.array(shares) * measure.slope(Shares.of(table), np.asarray(measure(table)))
     slope = float(np.abs(effect).sum())
     order = np.argsort(-np.abs(effect), axis=None, kind="stable")
     occupied = [divmod(int(i), len(table.labels)) for i in order if table.n.flat[i]]
