@@ -133,3 +133,20 @@ def test_a_class_may_be_called_as_the_rest_is():
             assert np.array_equal(odd.against_rest(own).n, plain.against_rest(name).n)
         for measure, found in wmcc.score(odd).class_intervals.items():
             assert [ends(x) for x in found] == [ends(x) for x in wmcc.score(plain).class_intervals[measure]]
+
+
+@few(60)
+@given(seed=st.integers(0, 2**32 - 1), classes=st.integers(1, 7))
+def test_the_rest_adds_up_exactly(seed, classes):
+    """Every class against the rest is the table of the rows with the other classes renamed, to the last bit."""
+    rng = np.random.default_rng(seed)
+    t, c = rng.integers(0, classes, (2, 30))
+    w = rng.choice([0.0, 1e-300, 0.1, 3.0, 1e300], 30)
+    table = wmcc.tabulate(t, c, w, labels=range(classes))
+    for k in range(classes):
+        expected = wmcc.tabulate(np.where(t == k, 0, 1), np.where(c == k, 0, 1), w, labels=[0, 1])
+        assert np.array_equal(table.against_rest(k).n, expected.n)
+        for name in ("w_exact", "w2_exact"):
+            assert getattr(table.against_rest(k), name) == getattr(expected, name)
+        for name in ("w_min", "w_max"):
+            assert np.array_equal(getattr(table.against_rest(k), name), getattr(expected, name), equal_nan=True)

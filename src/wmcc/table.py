@@ -178,7 +178,24 @@ class Table(Summed):
         if label not in self.labels:
             raise InputError(f"there is no class {label!r}; the labels are {_labels.listed(self.labels)}.")
         rest = REST if label != REST else f"{REST} but it"  # a class may be called so
-        return self._placed((label, rest), [name if name == label else rest for name in self.labels])
+        return Table((label, rest), *self._each_against_rest.take(self.labels.index(label)), self.ignored)
+
+    @cached_property
+    def _each_against_rest(self) -> Sums:
+        """Sums of K tables of two classes each, from margins: adding up cells class by class would take K times K²."""
+
+        def cells(both: Any, rows: Any, columns: Any, total: Any) -> Any:
+            top, bottom = (both, rows - both), (columns - both, total - rows - columns + both)
+            return np.stack([np.stack(top, axis=-1), np.stack(bottom, axis=-1)], axis=-2)
+
+        def exact(x: Exact) -> Exact:
+            planes = x.digits
+            margins = planes.sum(axis=2), planes.sum(axis=1), planes.sum(axis=(1, 2))[:, np.newaxis]
+            return Exact(cells(planes.diagonal(axis1=1, axis2=2), *margins), x.exponent)
+
+        n = cells(self.n.diagonal(), self.n.sum(axis=1), self.n.sum(axis=0), self.n.sum())
+        ends = (_ends_against_rest(x, f) for x, f in ((self.w_min, np.fmin), (self.w_max, np.fmax)))
+        return Sums(n, exact(self.w_exact), exact(self.w2_exact), *ends)
 
     def _part(self, kept: Array) -> Table:
         """Return the table of the cells that are kept, the others empty."""
@@ -326,3 +343,16 @@ def _array(x: ArrayLike, name: str) -> Array:
         return np.array(x)
     except ValueError as problem:
         raise InputError(f"{name} is no matrix: {problem}") from None
+
+
+def _ends_against_rest(x: FloatArray, end: Any) -> FloatArray:
+    """Smallest or largest entry of the four parts of a matrix, for each row and column of the same number."""
+    K, others = len(x), x.copy()
+    np.fill_diagonal(others, np.nan)
+    none = np.full((K, 1), np.nan)
+    before = np.hstack([none, end.accumulate(x, axis=1)[:, :-1]])
+    after = np.hstack([end.accumulate(x[:, ::-1], axis=1)[:, -2::-1], none])
+    rest = end(before, after)  # of each row, without a column
+    np.fill_diagonal(rest, np.nan)
+    parts = x.diagonal(), end.reduce(others, axis=1), end.reduce(others, axis=0), end.reduce(rest, axis=0)
+    return np.stack(parts, axis=-1).reshape(K, 2, 2)
