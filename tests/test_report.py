@@ -192,7 +192,8 @@ def test_many_classes_are_drawn_not_written_in_numbers():
     assert len(text) < 2_000_000
     assert len(page.tags) < 10_000
     table = wmcc.tabulate(truth, guess)
-    drawn = sum(len(re.findall("M", value)) for name, value in page.attributes if name == "d")
+    paths = "".join(value for name, value in page.attributes if name == "d")
+    drawn = sum(map(int, re.findall(r"h(\d+)v", paths)))  # cells side by side are drawn as one
     assert drawn == np.count_nonzero(table.n)
 
 
@@ -263,3 +264,22 @@ def test_numbers_and_names_of_any_kind_are_written():
     found = json.loads(written("json"))
     assert (found["names"], found["threshold"]) == (["7"], 0.5)
     assert "0.5" in written("html")
+
+
+def test_labels_that_are_never_true_are_noticed():
+    truth, misspelt, other = ["oak", "elm"] * 20, ["oak", "elmm"] * 20, ["1.5", "2.5"] * 20
+    assert "- predicted, but never true: 'elmm'.\n" in made("markdown", truth, misspelt)
+    assert "- no label that is predicted is ever true: is it the right column?\n" in made("markdown", truth, other)
+    assert "never true" not in made("markdown", truth, truth[::-1])
+
+
+def test_a_column_of_numbers_is_refused():
+    numbers = list(range(600))
+    with pytest.raises(wmcc.InputError, match=r"there are 600 classes; a report is about 500 at most"):
+        made("html", numbers, numbers)
+
+
+def test_equal_weights_are_called_so():
+    truth, guess = [0, 1] * 30, [0, 1, 1] * 20
+    assert "All rows weigh the same." in made("markdown", truth, guess)
+    assert "All rows weigh the same." not in made("markdown", truth, guess, [1.0, 2.0] * 30)

@@ -348,7 +348,7 @@ Examples:
 )
 @guarded
 def demo(out: o.Page = "wmcc-demo.html", traceback: o.Traceback = False) -> None:
-    """Show the point on a map that it makes.
+    """Show what weights do, on a map that it makes.
 
     2,000 parcels, two classifiers that plain MCC cannot tell apart: scored, compared, certified, and a report on both.
     """

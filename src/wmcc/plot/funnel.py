@@ -46,7 +46,7 @@ def funnel(
     >>> curve = wmcc.certify(table, "ecc", [0.05, 0.1, 0.2, 0.3])
     >>> ax = plot.funnel(curve, radius=wmcc.radius(table, "ecc", threshold=0.8), threshold=0.8)
     >>> print(ax.get_title(loc="left"))
-    ECC (R_K) 0.8608: certified range, whatever the weights
+    ECC (R_K) 0.8608: certified for all weights within ε
     ECC (R_K) is at least 0.8: certain up to ±20 %
     each end is attained by some weights
     """
@@ -82,7 +82,7 @@ def funnel(
     ax.spines[["top", "right"]].set_visible(False)
     exact = all(c.exact for c in points)
     marks = "each end is attained by some weights" if exact else "open marks are bounds; – is a value that is attained"
-    style.titled(ax, f"{title} {decimal(first.value)}: certified range, whatever the weights", statement, marks)
+    style.titled(ax, f"{title} {decimal(first.value)}: certified for all weights within ε", statement, marks)
     return ax
 
 

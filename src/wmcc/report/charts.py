@@ -214,8 +214,10 @@ def heat_map(table: Table, caption: str) -> Element:
     level = np.searchsorted(LEVELS, np.nan_to_num(class_shares(table, axis=1)), side="right")
     paths = []
     for k in range(1, len(LEVELS) + 1):
-        cells = np.argwhere(level == k)
-        outline = "".join(f"M{b} {a}h1v1h-1z" for a, b in cells.tolist())
+        inside = np.pad(level == k, ((0, 0), (1, 1)))
+        starts, ends = (np.argwhere(inside[:, a : K + 1 + a] < inside[:, b : K + 1 + b]) for a, b in ((0, 1), (1, 0)))
+        runs = zip(starts.tolist(), (ends - starts)[:, 1].tolist(), strict=True)  # neighbours are one
+        outline = "".join(f"M{b} {a}h{long}v1h-{long}z" for (a, b), long in runs)
         if outline:
             paths.append(element("path", d=outline, fill_opacity=round(0.12 + 0.88 * k / len(LEVELS), 2)))
     label = f"{caption}: shares of each true class, {K} rows and columns"

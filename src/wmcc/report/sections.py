@@ -8,6 +8,7 @@ from ..inference.comparison import probability
 from ..inference.influence import Cells
 from ..inference.interval import why_unsure
 from ..measures import CLASS_MEASURES, MEASURES
+from ..table import Table
 from ..text import decimal, number, percent, share
 from .document import Block, Document, Funnel, Grid, Heat, Items, Mark, Section
 from .findings import Findings
@@ -167,17 +168,32 @@ def _weights(score: Score) -> list[Block]:
         for c, own in zip(known.classes, shares, strict=True)
     ]
     head = ["True class", "Rows", "Share of rows", "Weight", "Share of weight", "Effective rows"]
+    worth = f"{known.n:,} rows are worth {number(known.n_eff, 4)} of equal weight"
     text = (
-        f"{known.n:,} rows are worth {number(known.n_eff, 4)} of equal weight: uneven weights multiply variances by "
-        f"{number(known.design_effect, 3)}. The heaviest row holds {percent(known.heaviest_row)} of the weight."
+        f"{worth}: uneven weights multiply variances by {number(known.design_effect, 3)}. "
+        f"The heaviest row holds {percent(known.heaviest_row)} of the weight."
     )
+    if known.design_effect == 1:
+        text = "All rows weigh the same."
     marks: list[Mark | None] = [Mark(own, 0.0, own, 0.0, 1.0) for own in shares]
     return [text, Grid("What the weights leave of each true class", head, rows, marks=marks, scale="Share of weight")]
 
 
+def _never_true(table: Table) -> list[str]:
+    """Say so where labels are predicted that are never true: they may be misspelt, or the column the wrong one."""
+    called = table.n.sum(axis=0) > 0
+    names = [f"{label!r}" for label, no in zip(table.labels, called & (table.n.sum(axis=1) == 0), strict=True) if no]
+    if len(names) == called.sum():
+        return ["no label that is predicted is ever true: is it the right column?"]
+    more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
+    return [f"predicted, but never true: {', '.join(names[:3])}{more}."] if names else []
+
+
 def _warnings(found: Findings) -> list[Block]:
     several = found.comparisons is not None
-    heard: list[tuple[str, Sequence[str]]] = [(name, score.warnings) for name, score in found.scores.items()]
+    heard: list[tuple[str, Sequence[str]]] = []
+    for name, score in found.scores.items():
+        heard += [(name, _never_true(score.table)), (name, score.warnings)]
     if found.comparisons is not None:
         titled = {" − ".join(pair): x for pair, x in found.comparisons.pairs.items()}
         heard.append(("Differences", why_unsure(titled)))
