@@ -150,3 +150,14 @@ def test_the_rest_adds_up_exactly(seed, classes):
             assert getattr(table.against_rest(k), name) == getattr(expected, name)
         for name in ("w_min", "w_max"):
             assert np.array_equal(getattr(table.against_rest(k), name), getattr(expected, name), equal_nan=True)
+
+
+@pytest.mark.parametrize("w", [None, [1.0, 1.0, 1.0, 0.0] * 12])
+def test_a_class_without_weight_has_no_interval_in_clusters_either(w):
+    truth, guess = ["a", "b", "b", "c"] * 12, ["a", "b", "a", "a"] * 12
+    rows, clusters = (wmcc.score(truth, guess, w, cluster=x).class_intervals for x in (None, np.arange(48) // 4))
+    for name in rows:
+        assert [x.problem for x in clusters[name] if x.label == "c"] == [
+            x.problem for x in rows[name] if x.label == "c"
+        ]
+    assert "lacks weight in y_pred" in clusters["precision"][2].problem

@@ -1,5 +1,6 @@
 """The pictures of a page: what stands where, by the scale that the ticks show."""
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 
@@ -113,6 +114,6 @@ def test_shades_of_a_map_are_shares_of_rows():
     drawn = np.zeros((30, 30), dtype=int)
     for k, path in enumerate(paths, 1):
         for cell in path.get("d").split("M")[1:]:
-            column, row = map(int, cell.partition("h")[0].split())
-            drawn[row, column] = k
+            column, row, long = map(int, re.fullmatch(r"(\d+) (\d+)h(\d+)v1h-\3z", cell).groups())
+            drawn[row, column : column + long] = k
     assert (drawn == (share[..., np.newaxis] >= LEVELS).sum(axis=-1)).all()

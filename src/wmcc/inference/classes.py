@@ -64,7 +64,7 @@ def _of_class(data: Table | Clusters, table: Table, k: int, level: float) -> dic
         kept = np.array(part[1:]).reshape(2, 2)
         cells = against._part(kept)
         of_part: Any = cells
-        if isinstance(data, Clusters):
+        if isinstance(data, Clusters) and cells.margins.s:
             of_part = data.within(cells, np.where(kept.reshape(-1)[places], places, -1).reshape(-1))
         out[name] = _interval(of_part, cells, name, label, level)
     out["f1"] = _f1(out["iou"], float(CLASS_MEASURES["f1"](against)[0]))
