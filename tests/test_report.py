@@ -138,6 +138,17 @@ def test_what_can_be_given():
     assert as_json(truth, {"mine": a})["names"] == ["mine"]
 
 
+@pytest.mark.parametrize("cluster", [None, np.arange(60) // 6])
+def test_all_predictions_are_scored_on_the_classes_of_all(cluster):
+    truth, a, b = [0, 1, 1, 0] * 15, [0, 1, 0, 0] * 15, [0, 1, 1, 0, 1, 0] * 10
+    found = as_json(truth, {"a": a, "b": b, "c": [0, 1, 2, 0] * 15}, measure="mpc2", cluster=cluster)
+    expected = {name: wmcc.mpc2(truth, y, labels=[0, 1, 2]) for name, y in (("a", a), ("b", b))}
+    for prediction in found["predictions"][:2]:
+        assert prediction["measures"]["mpc2"] == expected[prediction["name"]]
+        assert len(prediction["classes"]) == 3
+    assert found["pairs"][0]["values"] == list(expected.values())
+
+
 # ---- labels ---------------------------------------------------------------------------------------------------
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
 from typing import Any
 
 from ..errors import InputError, InputTypeError
 from ..inference.interval import naming_cluster
 from ..joint import JointTable
+from ..labels import merged
 from ..sources.files import find, is_path
 from ..sources.options import names_a_column
 from ..sources.predictions import checked_names, predictions
@@ -50,7 +52,7 @@ def read(
         with naming_cluster():
             made = several.joints()
         joints = {(several.names[i], several.names[j]): joint for (i, j), joint in made.items()}
-        return _scored(joints, several.names, confidence_level)
+        return _scored(_aligned(joints), several.names, confidence_level)
     if names is not None:
         raise InputTypeError("names= are those of several predictions, and there is one.")
     name = given if columns and isinstance(given, str) else ALONE
@@ -80,6 +82,22 @@ def _are_several(given: Any, columns: bool) -> bool:
     if not isinstance(given, (list, tuple)) or len(given) < 2:
         return False
     return columns or not any(isinstance(x, (str, bytes, bool, int)) or not hasattr(x, "__len__") for x in given)
+
+
+def _aligned(joints: Joints) -> Joints:
+    """Give every pair the classes of all: one prediction may name a class that no other does, and MPC2 counts it."""
+    sides = [list(joint.values()) if isinstance(joint, Mapping) else [joint] for joint in joints.values()]
+    labels = [reduce(merged, (one.labels for one in side)) for side in sides]
+    if len(set(labels)) == 1:
+        return joints
+    union = reduce(merged, labels)
+    every = JointTable.empty(union)
+    return {
+        pair: dict(zip(joint, [side[0] + every, *side[1:]], strict=True))
+        if isinstance(joint, Mapping)
+        else joint + every
+        for (pair, joint), side in zip(joints.items(), sides, strict=True)
+    }
 
 
 def _scored(joints: Joints, names: tuple[str, ...], level: float) -> tuple[Joints, dict[str, Score]]:
