@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import floor
+from math import ceil, floor
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,8 @@ def draw_uncertainties(ax: Any, land: Map, classifiers: dict[str, Any]) -> list[
         for at, span, colour in ((y - 0.19, rows, BLUE), (y + 0.19, weights, SKY)):
             ax.barh(at, span.high - span.low, 0.32, span.low, color=colour)
             star = " *" * (span is rows and bool(rows.warnings))
-            text = f"{span.low:.2f} to {span.high:.2f}{star}".replace("-", "−")
+            # Rounded outwards: what is proved is not narrower.
+            text = f"{floor(100 * span.low) / 100:.2f} to {ceil(100 * span.high) / 100:.2f}{star}".replace("-", "−")
             x, side = (span.low - 0.01, "right") if span.low > 0.5 else (span.high + 0.01, "left")
             ax.text(x, at, text, ha=side, va="center")
         ax.plot([rows.value] * 2, [y - 0.4, y + 0.4], color="black", lw=2.5)

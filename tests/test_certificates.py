@@ -236,6 +236,20 @@ def test_limits_of_the_search(name):
                 assert end.gap <= options["gap"] + 1e-12
 
 
+@pytest.mark.parametrize("eps", [0.01, 0.1, 0.3])
+@pytest.mark.parametrize("name", wmcc.MEASURES)
+def test_what_is_shown_is_not_narrower_than_what_is_certified(name, eps):
+    rng = np.random.default_rng(int(1000 * eps))
+    for _ in range(10):
+        table = wmcc.Table.from_counts(rng.integers(0, 60, (2, 2)) + np.eye(2, dtype=int))
+        found = wmcc.certify(table, name, eps, nodes=3)
+        low, high = map(float, found.ends)
+        ends = [end.attained if end.exact else end.bound for end in (found.lower, found.upper)]
+        assert low <= ends[0] < low + 1e-4
+        assert high - 1e-4 < ends[1] <= high
+        assert all(text in repr(found) for text in found.ends)
+
+
 def test_several_eps():
     curve = wmcc.certify(TABLE, "ecc", [0.0, 0.1, 0.2])
     assert len(curve) == 3

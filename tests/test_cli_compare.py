@@ -151,7 +151,7 @@ def test_ranges_beside_intervals(eps, model):
     said = run(*args).stdout
     assert ("Weights off by 10 %" if model == "relative" else "Weights off by 0.5") in said
     mark = "" if found["ecc"].lower.exact and found["ecc"].upper.exact else " †"
-    assert f"  {found['ecc'].low:.4f} to {found['ecc'].high:.4f}{mark}\n" in said
+    assert f"  {' to '.join(found['ecc'].ends)}{mark}\n" in said
     assert ("† An end is a bound" in said) == bool(mark)
     assert ("Not so here: no cell has weights both above and below ε" in said) == (model == "absolute")
     assert "Ranges with weights off by" in run(*args, "--by", "region").stdout
@@ -260,7 +260,7 @@ def test_ranges_of_differences(cluster):
     assert (lines[0]["model"], lines[0]["eps"]) == ("relative", "0.05")
     said = run(*args).stdout
     for x in joint.pairs.values():
-        assert f"  {x.low:.4f} to {x.high:.4f}\n" in said
+        assert f"  {' to '.join(x.ends)}\n" in said
     two = run(*TWO, "--eps", "0.01").stdout
     assert "are not told apart by this sample; with weights off by up to 1 %, pred beats pred_c.\n" in two
     assert "range" not in data_of(*TWO)["pairs"][0]

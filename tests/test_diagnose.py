@@ -77,7 +77,7 @@ def test_limits_are_the_callers():
     assert wmcc.diagnose(t, t, w, design_effect=1.5).warnings == ()
     assert "200 rows are worth" in wmcc.diagnose(t, t, w, design_effect=1).warnings[0]
     assert "true class" in wmcc.diagnose(t, t, w, class_n_eff=150).warnings[0]
-    assert "and 1 more below 150" in wmcc.diagnose(t, t, w, class_n_eff=150).warnings[0]
+    assert "and 1 more true class on fewer than 150" in wmcc.diagnose(t, t, w, class_n_eff=150).warnings[0]
     assert "one row holds" in wmcc.diagnose(t, t, w, row_share=0.001).warnings[0]
     w[0] = 60.0
     assert len(wmcc.diagnose(t, t, w).warnings) == 3

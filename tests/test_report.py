@@ -15,7 +15,7 @@ import wmcc
 from wmcc.markdown import escaped
 from wmcc.report.charts import funnel
 from wmcc.report.write import Asked, build
-from wmcc.text import decimal, outward
+from wmcc.text import decimal
 
 SAMPLE = Path(wmcc.__file__).parent / "data" / "parcels.csv"
 _quick = pytest.fixture(autouse=True)(quick)
@@ -84,7 +84,7 @@ def test_all_forms_say_what_the_library_says(measure):
     page, text = Page(written("html")).text, written("markdown")
     for form in (page, text):
         assert decimal(comparison.difference) in form
-        assert " to ".join(outward(expected[0.05].low, expected[0.05].high)) in form
+        assert " to ".join(expected[0.05].ends) in form
         assert found["verdict"][0].partition(",")[0] in form
         assert wmcc.MEASURES[measure].formula.split(" ")[0] in form.replace("\\", "")
 

@@ -274,7 +274,7 @@ def test_many_classes_and_odd_labels():
     p = np.where(np.arange(2000) % 7, t, (t + 1) % 200)
     found = wmcc.interval(t, p, measure="mpc2")
     assert 0 < found.low < found.value < found.high < 1
-    assert "and 399 more below 30" in repr(found)
+    assert "and 399 more true or predicted classes on fewer than 30" in repr(found)
     odd = wmcc.interval(["<b>", "a"] * 9, ["<b>", "a", "a"] * 6)
     assert "<b>" in repr(odd)
     assert "<b>" not in odd._repr_html_()
@@ -286,7 +286,7 @@ def test_reliable_intervals_have_nothing_to_say():
     assert (found.reliable, found.status, found.warnings, found.problem) == (True, "reliable", (), None)
     assert len(repr(found).splitlines()) == 1
     thin = wmcc.interval(wmcc.Table.from_counts([[500, 1], [1, 500]]))
-    assert any("single rows decide" in line for line in thin.warnings)
+    assert any("few rows decide" in line for line in thin.warnings)
 
 
 # ---- refusals ----------------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ def test_the_answer_about_one_has_both_uncertainties():
     certificate = wmcc.certify(table, "mcc", 0.1)
     assert sentences[0] == (
         f"MCC is {decimal(wmcc.mcc(table))}: {low} to {high} if other rows had been drawn (95 % interval), "
-        f"and {' to '.join(outward(certificate.low, certificate.high))} for any reweighting up to ±10 %."
+        f"and {' to '.join(certificate.ends)} for any reweighting up to ±10 %."
     )
     kept = share(wmcc.radius(table, "mcc", threshold=0.7, tolerance=1e-3, nodes=NODES).safe)
     assert sentences[1] == f"MCC is at least 0.7 for any reweighting up to ±{kept}."

@@ -25,7 +25,7 @@ def of_certificates(found: Found[list[Certificate]]) -> list[Block]:
             rows.append([*names, *["—"] * 4])
         for c in certificates or ():
             by = "their bounds" if c.model == "bounds" else off(c.eps, c.model)
-            rows.append([*names, by, decimal(c.value), _end(c.lower), _end(c.upper)])
+            rows.append([*names, by, decimal(c.value), *_ends(c)])
             ends += [c.lower, c.upper]
             eps = "" if c.model == "bounds" else f"ε = {number(c.eps)}"
             conditions.append((", ".join(filter(None, [found.tables.title(key), eps])), c.conditions))
@@ -52,7 +52,7 @@ def of_rankings(ranked: Ranked) -> list[Block]:
     first = pairs[0]
     title = f"{MEASURES[first.measure].title}, each weight off by up to {off(first.eps, first.model)}"
     head = ["First", "Second", "First − second", "Lowest", "Highest"]
-    rows = [[*scores_of(pair), decimal(pair.difference), _end(pair.lower), _end(pair.upper)] for pair in pairs]
+    rows = [[*scores_of(pair), decimal(pair.difference), *_ends(pair)] for pair in pairs]
     if ranked.with_radius:
         head += ["Certain up to", "Broken at"]
         rows = [[*row, *_radius(pair.radius)] for row, pair in zip(rows, pairs, strict=True)]
@@ -82,8 +82,9 @@ def off(eps: float, model: str) -> str:
     return f"{number(100 * eps)} %" if model == "relative" else number(eps)
 
 
-def _end(end: End) -> str:
-    return f"{decimal(end.bound)} {'attained' if end.exact else f'gap {end.gap:.2g}'}"
+def _ends(found: Certificate | Ranking) -> list[str]:
+    sides = zip(found.ends, (found.lower, found.upper), strict=True)
+    return [f"{text} {'attained' if end.exact else f'gap {end.gap:.2g}'}" for text, end in sides]
 
 
 def _radius(one: Radius) -> list[str]:
@@ -99,7 +100,7 @@ def span(found: Certificate | Ranking | None) -> str:
     """A range beside an interval, in one cell: a dagger says that an end is a bound."""
     if found is None:
         return "—"
-    return f"{decimal(found.low)} to {decimal(found.high)}" + " †" * (not _exact(found))
+    return " to ".join(found.ends) + " †" * (not _exact(found))
 
 
 def notes_of_spans(found: Iterable[tuple[str, Certificate | Ranking]], command: str) -> list[str]:

@@ -70,8 +70,10 @@ class Sizes(NamedTuple):
         if not small:
             return ()
         size, name = min(small)
-        more = f", and {len(small) - 1} more below {number(least)}" if len(small) > 1 else ""
-        return (f"{name} rests on {number(size, 3)} effective rows{more}",)
+        count = len(small) - 1
+        what = f"{' or '.join(sides)} {'class' if count == 1 else 'classes'}"
+        others = f", and {count} more {what} on fewer than {number(least)}" if count else ""
+        return (f"{name} rests on {number(size, 3)} effective rows{others}",)
 
 
 class ClassSize(NamedTuple):

@@ -307,7 +307,7 @@ def doubts(sizes: Sizes, decisive: Any, clusters: int | None, n_eff: float) -> t
         why.insert(0, f"the weight is that of {number(n_eff, 3)} clusters of equal weight")
     if decisive < FEW_DECISIVE:
         few = number(FEW_DECISIVE)
-        why.append(f"single rows decide: the variance is that of fewer than {few}, where they matter most")
+        why.append(f"few rows decide: the variance is that of fewer than {few} of usual weight, where rows matter most")
     return tuple(why)
 
 

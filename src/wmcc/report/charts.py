@@ -13,7 +13,7 @@ from ..inference.influence import class_shares
 from ..markdown import visible
 from ..robustness import Curve
 from ..table import Table
-from ..text import decimal, number, outward, share
+from ..text import decimal, number, share
 from .elements import element
 from .findings import EPS_DIGITS, Findings
 
@@ -102,7 +102,7 @@ def _band(curve: Curve, x: Scale, y: Scale) -> dict[str, list[str]]:
     return {
         "upper": [f"{before[k]},{y(c.high)} {at[k]},{y(c.high)}" for k, c in enumerate(curve)],
         "lower": [f"{at[k]},{y(c.low)} {before[k]},{y(c.low)}" for k, c in enumerate(curve)],
-        "ranges": [" to ".join(outward(c.low, c.high)) for c in curve],
+        "ranges": [" to ".join(c.ends) for c in curve],
     }
 
 
@@ -192,7 +192,7 @@ def _said(found: Findings, eps: float) -> str:
         at = found.range(found.names[0], eps)
         if at is None:
             return f"{found.measure.title} is undefined."
-        return f"{off}, {found.measure.title} lies between {' and '.join(outward(at.low, at.high))}."
+        return f"{off}, {found.measure.title} lies between {' and '.join(at.ends)}."
     said = []
     for (leader, other), lead in found.leads.items():
         if lead is None:

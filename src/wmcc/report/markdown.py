@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..markdown import escaped, table
-from ..text import number, outward, share
+from ..text import number, share
 from .document import SQUARE, Block, Document, Funnel, Grid, Heat, Items, Section, confusions
 from .findings import EPS_DIGITS
 
@@ -51,7 +51,7 @@ def _ranges(funnel: Funnel) -> Grid:
     for eps in (x for x in found.grid if x > 0 and x in (*SHOWN, found.eps)):
         row = [f"weights off by up to {share(eps, EPS_DIGITS)}"]
         for at in (found.range(name, eps) for name in found.names):
-            row.append("undefined" if at is None else " to ".join(outward(at.low, at.high)))
+            row.append("undefined" if at is None else " to ".join(at.ends))
         rows.append(row)
     return Grid(f"{found.measure.title} and how far it may be off", ["", *found.names], rows)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..inference.comparison import probability
 from ..robustness import Radius
-from ..text import decimal, outward, share
+from ..text import decimal, share
 from .findings import EPS_DIGITS, Findings
 
 UNSURE = " (not to be relied on: see the warnings)"
@@ -33,7 +33,7 @@ def _of_one(found: Findings) -> list[str]:
     if at is None:
         why = "it divides by zero" if score.paired else sampled.problem
         return [f"{title} is undefined here, and counts as {value}: {why}."]
-    weights = f"{' to '.join(outward(at.low, at.high))} for any reweighting up to ±{share(at.eps, EPS_DIGITS)}"
+    weights = f"{' to '.join(at.ends)} for any reweighting up to ±{share(at.eps, EPS_DIGITS)}"
     return [f"{title} is {value}: {rows}, and {weights}.", *_thresholds(found)]
 
 

@@ -12,7 +12,7 @@ from ..arraytypes import FloatArray
 from ..errors import InputError
 from ..measures import MEASURES
 from ..sources.columns import weight_array
-from ..text import decimal, grid, html, number
+from ..text import decimal, grid, html, number, outward
 from .box import Box, Condition
 from .witness import row_values
 
@@ -89,6 +89,11 @@ class Range:
         return self.upper.bound
 
     @property
+    def ends(self) -> tuple[str, str]:
+        """Both ends for people, rounded outwards."""
+        return outward(*(end.attained if end.exact else end.bound for end in (self.lower, self.upper)))
+
+    @property
     def exact(self) -> bool:
         """Whether both ends are attained."""
         return self.lower.exact and self.upper.exact
@@ -102,11 +107,9 @@ class Range:
         raise NotImplementedError
 
     def _rows(self) -> list[list[str]]:
-        return [
-            ["lowest", decimal(self.low), self.lower.status],
-            ["as weighted", decimal(self._now()), ""],
-            ["highest", decimal(self.high), self.upper.status],
-        ]
+        low, high = self.ends
+        now = ["as weighted", decimal(self._now()), ""]
+        return [["lowest", low, self.lower.status], now, ["highest", high, self.upper.status]]
 
     def _notes(self) -> list[str]:
         return [f"Not so here: {c.sentence}." for c in self.conditions if not c.met]
@@ -239,7 +242,8 @@ class Curve(Sequence[Certificate]):
     def _rows(self) -> list[list[str]]:
         rows = [["ε", "lowest", "", "highest", ""]]
         for c in self:
-            ends = [x for end in (c.lower, c.upper) for x in (decimal(end.bound), "attained" if end.exact else "bound")]
+            sides = zip(c.ends, (c.lower, c.upper), strict=True)
+            ends = [x for text, end in sides for x in (text, "attained" if end.exact else "bound")]
             rows.append([number(c.eps), *ends])
         return rows
 

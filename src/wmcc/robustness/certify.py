@@ -87,7 +87,7 @@ def certify(
     >>> certificate = wmcc.certify(table, "ecc", 0.2)
     >>> certificate
     ECC (R_K), each weight off by up to 20 %
-    lowest       0.8003  attained
+    lowest       0.8002  attained
     as weighted  0.8608
     highest      0.9043  attained
     >>> certificate.low <= wmcc.ecc(wmcc.Table.from_counts([[40, 3, 2], [4, 40, 1], [0, 2, 30]])) <= certificate.high

@@ -210,7 +210,7 @@ def certify_ranking(
     >>> ranking = wmcc.certify_ranking(truth, first, second, eps=0.2, nodes=20)
     >>> ranking
     ECC (R_K) of a − ECC (R_K) of b, each weight off by up to 20 %
-    lowest       0.2762  attained
+    lowest       0.2761  attained
     as weighted  0.3790
     highest      0.5042  attained
     a beats b (a 0.7579, b 0.3790)
