@@ -328,3 +328,11 @@ def test_bad_calls_get_a_sentence(name):
     call, said = REFUSED[name]
     with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=said):
         call()
+
+
+def test_a_small_p_value_is_not_shown_as_none():
+    truth = np.arange(400) % 2
+    guesses = {name: np.where(np.arange(400) < n, truth, 1 - truth) for name, n in (("a", 390), ("b", 300), ("c", 210))}
+    text = repr(wmcc.compare(truth, guesses))
+    assert "< 0.0001" in text
+    assert " 0.0000" not in text

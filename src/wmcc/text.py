@@ -86,6 +86,17 @@ def _rounded(x: float | Decimal, context: Context) -> str:
     return f"{amount:,f}" if amount == 0 or 1e-4 <= amount < 1e9 else f"{amount:e}"
 
 
+def shortened(text: str, most: int) -> str:
+    """Return the text, or its beginning and end: names that differ do so there more often than in the middle.
+
+    Examples
+    --------
+    >>> shortened("Temperate broadleaf forest", 16)
+    'Tempera…f forest'
+    """
+    return text if len(text) <= most else f"{text[: (most + 1) // 2 - 1].rstrip()}…{text[-(most // 2) :].lstrip()}"
+
+
 def grid(rows: Sequence[Sequence[str]]) -> str:
     """Columns two spaces apart: the first to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

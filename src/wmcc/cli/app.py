@@ -354,7 +354,6 @@ def demo(out: o.Page = "wmcc-demo.html", traceback: o.Traceback = False) -> None
     """
     from .. import demo
 
-    output.check(out)
     output.emit(demo.story(out), None)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..inference.comparison import probability
+from ..inference.comparison import p_cell
 from ..inference.interval import why_unsure
 from ..measures import MEASURES
 from ..report import Uncertainty
@@ -39,14 +39,10 @@ def _ranking(compared: Compared) -> Block:
 
 def _row(compared: Compared, pair: Pair) -> list[str]:
     found, several = compared.found.pairs[pair], len(compared.found.pairs) > 1
-    row = [*scores_of(found), decimal(found.difference), found.ends, _p(found.p_value)]
-    row += [_p(compared.found.p_adjusted[pair])] if several else []
-    row += [] if compared.asked.margin is None else [_p(found.p_noninferior)]
+    row = [*scores_of(found), decimal(found.difference), found.ends, p_cell(found.p_value)]
+    row += [p_cell(compared.found.p_adjusted[pair])] if several else []
+    row += [] if compared.asked.margin is None else [p_cell(found.p_noninferior)]
     return row + ([] if compared.asked.off is None else [span(compared.ranges[pair])])
-
-
-def _p(p: float | None) -> str:
-    return "—" if p is None or p != p else probability(p).removeprefix("p ").removeprefix("= ")
 
 
 def _verdicts(compared: Compared, pair: Pair) -> list[str]:

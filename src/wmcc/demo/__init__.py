@@ -17,6 +17,7 @@ from ..arraytypes import Array, FloatArray
 from ..inference import compare
 from ..measures import mcc
 from ..report import write_report
+from ..report.write import form_of
 from ..robustness import certify_ranking
 from ..sources import joint_table
 from ..text import decimal, grid, number
@@ -86,6 +87,7 @@ def main(out: str = OUT) -> None:
 
 def story(out: str = OUT) -> str:
     """Score both classifiers with and without areas, compare and certify them, and write the report on them."""
+    form_of(out, None)
     check(out)
     land = make_map()
     classifiers = {"A": land.careless_with_small, "B": land.careless_with_large}

@@ -13,8 +13,13 @@ from .answer import Answer
 
 
 def probability(p: float) -> str:
-    """Write a p-value."""
+    """Write a p-value in a sentence."""
     return "p < 0.0001" if p < 1e-4 else f"p = {p:.4f}"
+
+
+def p_cell(p: float | None) -> str:
+    """Write a p-value in a column of them."""
+    return "—" if p is None or p != p else probability(p).removeprefix("p ").removeprefix("= ")
 
 
 @dataclass(frozen=True, repr=False)
@@ -170,7 +175,7 @@ class Comparisons:
     def _pairs(self) -> list[list[str]]:
         rows = [["pair", "difference", "interval", "p", "Holm"]]
         for (a, b), found in self.pairs.items():
-            p, adjusted = (("—" if x != x else f"{x:.4f}") for x in (found.p_value, self.p_adjusted[a, b]))
+            p, adjusted = p_cell(found.p_value), p_cell(self.p_adjusted[a, b])
             rows.append([f"{a} − {b}", decimal(found.difference), found.ends, p, adjusted])
         return rows
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import InputTypeError
 from ..optional import module
-from ..text import at_most, number, share
+from ..text import at_most, number, share, shortened
 
 BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW, RED = (
     "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#f0e442", "#d55e00",
@@ -66,9 +66,7 @@ def name(label: Any, most: int = LONGEST) -> str:
     """Write a label so that it fits, its middle left out, and so that matplotlib sees no mathematics in it."""
     text = "".join(x if x.isprintable() else " " if x.isspace() else "\N{REPLACEMENT CHARACTER}" for x in str(label))
     text = " ".join(text.split()) or "(empty)"
-    if len(text) > most:
-        text = f"{text[: ceil(most / 2) - 1].rstrip()}…{text[-(most // 2) :].lstrip()}"
-    return text.replace("$", r"\$")
+    return shortened(text, most).replace("$", r"\$")
 
 
 def names(labels: Sequence[Any], most: int = LONGEST) -> list[str]:

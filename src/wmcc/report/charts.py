@@ -13,7 +13,7 @@ from ..inference.influence import class_shares
 from ..markdown import visible
 from ..robustness import Curve
 from ..table import Table
-from ..text import decimal, number, share
+from ..text import decimal, number, share, shortened
 from .elements import element
 from .findings import EPS_DIGITS, Findings
 
@@ -166,8 +166,7 @@ def _names(found: Findings, y: Scale) -> list[Element]:
     parts, names = [], sorted(found.names, key=lambda name: y(found.value(name)))
     places = _apart([y(found.value(name)) + 4 for name in names], y.start + 4)
     for name, place in zip(names, places, strict=True):
-        short = name if len(name) <= 16 else f"{name[:9]}…{name[-6:]}"
-        text = decimal(found.value(name)) + f" {short}" * (len(names) > 1)  # a wide name may be cut, a number not
+        text = decimal(found.value(name)) + f" {shortened(name, 16)}" * (len(names) > 1)  # a wide name may be cut
         parts.append(element("text", text, x=WIDTH - RIGHT + 8, y=round(place, 1)))
     return parts
 

@@ -45,6 +45,8 @@ class Findings:
         The one that predictions are compared by.
     scores
         Of each prediction, in the order given.
+    best_first
+        Names of the predictions, the highest score first; those that have none come last.
     curves, sensitivities
         Certified ranges over ε and whose weights matter; None where the measure is undefined.
     comparisons
@@ -61,6 +63,7 @@ class Findings:
 
     measure: Measure
     scores: dict[str, Score]
+    best_first: list[str]
     curves: dict[str, Curve | None]
     sensitivities: dict[str, Sensitivity | None]
     comparisons: Comparisons | None
@@ -74,11 +77,6 @@ class Findings:
     def names(self) -> list[str]:
         """Of the predictions, in the order given."""
         return list(self.scores)
-
-    @property
-    def best_first(self) -> list[str]:
-        """Of the predictions, the highest score first; those that have none come last."""
-        return sorted(self.names, key=lambda name: (self.curves[name] is None, -self.value(name)))
 
     @property
     def first(self) -> Score:
@@ -111,9 +109,9 @@ def findings(
     first = next(iter(scores.values()))
     chosen = _measure(measure, first.table)
     defined = {name: _defined(chosen, found.table) for name, found in scores.items()}
-    leader, *others = sorted(scores, key=lambda name: (not defined[name], -getattr(scores[name], chosen.name)))
+    order = sorted(scores, key=lambda name: (not defined[name], -getattr(scores[name], chosen.name)))
     chances = {pair: compare(joint, chosen, first.confidence_level, names=pair) for pair, joint in joints.items()}
-    grid = sorted({*GRID, eps})
+    grid, (leader, *others) = sorted({*GRID, eps}), order
     curves: dict[str, Curve | None] = {}
     sensitivities: dict[str, Sensitivity | None] = {}
     radii: dict[str, Radius | None] = {}
@@ -131,7 +129,7 @@ def findings(
             leads[leader, other] = _lead(joints, (leader, other), chosen, eps)
             shown.advance(1)
     comparisons = Comparisons(tuple(scores), chances) if chances else None
-    return Findings(chosen, scores, curves, sensitivities, comparisons, leads, radii, grid, eps, threshold)
+    return Findings(chosen, scores, order, curves, sensitivities, comparisons, leads, radii, grid, eps, threshold)
 
 
 def _nodes(cells: int) -> int:

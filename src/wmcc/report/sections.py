@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..inference.comparison import probability
+from ..inference.comparison import p_cell
 from ..inference.influence import Cells
 from ..inference.interval import why_unsure
 from ..measures import CLASS_MEASURES, MEASURES
@@ -106,13 +106,9 @@ def _pairs(found: Findings) -> Grid:
         lead = found.lead(a, b)
         known = f"±{share(lead.safe)}" if lead is not None else "—"
         adjusted = found.comparisons.p_adjusted[a, b]
-        rows.append([a, b, decimal(x.difference), x.ends, _p(x.p_value), *[_p(adjusted)] * several, known])
+        rows.append([a, b, decimal(x.difference), x.ends, p_cell(x.p_value), *[p_cell(adjusted)] * several, known])
     notes = ["—: not looked for, only for the leader and each of the others."] if several else []
     return Grid(f"Differences of {found.measure.title}", head, rows, 2, notes=notes)
-
-
-def _p(p: float) -> str:
-    return "—" if p != p else probability(p).removeprefix("p ").removeprefix("= ")
 
 
 def _classes(score: Score, caption: str) -> Grid:
