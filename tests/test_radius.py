@@ -136,3 +136,11 @@ def test_what_is_given_twice_or_misplaced_gets_a_sentence(call, said):
     joint = wmcc.joint_table([0, 1, 2, 2], [0, 1, 2, 1], [0, 1, 1, 2])
     with pytest.raises(wmcc.WmccError, match=said):
         call(some_table(0, 3), joint)
+
+
+@pytest.mark.parametrize("model", ["relative", "absolute"])
+def test_a_score_at_its_threshold_has_no_radius(model):
+    """And it is not looked for among weights that are off by less than their rounding."""
+    found = wmcc.radius(wmcc.Table.from_counts([[3, 3], [3, 3]]), "mcc", threshold=0.0, model=model)
+    assert found.safe == 0
+    assert 1e-20 < found.broken < 1e-8
