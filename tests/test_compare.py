@@ -160,7 +160,7 @@ def test_clusters_of_one_row_are_rows():
     assert by_row.se == pytest.approx(equal.se * math.sqrt(120 / 119), rel=1e-9)
     twice = [np.repeat(x, 2) for x in data]
     assert wmcc.compare(*twice, cluster=np.repeat(np.arange(120), 2)).se == pytest.approx(found.se, rel=1e-9)
-    assert wmcc.compare(*data, cluster=np.arange(120) % 5).warnings[0].startswith("the weight is that of")
+    assert wmcc.compare(*data, cluster=np.arange(120) % 5).warnings[0].startswith("the clusters are worth fewer than 5")
     assert "at least two clusters" in wmcc.compare(*data, cluster=np.zeros(120, int)).problem
 
 
@@ -264,7 +264,7 @@ def test_edges_get_a_sentence(edge):
     assert "<i>" not in found._repr_html_()
     if problem is None:
         assert found.low <= found.difference <= found.high
-        assert "unreliable: they differ on 6 effective rows only" in repr(found)
+        assert "unreliable: the predictions differ on fewer than 10 effective rows" in repr(found)
         return
     assert problem in found.problem
     assert math.isnan(found.low)

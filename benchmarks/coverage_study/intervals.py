@@ -11,13 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import wmcc
-from wmcc.inference.compare import FEW_DIFFERENT
-from wmcc.inference.fisher import Scale, decisive_rows, fisher
+from wmcc.inference.fisher import Scale, fisher
 from wmcc.inference.influence import Cells, Influence, of_clusters, of_rows
-from wmcc.inference.interval import FEW, FEW_CLUSTERS, FEW_DECISIVE
 from wmcc.inference.pivot import Pivot
+from wmcc.inference.reliability import comparison_doubts, interval_doubts
 from wmcc.measures.base import Shares
-from wmcc.measures.stacks import over
 
 LEVEL = 0.95
 VARIES = 1e-20
@@ -61,6 +59,11 @@ class Groups(NamedTuple):
         """Share of the weight of each cluster."""
         return self.cells.sum(axis=-1)
 
+    @property
+    def n_eff(self) -> float:
+        """Effective number of clusters."""
+        return 1 / float(np.square(self.shares).sum())
+
     def added(self, slope: np.ndarray) -> np.ndarray:
         """Σ w·slope over the rows of each cluster."""
         return self.cells @ slope
@@ -79,11 +82,9 @@ def _influence(slope: np.ndarray, cells: Cells, clusters: np.ndarray | None) -> 
     return Influence(*(np.array(x) for x in zip(*each, strict=True))), 1 / (weight * weight).sum(axis=-1)
 
 
-def _few(cells: Cells, shape: tuple[int, ...], axes: tuple[int, ...]) -> np.ndarray:
-    """Whether a class rests on few effective rows; ``axes`` are those of the cells to be summed over."""
-    w, w2 = (x.reshape(-1, *shape).sum(axis=axes) for x in (cells.w, cells.w2))
-    size = over(w * w, w2)
-    return ((size > 0) & (size < FEW)).any(axis=-1)
+def _any(doubts: dict[str, np.ndarray]) -> np.ndarray:
+    """Where one of the doubts holds."""
+    return np.any(list(doubts.values()), axis=0)
 
 
 def intervals(name: str, cells: Cells, clusters: np.ndarray | None = None) -> Found:
@@ -99,14 +100,14 @@ def intervals(name: str, cells: Cells, clusters: np.ndarray | None = None) -> Fo
     found, n_eff = _influence(slope, cells, clusters)
     plain = several & (found.variance > VARIES) & (n_eff >= 2) & Scale(measure).inside(value)
     low, high = (np.full(len(value), np.nan) for _ in range(2))
-    flagged = _few(cells, (K, K), (-1,)) | _few(cells, (K, K), (-2,))
+    flagged = np.ones(len(value), dtype=bool)
     kept, moved = (type(y)(*(z[plain] for z in y)) for y in (cells, found))
     low[plain], high[plain] = fisher(measure, value[plain], kept, moved, LEVEL)
-    flagged[plain] |= decisive_rows(slope[plain], kept, moved.variance) < FEW_DECISIVE
+    effective = None if clusters is None else n_eff[plain]
+    true = np.repeat(np.arange(K), K)
+    flagged[plain] = _any(interval_doubts(measure, slope[plain], kept, moved.variance, true, effective))
     if clusters is None:
         _one_by_one(name, cells, np.flatnonzero(~plain), low, high, flagged)
-    else:
-        flagged |= n_eff < FEW_CLUSTERS
     return Found(low, high, flagged)
 
 
@@ -142,9 +143,8 @@ def comparisons(name: str, joint: Cells, classes: int, clusters: np.ndarray | No
     good = defined & (found.variance > VARIES) & (n_eff >= 2)
     se = np.sqrt(np.where(good, found.variance, np.nan))
     pivot = Pivot(a - b, se, 0.0, 0.0, np.maximum(n_eff - 1, 1.0))
-    differ = ~np.eye(K, dtype=bool)
-    w, w2 = (x.reshape(runs, K, K, K)[:, :, differ].sum(axis=(1, 2)) for x in (joint.w, joint.w2))
-    flagged = _few(joint, (K, K, K), (-1, -2)) | (over(w * w, w2) < FEW_DIFFERENT)
-    if clusters is not None:
-        flagged |= n_eff < FEW_CLUSTERS
+    t, first, second = np.unravel_index(np.arange(K**3), (K, K, K))
+    effective = None if clusters is None else n_eff
+    with np.errstate(invalid="ignore", divide="ignore"):
+        flagged = _any(comparison_doubts(measure, slope, joint, found.variance, t, first != second, effective))
     return Tests(*pivot.ends(LEVEL), pivot.p_value(), flagged)

@@ -13,9 +13,8 @@ from ..measures.base import Measure, Shares
 from ..sources.options import whole_number
 from ..sources.resample import resampled_rows
 from ..table import Table
-from .diagnostics import Sizes
-from .fisher import decisive_rows
-from .influence import Cells, Clusters, balanced
+from .diagnostics import effective_sample_size
+from .influence import Cells, Clusters, balanced, of_data
 from .interval import Interval, contained, doubts, quietly, scored, too_few
 
 FEWEST = 100
@@ -33,8 +32,8 @@ def bootstrap_interval(
     if count is None or count < FEWEST:
         raise InputError(f"resamples is {resamples!r}; expected a whole number of at least {FEWEST}.")
     clusters = data.count if isinstance(data, Clusters) else None
-    cells, sizes = Cells.of(table), Sizes.of(table)
-    n_eff = data.n_eff if isinstance(data, Clusters) else sizes.all
+    cells = Cells.of(table)
+    n_eff = data.n_eff if isinstance(data, Clusters) else effective_sample_size(table)
 
     def answer(low: float, high: float, se: float, *warnings: str, problem: str | None = None) -> Interval:
         return Interval(measure.name, level, "bootstrap", value, low, high, se, nan, n_eff, clusters, warnings, problem)
@@ -50,7 +49,7 @@ def bootstrap_interval(
     if se < 1e-14:
         return answer(low, high, se, "all resamples have the same score: what could vary it was not seen")
     slope = balanced(measure.slope(Shares.of(table), np.asarray(value)).reshape(-1), cells)
-    return answer(low, high, se, *doubts(sizes, decisive_rows(slope, cells, se * se), clusters, n_eff))
+    return answer(low, high, se, *doubts(data, measure, slope, cells, of_data(slope, cells, data).variance))
 
 
 def resampled_tables(data: Table | Clusters, rows: Any, resamples: int, seed: Any, progress: Any) -> FloatArray:

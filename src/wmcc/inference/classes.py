@@ -16,7 +16,6 @@ from ..labels import Label
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import Measure
 from ..table import Table
-from .diagnostics import Sizes
 from .influence import Clusters
 from .interval import Interval, estimated
 
@@ -76,16 +75,8 @@ def _interval(data: Any, cells: Table, name: str, label: Label, level: float) ->
         title, side = CLASS_MEASURES[name].title, "y_pred" if name == "precision" else "y_true"
         why = f"{title} is undefined at these weights: class {label!r} lacks weight in {side}"
         return Interval(name, level, "fisher", 0.0, nan, nan, nan, nan, 0.0, problem=why, label=label)
-    found = estimated(data, PARTS[name].measure, level, "fisher", _sizes(cells, name))
+    found = estimated(data, PARTS[name].measure, level, "fisher")
     return replace(found, measure=name, label=label)
-
-
-def _sizes(cells: Table, name: str) -> Sizes:
-    """Sizes to be looked at: those of the class as it is true, predicted, or both, and of the rest where it counts."""
-    sizes, part = Sizes.of(cells), PARTS[name]
-    if part.others:
-        return sizes
-    return sizes._replace(true=[sizes.true[0] * part.misses, 0.0], pred=[sizes.pred[0] * part.alarms, 0.0])
 
 
 def _f1(iou: Interval, value: float) -> Interval:

@@ -14,15 +14,11 @@ from ..joint import JointTable
 from ..measures.base import Measure, Shares
 from ..measures.request import after_joint_table, checked_number, named_measure
 from ..sources.predictions import checked_names, predictions
-from ..text import number
 from .comparison import Comparison, Comparisons
-from .diagnostics import Sizes
-from .influence import Cells, Clusters, balanced, of_clusters, of_rows
-from .interval import FAR_APART, FEW, FEW_CLUSTERS, check_keys, checked_level, naming_cluster, quietly, scored, too_few
+from .influence import Cells, Clusters, balanced, of_data
+from .interval import FAR_APART, check_keys, checked_level, naming_cluster, quietly, scored, too_few
 from .pivot import Pivot
-
-FEW_DIFFERENT = 10.0
-"""Effective rows on which two predictions differ, below which a comparison is called unreliable."""
+from .reliability import comparison_doubts, that_hold
 
 
 def compare(
@@ -146,7 +142,7 @@ def _compared(
     slopes = [measure.slope(Shares.of(table), np.asarray(x)) for table, x in zip(tables, (a, b), strict=True)]
     t, first, second = joint.cells.T
     slope = balanced(slopes[0][t, first] - slopes[1][t, second], cells)
-    found = of_clusters(slope, data) if isinstance(data, Clusters) else of_rows(slope, cells)
+    found = of_data(slope, cells, data)
     if not np.isfinite(found.variance):
         return replace(none, problem=FAR_APART)
     if not found.variance > 1e-28:
@@ -157,33 +153,18 @@ def _compared(
         why = f"all {moved} moved the difference alike, so how it varies cannot be seen"
         return replace(none, problem=why)
     se = float(np.sqrt(found.variance))
-    different = _different(joint, cells)
     # Heavy rows move difference and standard error alike, which makes their quotient less extreme, not more: so neither
     # the variance's own degrees of freedom nor its skewness, which is mostly noise here, come in.
     df = max(n_eff - 1, 1.0)
     pivot = Pivot(a - b, se, 0.0, 0.0, df)
     low, high = (float(np.clip(x, -span(measure), span(measure))) for x in pivot.ends(level))
     worse = None if margin is None else float(pivot.upper_tail(-margin))
-    warnings, p = _warnings(joint, different, n_eff, clusters), float(pivot.p_value())
+    effective = n_eff if isinstance(data, Clusters) else None
+    doubts = comparison_doubts(measure, slope, cells, found.variance, t, first != second, effective)
+    warnings, p = that_hold(doubts), float(pivot.p_value())
     return replace(none, low=low, high=high, se=se, df=df, p_value=p, p_noninferior=worse, warnings=warnings)
 
 
 def span(measure: Measure) -> float:
     """Largest possible difference of two scores."""
     return measure.range[1] - measure.range[0]
-
-
-def _different(joint: JointTable, cells: Cells) -> float:
-    """Effective number of rows on which the two predictions differ."""
-    differ = joint.cells[:, 1] != joint.cells[:, 2]
-    w, w2 = float(cells.w[differ].sum()), float(cells.w2[differ].sum())
-    return w * w / w2 if w2 else 0.0
-
-
-def _warnings(joint: JointTable, different: float, n_eff: float, clusters: int | None) -> tuple[str, ...]:
-    why = list(Sizes.of(joint.first).warnings(FEW, "true"))
-    if clusters is not None and n_eff < FEW_CLUSTERS:
-        why.insert(0, f"the weight is that of {number(n_eff, 3)} clusters of equal weight")
-    if different < FEW_DIFFERENT:
-        why.append(f"they differ on {number(different, 3)} effective rows only")
-    return tuple(why)

@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
-from math import isqrt
-from typing import Any
+from math import inf, isqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arraytypes import FloatArray
+from ..arraytypes import FloatArray, IntArray
 from ..measures.base import Measure, Shares
 from .influence import Cells, Influence
 from .pivot import Pivot
 
-TRIED = 16
-"""Cells to which weight is moved to see how far it could move a score that no row varied."""
+TRIED = 32
+"""Classes between which weight is moved to see how far it could move a score that no row varied."""
 
 ALMOST = 1 - 1e-9
 """How much of a class is moved at most: one that is gone altogether would be left out of some scores."""
 
-PARTS = (0.25, 0.5, 0.75, 1.0)
-"""Parts of the most that may be moved, at which scores are compared first."""
+PARTS = np.array([0.0, 0.02, 0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 1.0])
+"""Parts of a class at which scores are compared, to see where they turn round. They do not depend on the level."""
+
+GOLDEN = (5**0.5 - 1) / 2
+SECTIONS = 45
+"""Golden sections by which the place where a score turns round is found, to 4e-10 of where it was looked for."""
 
 STEPS = np.array([-0.1, 0.0, 0.1])
 """Where the data are moved to, in standard errors, to find a score's curvature."""
 
 MOST = 1 - 1e-15
 """Where a score is taken to be at the end of its range."""
-
-
-def decisive_rows(slope: FloatArray, cells: Cells, variance: Any) -> FloatArray:
-    """How many rows of usual weight, in the cell where a row matters most, would have this variance.
-
-    If they are few, the variance hangs on single rows and may have missed some. Leading axes are a stack.
-    """
-    usual = cells.w2.sum(axis=-1) / cells.n.sum(axis=-1)
-    return np.asarray(variance / ((slope * slope).max(axis=-1) * usual))
 
 
 def fisher(
@@ -82,44 +77,92 @@ def _curvature(scale: Scale, cells: Cells, found: Influence, se_z: FloatArray) -
     return np.asarray((z[0] - 2 * z[1] + z[2]) / (2 * STEPS[2] ** 2 * se_z))
 
 
-def unvaried(
-    measure: Measure, value: float, slope: FloatArray, cells: Cells, level: float, n_eff: float
-) -> tuple[float, float]:
+def unvaried(measure: Measure, value: float, cells: Cells, level: float, n_eff: float) -> tuple[float, float]:
     """Ends of the interval where no row was seen that would vary the score, such as a perfect one.
 
     What was not seen in n_eff draws holds at most a share 1 − (α/2)^(1/n_eff) of the weight, with confidence 1 − α/2.
-    The ends are the scores if that share had been predicted otherwise, of the true class and to the class where it
-    counts most.
+    The ends are the scores if that share, or less, had been predicted otherwise: of the true class and as the class
+    where it counts most. A higher level allows a larger share, so its interval holds that of a lower level.
     """
-    K = isqrt(len(cells.w))
-    w, slope = cells.w.reshape(K, K), slope.reshape(K, K)
-    if K == 1:  # another class can only be one that was not seen
-        K, w, slope = 2, np.pad(w, (0, 1)), np.pad(slope, (0, 1))
+    moves = Moves.between(cells.w)
     share = 1 - ((1 - level) / 2) ** (1 / n_eff)
-    source = np.argmax(w, axis=1)  # of each true class, the prediction it has
-    held = w[np.arange(K), source] * ALMOST
-    change = (slope - slope[np.arange(K), source][:, np.newaxis]) * np.minimum(held, share)[:, np.newaxis]
-    order = np.argsort(change, axis=None)
-    tried = np.unique(np.concatenate([order[:TRIED], order[-TRIED:]]))
-    a, b = np.unravel_index(tried, w.shape)
-    most = np.minimum(held[a], share)
-
-    def scores(amounts: FloatArray, pairs: Any) -> FloatArray:
-        """Score if an amount of weight were moved, for each pair of cells."""
-        moved, each = np.repeat(w[np.newaxis], len(amounts), axis=0), np.arange(len(amounts))
-        np.add.at(moved, (each, a[pairs], source[a[pairs]]), -amounts)
-        np.add.at(moved, (each, a[pairs], b[pairs]), amounts)
-        return measure.near(Shares.of_cells(moved))
-
-    return min(value, _least(scores, most, 1)), max(value, -_least(scores, most, -1))
+    least, most = measure.range
+    low = moves.least(measure, share, 1) if value > least else least
+    high = -moves.least(measure, share, -1) if value < most else most
+    return min(value, low), max(value, high)
 
 
-def _least(scores: Any, most: FloatArray, side: int) -> float:
-    """Smallest score times ``side`` for any amounts up to the most: some scores turn round on the way."""
-    from scipy.optimize import minimize_scalar
+class Moves(NamedTuple):
+    """Ways to move weight of a true class from the prediction that most of it has to another one, one each.
 
-    found = np.array([side * scores(part * most, slice(None)) for part in PARTS])
-    pair = [int(np.argmin(found.min(axis=0)))]
-    end = float(most[pair[0]])
-    best = minimize_scalar(lambda x: side * scores(np.array([x]), pair)[0], bounds=(0.0, end), method="bounded")
-    return min(float(best.fun), float(found.min()))
+    Parameters
+    ----------
+    r, q, d
+        Row sums, column sums and diagonal of the table, as shares of the weight.
+    true, source, target
+        The true class, the prediction that is taken from, and the one that is given to.
+    held
+        How much there is to move.
+    """
+
+    r: FloatArray
+    q: FloatArray
+    d: FloatArray
+    true: IntArray
+    source: IntArray
+    target: IntArray
+    held: FloatArray
+
+    @classmethod
+    def between(cls, cells: FloatArray) -> Moves:
+        """All moves in a table; if it has many classes, those between classes spread evenly over their sizes."""
+        K = isqrt(len(cells))
+        w = cells.reshape(K, K)
+        if K == 1:  # another class can only be one that was not seen
+            K, w = 2, np.pad(w, (0, 1))
+        r, q = w.sum(axis=1), w.sum(axis=0)
+        source = np.argmax(w, axis=1)
+        true, target = (a.reshape(-1) for a in np.meshgrid(_spread(r), _spread(q), indexing="ij"))
+        kept = (target != source[true]) & (w[true, source[true]] > 0)
+        true, target = true[kept], target[kept]
+        held = w[true, source[true]] * ALMOST
+        return cls(r, q, np.diagonal(w), true, source[true], target, held)
+
+    def scores(self, measure: Measure, amounts: FloatArray) -> FloatArray:
+        """Score after each move, of so much weight."""
+        each = np.arange(len(amounts))
+        q, d = (np.repeat(x[np.newaxis], len(amounts), axis=0) for x in (self.q, self.d))
+        q[each, self.source] -= amounts
+        q[each, self.target] += amounts
+        d[each, self.true] += amounts * (1.0 * (self.target == self.true) - (self.source == self.true))
+        return measure.near(Shares.of_margins(1.0, self.r, q, d))
+
+    def least(self, measure: Measure, share: float, side: int) -> float:
+        """Smallest score times ``side`` after any move of at most this share; infinite if there is no move."""
+        if not len(self.held):
+            return inf
+        of_parts = np.array([side * self.scores(measure, part * self.held) for part in PARTS])
+        turn = self._turn(measure, side, np.argmin(of_parts, axis=0))
+        allowed = np.where(np.multiply.outer(PARTS, self.held) <= share, of_parts, inf)
+        ends = side * self.scores(measure, np.minimum(turn, share))
+        return float(min(ends.min(), allowed.min()))
+
+    def _turn(self, measure: Measure, side: int, best: IntArray) -> FloatArray:
+        """Amounts with the smallest score times ``side``, near the best of `PARTS`, by golden sections."""
+        turn, inner = self.held.copy(), np.flatnonzero(best < len(PARTS) - 1)
+        if not len(inner):
+            return turn
+        some = self._replace(true=self.true[inner], source=self.source[inner], target=self.target[inner])
+        low, high = (PARTS[np.maximum(best[inner] + step, 0)] * self.held[inner] for step in (-1, 1))
+        for _ in range(SECTIONS):
+            left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+            smaller = side * some.scores(measure, left) < side * some.scores(measure, right)
+            low, high = np.where(smaller, low, left), np.where(smaller, right, high)
+        turn[inner] = (low + high) / 2
+        return turn
+
+
+def _spread(sizes: FloatArray) -> IntArray:
+    """Which of these to try: all or, of many, those of evenly spread ranks, the smallest and the largest included."""
+    ranks = np.unique(np.linspace(0, len(sizes) - 1, min(TRIED, len(sizes))).round().astype(int))
+    return np.sort(np.argsort(sizes, kind="stable")[ranks])

@@ -100,6 +100,11 @@ def balanced(slope: FloatArray, cells: Cells) -> FloatArray:
     return out
 
 
+def of_data(slope: FloatArray, cells: Cells, data: Summed | Clusters) -> Influence:
+    """Influence of the rows of a table, or of the clusters if that is what the data are."""
+    return of_clusters(slope, data) if isinstance(data, Clusters) else of_rows(slope, cells)
+
+
 def of_rows(slope: FloatArray, cells: Cells) -> Influence:
     """Influence of rows, from the sums of their cells. Leading axes are a stack of tables.
 
@@ -126,16 +131,19 @@ def of_rows(slope: FloatArray, cells: Cells) -> Influence:
 
 
 def of_clusters(slope: FloatArray, clusters: Clusters) -> Influence:
-    """Influence of whole clusters: the sandwich variance, whatever happens within them.
+    """Influence of whole clusters: the variance of the jackknife, whatever happens within them.
 
-    A cluster pulls the score towards itself, which makes its own u² smaller by about its share p of the weight:
-    u² / (1 − p) makes up for it. For clusters of equal weight that is the usual factor G / (G − 1).
+    A cluster pulls the score towards itself. Without it the score would be other by u / (1 − p), to first order, where
+    p is its share of the weight; the jackknife adds up the squares of that, times (G − 1) / G. For clusters of equal
+    weight that is Σu² G / (G − 1), as usual. Of uneven clusters no more than n_eff − 1 can be counted as free.
     """
     u = clusters.added(slope)
     G, square = len(u), (u * u).sum()
     skewness = over((u**3).sum(), square * np.sqrt(square))
-    noise = max((u**4).sum() - square**2 / G, 2 * square**2 / (G - 1) + TINY)
-    variance = (u * u / (1 - clusters.shares)).sum()
+    free = max(min(G, clusters.n_eff) - 1, 1.0)
+    noise = max((u**4).sum() - square**2 / G, 2 * square**2 / free + TINY)
+    without = u / (1 - clusters.shares)
+    variance = (without * without).sum() * (G - 1) / G
     return Influence(variance, skewness, max(2 * square**2 / noise, 1.0), clusters.moved(u))
 
 

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import inf, isnan, nan
+from math import inf, isnan, isqrt, nan
 from typing import Any, Literal
 
 import numpy as np
 
+from ..arraytypes import FloatArray
 from ..errors import InputError, InputTypeError
 from ..labels import Label
 from ..measures import CLASS_MEASURES, MEASURES
@@ -21,22 +22,14 @@ from ..sources.matrix import pairs_rows
 from ..table import Table
 from ..text import decimal, number
 from .answer import Answer
-from .diagnostics import Sizes
-from .fisher import Scale, decisive_rows, fisher, unvaried
-from .influence import Cells, Clusters, balanced, of_clusters, of_rows
+from .diagnostics import effective_sample_size
+from .fisher import Scale, fisher, unvaried
+from .influence import Cells, Clusters, balanced, of_data
 from .pivot import Pivot
+from .reliability import interval_doubts, that_hold
 
 Method = Literal["fisher", "delta", "bootstrap"]
 METHODS = ("fisher", "delta", "bootstrap")
-
-FEW = 30.0
-"""Effective observations of a class below which an interval is called unreliable."""
-
-FEW_CLUSTERS = 10 - 1e-9
-"""Effective clusters below which it is; ten of equal weight are ten, whatever rounding says."""
-
-FEW_DECISIVE = 5.0
-"""Decisive rows below which it is: rows of usual weight, where they matter most, that would have the same variance."""
 
 PAIRED = "a weight matrix pairs rows, and its entries are no independent observations: there is no interval"
 FAR_APART = "the weights are too far apart in size for float64 to tell how much each row counts"
@@ -259,16 +252,13 @@ def checked_level(level: Any) -> float:
 
 
 @quietly
-def estimated(
-    data: Table | Clusters, measure: Measure, level: float, method: str, judged: Sizes | None = None
-) -> Interval:
-    """Interval of a measure of a table that can be scored; ``judged`` are sizes that may cast doubt, if not all do."""
+def estimated(data: Table | Clusters, measure: Measure, level: float, method: str) -> Interval:
+    """Interval of a measure of a table that can be scored."""
     table = data.whole if isinstance(data, Clusters) else data
     clusters = data.count if isinstance(data, Clusters) else None
     value, undefined = scored(measure, table)
     cells = Cells.of(table)
-    sizes = Sizes.of(table)
-    n_eff = data.n_eff if isinstance(data, Clusters) else sizes.all
+    n_eff = data.n_eff if isinstance(data, Clusters) else effective_sample_size(table)
 
     def answer(low: float, high: float, se: float, df: float, *warnings: str, problem: str | None = None) -> Interval:
         return Interval(measure.name, level, method, value, low, high, se, df, n_eff, clusters, warnings, problem)
@@ -277,20 +267,20 @@ def estimated(
     if problem is not None:
         return answer(nan, nan, nan, nan, problem=problem)
     slope = balanced(measure.slope(Shares.of(table), np.asarray(value)).reshape(-1), cells)
-    found = of_clusters(slope, data) if isinstance(data, Clusters) else of_rows(slope, cells)
+    found = of_data(slope, cells, data)
     if not np.isfinite(found.variance):
         return answer(nan, nan, nan, nan, problem=FAR_APART)
     if not (found.variance > 1e-28 and Scale(measure).inside(value)):  # nothing but rounding varies it
         if clusters is not None and Scale(measure).inside(value):
             why = f"all {clusters:,} clusters moved it alike, so how clusters vary cannot be seen"
             return answer(nan, nan, nan, nan, problem=why)
-        low, high = contained(measure, value, *unvaried(measure, value, slope, cells, level, n_eff))
+        low, high = contained(measure, value, *unvaried(measure, value, cells, level, n_eff))
         seen = (
             "no row that would lower it was seen" if value == measure.range[1] else "no row was seen that would move it"
         )
         return answer(low, high, 0.0, nan, f"{seen}; the interval is what chance could have kept from sight")
     se = float(np.sqrt(found.variance))
-    warnings = doubts(judged or sizes, decisive_rows(slope, cells, found.variance), clusters, n_eff)
+    warnings = doubts(data, measure, slope, cells, found.variance)
     if method == "delta":
         low, high = contained(measure, value, *Pivot(value, se, 0.0, 0.0, inf).ends(level))
         return answer(low, high, se, inf, *warnings)
@@ -300,15 +290,11 @@ def estimated(
     return answer(low, high, se, float(found.df), *warnings)
 
 
-def doubts(sizes: Sizes, decisive: Any, clusters: int | None, n_eff: float) -> tuple[str, ...]:
-    """Say why an interval may cover less often than it says; ``n_eff`` is that of clusters if there are any."""
-    why = list(sizes.warnings(FEW, "true", "predicted"))
-    if clusters is not None and n_eff < FEW_CLUSTERS:
-        why.insert(0, f"the weight is that of {number(n_eff, 3)} clusters of equal weight")
-    if decisive < FEW_DECISIVE:
-        few = number(FEW_DECISIVE)
-        why.append(f"few rows decide: the variance is that of fewer than {few} of usual weight, where rows matter most")
-    return tuple(why)
+def doubts(data: Table | Clusters, measure: Measure, slope: FloatArray, cells: Cells, variance: Any) -> tuple[str, ...]:
+    """Say why an interval may cover less often than it says."""
+    clusters = data.n_eff if isinstance(data, Clusters) else None
+    true = np.repeat(np.arange(isqrt(len(cells.w))), isqrt(len(cells.w)))
+    return that_hold(interval_doubts(measure, slope, cells, variance, true, clusters))
 
 
 def scored(measure: Measure, table: Table) -> tuple[float, str | None]:

@@ -100,6 +100,8 @@ class Measure:
         Whether it is defined for two classes only.
     termwise
         Whether a zero denominator concerns a term of it rather than the whole.
+    over_classes
+        Whether it is a mean over classes, in which each counts alike, however little weight it has.
 
     Examples
     --------
@@ -122,6 +124,7 @@ class Measure:
     symmetric: bool = True
     two_classes: bool = False
     termwise: bool = False
+    over_classes: bool = False
 
     def __call__(
         self,

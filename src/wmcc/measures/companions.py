@@ -78,6 +78,7 @@ balanced_accuracy = Measure(
     _balanced_accuracy_near,
     _balanced_accuracy_slope,
     symmetric=False,
+    over_classes=True,
 )
 kappa = Measure(
     "kappa", "Cohen's kappa", "(s·T − Σ r_k q_k) / (s² − Σ r_k q_k)", (-1.0, 1.0), _kappa, _kappa_near, _kappa_slope

@@ -143,4 +143,5 @@ mpc2 = Measure(
     _mpc2_near,
     _mpc2_slope,
     termwise=True,
+    over_classes=True,
 )

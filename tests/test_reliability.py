@@ -1,0 +1,121 @@
+"""Intervals grow with their level, and say when few rows decide how long they are."""
+
+import itertools
+
+import numpy as np
+import pytest
+from helpers import few, ordinary, rows, small_counts
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import MULTICLASS, Sample, samples
+
+import wmcc
+from wmcc.inference.influence import Cells
+from wmcc.inference.reliability import heaviest_of_classes, heaviest_row, influential_rows
+from wmcc.measures.base import Shares
+
+# ---- levels ------------------------------------------------------------------------------------------------
+
+LEVELS = 0.05, 0.5, 0.8, 0.9, 0.95, 0.99, 0.9999
+
+
+def nested(intervals) -> bool:
+    """Whether each interval holds the one before it, but for rounding."""
+    ends = [(x.low, x.high) for x in intervals if x.problem is None]
+    return all(a[0] >= b[0] - 1e-13 and a[1] <= b[1] + 1e-13 for a, b in itertools.pairwise(ends))
+
+
+@pytest.mark.parametrize("name", wmcc.MEASURES)
+@few(40)
+@given(
+    data=rows(classes=6, weight=st.one_of(ordinary, small_counts)), perfect=st.sampled_from((None, "right", "wrong"))
+)
+def test_a_higher_level_holds_the_interval_of_a_lower_one(name, data, perfect):
+    t, p, w = data.arrays
+    p = {None: p, "right": t, "wrong": (t + 1) % (t.max() + 1)}[perfect]
+    t, p = (t % 2, p % 2) if name == "mcc" else (t, p)
+    table = wmcc.tabulate(t, p, w)
+    for method in ("fisher", "delta"):
+        assert nested(wmcc.interval(table, name, level, method) for level in LEVELS)
+    keys = np.arange(len(t)) % 4
+    assert nested(wmcc.interval(t, p, w, measure=name, cluster=keys, confidence_level=level) for level in LEVELS)
+
+
+@pytest.mark.parametrize("name", MULTICLASS)
+def test_the_interval_of_a_perfect_score_grows_with_the_level(name):
+    table = wmcc.Table.from_counts(np.diag([4, 5, 2, 7, 5, 4, 8, 5]))
+    found = [wmcc.interval(table, name, level) for level in LEVELS]
+    assert nested(found)
+    assert found[0].low > found[-1].low
+    many = wmcc.Table.from_counts(np.diag(np.arange(1, 101)))  # more classes than are tried in pairs
+    assert nested(wmcc.interval(many, name, level) for level in LEVELS)
+
+
+@pytest.mark.parametrize("name", MULTICLASS)
+def test_the_end_of_a_perfect_score_is_the_worst_of_all_moves(name):
+    """Every pair of classes and every amount up to the limit, tried one by one."""
+    counts = np.diag([30, 2, 9, 4])
+    found = wmcc.interval(wmcc.Table.from_counts(counts), name)
+    most = 45 * (1 - 0.025 ** (1 / 45))
+    scores = []
+    for a, b in itertools.permutations(range(4), 2):
+        for amount in np.linspace(0, min(most, counts[a, a] * (1 - 1e-9)), 200):
+            moved = counts.astype(float)
+            moved[a, a] -= amount
+            moved[a, b] += amount
+            scores.append(wmcc.MEASURES[name].near(Shares.of_cells(moved)))
+    assert found.low == pytest.approx(min(scores), abs=1e-6)
+    assert found.low <= min(scores) + 1e-12
+
+
+# ---- what the standard error rests on ------------------------------------------------------------------------
+
+
+def heavy_tailed(n: int, alpha: float, classes: int = 3) -> Sample:
+    rng = np.random.default_rng(12)
+    t = rng.integers(0, classes, n)
+    p = np.where(rng.random(n) < 0.9, t, rng.integers(0, classes, n))
+    return Sample(t, p, rng.pareto(alpha, n) + 1)
+
+
+def test_a_heavy_tail_is_flagged_and_an_even_one_is_not():
+    assert any("as heavy as the heaviest" in why for why in wmcc.interval(heavy_tailed(5000, 1.2).table).warnings)
+    assert wmcc.interval(heavy_tailed(5000, 4).table).reliable
+
+
+def test_small_classes_are_flagged_by_the_measures_that_they_move():
+    """Of twenty uneven classes the small ones hardly move ECC or accuracy, and decide a mean over classes."""
+    rng = np.random.default_rng(3)
+    shares = 1 / np.arange(1, 21)
+    t = rng.choice(20, 400, p=shares / shares.sum())
+    p = np.where(rng.random(400) < 0.8, t, rng.choice(20, 400, p=shares / shares.sum()))
+    table = wmcc.tabulate(t, p, rng.lognormal(0, 0.5, 400))
+    assert wmcc.diagnose(table).warnings  # a class has few rows
+    for name in ("ecc", "accuracy", "kappa", "mpc1"):
+        assert wmcc.interval(table, name).reliable
+    for name in ("mpc2", "balanced_accuracy"):
+        assert not wmcc.interval(table, name).reliable
+
+
+@few(30)
+@given(data=samples, name=st.sampled_from(MULTICLASS))
+def test_shares_of_heavy_rows_are_those_of_the_rows(data, name):
+    table, measure = data.table, wmcc.MEASURES[name]
+    cells, total = Cells.of(table), table.total
+    slope = measure.gradient(table) * total
+    u = slope[data.t, data.p] * data.w / total
+    variance = (u * u).sum()
+    if variance < 1e-20:
+        return
+    w, g2 = data.w / total, slope[data.t, data.p] ** 2
+    flat = slope.reshape(-1)
+    assert heaviest_row(flat, cells, variance) == pytest.approx((g2 * w).sum() * w.max() ** 2 / variance, rel=1e-9)
+    expected = 0.0
+    for k in np.unique(data.t):
+        own = data.t == k
+        expected += (u[own] ** 2).sum() / variance * w[own].max() ** 2 / (w[own] ** 2).sum()
+    true = np.repeat(np.arange(len(table.labels)), len(table.labels))
+    assert heaviest_of_classes(flat, cells, variance, true) == pytest.approx(expected, rel=1e-9)
+    usual = (w * w).mean()
+    rows_like_it = variance / ((slope**2).max() * usual)
+    assert influential_rows(flat, cells, variance) == pytest.approx(rows_like_it, rel=1e-9)
