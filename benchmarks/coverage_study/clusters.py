@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtr
 
 from wmcc.inference.influence import Cells
 
@@ -16,8 +17,6 @@ from .population import EQUAL, LOG_NORMAL, Weights, class_shares, in_shares, sum
 
 PIXELS = 40
 CLASSES = 3
-UNEVEN = 0.8
-"""Sigma of the log-normal sizes of images, where they are uneven."""
 
 
 class Images(NamedTuple):
@@ -40,6 +39,11 @@ class Images(NamedTuple):
         Mean λ of both classifiers.
     measure
         By which they are scored.
+    sigma
+        Of the log-normal sizes of images, where they are uneven.
+    tie
+        Whether λ of images larger than the median is larger by 0.25 or 0.9 (1 − λ) and that of others smaller (1), or
+        the reverse (−1).
     """
 
     clusters: int
@@ -49,19 +53,32 @@ class Images(NamedTuple):
     weights: Weights = EQUAL
     level: float = 0.6
     measure: str = "ecc"
+    sigma: float = 0.8
+    tie: int = 0
+
+    @property
+    def _apart(self) -> float:
+        return self.tie * min(0.25, 0.9 * (1 - self.level))
+
+    @property
+    def truth(self) -> float:
+        """Score of all images that there are: λ by their size."""
+        return self.level + self._apart * (2 * float(ndtr(self.sigma)) - 1)
 
     def draw(self, rng: np.random.Generator, runs: int) -> np.ndarray:
         """Numbers of pixels: run × image × stratum × cell, where a cell is (true, first, second)."""
         shares, many = class_shares(CLASSES, 0.5), (runs, self.clusters)
         spread = 1 / self.correlation - 1
-        a, b = (rng.beta(self.level * spread, (1 - self.level) * spread, many) for _ in range(2))
+        z = rng.standard_normal(many)
+        mean = self.level + self._apart * np.sign(z)
+        a, b = (rng.beta(mean * spread, (1 - mean) * spread, many) for _ in range(2))
         truth = rng.dirichlet(shares * spread, many) if self.patchy else shares
         chances = joint_chances(truth, shares, a, b, shared=0.5)
         strata = len(self.weights.levels)
         chances = np.repeat(chances[..., np.newaxis, :], strata, axis=-2) / strata
         sizes = np.full(many, PIXELS)
         if self.uneven:
-            sizes = np.maximum(2, np.rint(PIXELS * rng.lognormal(-(UNEVEN**2) / 2, UNEVEN, many))).astype(int)
+            sizes = np.maximum(2, np.rint(PIXELS * np.exp(self.sigma * z - self.sigma**2 / 2))).astype(int)
         counts = rng.multinomial(sizes, chances.reshape(*many, -1))
         return counts.reshape(*many, strata, -1)
 
@@ -89,7 +106,7 @@ def simulate(images: Images, runs: int) -> Outcome:
         rows, own = intervals(images.measure, first), intervals(images.measure, first, first_of(held))
         tests = comparisons(images.measure, whole, K), comparisons(images.measure, whole, K, held)
         # A p-value that is NaN is none that tells apart, and NaN is no end that holds anything.
-        covered = [(x.low <= images.level) & (images.level <= x.high) for x in (rows, own)]
+        covered = [(x.low <= images.truth) & (images.truth <= x.high) for x in (rows, own)]
         found.append([*covered, own.flagged, *(x.p < 1 - LEVEL for x in tests)])
     return Outcome(images, runs, *(100 * float(np.concatenate(x).mean()) for x in zip(*found, strict=True)))
 
@@ -126,6 +143,11 @@ def scenarios() -> list[Images]:
         Images(50, 0.15, True, level=0.9),
         Images(50, 0.15, True, True, level=0.9, measure="mpc2"),
     ]
+    hard += [
+        Images(count, 0.15, True, level=level, sigma=sigma, tie=tie)
+        for count, sigma in ((20, 1.2), (50, 1.2), (100, 1.5), (200, 1.2), (400, 2.0))
+        for level, tie in ((0.6, 0), (0.6, -1), (0.9, -1))
+    ]
     return main + hard
 
 
@@ -159,7 +181,10 @@ def described(images: Images) -> str:
     words = [
         f"{title(images.measure)}, λ = {images.level:g}",
         f"correlation {images.correlation:g}",
-        "uneven" if images.uneven else "equal",
+        (f"uneven (σ = {images.sigma:g})" if images.sigma != Images(0, 0).sigma else "uneven")
+        if images.uneven
+        else "equal",
+        *(["larger ones worse"] if images.tie < 0 else []),
         *(["patchy"] if images.patchy else []),
         *([f"weights {images.weights.name}"] if images.weights != EQUAL else []),
     ]

@@ -14,13 +14,13 @@ import numpy as np
 from wmcc.inference.influence import Cells
 
 from .intervals import intervals
-from .population import EQUAL, LOG_NORMAL, THREE_LEVELS, Population, Weights, samples
+from .population import EQUAL, LOG_NORMAL, PARETO, THREE_LEVELS, Population, Weights, class_shares, samples
 
-CORRELATIONS = {2: ("mcc",), 3: ("ecc", "mpc1", "mpc2")}
+CORRELATIONS = {2: ("mcc",), 3: ("ecc", "mpc1", "mpc2"), 20: ("ecc", "mpc2")}
 COMPANIONS = "kappa", "accuracy", "balanced_accuracy"
 SIZES = 50, 200, 1000, 3000, 10000
 SHARES = 0.5, 0.2, 0.05, 0.02
-WEIGHTS = EQUAL, *LOG_NORMAL.values(), THREE_LEVELS
+WEIGHTS = EQUAL, *LOG_NORMAL.values(), THREE_LEVELS, *PARETO.values()
 LEVELS = 0.0, 0.5, 0.9
 TIES = {0: "independent", 1: "heavy rows better", -1: "heavy rows worse"}
 
@@ -90,10 +90,19 @@ class Point(NamedTuple):
 
 
 def settings() -> Iterator[Setting]:
-    """All settings; scores of 0 have no λ to take from light rows, and equal weights nothing to be tied to."""
-    for classes, n, share, weights, level in itertools.product(CORRELATIONS, SIZES, SHARES, WEIGHTS, LEVELS):
+    """All settings; scores of 0 have no λ to take from light rows, and equal weights nothing to be tied to.
+
+    Heavy tails and many classes are looked at in fewer combinations.
+    """
+    for classes, n, share, weights, level in itertools.product((2, 3), SIZES, SHARES, WEIGHTS, LEVELS):
+        if weights.tail and (share not in (0.5, 0.05) or not level or n < 200):
+            continue
         for tie in TIES if level and weights != EQUAL else (0,):
             yield Setting(classes, n, share, weights, tie, level)
+    least = round(float(class_shares(20, 0).min()), 4)
+    some = EQUAL, LOG_NORMAL[0.5], LOG_NORMAL[1.0], PARETO[1.5]
+    for n, weights, level in itertools.product((200, 1000, 3000), some, LEVELS):
+        yield Setting(20, n, least, weights, 0, level)
 
 
 def seeded(*what: object) -> np.random.Generator:

@@ -39,7 +39,9 @@ def _band(axis: Any, low: float, high: float) -> None:
 
 def grid(points: list[Point]) -> None:
     """Coverage over the effective rows of the smallest class: of all intervals, and of those without a flag."""
-    figure, axes = plt.subplots(2, len(WEIGHTS), figsize=(14, 7), layout="constrained", sharex=True, sharey=True)
+    figure, axes = plt.subplots(
+        2, len(WEIGHTS), figsize=(2.7 * len(WEIGHTS), 7), layout="constrained", sharex=True, sharey=True
+    )
     rows = ("all intervals", coverage, lambda x: True), ("without a flag", reliable_coverage, some_reliable)
     for line, (what, figure_of, belongs) in zip(axes, rows, strict=True):
         for axis, weights in zip(line, WEIGHTS, strict=True):

@@ -5,7 +5,7 @@ drawn from the same shares. Then MCC, ECC, MPC1, MPC2 and kappa of the populatio
 weight, they are the mean of λ by weight.
 
 Rows of one cell and one stratum of weights are alike, so it is their numbers that are drawn, and weights one by one
-only where they are log-normal.
+only where they are log-normal or Pareto's.
 """
 
 from __future__ import annotations
@@ -30,34 +30,54 @@ class Weights(NamedTuple):
         The weight of every row of a stratum, unless ``sigma`` is given.
     sigma
         Of log-normal weights; their strata are the rows lighter and heavier than the median.
+    tail
+        α of Pareto's weights, with the same strata: a weight exceeds x ≥ 1 with probability x^−α. With 2 or less their
+        variance is infinite.
     """
 
     name: str
     levels: tuple[float, ...] = (1.0, 1.0)
     sigma: float = 0.0
+    tail: float = 0.0
 
     @property
     def held(self) -> np.ndarray:
         """Share of the weight in each stratum."""
         if self.sigma:
             return ndtr(np.array([-self.sigma, self.sigma]))
+        if self.tail:
+            heavy = 0.5 ** (1 - 1 / self.tail)
+            return np.array([1 - heavy, heavy])
         return np.array(self.levels) / sum(self.levels)
 
-    @property
-    def design_effect(self) -> float:
-        """E[w²] / E[w]²: rows per effective row."""
+    def design_effect(self, n: int) -> float:
+        """E[w²] / E[w]²: rows per effective row. Pareto's weights count up to the size that one of n rows exceeds."""
         if self.sigma:
             return exp(self.sigma**2)
+        if self.tail:
+            a = self.tail
+            return a / (2 - a) * (n ** (2 / a - 1) - 1) * ((a - 1) / a) ** 2
         return float(np.mean(np.square(self.levels)) / np.mean(self.levels) ** 2)
 
 
 EQUAL = Weights("equal")
 LOG_NORMAL = {sigma: Weights(f"log-normal {sigma:g}", sigma=sigma) for sigma in (0.5, 1.0, 1.5)}
 THREE_LEVELS = Weights("1/100/10000", (1.0, 100.0, 10000.0))
+PARETO = {tail: Weights(f"Pareto {tail:g}", tail=tail) for tail in (2.5, 1.5, 1.2)}
+
+
+MANY = 10
+"""Classes from which on shares are Zipf's."""
 
 
 def class_shares(classes: int, smallest: float) -> np.ndarray:
-    """Return shares of which the last is ``smallest``, or no larger than the others, which are equal."""
+    """Return shares of which the last is ``smallest``, or no larger than the others, which are equal.
+
+    Of many classes each is the less frequent the later it comes, by Zipf's law.
+    """
+    if classes >= MANY:
+        shares = 1 / np.arange(1.0, classes + 1)
+        return shares / shares.sum()
     last = min(smallest, 1 / classes)
     return np.array([*[(1 - last) / (classes - 1)] * (classes - 1), last])
 
@@ -101,7 +121,7 @@ class Population(NamedTuple):
 
     def smallest_class(self, n: int) -> float:
         """Effective rows of the smallest class to be expected in a sample."""
-        return n * float(self.shares.min()) / self.weights.design_effect
+        return n * float(self.shares.min()) / self.weights.design_effect(n)
 
     def draw(self, rng: np.random.Generator, runs: int, n: int) -> np.ndarray:
         """Numbers of rows in samples of n: run × stratum × cell."""
@@ -122,10 +142,14 @@ def drawn(rng: np.random.Generator, chances: np.ndarray, runs: int, n: int) -> n
 
 def row_weights(rng: np.random.Generator, weights: Weights, counts: np.ndarray) -> np.ndarray:
     """Weights of rows, in the order of their counts, of which the last axes are stratum and cell."""
-    if not weights.sigma:
+    if not (weights.sigma or weights.tail):
         levels = np.broadcast_to(np.array(weights.levels)[:, np.newaxis], counts.shape)
         return np.repeat(levels.reshape(-1), counts.reshape(-1))
     sizes = counts.sum(axis=-1)
+    if weights.tail:
+        least = np.broadcast_to([0.5, 0.0], sizes.shape)  # chances of heavier rows: the light half has the larger ones
+        u = np.repeat(least.reshape(-1), sizes.reshape(-1)) + 0.5 * (1 - rng.random(int(sizes.sum())))
+        return u ** (-1 / weights.tail)
     sides = np.broadcast_to([-weights.sigma, weights.sigma], sizes.shape)  # strata are the halves of the bell
     z = np.abs(rng.standard_normal(int(sizes.sum())))
     return np.exp(z * np.repeat(sides.reshape(-1), sizes.reshape(-1)))
@@ -140,7 +164,7 @@ def cell_of_rows(counts: np.ndarray) -> np.ndarray:
 def summed(rng: np.random.Generator, weights: Weights, counts: np.ndarray) -> Cells:
     """Sums of the cells of samples, in the unit of the weights; ``counts`` is … × stratum × cell."""
     n = counts.sum(axis=-2)
-    if not weights.sigma:
+    if not (weights.sigma or weights.tail):
         levels = np.array(weights.levels)
         w, w2 = levels @ counts, levels**2 @ counts
         return Cells(n, w, w2, ((counts > 0) * levels[:, np.newaxis]).max(axis=-2))
