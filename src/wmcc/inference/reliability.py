@@ -28,6 +28,14 @@ FEW_DIFFERENT = 10.0
 """Effective rows on which two predictions differ, below which their comparison is called unreliable."""
 
 
+SHORT = "the interval may be too short"
+ROWS_ARE_FEW = f"fewer than about {number(FEW_ROWS)} influential rows determine the standard error; {SHORT}"
+ROW_IS_HEAVY = f"a row as heavy as the heaviest would make up more than {100 * HEAVY:.0f} % of the variance; {SHORT}"
+CLASSES_ARE_HEAVY = f"the heaviest row of each class makes up more than {100 * HEAVY:.0f} % of the variance; {SHORT}"
+CLUSTERS_ARE_FEW = f"the clusters are worth fewer than {FEW_CLUSTERS:.0f} of equal weight; {SHORT}"
+FEW_DIFFER = f"the predictions differ on fewer than {number(FEW_DIFFERENT)} effective rows; {SHORT}"
+
+
 def influential_rows(slope: FloatArray, cells: Cells, variance: Any) -> FloatArray:
     """How many rows of usual weight, in the cell where a row matters most, would have this variance.
 
@@ -71,11 +79,11 @@ def interval_doubts(
 
     ``clusters`` is the effective number of clusters, if rows come in clusters: then it is they that may be heavy.
     """
+    out = {ROWS_ARE_FEW: influential_rows(slope, cells, variance) < FEW_ROWS}
     if clusters is not None:
-        return {**_few_clusters(clusters), **_few_rows(slope, cells, variance)}
-    why = f"a row as heavy as the heaviest would make up more than {SHARE} of the variance; {SHORT}"
-    heavy = {why: heaviest_row(slope, cells, variance) > HEAVY}
-    return {**_few_rows(slope, cells, variance), **heavy, **_heavy_classes(measure, slope, cells, variance, true)}
+        return {CLUSTERS_ARE_FEW: clusters < FEW_CLUSTERS, **out}
+    out[ROW_IS_HEAVY] = heaviest_row(slope, cells, variance) > HEAVY
+    return {**out, **_of_classes(measure, slope, cells, variance, true)}
 
 
 def comparison_doubts(
@@ -85,34 +93,20 @@ def comparison_doubts(
 
     A heavy row moves a difference and its standard error alike, so it is no reason by itself.
     """
-    why = f"the predictions differ on fewer than {number(FEW_DIFFERENT)} effective rows; {SHORT}"
-    few = {why: differing(cells, differ) < FEW_DIFFERENT, **_few_rows(slope, cells, variance)}
-    if clusters is not None:
-        return {**_few_clusters(clusters), **few}
-    return {**few, **_heavy_classes(measure, slope, cells, variance, true)}
-
-
-SHARE = f"{number(100 * HEAVY)} %"
-SHORT = "the interval may be too short"
-
-
-def _few_clusters(n_eff: Any) -> dict[str, Any]:
-    return {
-        f"the clusters are worth fewer than {number(FEW_CLUSTERS, 1)} of equal weight; {SHORT}": n_eff < FEW_CLUSTERS
+    out = {
+        FEW_DIFFER: differing(cells, differ) < FEW_DIFFERENT,
+        ROWS_ARE_FEW: influential_rows(slope, cells, variance) < FEW_ROWS,
     }
+    if clusters is not None:
+        return {CLUSTERS_ARE_FEW: clusters < FEW_CLUSTERS, **out}
+    return {**out, **_of_classes(measure, slope, cells, variance, true)}
 
 
-def _few_rows(slope: FloatArray, cells: Cells, variance: Any) -> dict[str, Any]:
-    why = f"fewer than about {number(FEW_ROWS)} influential rows determine the standard error; {SHORT}"
-    return {why: influential_rows(slope, cells, variance) < FEW_ROWS}
-
-
-def _heavy_classes(measure: Measure, slope: FloatArray, cells: Cells, variance: Any, true: IntArray) -> dict[str, Any]:
+def _of_classes(measure: Measure, slope: FloatArray, cells: Cells, variance: Any, true: IntArray) -> dict[str, Any]:
     """In a mean over classes a few heavy rows may decide the score of a class, though not that of the whole table."""
     if not measure.over_classes:
         return {}
-    why = f"the heaviest row of each class makes up more than {SHARE} of the variance; {SHORT}"
-    return {why: heaviest_of_classes(slope, cells, variance, true) > HEAVY}
+    return {CLASSES_ARE_HEAVY: heaviest_of_classes(slope, cells, variance, true) > HEAVY}
 
 
 def that_hold(doubts: dict[str, Any]) -> tuple[str, ...]:
