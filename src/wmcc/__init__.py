@@ -1,32 +1,28 @@
 """wmcc: scores for classifiers whose observations do not count equally."""
 
-from typing import TYPE_CHECKING
-
-from .errors import (
-    InputError,
-    InputTypeError,
-    LabelError,
-    MissingDependencyError,
-    SchemaError,
-    TooManyClassesError,
-    UndefinedMeasureError,
-    UndefinedMeasureWarning,
-    WeightError,
-    WmccError,
-)
-from .joint import JointTable
-from .measures import CLASS_MEASURES, MEASURES, accuracy, balanced_accuracy, ecc, kappa, mcc, mpc1, mpc2
-from .measures.base import Measure
-from .sources import Accumulator, joint_table, tabulate
-from .table import Table
-from .tally import kernel
+TYPE_CHECKING = False  # as type checkers know it; to import it from typing takes longer than all the rest here
 
 if TYPE_CHECKING:
     from . import experiments, plot, published
+    from .errors import (
+        InputError,
+        InputTypeError,
+        LabelError,
+        MissingDependencyError,
+        SchemaError,
+        TooManyClassesError,
+        UndefinedMeasureError,
+        UndefinedMeasureWarning,
+        WeightError,
+        WmccError,
+    )
     from .inference.compare import compare
     from .inference.comparison import Comparison, Comparisons
     from .inference.diagnostics import Diagnosis, diagnose, effective_sample_size
     from .inference.interval import Interval, interval
+    from .joint import JointTable
+    from .measures import CLASS_MEASURES, MEASURES, accuracy, balanced_accuracy, ecc, kappa, mcc, mpc1, mpc2
+    from .measures.base import Measure
     from .report.score import Score, score
     from .report.uncertainty import Uncertainty, uncertainty
     from .report.write import write_report
@@ -35,14 +31,30 @@ if TYPE_CHECKING:
     from .robustness.radius import Radius, radius
     from .robustness.ranking import Ranking, Rankings, certify_ranking
     from .robustness.sensitivity import Sensitivity, sensitivity
+    from .sources import Accumulator, joint_table, tabulate
+    from .table import Table
+    from .tally import kernel
 else:
-    # The same, loaded when first asked for: who only scores does not wait for it.
-    _MODULES = {"experiments", "inference", "plot", "published", "report", "robustness"}
+    # All is loaded when it is first asked for: who only scores does not wait for certificates, and the command line,
+    # which imports this first, can answer Ctrl-C and --help before NumPy is here.
+    _MODULES = {
+        "arraytypes", "errors", "exact", "experiments", "inference", "joint", "labels", "measures", "plot", "published",
+        "report", "robustness", "sources", "storage", "sums", "table", "tally", "text",
+    }  # fmt: skip
     _NAMES = {
+        "errors": {
+            "InputError", "InputTypeError", "LabelError", "MissingDependencyError", "SchemaError",
+            "TooManyClassesError", "UndefinedMeasureError", "UndefinedMeasureWarning", "WeightError", "WmccError",
+        },
         "inference.compare": {"compare"},
         "inference.comparison": {"Comparison", "Comparisons"},
         "inference.diagnostics": {"Diagnosis", "diagnose", "effective_sample_size"},
         "inference.interval": {"Interval", "interval"},
+        "joint": {"JointTable"},
+        "measures": {
+            "accuracy", "balanced_accuracy", "CLASS_MEASURES", "ecc", "kappa", "mcc", "MEASURES", "mpc1", "mpc2",
+        },
+        "measures.base": {"Measure"},
         "report.score": {"Score", "score"},
         "report.uncertainty": {"Uncertainty", "uncertainty"},
         "report.write": {"write_report"},
@@ -51,7 +63,10 @@ else:
         "robustness.radius": {"Radius", "radius"},
         "robustness.ranking": {"Ranking", "Rankings", "certify_ranking"},
         "robustness.sensitivity": {"Sensitivity", "sensitivity"},
-    }
+        "sources": {"Accumulator", "joint_table", "tabulate"},
+        "table": {"Table"},
+        "tally": {"kernel"},
+    }  # fmt: skip
 
     def __getattr__(name):
         from importlib import import_module
