@@ -1,15 +1,19 @@
 """Bad input gets a sentence: what was expected, what came and where, what to do."""
 
 import datetime
+import pickle
+import re
 import traceback
 from decimal import Decimal
 
+import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 from helpers import KERNELS, using
+from hypothesis import given
 
 import wmcc
 
@@ -247,3 +251,26 @@ def test_the_tree():
         assert issubclass(error, wmcc.WmccError)
         assert issubclass(error, builtin)
         assert error.__name__ in wmcc.errors.__doc__
+
+
+# ---- what is printed --------------------------------------------------------------------------------
+
+
+@given(st.text(st.characters() | st.sampled_from("\x1b\x9b\n\r\x07\u202e"), max_size=20), st.none() | st.text())
+def test_messages_hold_nothing_that_moves_a_cursor(name, hint):
+    """And they keep it through a copy, and with something put before them."""
+    problem = wmcc.LabelError(f"{name} is no label.", hint)
+    again = wmcc.LabelError(f"a.csv: {problem}")
+    for one in (problem, pickle.loads(pickle.dumps(problem)), again):
+        assert not re.search(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e]", one.message + (one.hint or ""))
+        assert str(one) == (one.message if one.hint is None else f"{one.message}\n\nHint: {one.hint}")
+    assert pickle.loads(pickle.dumps(problem)).args == problem.args
+    assert again.hint == problem.hint
+
+
+def test_the_name_of_a_file_cannot_move_the_cursor(tmp_path):
+    (tmp_path / "\x1b[2Jgone.csv").write_text("")
+    with pytest.raises(wmcc.InputError, match="is empty") as caught:
+        wmcc.tabulate(tmp_path / "\x1b[2Jgone.csv", "label", "pred")
+    assert "\\x1b[2Jgone.csv" in str(caught.value)
+    assert "\x1b" not in str(caught.value)

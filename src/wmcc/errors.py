@@ -14,10 +14,18 @@
 
     UndefinedMeasureWarning (UserWarning)  the same, where the caller asked for a warning
 
-Every message says what was expected, what came (value and row), and, after ``Hint:``, what to do.
+Every message says what was expected, what came (value and row), and, after ``Hint:``, what to do. It is safe to print:
+what a file, a column or a label is called may hold characters that move a terminal's cursor, and these are shown as
+escapes.
 """
 
 from __future__ import annotations
+
+import re
+
+from .text import visible
+
+_HINT = "\n\nHint: "
 
 
 class WmccError(Exception):
@@ -26,13 +34,28 @@ class WmccError(Exception):
     Parameters
     ----------
     message
-        What was expected and what came.
+        What was expected and what came. It may be the text of another such error with something before it, as in
+        ``f"{path}: {problem}"``; its hint is then the hint of this one.
     hint
         What to do about it.
+
+    Attributes
+    ----------
+    message, hint
+        The same, each on one line; the hint is None if there is none.
     """
 
     def __init__(self, message: str, hint: str | None = None) -> None:
-        super().__init__(message if hint is None else f"{message}\n\nHint: {hint}")
+        if hint is None and _HINT in message:
+            message, _, hint = message.rpartition(_HINT)
+        self.message = _line(message)
+        self.hint = None if hint is None else _line(hint)
+        super().__init__(self.message if self.hint is None else f"{self.message}{_HINT}{self.hint}")
+
+
+def _line(text: str) -> str:
+    """A text on one line, with nothing in it that moves a cursor."""
+    return visible(re.sub(r"[ \t\r]*\n\s*", " ", text.strip()))
 
 
 class InputError(WmccError, ValueError):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
+
+from .text import visible
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], texts: int = 1) -> str:
@@ -33,15 +34,3 @@ def escaped(cell: str) -> str:
         else:
             out.append(visible(character))
     return "".join(out)
-
-
-def visible(text: str) -> str:
-    """The text on one line, with nothing in it that moves a terminal's cursor or turns its direction."""
-    return "".join(map(_shown, text)) if not text.isprintable() else text
-
-
-def _shown(character: str) -> str:
-    kind = unicodedata.category(character)
-    if kind in ("Cc", "Cs", "Zl", "Zp") or "\u202a" <= character <= "\u202e" or "\u2066" <= character <= "\u2069":
-        return character.encode("unicode_escape").decode()
-    return character

@@ -1,7 +1,8 @@
-"""Text for people: numbers, aligned columns, and the same in HTML for notebooks."""
+"""Text for people: numbers, names, aligned columns, and the same in HTML for notebooks."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from html import escape
@@ -95,6 +96,29 @@ def shortened(text: str, most: int) -> str:
     'Tempera…f forest'
     """
     return text if len(text) <= most else f"{text[: (most + 1) // 2 - 1].rstrip()}…{text[-(most // 2) :].lstrip()}"
+
+
+def visible(text: str) -> str:
+    r"""The text on one line, with nothing in it that moves a terminal's cursor or turns its direction.
+
+    Examples
+    --------
+    >>> print(visible("a\x1b[2Jb\n"))
+    a\x1b[2Jb\n
+    """
+    return text if text.isprintable() else "".join(map(_shown, text))
+
+
+def visible_lines(text: str) -> str:
+    """The same for a text of several lines, which it keeps."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
+def _shown(character: str) -> str:
+    kind = unicodedata.category(character)
+    if kind in ("Cc", "Cs", "Zl", "Zp") or "\u202a" <= character <= "\u202e" or "\u2066" <= character <= "\u2069":
+        return character.encode("unicode_escape").decode()
+    return character
 
 
 def grid(rows: Sequence[Sequence[str]]) -> str:

@@ -10,10 +10,9 @@ import numpy as np
 
 from ..inference import Interval
 from ..inference.influence import class_shares
-from ..markdown import visible
 from ..robustness import Curve
 from ..table import Table
-from ..text import decimal, number, share, shortened
+from ..text import decimal, number, share, shortened, visible
 from .elements import element
 from .findings import EPS_DIGITS, Findings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from xml.etree.ElementTree import Element, tostring
 
-from ..markdown import visible
+from ..text import visible
 
 Child = Element | str
 
