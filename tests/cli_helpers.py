@@ -21,7 +21,7 @@ COLUMNS = ("--true", "label", "--pred", "pred")
 WEIGHTED = (*COLUMNS, "--weight", "area")
 
 
-def run(*args: Any, code: int = 0, text: str | None = None) -> Any:
+def run(*args: Any, code: int = 0, text: str | bytes | None = None) -> Any:
     """Run a command in this process; what it wrote is in ``stdout`` and ``stderr``."""
     result = CliRunner().invoke(app, [str(x) for x in args], prog_name="wmcc", input=text)
     assert result.exit_code == code, (args, result.output, result.exception)
@@ -29,10 +29,16 @@ def run(*args: Any, code: int = 0, text: str | None = None) -> Any:
 
 
 def shell(line: str) -> str:
-    """Run a line of an example, ``$ wmcc …``, and return what it prints."""
-    words = shlex.split(line.removeprefix("$ "))
-    assert words[0] == "wmcc", line
-    return run(*words[1:]).stdout
+    """Run a line of an example, ``$ wmcc … | wmcc … - …`` or ``$ wmcc … - <FILE``, and return what it prints."""
+    text = None
+    for part in line.removeprefix("$ ").split(" | "):
+        words = shlex.split(part)
+        assert words[0] == "wmcc", line
+        if words[-1].startswith("<"):
+            text = Path(words.pop()[1:]).read_bytes()
+        text = run(*words[1:], text=text).stdout
+    assert text is not None
+    return text
 
 
 def process(*args: Any, **options: Any) -> subprocess.CompletedProcess[str]:

@@ -162,9 +162,13 @@ def test_a_long_label_is_shortened_on_terminals_only(tmp_path):
 
 def test_labels_cannot_move_the_cursor(tmp_path):
     (tmp_path / "d.csv").write_text("label,pred\n\x1b[2Jgone,b\nb,b\n")
-    args = [sys.executable, "-m", "wmcc", "score", str(tmp_path / "d.csv"), *COLUMNS]
-    assert "\\x1b[2Jgone" in on_terminal(args)[1]
-    assert "\x1b[2J" not in on_terminal(args)[1]
+    args = [sys.executable, "-m", "wmcc", "score", str(tmp_path / "d.csv"), *COLUMNS, "--format"]
+    for form in ("table", "csv", "markdown"):
+        shown = on_terminal([*args, form])[1]
+        assert "x1b" in shown
+        assert "\x1b[2J" not in shown
+    # In a file or a pipe nothing is changed that a program may want.
+    assert "\x1b[2Jgone" in subprocess.run([*args, "csv"], capture_output=True, text=True, check=True).stdout
 
 
 buffering = pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])

@@ -29,6 +29,12 @@ def check(out: str | None, inputs: Iterable[str] = ()) -> None:
         raise InputError(f"the output {out!r} is a folder; expected the name of a file.")
     if not os.path.isdir(folder):
         raise InputError(f"the output {out!r} cannot be written: there is no folder {folder!r}.", "make it first.")
+    try:
+        os.stat(out)
+    except FileNotFoundError:
+        pass
+    except OSError as problem:  # too long a name, links that go round
+        raise InputError(f"the output {out!r} cannot be written: {problem.strerror}.", "choose another name.") from None
     if not _special(out):
         try:  # what permissions say is not always true
             handle, temporary = _temporary(folder)
@@ -89,7 +95,7 @@ def write_folder(folder: str, files: Mapping[str, bytes]) -> None:
 def _replace(contents: Mapping[str, bytes]) -> None:
     """Write files beside their names, and give them their names when all are written."""
     ready: dict[str, str] = {}
-    with _sigterm_raises():
+    with sigterm_raises():
         try:
             for path, data in contents.items():
                 handle, temporary = _temporary(os.path.dirname(path))
@@ -144,10 +150,10 @@ def _sync_folder(folder: str) -> None:
 
 
 @contextlib.contextmanager
-def _sigterm_raises() -> Iterator[None]:
+def sigterm_raises() -> Iterator[None]:
     """Let SIGTERM unwind while a temporary file is there.
 
-    Not longer: an engine deep in a query would delay a handler in Python, and the signal should end it at once.
+    Not longer: an engine deep in a query delays a handler in Python, and the signal should end it at once.
     """
     before = signal.getsignal(signal.SIGTERM)
     if threading.current_thread() is not threading.main_thread() or before is not signal.SIG_DFL:

@@ -1,9 +1,7 @@
 """The command line: ``wmcc``, or ``python -m wmcc``. It reads options and writes results, and computes nothing."""
 
-from __future__ import annotations
-
+import os
 import sys
-from importlib.util import find_spec
 
 MISSING = """Error: the command line needs {names}, which is not installed.
 Hint: pip install 'wmcc[cli]'"""
@@ -11,16 +9,27 @@ Hint: pip install 'wmcc[cli]'"""
 
 def main() -> None:
     """Run the command line on the arguments of this process, and exit."""
-    try:
-        missing = [name for name in ("typer", "rich") if not find_spec(name)]
-        if missing:
-            print(MISSING.format(names=" and ".join(missing)), file=sys.stderr)
-            sys.exit(2)
-        from .startup import own_process
+    import _signal as signal  # type: ignore[import-not-found]  # part of Python itself; what signal adds to it takes longer than all that came before
 
-        own_process()
-        from .app import app
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is ignored, or somebody else's
+        signal.signal(signal.SIGINT, leave)
+    from importlib.util import find_spec
 
-        app(prog_name="wmcc")
-    except KeyboardInterrupt:  # one that comes while modules are imported
-        sys.exit(130)
+    from .startup import own_process
+
+    own_process()
+    missing = [name for name in ("typer", "rich") if not find_spec(name)]
+    if missing:
+        print(MISSING.format(names=" and ".join(missing)), file=sys.stderr)
+        sys.exit(2)
+    from .app import app
+
+    app(prog_name="wmcc")
+
+
+def leave(number: int, frame: object) -> None:
+    """End at once when Ctrl-C comes, which does no harm before a command runs and after it.
+
+    An exception would not do: code that runs in the midst of an import, in C or when an object is freed, may lose it.
+    """
+    os._exit(128 + number)

@@ -8,7 +8,7 @@ from . import options as o
 from . import output
 from .data import takes_data, takes_predictions
 from .experiment import Folder, takes_experiment
-from .guard import guarded
+from .guard import Group
 from .results import show as _show
 from .results import write as _write
 from .results import write_tables as _write_tables
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="wmcc",
+    cls=Group,
     help="Scores for classifiers whose observations do not count equally.",
     no_args_is_help=True,
     rich_markup_mode=None,  # plain help: it comes at once, and examples can be copied from it
@@ -57,7 +58,6 @@ Examples, on the sample that `wmcc sample -o parcels.csv` writes:
   $ wmcc tabulate parcels.csv --true label --pred pred -o table.json
   $ wmcc score table.json"""
 )
-@guarded
 @takes_data
 def score(
     request: "Request",
@@ -92,7 +92,6 @@ Examples, on the sample that `wmcc sample -o parcels.csv` writes:
   $ wmcc compare parcels.csv --true label --pred pred --pred pred_b --weight area --cluster region --margin 0.02
   $ wmcc compare parcels.csv --true label --pred pred --pred pred_b --pred pred_c --weight area --eps 0.1"""
 )
-@guarded
 @takes_predictions(2)
 def compare(
     request: "Request",
@@ -130,7 +129,6 @@ Examples, on the sample that `wmcc sample -o parcels.csv` writes:
   $ wmcc tabulate parcels.csv --true label --pred pred --weight area -o table.json
   $ wmcc certify table.json --format json"""
 )
-@guarded
 @takes_data
 def certify(
     request: "Request",
@@ -169,7 +167,6 @@ Examples, on the sample that `wmcc sample -o parcels.csv` writes:
   $ wmcc tabulate parcels.csv --true label --pred pred --weight area -o table.json
   $ wmcc radius table.json --change 0.05 --absolute"""
 )
-@guarded
 @takes_data
 def radius(
     request: "Request",
@@ -203,7 +200,6 @@ Examples, on the sample that `wmcc sample -o parcels.csv` writes:
   $ wmcc rank parcels.csv --true label --pred pred --pred pred_c --weight area
   $ wmcc rank parcels.csv --true label --pred pred --pred pred_b --pred pred_c --weight area --eps 0.2 --no-radius"""
 )
-@guarded
 @takes_predictions(2)
 def rank(
     request: "Request",
@@ -238,7 +234,6 @@ Examples, on the sample that `wmcc sample -o parcels.csv` writes:
   $ wmcc report parcels.csv --true label --pred pred --pred pred_b --weight area -o report.html
   $ wmcc report parcels.csv --true label --pred pred --weight area --threshold 0.85 -o report.md"""
 )
-@guarded
 @takes_predictions(1)
 def report(
     request: "Request",
@@ -275,7 +270,6 @@ Examples, on the sample that `wmcc sample -o parcels.csv` writes:
   $ wmcc tabulate parcels.csv --true label --pred pred --by region -o regions.json
   $ wmcc show regions.json"""
 )
-@guarded
 @takes_data
 def tabulate(
     request: "Request",
@@ -303,7 +297,6 @@ Examples, on the sample that `wmcc sample -o parcels.csv` writes:
   $ wmcc merge monday.json tuesday.json -o week.json
   $ wmcc score week.json"""
 )
-@guarded
 def merge(
     tables: o.Stored,
     format: o.FormatOption = None,  # noqa: A002
@@ -327,7 +320,6 @@ Examples, on the sample that `wmcc sample -o parcels.csv` writes:
   $ wmcc show table.json
   $ wmcc show table.json --format markdown"""
 )
-@guarded
 def show(
     table: o.OneStored,
     format: o.FormatOption = None,  # noqa: A002
@@ -346,7 +338,6 @@ def show(
 Examples:
   $ wmcc demo"""
 )
-@guarded
 def demo(out: o.Page = "wmcc-demo.html", traceback: o.Traceback = False) -> None:
     """Show what weights do, on a map that it makes.
 
@@ -363,7 +354,6 @@ Examples:
   $ wmcc sample
   $ wmcc sample -o parcels.csv"""
 )
-@guarded
 def sample(out: o.Out = None, traceback: o.Traceback = False) -> None:
     """Write the sample that the examples read.
 
@@ -381,7 +371,6 @@ Examples:
   $ wmcc reproduce --out figures
   $ wmcc reproduce --repetitions 20 --classes 5 --out five"""
 )
-@guarded
 @takes_experiment
 def reproduce(options: dict[str, Any], out: Folder = "figures", traceback: o.Traceback = False) -> None:
     """Reproduce the paper's figures, and judge what it says about them.

@@ -22,6 +22,7 @@ def _listed(
     weight: o.Weight = None,
     by: o.By = None,
     engine: o.Engine = None,
+    input_format: o.InputFormatOption = None,
     labels: o.Labels = None,
     ignore: o.Ignore = None,
     positive: o.Positive = None,
@@ -38,6 +39,7 @@ def _listed_of_several(
     pred: o.Predictions = None,
     weight: o.Weight = None,
     engine: o.Engine = None,
+    input_format: o.InputFormatOption = None,
     labels: o.Labels = None,
     ignore: o.Ignore = None,
 ) -> None:

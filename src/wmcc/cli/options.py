@@ -16,11 +16,22 @@ class Format(StrEnum):
     table = "table"
     json = "json"
     csv = "csv"
+    csv_safe = "csv-safe"
     markdown = "markdown"
 
 
 ENDINGS = {".json": Format.json, ".csv": Format.csv, ".md": Format.markdown, ".txt": Format.table}
 """What the end of an output's name says about its format."""
+
+
+class InputFormat(StrEnum):
+    """What standard input holds; the values are ends of names of files."""
+
+    csv = "csv"
+    tsv = "tsv"
+    jsonl = "jsonl"
+    parquet = "parquet"
+    arrow = "arrow"
 
 
 class ReportFormat(StrEnum):
@@ -34,7 +45,8 @@ class ReportFormat(StrEnum):
 Files = Annotated[
     list[str],
     typer.Argument(
-        metavar="FILE", help="Files of data (.parquet .csv .tsv .jsonl .arrow), a folder or a quoted pattern."
+        metavar="FILE",
+        help="Files of data (.parquet .csv .tsv .jsonl .arrow), a folder or a quoted pattern; - is standard input.",
     ),
 ]
 Stored = Annotated[list[str], typer.Argument(metavar="TABLE.json", help="Stored tables; - is standard input.")]
@@ -67,6 +79,15 @@ Engine = Annotated[
         metavar="NAME",
         help="What reads the files: arrow (default), polars, duckdb, pyspark or dask.",
         autocompletion=complete.engines,
+    ),
+]
+InputFormatOption = Annotated[
+    InputFormat | None,
+    typer.Option(
+        "--input-format",
+        help="What standard input holds, where its beginning does not tell.",
+        show_default=False,
+        case_sensitive=False,
     ),
 ]
 Labels = Annotated[
@@ -208,7 +229,13 @@ ZeroDivision = Annotated[
 ]
 FormatOption = Annotated[
     Format | None,
-    typer.Option("--format", "-f", help="How to write the result.", show_default=False, case_sensitive=False),
+    typer.Option(
+        "--format",
+        "-f",
+        help="How to write the result; csv-safe is csv without formulas, for spreadsheets.",
+        show_default=False,
+        case_sensitive=False,
+    ),
 ]
 ReportFormatOption = Annotated[
     ReportFormat | None,
@@ -216,7 +243,14 @@ ReportFormatOption = Annotated[
 ]
 Title = Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Title of the page.")]
 Out = Annotated[
-    str | None, typer.Option("--out", "-o", metavar="FILE", help="Write there, all or nothing, instead of printing.")
+    str | None,
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        help="Write there, all or nothing, instead of printing.",
+        callback=lambda name: None if name == "-" else name,  # as other tools take it
+    ),
 ]
 Page = Annotated[
     str, typer.Option("--out", "-o", metavar="FILE", help="Where the report goes: .html, .md or .json, all or nothing.")

@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import InputError
 from ..report.write import Asked, build, render
 from .request import Request
+from .standard_input import originals, said
 
 
 def report(request: Request, preds: list[str], asked: dict[str, Any], title: str | None, form: str) -> str:
@@ -19,11 +20,13 @@ def report(request: Request, preds: list[str], asked: dict[str, Any], title: str
         tables = request.read()
         if tables.by:
             raise InputError(
-                f"{request.files[0]} holds a table for each {' and '.join(tables.by)}; a report is about one.",
+                f"{said(request.files[0])} holds a table for each {' and '.join(tables.by)}; a report is about one.",
                 "tabulate without --by, or score the groups with `wmcc score`.",
             )
         (table,) = tables.groups.values()
-        return render(form, *build((table, None, None, None), wanted, {}, title, command, request.files))
+        return render(form, *build((table, None, None, None), wanted, {}, title, command, request.paths, originals()))
     data, options = request.opened(preds)
     several = preds if len(preds) > 1 else preds[0]
-    return render(form, *build((data, request.true, several, request.weight), wanted, options, title, command))
+    return render(
+        form, *build((data, request.true, several, request.weight), wanted, options, title, command, None, originals())
+    )

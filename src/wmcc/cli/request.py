@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..sources import tabulate
 from ..sources.files import find, is_address
 from ..table import Table
-from . import labels
+from . import labels, standard_input
 from .startup import load
 from .stored import Key, Tables, plain, read
 
@@ -29,6 +29,7 @@ class Request:
     weight: str | None = None
     by: list[str] = field(default_factory=list)
     engine: str | None = None
+    input_format: str | None = None
     labels: list[str] = field(default_factory=list)
     ignore: list[str] = field(default_factory=list)
     positive: str | None = None
@@ -42,8 +43,19 @@ class Request:
         """Whether a stored table is meant, rather than data: no columns are named, and nothing is joined."""
         return self.true is None and self.pred is None and self.join is None
 
+    @property
+    def paths(self) -> list[str]:
+        """The files, and copies of standard input and pipes."""
+        if self.is_stored:
+            return [standard_input.table(x) if standard_input.is_stream(x) else x for x in self.files]
+        return list(map(self._path, self.files))
+
+    def _path(self, name: str) -> str:
+        return standard_input.data(name, self.input_format) if standard_input.is_stream(name) else name
+
     def check(self) -> None:
         """Refuse options that do not go together."""
+        self._check_streams()
         if self.join is None:
             self._refuse("{} goes with --join, the file that holds the predictions.", "on", "allow_unmatched")
         elif not self.on:
@@ -54,6 +66,16 @@ class Request:
         elif self.join is None and (self.true is None or self.pred is None):
             given, other = ("--true", "--pred") if self.pred is None else ("--pred", "--true")
             raise InputError(f"{given} needs {other}: both columns of labels are to be named.")
+
+    def _check_streams(self) -> None:
+        names = [*self.files, *([self.join] if self.join is not None else [])]
+        if names.count(standard_input.NAME) > 1:
+            raise InputError("- is named more than once, but standard input can be read only once.")
+        if self.input_format is not None and (self.is_stored or not any(map(standard_input.is_stream, names))):
+            raise InputError(
+                f"--input-format goes with -, data from standard input; {names[0]!r} is known by the end of its name.",
+                "name a file by what it holds (.csv), or give it as standard input: `wmcc … - <FILE`.",
+            )
 
     def _refuse(self, sentence: str, *names: str) -> None:
         for name in names:
@@ -78,6 +100,7 @@ class Request:
 
     def check_predictions(self, preds: list[str], least: int) -> None:
         """Refuse what is no request about the predictions in these columns, of which there are to be enough."""
+        self._check_streams()
         if least == 1 and (self.true is None or not preds):
             given, other = ("--pred", "--true") if preds else ("--true", "--pred")
             raise InputError(f"{given} needs {other}: the columns of the truth and of each prediction are to be named.")
@@ -95,7 +118,7 @@ class Request:
         if not self.is_stored:
             return self.tables()
         first, *others = self.files
-        if others or not (first == "-" or first.endswith(".json")):
+        if others or not (standard_input.is_stream(first) or first.endswith(".json")):
             raise InputError(
                 f"expected --true and --pred, the columns of labels in {first}, or one stored table (.json).",
                 "data are given as FILE --true label --pred pred; `wmcc merge` adds up stored tables.",
@@ -107,7 +130,7 @@ class Request:
         data, options = self.opened([self.pred])
         options |= {"weight": self.weight, "true": self.true, "pred": self.pred}
         if self.join is not None:
-            options |= {"y_pred": self.join, "on": self.on, "allow_unmatched": self.allow_unmatched}
+            options |= {"y_pred": self._path(self.join), "on": self.on, "allow_unmatched": self.allow_unmatched}
         if self.cluster is not None:
             return self._by_cluster(tabulate(data, by=[*self.by, self.cluster], **options))
         if not self.by:
@@ -131,10 +154,15 @@ class Request:
 
     def opened(self, preds: Sequence[str | None]) -> tuple[Any, dict[str, Any]]:
         """Return the data, as the library takes them, and how to read them and their labels."""
-        data: Any = self.files[0] if len(self.files) == 1 else self.files
+        paths = self.paths
+        data: Any = paths[0] if len(paths) == 1 else paths
+        join = self._path(self.join) if self.join is not None else None
         load(arrow=not self.by and self.cluster is None and self.join is None and self.engine in (None, "arrow"))
-        sides = [(data, self.true), *((self.join or data, pred) for pred in preds)]
-        options = {"engine": self.engine, "progress": None if self._is_large() else False}
+        sides = [(data, self.true), *((join or data, pred) for pred in preds)]
+        options = {
+            "engine": self.engine,
+            "progress": None if _are_large([*paths, *([join] if join else [])]) else False,
+        }
         return data, options | self._labels(sides)
 
     def _labels(self, sides: list[tuple[Any, str | None]]) -> dict[str, Any]:
@@ -152,8 +180,8 @@ class Request:
             found["positive"] = labels.one(self.positive, kind, "--positive")
         return found
 
-    def _is_large(self) -> bool:
-        names = [*self.files, *([self.join] if self.join else [])]
-        if any(map(is_address, names)):
-            return True
-        return sum(os.path.getsize(path) for name in names for path in find(name).paths) > SMALL
+
+def _are_large(names: list[str]) -> bool:
+    if any(map(is_address, names)):
+        return True
+    return sum(os.path.getsize(path) for name in names for path in find(name).paths) > SMALL

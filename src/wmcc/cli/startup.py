@@ -1,4 +1,4 @@
-"""A quick start: what a process that is ours alone may do, and a library may not.
+"""What a process that is ours alone may do, and a library may not: answer Ctrl-C, mend its streams, start quickly.
 
 Under a program that imports `wmcc.cli.app`, tests for instance, nothing here has an effect.
 """
@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import os
 import signal
 import sys
+import warnings
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any
+
+from . import leave
 
 owned = False
 """Whether the process was started as the command line."""
@@ -19,23 +24,91 @@ interrupted = False
 """Whether Ctrl-C came: an engine may make something else of the exception."""
 
 
+_formatted = warnings.formatwarning
+
+
 def own_process() -> None:
     """Note that it was."""
     global owned
     owned = True
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is ignored, or somebody else's
-        signal.signal(signal.SIGINT, _interrupt)
+    warnings.formatwarning = _format_warning
     gc.disable()  # imports make many objects and no garbage: to look for some takes a sixth of the start
+    _open_streams()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a label should show something.
         with contextlib.suppress(AttributeError, OSError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
 
 
+def _format_warning(*args: Any, **options: Any) -> str:
+    """What Python says of a warning, which may be an engine's and name a column, with nothing that moves the cursor."""
+    from ..text import visible_lines
+
+    return visible_lines(_formatted(*args, **options))
+
+
 def _interrupt(number: int, frame: FrameType | None) -> None:
     global interrupted
     interrupted = True
     raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C raise KeyboardInterrupt while a command runs, which may have files to remove."""
+    if signal.getsignal(signal.SIGINT) is not leave:
+        yield
+        return
+    signal.signal(signal.SIGINT, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, leave)
+
+
+class ClosedOutput:
+    """Standard output where there is none (``>&-``): what is written to it is refused with a sentence."""
+
+    encoding, errors = "utf-8", "strict"
+
+    def write(self, text: str) -> int:
+        """Refuse it."""
+        from ..errors import InputError
+
+        raise InputError(
+            "standard output is closed, so nothing can be printed.", "write to a file with -o, or use >/dev/null."
+        )
+
+    def flush(self) -> None:
+        """Do nothing: nothing is held."""
+
+    def isatty(self) -> bool:
+        """Whether it is a terminal: no."""
+        return False
+
+
+def _open_streams() -> None:
+    """Put something in the place of streams that are closed; a file of data would get their numbers otherwise."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
+    if sys.stdout is None:
+        sys.stdout = ClosedOutput()
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+
+
+def let_go() -> None:
+    """Drop what the streams still hold and cannot write, which Python would try again at its end, and complain."""
+    if not owned:
+        return
+    for number, stream in ((1, sys.stdout), (2, sys.stderr)):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_RDWR), number)
 
 
 def load(*, arrow: bool) -> None:

@@ -4,7 +4,8 @@ A table alone is stored as `wmcc.Table.to_json` writes it. Tables of groups are 
 
     {"schema": 1, "by": ["region"], "groups": [{"key": ["coast"], "table": {…}}, …]}
 
-with as many values in a key as there are names in ``by``, and each table as it would be alone.
+with as many values in a key as there are names in ``by``, and each table as it would be alone. A value is text, a
+number, a boolean, null where there is none, or ``{"float": "inf"}``.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import sys
 from typing import Any, NamedTuple
 
 from .. import storage
@@ -20,9 +20,13 @@ from ..errors import InputError, SchemaError, WmccError
 from ..sources.files import no_file
 from ..sources.groups import in_order
 from ..table import Table
+from . import standard_input
 
 SCHEMA = 1
 """Version of the form of groups; the tables in it have one of their own."""
+
+INFINITE = "float"
+"""The name of the field that stands for a number that JSON does not have."""
 
 Key = tuple[Any, ...]
 
@@ -51,25 +55,40 @@ class Tables(NamedTuple):
 
 
 def plain(value: Any) -> Any:
-    """A value of a column of groups as JSON can hold it: dates and the like become text."""
-    if value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and math.isfinite(value)):
+    """A value of a column of groups as text, a number, a boolean or None: dates become text, and NaN is None."""
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, bytes):
         return value.decode(errors="backslashreplace")
     return str(value.isoformat() if hasattr(value, "isoformat") else value)
 
 
+def key_to_json(key: Key) -> list[Any]:
+    """A key as JSON can hold it, which has no infinity: ``{"float": "inf"}`` is one."""
+    return [{INFINITE: str(x)} if isinstance(x, float) and math.isinf(x) else x for x in map(plain, key)]
+
+
+def _key_from_json(values: list[Any]) -> Key:
+    """The same, back again. NaN, which Python's JSON and others write, is no value."""
+    return tuple(
+        float(x[INFINITE]) if isinstance(x, dict) and x in ({INFINITE: "inf"}, {INFINITE: "-inf"}) else plain(x)
+        for x in values
+    )
+
+
 def to_json(tables: Tables) -> str:
     """What is stored."""
     if not tables.by:
         return tables.groups[()].to_json() + "\n"
-    groups = [{"key": list(key), "table": table.to_dict()} for key, table in tables.groups.items()]
+    groups = [{"key": key_to_json(key), "table": table.to_dict()} for key, table in tables.groups.items()]
     return json.dumps({"schema": SCHEMA, "by": list(tables.by), "groups": groups}, allow_nan=False) + "\n"
 
 
 def read(name: str) -> Tables:
     """Tables of a file that was stored; ``-`` is standard input."""
-    text = sys.stdin.buffer.read() if name == "-" else _bytes(name)
+    text = _bytes(standard_input.table(name) if standard_input.is_stream(name) else name)
     try:
         data = storage.parse(text)
         if isinstance(data, dict) and "groups" in data:
@@ -77,7 +96,8 @@ def read(name: str) -> Tables:
         return Tables((), {(): Table.from_dict(data)})
     except WmccError as problem:
         raise SchemaError(
-            f"{name}: {problem}", "expected a table that `wmcc tabulate -o` wrote; data need --true and --pred."
+            f"{standard_input.said(name)}: {problem.message}",
+            problem.hint or "expected a table that `wmcc tabulate -o` wrote; data need --true and --pred.",
         ) from None
 
 
@@ -103,16 +123,19 @@ def _groups(data: dict[str, Any]) -> Tables:
     groups: dict[Key, Table] = {}
     for place, entry in enumerate(entries):
         key = entry.get("key") if isinstance(entry, dict) else None
-        if not isinstance(key, list) or len(key) != len(by) or any(isinstance(x, (list, dict)) for x in key):
+        values = _key_from_json(key) if isinstance(key, list) else ()
+        if len(values) != len(by) or any(isinstance(x, (list, dict)) for x in values):
             raise SchemaError(f"groups[{place}] has key {key!r}; expected one value for each of {', '.join(by)}.")
-        if tuple(key) in groups:
+        if values in groups:
             raise SchemaError(f"groups[{place}] has key {key!r}, which is there twice.")
-        groups[tuple(key)] = Table.from_dict(entry.get("table"))
+        groups[values] = Table.from_dict(entry.get("table"))
     return Tables(tuple(by), groups)
 
 
 def merge(names: list[str]) -> Tables:
     """Add up what is stored in files, group by group. The sums are exact: the order does not matter."""
+    if names.count(standard_input.NAME) > 1:
+        raise InputError("- is named more than once, but standard input can be read only once.")
     first, *others = names
     total = read(first)
     kinds = _kinds(total, first, {})

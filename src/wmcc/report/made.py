@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..sources.files import is_address
@@ -17,6 +18,10 @@ from ..text import number
 
 LISTED = 20
 """Files that are named; of more there is one hash of all."""
+
+
+BY_THEIR_PATHS: Mapping[str, str] = MappingProxyType({})
+"""What files are called of which nobody says otherwise."""
 
 
 class Input(NamedTuple):
@@ -50,19 +55,21 @@ def _said(x: Input) -> str:
     return f"{size}SHA-256 {x.sha256}" if x.sha256 else "not hashed: it is not a file of this machine"
 
 
-def made(command: str | None, paths: Sequence[str], tables: dict[str, Table]) -> Made:
-    """Describe how a report is made of files, if the data are in some, and of tables."""
+def made(
+    command: str | None, paths: Sequence[str], tables: dict[str, Table], names: Mapping[str, str] = BY_THEIR_PATHS
+) -> Made:
+    """Describe how a report is made of files, if the data are in some, and of tables; ``names`` are those to show."""
     versions = {"wmcc": version("wmcc"), "Python": platform.python_version()}
     versions |= {name: version(name.lower()) for name in ("NumPy", "SciPy")}
     versions["kernel"] = kernel()
     digests = {name: hashlib.sha256(table.to_json().encode()).hexdigest() for name, table in tables.items()}
-    return Made(command or "wmcc.write_report, in Python", versions, inputs(paths), digests, _now())
+    return Made(command or "wmcc.write_report, in Python", versions, inputs(paths, names), digests, _now())
 
 
-def inputs(paths: Sequence[str]) -> list[Input]:
+def inputs(paths: Sequence[str], names: Mapping[str, str] = BY_THEIR_PATHS) -> list[Input]:
     """Describe files that data were read from."""
     if len(paths) <= LISTED:
-        return [_input(path) for path in paths]
+        return [_input(path)._replace(name=names.get(path, path)) for path in paths]
     if any(map(is_address, paths)):
         return [Input(f"{len(paths):,} files", None, None)]
     sizes = sum(os.path.getsize(path) for path in paths)

@@ -12,7 +12,7 @@ from ..measures.request import checked_number, named_measure
 from ..whole import check, write
 from .document import Document
 from .findings import findings
-from .made import Made, made
+from .made import BY_THEIR_PATHS, Made, made
 from .markdown import markdown
 from .page import page
 from .reading import files, read
@@ -151,10 +151,12 @@ def build(
     title: str | None = None,
     command: str | None = None,
     paths: list[str] | None = None,
+    names: Mapping[str, str] = BY_THEIR_PATHS,
 ) -> tuple[Document, Made]:
     """Make a report that has no form yet.
 
-    ``data`` are the first arguments of `write_report`, ``paths`` the files that they come from, if they do not say so.
+    ``data`` are the first arguments of `write_report`, ``paths`` the files that they come from, if they do not say so,
+    and ``names`` what to call a file otherwise than by its path.
     """
     if not isinstance(title, str | None):
         raise InputTypeError(f"title is a {type(title).__name__}; expected a text.")
@@ -165,7 +167,7 @@ def build(
     threshold = None if asked.threshold is None else float(asked.threshold)
     found = findings(joints, scores, asked.measure, float(asked.eps), threshold, asked.progress)
     tables = {name: score.table for name, score in scores.items()}
-    how = made(command, files(*data[:2], options) if paths is None else paths, tables)
+    how = made(command, files(*data[:2], options) if paths is None else paths, tables, names)
     return document(found, how, title or _title(found.names)), how
 
 

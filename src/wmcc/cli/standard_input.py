@@ -1,0 +1,155 @@
+"""Data and stored tables from standard input (``-``) and from pipes: copied to a file, since they are read repeatedly.
+
+The copy is in a folder of its own, which is there as long as the command runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import re
+import shutil
+import stat
+import sys
+import tempfile
+from typing import Any
+
+from ..errors import InputError
+from ..whole import sigterm_raises
+
+NAME = "-"
+"""What stands for standard input on the command line."""
+
+BLOCK = 1 << 20
+LOOKED_AT = 1 << 16
+"""Bytes of the beginning that tell the format."""
+
+_copies: dict[str, str] = {}
+_held = contextlib.ExitStack()
+
+
+def is_stream(name: str) -> bool:
+    """Whether a name stands for data that can be read only once: standard input, or a pipe such as ``<(…)``."""
+    try:
+        return name == NAME or stat.S_ISFIFO(os.stat(name).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def said(name: str) -> str:
+    """What to call a file in a sentence."""
+    return "standard input" if name == NAME else name
+
+
+def named(sentence: str) -> str:
+    """A sentence that speaks of the copy, with what it is a copy of."""
+    for path, name in originals().items():
+        sentence = sentence.replace(path, name)
+    return sentence
+
+
+def originals() -> dict[str, str]:
+    """What each copy is a copy of."""
+    return {path: said(name) for name, path in _copies.items()}
+
+
+def table(name: str) -> str:
+    """Return the path of a copy of a stored table."""
+    return _copied(name)
+
+
+def data(name: str, form: str | None) -> str:
+    """Return the path of a copy of data, which ends as its format asks for; without ``form`` its beginning tells."""
+    path = _copied(name)
+    if os.path.basename(path) == "input":
+        path += _ending(name, path, form)
+        os.rename(_copies[name], path)
+        _copies[name] = path
+    return path
+
+
+def _copied(name: str) -> str:
+    if name not in _copies:
+        _held.enter_context(sigterm_raises())
+        folder = os.path.join(os.path.realpath(tempfile.gettempdir()), f"wmcc-{os.urandom(8).hex()}")
+        _held.callback(shutil.rmtree, folder, ignore_errors=True)  # before it is made: a signal may come in between
+        os.mkdir(folder, 0o700)
+        path = os.path.join(folder, "input")
+        with open(path, "wb") as file, _opened(name) as source:
+            _copy(name, source, file)
+        _copies[name] = path
+    return _copies[name]
+
+
+def _opened(name: str) -> Any:
+    if name != NAME:
+        return open(name, "rb")
+    if sys.stdin is None:
+        raise InputError(
+            "standard input is closed, so nothing can be read from it.", "name a file, or use `wmcc … - <FILE`."
+        )
+    return contextlib.nullcontext(sys.stdin.buffer)
+
+
+def _copy(name: str, source: Any, file: Any) -> None:
+    while True:
+        try:
+            block = source.read(BLOCK)
+        except OSError as problem:
+            raise InputError(f"{said(name)} cannot be read: {problem.strerror}.") from None
+        if not block:
+            return
+        try:
+            file.write(block)
+            file.flush()
+        except OSError as problem:
+            text = f"{said(name)} cannot be copied to {tempfile.gettempdir()}: {problem.strerror}"
+            raise OSError(f"{text}; the variable TMPDIR chooses another folder") from None
+
+
+def remove() -> None:
+    """Remove what was copied."""
+    _copies.clear()
+    _held.close()
+
+
+def _ending(name: str, path: str, form: str | None) -> str:
+    """The end that a file of this format has."""
+    with open(path, "rb") as file:
+        zipped = file.read(2) == b"\x1f\x8b"
+    ending = f".{form or _guess(name, _beginning(path, zipped))}"
+    return f"{ending}.gz" if zipped and ending in (".csv", ".tsv", ".jsonl") else ending
+
+
+def _beginning(path: str, zipped: bool) -> bytes:
+    opened: Any = gzip.open if zipped else open
+    with opened(path, "rb") as file, contextlib.suppress(EOFError, OSError):
+        return bytes(file.read(LOOKED_AT))
+    return b""
+
+
+def _guess(name: str, start: bytes) -> str:
+    """The format of data, by its beginning: text is CSV, unless it is JSON or its first line has tabs and no comma."""
+    if start.startswith(b"PAR1"):
+        return "parquet"
+    if start.startswith(b"ARROW1"):
+        return "arrow"
+    hint = "--input-format says what it is, if it is one of these."
+    if start.startswith(b"\xff\xff\xff\xff"):
+        raise InputError(
+            f"{said(name)} is an Arrow stream; expected an Arrow file.", "write it with pyarrow.ipc.new_file."
+        )
+    if b"\0" in start:
+        raise InputError(
+            f"{said(name)} is neither text nor Parquet nor an Arrow file; it begins with {start[:8]!r}.", hint
+        )
+    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text.startswith(b"{"):
+        return "jsonl"
+    if re.match(rb"\[\s*\{", text):
+        raise InputError(
+            f"{said(name)} is a JSON array; expected JSON lines, one object on each line.", "`jq -c '.[]'` makes them."
+        )
+    first = text.partition(b"\n")[0]
+    return "tsv" if b"\t" in first and b"," not in first else "csv"
