@@ -47,7 +47,7 @@ def test_labels_survive_csv(labels):
 @given(
     label_sets,
     texts,
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts,
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | texts,
 )
 def test_labels_and_keys_survive_json(tmp_path_factory, labels, column, key):
     tables = tables_of(labels, [column], [[key]])

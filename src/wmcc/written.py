@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
+
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 
 
 def as_json(data: dict[str, Any]) -> str:
@@ -25,9 +28,21 @@ def _written(value: Any, indent: str) -> str:
     return f"{first}\n{deeper}" + f",\n{deeper}".join(items) + f"\n{indent}{last}"
 
 
-def as_csv(lines: Iterable[Sequence[Any]]) -> str:
-    """Lines of fields; the first has their names."""
-    return "".join(",".join(map(_field, line)) + "\n" for line in lines)
+def as_csv(lines: Iterable[Sequence[Any]], safe: bool = False) -> str:
+    """Lines of fields; the first has their names. With ``safe``, no text is a formula to a spreadsheet."""
+    field = (lambda value: _field(_no_formula(value))) if safe else _field
+    return "".join(",".join(map(field, line)) + "\n" for line in lines)
+
+
+def _no_formula(value: Any) -> Any:
+    """A value, with an apostrophe before text that a spreadsheet would compute; text that is a number is no danger."""
+    if (
+        not isinstance(value, str)
+        or not value.lstrip(" ").startswith(tuple("=+-@\t\r\n＝＋－＠"))
+        or _NUMBER.fullmatch(value)
+    ):
+        return value
+    return f"'{value}"
 
 
 def _field(value: Any) -> str:

@@ -36,7 +36,7 @@ def comparisons_json(compared: Compared) -> str:
     )
 
 
-def comparisons_csv(compared: Compared) -> str:
+def comparisons_csv(compared: Compared, safe: bool = False) -> str:
     """A line for each pair."""
     asked, off = compared.asked, compared.asked.off
     first = ("first", "second", "measure", "confidence_level", "margin", "first_value", "second_value", "difference")
@@ -50,7 +50,7 @@ def comparisons_csv(compared: Compared) -> str:
             known = pair["range"] or {}
             line += [off.model, off.eps[0], *(known.get(name) for name in RANGE)]
         lines.append(line)
-    return as_csv(lines)
+    return as_csv(lines, safe)
 
 
 def _pair(compared: Compared, names: Pair) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from ..written import as_csv, as_json
 from .robust import Asked
 from .robust_records import span
 from .scores import Scored, Scores
-from .stored import Tables
+from .stored import Tables, key_to_json
 
 SCHEMA = 1
 """Version of the JSON of scores. Raise it when a field changes its meaning or goes; new fields may come."""
@@ -25,7 +25,7 @@ def scores_json(scores: Scores) -> str:
     if not scores.by:
         data = {"schema": SCHEMA, **_score(scores.groups[()], scores.off)}
     else:
-        groups = [{"key": list(key), "score": _score(one, scores.off)} for key, one in scores.groups.items()]
+        groups = [{"key": key_to_json(key), "score": _score(one, scores.off)} for key, one in scores.groups.items()]
         data = {"schema": SCHEMA, "by": list(scores.by), "groups": groups}
     return as_json(data)
 
@@ -35,7 +35,7 @@ def _score(one: Scored, off: Asked | None) -> dict[str, Any]:
     return {**score_record(one.table, one.score, ranges), "notes": list(one.notes)}
 
 
-def scores_csv(scores: Scores) -> str:
+def scores_csv(scores: Scores, safe: bool = False) -> str:
     """A line for each group as a whole, and one for each of its classes."""
     names = ["scope", "class", *COUNTS, *MEASURES, *COMPANIONS, "clusters", "confidence_level"]
     names += [f"{name}_{field}" for name in MEASURES for field in ("low", "high", "se", "status")]
@@ -55,10 +55,10 @@ def scores_csv(scores: Scores) -> str:
         for c in whole["classes"]:
             record = {"scope": "class", "class": c["label"], **c}
             lines.append([*key, *(record.get(name) for name in names)])
-    return as_csv(lines)
+    return as_csv(lines, safe)
 
 
-def tables_csv(tables: Tables) -> str:
+def tables_csv(tables: Tables, safe: bool = False) -> str:
     """A line for each cell that is not empty."""
     lines: list[Sequence[Any]] = [[*tables.by, "true", "pred", "n", "w", "w2", "w_min", "w_max"]]
     for key, table in tables.groups.items():
@@ -66,4 +66,4 @@ def tables_csv(tables: Tables) -> str:
         names = ("n", "w", "w2", "w_min", "w_max")
         for row, (t, p) in enumerate(zip(cells["true"], cells["pred"], strict=True)):
             lines.append([*key, table.labels[t], table.labels[p], *(cells[name][row] for name in names)])
-    return as_csv(lines)
+    return as_csv(lines, safe)

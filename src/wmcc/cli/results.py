@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Text = Callable[[T], str]
+Csv = Callable[[T, bool], str]
 Blocks = Callable[[T], "list[Block]"]
 
 
@@ -24,11 +25,13 @@ def _format(given: o.Format | None, out: str | None, default: o.Format) -> o.For
     return given or o.ENDINGS.get(splitext(out or "")[1].lower(), default)
 
 
-def write(result: T, given: o.Format | None, out: str | None, json: Text[T], csv: Text[T], blocks: Blocks[T]) -> None:
+def write(result: T, given: o.Format | None, out: str | None, json: Text[T], csv: Csv[T], blocks: Blocks[T]) -> None:
     """Write a result for programs or for people."""
     form = _format(given, out, o.Format.table)
-    if form in (o.Format.json, o.Format.csv):
-        output.emit((json if form is o.Format.json else csv)(result), out)
+    if form is o.Format.json:
+        output.emit(json(result), out)
+    elif form in (o.Format.csv, o.Format.csv_safe):
+        output.emit(csv(result, form is o.Format.csv_safe), out)
     else:
         show(blocks(result), form, out)
 

@@ -10,6 +10,7 @@ from ..robustness.box import Condition
 from ..table import Table
 from ..written import as_csv, as_json, finite
 from .robust import Found, Ranked
+from .stored import key_to_json
 
 SCHEMA = 1
 """Version of these forms of JSON. Raise it when a field changes its meaning or goes; new fields may come."""
@@ -35,7 +36,7 @@ def _per_group(found: Found[T], name: str, written: Callable[[T | None, Table], 
 
     if not found.tables.by:
         return as_json({"schema": SCHEMA, **one(())})
-    groups = [{"key": list(key), name: one(key)} for key in found.groups]
+    groups = [{"key": key_to_json(key), name: one(key)} for key in found.groups]
     return as_json({"schema": SCHEMA, "by": list(found.tables.by), "groups": groups})
 
 
@@ -100,7 +101,7 @@ def _pair(pair: Ranking, with_radius: bool) -> dict[str, Any]:
     }
 
 
-def certificates_csv(found: Found[list[Certificate]]) -> str:
+def certificates_csv(found: Found[list[Certificate]], safe: bool = False) -> str:
     """A line for each ε, of each group."""
     lines: list[Sequence[Any]] = [[*found.tables.by, "measure", "model", "eps", "value", *ENDS]]
     for key, certificates in found.groups.items():
@@ -109,20 +110,20 @@ def certificates_csv(found: Found[list[Certificate]]) -> str:
             lines.append([*first, *[None] * (2 + len(ENDS))])
         for c in certificates or ():
             lines.append([*first, finite(c.eps), c.value, *ends(c)])
-    return as_csv(lines)
+    return as_csv(lines, safe)
 
 
-def radii_csv(found: Found[Radius]) -> str:
+def radii_csv(found: Found[Radius], safe: bool = False) -> str:
     """A line for each group."""
     lines: list[Sequence[Any]] = [[*found.tables.by, "measure", "model", "value", "statement", "safe", "broken"]]
     for key, one in found.groups.items():
         first = [*key, found.asked.measure, found.asked.model]
         values = [None] * 4 if one is None else [one.value, one.statement, finite(one.safe), finite(one.broken)]
         lines.append([*first, *values])
-    return as_csv(lines)
+    return as_csv(lines, safe)
 
 
-def rankings_csv(ranked: Ranked) -> str:
+def rankings_csv(ranked: Ranked, safe: bool = False) -> str:
     """A line for each pair."""
     names = ("first", "second", "measure", "model", "eps", "first_value", "second_value", "difference")
     lines: list[Sequence[Any]] = [[*names, *ENDS, "winner", "verdict", "safe", "broken"]]
@@ -130,7 +131,7 @@ def rankings_csv(ranked: Ranked) -> str:
         radius = [pair.radius.safe, pair.radius.broken] if ranked.with_radius else [None, None]
         asked = [*pair.names, pair.measure, pair.model, pair.eps, *pair.values, pair.difference]
         lines.append([*asked, *ends(pair), pair.winner, pair.verdict, *radius])
-    return as_csv(lines)
+    return as_csv(lines, safe)
 
 
 def ends(of: Certificate | Ranking) -> list[Any]:
