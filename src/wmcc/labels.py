@@ -26,8 +26,7 @@ def as_label(value: Any, where: str) -> Label:
     where
         What to call its place in an error message.
     """
-    if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0:
-        value = value.item()
+    value = _scalar(value)
     if isinstance(value, str):
         return str.__str__(value)  # the text itself, also of an enum's member
     if isinstance(value, bool):
@@ -38,12 +37,14 @@ def as_label(value: Any, where: str) -> Label:
         return int.__int__(value)
     if isinstance(value, bytes):
         return _decoded(value, where)
-    if value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value):
+    floats = (float, np.longdouble)  # NumPy's other floats are Python's by now
+    unequal = isinstance(value, (*floats, np.datetime64, np.timedelta64)) and value != value
+    if value is None or unequal or type(value).__name__ in ("NAType", "NaTType"):
         raise LabelError(f"{where} is missing ({value!r}); every row needs a label.", "drop or impute such rows first.")
     if isinstance(value, Decimal) and value == value.to_integral_value():  # whole numbers of warehouses
         return as_label(int(value), where)
-    if isinstance(value, float):
-        if value.is_integer() and abs(value) <= 1 << 53:  # beyond, neighbouring integers are one float
+    if isinstance(value, floats):
+        if value.is_integer() and abs(int(value)) <= 1 << 53:  # beyond, neighbouring integers are one float
             return int(value)
         if value.is_integer():
             raise LabelError(f"{where} is {value!r}, too large for a label.", "use integers.")
@@ -59,6 +60,15 @@ def as_label(value: Any, where: str) -> Label:
         if isinstance(value, np.ndarray)
         else "convert the labels with str() if they name classes.",
     )
+
+
+def _scalar(value: Any) -> Any:
+    """One of NumPy's scalars, or an array of one, as Python's own."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    if isinstance(value, np.generic) and value.dtype.kind not in "mM":  # a date in nanoseconds would be an integer
+        value = value.item()
+    return value
 
 
 def _decoded(value: bytes, where: str) -> str:

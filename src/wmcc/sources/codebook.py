@@ -35,6 +35,7 @@ class Codebook:
         self._code: dict[Label, int] = {label: i for i, label in enumerate(self.classes)}
         self._ignore = frozenset(rules.ignore)
         self._closed = rules.labels is not None
+        self._integers = False  # whether an integer was met: False and 0 are one class, and this decides its name
 
     @property
     def given_integers(self) -> list[int] | None:
@@ -46,6 +47,7 @@ class Codebook:
 
     def codes(self, labels: Sequence[Label]) -> list[int]:
         """Code of each label: its class, a new class, or a sentinel for ignored and unknown ones."""
+        self._integers |= int in map(type, labels)
         if not self._closed:
             for label in labels:
                 if label not in self._ignore:
@@ -69,6 +71,8 @@ class Codebook:
             kept = {name: k for k, name in enumerate(self.classes) if seen[k]}
             names = ordered(kept)
             order = [kept[name] for name in names]
+            if self._integers:
+                names = tuple(int(name) if isinstance(name, bool) else name for name in names)
         table: Any = codes
         if order != list(range(len(codes.labels))):
             table = table._take(order)

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arraytypes import Array
-from ..errors import InputError, InputTypeError, WeightError, WmccError
+from ..errors import InputError, InputTypeError, LabelError, WeightError, WmccError
 from ..labels import Label, as_label
+from .blocks import BLOCK
 
 LABELS = ("y_true", "y_pred", "pred_a", "pred_b")
 """What arguments that hold labels are called."""
@@ -46,9 +47,20 @@ class Column(NamedTuple):
         """``y_true[7]``, or ``y_true[0, 3]`` for an image."""
         return place(self.name, self.values, row, self.first)
 
+    def plain(self, raw: Array) -> list[Any]:
+        """Some of the values as Python's own; text with numbers that are no characters is refused with its row."""
+        if not_text(raw) is not None:
+            row = not_text(self.values) or 0
+            raise LabelError(
+                f"{self.place(row)} is not text: it holds a number above 0x10FFFF; Unicode ends there.",
+                f"the memory of an array of dtype {raw.dtype} must hold characters; look at how it was made or read.",
+            )
+        plain: list[Any] = raw.tolist()
+        return plain
+
     def labels(self, rows: slice) -> list[Label]:
         """Labels of some rows, in the order of ``values.flat``. Slow."""
-        raw = self.values.flat[rows].tolist()
+        raw = self.plain(self.values.flat[rows])
         if self.categories is not None:
             raw = [self.categories[k] for k in raw]
         return [x if type(x) in (bool, int, str) else as_label(x, self.name) for x in raw]
@@ -60,6 +72,18 @@ def place(name: str, array: Array, row: int, first: int = 0) -> str:
         return f"{name}[{row + first}]"
     index = np.unravel_index(row, array.shape)
     return f"{name}[{', '.join(str(int(i)) for i in index)}]"
+
+
+def not_text(values: Array) -> int | None:
+    """Return the first string of an array that holds a number beyond Unicode, which Python cannot make a string of."""
+    if values.dtype.kind != "U" or not values.dtype.itemsize:
+        return None
+    for start in range(0, values.size, BLOCK):
+        part = values.flat[start : start + BLOCK]
+        points = part.astype(part.dtype.newbyteorder("=")).view(np.uint32).reshape(len(part), -1)
+        if points.max() > 0x10FFFF:
+            return start + int(np.argmax(points.max(axis=1) > 0x10FFFF))
+    return None
 
 
 def label_column(data: Any, name: str, first: int = 0) -> Column:
@@ -89,7 +113,8 @@ def label_column(data: Any, name: str, first: int = 0) -> Column:
 
 def _whole(values: Array, name: str, first: int) -> Array:
     """Floats that are whole numbers, as integers; beyond 2**53 neighbouring integers are one float."""
-    values = values.astype(np.float64, copy=False)
+    if values.dtype.itemsize < 8:
+        values = values.astype(np.float64)  # not a long double, whose last digits would be lost
     with np.errstate(invalid="ignore"):
         whole = (np.abs(values) <= 2.0**53) & (np.trunc(values) == values)
     if not whole.all():
@@ -113,7 +138,11 @@ def weight_array(data: Any, name: str = "sample_weight", first: int = 0) -> Arra
     what = {"c": "complex numbers", "U": "text", "S": "text", "T": "text", "M": "dates", "m": "durations"}
     raise InputTypeError(
         f"{name} holds {what.get(kind, 'values')} ({values.dtype}); a weight must be a real number."
-        + (f" The first is {values.flat[0].item()!r}." if kind in "cUS" and values.size else ""),
+        + (
+            f" The first is {values.flat[0].item()!r}."
+            if kind in "cUS" and values.size and not_text(values[:1]) is None
+            else ""
+        ),
         "convert it, for instance with .astype(float), if that is what you mean.",
     )
 
@@ -121,8 +150,10 @@ def weight_array(data: Any, name: str = "sample_weight", first: int = 0) -> Arra
 def _real(values: Array, name: str, first: int) -> Array:
     """Floats from objects: numbers, decimals and fractions, but neither text nor None."""
     out = np.empty(values.shape)
+    no_number = (str, bytes, complex, np.complexfloating, np.datetime64, np.timedelta64, type(None))
     for row, value in enumerate(values.flat):
-        if isinstance(value, (str, bytes, complex, type(None))) or not hasattr(value, "__float__"):
+        value = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value  # else it would be converted
+        if isinstance(value, no_number) or not hasattr(value, "__float__"):
             raise InputTypeError(f"{place(name, values, row, first)} is {value!r}; a weight must be a real number.")
         try:
             out.flat[row] = float(value)

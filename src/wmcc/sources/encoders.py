@@ -8,6 +8,7 @@ coded block by block on the way, and their classes turn up as they come.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 import numpy as np
@@ -159,7 +160,6 @@ class _Growing:
     def __init__(self, column: Column, codebook: Codebook) -> None:
         self._column, self._codebook = column, codebook
         self._table: list[int] = []
-        self._row = 0
 
     def argument(self, block: Array, scale: int) -> tuple[Any, ...]:
         codes = np.array(self._table, dtype=np.uint32)
@@ -183,26 +183,37 @@ class _Keys(_Growing):
         done = self._known.encode(keys, codes, 2 * MAX_CLASSES + 1)
         found = self._known.keys()
         labels = np.frombuffer(found, self._dtype if self._dtype.itemsize else "U1")[len(self._table) :]
-        self._table += self._codebook.codes(labels.tolist())
+        self._table += self._codebook.codes(self._column.plain(labels))
         if done < len(block):  # with more labels than classes can be, one at least is unknown; the rest are as one
             codes[done:] = self._table.index(tally.UNKNOWN)
         return codes
 
 
 class _Objects(_Growing):
-    """Python objects, coded by equality in a dict."""
+    """Python objects, coded by type and equality in dicts: True, 1 and 1+0j are equal, and each is looked at."""
 
     def __init__(self, column: Column, codebook: Codebook) -> None:
         super().__init__(column, codebook)
-        self._known: dict[Any, int] = {}
+        self._known: dict[type, dict[Any, int]] = {}
+        self._row = 0
 
     def prepare(self, block: Array) -> Array:
-        block = block.astype(object, copy=False)
+        if block.dtype.kind != "O":
+            objects = np.empty(len(block), dtype=object)
+            objects[:] = self._column.plain(block)
+            block = objects
         codes = np.empty(len(block), dtype=np.int32)
         row = 0
         while (row := tally.active.find_codes(block, self._known, codes, row)) < len(block):
-            label = self._column.label(block[row], self._row + row)
-            self._known[block[row]] = len(self._table)
-            self._table += self._codebook.codes([label])
+            item = block[row]
+            label = self._column.label(item, self._row + row)
+            same = self._known.setdefault(type(label), {})
+            if label not in same:
+                same[label] = len(self._table)
+                self._table += self._codebook.codes([label])
+            codes[row] = same[label]
+            with suppress(TypeError):  # what has no hash, such as an array of one number, is looked at in each row
+                self._known.setdefault(type(item), {})[item] = same[label]
+            row += 1
         self._row += len(block)
         return codes

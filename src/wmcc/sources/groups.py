@@ -11,6 +11,7 @@ import numpy as np
 
 from ..arraytypes import Array, IntArray
 from ..errors import InputError, InputTypeError, LabelError, WeightError
+from ..labels import plain
 from .arrays import tabulate_arrays
 from .codebook import Rules
 from .columns import Column, label_column
@@ -118,7 +119,7 @@ def _distinct(by: Column) -> tuple[list[Key], IntArray]:
     raw = by.values.reshape(-1)
     if raw.dtype.kind != "O":
         known, first, codes = np.unique(raw, return_index=True, return_inverse=True)
-        return [(by.label(x, row),) for x, row in zip(known.tolist(), first.tolist(), strict=True)], codes
+        return [(by.label(x, row),) for x, row in zip(by.plain(known), first.tolist(), strict=True)], codes
     names = [x if type(x) is str else by.label(x, row) for row, x in enumerate(raw.tolist())]
     keys = dict.fromkeys(names)
     if len({isinstance(key, str) for key in keys}) > 1:
@@ -126,5 +127,7 @@ def _distinct(by: Column) -> tuple[list[Key], IntArray]:
         raise InputTypeError(
             f"by holds keys of mixed types: {number!r} is a number and {text!r} is a string.", "use one kind."
         )
+    names = list(plain(names))  # of True and 1 in one column, both are 1
+    keys = dict.fromkeys(names)
     place = {key: i for i, key in enumerate(keys)}
     return [(key,) for key in keys], np.array([place[name] for name in names], dtype=np.int64)

@@ -59,11 +59,11 @@ class Dictionary:
         return b"".join(self._codes)
 
 
-def find_codes(objects: Array, known: dict[Any, int], codes: Array, start: int) -> int:
-    """Write codes; return the first row from ``start`` on whose object is not known."""
+def find_codes(objects: Array, known: dict[type, dict[Any, int]], codes: Array, start: int) -> int:
+    """Write codes by type and value; return the first row from ``start`` on whose object is not known."""
     for row, item in enumerate(objects[start:].tolist(), start):
         try:
-            codes[row] = known[item]
+            codes[row] = known[type(item)][item]
         except Exception:  # not known, or not hashable: the caller says so better
             return row
     return len(objects)

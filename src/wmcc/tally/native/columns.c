@@ -2,13 +2,20 @@
 #include "native.h"
 #include <string.h>
 
-int wmcc_items(PyObject *object, Py_buffer *view, Py_ssize_t itemsize, int writable, const char *name)
+const char *wmcc_format(const Py_buffer *view)
+{
+    static const uint16_t one = 1;
+    const char *format = view->format ? view->format : "B";
+    int native = *format == '@' || *format == '=' || *format == (*(const char *)&one ? '<' : '>');
+    return format + native;
+}
+
+int wmcc_items(PyObject *object, Py_buffer *view, Py_ssize_t itemsize, Py_ssize_t align, int writable, const char *name)
 {
     int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
     if (PyObject_GetBuffer(object, view, flags) < 0)
         return -1;
-    uintptr_t align = itemsize == 1 || itemsize == 2 || itemsize == 4 || itemsize == 8 ? (uintptr_t)itemsize : 1;
-    if (view->itemsize != itemsize || (uintptr_t)view->buf % align != 0) {
+    if (view->itemsize != itemsize || (uintptr_t)view->buf % (uintptr_t)align != 0) {
         PyErr_Format(PyExc_TypeError, "%s: expected aligned items of %zd bytes, got %zd", name, itemsize, view->itemsize);
         PyBuffer_Release(view);
         return -1;
@@ -20,9 +27,7 @@ int wmcc_labels(PyObject *object, Py_buffer *view, wmcc_kind *kind, Py_ssize_t *
 {
     if (PyObject_GetBuffer(object, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0)
         return -1;
-    const char *format = view->format ? view->format : "B";
-    if (*format == '@' || *format == '=')
-        format++;
+    const char *format = wmcc_format(view);
     const char *is_signed = "bhilqn", *is_unsigned = "?BHILQN";
     int known = format[0] && !format[1];
     int sign = known && strchr(is_signed, format[0]) != NULL;
@@ -104,7 +109,7 @@ PyObject *wmcc_mark(PyObject *Py_UNUSED(module), PyObject *args)
     Py_ssize_t n;
     if (wmcc_labels(labels, &view, &kind, &n) < 0)
         return NULL;
-    if (wmcc_items(flags, &out, 1, 1, "flags") < 0) {
+    if (wmcc_items(flags, &out, 1, 1, 1, "flags") < 0) {
         PyBuffer_Release(&view);
         return NULL;
     }
@@ -152,7 +157,7 @@ int wmcc_column_open(PyObject *tuple, wmcc_column *column, uint32_t classes, uin
     if (table == Py_None)
         sound = column->first <= classes && length <= classes - column->first;
     else {
-        if (wmcc_items(table, &column->table_view, sizeof(uint32_t), 0, "table") < 0) {
+        if (wmcc_items(table, &column->table_view, sizeof(uint32_t), sizeof(uint32_t), 0, "table") < 0) {
             PyBuffer_Release(&column->view);
             return -1;
         }

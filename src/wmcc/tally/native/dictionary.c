@@ -1,6 +1,6 @@
 /* First-seen codes for labels that are not small integers.
    Dictionary: fixed-width keys (NumPy strings, integers of a wide range), in one growing array of keys with
-   one open-addressing index of codes into it. find_codes: Python objects, looked up in a Python dict. */
+   one open-addressing index of codes into it. find_codes: Python objects, looked up in Python dicts. */
 #include "native.h"
 #include <stdlib.h>
 #include <string.h>
@@ -89,9 +89,9 @@ static PyObject *encode(PyObject *object, PyObject *args)
     if (!PyArg_ParseTuple(args, "OOI", &keys_object, &codes_object, &limit))
         return NULL;
     Py_buffer keys, codes;
-    if (wmcc_items(keys_object, &keys, self->width, 0, "keys") < 0)
+    if (wmcc_items(keys_object, &keys, self->width, 1, 0, "keys") < 0)
         return NULL;
-    if (wmcc_items(codes_object, &codes, sizeof(int32_t), 1, "codes") < 0) {
+    if (wmcc_items(codes_object, &codes, sizeof(int32_t), sizeof(int32_t), 1, "codes") < 0) {
         PyBuffer_Release(&keys);
         return NULL;
     }
@@ -134,8 +134,9 @@ static PyObject *keys(PyObject *object, PyObject *Py_UNUSED(ignored))
     return PyBytes_FromStringAndSize((const char *)self->keys, (Py_ssize_t)self->count * self->width);
 }
 
-/* find_codes(objects, known, codes, start) -> the first row from `start` on whose object is not a key of
-   `known` (or cannot be one), or the number of rows. Codes of the rows before it are written. */
+/* find_codes(objects, known, codes, start) -> the first row from `start` on whose object is not known (or cannot
+   be), or the number of rows. Codes of the rows before it are written. `known` has a dict for each type of object:
+   True, 1 and 1+0j are equal, and only one of them may be an integer label. */
 PyObject *wmcc_find_codes(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *objects, *known, *codes_object, *result = NULL;
@@ -143,9 +144,9 @@ PyObject *wmcc_find_codes(PyObject *Py_UNUSED(module), PyObject *args)
     if (!PyArg_ParseTuple(args, "OO!On", &objects, &PyDict_Type, &known, &codes_object, &row))
         return NULL;
     Py_buffer items, codes;
-    if (wmcc_items(objects, &items, sizeof(PyObject *), 0, "objects") < 0)
+    if (wmcc_items(objects, &items, sizeof(PyObject *), sizeof(PyObject *), 0, "objects") < 0)
         return NULL;
-    if (wmcc_items(codes_object, &codes, sizeof(int32_t), 1, "codes") < 0) {
+    if (wmcc_items(codes_object, &codes, sizeof(int32_t), sizeof(int32_t), 1, "codes") < 0) {
         PyBuffer_Release(&items);
         return NULL;
     }
@@ -155,9 +156,16 @@ PyObject *wmcc_find_codes(PyObject *Py_UNUSED(module), PyObject *args)
         PyErr_SetString(PyExc_TypeError, "expected an array of objects and a code for each");
         goto done;
     }
+    PyObject *type = NULL, *same = NULL; /* of the row before, and the dict of this type; `known` keeps both */
     for (; row < n; row++) {
         PyObject *key = item[row] ? Py_NewRef(item[row]) : Py_NewRef(Py_None); /* NumPy keeps NULL for None */
-        PyObject *code = PyDict_GetItemWithError(known, key);
+        if ((PyObject *)Py_TYPE(key) != type) {
+            type = (PyObject *)Py_TYPE(key);
+            same = PyDict_GetItemWithError(known, type);
+            if (same != NULL && !PyDict_Check(same))
+                same = NULL;
+        }
+        PyObject *code = same != NULL ? PyDict_GetItemWithError(same, key) : NULL;
         Py_DECREF(key);
         if (code == NULL) {
             PyErr_Clear(); /* not hashable: the caller says so better */

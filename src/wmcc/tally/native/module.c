@@ -83,7 +83,7 @@ static PyObject *tally_add(PyObject *object, PyObject *args)
         buffer = view.buf;
         width = view.itemsize;
         const char *expected = width == 8 ? "d" : "f";
-        if ((width != 8 && width != 4) || view.format == NULL || strcmp(view.format, expected) != 0 ||
+        if ((width != 8 && width != 4) || strcmp(wmcc_format(&view), expected) != 0 ||
             (uintptr_t)buffer % (uintptr_t)width != 0 || view.len / width != rows) {
             PyErr_SetString(PyExc_TypeError, "weights: expected one aligned native float32 or float64 per row");
             goto close;
@@ -204,7 +204,7 @@ static PyMethodDef methods[] = {
     {"extent", wmcc_extent, METH_O, "extent(labels, /)\n--\n\nSmallest and largest label."},
     {"mark", wmcc_mark, METH_VARARGS, "mark(labels, low, flags, /)\n--\n\nSet flags[label - low]; return how many labels lie outside."},
     {"find_codes", wmcc_find_codes, METH_VARARGS,
-     "find_codes(objects, known, codes, start, /)\n--\n\nWrite codes; return the first row whose object is not known."},
+     "find_codes(objects, known, codes, start, /)\n--\n\nWrite codes by type and value; return the first row that is not known."},
     {NULL, NULL, 0, NULL},
 };
 

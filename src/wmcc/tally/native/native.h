@@ -51,9 +51,11 @@ typedef struct {
 } wmcc_column;
 
 /* Buffers that are contiguous, aligned and native: anything else is refused here, so that no loop has
-   to doubt its pointer. Both return -1 with an exception set. */
+   to doubt its pointer. Both return -1 with an exception set. Keys are read byte by byte and lie at any address. */
 int wmcc_labels(PyObject *object, Py_buffer *view, wmcc_kind *kind, Py_ssize_t *rows);
-int wmcc_items(PyObject *object, Py_buffer *view, Py_ssize_t itemsize, int writable, const char *name);
+int wmcc_items(PyObject *object, Py_buffer *view, Py_ssize_t itemsize, Py_ssize_t align, int writable, const char *name);
+/* The format of a buffer, without a byte order that is this machine's own: NumPy may name it ("<i") or not ("i"). */
+const char *wmcc_format(const Py_buffer *view);
 
 /* A column from (labels, low, length, first, table or None); every code is checked to be below
    `classes` times `scale`. */
