@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+import os
+import pickle
+import subprocess
+import sys
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
@@ -154,3 +160,68 @@ def test_what_is_no_part_is_not_taken_away():
         whole - wmcc.Table.from_counts([[0]], ignored=1)
     assert (whole - wmcc.Table.empty()) == whole
     assert (whole - wmcc.Table.empty(["other"])) == whole  # a class without rows takes nothing away
+
+
+# ---- forks -------------------------------------------------------------------------------------------
+
+FORKS = """
+import os, signal, sys, threading, time, warnings
+import numpy as np
+import wmcc
+
+warnings.simplefilter("ignore", DeprecationWarning)  # of forks while there are threads: they are what is tested
+rng = np.random.default_rng(0)
+y, w = rng.integers(0, 40, (2, 60)), rng.random(60)
+streams = [wmcc.Accumulator(labels=range(40), **options) for options in ({}, {"window": 3}, {"half_life": 5.0})]
+done = False
+
+def work():
+    while not done:
+        for stream in streams:
+            stream.update(*y, w)
+
+threads = [threading.Thread(target=work, daemon=True) for _ in range(4)]
+for thread in threads:
+    thread.start()
+failed = 0
+for _ in range(40):
+    time.sleep(0.003)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # what hangs is ended
+        for stream in streams:
+            before = stream.snapshot()
+            stream.update(*y, w)
+            after = stream.snapshot()
+            if before.rows % 60 or after.rows - before.rows not in ((0, 60) if stream is streams[1] else (60,)):
+                os._exit(1)
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    failed += status != 0
+    if failed > 2:  # each takes the time of an alarm
+        break
+done = True
+print(failed)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_forked_child_neither_hangs_nor_finds_half_an_update():
+    found = subprocess.run([sys.executable, "-c", FORKS], capture_output=True, text=True, timeout=300)
+    assert (found.stdout, found.stderr) == ("0\n", "")
+
+
+def test_accumulators_are_not_kept_alive():
+    stream = wmcc.Accumulator()
+    gone = weakref.ref(stream)
+    del stream
+    gc.collect()
+    assert gone() is None
+
+
+def test_copies_go_on_alone():
+    stream = wmcc.Accumulator(window=2)
+    stream.update([0, 1], [0, 1])
+    other = pickle.loads(pickle.dumps(stream))
+    other.update([0], [0])
+    assert (stream.snapshot().rows, other.snapshot().rows) == (2, 3)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import weakref
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,11 +17,27 @@ from ..table import Table
 from .options import make_rules
 
 
+class _State(NamedTuple):
+    """What an accumulator holds; replaced as a whole, so that no reader and no forked process finds half an update.
+
+    A window is a queue made of two stacks: ``new`` lists the updates since the stacks were last turned over, and
+    ``total`` is their sum; ``old[i]`` is the sum of the i + 1 youngest before that. The oldest update leaves by
+    dropping the last sum, so smallest weights and classes that are gone are gone from the snapshot too.
+    """
+
+    total: Table
+    new: Sequence[Table] = ()
+    old: Sequence[Table] = ()
+
+    def whole(self) -> Table:
+        return self.old[-1] + self.total if self.old else self.total
+
+
 class Accumulator:
     """A table of observations that come in batches, from one thread or from many.
 
     Sums are exact, so the snapshot is the table of all rows, to the last bit, whatever the batches were and
-    whichever thread brought them.
+    whichever thread brought them. A process that is forked while threads update starts with a table of whole updates.
 
     Parameters
     ----------
@@ -59,16 +78,12 @@ class Accumulator:
             raise InputTypeError(f"Accumulator has no option {min(unknown)!r}.")
         rules = make_rules(options.get("labels"), options.get("ignore"), options.get("positive"))
         self._tabulate, self._options = tabulate, {**rules._asdict(), "threads": options.get("threads")}
-        self._lock = threading.Lock()
         self._fade = None if half_life is None else 2.0 ** (-1.0 / float(half_life))
         self._window = None if window is None else int(window)
-        # A window is a queue made of two stacks: `_new` lists the updates since the stacks were last turned over
-        # and `_total` their sum; `_old[i]` is the sum of the i + 1 youngest before that. The oldest update leaves
-        # by dropping the last sum, so smallest weights and classes that are gone are gone from the snapshot too.
         nothing = Table.empty(rules.labels or ())
-        self._nothing = self._total = nothing if rules.labels is None else replace(nothing, positive=rules.positive)
-        self._new: list[Table] = []
-        self._old: list[Table] = []
+        self._nothing = nothing if rules.labels is None else replace(nothing, positive=rules.positive)
+        self._state = _State(self._nothing)
+        self._enlist()
 
     def update(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
         """Add observations; they are as for `wmcc.tabulate`. If they are refused, nothing has changed."""
@@ -82,45 +97,54 @@ class Accumulator:
 
     def snapshot(self) -> Table:
         """Return the table as it is now. Later updates do not change it."""
-        with self._lock:
-            return self._whole()
+        return self._state.whole()
 
     def _push(self, table: Table) -> None:
         with self._lock:
+            total, new, old = state = self._state
             if self._window is None:
-                old = self._total if self._fade is None else self._total._faded(self._fade)
-                self._total = old + table
-                return
-            before = self._new, self._old, self._total
-            try:
-                if len(self._new) + len(self._old) == self._window:
-                    self._drop_oldest()
-                self._total = self._total + table
-                self._new = [*self._new, table]
-                self._whole()  # refuses what does not fit
-            except BaseException:
-                self._new, self._old, self._total = before
-                raise
+                state = _State((total if self._fade is None else total._faded(self._fade)) + table)
+            else:
+                if len(new) + len(old) == self._window:
+                    total, new, old = self._without_oldest(state)
+                state = _State(total + table, [*new, table], old)
+                state.whole()  # refuses what does not fit
+            self._state = state
 
-    def _whole(self) -> Table:
-        return self._old[-1] + self._total if self._old else self._total
+    def _without_oldest(self, state: _State) -> _State:
+        total, new, old = state
+        if not old:
+            old = list(accumulate(reversed(new), initial=self._nothing))[1:]
+            total, new = self._nothing, []
+        return _State(total, new, old[:-1])
 
-    def _drop_oldest(self) -> None:
-        if not self._old:
-            sums = accumulate(reversed(self._new), initial=self._nothing)
-            self._old = list(sums)[1:]
-            self._new, self._total = [], self._nothing
-        self._old = self._old[:-1]
+    def _enlist(self) -> None:
+        """Make the lock, for those who write only: who reads takes the state as it is."""
+        self._lock = threading.Lock()
+        _all.add(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        with self._lock:
-            return {name: value for name, value in vars(self).items() if name != "_lock"}
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _lock=threading.Lock())
+        vars(self).update(state)
+        self._enlist()
 
     def __repr__(self) -> str:
         return f"Accumulator of a {self.snapshot()!r}"
+
+
+_all: weakref.WeakSet[Accumulator] = weakref.WeakSet()
+
+
+def _unlock_all() -> None:
+    """Let a child process write: the thread that held a lock when it was forked is not there to give it back."""
+    for accumulator in _all:
+        accumulator._lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlock_all)
 
 
 def _is_number(value: Any) -> bool:
