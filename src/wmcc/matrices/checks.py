@@ -13,7 +13,7 @@ from scipy.sparse.linalg import splu
 from ..arraytypes import Array, FloatArray
 from ..errors import InputError, WeightError
 from ..sources.columns import weight_array
-from ..sources.matrix import is_sparse, summed
+from ..sources.sparse import is_sparse, sound, summed
 
 EPS = float(np.finfo(np.float64).eps)
 SMALL = 500  # rows up to which a sparse matrix is checked as a dense one
@@ -85,12 +85,11 @@ def check(S: Any) -> MatrixCheck:
 
 def _square(S: Any) -> Any:
     """Return S in float64: an array, or CSR with entries for the same place summed."""
-    matrix: Any = S if is_sparse(S) else weight_array(S, "S")
+    matrix: Any = sound(S, "S") if is_sparse(S) else weight_array(S, "S")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.shape[0]:
         raise InputError(f"S has shape {matrix.shape}; expected a square matrix.")
     if is_sparse(matrix):
         matrix = summed(matrix)
-        weight_array(matrix.data, "S")  # refuses what is not real
     matrix = matrix.astype(np.float64)
     finite = np.isfinite(_stored(matrix))
     if not finite.all():

@@ -2,12 +2,11 @@
 
 Each non-zero S_ij is an observation with truth t_i, prediction c_j and weight S_ij, and goes through the same
 kernel as any other. S may be dense, SciPy's sparse in any format, or blocks of rows that an iterator makes as they
-are asked for. SciPy is not imported here: who holds a sparse matrix has loaded it.
+are asked for.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -23,14 +22,9 @@ from .blocks import BLOCK, native
 from .codebook import Codebook, Rules
 from .columns import Column, weight_array
 from .encoders import encoders
+from .sparse import is_sparse, sound, summed
 
 CHUNK = 1 << 20  # entries of S handed to the kernel at a time
-
-
-def is_sparse(data: Any) -> bool:
-    """Whether this is one of SciPy's sparse matrices or arrays."""
-    sparse = sys.modules.get("scipy.sparse")
-    return sparse is not None and bool(sparse.issparse(data))
 
 
 def no_array(weights: Any) -> bool:
@@ -140,7 +134,7 @@ def _entries(weights: Any, N: int) -> Iterator[Entries]:
                 if N in weights.shape and np.prod(weights.shape) == N
                 else "S[i, j] is the weight of the i-th true label with the j-th predicted one.",
             )
-        yield from _nonzeros(weights)
+        yield from _nonzeros(sound(weights, "sample_weight") if is_sparse(weights) else weights)
         return
     first = 0
     for number, raw in enumerate(weights):
@@ -167,7 +161,7 @@ def _block(raw: Any, name: str, N: int) -> Any:
             f"{name} is {raw!r}; an iterator of weights must give blocks of rows of an N x N matrix.",
             "for one weight per observation wrap it in list(...).",
         )
-    block = raw if is_sparse(raw) else weight_array(raw, name)
+    block = sound(raw, name) if is_sparse(raw) else weight_array(raw, name)
     if block.shape == (N,):  # a single row
         block = block.reshape((1, N))
     if block.ndim != 2 or block.shape[1] != N:
@@ -186,15 +180,6 @@ def _nonzeros(block: Any) -> Iterator[Entries]:
             yield Entries(j, i, w)
         return
     yield from _of_sparse(summed(block)) if sparse else _of_dense(block)
-
-
-def summed(matrix: Any) -> Any:
-    """CSR form of a sparse matrix, with entries for the same place summed; the matrix itself is left as it is."""
-    if matrix.format == "csr" and matrix.has_canonical_format:
-        return matrix
-    csr = matrix.astype(np.float64, copy=True).tocsr()  # in its own type a sum may wrap
-    csr.sum_duplicates()
-    return csr
 
 
 def _of_sparse(csr: Any) -> Iterator[Entries]:

@@ -1,0 +1,99 @@
+"""Sparse weight matrices whose parts do not fit together: a sentence, and no memory that is not theirs."""
+
+import copy
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_matrix import FORMATS, pairs
+
+import wmcc
+from wmcc import matrices
+
+
+def fits(S):
+    """Whether SciPy itself finds nothing wrong; it does not look at all of a matrix that ends where it begins."""
+    if S.format != "coo" and (np.diff(S.indptr) < 0).any():
+        return False
+    S = copy.deepcopy(S)
+    try:
+        S._check() if S.format == "coo" else S.check_format(full_check=True)
+    except ValueError:
+        return False
+    return True
+
+
+@given(data=pairs(weight=st.floats(1, 10), most=4), draw=st.data())
+@settings(max_examples=300)
+def test_a_damaged_matrix_gets_a_sentence_or_is_still_one(data, draw):
+    t, c, S = data
+    damaged = sp.coo_array(S).asformat(draw.draw(st.sampled_from(FORMATS[:4])))
+    parts = {name: getattr(damaged, name) for name in ("indices", "indptr", "data") if hasattr(damaged, name)}
+    if damaged.format == "coo":
+        parts |= {"row": damaged.row, "col": damaged.col}
+    name = draw.draw(st.sampled_from(sorted(parts)))
+    part = parts[name].copy()
+    if len(part) and name != "data" and draw.draw(st.booleans()):
+        part[draw.draw(st.integers(0, len(part) - 1))] = draw.draw(st.integers(-2, 20))
+    else:
+        part = np.concatenate([part, part[:1]]) if draw.draw(st.booleans()) else part[:-1]
+    vars(damaged)["coords" if name in ("row", "col") else name] = (
+        (part, damaged.col) if name == "row" else (damaged.row, part) if name == "col" else part
+    )
+    if not fits(damaged):
+        for S in (damaged, iter([damaged])):
+            with pytest.raises(
+                wmcc.InputError, match=r"sample_weight is a sparse matrix \(\w+\) whose parts do not fit"
+            ):
+                wmcc.tabulate(t, c, S)
+        with pytest.raises(wmcc.InputError, match="S is a sparse matrix"):
+            matrices.check(damaged)
+    else:
+        before = copy.deepcopy(damaged)
+        assert wmcc.tabulate(t, c, damaged) == wmcc.tabulate(t, c, copy.deepcopy(damaged).toarray())
+        for name in parts:
+            assert np.array_equal(getattr(before, name), getattr(damaged, name))  # left as it was
+
+
+def broken(form, name, value):
+    S = sp.coo_array(np.array([[1.0, 2, 0], [0, 1, 0], [0, 3, 1]])).asformat(form)
+    setattr(S, name, value(getattr(S, name)))
+    return S
+
+
+def without_last(lists):
+    lists[0] = lists[0][:-1]
+    return lists
+
+
+DAMAGED = {
+    "index too large": (broken("csr", "indices", lambda x: x + 2), r"\(csr\) .*: indices\[1\] is 3; expected 0 to 2\."),
+    "negative index": (broken("csc", "indices", lambda x: x - 1), r"\(csc\) .*: indices\[0\] is -1; expected 0 to 2\."),
+    "falling": (broken("csr", "indptr", lambda x: x[::-1] - 5), r"indptr\[1\] is -2, less than indptr\[0\], 0"),
+    "start": (broken("bsr", "indptr", lambda x: x + 1), r"\(bsr\) .*: indptr\[0\] is 1 instead of 0"),
+    "end": (broken("csr", "indptr", lambda x: x * 9), "indptr ends at 45, and there are 5 indices and 5 values"),
+    "short": (broken("bsr", "indptr", lambda x: x[:-1]), "indptr has 3 entries instead of 4"),
+    "no integers": (broken("csr", "indices", lambda x: x * 1.0), "indices has dtype <f8; expected integers"),
+    "another byte order": (broken("csr", "indices", lambda x: x.astype(">i4")), "dtype >i4; expected integers of this"),
+    "coordinates": (broken("coo", "coords", lambda x: (x[0] + 1, x[1])), r"coords\[0\]\[3\] is 3; expected 0 to 2"),
+    "dict": (broken("dok", "_dict", lambda x: {(9, 0): 1.0}), r"\(dok\) .*: .*9"),
+    "lists": (broken("lil", "rows", without_last), r"rows\[0\] has 1 entries, and data\[0\] has 2"),
+    "diagonals": (broken("dia", "offsets", lambda x: x[:1]), "there are 1 offsets and 3 diagonals"),
+}
+
+
+@pytest.mark.parametrize(("S", "message"), DAMAGED.values(), ids=list(DAMAGED))
+def test_damage_is_named(S, message):
+    with pytest.raises(wmcc.InputError, match=message):
+        wmcc.tabulate([0, 1, 1], [0, 1, 0], S)
+
+
+def test_sparse_weights_that_are_not_real():
+    for form in FORMATS:
+        S = sp.coo_array(np.eye(3) * (1 + 2j)).asformat(form)
+        with pytest.raises(wmcc.InputTypeError, match="sample_weight holds complex numbers"):
+            wmcc.tabulate([0, 1, 1], [0, 1, 0], S)
+        with pytest.raises(wmcc.InputTypeError, match="S holds complex numbers"):
+            matrices.check(S)
