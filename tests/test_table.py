@@ -139,7 +139,7 @@ def test_equality_sees_everything():
     for name, factor in (("w_min", 0.5), ("w_max", 2)):
         cells = {**other["cells"], name: [x * factor for x in other["cells"][name]]}
         assert Table.from_dict({**other, "cells": cells}) != table
-    two, three = (Table.from_cells([0], [[n]], [[6.0]], [[20.0]], [[1.0]], [[4.0]]) for n in (2, 3))
+    two, three = (Table.from_cells([0], [[n]], [[6.0]], [[18.0]], [[1.0]], [[4.0]]) for n in (2, 3))
     assert two != three
 
 

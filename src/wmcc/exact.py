@@ -20,6 +20,7 @@ RADIX_BITS = 32
 _MASK = (1 << RADIX_BITS) - 1
 _LOWEST = -2200  # below the square of the smallest float64
 FEW = 32  # numbers that Python's own integers turn into floats faster than arrays do
+BLOCK = 1 << 16  # numbers that arrays turn into floats at a time
 
 
 class Exact:
@@ -174,36 +175,50 @@ class Exact:
             text.append(f"{m >> zeros:#x}p{self.exponent + zeros if m else 0}")
         return text
 
-    def floats(self) -> FloatArray:
-        """The float64 nearest to each number, ties to even; infinity past the largest."""
-        D, shape = len(self.digits), self.shape
-        if D == 0:
-            return np.zeros(shape)
+    def floats(self, power: Any = 0) -> FloatArray:
+        """The float64 nearest to each number times 2**power, ties to even; infinity past the largest.
+
+        The power is an integer, or an array of one for each number.
+        """
+        if len(self.digits) == 0:
+            return np.zeros(self.shape)
         vectors = self._vectors()
-        if vectors.shape[1] <= FEW:
-            return np.reshape([_float(x, self.exponent) for x in integers(vectors)], shape)
-        digits = np.zeros((D + 3, vectors.shape[1]), dtype=np.uint64)
-        digits[3:] = vectors
-        occupied = digits != 0
-        top = D + 2 - np.argmax(occupied[::-1], axis=0)
-        top[~occupied.any(axis=0)] = 3
-        column = np.arange(digits.shape[1])
-        first, second, third = (digits[top - i, column] for i in range(3))
-        rest = np.logical_or.accumulate(occupied, axis=0)[top - 3, column]
-        # 64 leading bits, the last of them "sticky": set if anything below it is. The conversion to 53
-        # bits then rounds as the whole number would.
-        shift = (RADIX_BITS - np.frexp(first.astype(np.float64))[1]).astype(np.uint64)
-        shift[first == 0] = 0
-        spare = np.uint64(RADIX_BITS) - shift
-        leading = ((first << np.uint64(RADIX_BITS) | second) << shift) | (third >> spare)
-        sticky = rest | ((third & ((np.uint64(1) << spare) - np.uint64(1))) != 0)
-        lowest = self.exponent + RADIX_BITS * (top - 4) - shift.astype(np.int64)
-        with np.errstate(over="ignore", under="ignore"):
-            out = np.ldexp((leading | sticky).astype(np.float64), lowest)
-        # Below the normal range ldexp rounds a second time; division of integers does not.
-        for i in np.flatnonzero((lowest + 63 < -1022) & (first != 0)):
-            out[i] = _float(integers(vectors[:, i]), self.exponent)
-        return np.reshape(out, shape)
+        exponents: Any = np.broadcast_to(self.exponent + power, self.shape).reshape(-1)
+        out = np.empty(len(exponents))
+        if len(out) <= FEW:
+            out[:] = [_float(x, exponent) for x, exponent in zip(integers(vectors), exponents.tolist(), strict=True)]
+            return out.reshape(self.shape)
+        for start in range(0, len(out), BLOCK):  # what is needed on the way is as large as the digits
+            part = slice(start, start + BLOCK)
+            out[part] = _floats(vectors[:, part], exponents[part])
+        return out.reshape(self.shape)
+
+
+def _floats(vectors: IntArray, exponents: IntArray) -> FloatArray:
+    """The float64 nearest to each of some numbers, whose lowest digits have these exponents."""
+    D = len(vectors)
+    digits = np.zeros((D + 3, vectors.shape[1]), dtype=np.uint64)
+    digits[3:] = vectors
+    occupied = digits != 0
+    top = D + 2 - np.argmax(occupied[::-1], axis=0)
+    top[~occupied.any(axis=0)] = 3
+    column = np.arange(digits.shape[1])
+    first, second, third = (digits[top - i, column] for i in range(3))
+    rest = np.logical_or.accumulate(occupied, axis=0)[top - 3, column]
+    # 64 leading bits, the last of them "sticky": set if anything below it is. The conversion to 53
+    # bits then rounds as the whole number would.
+    shift = (RADIX_BITS - np.frexp(first.astype(np.float64))[1]).astype(np.uint64)
+    shift[first == 0] = 0
+    spare = np.uint64(RADIX_BITS) - shift
+    leading = ((first << np.uint64(RADIX_BITS) | second) << shift) | (third >> spare)
+    sticky = rest | ((third & ((np.uint64(1) << spare) - np.uint64(1))) != 0)
+    lowest = exponents + RADIX_BITS * (top - 4) - shift.astype(np.int64)
+    with np.errstate(over="ignore", under="ignore"):
+        out: FloatArray = np.ldexp((leading | sticky).astype(np.float64), lowest)
+    # Below the normal range ldexp rounds a second time; division of integers does not.
+    for i in np.flatnonzero((lowest + 63 < -1022) & (first != 0)):
+        out[i] = _float(integers(vectors[:, i]), int(exponents[i]))
+    return out
 
 
 def _float(x: int, exponent: int) -> float:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from . import labels as _labels
-from .arraytypes import FloatArray, IntArray
-from .errors import InputError, SchemaError
+from . import possible
+from .errors import SchemaError
 from .exact import Exact
 
 SCHEMA = 1
@@ -24,8 +24,7 @@ def pack(table: dict[str, Any]) -> dict[str, Any]:
     cells: dict[str, list[Any]] = {"true": i.tolist(), "pred": j.tolist(), "n": table["n"][i, j].tolist()}
     for name in ("w", "w2"):
         cells[name] = _finite(table[f"{name}_exact"].floats()[i, j])
-        numbers = table[f"{name}_exact"].hex()
-        cells[f"{name}_exact"] = [numbers[k] for k in (i * len(table["labels"]) + j).tolist()]
+        cells[f"{name}_exact"] = table[f"{name}_exact"].take((i, j)).hex()
     for name in ("w_min", "w_max"):
         cells[name] = table[name][i, j].tolist()
     return {
@@ -40,24 +39,6 @@ def pack(table: dict[str, Any]) -> dict[str, Any]:
 def _finite(values: Any) -> list[float | None]:
     """JSON has no infinity: a rounded sum that overflows is written as null, the exact one as it is."""
     return [x if np.isfinite(x) else None for x in values.tolist()]
-
-
-def check_cells(n: IntArray, w: FloatArray, w2: FloatArray, low: FloatArray, high: FloatArray) -> None:
-    """Refuse sums that no rows can have. ``w`` and ``w2`` may be rounded, and infinite where they overflow."""
-    used = n > 0
-    for name, array in (("w", w), ("w2", w2)):
-        if not (array >= 0).all() or array[~used].any():
-            raise InputError(f"{name} must hold numbers of at least 0, and 0 where n is 0.")
-    if not ((low[used] >= 0) & (low[used] <= high[used]) & (high[used] < np.inf)).all():
-        raise InputError("w_min and w_max must be finite, of at least 0, and in this order.")
-    rows, least, most = n[used].astype(np.float64), low[used], high[used]
-    near, tiny = 1e-6, rows * 1e-323  # sums that other engines made are rounded, and squares may be subnormal
-    with np.errstate(over="ignore", under="ignore"):
-        fits = (w[used] >= rows * least * (1 - near)) & (w[used] <= rows * most * (1 + near))
-        fits &= w2[used] >= rows * least**2 * (1 - near) - tiny
-        fits &= w2[used] <= rows * most**2 * (1 + near) + tiny
-    if not fits.all():
-        raise InputError("the sums of a cell do not fit its n, w_min and w_max.")
 
 
 def parse(text: str | bytes) -> dict[str, Any]:
@@ -106,7 +87,7 @@ def _unpack_1(data: dict[str, Any]) -> dict[str, Any]:
         digits = np.zeros((len(vector.digits), K, K), dtype=np.int64)
         digits[:, i, j] = vector.digits
         sums[f"{name}_exact"] = Exact(digits, vector.exponent)
-    check_cells(n, sums["w_exact"].floats(), sums["w2_exact"].floats(), low, high)
+    possible.check_cells(n, sums["w_exact"], sums["w2_exact"], low, high, possible.by_labels(names))
     positive = None if data["positive"] is None else _labels.as_label(data["positive"], "positive")
     if data["ignored"] < 0 or (positive is not None and (positive not in names or K > 2)):
         raise ValueError("'ignored' is negative or 'positive' is not a class of two")

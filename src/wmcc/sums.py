@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from . import labels as _labels
-from . import storage
+from . import possible
 from .arraytypes import FloatArray, IndexArray, IntArray
 from .errors import InputError
 from .exact import Exact
@@ -37,13 +37,22 @@ class Sums(NamedTuple):
         return cls(n, exact, exact, one, one.copy())
 
     @classmethod
-    def from_floats(cls, n: IntArray, w: FloatArray, w2: FloatArray, w_min: FloatArray, w_max: FloatArray) -> Sums:
-        """Of sums that something else computed, and rounded; those that no rows can have are refused."""
+    def from_floats(
+        cls,
+        n: IntArray,
+        w: FloatArray,
+        w2: FloatArray,
+        w_min: FloatArray,
+        w_max: FloatArray,
+        *,
+        name: possible.Names = possible.by_number,
+    ) -> Sums:
+        """Of sums that something else computed, and rounded; those that no rows can have are refused, by name."""
         low, high = (np.where(n > 0, x, np.nan) for x in (w_min, w_max))
-        storage.check_cells(n, w, w2, low, high)
-        if not (np.isfinite(w).all() and np.isfinite(w2).all()) or ((w2 == 0) & (high > 0)).any():
-            raise InputError("w or w2 is beyond the range of float64.", "scale the weights.")
-        return cls(n, Exact.from_floats(w), Exact.from_floats(w2), low, high)
+        possible.check_floats(n, w, w2, high, name)
+        sums = cls(n, Exact.from_floats(w), Exact.from_floats(w2), low, high)
+        possible.check_cells(*sums, name)
+        return sums
 
     def __add__(self, other: Sums) -> Sums:  # type: ignore[override]
         if int(self.n.sum()) + int(other.n.sum()) >= MOST_ROWS:

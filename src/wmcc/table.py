@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import labels as _labels
-from . import storage
+from . import possible, storage
 from .arraytypes import Array, ArrayLike, FloatArray, IntArray
 from .errors import InputError
 from .exact import Exact, integers
@@ -141,7 +141,7 @@ class Table(Summed):
         for name, array in (("n", counts), *floats.items()):
             if array.shape != (len(names), len(names)):
                 raise InputError(f"{name} has shape {array.shape}; {len(names)} labels need {(len(names),) * 2}.")
-        return cls(names, *Sums.from_floats(counts, **floats), ignored, positive)
+        return cls(names, *Sums.from_floats(counts, **floats, name=possible.by_labels(names)), ignored, positive)
 
     # ---- reading ------------------------------------------------------------------------------------
 
@@ -240,9 +240,9 @@ class Table(Summed):
             if (part.w_min < self.w_min).any() or (part.w_max > self.w_max).any():
                 raise ValueError("it has smaller or larger weights")
             low, high = (np.where(n > 1, x, np.where(n == 1, w.floats(), np.nan)) for x in (self.w_min, self.w_max))
-            storage.check_cells(n, w.floats(), w2.floats(), low, high)
+            possible.check_cells(n, w, w2, low, high, possible.by_labels(self.labels))
         except ValueError as problem:
-            reason = str(problem).rstrip(".")
+            reason = str(problem).partition("\n")[0].rstrip(".")
             raise InputError(f"the table taken away is no part of this one: {reason}.") from None
         return Table(self.labels, n, w, w2, low, high, ignored, self.positive)
 
