@@ -15,10 +15,14 @@ from typing import Any
 import numpy as np
 
 from .arraytypes import FloatArray, IntArray
+from .errors import TooManyClassesError
 
 RADIX_BITS = 32
 _MASK = (1 << RADIX_BITS) - 1
 _LOWEST = -2200  # below the square of the smallest float64
+MOST_DIGITS = 136 << 20
+"""Digits that an array of sums may have: 1.1 GB. So 2**20 cells (1,024 classes) hold sums of any squares, and 2**22
+those of weights over 140 orders of magnitude. The compiled kernel has the same bound (``WMCC_MOST_DIGITS``)."""
 FEW = 32  # numbers that Python's own integers turn into floats faster than arrays do
 BLOCK = 1 << 16  # numbers that arrays turn into floats at a time
 
@@ -49,8 +53,16 @@ class Exact:
     __slots__ = ("digits", "exponent")
 
     def __init__(self, digits: IntArray, exponent: int) -> None:
+        self.digits, self.exponent = _canonical(np.array(digits), exponent)
+        self.digits.flags.writeable = False
+
+    @classmethod
+    def _own(cls, digits: IntArray, exponent: int) -> Exact:
+        """As the constructor does, of digits that nobody else needs: they may be large."""
+        self = cls.__new__(cls)
         self.digits, self.exponent = _canonical(digits, exponent)
         self.digits.flags.writeable = False
+        return self
 
     @classmethod
     def trusted(cls, digits: IntArray, exponent: int) -> Exact:
@@ -69,10 +81,10 @@ class Exact:
         """Exact form of finite, non-negative floats."""
         x = np.asarray(x, dtype=np.float64)
         plane, parts, exponent = split(x.reshape(-1))
-        digits = np.zeros((int(plane.max(initial=0)) + len(parts), x.size), dtype=np.int64)
+        digits = no_digits(int(plane.max(initial=0)) + len(parts), (x.size,))
         for d, part in enumerate(parts):
             digits[plane + d, np.arange(x.size)] += part
-        return cls(digits.reshape(len(digits), *x.shape), exponent)
+        return cls._own(digits.reshape(len(digits), *x.shape), exponent)
 
     @classmethod
     def from_hex(cls, numbers: Sequence[str]) -> Exact:
@@ -100,23 +112,24 @@ class Exact:
     def __add__(self, other: Exact) -> Exact:
         if not len(self.digits):
             return other
-        return self._plus(other, other.digits)
+        return self._plus(other, np.add)
 
     def __sub__(self, other: Exact) -> Exact:
         """Exact difference; ValueError where it would be negative."""
-        return self._plus(other, -other.digits)
+        return self._plus(other, np.subtract)
 
-    def _plus(self, other: Exact, b: IntArray) -> Exact:
-        """Sum with digits ``b``, laid out as those of ``other``."""
+    def _plus(self, other: Exact, operation: Any) -> Exact:
+        """Sum or difference."""
+        a, b = self.digits, other.digits
         if not len(b):
             return self
-        low = min(self.exponent, other.exponent) if len(self.digits) else other.exponent
+        low = min(self.exponent, other.exponent) if len(a) else other.exponent
         skip_a, skip_b = (self.exponent - low) // RADIX_BITS, (other.exponent - low) // RADIX_BITS
-        a = self.digits
-        digits = np.zeros((max(skip_a + len(a), skip_b + len(b)), *self.shape), dtype=np.int64)
-        digits[skip_a : skip_a + len(a)] += a
-        digits[skip_b : skip_b + len(b)] += b
-        return Exact(digits, low)
+        digits = no_digits(max(skip_a + len(a), skip_b + len(b)), self.shape)
+        digits[skip_a : skip_a + len(a)] = a
+        part = digits[skip_b : skip_b + len(b)]
+        operation(part, b, out=part)
+        return Exact._own(digits, low)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Exact):
@@ -133,10 +146,10 @@ class Exact:
 
     def scatter(self, shape: tuple[int, ...], at: Any) -> Exact:
         """Return an array of zeros to which these numbers were added at ``at``; several may come to one place."""
-        digits = np.zeros((len(self.digits), *shape), dtype=np.int64)
+        digits = no_digits(len(self.digits), shape)
         for plane, own in zip(digits, self.digits, strict=True):
             np.add.at(plane, at, own)
-        return Exact(digits, self.exponent)
+        return Exact._own(digits, self.exponent)
 
     def take(self, at: Any) -> Exact:
         """Return some of the numbers, by any index of NumPy."""
@@ -145,7 +158,7 @@ class Exact:
     def sum(self, axis: int | None = None) -> Exact:
         """Exact sum over one axis of the array, or all of it."""
         axes = tuple(range(1, self.digits.ndim)) if axis is None else axis + 1
-        return Exact(self.digits.sum(axis=axes), self.exponent)
+        return Exact._own(self.digits.sum(axis=axes), self.exponent)
 
     def faded(self, factor: float) -> Exact:
         """Return the numbers times a factor, rounded to 53 bits or more: exact products would grow for ever."""
@@ -271,22 +284,43 @@ def split(x: FloatArray, square: bool = False) -> tuple[IntArray, tuple[IntArray
     return plane, (bottom & _MASK, (bottom >> RADIX_BITS) + (head & _MASK), head >> RADIX_BITS), exponent
 
 
+def no_digits(planes: int, shape: tuple[int, ...]) -> IntArray:
+    """Planes of zeros; more than there may be are refused before they take memory."""
+    check_digits(planes, math.prod(shape))
+    return np.zeros((planes, *shape), dtype=np.int64)
+
+
+def check_digits(planes: int, cells: int) -> None:
+    """Refuse sums that would take too much memory."""
+    if planes * cells > MOST_DIGITS:
+        raise TooManyClassesError(
+            f"the weights differ so much in size that exact sums of {cells:,} cells would take "
+            f"{planes * cells * 8 / 1e9:.1f} GB or more; wmcc keeps up to {MOST_DIGITS * 8 / 1e9:.1f} GB.",
+            "group rare classes, or set weights that are negligible beside the largest to 0; with up to 1,024 classes "
+            "(or 1,048,576 cells of a joint table) weights may be of any size.",
+        )
+
+
 def _canonical(digits: IntArray, exponent: int) -> tuple[IntArray, int]:
-    """Digits carried into [0, 2**32) and empty planes at both ends dropped."""
-    planes = [plane.copy() for plane in (*digits, *np.zeros((2, *digits.shape[1:]), dtype=np.int64))]
-    for d in range(len(planes) - 1):  # the two planes on top take what an int64 can carry
-        carry = planes[d] >> RADIX_BITS
-        planes[d] &= _MASK
-        planes[d + 1] += carry
-    while planes and not planes[-1].any():
-        planes.pop()
-    if planes and planes[-1].min() < 0:
+    """Digits carried into [0, 2**32), in place, and empty planes at both ends dropped."""
+    for d in range(len(digits) - 1):
+        carry = digits[d] >> RADIX_BITS
+        digits[d] &= _MASK
+        digits[d + 1] += carry
+    if len(digits) and digits[-1].min(initial=0) < 0:
         raise ValueError("exact sums must not be negative")
-    first = next((i for i, plane in enumerate(planes) if plane.any()), 0)
-    planes = planes[first:]
-    shape = digits.shape[1:]
-    stacked = np.stack(planes) if planes else np.zeros((0, *shape), dtype=np.int64)
-    return stacked, exponent + RADIX_BITS * first if planes else 0
+    if len(digits) and digits[-1].max(initial=0) > _MASK:
+        carry = np.asarray(digits[-1] >> RADIX_BITS)
+        digits[-1] &= _MASK
+        digits = np.concatenate([digits, carry[np.newaxis]])
+    first, last = 0, len(digits)
+    while last and not digits[last - 1].any():
+        last -= 1
+    while first < last and not digits[first].any():
+        first += 1
+    if last - first < len(digits):
+        digits = digits[first:last].copy()
+    return digits, exponent + RADIX_BITS * first if last else 0
 
 
 def _parse(text: str) -> tuple[int, int]:

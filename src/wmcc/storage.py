@@ -84,9 +84,7 @@ def _unpack_1(data: dict[str, Any]) -> dict[str, Any]:
         vector = Exact.from_hex(cells[f"{name}_exact"])
         if _finite(vector.floats()) != cells[name]:
             raise ValueError(f"'{name}' and '{name}_exact' disagree; the file was edited")
-        digits = np.zeros((len(vector.digits), K, K), dtype=np.int64)
-        digits[:, i, j] = vector.digits
-        sums[f"{name}_exact"] = Exact(digits, vector.exponent)
+        sums[f"{name}_exact"] = vector.scatter((K, K), (i, j))
     possible.check_cells(n, sums["w_exact"], sums["w2_exact"], low, high, possible.by_labels(names))
     positive = None if data["positive"] is None else _labels.as_label(data["positive"], "positive")
     if data["ignored"] < 0 or (positive is not None and (positive not in names or K > 2)):

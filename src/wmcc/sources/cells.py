@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import tally
 from ..arraytypes import Array, IntArray
-from ..exact import Exact
+from ..exact import Exact, check_digits
 from ..joint import JointTable
 from ..labels import MAX_CLASSES
 from ..sums import Sums
@@ -20,8 +21,9 @@ from .blocks import BLOCK
 from .encoders import Encoder
 from .problems import MOST_CELLS, too_many_cells
 
-FEW_CELLS, MANY_CELLS = 1 << 12, 1 << 21
-"""Joint tables of few cells have a place for each, and those of many have not; between, it depends on the rows."""
+FEW_CELLS, MANY_CELLS = 1 << 12, 1 << 20
+"""Joint tables of few cells have a place for each, and those of many have not; between, it depends on the rows. With
+2**20 cells there is memory for weights of any size, whether they occur or not (`wmcc.exact.MOST_DIGITS`)."""
 
 CODES = tuple(range(MAX_CLASSES))
 _KEYS = (MAX_CLASSES,) * 3  # a cell as one integer, whatever the number of classes is or will be
@@ -55,7 +57,8 @@ class Whole:
     def add(self, coders: Sequence[Encoder], blocks: list[Array], weights: Array | None) -> None:
         """Add rows: their labels as the encoders prepared them."""
         scales = (self.classes**k for k in reversed(range(self._axes)))
-        self._tally.add(*(e.argument(x, k) for e, x, k in zip(coders, blocks, scales, strict=True)), weights)
+        with _bounded(self.classes**self._axes):
+            self._tally.add(*(e.argument(x, k) for e, x, k in zip(coders, blocks, scales, strict=True)), weights)
 
     def parts(self) -> list[Part]:
         """Return what was found."""
@@ -89,7 +92,8 @@ class Occupied:
             if len(self._keys) > self._room:
                 self._done.append(self._part())
                 self._begin(max(2 * self._room, len(self._keys)))
-            self._tally.add(column, None if weights is None else weights[rows])
+            with _bounded(self._room):
+                self._tally.add(column, None if weights is None else weights[rows])
 
     def _column(self, labels: list[IntArray]) -> tuple[Any, ...]:
         """What the kernel takes for a column, made of the codes of three labels: codes of cells as they turn up."""
@@ -116,9 +120,20 @@ class Occupied:
         return [*self._done, self._part()]
 
 
+@contextmanager
+def _bounded(cells: int) -> Iterator[None]:
+    """Say what it means that sums have too many planes of digits, which the compiled kernel counts."""
+    try:
+        yield
+    except OverflowError as problem:
+        check_digits(problem.args[0], cells)
+        raise
+
+
 def _read(kernel_tally: Any, shape: tuple[int, ...], weighted: bool) -> tuple[Sums, int, int, int]:
     """Sums of the cells of a kernel's tally, and the numbers of ignored and unknown rows and of bad weights."""
-    n, least, most, w, w2, *counts = kernel_tally.result()
+    with _bounded(math.prod(shape)):
+        n, least, most, w, w2, *counts = kernel_tally.result()
     n = np.frombuffer(n, np.int64).reshape(shape)
     if not weighted:
         return Sums.from_counts(n), *counts

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..arraytypes import Array, IntArray
-from ..exact import RADIX_BITS, Exact, split
+from ..exact import RADIX_BITS, Exact, no_digits, split
 
 Column = tuple[Array, int, int, int, Array | None]
 
@@ -110,10 +110,15 @@ class Tally:
         for k, square in enumerate((False, True)):
             plane, parts, exponent = split(w, square)
             count = int(plane.max(initial=0)) + len(parts)
-            total = np.zeros((count, cells), dtype=np.int64)
+            total = no_digits(count, (cells,))
             for d, part in enumerate(parts):
-                index = (plane + d) * cells + cell
-                total += np.bincount(index, part, count * cells).astype(np.int64).reshape(count, cells)
+                if (
+                    total.size > 64 * _BLOCK
+                ):  # mostly empty, and large: arrays of its size would take longer, and memory
+                    np.add.at(total, (plane + d, cell), part)
+                else:
+                    index = (plane + d) * cells + cell
+                    total += np.bincount(index, part, count * cells).astype(np.int64).reshape(count, cells)
             self._sums[k] = self._sums[k] + Exact(total, exponent)
 
     def result(self) -> tuple[bytes, bytes, bytes, tuple[int, bytes], tuple[int, bytes], int, int, int]:

@@ -101,7 +101,7 @@ static PyObject *tally_add(PyObject *object, PyObject *args)
     wmcc_sums_add(&self->sums, columns, buffer, width, rows);
     Py_END_ALLOW_THREADS
     self->busy = 0;
-    result = self->sums.out_of_memory ? PyErr_NoMemory() : Py_NewRef(Py_None);
+    result = wmcc_sums_failed(&self->sums) ? NULL : Py_NewRef(Py_None);
 close:
     if (has_view)
         PyBuffer_Release(&view);
@@ -121,6 +121,8 @@ static PyObject *digits(const wmcc_sums *sums, int64_t *const *planes, int count
                 high = d;
                 break;
             }
+    if (wmcc_sums_too_many(sums, high - low + 1))
+        return NULL;
     Py_ssize_t size = sums->cells * (Py_ssize_t)sizeof(int64_t);
     PyObject *bytes = PyBytes_FromStringAndSize(NULL, high < low ? 0 : (high - low + 1) * size);
     if (bytes == NULL)
@@ -144,8 +146,8 @@ static PyObject *tally_result(PyObject *object, PyObject *Py_UNUSED(ignored))
         return NULL;
     }
     wmcc_sums_settle(sums);
-    if (sums->out_of_memory)
-        return PyErr_NoMemory();
+    if (wmcc_sums_failed(sums))
+        return NULL;
     Py_ssize_t size = sums->cells * (Py_ssize_t)sizeof(int64_t);
     PyObject *n = PyBytes_FromStringAndSize(NULL, size), *low = PyBytes_FromStringAndSize(NULL, size),
              *high = PyBytes_FromStringAndSize(NULL, size), *w = NULL, *q = NULL;

@@ -71,6 +71,9 @@ PyObject *wmcc_mark(PyObject *module, PyObject *args);
 enum { WMCC_W_DIGITS = 71, WMCC_Q_DIGITS = 136 };
 /* Exponent of digit 0: multiples of 32 below the last of the 53 bits of every double and every square of one. */
 enum { WMCC_W_BASE = -1152, WMCC_Q_BASE = -2208 };
+/* Digits of all cells, of the weights or of the squares: as in exact.py, which has the reason. While rows come in, some
+   planes may be there that turn out empty; so many more are let pass until the sums are read. */
+enum { WMCC_MOST_DIGITS = 136 << 20, WMCC_SPARE_PLANES = 16 };
 /* Label columns that a cell may have. */
 enum { WMCC_MOST_AXES = 3 };
 /* Cells behind the classes ** axes real ones. */
@@ -94,6 +97,8 @@ typedef struct {
     void *memory;
     wmcc_cell *cell;
     int64_t *w_plane[WMCC_W_DIGITS], *q_plane[WMCC_Q_DIGITS];
+    int w_planes, q_planes; /* how many of them there are */
+    int too_many_planes;    /* that many, once they are more than there may be */
     int window_set, exponent;
     uint64_t pending, outliers, additions, bad_weights;
     int out_of_memory;
@@ -103,6 +108,10 @@ int wmcc_sums_open(wmcc_sums *sums, Py_ssize_t cells, int axes, int weighted);
 void wmcc_sums_close(wmcc_sums *sums);
 /* columns: one per axis. weights: double or float by their width in bytes, or NULL for a tally without weights. */
 void wmcc_sums_add(wmcc_sums *sums, const wmcc_column *columns, const void *weights, Py_ssize_t width, Py_ssize_t rows);
+/* Set the exception that says why there are no sums, if there is a reason. */
+int wmcc_sums_failed(const wmcc_sums *sums);
+/* Set an exception and return 1 if so many planes are more than there may be. */
+int wmcc_sums_too_many(const wmcc_sums *sums, int planes);
 /* Move everything into `total` and into planes whose digits lie in [0, 2^32). */
 void wmcc_sums_settle(wmcc_sums *sums);
 

@@ -102,11 +102,36 @@ static void offsets(const wmcc_sums *self, const wmcc_column *columns, Py_ssize_
 static int64_t *plane(wmcc_sums *self, int64_t **planes, int64_t digit)
 {
     if (planes[digit] == NULL) {
-        planes[digit] = calloc((size_t)self->cells, sizeof(int64_t));
+        int *count = planes == self->w_plane ? &self->w_planes : &self->q_planes;
+        if ((*count + 1 - WMCC_SPARE_PLANES) * (int64_t)self->cells > WMCC_MOST_DIGITS)
+            self->too_many_planes = *count + 1;
+        else
+            planes[digit] = calloc((size_t)self->cells, sizeof(int64_t));
         if (planes[digit] == NULL)
             self->out_of_memory = 1;
+        else
+            ++*count;
     }
     return planes[digit];
+}
+
+int wmcc_sums_too_many(const wmcc_sums *self, int planes)
+{
+    if ((int64_t)planes * self->cells <= WMCC_MOST_DIGITS)
+        return 0;
+    PyObject *count = PyLong_FromLong(planes); /* the caller knows how to say it */
+    if (count != NULL)
+        PyErr_SetObject(PyExc_OverflowError, count);
+    Py_XDECREF(count);
+    return 1;
+}
+
+int wmcc_sums_failed(const wmcc_sums *self)
+{
+    if (self->too_many_planes == 0 || !wmcc_sums_too_many(self, self->too_many_planes))
+        if (self->out_of_memory)
+            PyErr_NoMemory();
+    return self->out_of_memory;
 }
 
 /* Where numbers in units of 2^position go: three planes and a shift. */
