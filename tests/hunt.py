@@ -1,5 +1,7 @@
 """Tables of every kind of trouble, and the adversary set on their certificates for as long as one likes.
 
+A tenth of the time goes to columns of nasty names, in frames of every engine that answers at once.
+
 ``scripts/adversary [SECONDS]`` runs this file.
 """
 
@@ -16,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from adversary import FORMULAS, Array, Limits, attack, between, limits
 from adversary_arrays import hunt_arrays
+from adversary_names import hunt_names
 from hunt_pairs import hunt_pairs
 
 import wmcc
@@ -122,18 +125,23 @@ def hunt(job: tuple[int, float]) -> tuple[int, int, Decimal, list[str]]:
     return tables, weightings, furthest, found
 
 
+INPUTS = {"layouts of arrays": hunt_arrays, "frames with nasty names": hunt_names}
+"""What else is attacked: ways to write the same rows down, by what reads them."""
+
+
 def main() -> int:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 300.0
     jobs, start = min(4, os.cpu_count() or 1), int(time.time())
     with multiprocessing.get_context("spawn").Pool(jobs) as pool:
-        layouts = pool.map(hunt_arrays, [(start + i, seconds / 10) for i in range(jobs)])
-        seeds = [(start + i, seconds * 0.45) for i in range(jobs)]
+        seeds = [(start + i, 0.4 * seconds) for i in range(jobs)]
         failed = [_told(what, start, pool.map(of, seeds)) for what, of in (("tables", hunt), ("rankings", hunt_pairs))]
-    wrong = [line for _, found in layouts for line in found]
-    print(*wrong, sep="\n", end="\n" if wrong else "")
-    print(
-        f"{sum(tables for tables, _ in layouts):,} layouts of rows from seed {start}: {len(wrong)} with another table."
-    )
+        seeds = [(seed, 0.1 * seconds) for seed, _ in seeds]
+        inputs = {what: pool.map(of, seeds) for what, of in INPUTS.items()}
+    wrong = 0
+    for what, found in inputs.items():
+        lines = [line for _, own in found for line in own]
+        print(*lines, f"{sum(tried for tried, _ in found):,} {what} from seed {start}: {len(lines)} read wrongly.", sep="\n")
+        wrong += len(lines)
     return 1 if any(failed) or wrong else 0
 
 

@@ -7,41 +7,124 @@ nothing else is: ``NA`` is a label. Columns are found by name in each file, and 
 
 from __future__ import annotations
 
+import functools
 import glob
 import importlib.util
-from collections.abc import Callable, Collection
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
 
-from ..errors import InputError, InputTypeError
+import narwhals as nw
+
+from ..errors import InputError
 from ..optional import module
-from .files import Files, is_address, no_column
+from .datasets import dataset, stored_names
+from .files import Files, is_address, one_column
+from .jsonlines import mixed
+from .places import Data, own_names, picked
 
 DASK_BLOCK = "64MiB"  # of a Parquet file in a partition, so that a few of them fit a worker
 
-Opened = tuple[Any, set[str]]
-"""A native lazy frame, and the names of the columns that were read as text."""
+class Opened(NamedTuple):
+    """A native lazy frame; columns that are text because they are names of folders; and all, if it changes their names."""
+
+    frame: Any
+    folders: Collection[str] = ()
+    names: Sequence[str] | None = None
 
 
 def open_lazy(
-    files: Files, engine: str, columns: Collection[str] | None = None, session: dict[str, Any] | None = None
-) -> Opened:
+    files: Files,
+    engine: str,
+    columns: Collection[Any] | None = None,
+    guess: bool = False,
+    session: dict[str, Any] | None = None,
+) -> Data:
     """Open files with an engine.
 
-    Without ``columns`` all may be needed, and the engine guesses their types. ``session`` is a dict that files to be
-    joined share, for what an engine must have in common between them.
+    ``columns`` are those that must be there, if they are known. If the engine may ``guess``, columns of CSV files have
+    the types it finds; else they are text. ``session`` is a dict that files to be joined share, for what an engine must
+    have in common between them.
     """
     check_engine(engine)
     if engine == "arrow":
         raise InputError("Arrow reads files, but does not join them.", f"engine= can be {', '.join(ENGINES)}.")
+    _check_names(files, engine)
+    files.check_headers(columns or ())
+    session = {} if session is None else session
+    opened = []
+    for part, names in files.alike(_names_of(files, engine)):
+        for name in columns or () if names else ():
+            if name not in files.partitions:
+                one_column(name, names or (), part.name, len(files.paths) > 1)
+        with _told_apart(part, engine):
+            native, folders, changed = ENGINES[engine](part, columns or (), guess, session)
+            frame = nw.from_native(native)
+            own = own_names(frame)
+            known = changed or own if names is None else [*names, *folders]
+            if len(known) != len(own):
+                raise InputError(f"{part.name} has {len(known)} columns, but {engine} finds {len(own)}.")
+        opened.append(Data(frame, set(known) if files.is_csv and not guess else folders, known))
+    return opened[0] if len(opened) == 1 else _together(opened, columns or opened[0].known())
+
+
+def _names_of(files: Files, engine: str) -> Callable[[str], list[str]] | None:
+    """What reads the names of columns in a file, where an engine changes them or wants the same in all files."""
+    if (engine, files.format) == ("duckdb", "parquet"):  # capitals do not count there, and no name may be empty
+        module("duckdb", "duckdb"), module("pyarrow", "duckdb")
+        return stored_names
+    if (engine, files.format) == ("polars", "ipc"):
+        pl = module("polars", "polars")
+        return stored_names if importlib.util.find_spec("pyarrow") else lambda path: list(pl.read_ipc_schema(path))
+    return None
+
+
+@contextmanager
+def _told_apart(files: Files, engine: str) -> Iterator[None]:
+    """Say so if an engine fails because of columns that it cannot tell apart by their names."""
+    try:
+        yield
+    except Exception as problem:
+        known = files.format in ("parquet", "ipc") and importlib.util.find_spec("pyarrow")
+        for path in files.paths if known and not is_address(files.paths[0]) else ():
+            names: list[str] = []
+            with suppress(Exception):  # a damaged file: what the engine says is said
+                names = stored_names(path)
+            read = [name.casefold() for name in names] if engine == "pyspark" else names
+            twice = [name for name, as_read in zip(names, read, strict=True) if read.count(as_read) > 1]
+            if twice:
+                raise InputError(
+                    f"{path} has columns {', '.join(map(repr, twice))}, which {engine} cannot tell apart.",
+                    "rename them, or read the file with engine='arrow'.",
+                ) from problem
+        raise
+
+
+def _together(parts: list[Data], columns: Collection[Any]) -> Data:
+    """Rows of all parts, in the columns that each has once."""
+    known = [part.known() for part in parts]
+    shared = [name for name in dict.fromkeys(columns) if all(names.count(name) == 1 for names in known)]
+    frames = [
+        picked(part.frame, {f"c{k}": names.index(name) for k, name in enumerate(shared)})
+        for part, names in zip(parts, known, strict=True)
+    ]
+    if frames[0].implementation.is_duckdb():  # which finds a type for both; narwhals wants the same
+        whole = functools.reduce(lambda a, b: a.union(b), (frame.to_native() for frame in frames))
+        return Data(nw.from_native(whole), parts[0].text, shared)
+    return Data(nw.concat(frames), parts[0].text, shared)
+
+
+def _check_names(files: Files, engine: str) -> None:
+    """Refuse names of files that mean something else to an engine."""
+    signs = {"dask": "::", "pyspark": ":"}
     for path in files.paths:
-        if glob.has_magic(path) and not is_address(path):
+        if is_address(path):
+            continue
+        if glob.has_magic(path) or signs.get(engine, "\n") in path:
             raise InputError(
-                f"the name {path!r} has characters that {engine} takes for a pattern.",
+                f"the name {path!r} has characters that {engine} takes for a pattern or an address.",
                 "rename the file, or read it with engine='arrow'.",
             )
-    if columns is not None:
-        files.check_headers(columns)
-    return ENGINES[engine](files, columns, {} if session is None else session)
 
 
 def check_engine(engine: str | None) -> None:
@@ -55,122 +138,107 @@ def joining_engine() -> str:
     return next((name for name in ("polars", "duckdb") if importlib.util.find_spec(name)), "polars")
 
 
-def _polars(files: Files, columns: Collection[str] | None, session: dict[str, Any]) -> Opened:
+def _polars(files: Files, columns: Collection[Any], guess: bool, session: dict[str, Any]) -> Opened:
     pl, paths = module("polars", "polars"), list(files.paths)
     if files.format in ("parquet", "ipc"):
         scan = pl.scan_parquet if files.format == "parquet" else pl.scan_ipc
         hive = {"hive_partitioning": True, "hive_schema": dict.fromkeys(files.partitions, pl.String)}
-        return scan(paths, **(hive if files.partitions else {"hive_partitioning": False})), set(files.partitions)
+        options = hive if files.partitions else {"hive_partitioning": False}
+        if files.format == "parquet":
+            options["extra_columns"] = "ignore"  # those that only some of the files have
+        return Opened(scan(paths, **options), files.partitions)
     if files.format == "jsonl":
-        return pl.scan_ndjson(paths, infer_schema_length=None), set()
-    guess = {"infer_schema": False} if columns is not None else {"infer_schema_length": None}
-    return pl.scan_csv(paths, separator=files.separator, null_values=[""], **guess), set(columns or ())
+        return Opened(_same_kinds([pl.scan_ndjson(path, infer_schema_length=None) for path in paths], columns, files, pl))
+    types = {"infer_schema_length": None} if guess else {"infer_schema": False}
+    return Opened(pl.scan_csv(paths, separator=files.separator, null_values=[""], **types))
 
 
-def _duckdb(files: Files, columns: Collection[str] | None, session: dict[str, Any]) -> Opened:
+def _same_kinds(frames: list[Any], columns: Collection[Any], files: Files, pl: Any) -> Any:
+    """Frames of several files as one; numbers may be integers in one and fractions in another, and no more."""
+    if len(frames) == 1:
+        return frames[0]
+    schemas = [frame.collect_schema() for frame in frames]
+    for name in columns:
+        kinds = {schema[name] for schema in schemas if name in schema} - {pl.Null}
+        if len(kinds) > 1 and not all(kind.is_numeric() for kind in kinds):
+            raise mixed(name, files.name)
+    return pl.concat(frames, how="diagonal_relaxed")
+
+
+def _duckdb(files: Files, columns: Collection[Any], guess: bool, session: dict[str, Any]) -> Opened:
     duckdb, paths = module("duckdb", "duckdb"), list(files.paths)
     if "duckdb" not in session:
         session["duckdb"] = duckdb.connect()  # of its own: the one of the module is busy when another thread reads
     connection = session["duckdb"]
     if files.format == "ipc":
-        return connection.from_arrow(dataset(files, columns)), set(files.partitions)
+        data = dataset(files, columns or None)
+        return Opened(connection.from_arrow(data), files.partitions, data.schema.names)
     if files.is_csv:
         options = {"sep": files.separator, "header": True, "quotechar": '"', "escapechar": '"'}
-        guess = {"all_varchar": True} if columns is not None else {"sample_size": -1}
-        relation = connection.read_csv(paths, union_by_name=True, hive_partitioning=False, **options, **guess)
-        return relation, set(columns or ())
+        if guess or is_address(paths[0]):
+            types: dict[str, Any] = {"union_by_name": True, **({"sample_size": -1} if guess else {"all_varchar": True})}
+        else:
+            numbers = [f"c{place}" for place in range(len(files.header(paths[0])))]
+            types = {"all_varchar": True, "names": numbers}
+        return Opened(connection.read_csv(paths, hive_partitioning=False, **options, **types))
     if files.format == "parquet":
         query = (
             "from read_parquet(?, union_by_name=true, hive_partitioning=true, hive_types_autocast=false)"
             if files.partitions
             else "from read_parquet(?, union_by_name=true, hive_partitioning=false)"
         )
-        return connection.sql(query, params=[paths]), set(files.partitions)
-    relation = connection.read_json(paths, format="newline_delimited", sample_size=-1, union_by_name=True)
+        return Opened(connection.sql(query, params=[paths]), files.partitions)
+    options = {"format": "newline_delimited", "records": "true", "sample_size": -1, "union_by_name": True}
+    relation = connection.read_json(paths, **options)
     for name, kind in zip(relation.columns, relation.types, strict=True):
-        if str(kind) == "JSON" and name in (columns or ()):
-            raise InputTypeError(f"column {name!r} of {files.name} holds values of different types.")
-    return relation, set()
+        if str(kind) == "JSON" and name in columns:
+            raise mixed(name, files.name)
+    return Opened(relation)
 
 
-def _dask(files: Files, columns: Collection[str] | None, session: dict[str, Any]) -> Opened:
+def _dask(files: Files, columns: Collection[Any], guess: bool, session: dict[str, Any]) -> Opened:
     dd, paths = module("dask.dataframe", "dask"), list(files.paths)
     if files.format == "parquet":
         pa = module("pyarrow", "dask")
         schema = pa.schema([(name, pa.string()) for name in files.partitions])
         hive = {"dataset": {"partitioning": {"flavor": "hive", "schema": schema}}} if files.partitions else {}
-        return dd.read_parquet(paths, blocksize=DASK_BLOCK, **hive), set(files.partitions)
+        return Opened(dd.read_parquet(paths, blocksize=DASK_BLOCK, **hive), files.partitions)
     if files.format == "ipc":
-        return dd.from_map(module("pyarrow.feather", "dask").read_feather, paths), set()
+        return Opened(dd.from_map(module("pyarrow.feather", "dask").read_feather, paths))
     whole = {"blocksize": None, "compression": "gzip"} if files.zipped else {}
     if files.format == "jsonl":
-        return dd.read_json(paths, lines=True, dtype=False, convert_dates=False, precise_float=True, **whole), set()
-    kinds = {"dtype": str} if columns is not None else {}
+        options = {"lines": True, "dtype": False, "convert_dates": False, "precise_float": True, **whole}
+        frames = [dd.read_json(path, **options) for path in paths]  # each has its own types
+        return Opened(frames[0] if len(frames) == 1 else dd.concat(frames))
+    kinds = {} if guess else {"dtype": str}
     options = {"sep": files.separator, "keep_default_na": False, "na_values": [""], "index_col": False}
-    return dd.read_csv(paths, **options, **kinds, **whole), set(columns or ())
+    return Opened(dd.read_csv(paths, **options, **kinds, **whole))
 
 
-def _pyspark(files: Files, columns: Collection[str] | None, session: dict[str, Any]) -> Opened:
+def _pyspark(files: Files, columns: Collection[Any], guess: bool, session: dict[str, Any]) -> Opened:
     spark = module("pyspark.sql", "pyspark").SparkSession.builder.getOrCreate()
     reader, paths = spark.read, list(files.paths)
     if files.root is not None:
         reader = reader.option("basePath", files.root)  # Spark has its own rule for types of partitions
     if files.format == "parquet":
-        return reader.parquet(*paths), set()
+        return Opened(reader.parquet(*paths))
     if files.format == "jsonl":
-        return reader.json(paths, mode="FAILFAST"), set()
+        return Opened(reader.json(paths, mode="FAILFAST"))
     if files.format == "ipc":
         raise InputError("Spark reads no Arrow IPC files.", "use another engine, or write Parquet.")
     options = {"header": True, "sep": files.separator, "escape": '"', "multiLine": True, "mode": "FAILFAST"}
-    frame = reader.csv(paths, enforceSchema=False, inferSchema=columns is None, **options)
-    return frame, set(columns or ())
+    if guess or is_address(paths[0]):
+        return Opened(reader.csv(paths, enforceSchema=False, inferSchema=guess, **options))
+    header = files.header(paths[0])
+    if any(sign in name for name in header for sign in "\r\n"):  # Spark goes by it to tell how lines end
+        raise InputError(f"{files.name} has a line break in the name of a column.", "rename it, or use another engine.")
+    numbers = ", ".join(f"c{place} string" for place in range(len(header)))
+    return Opened(reader.csv(paths, schema=numbers, enforceSchema=True, **options))
 
 
-ENGINES: dict[str, Callable[[Files, Collection[str] | None, dict[str, Any]], Opened]] = {
+ENGINES: dict[str, Callable[[Files, Collection[Any], bool, dict[str, Any]], Opened]] = {
     "polars": _polars,
     "duckdb": _duckdb,
     "pyspark": _pyspark,
     "dask": _dask,
 }
-
-
-def dataset(files: Files, columns: Collection[str] | None = None, weight: str | None = None) -> Any:
-    """Open files as a PyArrow data set.
-
-    Of CSV files the columns are text, and the weight a float64. Of several files of other formats each column has a
-    type that holds the values of all; text columns of Parquet are decoded no further than to codes.
-    """
-    pa, ds = module("pyarrow", "arrow"), module("pyarrow.dataset", "arrow")
-    kind: Any = {"ipc": "ipc", "jsonl": "json"}.get(files.format)
-    if files.is_csv:
-        csv = module("pyarrow.csv", "arrow")
-        coded = pa.dictionary(pa.int32(), pa.string())
-        types = {name: pa.float64() if name == weight else coded for name in columns or ()}
-        kind = ds.CsvFileFormat(
-            parse_options=csv.ParseOptions(delimiter=files.separator, newlines_in_values=True),
-            convert_options=csv.ConvertOptions(null_values=[""], strings_can_be_null=True, column_types=types or None),
-        )
-    elif files.format == "parquet":
-        kind = ds.ParquetFileFormat(read_options=ds.ParquetReadOptions(dictionary_columns=set(columns or ())))
-    source: Any = files.paths[0] if is_address(files.paths[0]) else list(files.paths)
-    folders = pa.schema([(name, pa.string()) for name in files.partitions])
-    options = {"partitioning": ds.partitioning(folders, flavor="hive")} if files.partitions else {}
-    data = ds.dataset(source, format=kind, **options)
-    if files.format not in ("parquet", "ipc") or len(files.paths) == 1 or columns is None:
-        return data
-    return ds.dataset(source, schema=_common_schema(files, data, columns, pa), format=kind, **options)
-
-
-def _common_schema(files: Files, data: Any, columns: Collection[str], pa: Any) -> Any:
-    """Types that hold the values of every file: the first one's may be too narrow for the others."""
-    parts = {fragment.path: fragment.physical_schema for fragment in data.get_fragments()}
-    schemas = []
-    for path, schema in parts.items():
-        for name in columns:
-            if name not in schema.names and name not in files.partitions:
-                raise no_column(name, schema.names, path)
-        schemas.append(pa.schema([schema.field(name) for name in columns if name in schema.names]))
-    schema = pa.unify_schemas(schemas, promote_options="permissive")
-    for name in files.partitions:
-        schema = schema.append(pa.field(name, pa.string()))
-    return schema

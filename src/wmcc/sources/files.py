@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import difflib
+import errno
 import glob
 import gzip
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -74,16 +75,37 @@ class Files(NamedTuple):
             if not header:
                 raise InputError(f"there are no rows: {path} is empty.")
             for name in columns:
-                if name not in header and name not in self.partitions:
-                    raise no_column(name, header, path if len(self.paths) > 1 else None)
-                if header.count(name) > 1:
-                    raise InputError(f"{path} has {header.count(name)} columns {name!r}; expected one.", "rename them.")
+                if name not in self.partitions:
+                    one_column(name, header, path, len(self.paths) > 1)
 
     def header(self, path: str) -> list[str]:
         """Names of the columns of a CSV file; the list of none if it is empty."""
+        return self._beginning(path)[0]
+
+    def _beginning(self, path: str) -> tuple[list[str], bool]:
+        """Names of the columns of a CSV file, and whether anything follows them."""
         opened: Any = gzip.open if path.endswith(".gz") else open
         with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
-            return next(csv.reader(file, delimiter=self.separator), [])
+            return next(csv.reader(file, delimiter=self.separator), []), bool(file.read(1))
+
+    def alike(self, names: Callable[[str], Sequence[str]] | None = None) -> list[tuple[Files, list[str] | None]]:
+        """Files with the same columns in the same order, together, and the names of these columns.
+
+        ``names`` reads those of a file. They are not known of addresses, and without it only of CSV files.
+        """
+        names = self.header if self.is_csv else names
+        if names is None or is_address(self.paths[0]):
+            return [(self, None)]
+        groups: dict[tuple[str, ...], list[str]] = {}
+        for path in self.paths:
+            groups.setdefault(tuple(names(path)), []).append(path)
+        return [(self._replace(paths=tuple(paths)), list(known)) for known, paths in groups.items()]
+
+    def with_rows(self) -> Files:
+        """The files without CSV files that are a header and nothing more, of which Arrow makes an error."""
+        if not self.is_csv or is_address(self.paths[0]):
+            return self
+        return self._replace(paths=tuple(path for path in self.paths if self._beginning(path)[1]))
 
     @property
     def zipped(self) -> bool:
@@ -122,7 +144,15 @@ def find(data: Any) -> Files:
     if len(formats) > 1:
         raise InputError(f"the files are of different formats: {', '.join(sorted(formats))}.", "read one at a time.")
     roots = [files.root for files in found if files.root]
-    return Files(tuple(paths.values()), formats.pop(), os.path.commonpath(roots) if roots else None)
+    root = _here(os.path.commonpath(roots)) if roots else None
+    return Files(tuple(map(_here, paths.values())), formats.pop(), root)
+
+
+def _here(path: str) -> str:
+    """The path of a file, so that no engine takes the beginning of its name for an address or a home folder."""
+    if is_address(path) or os.path.isabs(path) or not (":" in path or path.startswith("~")):
+        return path
+    return os.path.join(os.curdir, path)
 
 
 def _find(name: str) -> Files:
@@ -149,6 +179,14 @@ def _find(name: str) -> Files:
 
 def no_file(name: str) -> InputError:
     """Say that a file is not there, and which may be meant."""
+    if os.path.islink(name):
+        loop = _error(name) == errno.ELOOP
+        return InputError(
+            f"{name!r} is a link that leads back to itself, not to a file."
+            if loop
+            else f"{name!r} is a link to {os.readlink(name)!r}, and there is no such file.",
+            "make the link anew, or give the file itself.",
+        )
     folder, base = os.path.split(name)
     near = difflib.get_close_matches(base, os.listdir(folder or ".") if os.path.isdir(folder or ".") else [], 1)
     return InputError(
@@ -172,7 +210,10 @@ def _hidden(name: str) -> bool:
 
 def _in_folder(name: str, paths: Iterable[Path]) -> Files:
     """The data files among some."""
-    parts = [path for path in sorted(paths) if path.is_file() and not _hidden(path.name)]
+    parts = [path for path in sorted(paths) if not path.is_dir() and not _hidden(path.name)]
+    for path in parts:
+        if _format(path.name) and not path.exists():  # a link that leads nowhere: rows that would be missed
+            raise no_file(str(path))
     kinds = {str(path): kind for path in parts if (kind := _format(path.name))}
     if not kinds:
         raise InputError(
@@ -204,10 +245,11 @@ def _format(name: str) -> str | None:
     return FORMATS.get(end)
 
 
-def no_column(name: str, names: list[str], where: str | None = None) -> InputError:
+def no_column(name: Any, names: Sequence[Any], where: str | None = None) -> InputError:
     """Say that a column is not there, and which may be meant."""
-    names = [str(x) for x in names]  # pandas has other names, too
-    near = difflib.get_close_matches(name, names, 1) or [x for x in names if x.lower() == name.lower()]
+    texts = [str(x) for x in names]  # pandas has integers for names too, and 0 is not "0"
+    close = difflib.get_close_matches(str(name), texts, 1) or [x for x in texts if x.lower() == str(name).lower()]
+    near = [names[texts.index(x)] for x in close]
     shown = ", ".join(map(repr, names[:20])) + (f", … ({len(names)} in all)" if len(names) > 20 else "")
     return InputError(
         f"there is no column {name!r}{f' in {where}' if where else ''}; the columns are {shown}.",
@@ -215,8 +257,29 @@ def no_column(name: str, names: list[str], where: str | None = None) -> InputErr
     )
 
 
+def one_column(name: Any, names: Sequence[Any], where: str = "the frame", several: bool = False) -> int:
+    """Return the place of the column of a name, or say that there is none, or more than one.
+
+    ``where`` they are is said, if there is not only one; ``several`` if it is one file of several.
+    """
+    if name not in names:
+        raise no_column(name, names, where if several else None)
+    if names.count(name) > 1:
+        raise InputError(f"{where} has {names.count(name)} columns {name!r}; expected one.", "rename them.")
+    return names.index(name)
+
+
 def _status(path: str) -> os.stat_result | None:
     try:
         return os.stat(path)
     except OSError:
         return None
+
+
+def _error(path: str) -> int | None:
+    """What the system says of a file that cannot be found."""
+    try:
+        os.stat(path)
+    except OSError as problem:
+        return problem.errno
+    return None

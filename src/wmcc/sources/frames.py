@@ -5,7 +5,6 @@ A frame in memory is read column by column by the exact kernel; a lazy one is as
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from contextlib import suppress
 from typing import Any, NamedTuple, NoReturn
 
@@ -16,8 +15,9 @@ from . import series
 from .arrays import tabulate_arrays
 from .codebook import Rules
 from .columns import label_column, weight_array
-from .files import no_column
 from .groups import Tables, grouped, tabulate_groups
+from .options import is_name
+from .places import Data, own_names, picked, place, unused
 from .problems import LABEL_ROLES, Problems
 from .pushdown import Cells
 
@@ -28,7 +28,7 @@ class Columns(NamedTuple):
     true: Any
     pred: Any
     weight: Any = None
-    by: tuple[str, ...] = ()
+    by: tuple[Any, ...] = ()
     second: Any = None
 
     def roles(self) -> dict[str, Any]:
@@ -37,28 +37,18 @@ class Columns(NamedTuple):
         maybe = {role: what for role, what in (("q", self.second), ("w", self.weight)) if what is not None}
         return {"t": self.true, "p": self.pred, **maybe, **by}
 
-    def plain(self) -> list[str] | None:
+    def plain(self) -> list[Any] | None:
         """Names of the columns that are needed; None if expressions may need any."""
-        roles = self.roles().values()
-        return list(dict.fromkeys(roles)) if all(isinstance(what, str) for what in roles) else None
+        return None if self.computed() else list(dict.fromkeys(self.roles().values()))
 
-    def names(self) -> dict[str, str]:
+    def computed(self) -> bool:
+        """Whether there are expressions, which may need any column."""
+        return any(what is not None and not is_name(what) for what in self.roles().values())
+
+    def names(self) -> dict[str, Any]:
         """What to call each in a message."""
         words = {"t": "true", "p": "pred" if self.second is None else "pred_a", "q": "pred_b", "w": "weight"}
-        return {role: x if isinstance(x, str) else words[role] for role, x in self.roles().items()}
-
-
-def as_frame(data: Any) -> Any:
-    """Return a narwhals frame of a native one, eager or lazy; None for what is no frame."""
-    frame = nw.from_native(data, pass_through=True)
-    return frame if isinstance(frame, (nw.DataFrame, nw.LazyFrame)) else None
-
-
-class Data(NamedTuple):
-    """A narwhals frame, and the names of its columns that were read as text because their file holds nothing else."""
-
-    frame: Any
-    text: Collection[str] = ()
+        return {role: x if is_name(x) else words[role] for role, x in self.roles().items()}
 
 
 def tabulate_frame(data: Data, columns: Columns, rules: Rules, threads: int | None) -> Tables:
@@ -83,34 +73,19 @@ def no_rows(where: str = "the frame") -> NoReturn:
 
 def selected(data: Data, roles: dict[str, Any]) -> tuple[Any, set[str]]:
     """The frame with the chosen columns only, renamed to their roles; and which of those are text to be read."""
-    frame, made = data.frame, {}
+    frame, names = data.frame, data.known()
+    places = {role: place(what, names, frame) for role, what in roles.items() if is_name(what)}
     for role, what in roles.items():
-        if not isinstance(what, str):
-            made[role] = _unused(f"wmcc {role}", frame)
-            frame = _with_expression(frame, made[role], what)
-    names = frame.collect_schema().names()
-    chosen = {role: made.get(role, what) for role, what in roles.items()}
-    for name in chosen.values():
-        if name not in names:
-            raise no_column(name, names)
-    if frame.implementation.is_spark_like():  # where a dot in a name means a field, and a backtick ends it
-        place = {name: f"c{i}" for i, name in enumerate(names)}
-        frame = nw.from_native(frame.to_native().toDF(*place.values()))
-        chosen = {role: place[name] for role, name in chosen.items()}
-    frame = frame.select(**{role: nw.col(name) for role, name in chosen.items()})
-    text = {role for role, what in roles.items() if isinstance(what, str) and what in data.text}
+        if role not in places:
+            own = own_names(frame)
+            frame, places[role] = _with_expression(frame, unused(f"wmcc {role}", own), what), len(own)
+    frame = picked(frame, {role: places[role] for role in roles})
+    text = {role for role, what in roles.items() if is_name(what) and what in data.text}
     casts = [nw.col("w").cast(nw.Float64)] if "w" in text else []
     if text & set(LABEL_ROLES):  # labels are compared with each other: all are text then
         casts += [nw.col(role).cast(nw.String) for role in LABEL_ROLES if role in roles and role not in text]
         text |= {"t", "p"}
     return (frame.with_columns(*casts) if casts else frame), text - {"w"}
-
-
-def _unused(name: str, frame: Any) -> str:
-    names = frame.collect_schema().names()
-    while name in names:
-        name += "_"
-    return name
 
 
 def _with_expression(frame: Any, name: str, expression: Any) -> Any:
@@ -143,7 +118,7 @@ def _with_expression(frame: Any, name: str, expression: Any) -> Any:
 LABELS = (nw.Boolean, nw.String, nw.Categorical, nw.Enum, nw.Decimal, nw.Binary, nw.Object, nw.Unknown)
 
 
-def checked(frame: Any, names: dict[str, str]) -> Any:
+def checked(frame: Any, names: dict[str, Any]) -> Any:
     """Refuse columns that are neither labels nor weights; make text of categories, which not all engines group."""
     schema, lazy, casts = frame.collect_schema(), isinstance(frame, nw.LazyFrame), []
     for role in (role for role in LABEL_ROLES if role in names):
@@ -184,7 +159,7 @@ def category_type(frame: Any, role: str) -> Any:
 
 
 def tabulate_in_memory(
-    frame: Any, names: dict[str, str], rules: Rules, threads: int | None, numbered: bool = True
+    frame: Any, names: dict[str, Any], rules: Rules, threads: int | None, numbered: bool = True
 ) -> Tables:
     """Tables of an eager frame, with exact sums; ``numbered`` if its rows are the caller's, for messages."""
     if not len(frame):
@@ -199,18 +174,19 @@ def tabulate_in_memory(
         raise
 
 
-def count_problems(frame: Any, names: dict[str, str], rules: Rules) -> Problems:
+def count_problems(frame: Any, names: dict[str, Any], rules: Rules) -> Problems:
     """Let an eager frame's engine count the rows that cannot be tabulated."""
     ungrouped = {role: name for role, name in names.items() if role in (*LABEL_ROLES, "w")}
     return Cells(frame.lazy(), ungrouped, rules).problems()
 
 
-def read_in_memory(frame: Any, names: dict[str, str], rules: Rules, threads: int | None, first: int = 0) -> Tables:
+def read_in_memory(frame: Any, names: dict[str, Any], rules: Rules, threads: int | None, first: int = 0) -> Tables:
     """Tables of an eager frame that is not empty; ``first`` is the number of its first row, for messages."""
-    columns = [label_column(frame[role].to_native(), names[role], first) for role in LABEL_ROLES if role in names]
-    weights = weight_array(frame["w"].to_native(), names["w"], first) if "w" in names else None
+    called = {role: name if isinstance(name, str) else f"column {name}" for role, name in names.items()}
+    columns = [label_column(frame[role].to_native(), called[role], first) for role in LABEL_ROLES if role in names]
+    weights = weight_array(frame["w"].to_native(), called["w"], first) if "w" in names else None
     by = [frame[name] for name in names if name.startswith("b")]
     if not by:
-        return {(): tabulate_arrays(columns, weights, rules, threads, names.get("w"))}
+        return {(): tabulate_arrays(columns, weights, rules, threads, called.get("w"))}
     keys, codes = grouped([series.group_codes(column.to_native()) for column in by])
-    return tabulate_groups(keys, codes, columns, weights, rules, threads, names.get("w"))
+    return tabulate_groups(keys, codes, columns, weights, rules, threads, called.get("w"))

@@ -10,9 +10,11 @@ import narwhals as nw
 from ..errors import InputError, InputTypeError
 from ..table import Table
 from .codebook import Rules
-from .files import no_column
-from .frames import Columns, Data, category_type, checked, selected, tabulate_in_memory
+from .files import no_column, one_column
+from .frames import Columns, category_type, checked, selected, tabulate_in_memory
 from .groups import Tables, add, plain_key
+from .options import is_name
+from .places import Data
 from .pushdown import Cells, collect
 
 MATCHED, ONLY_TRUTH, ONLY_PRED, TWICE_TRUTH, TWICE_PRED, NO_KEY = range(6)
@@ -22,13 +24,12 @@ def tabulate_joined(
     truth: Data,
     pred: Data,
     columns: Columns,
-    on: tuple[str, ...],
+    on: tuple[Any, ...],
     rules: Rules,
     threads: int | None,
     allow_unmatched: bool,
 ) -> Tables:
     """Tables of the rows that two narwhals frames of one engine have in common."""
-    truth, pred = (_arrow(side) for side in (truth, pred))
     engines = [_engine(side.frame) for side in (truth, pred)]
     if engines[0] != engines[1]:
         raise InputTypeError(
@@ -55,10 +56,10 @@ def tabulate_joined(
     return tables
 
 
-def _arrow(side: Data) -> Data:
+def _arrow(frame: Any) -> Any:
     """Pandas makes floats of integers where a join leaves gaps, so that large ones become one; Arrow does not."""
-    eager = isinstance(side.frame, nw.DataFrame) and side.frame.implementation.is_pandas_like()
-    return side._replace(frame=nw.from_native(side.frame.to_arrow())) if eager else side
+    eager = isinstance(frame, nw.DataFrame) and frame.implementation.is_pandas_like()
+    return nw.from_native(frame.to_arrow()) if eager else frame
 
 
 def _engine(frame: Any) -> str:
@@ -66,18 +67,17 @@ def _engine(frame: Any) -> str:
     return f"{kind}{str(frame.implementation).lower()}"
 
 
-def _defaults(truth: Data, pred: Data, columns: Columns, on: tuple[str, ...]) -> Columns:
+def _defaults(truth: Data, pred: Data, columns: Columns, on: tuple[Any, ...]) -> Columns:
     """Fill in the columns of labels where a frame has only one that can be meant."""
-    others = [x for x in (columns.weight, *columns.by) if isinstance(x, str)]
-    known = [side.frame.collect_schema().names() for side in (truth, pred)]
+    others = [x for x in (columns.weight, *columns.by) if is_name(x)]
+    known = [side.known() for side in (truth, pred)]
     for name in others:
         if not any(name in names for names in known):
             raise no_column(name, [*known[0], *known[1]], "either")
     found = []
     for names, given, word in zip(known, (columns.true, columns.pred), ("true", "pred"), strict=True):
         for key in on:
-            if key not in names:
-                raise no_column(key, names, "the truth" if word == "true" else "the prediction")
+            one_column(key, names, "the truth" if word == "true" else "the prediction", several=True)
         free = [name for name in names if name not in (*on, *others)]
         if given is None and len(free) != 1:
             raise InputError(
@@ -92,7 +92,7 @@ def _listed(names: Any) -> str:
     return ", ".join(map(repr, names)) or "none"
 
 
-def _joined(truth: Data, pred: Data, columns: Columns, on: tuple[str, ...]) -> tuple[Any, set[str]]:
+def _joined(truth: Data, pred: Data, columns: Columns, on: tuple[Any, ...]) -> tuple[Any, set[str]]:
     """One row per key, with what happened to it in ``status``; and which columns are text to be read.
 
     Rows of a key are first made one, with their number: a key that comes twice would otherwise multiply rows.
@@ -100,10 +100,11 @@ def _joined(truth: Data, pred: Data, columns: Columns, on: tuple[str, ...]) -> t
     keys = {f"k{i}": name for i, name in enumerate(on)}
     roles = columns.roles()
     mine, theirs = {"t": roles.pop("t")}, {"p": roles.pop("p")}
-    known = truth.frame.collect_schema().names()
+    known = truth.known()
     for role, what in roles.items():  # weights and groups come from the truth, or else from the prediction
-        (theirs if isinstance(what, str) and what not in known else mine)[role] = what
+        (theirs if is_name(what) and what not in known else mine)[role] = what
     (left, text), (right, more) = selected(truth, {**keys, **mine}), selected(pred, {**keys, **theirs})
+    left, right = _arrow(left), _arrow(right)
     left, right, text = _labels_alike(left, right, text | more)
     left, right = _keys_alike(left, right, keys)
     left, right = _one_per_key(left, [*keys], [*mine], "left"), _one_per_key(right, [*keys], [*theirs], "right")
@@ -170,7 +171,7 @@ def _one_per_key(frame: Any, keys: list[str], values: list[str], count: str) -> 
     return frame.group_by(*keys).agg(nw.len().alias(count), *(nw.col(x).min() for x in values))
 
 
-def _sift(cells: dict[str, list[Any]], on: tuple[str, ...], allow_unmatched: bool) -> set[int]:
+def _sift(cells: dict[str, list[Any]], on: tuple[Any, ...], allow_unmatched: bool) -> set[int]:
     """Refuse what cannot be joined; return the entries that were left out, as the caller allowed."""
     counts = [0] * 6
     for status, n in zip(cells["status"], cells["n"], strict=True):

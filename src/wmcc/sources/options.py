@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,17 @@ def whole_number(value: Any, name: str) -> int | None:
     raise InputError(f"{name} is {value!r}; expected a whole number of at least 1, or None.")
 
 
+def is_name(what: Any) -> bool:
+    """Whether this names a column: text, or an integer, which pandas has for names too."""
+    return isinstance(what, (str, int, np.integer)) and not isinstance(what, bool)
+
+
 def names_a_column(data: Any, name: Any) -> bool:
     """Whether ``name`` is the name of a column, or an expression, and ``data`` therefore a frame or a file."""
     if isinstance(data, np.ndarray):
         return False
+    if is_name(name) and not isinstance(name, str):  # beside a frame; beside labels it is a mistake
+        return hasattr(type(data), "columns") or isinstance(data, (str, os.PathLike))
     return isinstance(name, str) or (hasattr(name, "alias") and not hasattr(name, "__len__"))
 
 

@@ -24,7 +24,9 @@ def said_by_engines(message: str, hint: str | None = None) -> Iterator[None]:
         yield
     except (WmccError, MemoryError):
         raise
-    except Exception as problem:
+    except BaseException as problem:  # polars panics with what is no Exception
+        if not isinstance(problem, Exception) and type(problem).__name__ != "PanicException":
+            raise
         *_, last = traceback.walk_tb(problem.__traceback__)
         if PACKAGE in Path(last[0].f_code.co_filename).parents:
             raise  # a mistake of ours is not the caller's

@@ -11,10 +11,13 @@ import narwhals as nw
 
 from ..errors import InputTypeError, LabelError, WeightError, WmccError
 from .codebook import Rules
-from .engines import dataset
+from .datasets import dataset, scan_options
 from .files import Files, no_column
-from .frames import Columns, Data, checked, count_problems, no_rows, read_in_memory, selected
+from .frames import Columns, checked, count_problems, no_rows, read_in_memory, selected
 from .groups import Tables, add
+from .jsonlines import json_blocks
+from .options import is_name
+from .places import Data
 from .problems import Problems
 from .progress import Progress
 from .texts import ignored_texts, typed
@@ -52,19 +55,11 @@ def scan(files: Files, columns: Columns, rules: Rules, threads: int | None, prog
 def _batches(files: Files, columns: Columns, progress: Progress) -> Iterator[tuple[str, int, Data]]:
     """Batches that are not empty: the file each is of, the number of its first row there, and its columns."""
     wanted = columns.plain()
-    if wanted is not None:
-        files.check_headers(wanted)
-    weight = columns.weight if isinstance(columns.weight, str) else None
-    data = dataset(files, wanted, weight)
-    known = data.schema.names
-    for name in wanted or ():
-        if name not in known:
-            raise no_column(name, known)
+    files.check_headers(wanted or ())
+    weight = columns.weight if is_name(columns.weight) else None
     text = set(wanted or ()) - {weight} if files.is_csv else set(files.partitions)
-    if progress.shown and files.format in ("parquet", "ipc"):
-        progress.total(data.count_rows())
     before, first = None, 0
-    for path, table in (_row_groups if files.format == "parquet" else _scanned)(data, wanted):
+    for path, table in _tables(files.with_rows(), wanted, weight, progress):
         if path != before:
             before, first = path, 0
         for start in range(0, table.num_rows, BATCH):
@@ -74,11 +69,24 @@ def _batches(files: Files, columns: Columns, progress: Progress) -> Iterator[tup
         first += table.num_rows
 
 
+def _tables(files: Files, wanted: list[Any] | None, weight: Any, progress: Progress) -> Iterator[tuple[str, Any]]:
+    """Tables as Arrow reads them, and the file each is of."""
+    if not files.paths:
+        return iter(())
+    if files.format == "jsonl":
+        return json_blocks(files, wanted)
+    data = dataset(files, wanted, weight)
+    for name in wanted or ():
+        if name not in data.schema.names:
+            raise no_column(name, data.schema.names)
+    if progress.shown and not files.is_csv:
+        progress.total(data.count_rows())
+    return (_row_groups if files.format == "parquet" else _scanned)(data, wanted)
+
+
 def _row_groups(data: Any, columns: list[str] | None) -> Iterator[tuple[str, Any]]:
     """Batches of Parquet files, some row groups after the others: a scan of all may run a gigabyte ahead of us."""
-    from pyarrow import dataset as ds
-
-    lean = ds.ParquetFragmentScanOptions(pre_buffer=False)  # not the bytes of a whole file before it is decoded
+    lean = scan_options(pre_buffer=False)  # not the bytes of a whole file before it is decoded
     for whole in data.get_fragments():
         for ids in _shares(whole.row_groups):
             part = whole.subset(row_group_ids=ids)

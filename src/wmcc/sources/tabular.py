@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -14,9 +13,11 @@ from .codebook import Rules
 from .columns import what
 from .engines import check_engine, joining_engine, open_lazy
 from .files import Files, find, is_path
-from .frames import Columns, Data, as_frame, tabulate_frame
+from .frames import Columns, tabulate_frame
 from .groups import in_order
 from .joins import tabulate_joined
+from .options import is_name
+from .places import Data, as_data
 from .problems import said_by_engines
 from .progress import reading
 from .scan import scan
@@ -31,8 +32,8 @@ def tabulate_columns(
     threads: int | None,
     engine: str | None,
     progress: bool | None,
-    by: str | Sequence[str] | None = None,
-    on: str | Sequence[str] | None = None,
+    by: Any = None,
+    on: Any = None,
     allow_unmatched: bool = False,
 ) -> Any:
     """Tabulate columns of one frame or file, or of two with a common key.
@@ -55,13 +56,13 @@ def tabulate_columns(
         example = f"{two}(data, 'label', 'pred')" if len(named) == 2 else f"{three}(data, 'label', 'old', 'new')"
         raise InputTypeError(f"expected {example}.")
     true, pred, *second = named.values()
-    columns = Columns(true, pred, weight, _names(by, "by"), *second)
+    columns = Columns(true, pred, weight, _names(by, "by", data), *second)
     found = [find(side) for side in data if is_path(side)]
     if engine is not None and not found:
         raise InputTypeError(f"engine={engine!r} is for files; a frame is tabulated by its own.")
     with reading(found, progress) as bar, _sentences(found), _one_at_a_time(data, engine):
         if on is not None:
-            keys, session = _names(on, "on"), dict[str, Any]()
+            keys, session = _names(on, "on", data), dict[str, Any]()
             truth, prediction = (_data(side, engine or joining_engine(), columns, session) for side in data)
             tables = tabulate_joined(truth, prediction, columns, keys, rules, threads, allow_unmatched)
         elif found and engine in (None, "arrow"):
@@ -70,13 +71,16 @@ def tabulate_columns(
             tables = tabulate_frame(_data(data[0], engine, columns), columns, rules, threads)
     if by is None:
         return tables[()]
-    return {key[0] if isinstance(by, str) else key: table for key, table in in_order(tables).items()}
+    return {key[0] if is_name(by) else key: table for key, table in in_order(tables).items()}
 
 
-def _names(given: Any, word: str) -> tuple[str, ...]:
-    """Names of columns, given as one or several."""
-    names = (given,) if isinstance(given, str) else () if given is None else given
-    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+def _names(given: Any, word: str, data: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Names of columns, given as one or several; integers are names in frames that have such."""
+    frames = [native for side in data if hasattr(native := nw.to_native(side, pass_through=True), "iloc")]
+    numbers = any(is_name(name) and not isinstance(name, str) for frame in frames for name in frame.columns)
+    names = (given,) if is_name(given) else () if given is None else given
+    allowed = isinstance(names, (list, tuple)) and all(is_name(x) and (numbers or isinstance(x, str)) for x in names)
+    if not allowed:
         raise InputTypeError(
             f"{word} is {what(given)}; expected the name of a column, or a list of names.",
             "make it a column of the frame." if hasattr(given, "__len__") else None,
@@ -103,19 +107,13 @@ def _sentences(found: list[Files]) -> AbstractContextManager[None]:
 
 def _data(data: Any, engine: str | None, columns: Columns, session: dict[str, Any] | None = None) -> Data:
     """Return a frame, or open a file as one; ``session`` is what two that are to be joined have in common."""
-    if is_path(data):
-        files, wanted = find(data), columns.plain()
-        if session is not None and files.is_csv:  # which of a file's columns are wanted is found out later
-            guess = any(x is not None and not isinstance(x, (str, tuple)) for x in columns)
-            wanted = None if guess else files.header(files.paths[0])
-        elif session is not None:
-            wanted = []
-        frame, text = open_lazy(files, str(engine), wanted, session)
-        return Data(nw.from_native(frame), text)
-    frame = as_frame(data)
+    if is_path(data):  # which columns of two files are wanted is found out later
+        wanted = columns.plain() if session is None else []
+        return open_lazy(find(data), str(engine), wanted, guess=columns.computed(), session=session)
+    frame = as_data(data)
     if frame is None:
         raise InputTypeError(
             f"expected a data frame or a file, to go with columns named in it; got a {type(data).__name__}.",
             "labels themselves are given as tabulate(y_true, y_pred, sample_weight).",
         )
-    return Data(frame)
+    return frame

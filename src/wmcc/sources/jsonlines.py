@@ -1,0 +1,134 @@
+"""JSON lines in blocks, each with types of its own: a number that is whole in one need not be so in the next."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import os
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from ..errors import InputTypeError
+from ..optional import module
+from .files import Files, is_address, no_column
+
+BLOCK = 1 << 22
+"""Bytes of a block, more or less: as many as end with a line."""
+
+
+def json_blocks(files: Files, columns: list[Any] | None) -> Iterator[tuple[str, Any]]:
+    """Arrow tables of the lines of files, and the file each is of; without ``columns`` all may be needed."""
+    workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for path, stream in _streams(files):
+        reader = _Reader(path, columns)
+        with stream, ThreadPoolExecutor(workers) as pool:
+            blocks = _blocks(stream)
+            reader.check_names(first := next(blocks, b""))
+            ahead = deque[Any]()
+            for block in itertools.chain([first], blocks):
+                ahead.append(pool.submit(reader.read, block))
+                if len(ahead) > workers:
+                    yield path, ahead.popleft().result()
+            for waiting in ahead:
+                yield path, waiting.result()
+
+
+def mixed(name: Any, where: str) -> InputTypeError:
+    """Say that a column has no type."""
+    return InputTypeError(f"column {name!r} of {where} holds values of different types.", "make them alike.")
+
+
+def _streams(files: Files) -> Iterator[tuple[str, Any]]:
+    """Streams of the bytes of files, unpacked."""
+    if not is_address(files.paths[0]):
+        for path in files.paths:
+            yield path, module("pyarrow", "arrow").input_stream(path, compression="detect")
+        return
+    data = module("pyarrow.dataset", "arrow").dataset(files.paths[0], format="json")
+    for path in data.files:
+        yield path, data.filesystem.open_input_stream(path)
+
+
+def _blocks(stream: Any) -> Iterator[bytes]:
+    """Whole lines, some megabytes of them."""
+    rest = b""
+    while data := stream.read(BLOCK):
+        lines, end, begun = (rest + data).rpartition(b"\n")
+        if end:
+            yield lines + end
+        rest = begun
+    if rest.strip():
+        yield rest
+
+
+class _Reader:
+    """What turns blocks of a file into tables.
+
+    Arrow finds types by itself, but those of all columns, and of text that looks like dates as well. It is told a type
+    for each column that is needed: the one that fitted last, or else the first that fits.
+    """
+
+    def __init__(self, path: str, columns: list[Any] | None) -> None:
+        self._path, self._columns = path, columns
+        self._json, pa = module("pyarrow.json", "arrow"), module("pyarrow", "arrow")
+        self._invalid, self._schema = pa.ArrowInvalid, pa.schema
+        self._kinds = (pa.int64(), pa.float64(), pa.bool_(), pa.string())
+        self._known: dict[Any, Any] = dict.fromkeys(columns or (), pa.int64())
+
+    def check_names(self, block: bytes) -> None:
+        """Refuse a file that lacks a column, to go by its first block."""
+        missing = set(self._columns or ())
+        names: dict[str, None] = {}
+        for line in block.splitlines() if missing else ():
+            row = _loaded(line)
+            if isinstance(row, dict):
+                names |= dict.fromkeys(row)
+                missing -= row.keys()
+            if not missing:
+                return
+        for name in self._columns or ():
+            if name in missing and names:
+                raise no_column(name, list(names))
+
+    def read(self, block: bytes) -> Any:
+        """Return the columns of a block."""
+        if self._columns is None:
+            return self._json.read_json(io.BytesIO(block), self._options(block))
+        known = dict(self._known)  # other threads may find others meanwhile
+        try:
+            return self._typed(block, known)
+        except self._invalid:
+            known = {name: self._kind(block, name) for name in known}
+            self._known = known
+            return self._typed(block, known)
+
+    def _options(self, block: bytes) -> Any:
+        return self._json.ReadOptions(use_threads=False, block_size=len(block) + 1)
+
+    def _typed(self, block: bytes, kinds: dict[Any, Any]) -> Any:
+        parse = self._json.ParseOptions(self._schema(list(kinds.items())), unexpected_field_behavior="ignore")
+        return self._json.read_json(io.BytesIO(block), self._options(block), parse)
+
+    def _kind(self, block: bytes, name: Any) -> Any:
+        """The first type that holds a column of a block."""
+        problem = None
+        for kind in self._kinds:
+            try:
+                self._typed(block, {name: kind})
+            except self._invalid as found:
+                problem = found
+            else:
+                return kind
+        if all(isinstance(_loaded(line), dict) for line in block.splitlines() if line.strip()):
+            raise mixed(name, self._path)
+        raise problem or AssertionError
+
+
+def _loaded(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None
