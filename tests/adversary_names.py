@@ -1,7 +1,7 @@
 """Names of columns that mean something to an engine, and an adversary who puts them on the columns of a table.
 
-A name may be a pattern to one engine, a wildcard to another, a word of SQL, a name that wmcc uses itself, or the same as
-another to all that do not look at capitals. Whatever it is: the column of that name is read, and no other.
+A name may be a pattern to one engine, a wildcard to another, a word of SQL, a name that wmcc uses itself, or the same
+as another to all that do not look at capitals. Whatever it is: the column of that name is read, and no other.
 """
 
 from __future__ import annotations
@@ -19,11 +19,78 @@ import pyarrow as pa
 import wmcc
 
 NAMES = [
-    *("^l.*$", "^.*$", "^$", ".*", "*", "**", "t.*", "l*", "COLUMNS(*)", "count(*)", "* exclude (label)", "#1", "$1", "?"),
-    *("a.b", ".", "..", "a.", ".a", "a[0]", "[0]", "[]", "(x)", "{x}", "{0}", "%s", "a:b", "a->b", "a;b--", "/*x*/", "a,b"),
-    *('"', '""', 'a"b', "'", "it's", "`", "``", "a`b`", "\\", "\\d+", "a\\b", "/", "a/b", "=", "a=1", "!", "@x", "&", "~"),
+    *(
+        "^l.*$",
+        "^.*$",
+        "^$",
+        ".*",
+        "*",
+        "**",
+        "t.*",
+        "l*",
+        "COLUMNS(*)",
+        "count(*)",
+        "* exclude (label)",
+        "#1",
+        "$1",
+        "?",
+    ),
+    *(
+        "a.b",
+        ".",
+        "..",
+        "a.",
+        ".a",
+        "a[0]",
+        "[0]",
+        "[]",
+        "(x)",
+        "{x}",
+        "{0}",
+        "%s",
+        "a:b",
+        "a->b",
+        "a;b--",
+        "/*x*/",
+        "a,b",
+    ),
+    *(
+        '"',
+        '""',
+        'a"b',
+        "'",
+        "it's",
+        "`",
+        "``",
+        "a`b`",
+        "\\",
+        "\\d+",
+        "a\\b",
+        "/",
+        "a/b",
+        "=",
+        "a=1",
+        "!",
+        "@x",
+        "&",
+        "~",
+    ),
     *("", " ", "  ", " label", "label ", "two words", "tab\tbed", "new\nline", "\u200b", "\xa0"),
-    *("select", "SELECT", "from", "group", "order by", "null", "NULL", "None", "nan", "true", "rowid", "index", "level_0"),
+    *(
+        "select",
+        "SELECT",
+        "from",
+        "group",
+        "order by",
+        "null",
+        "NULL",
+        "None",
+        "nan",
+        "true",
+        "rowid",
+        "index",
+        "level_0",
+    ),
     *("label", "Label", "LABEL", "pred", "PRED", "a", "A", "ß", "ẞ", "SS", "ss", "é", "e\u0301", "日本", "🌲"),
     *("0", "1", "-1", "1.0", "c0", "c1", "C0", "t", "p", "q", "w", "w2", "b0", "b1", "n", "s", "good", "low", "high"),
     *("k0", "k0_right", "left", "right", "status", "wmcc t", "wmcc 0", "value", "code", "literal", "len", "x" * 300),
@@ -51,7 +118,9 @@ class Case:
             "key": random.permutation(rows).tolist(),
             "true": random.integers(0, 3, rows).tolist(),
             "pred": random.integers(0, 3, rows).tolist(),
-            "weight": random.integers(1, 9, rows).astype(float).tolist(),  # whole, so that every engine's sums are exact
+            "weight": random.integers(1, 9, rows)
+            .astype(float)
+            .tolist(),  # whole, so that every engine's sums are exact
             "by": random.choice(["north", "south"], rows).tolist(),
         }
         columns = {self.name[role]: values for role, values in self.values.items()}

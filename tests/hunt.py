@@ -140,7 +140,11 @@ def main() -> int:
     wrong = 0
     for what, found in inputs.items():
         lines = [line for _, own in found for line in own]
-        print(*lines, f"{sum(tried for tried, _ in found):,} {what} from seed {start}: {len(lines)} read wrongly.", sep="\n")
+        print(
+            *lines,
+            f"{sum(tried for tried, _ in found):,} {what} from seed {start}: {len(lines)} read wrongly.",
+            sep="\n",
+        )
         wrong += len(lines)
     return 1 if any(failed) or wrong else 0
 

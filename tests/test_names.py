@@ -37,15 +37,20 @@ def test_every_frame_reads_the_column_that_was_named(seed):
             assert case.wrong(make) is None, (engine, case)
 
 
+def said(call):
+    """What a call returns, or the error it raises."""
+    try:
+        return call()
+    except wmcc.InputError as problem:
+        return str(problem)
+
+
 @pytest.mark.parametrize(("engine", "cases"), [("ibis", 4), ("dask", 3), ("pyspark", 1)])
 def test_slow_engines_read_the_column_that_was_named(engine, cases):
     for seed in range(cases):
         case = Case(np.random.default_rng(seed), others=4 if engine == "ibis" else 50)
-        try:
-            assert case.wrong(ALL[engine]) is None, case
-        except wmcc.InputError as problem:
-            assert engine == "ibis"
-            assert re.search("differ in capitals only|zero-length", str(problem))
+        wrong = said(lambda case=case: case.wrong(ALL[engine]))
+        assert wrong is None or (engine == "ibis" and re.search("differ in capitals only|zero-length", wrong)), case
 
 
 @pytest.mark.parametrize("engine", ["polars", "polars, lazy", "duckdb", "pandas", "pyarrow"])
@@ -74,7 +79,7 @@ def test_names_without_a_match_are_told():
     frame = pl.DataFrame({"label": [0, 1], "pred": [0, 1]})
     for data in (frame, frame.lazy(), FAST["duckdb"](frame.to_arrow())):
         for name in ("^x.*$", "^l.*$", "*"):
-            with pytest.raises(wmcc.InputError, match="there is no column .*; the columns are 'label', 'pred'"):
+            with pytest.raises(wmcc.InputError, match=r"there is no column .*; the columns are 'label', 'pred'"):
                 wmcc.tabulate(data, name, "pred")
 
 
@@ -95,7 +100,9 @@ def test_integers_are_names_in_pandas():
         assert wmcc.joint_table(data, 0, 1, 1, 2).first == expected
         keyed = wmcc.tabulate(data[[4, 0, 2]], data[[4, 1]], on=4, weight=2)
         assert keyed.w.tolist() == expected.w.tolist()
-    with pytest.raises(wmcc.InputError, match=r"no column '0'; the columns are 0, 1, 2, 3, 4\.\s+Hint: did you mean 0\?"):
+    with pytest.raises(
+        wmcc.InputError, match=r"no column '0'; the columns are 0, 1, 2, 3, 4\.\s+Hint: did you mean 0\?"
+    ):
         wmcc.tabulate(frame, "0", "1")
     with pytest.raises(wmcc.InputError, match=r"no column 0; the columns are '0', '1'\.\s+Hint: did you mean '0'\?"):
         wmcc.tabulate(pl.DataFrame({"0": [0], "1": [0]}), 0, 1)
@@ -104,7 +111,7 @@ def test_integers_are_names_in_pandas():
     frame[2] = [1.0, -1.0, 2.0]
     with pytest.raises(wmcc.WeightError, match=r"a weight in 2 that is .*The first: column 2\[1\] is -1.0"):
         wmcc.tabulate(frame, 0, 1, 2)
-    with pytest.raises(wmcc.InputTypeError, match="column 3 holds .*; a weight must be a real number"):
+    with pytest.raises(wmcc.InputTypeError, match=r"column 3 holds .*; a weight must be a real number"):
         wmcc.tabulate(frame, 0, 1, 3)
 
 
@@ -190,11 +197,12 @@ def test_every_engine_reads_the_column_that_was_named_in_a_file(engine, tmp_path
         table, by = case.expected()
         for path in write(case, tmp_path / str(seed)):
             call = {role: case.name[role] for role in ("true", "pred", "weight")}
-            try:
-                assert wmcc.tabulate(path, **call, engine=engine) == table, (path.name, case)
-                assert wmcc.tabulate(path, **call, by=case.name["by"], engine=engine) == by, (path.name, case)
-                read += 1
-            except wmcc.InputError as problem:
+            found = said(lambda path=path, call=call: wmcc.tabulate(path, **call, engine=engine))
+            if isinstance(found, str):
                 assert engine not in ("arrow", "polars"), (path.name, case)
-                assert re.search(CANNOT, str(problem)), (path.name, case)
+                assert re.search(CANNOT, found), (path.name, case)
+                continue
+            assert found == table, (path.name, case)
+            assert wmcc.tabulate(path, **call, by=case.name["by"], engine=engine) == by, (path.name, case)
+            read += 1
     assert read > 2

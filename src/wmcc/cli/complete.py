@@ -43,7 +43,7 @@ def _names(name: str) -> list[str]:
             return next(csv.reader([_line(files.paths[0])], delimiter="\t" if files.format == "tsv" else ","))
         if files.format == "jsonl":
             return list(json.loads(_line(files.paths[0])))
-        from ..sources.engines import dataset
+        from ..sources.datasets import dataset
 
         names: list[str] = dataset(files).schema.names
         return names

@@ -8,7 +8,8 @@ from typing import Any
 
 from ..errors import InputError
 from ..labels import Label
-from ..sources.engines import dataset, joining_engine, open_lazy
+from ..sources.datasets import dataset
+from ..sources.engines import joining_engine, open_lazy
 from ..sources.files import find
 
 Kind = type[bool] | type[int] | type[str]
@@ -50,10 +51,8 @@ def _schema(data: Any, engine: str) -> dict[str, Kind]:
         types = [t.value_type if pa.types.is_dictionary(t) else t for t in schema.types]
         empty: Any = pa.table([pa.array([], t) for t in types], names=[f"c{i}" for i in range(len(types))])
         return dict(zip(schema.names, _kinds(empty), strict=True))
-    import narwhals as nw
-
-    lazy, _ = open_lazy(files, engine)
-    return dict(zip(nw.from_native(lazy).collect_schema().names(), _kinds(lazy), strict=True))
+    opened = open_lazy(files, engine)
+    return dict(zip(opened.known(), _kinds(opened.frame), strict=True))
 
 
 def _kinds(frame: Any) -> list[Kind]:

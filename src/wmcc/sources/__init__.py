@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, TypedDict, Unpack, overload
 
 from ..errors import InputTypeError
@@ -23,7 +22,7 @@ class Options(TypedDict, total=False):
 
     true: Any
     pred: Any
-    on: str | Sequence[str] | None
+    on: Any
     allow_unmatched: bool
     engine: str | None
     progress: bool | None
@@ -62,7 +61,7 @@ def tabulate(
     true: Any = None,
     pred: Any = None,
     by: Any = None,
-    on: str | Sequence[str] | None = None,
+    on: Any = None,
     allow_unmatched: bool = False,
     engine: str | None = None,
     progress: bool | None = None,
@@ -97,9 +96,9 @@ def tabulate(
         errors of rows do not apply. Entries that are zero leave their labels known. A diagonal S gives the
         table of its diagonal as a vector. `wmcc.matrices` makes and checks such matrices.
     true, pred, weight
-        Columns of a frame or file, by name or by position after it: names, or expressions of narwhals or of the
-        frame's own engine. Frames in memory are read by the exact kernel. Lazy frames are asked for one group-by,
-        and only its cells travel; their sums are as exact as the engine's.
+        Columns of a frame or file, by keyword or by position after it: names (integers too, if a pandas frame has
+        such), or expressions of narwhals or of the frame's own engine. Frames in memory are read by the exact kernel.
+        Lazy frames are asked for one group-by, and only its cells travel; their sums are as exact as the engine's.
     by
         Column, or columns, of a frame or file: one table per group, in the same pass. With labels in arrays: a key per
         observation, or per item of their first axis (an image of a stack).

@@ -1,4 +1,4 @@
-"""CSV, Parquet and Arrow IPC files as PyArrow data sets: columns by name in each file, with types that are said."""
+"""Files as PyArrow data sets: columns by name in each file, with types that are said."""
 
 from __future__ import annotations
 
@@ -24,14 +24,11 @@ def dataset(files: Files, columns: Collection[Any] | None = None, weight: str | 
     if files.is_csv:
         parts = [_csv(part, names, columns or (), weight, options) for part, names in files.alike()]
         return parts[0] if len(parts) == 1 else ds.dataset(parts)
-    kind: Any = "ipc"
-    if files.format == "parquet":
-        kind = ds.ParquetFileFormat(
-            read_options=ds.ParquetReadOptions(dictionary_columns=set(columns or ())),
-            default_fragment_scan_options=scan_options(),
-        )
+    kind = parquet_format(columns or ()) if files.format == "parquet" else "ipc"
     if is_address(files.paths[0]):
-        return ds.dataset(files.paths[0], format=kind, **options)
+        return ds.dataset(files.paths[0], format="json" if files.format == "jsonl" else kind, **options)
+    if files.format == "jsonl":
+        return ds.dataset(list(files.paths), format="json", **options)
     data = ds.dataset(list(files.paths), schema=pa.schema([]), format=kind, **options)
     return data.replace_schema(_common_schema(files, data, columns, pa))
 
@@ -42,6 +39,14 @@ def stored_names(path: str) -> list[str]:
     kind = "parquet" if FORMATS[os.path.splitext(path.lower())[1]] == "parquet" else "ipc"
     data = ds.dataset([path], schema=module("pyarrow", "arrow").schema([]), format=kind)
     return list(next(data.get_fragments()).physical_schema.names)
+
+
+def parquet_format(coded: Collection[Any] = ()) -> Any:
+    """Return what reads Parquet; text of the columns that are ``coded`` is not decoded."""
+    ds = module("pyarrow.dataset", "arrow")
+    return ds.ParquetFileFormat(
+        read_options=ds.ParquetReadOptions(dictionary_columns=set(coded)), default_fragment_scan_options=scan_options()
+    )
 
 
 def scan_options(**options: Any) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import glob
 import importlib.util
+import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
@@ -18,15 +19,16 @@ import narwhals as nw
 
 from ..errors import InputError
 from ..optional import module
-from .datasets import dataset, stored_names
+from .datasets import dataset, parquet_format, stored_names
 from .files import Files, is_address, one_column
 from .jsonlines import mixed
 from .places import Data, own_names, picked
 
 DASK_BLOCK = "64MiB"  # of a Parquet file in a partition, so that a few of them fit a worker
 
+
 class Opened(NamedTuple):
-    """A native lazy frame; columns that are text because they are names of folders; and all, if it changes their names."""
+    """A native lazy frame; columns that are names of folders, which are text; and all, if it calls them otherwise."""
 
     frame: Any
     folders: Collection[str] = ()
@@ -142,13 +144,16 @@ def _polars(files: Files, columns: Collection[Any], guess: bool, session: dict[s
     pl, paths = module("polars", "polars"), list(files.paths)
     if files.format in ("parquet", "ipc"):
         scan = pl.scan_parquet if files.format == "parquet" else pl.scan_ipc
-        hive = {"hive_partitioning": True, "hive_schema": dict.fromkeys(files.partitions, pl.String)}
-        options = hive if files.partitions else {"hive_partitioning": False}
+        options: dict[str, Any] = {"hive_partitioning": bool(files.partitions)}
+        if files.partitions:
+            options["hive_schema"] = dict.fromkeys(files.partitions, pl.String)
         if files.format == "parquet":
             options["extra_columns"] = "ignore"  # those that only some of the files have
         return Opened(scan(paths, **options), files.partitions)
     if files.format == "jsonl":
-        return Opened(_same_kinds([pl.scan_ndjson(path, infer_schema_length=None) for path in paths], columns, files, pl))
+        return Opened(
+            _same_kinds([pl.scan_ndjson(path, infer_schema_length=None) for path in paths], columns, files, pl)
+        )
     types = {"infer_schema_length": None} if guess else {"infer_schema": False}
     return Opened(pl.scan_csv(paths, separator=files.separator, null_values=[""], **types))
 
@@ -174,7 +179,7 @@ def _duckdb(files: Files, columns: Collection[Any], guess: bool, session: dict[s
         data = dataset(files, columns or None)
         return Opened(connection.from_arrow(data), files.partitions, data.schema.names)
     if files.is_csv:
-        options = {"sep": files.separator, "header": True, "quotechar": '"', "escapechar": '"'}
+        options: dict[str, Any] = {"sep": files.separator, "header": True, "quotechar": '"', "escapechar": '"'}
         if guess or is_address(paths[0]):
             types: dict[str, Any] = {"union_by_name": True, **({"sample_size": -1} if guess else {"all_varchar": True})}
         else:
@@ -188,8 +193,8 @@ def _duckdb(files: Files, columns: Collection[Any], guess: bool, session: dict[s
             else "from read_parquet(?, union_by_name=true, hive_partitioning=false)"
         )
         return Opened(connection.sql(query, params=[paths]), files.partitions)
-    options = {"format": "newline_delimited", "records": "true", "sample_size": -1, "union_by_name": True}
-    relation = connection.read_json(paths, **options)
+    wide = {"sample_size": -1, "union_by_name": True}
+    relation = connection.read_json(paths, format="newline_delimited", records="true", **wide)
     for name, kind in zip(relation.columns, relation.types, strict=True):
         if str(kind) == "JSON" and name in columns:
             raise mixed(name, files.name)
@@ -200,15 +205,16 @@ def _dask(files: Files, columns: Collection[Any], guess: bool, session: dict[str
     dd, paths = module("dask.dataframe", "dask"), list(files.paths)
     if files.format == "parquet":
         pa = module("pyarrow", "dask")
+        # Dask looks at how files are to be opened only where folders have a schema of their own, be it empty.
         schema = pa.schema([(name, pa.string()) for name in files.partitions])
-        hive = {"dataset": {"partitioning": {"flavor": "hive", "schema": schema}}} if files.partitions else {}
-        return Opened(dd.read_parquet(paths, blocksize=DASK_BLOCK, **hive), files.partitions)
+        opened = {"partitioning": {"flavor": "hive", "schema": schema}, "format": parquet_format()}
+        return Opened(dd.read_parquet(paths, blocksize=DASK_BLOCK, dataset=opened), files.partitions)
     if files.format == "ipc":
         return Opened(dd.from_map(module("pyarrow.feather", "dask").read_feather, paths))
     whole = {"blocksize": None, "compression": "gzip"} if files.zipped else {}
     if files.format == "jsonl":
-        options = {"lines": True, "dtype": False, "convert_dates": False, "precise_float": True, **whole}
-        frames = [dd.read_json(path, **options) for path in paths]  # each has its own types
+        exact = {"dtype": False, "convert_dates": False, "precise_float": True}
+        frames = [dd.read_json(path, lines=True, **exact, **whole) for path in paths]  # each has its own types
         return Opened(frames[0] if len(frames) == 1 else dd.concat(frames))
     kinds = {} if guess else {"dtype": str}
     options = {"sep": files.separator, "keep_default_na": False, "na_values": [""], "index_col": False}
@@ -217,11 +223,14 @@ def _dask(files: Files, columns: Collection[Any], guess: bool, session: dict[str
 
 def _pyspark(files: Files, columns: Collection[Any], guess: bool, session: dict[str, Any]) -> Opened:
     spark = module("pyspark.sql", "pyspark").SparkSession.builder.getOrCreate()
-    reader, paths = spark.read, list(files.paths)
+    # Java's working folder is the one it was started in.
+    reader, paths = spark.read, [path if is_address(path) else os.path.abspath(path) for path in files.paths]
     if files.root is not None:
-        reader = reader.option("basePath", files.root)  # Spark has its own rule for types of partitions
+        reader = reader.option(
+            "basePath", os.path.abspath(files.root)
+        )  # Spark has its own rule for types of partitions
     if files.format == "parquet":
-        return Opened(reader.parquet(*paths))
+        return Opened(reader.option("parquet.page.verify-checksum.enabled", True).parquet(*paths))
     if files.format == "jsonl":
         return Opened(reader.json(paths, mode="FAILFAST"))
     if files.format == "ipc":

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import unquote
 
 from ..errors import InputError
 
@@ -65,6 +66,12 @@ class Files(NamedTuple):
             return ()
         folders = (part for path in self.paths for part in Path(os.path.relpath(path, self.root)).parts[:-1])
         return tuple(dict.fromkeys(part.partition("=")[0] for part in folders if "=" in part))
+
+    def folders(self, path: str) -> dict[str, str | None]:
+        """What the names of the folders of a file say: ``year`` is 2026 in ``year=2026``."""
+        parts = Path(os.path.relpath(path, self.root)).parts[:-1] if self.partitions else ()
+        pairs = (part.partition("=")[::2] for part in parts if "=" in part)
+        return {name: None if value == "__HIVE_DEFAULT_PARTITION__" else unquote(value) for name, value in pairs}
 
     def check_headers(self, columns: Collection[str]) -> None:
         """Refuse CSV files that lack a column, or have it twice; engines would take another one, or the first."""

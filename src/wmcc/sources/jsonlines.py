@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import itertools
 import json
 import os
 from collections import deque
@@ -21,19 +20,26 @@ BLOCK = 1 << 22
 
 def json_blocks(files: Files, columns: list[Any] | None) -> Iterator[tuple[str, Any]]:
     """Arrow tables of the lines of files, and the file each is of; without ``columns`` all may be needed."""
+    pa, inside = module("pyarrow", "arrow"), columns and [x for x in columns if x not in files.partitions]
     workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for path, stream in _streams(files):
-        reader = _Reader(path, columns)
+        reader, folders, ahead = _Reader(path, inside), files.folders(path), deque[Any]()
         with stream, ThreadPoolExecutor(workers) as pool:
-            blocks = _blocks(stream)
-            reader.check_names(first := next(blocks, b""))
-            ahead = deque[Any]()
-            for block in itertools.chain([first], blocks):
+            for number, block in enumerate(_blocks(stream)):
+                if number == 0 and path == files.paths[0]:
+                    reader.check_names(block)
                 ahead.append(pool.submit(reader.read, block))
-                if len(ahead) > workers:
-                    yield path, ahead.popleft().result()
+                while len(ahead) > workers:
+                    yield path, _with_folders(ahead.popleft().result(), folders, pa)
             for waiting in ahead:
-                yield path, waiting.result()
+                yield path, _with_folders(waiting.result(), folders, pa)
+
+
+def _with_folders(table: Any, folders: dict[str, str | None], pa: Any) -> Any:
+    """The table, with columns that the names of its folders make."""
+    for name, value in folders.items():
+        table = table.append_column(name, pa.array([value] * len(table), pa.string()))
+    return table
 
 
 def mixed(name: Any, where: str) -> InputTypeError:
@@ -57,7 +63,7 @@ def _blocks(stream: Any) -> Iterator[bytes]:
     rest = b""
     while data := stream.read(BLOCK):
         lines, end, begun = (rest + data).rpartition(b"\n")
-        if end:
+        if lines.strip():
             yield lines + end
         rest = begun
     if rest.strip():
@@ -82,7 +88,7 @@ class _Reader:
         """Refuse a file that lacks a column, to go by its first block."""
         missing = set(self._columns or ())
         names: dict[str, None] = {}
-        for line in block.splitlines() if missing else ():
+        for line in block.split(b"\n") if missing else ():
             row = _loaded(line)
             if isinstance(row, dict):
                 names |= dict.fromkeys(row)
@@ -122,9 +128,12 @@ class _Reader:
                 problem = found
             else:
                 return kind
-        if all(isinstance(_loaded(line), dict) for line in block.splitlines() if line.strip()):
-            raise mixed(name, self._path)
-        raise problem or AssertionError
+        rows = [_loaded(line) for line in block.split(b"\n") if line.strip()]
+        if not all(isinstance(row, dict) for row in rows):
+            raise problem or AssertionError  # the lines are no records, whatever the column
+        if any(isinstance(row.get(name), (dict, list)) for row in rows):
+            raise InputTypeError(f"column {name!r} of {self._path} holds lists or records; expected text or numbers.")
+        raise mixed(name, self._path)
 
 
 def _loaded(line: bytes) -> Any:

@@ -1,7 +1,7 @@
 """Columns by their place in a frame: an engine is never told a name, which it might read as something else.
 
-To polars ``^l.*$`` is every column that matches, to DuckDB ``*`` is all of them, to Spark a dot means a field. So a name
-is looked up here, in the list of names, and the engine gets its place there.
+To polars ``^l.*$`` is every column that matches, to DuckDB ``*`` is all of them, and to Spark a dot means a field. So a
+name is looked up here, in the list of names, and the engine gets its place there.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import Any
 
 import narwhals as nw
 
-from ..errors import InputTypeError, LabelError, WeightError, WmccError
+from ..errors import InputError, InputTypeError, LabelError, WeightError, WmccError
 from .codebook import Rules
 from .datasets import dataset, scan_options
 from .files import Files, no_column
@@ -88,6 +88,12 @@ def _row_groups(data: Any, columns: list[str] | None) -> Iterator[tuple[str, Any
     """Batches of Parquet files, some row groups after the others: a scan of all may run a gigabyte ahead of us."""
     lean = scan_options(pre_buffer=False)  # not the bytes of a whole file before it is decoded
     for whole in data.get_fragments():
+        rows = sum(group.num_rows for group in whole.row_groups)
+        if rows != whole.metadata.num_rows:  # which no checksum covers
+            raise InputError(
+                f"{whole.path} cannot be read: it has {whole.metadata.num_rows:,} rows, and its parts {rows:,}.",
+                "it is damaged.",
+            )
         for ids in _shares(whole.row_groups):
             part = whole.subset(row_group_ids=ids)
             yield from _scanned(part, columns, schema=data.schema, fragment_scan_options=lean)

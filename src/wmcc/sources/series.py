@@ -5,6 +5,7 @@ Nothing is imported here: an engine whose object the caller holds is loaded alre
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import Any
 
@@ -12,7 +13,7 @@ import narwhals as nw
 import numpy as np
 from narwhals import dependencies
 
-from ..errors import InputTypeError, LabelError
+from ..errors import InputError, InputTypeError, LabelError
 
 Coded = tuple[Any, Any]
 """Integers and what they stand for (a mapping or a sequence), or plain values and None."""
@@ -60,8 +61,7 @@ def group_codes(data: Any) -> tuple[Any, list[Any]]:
     if _is_arrow(data):
         # Not null_encoding="encode": dictionaries with nulls cannot be unified, and columns that are encoded already
         # would keep theirs.
-        data = data.dictionary_encode()
-        data = data if hasattr(data, "buffers") else data.unify_dictionaries().combine_chunks()
+        data = _whole(data.dictionary_encode())
         known = [*data.dictionary.to_pylist(), None]
         return _values(data.indices.cast("int64").fill_null(len(known) - 1)), known
     codes, values = data.factorize(use_na_sentinel=False)
@@ -139,6 +139,19 @@ def _arrow(data: Any) -> Coded:
         data = data.dictionary_encode()
     if not types.is_dictionary(data.type):
         return _values(data), None
-    if not hasattr(data, "buffers"):  # chunks may have different dictionaries
-        data = data.unify_dictionaries().combine_chunks()
+    data = _whole(data)
     return _values(data.indices), data.dictionary.to_pylist()
+
+
+def _whole(data: Any) -> Any:
+    """Encoded values of Arrow as one array, whose codes all stand for something: Arrow does not look."""
+    compute = importlib.import_module("pyarrow.compute")
+    for part in [data] if hasattr(data, "buffers") else data.chunks:
+        ends = compute.min_max(part.indices)
+        if len(part) > part.null_count and not 0 <= ends["min"].as_py() <= ends["max"].as_py() < len(part.dictionary):
+            raise InputError(
+                f"a code of encoded text lies outside its dictionary of {len(part.dictionary):,}.",
+                "the data are damaged; make them anew.",
+            )
+    # Chunks may have different dictionaries.
+    return data if hasattr(data, "buffers") else data.unify_dictionaries().combine_chunks()
