@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from fractions import Fraction
 
@@ -15,6 +16,8 @@ from hypothesis import strategies as st
 
 import wmcc
 from wmcc.measures import CLASS_MEASURES
+from wmcc.robustness.box import Box
+from wmcc.robustness.witness import amount_limits, share_limits
 
 MANY = ["ecc", "mpc1", "mpc2", "accuracy", "balanced_accuracy", "kappa"]
 TABLE = wmcc.Table.from_counts([[50, 3, 2], [4, 40, 1], [0, 2, 30]])
@@ -151,19 +154,55 @@ def test_two_classes_are_exact(data, model, name, eps):
 # ---- witnesses -----------------------------------------------------------------------------------------
 
 
-@given(rows(classes=4, most=20, weight=ordinary), models, st.sampled_from([0.0, 0.1, 0.5, 3.0]), st.sampled_from(MANY))
-@few(15)
-def test_weights_of_the_witnesses(data, model, eps, name):
-    case = Case(4, *data.arrays, model, min(eps, 0.9) if model == "relative" else eps)
-    certificate = certified(case, name, nodes=5)
+wide = st.sampled_from(["twelve orders", "three hundred orders", "all of float64", "weights of zero", "a thin class"])
+
+
+@given(seeds, st.one_of(st.none(), wide), st.sampled_from(MANY))
+@few(40)
+def test_weights_of_the_witnesses(seed, kind, name):
+    """They are within their limits, to the last bit, and have the value that is attained."""
+    case = draw(np.random.default_rng(seed), kind, most=4)
+    certificate = certified(case, name, nodes=20)
     for which, end in (("low", certificate.lower), ("high", certificate.upper)):
-        weights = certificate.weights(which, case.t, case.p, case.w)
-        margin = case.eps * (case.w if model == "relative" else 1.0) * (1 + 1e-12) + 1e-12 * case.w
-        assert (weights >= 0).all()
-        assert (np.abs(weights - case.w) <= margin).all()
-        if all(c.met for c in certificate.conditions) and weights.any():
-            value = getattr(wmcc, name)(case.t, case.p, weights, labels=range(4))
-            assert value == pytest.approx(end.attained, abs=1e-6)
+        weights = certificate.weights(which, case.t, case.p, case.w, lower=case.lower, upper=case.upper)
+        for i, (found, w) in enumerate(zip(map(Fraction, weights), map(Fraction, case.w), strict=True)):
+            step = Fraction(case.eps) * (w if case.model == "relative" else 1)
+            bounds = (case.lower[i], case.upper[i]) if case.model == "bounds" else (max(w - step, 0), w + step)
+            assert bounds[0] <= found <= bounds[1]
+        if weights.any():
+            value = getattr(wmcc, name)(case.t, case.p, weights, labels=range(case.K))
+            assert value == pytest.approx(end.attained, abs=1e-13)
+
+
+@given(any_weight, models, st.floats(0, 1, exclude_max=True), st.integers(-1074, 1000))
+def test_limits_of_weights_of_any_size(w, model, eps, power):
+    """The limits that are used are on the inner side of the limits that are meant, and next to them."""
+    eps = eps if model == "relative" else math.ldexp(eps, power)
+    least, most = share_limits(np.array([w]), eps) if model == "relative" else amount_limits(np.array([w]), eps, eps)
+    step = Fraction(eps) * (Fraction(w) if model == "relative" else 1)
+    low, high = max(Fraction(w) - step, Fraction(0)), Fraction(w) + step
+    assert low <= Fraction(least[0]) <= Fraction(w) <= Fraction(most[0]) <= high
+    assert least[0] == 0 or Fraction(np.nextafter(least[0], 0)) <= low
+    assert most[0] == np.finfo(float).max or Fraction(np.nextafter(most[0], np.inf)) >= high
+
+
+@given(st.lists(st.tuples(any_weight, any_weight, st.floats(0, 1)), min_size=4, max_size=4))
+def test_a_position_is_meant_exactly(cells):
+    """A cell that may be 0 can matter at any small part of its largest sum: a position is not rounded."""
+    low, high, at = ([min(a, b) for a, b, _ in cells], [max(a, b) for a, b, _ in cells], [t for _, _, t in cells])
+    lower, upper = (wmcc.tabulate([0, 0, 1, 1], [0, 1, 0, 1], x).w_exact for x in (low, high))
+    found, exponent = Box.between(lower, upper).cells(at)
+    for c, a, b, t in zip(found, low, high, at, strict=True):
+        assert c * Fraction(2) ** exponent == Fraction(a) + Fraction(t) * (Fraction(b) - Fraction(a))
+
+
+@pytest.mark.parametrize("size", [1e15, 1e19, 1e25])
+def test_an_extreme_is_attained_at_any_small_part_of_a_weight(size):
+    t, p, w, lower = [0, 1, 2], [1, 0, 2], [size, 1.0, 1.0], [0.0, 1.0, 1.0]
+    certificate = wmcc.certify(t, p, w, measure="kappa", lower=lower, upper=w, nodes=200)
+    worst = certificate.weights("low", t, p, w, lower=lower, upper=w)
+    assert certificate.lower.attained == pytest.approx(wmcc.kappa(t, p, [1 + 6**0.5, 1, 1]), abs=1e-6)
+    assert wmcc.kappa(t, p, worst) == pytest.approx(certificate.lower.attained, abs=1e-15)
 
 
 def test_weights_of_bounds_and_unknown_rows():

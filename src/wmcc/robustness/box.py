@@ -129,9 +129,13 @@ class Box:
         low = self.reached if reached and self.reached is not None else self.low
         if all(t in (0.0, 1.0) for t in position):
             return [b if t else a for a, b, t in zip(low, self.high, position, strict=True)], self.exponent
-        bits = 60
-        parts = [round(t * (1 << bits)) for t in position]
-        cells = [(a << bits) + t * (b - a) for a, b, t in zip(low, self.high, parts, strict=True)]
+        # As it stands, not rounded to some bits: a cell that may be 0 can matter at any small part of its largest sum.
+        parts = [float(t).as_integer_ratio() for t in position]
+        bits = max(q for _, q in parts).bit_length() - 1
+        cells = [
+            (a << bits) + (p << bits - q.bit_length() + 1) * (b - a)
+            for a, b, (p, q) in zip(low, self.high, parts, strict=True)
+        ]
         return cells, self.exponent - bits
 
     def value(self, measure: Measure, position: Sequence[float], reached: bool = True) -> float:

@@ -14,7 +14,7 @@ from ..measures import MEASURES
 from ..sources.columns import weight_array
 from ..text import decimal, grid, html, number, outward
 from .box import Box, Condition
-from .witness import row_values
+from .witness import amount_limits, row_values, share_limits
 
 
 @dataclass(frozen=True)
@@ -157,6 +157,10 @@ class Certificate(Range):
     ) -> FloatArray:
         """Return a weight for each row with which the measure has the value attained at an end.
 
+        Every weight is within its limits, exactly. It is a float64, rounded in its last place, and so the measure may
+        differ from the value attained in its last places. It may differ by more only where float64 has too few digits
+        left for the weights: below 1e-300, and where a weight would have to be above 1.8e308.
+
         Parameters
         ----------
         end
@@ -189,14 +193,15 @@ class Certificate(Range):
         if w.shape != position.shape:
             raise InputError(f"sample_weight must have the shape of the labels, {position.shape}; it has {w.shape}.")
         if self.model == "relative":
-            least, most = w * (1 - self.eps), w * (1 + self.eps)
+            least, most = share_limits(w, self.eps)
         elif self.model == "absolute":
             step = witness.box.step
-            down = self.eps if step is None else row_values(step, self.labels, y_true, y_pred)
-            least, most = np.maximum(w - down, 0.0), w + self.eps
+            less = self.eps if step is None else row_values(step, self.labels, y_true, y_pred)
+            least, most = amount_limits(w, less, self.eps)
         else:
             least, most = (w if x is None else np.asarray(x, dtype=np.float64).reshape(w.shape) for x in (lower, upper))
-        return np.asarray(np.where(np.isnan(position), w, least + np.nan_to_num(position) * (most - least)))
+        at = np.clip(least + np.nan_to_num(position) * (most - least), least, most)
+        return np.asarray(np.where(np.isnan(position), w, at))
 
     def _title(self) -> str:
         moved = {
