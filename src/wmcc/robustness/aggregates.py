@@ -38,6 +38,35 @@ class Aggregates:
         pad = (K * K + 8) * UNIT
         self.TP, self.FN, self.FP, self.TN = (Interval(x[0] * (1 - pad), x[1] * (1 + pad)) for x in (d, FN, FP, TN))
 
+    # ---- from classes to cells --------------------------------------------------------------------------
+
+    def row(self, x: Any) -> Any:
+        """Give each cell the number of its true class."""
+        return x[..., :, np.newaxis]
+
+    def column(self, x: Any) -> Any:
+        """Give each cell the number of its predicted class."""
+        return x[..., np.newaxis, :]
+
+    every = row
+    """Give each cell a number of the whole table, whose last axis has length one."""
+
+    def without_two(self, x: Interval) -> Interval:
+        """Give each cell the sum over the classes that are neither its true nor its predicted one."""
+        return x.without_two()
+
+    @cached_property
+    def same(self) -> Array:
+        """Whether a cell's classes are the same."""
+        return np.eye(self.K, dtype=bool)
+
+    @cached_property
+    def identity(self) -> FloatArray:
+        """1 where they are, 0 elsewhere."""
+        return np.eye(self.K)
+
+    # ---- of classes and tables --------------------------------------------------------------------------
+
     @cached_property
     def _rows(self) -> tuple[Interval, Interval]:
         return _parts(self.TP + self.FN, self.FP + self.TN)
@@ -160,11 +189,16 @@ class Aggregates:
         return np.asarray(((self.TP.hi + self.FN.hi) > 0) & ((self.TP.hi + self.FP.hi) > 0))
 
     @cached_property
-    def jumps(self) -> Array:
+    def vanishing(self) -> Array:
         """Whether a margin of a class that is present may vanish: its MCC against the rest is undefined there."""
         margins = (self.r, self.not_r, self.q, self.not_q)
         vanishing = np.logical_or.reduce([x.may_vanish() for x in margins]) & self.present
         return np.asarray(vanishing.any(-1, keepdims=True))
+
+    @property
+    def jumps(self) -> Array:
+        """Cells in which MPC2 may jump, down or up: not those of the diagonal, as its terms never fall in them."""
+        return np.asarray(self.every(self.vanishing) & ~self.same)
 
     @cached_property
     def ever_in_truth(self) -> Array:

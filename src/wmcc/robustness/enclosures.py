@@ -1,9 +1,10 @@
 """How steep each measure can be within a box of tables, and which values it can have there.
 
-For every measure the slopes s · ∂M/∂C_ab, K x K, and the value, both enclosed from the `Aggregates` of the
+For every measure the slopes s · ∂M/∂C_ab, per cell, and the value, both enclosed from the `Aggregates` of the
 box. The formulas are those of the gradients, written so that quantities that nearly cancel are enclosed as one:
 see docs/theory.md, where each line is derived. They use nothing but the arithmetic that `Interval` and
-`Twin` have in common.
+`Twin` have in common, and the aggregates' `row`, `column` and `every`, which turn numbers of a cell's true class, of its
+predicted class and of the whole table into numbers per cell.
 """
 
 from __future__ import annotations
@@ -16,9 +17,6 @@ import numpy as np
 
 from .aggregates import Aggregates
 from .interval import Interval
-
-ROW = (..., slice(None), np.newaxis)
-COLUMN = (..., np.newaxis, slice(None))
 
 
 class Slopes(NamedTuple):
@@ -52,10 +50,6 @@ class Enclosure:
     relaxed: bool = False
 
 
-def _identity(z: Aggregates) -> Any:
-    return np.eye(z.K)
-
-
 def _aimed(N: Any, D: Any, target: Target) -> tuple[Any, Any]:
     """Enclose N and M = N/D, as far as M is in the target."""
     value = (N / D).unless(D.may_vanish()).between(-1.0, 1.0)
@@ -69,25 +63,24 @@ def _ecc(z: Aggregates, target: Target = None) -> Slopes:
     D = (z.P * z.Q).sqrt()
     N, value = _aimed(z.N, D, target)
     by_row, by_column = z.not_r / z.P, z.not_q / z.Q
-    steep = 1.0 - by_row[ROW] - by_column[COLUMN]
-    plain = N[ROW] * steep + z.rq[ROW] - z.q[ROW] - z.r[COLUMN]
+    steep = 1.0 - z.row(by_row) - z.column(by_column)
+    plain = z.every(N) * steep + z.every(z.rq) - z.row(z.q) - z.column(z.r)
     alpha, beta = (z.alpha / z.P) & (1.0 - N / z.P), (z.beta / z.Q) & (1.0 - N / z.Q)
-    few_errors = _unlike(z) + (z.not_r * alpha)[ROW] + (z.not_q * beta)[COLUMN]
+    few_errors = _unlike(z) + z.row(z.not_r * alpha) + z.column(z.not_q * beta)
     return Slopes(_slopes(z, plain & few_errors, D), value)
 
 
 def _slopes(z: Aggregates, h: Any, D: Any) -> Any:
     """(h + [a = b]) / D; nothing is known in a box where the measure may be undefined, as it may jump there."""
-    return ((h + _identity(z)) / D[ROW]).unless(D.may_vanish()[ROW])
+    return ((h + z.identity) / z.every(D)).unless(z.every(D.may_vanish()))
 
 
 def _unlike(z: Aggregates) -> Any:
     """−1 − o + x_a − x_b, where x_a − x_a is 0."""
-    return (z.x[ROW] - z.x[COLUMN]) * (1.0 - _identity(z)) - 1.0 - z.o[ROW]
+    return (z.row(z.x) - z.column(z.x)) * (1.0 - z.identity) - 1.0 - z.every(z.o)
 
 
 def _mpc1(z: Aggregates, target: Target = None) -> Slopes:
-    K = z.K
     A, B = _spread(z.r, z.not_r), _spread(z.q, z.not_q)
     rho = (z.q_over_r * z.nq_over_nr).sqrt()  # √(B/A)
     rho_inverse = rho.inverse()
@@ -103,15 +96,15 @@ def _mpc1(z: Aggregates, target: Target = None) -> Slopes:
     common = common.where(z.present, -(z.r + z.q)).sum()
     eta, zeta = (rho - 1.0).where(z.present, -1.0), (rho_inverse - 1.0).where(z.present, -1.0)
     thin_r, thin_q = z.not_r - z.r, z.not_q - z.q
-    bend = (eta * thin_r)[ROW] + (zeta * thin_q)[COLUMN]
+    bend = z.row(eta * thin_r) + z.column(zeta * thin_q)
     both = (rho.with_inverse() - 2.0).where(z.present, -2.0)
     same = (both * thin_r + 2.0 * zeta * z.x) & (both * thin_q - 2.0 * eta * z.x)
-    bend = same[ROW].where(np.eye(K, dtype=bool), bend)
-    bend = (bend + common[ROW]) * 0.5
-    dD = 2.0 - z.r[ROW] - z.q[COLUMN] + bend
-    plain = N[ROW] * (1.0 - dD / D[ROW]) + z.rq[ROW] - z.q[ROW] - z.r[COLUMN]
+    bend = z.row(same).where(z.same, bend)
+    bend = (bend + z.every(common)) * 0.5
+    dD = 2.0 - z.row(z.r) - z.column(z.q) + bend
+    plain = z.every(N) * (1.0 - dD / z.every(D)) + z.every(z.rq) - z.row(z.q) - z.column(z.r)
     lost = (((z.alpha + z.beta - unequal.sum()) * 0.5) / D) & (1.0 - value)  # 1 − M
-    few_errors = _unlike(z) + lost[ROW] * dD - bend
+    few_errors = _unlike(z) + z.every(lost) * dD - bend
     return Slopes(_slopes(z, plain & few_errors, D), value)
 
 
@@ -144,16 +137,15 @@ def _mpc2(z: Aggregates, target: Target = None) -> Slopes:
     FN = (root + half * (a_inverse + b)).at_least(0.0)
     FP = (root_inverse + half * (a + b_inverse)).at_least(0.0)
     TN, TP, FN, FP = (x.where(z.present, 0.0) for x in (TN, TP, FN, FP))
-    wrong = TN.without_two() - FN[ROW] - FP[COLUMN]
-    right = (TN.others() + TP)[ROW]
-    cells = right.where(np.eye(K, dtype=bool), wrong) / float(K)
-    # A term jumps where one of its margins vanishes; the diagonal is not affected, as terms never fall in it.
-    return Slopes(cells.unless(z.jumps[ROW] & ~np.eye(K, dtype=bool)), value)
+    wrong = z.without_two(TN) - z.row(FN) - z.column(FP)
+    right = z.row(TN.others() + TP)
+    cells = right.where(z.same, wrong) / float(K)
+    return Slopes(cells.unless(z.jumps), value)
 
 
 def _accuracy(z: Aggregates, target: Target = None) -> Slopes:
     value = z.T if target is None else z.T.within(target)
-    return Slopes(_identity(z) - value[ROW], value)
+    return Slopes(z.identity - z.every(value), value)
 
 
 def _balanced_accuracy(z: Aggregates, target: Target = None) -> Slopes:
@@ -161,11 +153,11 @@ def _balanced_accuracy(z: Aggregates, target: Target = None) -> Slopes:
     K = counted.sum(-1, keepdims=True).astype(float)
     recall = z.recall.where(counted, 0.0)
     per_row = (z.r * K).inverse()
-    cells = ((1.0 - recall) * per_row)[ROW].where(_identity(z) > 0, -(recall * per_row)[ROW])
+    cells = z.row((1.0 - recall) * per_row).where(z.same, -z.row(recall * per_row))
     # A class that may vanish from the truth leaves the mean with a jump: then nothing is known.
     jumps = np.asarray((counted & ~z.in_truth).any(-1, keepdims=True))
     value = (recall.sum() / K).unless(jumps, 0.0, 1.0).between(0.0, 1.0)
-    return Slopes(cells.unless(jumps[ROW]), value if target is None else value.within(target))
+    return Slopes(cells.unless(z.every(jumps)), value if target is None else value.within(target))
 
 
 def _kappa(z: Aggregates, target: Target = None) -> Slopes:
@@ -175,7 +167,8 @@ def _kappa(z: Aggregates, target: Target = None) -> Slopes:
     if target is not None:
         value = value.within(target)
     lost = (z.o / e) & (1.0 - value)
-    return Slopes(_slopes(z, lost[ROW] * (1.0 + z.rq[ROW] - z.q[ROW] - z.r[COLUMN]) - 1.0, e), value)
+    h = z.every(lost) * (1.0 + z.every(z.rq) - z.row(z.q) - z.column(z.r)) - 1.0
+    return Slopes(_slopes(z, h, e), value)
 
 
 def _at_corners(side: int, found: float) -> bool:

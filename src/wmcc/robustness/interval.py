@@ -16,15 +16,37 @@ from ..arraytypes import FloatArray
 UNIT = 2.0**-52
 """Twice the largest relative error of one operation."""
 
+STEP = 2.0**-53 * (1 + UNIT)
+"""Just above half a unit in the last place, as a share of a power of two: added to a number it leads to the next."""
+
+LEAST, MOST = 2.0**-1074, float(np.finfo(np.float64).max)
+
+SMALL = 400
+"""Numbers that `numpy.nextafter` rounds in one call sooner than arithmetic does in five."""
+
 
 def down(x: Any) -> Any:
-    """Next number below."""
-    return np.nextafter(x, -np.inf)
+    """Next number below, or one a little further down where numbers are subnormal."""
+    if np.size(x) < SMALL:
+        return np.nextafter(x, -np.inf)
+    x = np.minimum(x, MOST)  # a number beyond float64 is only known to be that large
+    return np.subtract(x, _step(x), out=x)
 
 
 def up(x: Any) -> Any:
-    """Next number above."""
-    return np.nextafter(x, np.inf)
+    """Next number above, or one a little further up where numbers are subnormal."""
+    if np.size(x) < SMALL:
+        return np.nextafter(x, np.inf)
+    x = np.maximum(x, -MOST)
+    return np.add(x, _step(x), out=x)
+
+
+def _step(x: FloatArray) -> FloatArray:
+    """More than half of what separates numbers from their neighbours."""
+    step = np.abs(x)
+    step *= STEP
+    step += LEAST
+    return step
 
 
 class Interval:
@@ -128,18 +150,23 @@ class Interval:
         everything = Interval(others(self.lo), others(self.hi))
         return everything._padded(self)
 
-    def without_two(self) -> Interval:
-        """For each pair of entries the sum of those that are neither; on the diagonal, of those that are not it."""
+    def without_two(self, row: Any = None, column: Any = None) -> Interval:
+        """For each pair of entries the sum of those that are neither; on the diagonal, of those that are not it.
+
+        With ``row`` and ``column``, places of entries: for these pairs only, as a vector.
+        """
 
         def sums(v: FloatArray) -> FloatArray:
             rest = others(v)
+            if row is not None:
+                return np.asarray(rest[..., row] - v[..., column] * (row != column))
             return np.asarray(rest[..., np.newaxis] - v[..., np.newaxis, :] * (1.0 - np.eye(v.shape[-1])))
 
         with np.errstate(invalid="ignore"):
             lo, hi = sums(self.lo), sums(self.hi)
         if not np.isfinite(self.hi).all() or not np.isfinite(self.lo).all():  # ∞ − ∞
             lo, hi = np.nan_to_num(lo, nan=-np.inf, posinf=np.inf), np.nan_to_num(hi, nan=np.inf, neginf=-np.inf)
-        return Interval(lo, hi)._padded(self, np.newaxis)
+        return Interval(lo, hi)._padded(self, *(() if row is not None else (np.newaxis,)))
 
     def _padded(self, terms: Interval, *more_axes: None) -> Interval:
         """Allow for the rounding of a sum of terms."""

@@ -8,7 +8,7 @@ from ..arraytypes import FloatArray, IntArray
 from ..measures.base import Measure, on_zero
 from ..table import Margins
 from .box import Box
-from .enclosures import ENCLOSURES, Slopes, enclosure
+from .enclosures import Slopes, enclosure
 from .interval import UNIT, Interval
 from .twin import JointCells, TwinAggregates
 
@@ -30,11 +30,7 @@ class PairObjective:
             target = -target
         z = TwinAggregates(self.cells, low, high)
         pair, value = self.enclosure.slopes(z, target)  # type: ignore[arg-type]
-        t, a, b = self.cells.t, self.cells.a, self.cells.b
-        cells = pair.a[:, t, a] - pair.b[:, t, b]
-        cells = (cells & pair.delta[:, t, a]).where(a == b, cells)  # where they agree, much cancels
-        if self.enclosure is ENCLOSURES["mpc2"]:
-            cells = cells.unless(z.jumps)  # a sum that never falls less one that never falls may do both
+        cells = pair.delta
         return Slopes(cells, value.delta) if self.side > 0 else Slopes(-cells, -value.delta)
 
     def total(self, low: FloatArray) -> FloatArray:

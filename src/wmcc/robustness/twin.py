@@ -85,10 +85,6 @@ class Twin:
         """For each entry of the last axis the sum of the others."""
         return Twin(self.a.others(), self.b.others(), self.delta.others())
 
-    def without_two(self) -> Twin:
-        """For each pair of entries the sum of those that are neither."""
-        return Twin(self.a.without_two(), self.b.without_two(), self.delta.without_two())
-
     def __and__(self, other: Twin) -> Twin:
         return Twin(self.a & other.a, self.b & other.b, self.delta & other.delta)
 
@@ -110,7 +106,7 @@ class Twin:
         """Keep the pairs where a condition holds; take others elsewhere."""
         y = _twin(other)
         a, b = condition if isinstance(condition, Both) else (condition, condition)
-        delta = self.delta.where(a & b, y.delta).where(np.equal(a, b), Interval(-np.inf, np.inf))
+        delta = self.delta.where(a & b, y.delta).where(np.equal(a, b), UNKNOWN)
         return Twin(self.a.where(a, y.a), self.b.where(b, y.b), delta)
 
     def unless(self, doubtful: Any, least: float = -np.inf, most: float = np.inf) -> Twin:
@@ -138,7 +134,7 @@ def _twin(x: Any) -> Twin:
     return Twin(both, both, Interval(0.0, 0.0))
 
 
-ZERO = Interval(0.0, 0.0)
+ZERO, UNKNOWN = Interval(0.0, 0.0), Interval(-np.inf, np.inf)
 
 
 class JointCells:
@@ -147,6 +143,10 @@ class JointCells:
     def __init__(self, cells: Array, K: int) -> None:
         self.t, self.a, self.b = (np.asarray(cells[:, i], dtype=np.intp) for i in range(3))
         self.K = K
+        self.agree = self.a == self.b
+        self.right = Both(self.a == self.t, self.b == self.t)
+        one, two = (Interval.exactly(x * 1.0) for x in self.right)
+        self.identity = Twin(one, two, Interval.exactly(one.lo - two.lo))
 
     def sums(self, x: FloatArray, codes: Array, size: int, chosen: Array | None = None) -> FloatArray:
         """Sum a stack of vectors over the cells of each code."""
@@ -161,7 +161,8 @@ class TwinAggregates:
     """The fields of `Aggregates` for two predictions, over boxes of joint cells."""
 
     def __init__(self, cells: JointCells, low: FloatArray, high: FloatArray) -> None:
-        self.K = K = cells.K
+        self.K, self.cells = cells.K, cells
+        K = cells.K
         t, a, b = cells.t, cells.a, cells.b
         pad = (low.shape[-1] + 8) * UNIT
         self.first, self.second = (
@@ -193,8 +194,33 @@ class TwinAggregates:
     def _twin(self, name: str, delta: Interval) -> Twin:
         return Twin(getattr(self.first, name), getattr(self.second, name), delta)
 
+    # ---- from classes to joint cells: those of the first's and of the second's table that hold them ---------
+
+    def row(self, x: Twin) -> Twin:
+        """Give each cell the numbers of its true class."""
+        return x[..., self.cells.t]
+
+    def column(self, x: Twin) -> Twin:
+        """Give each cell the numbers of its predicted classes; their difference is that of one class, or of two."""
+        a, b, agree = self.cells.a, self.cells.b, self.cells.agree
+        return Twin(x.a[..., a], x.b[..., b], x.delta[..., a].where(agree, UNKNOWN))
+
+    def every(self, x: Any) -> Any:
+        """Give each cell a number of the whole table, whose last axis has length one."""
+        return x
+
+    def without_two(self, x: Twin) -> Twin:
+        """Give each cell the sums over the classes that are neither its true nor its predicted one."""
+        t, a, b = self.cells.t, self.cells.a, self.cells.b
+        delta = x.delta.without_two(t, a).where(self.cells.agree, UNKNOWN)
+        return Twin(x.a.without_two(t, a), x.b.without_two(t, b), delta)
+
+    same = property(lambda self: self.cells.right)
+    identity = property(lambda self: self.cells.identity)
+
     present = property(lambda self: Both(self.first.present, self.second.present))
-    jumps = property(lambda self: self.first.jumps | self.second.jumps)
+    # A sum that never falls less one that never falls may do both, so the diagonal is no exception.
+    jumps = property(lambda self: self.first.vanishing | self.second.vanishing)
     in_truth = property(lambda self: self.first.in_truth)
     ever_in_truth = property(lambda self: self.first.ever_in_truth)
 

@@ -50,7 +50,7 @@ def amount_limits(w: FloatArray, less: Any, more: float) -> tuple[FloatArray, Fl
 
 
 def _limits(w: FloatArray, step: Any, lost: Any) -> tuple[FloatArray, FloatArray]:
-    """w − (step + lost) and w + (step + lost), rounded towards w; ``lost`` is what rounding took from the step."""
+    """Return w − (step + lost) and w + (step + lost), rounded towards w; rounding took ``lost`` from the step."""
     low, high = w - step, w + step
     return (
         np.where(_rest(w, -step, low) > lost, up(low), low),
@@ -59,13 +59,13 @@ def _limits(w: FloatArray, step: Any, lost: Any) -> tuple[FloatArray, FloatArray
 
 
 def _rest(a: FloatArray, b: Any, total: FloatArray) -> FloatArray:
-    """a + b − total, exactly, for the rounded sum of two numbers."""
+    """Return a + b − total, exactly, for the rounded sum of two numbers."""
     part = total - a
     return np.asarray((a - (total - part)) + (b - part))
 
 
 def _lost(a: Any, b: FloatArray, product: FloatArray) -> FloatArray:
-    """a b − product, exactly, for the rounded product of two numbers of ordinary size."""
+    """Return a b − product, exactly, for the rounded product of two numbers of ordinary size."""
     (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
     return np.asarray(((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low)
 
