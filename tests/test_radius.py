@@ -144,3 +144,51 @@ def test_a_score_at_its_threshold_has_no_radius(model):
     found = wmcc.radius(wmcc.Table.from_counts([[3, 3], [3, 3]]), "mcc", threshold=0.0, model=model)
     assert found.safe == 0
     assert 1e-20 < found.broken < 1e-8
+
+
+@few(30)
+@given(
+    seed=st.integers(0, 10_000),
+    K=st.integers(2, 4),
+    power=st.integers(-900, 980),
+    name=st.sampled_from(NAMES),
+    down=st.sampled_from([0.02, 0.2]),
+)
+def test_a_radius_in_units_of_the_weights_scales_with_them(seed, K, power, name, down):
+    """To the last bit: amounts of 1e-270 or 1e300 are amounts like any other."""
+    found = []
+    for scale in (1.0, 2.0**power):
+        rng = np.random.default_rng(seed)
+        t, p = rng.integers(0, K, 30), rng.integers(0, K, 30)
+        p = np.where(rng.random(30) < 0.7, t, p)
+        table = wmcc.tabulate(t, p, np.exp(rng.normal(0, 1, 30)) * scale, labels=range(K))
+        threshold = max(wmcc.MEASURES[name](table) - down, wmcc.MEASURES[name].range[0])
+        found.append(wmcc.radius(table, name, threshold=threshold, model="absolute", tolerance=1e-3))
+    assert found[1].safe == found[0].safe * 2.0**power
+    assert (found[1].broken or 0.0) == (found[0].broken or 0.0) * 2.0**power
+    assert found[1].stopped == found[0].stopped
+
+
+@pytest.mark.parametrize("size", [1e307, 1e303, 1.0, 1e-305, 1e-315, 1e-320])
+def test_a_radius_near_the_ends_of_float64(size):
+    w = np.array([5.0, 2, 3, 3, 1, 2]) * size
+    found = wmcc.radius([0, 0, 1, 1, 1, 2], [0, 1, 1, 1, 0, 2], w, threshold=0.3, model="absolute")
+    assert found.safe / size == pytest.approx(1.1748, abs=2e-3)
+    assert found.broken / size == pytest.approx(1.1748, abs=2e-3)
+    assert found.safe < found.broken
+
+
+def test_a_radius_says_where_its_search_stopped():
+    table = wmcc.Table.from_counts(np.random.default_rng(0).integers(1, 10, (3, 3)))
+    threshold = wmcc.ecc(table) - 0.2
+    hasty, full = (wmcc.radius(table, threshold=threshold, nodes=nodes) for nodes in (1, 2000))
+    assert hasty.stopped
+    assert "the search for a proof stopped at its limit of boxes; more nodes= may prove it further" in repr(hasty)
+    assert hasty.safe < full.safe <= full.broken <= hasty.broken * (1 + 1e-6)
+    assert not full.stopped
+    assert "stopped" not in repr(full)
+
+
+def test_a_statement_without_a_proof_says_so():
+    found = wmcc.radius(wmcc.Table.from_counts([[3, 3], [3, 3]]), "mcc", threshold=0.0)
+    assert repr(found).startswith("MCC is at least 0 (now 0.0000); we could not prove that this survives even a small")

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import wmcc
 from wmcc.robustness.box import box_of
 from wmcc.robustness.pair import PairObjective
+from wmcc.robustness.search import WORK, Search
 
 MEASURES = ["ecc", "mpc1", "mpc2", "kappa", "accuracy", "balanced_accuracy"]
 
@@ -182,6 +183,28 @@ def test_the_radius_of_a_ranking_is_a_bracket(name, model):
     assert 0.01 <= radius.safe < radius.broken
     assert wmcc.certify_ranking(truth, a, b, w, measure=name, eps=radius.safe, model=model, nodes=16).low > 0
     assert radius.witness.attained <= 0
+
+
+@pytest.mark.parametrize("K", [3, 12, 40])
+def test_the_work_for_a_radius_is_bounded(K, monkeypatch):
+    """By boxes, which are fewer for large tables; and a bracket that is not closed says that they ran out."""
+    boxes, run = [], Search.run
+    monkeypatch.setattr(Search, "run", lambda self, *given: boxes.append(found := run(self, *given)) or found)
+    truth, a, b, _, w = two(K, 60 * K)
+    ranking = wmcc.certify_ranking(truth, a, b, w, eps=0.01)
+    boxes.clear()
+    radius = ranking.radius
+    assert sum(found.nodes for found in boxes) * (len(ranking.joint.cells) + K * K) <= 10 * WORK
+    assert len(boxes) <= 10
+    assert radius.stopped == (radius.broken - radius.safe > 1e-3 * radius.broken)
+    assert radius.stopped == ("stopped at its limit of boxes" in repr(radius))
+    assert radius.safe > 0.9 * radius.broken
+
+
+def test_a_lead_without_a_proof_says_so():
+    truth, a, *_, w = two()
+    ranking = wmcc.certify_ranking(truth, a, a, w, names=("old", "new"))
+    assert "we could not prove that this survives even a small change of the weights" in repr(ranking.radius)
 
 
 def test_the_order_of_two_does_not_matter():

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import wmcc
 from wmcc.robustness.aggregates import Aggregates
 from wmcc.robustness.classwise import classwise_bound
+from wmcc.robustness.interval import SMALL, down, up
 from wmcc.robustness.relaxation import relaxed_bound
 
 
@@ -109,3 +110,17 @@ def test_weights_of_a_witness_where_weights_are_on_both_sides_of_eps():
     for end, name in ((certificate.lower, "low"), (certificate.upper, "high")):
         assert not end.exact or name == "high"
         assert np.isclose(wmcc.ecc(t, p, certificate.weights(name, t, p, w)), end.attained, rtol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1, 10 * SMALL])
+@given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=5), st.floats(-1074, 1023))
+def test_outward_is_past_the_next_number(size, drawn, power):
+    """However many are rounded at once; and not much further: by a unit in the last place, or by two of the smallest."""
+    x = np.resize(np.array([*drawn, 2.0**power, -(2.0**power), 0.0, np.inf]), max(size, len(drawn) + 4))
+    with np.errstate(over="ignore"):
+        above, below = up(x), down(x)
+        assert (above >= np.nextafter(x, np.inf)).all()
+        assert (below <= np.nextafter(x, -np.inf)).all()
+        assert (above <= np.nextafter(np.nextafter(x, np.inf), np.inf)).all()
+        assert (below >= np.nextafter(np.nextafter(x, -np.inf), -np.inf)).all()
+    assert np.isnan(up(np.full(size, np.nan))).all()

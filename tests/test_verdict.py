@@ -72,7 +72,7 @@ def test_the_answer_about_several_names_the_leader_and_the_weakest_lead():
     ("guesses", "answer"),
     [
         # Two at the top are equal: neither leads all.
-        ({"a": 0.8, "b": 0.8, "c": 0.4}, ["a and b score the same", "that it leads all is not certain"]),
+        ({"a": 0.8, "b": 0.8, "c": 0.4}, ["a and b score the same", "we could not prove that it leads all of them"]),
         # What is undefined counts as 0, and yet nobody leads it, or is as good.
         ({"a": 0.9, "b": 0.6, "c": None}, ["a beats b", "MCC is undefined for c"]),
         ({"a": 0.2, "b": 0.1, "c": None}, ["a beats b", "MCC is undefined for c"]),

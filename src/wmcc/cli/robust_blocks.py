@@ -8,6 +8,7 @@ from ..inference import Comparison
 from ..measures import MEASURES
 from ..robustness import Certificate, End, Radius, Ranking
 from ..robustness.box import Condition
+from ..robustness.radius import STOPPED, UNPROVED
 from ..text import decimal, number
 from .blocks import Block, name_of
 from .robust import Found, Ranked
@@ -43,7 +44,8 @@ def of_radii(found: Found[Radius]) -> list[Block]:
         rows.append([*map(name_of, key), *cells])
     head = [*found.tables.by, "Statement", "As weighted", "Certain up to", "Broken at"]
     title = "How far each weight may be off"
-    return [Block(title, head, rows, _reasons(found), texts=len(found.tables.by) + 1)]
+    notes = [*_reasons(found), *_unsettled([one for one in found.groups.values() if one is not None])]
+    return [Block(title, head, rows, notes, texts=len(found.tables.by) + 1)]
 
 
 def of_rankings(ranked: Ranked) -> list[Block]:
@@ -58,6 +60,7 @@ def of_rankings(ranked: Ranked) -> list[Block]:
         rows = [[*row, *_radius(pair.radius)] for row, pair in zip(rows, pairs, strict=True)]
     ends = [end for pair in pairs for end in (pair.lower, pair.upper)]
     notes = _notes(ends, ((" and ".join(pair.names) * (len(pairs) > 1), pair.conditions) for pair in pairs))
+    notes += _unsettled([pair.radius for pair in pairs]) if ranked.with_radius else []
     if len(pairs) == 1:
         return [Block(title, head, rows, [f"{first.verdict}.", *notes], texts=2)]
     return [_matrix(ranked, f"{title}: what is certain"), Block("", head, rows, notes, texts=2)]
@@ -90,6 +93,14 @@ def _ends(found: Certificate | Ranking) -> list[str]:
 def _radius(one: Radius) -> list[str]:
     safe, broken = one.ends
     return [safe, broken or "—"]
+
+
+def _unsettled(radii: list[Radius]) -> list[str]:
+    """Say where a search stopped before it had narrowed a radius, and where nothing could be proved."""
+    stopped, unproved = sum(one.stopped for one in radii), sum(not one.safe > 0 for one in radii)
+    of = "" if len(radii) == 1 else " for {:,} of " + f"{len(radii):,} lines"
+    notes = [f"Certain up to{of.format(stopped)}: {STOPPED}; more --nodes may prove it further."] if stopped else []
+    return notes + ([f"Certain up to 0{of.format(unproved)}: {UNPROVED}."] if unproved else [])
 
 
 def _reasons(found: Found[list[Certificate]] | Found[Radius]) -> list[str]:

@@ -52,13 +52,14 @@ def _certificate(certificates: list[Certificate] | None, table: Table) -> dict[s
 
 def _radius_of_table(one: Radius | None, table: Table) -> dict[str, Any]:
     if one is None:
-        return {"value": None, "statement": None, **dict.fromkeys(("safe", "broken", "attained", "witness"))}
+        return {"value": None, "statement": None, **dict.fromkeys(("safe", "broken", "stopped", "attained", "witness"))}
     return {"value": one.value, "statement": one.statement, **_radius(one)}
 
 
 def _radius(one: Radius) -> dict[str, Any]:
     attained, witness = (None, None) if one.witness is None else (one.witness.attained, _witness(one.witness))
-    return {"safe": finite(one.safe), "broken": finite(one.broken), "attained": attained, "witness": witness}
+    ends = {"safe": finite(one.safe), "broken": finite(one.broken), "stopped": one.stopped}
+    return {**ends, "attained": attained, "witness": witness}
 
 
 def _end(end: End) -> dict[str, Any]:

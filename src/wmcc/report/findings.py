@@ -28,6 +28,9 @@ NODES = 200
 WORK = 200_000
 """Boxes times cells in a large one: people wait for a report, and see three digits."""
 
+LEADS = 600
+"""Boxes per value of ε for the leads over all the others together."""
+
 TOLERANCE = 1e-3
 """How narrow the bracket of a radius is to be, as a share of it: three digits are shown."""
 
@@ -126,14 +129,14 @@ def findings(
                 radii[name] = radius(table, chosen, threshold=threshold, **limits) if defined[name] else None
             shown.advance(1)
         for other in others:
-            leads[leader, other] = _lead(joints, (leader, other), chosen, eps)
+            leads[leader, other] = _lead(joints, (leader, other), chosen, eps, len(others))
             shown.advance(1)
     comparisons = Comparisons(tuple(scores), chances) if chances else None
     return Findings(chosen, scores, order, curves, sensitivities, comparisons, leads, radii, grid, eps, threshold)
 
 
-def _nodes(cells: int) -> int:
-    return max(5, min(NODES, WORK // max(cells, 1)))
+def _nodes(size: int, leads: int = 1) -> int:
+    return max(5, min(NODES, LEADS // leads, WORK // max(size, 1)))
 
 
 def _measure(asked: Any, table: Table) -> Measure:
@@ -150,15 +153,16 @@ def _defined(measure: Measure, table: Table) -> bool:
     return True
 
 
-def _lead(joints: Joints, pair: Pair, measure: Measure, eps: float) -> Radius | None:
-    """How far weights may be off while the first beats the second."""
+def _lead(joints: Joints, pair: Pair, measure: Measure, eps: float, leads: int) -> Radius | None:
+    """How far weights may be off while the first beats the second; ``leads`` are to be found in all."""
     joint = joints[pair] if pair in joints else joints[pair[1], pair[0]]
     if isinstance(joint, Mapping):
         joint = merged(list(joint.values()))
     if pair not in joints:
         joint = joint.swapped()
     try:
-        found: Radius = certify_ranking(joint, measure, eps, names=pair, nodes=_nodes(joint.n.size)).radius
+        nodes = _nodes(joint.n.size + len(joint.labels) ** 2, leads)
+        found: Radius = certify_ranking(joint, measure, eps, names=pair, nodes=nodes).radius
     except UndefinedMeasureError:
         return None
     return found

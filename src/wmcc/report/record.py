@@ -66,7 +66,8 @@ def _curve(curve: Curve | None) -> list[dict[str, Any]] | None:
 def _radius(radius: Radius | None) -> dict[str, Any] | None:
     if radius is None:
         return None
-    return {"statement": radius.statement, "safe": finite(radius.safe), "broken": finite(radius.broken)}
+    ends = {"safe": finite(radius.safe), "broken": finite(radius.broken), "stopped": radius.stopped}
+    return {"statement": radius.statement, **ends}
 
 
 def _influences(found: Sensitivity | None) -> list[dict[str, Any]] | None:

@@ -8,6 +8,7 @@ from ..inference.comparison import p_cell
 from ..inference.influence import Cells
 from ..inference.interval import why_unsure
 from ..measures import CLASS_MEASURES, MEASURES
+from ..robustness import Radius
 from ..table import Table
 from ..text import decimal, number, percent, share
 from .document import Block, Document, Funnel, Grid, Heat, Items, Mark, Section
@@ -104,11 +105,24 @@ def _pairs(found: Findings) -> Grid:
     rows = []
     for (a, b), x in found.comparisons.pairs.items():
         lead = found.lead(a, b)
-        known = f"±{share(lead.safe)}" if lead is not None else "—"
+        known = "—" if lead is None else _proved(lead)
         adjusted = found.comparisons.p_adjusted[a, b]
         rows.append([a, b, decimal(x.difference), x.ends, p_cell(x.p_value), *[p_cell(adjusted)] * several, known])
     notes = ["—: not looked for, only for the leader and each of the others."] if several else []
+    leads = [lead for lead in found.leads.values() if lead is not None]
+    if any(lead.stopped for lead in leads):
+        notes.append(
+            "†: the search for a proof stopped at its limit of boxes; the lead may hold for larger changes, too."
+        )
+    if any(lead.value != 0 and not lead.safe > 0 for lead in leads):
+        notes.append("not proved: we could not prove that the lead survives even a small change of the weights.")
     return Grid(f"Differences of {found.measure.title}", head, rows, 2, notes=notes)
+
+
+def _proved(lead: Radius) -> str:
+    if lead.value == 0:
+        return "no lead"
+    return (f"±{share(lead.safe)}" if lead.safe > 0 else "not proved") + " †" * lead.stopped
 
 
 def _classes(score: Score, caption: str) -> Grid:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..inference.comparison import probability
 from ..robustness import Radius
+from ..robustness.radius import UNPROVED
 from ..text import decimal, share
 from .findings import EPS_DIGITS, Findings
 
@@ -67,7 +68,7 @@ def _chance(found: Findings, leader: str, other: str) -> tuple[Any, float]:
 
 def _holds(lead: Radius) -> str:
     if not lead.safe > 0:
-        return "no reweighting is known to be too small to turn it"
+        return "we could not prove that this lead survives even a small change of the weights"
     return f"this holds for any reweighting up to ±{share(lead.safe)}"
 
 
@@ -87,7 +88,7 @@ def _of_others(found: Findings, leader: str, others: list[str]) -> str:
     elif (safe := min(lead.safe for lead in leads)) > 0:
         rank = f"it leads all for any reweighting up to ±{share(safe)}"
     else:
-        rank = "that it leads all is not certain for any reweighting"
+        rank = "we could not prove that it leads all of them after even a small change of the weights"
     return f"{leader} is told apart from {against}{UNSURE * unsure}; {rank}."
 
 
@@ -100,7 +101,8 @@ def _thresholds(found: Findings) -> list[str]:
     for name, lead in found.radii.items():
         if lead is not None:
             of = "" if found.comparisons is None else f"{name}: "
-            said.append(f"{of}{lead.statement} for any reweighting up to ±{share(lead.safe)}.")
+            holds = f" for any reweighting up to ±{share(lead.safe)}" if lead.safe > 0 else f", but {UNPROVED}"
+            said.append(f"{of}{lead.statement}{holds}.")
     return said
 
 

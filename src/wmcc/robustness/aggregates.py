@@ -152,14 +152,19 @@ class Aggregates:
         return dot(self.r, self.q)
 
     @cached_property
+    def _spread(self) -> Interval:
+        both = Interval(np.stack([self.r.lo, self.q.lo]), np.stack([self.r.hi, self.q.hi]))
+        return (1.0 - squares(both)).at_least(0.0)
+
+    @property
     def P(self) -> Interval:  # noqa: N802
         """1 − Σ r²."""
-        return (1.0 - squares(self.r)).at_least(0.0)
+        return self._spread[0]
 
-    @cached_property
+    @property
     def Q(self) -> Interval:  # noqa: N802
         """1 − Σ q²."""
-        return (1.0 - squares(self.q)).at_least(0.0)
+        return self._spread[1]
 
     @cached_property
     def alpha(self) -> Interval:
@@ -238,7 +243,8 @@ def _weighted_errors(r: Interval, low: FloatArray, high: FloatArray) -> Interval
     """Σ over a ≠ b of x_ab (1 − r_a + r_b)."""
     off = 1.0 - np.eye(low.shape[-1])
     gap = (1.0 - (r[..., :, np.newaxis] - r[..., np.newaxis, :])).at_least(0.0)
-    return Interval(-fraction_max(-off * gap.lo, low, high), fraction_max(off * gap.hi, low, high)).at_least(0.0)
+    least, most = fraction_max(np.stack([-off * gap.lo, off * gap.hi]), low, high)
+    return Interval(-least, most).at_least(0.0)
 
 
 def _mcc(TP: Any, TN: Any, FP: Any, FN: Any) -> Interval:

@@ -7,8 +7,8 @@ in a common unit; the search works on float64 numbers rounded outward from them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -58,22 +58,21 @@ class Box:
     # ---- making ------------------------------------------------------------------------------------
 
     @classmethod
-    def relative(cls, w: Exact, eps: float) -> Box:
+    def relative(cls, cells: list[int], exponent: int, eps: float) -> Box:
         """Every weight between (1 − ε) and (1 + ε) times its own."""
         p, q = eps.as_integer_ratio()
-        cells = _flat(w)
         low, high = q - p, q + p
-        return cls([low * c for c in cells], [high * c for c in cells], w.exponent - q.bit_length() + 1)
+        return cls([low * c for c in cells], [high * c for c in cells], exponent - q.bit_length() + 1)
 
     @classmethod
-    def absolute(cls, w: Exact, n: Array, w_min: FloatArray, w_max: FloatArray, eps: float) -> Box:
+    def absolute(cls, sums: list[int], unit: int, n: Array, w_min: FloatArray, w_max: FloatArray, eps: float) -> Box:
         """Every weight within ε of its own, and not negative."""
         p, q = eps.as_integer_ratio()
         shift = 1 - q.bit_length()
         # Σ max(w − ε, 0) is not known from the sums where some weights of a cell are above ε and some below.
         mixed = (w_min < eps) & (w_max > eps)
-        exponent = min(w.exponent, shift, *(1 - x.as_integer_ratio()[1].bit_length() for x in w_min[mixed].tolist()))
-        cells = [c << (w.exponent - exponent) for c in _flat(w)]
+        exponent = min(unit, shift, *(1 - x.as_integer_ratio()[1].bit_length() for x in w_min[mixed].tolist()))
+        cells = [c << (unit - exponent) for c in sums]
         step = p << (shift - exponent)
         counts: list[int] = n.ravel().tolist()
         high = [c + k * step for c, k in zip(cells, counts, strict=True)]
@@ -110,13 +109,15 @@ class Box:
     @cached_property
     def floor(self) -> FloatArray:
         """Lower ends as shares of the largest total, rounded down."""
-        shares = np.array([c / self._unit for c in self.low])
+        unit = self._unit
+        shares = np.array([c / unit for c in self.low])
         return np.asarray(np.where(shares > 0, down(shares), 0.0))
 
     @cached_property
     def ceiling(self) -> FloatArray:
         """Upper ends as shares of the largest total, rounded up."""
-        shares = np.array([c / self._unit for c in self.high])
+        unit = self._unit
+        shares = np.array([c / unit for c in self.high])
         return np.asarray(np.where([c > 0 for c in self.high], up(shares), 0.0))
 
     @cached_property
@@ -127,7 +128,7 @@ class Box:
     def cells(self, position: Sequence[float], reached: bool = True) -> tuple[list[int], int]:
         """Exact sums at a position (0 at the lower, 1 at the upper end of each cell), and their power of two."""
         low = self.reached if reached and self.reached is not None else self.low
-        if all(t in (0.0, 1.0) for t in position):
+        if {0.0, 1.0}.issuperset(position):
             return [b if t else a for a, b, t in zip(low, self.high, position, strict=True)], self.exponent
         # As it stands, not rounded to some bits: a cell that may be 0 can matter at any small part of its largest sum.
         parts = [float(t).as_integer_ratio() for t in position]
@@ -150,11 +151,17 @@ def margins(cells: Sequence[int], K: int) -> Margins:
     return Margins(sum(r), r, [sum(cells[k::K]) for k in range(K)], list(cells[:: K + 1]))
 
 
-def box_of(table: Table | JointTable, eps: float, model: str) -> Box:
-    """Return the box of a table, or of the cells of a joint one, for a model: ``"relative"`` or ``"absolute"``."""
+def boxes_of(table: Table | JointTable, model: str) -> Callable[[float], Box]:
+    """Return the boxes of a table, or of the cells of a joint one, by ε, for a model: relative or absolute."""
+    cells, exponent = _flat(table.w_exact), table.w_exact.exponent
     if model == "relative":
-        return Box.relative(table.w_exact, eps)
-    return Box.absolute(table.w_exact, table.n, table.w_min, table.w_max, eps)
+        return partial(Box.relative, cells, exponent)
+    return partial(Box.absolute, cells, exponent, table.n, table.w_min, table.w_max)
+
+
+def box_of(table: Table | JointTable, eps: float, model: str) -> Box:
+    """Return one of them."""
+    return boxes_of(table, model)(eps)
 
 
 def _flat(w: Exact) -> list[int]:

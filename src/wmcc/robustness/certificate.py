@@ -33,6 +33,8 @@ class End:
         Where the witness has each cell: 0 at its smallest sum, 1 at its largest.
     nodes
         Boxes that the search looked at; 0 for a closed form.
+    stopped
+        Whether a limit of the search ended it.
     """
 
     bound: float
@@ -41,6 +43,7 @@ class End:
     position: FloatArray = field(repr=False, compare=False)
     nodes: int = 0
     box: Box = field(repr=False, compare=False, default=None)  # type: ignore[assignment]
+    stopped: bool = False
 
     @property
     def gap(self) -> float:

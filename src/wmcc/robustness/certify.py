@@ -14,12 +14,12 @@ from ..measures.base import Measure
 from ..measures.request import DEFAULTS, checked_number
 from ..table import Table
 from .bounds import bounded_box
-from .box import Box, Condition, box_of
+from .box import Box, Condition, boxes_of
 from .certificate import Certificate, Curve, End, defined
 from .enclosures import AS_MCC, Slopes
 from .objective import MeasureObjective
 from .request import Model, checked_eps, checked_model, is_sequence, request
-from .search import Limits, Search
+from .search import MOST, Found, Limits, Search
 
 CORNERS = {1: (1.0, 0.0, 0.0, 1.0), -1: (0.0, 1.0, 1.0, 0.0)}
 """Where MCC is largest in any box: the diagonal at its largest, the errors at their smallest; and where smallest."""
@@ -67,8 +67,9 @@ def certify(
     gap
         Stop when the bound is this near to a value that is attained.
     nodes, seconds
-        Stop after this many boxes (by default a number that takes up to some seconds), or this long, per end. What is
-        certified is true whenever it stops; the certificate says how near it came.
+        Stop after this many boxes, or this long, per end. By default there are at most 2,000 boxes, and fewer for large
+        tables, since each takes longer: a number that depends on the table alone, not on the machine. What is certified
+        is true whenever it stops; the certificate says how near it came.
 
     Returns
     -------
@@ -109,7 +110,8 @@ def certify(
     steps = [checked_eps(x, model) for x in (named["eps"] if several else [named["eps"]])]
     if not steps:
         raise InputError("eps is empty; expected at least one number.")
-    certificates = [certified(table, named["measure"], box_of(table, x, model), model, x, limits) for x in steps]
+    box_of = boxes_of(table, model)
+    certificates = [certified(table, named["measure"], box_of(x), model, x, limits) for x in steps]
     return Curve(certificates) if several else certificates[0]
 
 
@@ -128,8 +130,16 @@ def one_end(table: Table, measure: Measure, box: Box, model: str, side: int, lim
     """Certify one end only: the upper (side 1) or the lower (side −1)."""
     if _is_mcc(table, measure):
         return _corner(box, measure, side)
-    whole = MeasureObjective(box, measure, 1).whole()
-    return _searched(box, measure, side, limits, _conditions(box, measure, model)[1], whole)
+    return _searched(box, measure, side, limits, _conditions(box, measure, model)[1], None)
+
+
+def glanced(table: Table, measure: Measure, box: Box, side: int) -> End:
+    """Return a value near the end that is attained, without a bound."""
+    if _is_mcc(table, measure):
+        return _corner(box, measure, side)
+    found = Search(MeasureObjective(box, measure, side), box.floor, box.ceiling, box.fixed, Limits()).glance()
+    attained = _attained(box, measure, side, found)
+    return End(side * inf, attained, False, found.position.reshape(box.size, box.size), 0, box)
 
 
 def _is_mcc(table: Table, measure: Measure) -> bool:
@@ -153,25 +163,30 @@ def _corner(box: Box, measure: Measure, side: int) -> End:
     return End(_outward(bound, side, measure), attained, attained == bound, np.array(position).reshape(2, 2), 0, box)
 
 
+def _attained(box: Box, measure: Measure, side: int, found: Found) -> float:
+    """Return the value at the best position: the one that the search has, if all of its box can be reached."""
+    return side * found.value + 0.0 if box.reached is None else box.value(measure, found.position.tolist())
+
+
 def _outward(x: float, side: int, measure: Measure) -> float:
     outward = nextafter(x, side * inf)
     return min(outward, measure.range[1]) if side > 0 else max(outward, measure.range[0])
 
 
-def _searched(box: Box, measure: Measure, side: int, limits: Limits, always_defined: bool, whole: Slopes) -> End:
-    """End of the range of a measure, found by branch and bound; ``whole`` are the slopes of M over the box."""
+def _searched(box: Box, measure: Measure, side: int, limits: Limits, always_defined: bool, whole: Slopes | None) -> End:
+    """End of the range of a measure, found by branch and bound; ``whole`` are the slopes of M over the box, if known."""
     search = Search(MeasureObjective(box, measure, side), box.floor, box.ceiling, box.fixed, limits)
-    found = search.run(whole if side > 0 else Slopes(-whole.cells, -whole.value))
-    attained = box.value(measure, found.position.tolist())
+    found = search.run(whole if side > 0 or whole is None else Slopes(-whole.cells, -whole.value))
+    attained = _attained(box, measure, side, found)
     exact = found.closed and attained == side * found.value
     bound = float(np.clip(side * found.bound, *measure.range))
     if not always_defined:  # tables at which the measure is undefined count as 0
         exact = exact and side * bound >= 0
         bound = side * max(side * bound, 0.0) + 0.0
-    return End(bound, attained, exact, found.position.reshape(box.size, box.size), found.nodes, box)
+    return End(bound, attained, exact, found.position.reshape(box.size, box.size), found.nodes, box, found.stopped)
 
 
-def limits_of(gap: Any, nodes: Any, seconds: Any) -> Limits:
+def limits_of(gap: Any, nodes: Any, seconds: Any, most: int = MOST) -> Limits:
     """Return the limits of a search, checked."""
     if checked_number(gap, "gap") < 0:
         raise InputError(f"gap is {gap!r}; expected a number of at least 0.")
@@ -179,4 +194,5 @@ def limits_of(gap: Any, nodes: Any, seconds: Any) -> Limits:
         raise InputError(f"nodes is {nodes!r}; expected a whole number of at least 1, or None.")
     if seconds is not None and checked_number(seconds, "seconds") < 0:
         raise InputError(f"seconds is {seconds!r}; expected a number of at least 0, or None.")
-    return Limits(float(gap), None if nodes is None else int(nodes), None if seconds is None else float(seconds))
+    boxes, time = None if nodes is None else int(nodes), None if seconds is None else float(seconds)
+    return Limits(float(gap), boxes, time, most=most)

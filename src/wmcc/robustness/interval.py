@@ -83,10 +83,12 @@ class Interval:
 
     def __mul__(self, other: Any) -> Interval:
         other = _interval(other)
-        ends = self.lo * other.lo, self.lo * other.hi, self.hi * other.lo, self.hi * other.hi
-        # fmin and fmax pass over the NaN of 0 · ∞; it is 0, and stands for nothing new unless all four are.
-        lo = np.fmin(np.fmin(ends[0], ends[1]), np.fmin(ends[2], ends[3]))
-        hi = np.fmax(np.fmax(ends[0], ends[1]), np.fmax(ends[2], ends[3]))
+        # fmin and fmax pass over the NaN of 0 · ∞; it is 0, and stands for nothing new unless all of them are.
+        first, last = self.lo * other.lo, self.hi * other.lo
+        lo, hi = np.fmin(first, last), np.fmax(first, last)
+        if other.hi is not other.lo:  # else it is one number
+            first, last = self.lo * other.hi, self.hi * other.hi
+            lo, hi = np.fmin(lo, np.fmin(first, last)), np.fmax(hi, np.fmax(first, last))
         if np.isnan(lo).any():
             lo, hi = np.nan_to_num(lo, nan=0.0, neginf=-np.inf), np.nan_to_num(hi, nan=0.0, posinf=np.inf)
         return Interval(down(lo), up(hi))
@@ -220,11 +222,10 @@ def simplex_max(c: FloatArray, r: Interval) -> FloatArray:
     """Bound Σ c_k r_k from above for shares r_k within their intervals that add up to 1.
 
     For any number μ the sum is μ + Σ (c_k − μ) r_k; the best μ is the c of the share that is neither at its
-    lower nor at its upper end when the shares of the largest c are filled first.
+    lower nor at its upper end when the shares of the largest c are filled first. A stack of c's may be given.
     """
-    c = np.broadcast_to(c, r.lo.shape)
     order = np.argsort(-c, axis=-1)
-    room = np.cumsum(np.take_along_axis(r.hi - r.lo, order, -1), -1)
+    room = np.cumsum(np.take_along_axis(np.broadcast_to(r.hi - r.lo, c.shape), order, -1), -1)
     left = 1.0 - r.lo.sum(-1, keepdims=True)
     last = np.minimum((room < left).sum(-1, keepdims=True), c.shape[-1] - 1)
     mu = np.take_along_axis(c, np.take_along_axis(order, last, -1), -1)
@@ -236,27 +237,24 @@ def simplex_max(c: FloatArray, r: Interval) -> FloatArray:
 def dot(r: Interval, q: Interval) -> Interval:
     """Σ r_k q_k of two sets of shares that each add up to 1: products of sums, and McCormick's planes."""
 
-    def above(x: FloatArray, y: FloatArray) -> FloatArray:
-        """(r_k − x_k)(q_k − y_k) <= 0 for every k, so Σ r_k q_k <= Σ (y_k r_k + x_k q_k − x_k y_k)."""
-        return np.asarray((Interval.exactly(simplex_max(y, r)) + simplex_max(x, q) - products(x, y)).hi)
-
-    def below(x: FloatArray, y: FloatArray) -> FloatArray:
-        flat = Interval.exactly(simplex_max(-y, r)) + simplex_max(-x, q) + products(x, y)
-        return -np.asarray(flat.hi)
-
-    def products(x: FloatArray, y: FloatArray) -> Interval:
-        return (Interval.exactly(x) * Interval.exactly(y)).sum()
-
-    lo = np.maximum(below(r.lo, q.lo), below(r.hi, q.hi))
-    hi = np.minimum(above(r.hi, q.lo), above(r.lo, q.hi))
+    # (r_k − x_k)(q_k − y_k) is at most 0 for every k, x at one end and y at the other, so Σ r_k q_k is at most
+    # Σ (y_k r_k + x_k q_k − x_k y_k); and likewise at least, with both at one end. The four are bounded in one go.
+    x, y = np.stack([r.hi, r.lo, r.lo, r.hi]), np.stack([q.lo, q.hi, q.lo, q.hi])
+    sign = np.array([1.0, 1.0, -1.0, -1.0]).reshape(4, *(1,) * r.lo.ndim)
+    both = Interval(*(np.stack([a, b])[:, np.newaxis] for a, b in ((r.lo, q.lo), (r.hi, q.hi))))
+    parts = simplex_max(np.stack([sign * y, sign * x]), both)
+    products = (Interval.exactly(x) * Interval.exactly(y)).sum()
+    planes = (Interval.exactly(parts[0]) + parts[1] - products * sign).hi
+    hi, lo = np.minimum(planes[0], planes[1]), np.maximum(-planes[2], -planes[3])
     return (r * q).sum() & Interval(lo, hi)
 
 
 def squares(r: Interval) -> Interval:
     """Σ r_k² of shares that add up to 1: below the secants, above the tangents."""
-    secant = Interval.exactly(simplex_max(up(r.lo + r.hi), r)) - (Interval.exactly(r.lo) * r.hi).sum()
     at = r.middle
-    tangent = -Interval.exactly(simplex_max(-2.0 * at, r)) - Interval.exactly(at).square().sum()
+    most = simplex_max(np.stack([up(r.lo + r.hi), -2.0 * at]), r)
+    secant = Interval.exactly(most[0]) - (Interval.exactly(r.lo) * r.hi).sum()
+    tangent = -Interval.exactly(most[1]) - Interval.exactly(at).square().sum()
     return r.square().sum() & Interval(tangent.lo, secant.hi)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..arraytypes import FloatArray
-from ..measures.base import Measure
+from ..measures.base import Measure, Shares
 from .aggregates import Aggregates
 from .box import Box
 from .classwise import classwise_bound
@@ -22,6 +22,7 @@ class MeasureObjective:
     def __init__(self, box: Box, measure: Measure, side: int) -> None:
         self.box, self.measure, self.side = box, measure, side
         self.enclosure = enclosure(measure.name, box.size)
+        self.size = box.size**2
 
     def _aggregates(self, low: FloatArray, high: FloatArray) -> Aggregates:
         shape = (*low.shape[:-1], self.box.size, self.box.size)
@@ -56,6 +57,18 @@ class MeasureObjective:
         """Whether the extreme value is at a corner, given one that was found."""
         return self.enclosure.corners(self.side, self.side * found)
 
+    def near(self, point: FloatArray) -> tuple[float, FloatArray]:
+        """σM and its slopes at a table, nearly."""
+        value, slopes = near(self.measure, point.reshape(self.box.size, -1))
+        return self.side * value, self.side * slopes.ravel()
+
     def exact(self, position: FloatArray) -> float:
         """σM at a position of the box, the outer one where it is not exact."""
         return self.side * self.box.value(self.measure, position.tolist(), reached=False)
+
+
+def near(measure: Measure, cells: FloatArray) -> tuple[float, FloatArray]:
+    """Value and slopes (times the total) of a measure at a table, in plain float64."""
+    shares = Shares.of_cells(cells)
+    value = measure.near(shares)
+    return float(value), np.asarray(measure.slope(shares, value))

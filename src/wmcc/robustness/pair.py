@@ -10,6 +10,7 @@ from ..table import Margins
 from .box import Box
 from .enclosures import Slopes, enclosure
 from .interval import UNIT, Interval
+from .objective import near
 from .twin import JointCells, TwinAggregates
 
 
@@ -23,6 +24,8 @@ class PairObjective:
         self.box, self.measure, self.side = box, measure, side
         self.cells = JointCells(cells, K)
         self.enclosure = enclosure(measure.name, K)
+        self.size = len(cells) + K * K
+        self._known: tuple[bytes, bool, tuple[float, float]] | None = None
 
     def slopes(self, low: FloatArray, high: FloatArray, target: Interval | None) -> Slopes:
         """Enclose σ times the slopes, and σ times the difference."""
@@ -45,6 +48,16 @@ class PairObjective:
         """Whether the extreme difference is at a corner: a quotient of linear functions is, others may not be."""
         return self.measure.name == "accuracy"
 
+    def near(self, point: FloatArray) -> tuple[float, FloatArray]:
+        """σ times the difference and its slopes at a table, nearly."""
+        t, K = self.cells.t, self.cells.K
+        values, slopes = [], []
+        for p in (self.cells.a, self.cells.b):
+            value, slope = near(self.measure, self.cells.sums(point[np.newaxis], t * K + p, K * K).reshape(K, K))
+            values.append(value)
+            slopes.append(slope[t, p])
+        return self.side * (values[0] - values[1]), self.side * (slopes[0] - slopes[1])
+
     def exact(self, position: FloatArray) -> float:
         """σ times the difference at a position of the box."""
         return self.side * self.difference(position, reached=False)
@@ -60,7 +73,14 @@ class PairObjective:
         return first == second == 0.0 or self.side * (first - second) > self.rounding
 
     def values(self, position: FloatArray, reached: bool = True) -> tuple[float, float]:
-        """M of the first and of the second at a position of the box."""
+        """M of the first and of the second at a position of the box; those of the last one are kept."""
+        inner = reached and self.box.reached is not None
+        at = position.tobytes()
+        if self._known is None or self._known[:2] != (at, inner):
+            self._known = at, inner, self._values(position, inner)
+        return self._known[2]
+
+    def _values(self, position: FloatArray, reached: bool) -> tuple[float, float]:
         sums, _ = self.box.cells(position.tolist(), reached)
         if not any(sums):  # no weight at all: undefined, as in `Box.value`
             return 0.0, 0.0
@@ -72,8 +92,9 @@ class PairObjective:
         K = self.cells.K
         r, q, d = [0] * K, [0] * K, [0] * K
         for c, t, p in zip(sums, self.cells.t.tolist(), prediction.tolist(), strict=True):
-            r[t] += c
-            q[p] += c
-            if t == p:
-                d[t] += c
+            if c:
+                r[t] += c
+                q[p] += c
+                if t == p:
+                    d[t] += c
         return Margins(sum(r), r, q, d)

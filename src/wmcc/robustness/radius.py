@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf, nextafter
+from math import inf, isfinite, nextafter
+from sys import float_info
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,10 @@ from ..measures.base import Measure
 from ..measures.request import checked_number
 from ..table import Table
 from ..text import at_least, at_most, decimal, html, number
-from .box import box_of
+from .box import boxes_of
+from .bracket import Question, Tried, bracket
 from .certificate import End
-from .certify import limits_of, one_end
+from .certify import glanced, limits_of, one_end
 from .request import Model, checked_model, request
 from .search import Limits
 
@@ -26,8 +27,15 @@ DIGITS = 6
 TOP = float(np.nextafter(1.0, 0.0))
 """The largest ε of the relative model."""
 
-NODES = 200
-"""Boxes per value of ε, unless the caller says otherwise; a dozen values or two are tried."""
+MOST = 200
+"""Boxes per value of ε that is tried, of a small table: fewer than for a certificate, as there are several."""
+
+COARSE = 1e-3
+"""How well the lower end of a bracket is found where the search does not close it."""
+
+
+UNPROVED = "we could not prove that this survives even a small change of the weights"
+STOPPED = "the search for a proof stopped at its limit of boxes"
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,6 +56,9 @@ class Radius:
         Some weights that are off by no more than this break it; None if none were found for any ε.
     witness
         Where it is broken, with the value there; None if it is not.
+    stopped
+        Whether the search for a proof met its limits above ``safe``. The statement may hold beyond ``safe`` then, and
+        more ``nodes`` may prove it.
     """
 
     statement: str
@@ -56,6 +67,7 @@ class Radius:
     safe: float
     broken: float | None
     witness: End | None
+    stopped: bool = False
 
     @property
     def ends(self) -> tuple[str, str | None]:
@@ -66,10 +78,12 @@ class Radius:
 
     def __repr__(self) -> str:
         safe, broken = self.ends
-        first = f"{self.statement} (now {decimal(self.value)}) for any weights off by up to {safe}"
-        if self.broken is None or self.witness is None:
-            return f"{first}\nno weights were found that break it"
-        return f"{first}\nat {broken} there are weights that break it"
+        now = f"{self.statement} (now {decimal(self.value)})"
+        lines = [f"{now} for any weights off by up to {safe}" if self.safe > 0 else f"{now}; {UNPROVED}"]
+        lines.append(
+            f"at {broken} there are weights that break it" if broken else "no weights were found that break it"
+        )
+        return "\n".join([*lines, *[f"{STOPPED}; more nodes= may prove it further"] * self.stopped])
 
     def _repr_html_(self) -> str:
         return html({}, repr(self).splitlines())
@@ -87,7 +101,7 @@ def radius(
     model: Model = "relative",
     tolerance: float = 1e-6,
     gap: float = 0.0,
-    nodes: int | None = NODES,
+    nodes: int | None = None,
     seconds: float | None = None,
     **options: Any,
 ) -> Radius:
@@ -107,9 +121,11 @@ def radius(
         As in `wmcc.certify`.
     tolerance
         How narrow the bracket is to be, as a share of the radius. It stays wider where the search for an end of the
-        range is stopped by its limits.
+        range is stopped by its limits: then what can be proved is found to within a thousandth.
     gap, nodes, seconds
-        Limits of the search for each ε that is tried, as in `wmcc.certify`.
+        Limits of the search for each ε that is tried, as in `wmcc.certify`; usually one to three are. By default there
+        are at most 200 boxes for each, and fewer for large tables, so that it takes about as long as a certificate or
+        two. `Radius.stopped` says whether a limit was met.
 
     Examples
     --------
@@ -124,7 +140,7 @@ def radius(
     table, named = request(y_true, y_pred, sample_weight, weight, options, {"measure": measure})
     chosen: Measure = named["measure"]
     model = checked_model(model)
-    limits = limits_of(gap, nodes, seconds)
+    limits = limits_of(gap, nodes, seconds, MOST)
     if not 0 < checked_number(tolerance, "tolerance") < 1:
         raise InputError(f"tolerance is {tolerance!r}; expected a number between 0 and 1.")
     if (threshold is None) == (change is None):
@@ -143,78 +159,33 @@ def radius(
         side = -1 if value >= goal else 1
         goals, statement = {side: goal}, f"{title} is at {'least' if side < 0 else 'most'} {number(goal)}"
     found = [
-        bracket(_test(table, chosen, model, side, goal, limits), top_eps(table, model), tolerance)
+        bracket(_question(table, chosen, model, side, goal, limits), tolerance, max(tolerance, COARSE))
         for side, goal in goals.items()
     ]
-    safe = min(x[0] for x in found)
-    broken, witness = min(((x[1], x[2]) for x in found if x[1] is not None), key=lambda x: x[0], default=(None, None))
-    return Radius(statement, model, value, safe, broken, witness)
+    safe = min(found, key=lambda x: x.safe)
+    broken = min((x for x in found if x.broken is not None), key=lambda x: x.broken or 0.0, default=safe)
+    return Radius(statement, model, value, safe.safe, broken.broken, broken.witness, safe.stopped)
 
 
-Test = Callable[[float, bool], tuple[bool, End | None]]
-"""From ε to whether the statement certainly holds, and a witness if it certainly does not; True for a quick look."""
+def _question(table: Table, measure: Measure, model: Model, side: int, goal: float, limits: Limits) -> Question:
+    limits, box_of = limits._replace(goal=side * goal), boxes_of(table, model)
 
-SMALLEST = 1e-15
-"""Share of the largest ε below which a radius is taken to be 0: weights are not known better than to their rounding."""
+    def look(eps: float) -> Tried:
+        return tried(glanced(table, measure, box_of(eps), side))
 
-QUICK = 1
-"""Boxes looked at for a witness alone."""
+    def prove(eps: float) -> Tried:
+        return tried(one_end(table, measure, box_of(eps), model, side, limits))
 
-
-def _test(table: Table, measure: Measure, model: Model, side: int, goal: float, limits: Limits) -> Test:
-    def test(eps: float, quick: bool) -> tuple[bool, End | None]:
-        most = limits._replace(goal=side * goal, nodes=QUICK if quick else limits.nodes)
-        end = one_end(table, measure, box_of(table, eps, model), model, side, most)
+    def tried(end: End) -> Tried:
         beyond = side * end.attained > nextafter(side * goal, inf)  # the value is rounded
-        return side * end.bound <= side * goal, end if beyond else None
+        margin = side * (goal - (end.attained if beyond or not isfinite(end.bound) else end.bound))
+        return Tried(margin, side * end.bound <= side * goal, end if beyond else None, end.stopped)
 
-    return test
+    return Question(side * (goal - measure(table)), look, prove, top_eps(table, model))
 
 
 def top_eps(table: Any, model: Model) -> float:
-    """The largest ε worth a look: for the absolute model one that drowns all weights."""
-    return TOP if model == "relative" else max(1e6 * float(table.w_exact.sum().floats()), 1e-300)
-
-
-def bracket(
-    test: Test, top: float, tolerance: float, coarse: float | None = None
-) -> tuple[float, float | None, End | None]:
-    """Find the largest ε that is certainly safe, and the smallest that certainly is not, with its witness.
-
-    A witness is found quickly, a proof takes longer. So the smallest ε with a witness is searched for first, and then,
-    from there downwards, the largest one that is proved to be safe: often it is next to it. If it is not, the bracket
-    is not narrow anyway, and its lower end need only be found to within ``coarse``.
-    """
-    broken, witness = None, test(top, True)[1]
-    if witness is not None:
-        broken, unbroken = top, 0.0
-        while broken - unbroken > tolerance / 2 * broken and broken > SMALLEST * top:
-            middle = _between(unbroken, broken)
-            found = test(middle, True)[1]
-            if found is not None:
-                broken, witness = middle, found
-            else:
-                unbroken = middle
-    safe, unsafe, back = 0.0, broken, tolerance
-    if broken is None:
-        if test(top, False)[0]:
-            return top, None, None
-        unsafe = top
-    while unsafe - safe > tolerance * unsafe and unsafe > SMALLEST * top:  # type: ignore[operator]
-        middle = unsafe * (1 - back) if safe == 0.0 and back < 1 else _between(safe, unsafe)  # type: ignore[arg-type, operator]
-        ok, found = test(middle, False)
-        if ok:
-            safe = middle
-        else:
-            unsafe, back = middle, 4 * max(back, coarse or 0.0)
-            tolerance = max(tolerance, coarse or 0.0)
-            if found is not None:
-                broken, witness = middle, found
-    return safe, broken, witness
-
-
-def _between(low: float, high: float) -> float:
-    """A number between two: the geometric mean where they are orders apart."""
-    if low == 0.0:
-        return high / 16
-    return float(np.sqrt(low) * np.sqrt(high)) if high > 4 * low else low + (high - low) / 2
+    """The largest ε worth a look: for the absolute model one that drowns all weights, or the largest float64."""
+    if model == "relative":
+        return TOP
+    return min(1e6 * float(table.w_exact.sum().floats()), float_info.max)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -16,12 +18,13 @@ from ..measures.base import Measure
 from ..measures.request import after_joint_table, check_defined, named_measure
 from ..sources.predictions import checked_names, predictions
 from ..text import decimal, grid, html, number
-from .box import Box, Condition, box_of
+from .box import Box, Condition, box_of, boxes_of
+from .bracket import Bracket, Question, Tried, bracket
 from .certificate import End, Range, defined
 from .certify import limits_of
 from .interval import down, up
 from .pair import PairObjective
-from .radius import NODES, QUICK, Radius, bracket, top_eps
+from .radius import MOST, Radius, top_eps
 from .request import Model, checked_eps, checked_model
 from .search import Limits, Search
 
@@ -93,20 +96,27 @@ class Ranking(Range):
         side = -1 if self.difference >= 0 else 1  # the end of first − second that might cross zero
         leader, other = (a, b) if side < 0 else (b, a)
         measure, model = MEASURES[self.measure], checked_model(self.model)
-        limits = self.limits._replace(goal=0.0)
+        limits, box_of = self.limits._replace(goal=0.0), boxes_of(self.joint, model)
 
-        def test(eps: float, quick: bool) -> tuple[bool, End | None]:
-            most = limits._replace(nodes=QUICK) if quick else limits
-            end = _end(self.joint, measure, box_of(self.joint, eps, model), side, most)
-            crossed = _objective(self.joint, measure, end.box, side).crossed(end.position)
-            return side * end.bound < 0, end if crossed else None
+        def look(eps: float) -> Tried:
+            return tried(_objective(self.joint, measure, box_of(eps), side), _glanced)
 
-        safe, broken, witness = 0.0, None, None
+        def prove(eps: float) -> Tried:
+            return tried(_objective(self.joint, measure, box_of(eps), side), partial(_end, limits=limits))
+
+        def tried(objective: PairObjective, search: Callable[[PairObjective], End]) -> Tried:
+            end = search(objective)
+            crossed = objective.crossed(end.position)
+            margin = -side * (end.attained if crossed or not isfinite(end.bound) else end.bound)
+            return Tried(margin, side * end.bound < 0, end if crossed else None, end.stopped)
+
+        found = Bracket(0.0, None, None, False)
         if abs(self.difference) > PairObjective.rounding:
-            safe, broken, witness = bracket(test, top_eps(self.joint, model), TOLERANCE, COARSE)
+            asked = Question(abs(self.difference), look, prove, top_eps(self.joint, model))
+            found = bracket(asked, TOLERANCE, max(TOLERANCE, COARSE))
         how = "beats" if abs(self.difference) > PairObjective.rounding else "scores the same as"
         statement = f"{leader} {how} {other} in {measure.title}"
-        return Radius(statement, self.model, self.difference, safe, broken, witness)
+        return Radius(statement, self.model, self.difference, *found)
 
     def _title(self) -> str:
         moved = f"{number(100 * self.eps)} %" if self.model == "relative" else number(self.eps)
@@ -173,7 +183,7 @@ def certify_ranking(
     model: Model = "relative",
     names: tuple[str, ...] | None = None,
     gap: float = 0.0,
-    nodes: int | None = NODES,
+    nodes: int | None = None,
     seconds: float | None = None,
     **options: Any,
 ) -> Any:
@@ -190,8 +200,11 @@ def certify_ranking(
     ----------
     y_true, pred_a, pred_b, sample_weight, weight, **options
         A `wmcc.JointTable`; or what `wmcc.joint_table` takes, where a list or dict of predictions may stand for two.
-    measure, eps, model, gap, nodes, seconds
+    measure, eps, model
         As in `wmcc.certify`.
+    gap, nodes, seconds
+        As in `wmcc.certify`, for each end and for each ε that is tried for a radius; by default there are at most 200
+        boxes, and fewer for large tables.
     names
         What to call the classifiers; by default the keys of the dict, the columns, or a, b, c …
 
@@ -225,7 +238,7 @@ def certify_ranking(
         several = predictions(y_true, pred_a, pred_b, sample_weight, weight, options, names)
         joints, chosen = several.joints(), several.names
     kind = checked_model(asked["model"])
-    amount, limits = checked_eps(asked["eps"], kind), limits_of(gap, nodes, seconds)
+    amount, limits = checked_eps(asked["eps"], kind), limits_of(gap, nodes, seconds, MOST)
     pairs = {
         (chosen[i], chosen[j]): _ranked(joint, (chosen[i], chosen[j]), asked["measure"], amount, kind, limits)
         for (i, j), joint in joints.items()
@@ -240,7 +253,7 @@ def _ranked(
     for table in (joint.first, joint.second):
         check_defined(chosen, table)
     box = box_of(joint, eps, model)
-    lower, upper = (_end(joint, chosen, box, side, limits) for side in (-1, 1))
+    lower, upper = (_end(_objective(joint, chosen, box, side), limits) for side in (-1, 1))
     values = chosen(joint.first), chosen(joint.second)
     conditions = box.conditions if model == "relative" else (*box.conditions, _defined(joint, box, chosen))
     return Ranking(names, chosen.name, model, eps, values, lower, upper, conditions, joint, limits)
@@ -263,12 +276,19 @@ def _objective(joint: JointTable, measure: Measure, box: Box, side: int) -> Pair
     return PairObjective(box, joint.cells, len(joint.labels), measure, side)
 
 
-def _end(joint: JointTable, measure: Measure, box: Box, side: int, limits: Limits) -> End:
-    objective = _objective(joint, measure, box, side)
+def _end(objective: PairObjective, limits: Limits) -> End:
+    box, side, measure = objective.box, objective.side, objective.measure
     found = Search(objective, box.floor, box.ceiling, box.fixed, limits).run()
     attained = objective.difference(found.position)
     exact = found.closed and attained == side * found.value
     span = measure.range[1] - measure.range[0]
     bound = side * found.bound
     bound = float(min(max(up(bound) if side > 0 else down(bound), -span), span))
-    return End(bound, attained, exact, found.position, found.nodes, box)
+    return End(bound, attained, exact, found.position, found.nodes, box, found.stopped)
+
+
+def _glanced(objective: PairObjective) -> End:
+    """Return a difference near the end that is attained, without a bound."""
+    box = objective.box
+    found = Search(objective, box.floor, box.ceiling, box.fixed, Limits()).glance()
+    return End(objective.side * inf, objective.difference(found.position), False, found.position, 0, box)

@@ -22,7 +22,10 @@ PASSES = 12
 """Times a box is pruned before what is left of it is bounded."""
 
 WORK = 200_000
-"""Cells of all boxes looked at, unless the caller says otherwise: some seconds."""
+"""Numbers of all boxes looked at, one for each cell, unless the caller says otherwise: a second or two."""
+
+MOST, LEAST = 2000, 5
+"""Boxes of small and of large tables."""
 
 STACK = 8192
 """Cells of boxes worked on at once, so that small tables do not spend their time in Python."""
@@ -40,10 +43,12 @@ class Limits(NamedTuple):
     seconds: float | None = None
     goal: float | None = None
     """Stop when it is known whether the largest value is above this."""
+    most: int = MOST
+    """Boxes of a small table, where ``nodes`` is None."""
 
-    def boxes(self, cells: int) -> int:
+    def boxes(self, size: int) -> int:
         """Number of boxes to look at; by default fewer of large tables, as each costs more."""
-        return self.nodes if self.nodes is not None else min(2000, max(20, WORK // cells))
+        return self.nodes if self.nodes is not None else max(LEAST, min(self.most, WORK // size))
 
 
 class Objective(Protocol):
@@ -51,6 +56,9 @@ class Objective(Protocol):
 
     rounding: float
     """Error of `exact` beyond one unit in the last place."""
+
+    size: int
+    """Numbers that a box takes, for how long it takes."""
 
     def slopes(self, low: FloatArray, high: FloatArray, target: Interval | None) -> Slopes:
         """Slopes times the total weight, per cell; and the value, with a last axis of one."""
@@ -64,6 +72,9 @@ class Objective(Protocol):
     def at_corners(self, found: float) -> bool:
         """Whether the largest value over any box, if at least ``found``, is at a corner."""
 
+    def near(self, point: FloatArray) -> tuple[float, FloatArray]:
+        """The value and the slopes at a table, in plain float64: where to look, nothing to rely on."""
+
     def exact(self, position: FloatArray) -> float:
         """The value at a position in the box, correct to one unit in the last place."""
 
@@ -76,6 +87,8 @@ class Found(NamedTuple):
     bound: float
     closed: bool
     nodes: int
+    stopped: bool
+    """Whether a limit ended the search, before it had an answer."""
 
 
 class Boxes(NamedTuple):
@@ -104,9 +117,11 @@ class Search:
     def run(self, whole: Slopes | None = None) -> Found:
         """Search until the bound meets the best value, or a limit is met; ``whole`` if it is known already."""
         self.first = whole
+        if whole is None:  # with something to beat, pruning is sharper
+            self.glance()
         start = time.monotonic()
         batch = max(1, STACK // (2 * self.low.size))
-        most = self.limits.boxes(self.low.size)
+        most = self.limits.boxes(self.objective.size)
         order = itertools.count()
         heap: list[tuple[float, int, FloatArray, FloatArray, int]] = []
         boxes = Boxes(self.low[np.newaxis], self.high[np.newaxis], np.array([np.inf]))
@@ -124,7 +139,13 @@ class Search:
                     break
                 boxes = self._split([heapq.heappop(heap) for _ in range(min(batch, len(heap)))])
         closed = bound <= self._above()
-        return Found(self.position, self.value, float(max(bound, self._above())), bool(closed), self.nodes)
+        return Found(self.position, self.value, float(max(bound, self._above())), bool(closed), self.nodes, not done)
+
+    def glance(self) -> Found:
+        """Look for a large value only, without a bound: climb from the middle of the box."""
+        with np.errstate(all="ignore"):
+            self._climb(self.low + (self.high - self.low) / 2)
+        return Found(self.position, self.value, np.inf, False, 0, False)
 
     def _above(self) -> float:
         """A number that the best value is certainly not above, though it was rounded."""
@@ -137,9 +158,8 @@ class Search:
     def _examined(self, boxes: Boxes) -> tuple[FloatArray, FloatArray, FloatArray, Array]:
         """What is left of boxes that may hold more than the best found: their ends, their bounds, the cell to split."""
         boxes = self._pruned(boxes)
-        if self.value == -np.inf and self._open(boxes).any():  # with something to beat, pruning is sharper
-            cells = self.objective.slopes(boxes.low, boxes.high, None).cells.middle[0]
-            self._climb(np.where(self._open(boxes)[0] & (cells > 0), boxes.high[0], boxes.low[0]))
+        if self.value == -np.inf and self._open(boxes).any():
+            self.glance()
             boxes = self._pruned(boxes)
         is_open = self._open(boxes)
         keep = np.asarray(is_open.any(-1))
@@ -149,16 +169,15 @@ class Search:
         if not len(low):
             return low, high, ceiling, np.zeros(0, dtype=np.intp)
         slopes, _ = self.objective.slopes(low, high, None)
-        corner = np.where(slopes.middle > 0, high, low)
-        corner = np.where(is_open, corner, low)
-        value = self.objective.slopes(corner, corner, None)[1]
+        centre = low + (high - low) * np.nan_to_num(np.clip(slopes.hi / (slopes.hi - slopes.lo), 0.0, 1.0), nan=0.5)
+        centre = np.where(is_open, np.clip(centre, low, high), low)
+        value = self.objective.slopes(centre, centre, None)[1]
         highest = int(np.argmax(value.middle[..., 0]))
         if value.hi[highest, 0] > self.value:
-            self._climb(corner[highest])
-        wrong = np.where(corner == high, -slopes.lo, slopes.hi) * (high - low)
-        wrong = np.where(is_open, np.maximum(wrong, 0.0), 0.0)
-        fixed_slack = np.where(is_open, 0.0, np.maximum(slopes.hi, -slopes.lo) * (high - low))
-        spare = Interval.exactly(up(up(wrong) + up(fixed_slack))).sum().hi
+            self._climb(centre[highest])
+        rise, fall = up(up(high - centre) * slopes.hi), up(up(centre - low) * -slopes.lo)
+        wrong = np.maximum(np.maximum(rise, fall), 0.0)
+        spare = Interval.exactly(wrong).sum().hi
         bounds = np.fmin(ceiling, up(value.hi + up(spare / self.objective.total(low)))[..., 0])
         undecided = bounds > self._above()
         if undecided.any():
@@ -214,15 +233,14 @@ class Search:
 
     def _climb(self, point: FloatArray) -> None:
         """Go from a table to the corner that its slopes point to, as long as that is higher."""
-        best = -np.inf
+        best, highest = -np.inf, point
         for _ in range(PASSES):
-            slopes, value = self.objective.slopes(point[np.newaxis], point[np.newaxis], None)
-            if not value.middle[0, 0] > best:
+            value, slopes = self.objective.near(point)
+            if not value > best:
                 break
-            best, highest = float(value.middle[0, 0]), point
-            ahead = np.where(slopes.middle[0] > 0, self.high, self.low)
-            point = np.where(self.movable, ahead, point)
-        if best > self.value:
+            best, highest = value, point
+            point = np.where(self.movable, np.where(slopes > 0, self.high, self.low), point)
+        if best > self.value or self.value == -np.inf:
             self._offer(highest)
 
     def _offer(self, point: FloatArray) -> None:

@@ -157,6 +157,16 @@ class JointCells:
         return np.asarray(total, dtype=np.float64).reshape(len(x), size)
 
 
+class _Part:
+    """The aggregates of some boxes of a stack."""
+
+    def __init__(self, of: Aggregates, boxes: slice) -> None:
+        self._of, self._boxes = of, boxes
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._of, name)[self._boxes]
+
+
 class TwinAggregates:
     """The fields of `Aggregates` for two predictions, over boxes of joint cells."""
 
@@ -165,13 +175,15 @@ class TwinAggregates:
         K = cells.K
         t, a, b = cells.t, cells.a, cells.b
         pad = (low.shape[-1] + 8) * UNIT
-        self.first, self.second = (
-            Aggregates(
-                cells.sums(low, t * K + p, K * K).reshape(-1, K, K) * (1 - pad),
-                cells.sums(high, t * K + p, K * K).reshape(-1, K, K) * (1 + pad),
-            )
-            for p in (a, b)
-        )
+        tables = [
+            np.concatenate([cells.sums(ends, t * K + p, K * K) for p in (a, b)]).reshape(-1, K, K)
+            for ends in (low, high)
+        ]
+        both, boxes = (
+            Aggregates(tables[0] * (1 - pad), tables[1] * (1 + pad)),
+            len(low),
+        )  # one after the other, in one go
+        self.first, self.second = _Part(both, slice(boxes)), _Part(both, slice(boxes, None))
         total = Interval(low.sum(-1, keepdims=True) * (1 - pad), high.sum(-1, keepdims=True) * (1 + pad))
 
         def difference(plus: Array, minus: Array, codes: tuple[Array, Array], size: int) -> Interval:
