@@ -184,6 +184,7 @@ def test_radius_is_what_the_library_says(goal):
         "statement": found.statement,
         "safe": found.safe,
         "broken": found.broken,
+        "stopped": found.stopped,
         "attained": found.witness.attained,
         "witness": found.witness.cells.tolist(),
         "notes": [],
@@ -223,7 +224,7 @@ def test_rank_is_what_the_library_says():
     data = data_of(*TWO, "--eps", "0.01")
     pair = wmcc.certify_ranking(str(SAMPLE), "label", "pred", "pred_c", "area", eps=0.01, progress=False)
     at = pair.radius
-    radius = {"safe": at.safe, "broken": at.broken, "attained": at.witness.attained}
+    radius = {"safe": at.safe, "broken": at.broken, "stopped": at.stopped, "attained": at.witness.attained}
     pairs = [plain_pair(pair, {**radius, "witness": at.witness.cells.tolist()})]
     asked = {"schema": 1, "measure": "ecc", "model": "relative", "eps": 0.01, "names": ["pred", "pred_c"]}
     assert data == {**asked, "pairs": pairs}
@@ -231,6 +232,13 @@ def test_rank_is_what_the_library_says():
     said = run(*TWO, "--eps", "0.01", "--no-radius").stdout
     assert said.endswith("\n\npred beats pred_c.\n")
     assert "Certain up to" not in said
+
+
+def test_a_search_that_stopped_is_said_to_have():
+    stopped = "search for a proof stopped at its limit of boxes; more --nodes may prove it further."
+    assert f"The {stopped}" in run(*TWO[:-2], "--pred", "pred_b", "--nodes", 1).stdout
+    assert f"In 3 of 3 lines the {stopped}" in run(*TWO, "--pred", "pred_b", "--nodes", 1).stdout
+    assert "stopped" not in run(*TWO).stdout
 
 
 def test_three_are_ranked_pair_by_pair():

@@ -13,9 +13,10 @@ from report_helpers import NODES, as_json, forms, made, quick
 
 import wmcc
 from wmcc.markdown import escaped
+from wmcc.report import findings
 from wmcc.report.charts import funnel
 from wmcc.report.write import Asked, build
-from wmcc.text import decimal
+from wmcc.text import decimal, share
 
 SAMPLE = Path(wmcc.__file__).parent / "data" / "parcels.csv"
 _quick = pytest.fixture(autouse=True)(quick)
@@ -294,3 +295,32 @@ def test_equal_weights_are_called_so():
     truth, guess = [0, 1] * 30, [0, 1, 1] * 20
     assert "All rows weigh the same." in made("markdown", truth, guess)
     assert "All rows weigh the same." not in made("markdown", truth, guess, [1.0, 2.0] * 30)
+
+
+def test_a_report_says_where_the_search_for_a_lead_stopped(monkeypatch):
+    """With one box a lead by much is not decided."""
+    monkeypatch.setattr("wmcc.robustness.ranking.TOLERANCE", 1e-3)
+    monkeypatch.setattr(findings, "_nodes", lambda *size: 1)
+    rng = np.random.default_rng(4)
+    truth = rng.integers(0, 5, 300)
+    a, b = (np.where(rng.random(300) < right, truth, rng.integers(0, 5, 300)) for right in (0.9, 0.4))
+    written = forms(truth, {"a": a, "b": b}, rng.lognormal(0, 1, 300))
+    lead = json.loads(written("json"))["pairs"][0]["lead"]
+    assert lead["stopped"]
+    assert lead["safe"] < lead["broken"]
+    for form in ("html", "markdown"):
+        text = re.sub(r"\s+", " ", written(form))
+        assert f"±{share(lead['safe'])} †" in text
+        assert "†: the search for a proof stopped at its limit of boxes; the lead may hold for larger changes" in text
+
+
+def test_the_boxes_of_all_leads_together_are_limited(monkeypatch):
+    monkeypatch.undo()
+    assert findings._nodes(10) == findings.NODES
+    assert findings._nodes(10, 30) * 30 <= findings.LEADS
+    assert findings._nodes(10**6, 30) == 5
+
+
+def test_equals_have_no_lead():
+    written = made("markdown", [0, 1, 1, 0] * 5, {"a": [0, 1, 1, 0] * 5, "b": [0, 1, 1, 0] * 5})
+    assert "no lead" in written

@@ -97,10 +97,12 @@ def _radius(one: Radius) -> list[str]:
 
 def _unsettled(radii: list[Radius]) -> list[str]:
     """Say where a search stopped before it had narrowed a radius, and where nothing could be proved."""
-    stopped, unproved = sum(one.stopped for one in radii), sum(not one.safe > 0 for one in radii)
-    of = "" if len(radii) == 1 else " for {:,} of " + f"{len(radii):,} lines"
-    notes = [f"Certain up to{of.format(stopped)}: {STOPPED}; more --nodes may prove it further."] if stopped else []
-    return notes + ([f"Certain up to 0{of.format(unproved)}: {UNPROVED}."] if unproved else [])
+    counts = (
+        (sum(one.stopped for one in radii), f"{STOPPED}; more --nodes may prove it further."),
+        (sum(not one.safe > 0 for one in radii), f"{UNPROVED}."),
+    )
+    where = "In {:,} of " + f"{len(radii):,} lines "
+    return [said.capitalize() if len(radii) == 1 else where.format(count) + said for count, said in counts if count]
 
 
 def _reasons(found: Found[list[Certificate]] | Found[Radius]) -> list[str]:

@@ -28,7 +28,7 @@ NODES = 200
 WORK = 200_000
 """Boxes times cells in a large one: people wait for a report, and see three digits."""
 
-LEADS = 600
+LEADS = 300
 """Boxes per value of ε for the leads over all the others together."""
 
 TOLERANCE = 1e-3

@@ -1,7 +1,7 @@
 """Between which two ε a statement stops being certain: one up to which it is proved, one at which it is broken.
 
-A value that breaks the statement is found quickly, a proof takes longer. So the smallest ε with such a value is looked for
-first, and then, from there downwards, the largest one for which there is a proof: often it is next to it.
+Weights that break the statement are found quickly, a proof takes longer. So the smallest ε with such weights is looked
+for first, and then, from there downwards, the largest one for which there is a proof: often it is next to it.
 """
 
 from __future__ import annotations
@@ -60,7 +60,17 @@ class Question(NamedTuple):
 
 
 class Bracket(NamedTuple):
-    """The largest ε that is proved to be safe, the smallest that is broken (if any), its witness, and why not nearer."""
+    """What `bracket` finds.
+
+    Parameters
+    ----------
+    safe
+        The largest ε for which there is a proof.
+    broken, witness
+        The smallest ε at which the statement is broken, and where; None if it is at none.
+    stopped
+        Whether the two are apart because a limit of the search was met.
+    """
 
     safe: float
     broken: float | None
@@ -92,7 +102,7 @@ def bracket(asked: Question, tolerance: float, coarse: float) -> Bracket:
             break
         guess = _between(safe, unsafe)
         if stopped and failed[1][1] >= -asked.margin / 4:
-            # Where the margin will be 0: a line through the last two that are known in full. The first is that at ε = 0.
+            # Where the margin will be 0: on a line through the last two that are known in full, first that at ε = 0.
             predicted = _secant(*failed) * (1 - coarse / 2)
             if safe < predicted < unsafe:
                 guess = predicted

@@ -174,7 +174,7 @@ def _outward(x: float, side: int, measure: Measure) -> float:
 
 
 def _searched(box: Box, measure: Measure, side: int, limits: Limits, always_defined: bool, whole: Slopes | None) -> End:
-    """End of the range of a measure, found by branch and bound; ``whole`` are the slopes of M over the box, if known."""
+    """End of the range of a measure, found by branch and bound; ``whole`` are the slopes of M, if known."""
     search = Search(MeasureObjective(box, measure, side), box.floor, box.ceiling, box.fixed, limits)
     found = search.run(whole if side > 0 or whole is None else Slopes(-whole.cells, -whole.value))
     attained = _attained(box, measure, side, found)

@@ -3,8 +3,8 @@
 For every measure the slopes s · ∂M/∂C_ab, per cell, and the value, both enclosed from the `Aggregates` of the
 box. The formulas are those of the gradients, written so that quantities that nearly cancel are enclosed as one:
 see docs/theory.md, where each line is derived. They use nothing but the arithmetic that `Interval` and
-`Twin` have in common, and the aggregates' `row`, `column` and `every`, which turn numbers of a cell's true class, of its
-predicted class and of the whole table into numbers per cell.
+`Twin` have in common, and `row`, `column` and `every` of the aggregates, which turn numbers of a cell's true class,
+of its predicted class and of the whole table into numbers per cell.
 """
 
 from __future__ import annotations

@@ -236,7 +236,6 @@ def simplex_max(c: FloatArray, r: Interval) -> FloatArray:
 
 def dot(r: Interval, q: Interval) -> Interval:
     """Σ r_k q_k of two sets of shares that each add up to 1: products of sums, and McCormick's planes."""
-
     # (r_k − x_k)(q_k − y_k) is at most 0 for every k, x at one end and y at the other, so Σ r_k q_k is at most
     # Σ (y_k r_k + x_k q_k − x_k y_k); and likewise at least, with both at one end. The four are bounded in one go.
     x, y = np.stack([r.hi, r.lo, r.lo, r.hi]), np.stack([q.lo, q.hi, q.lo, q.hi])
