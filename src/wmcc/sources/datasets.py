@@ -33,12 +33,17 @@ def dataset(files: Files, columns: Collection[Any] | None = None, weight: str | 
     return data.replace_schema(_common_schema(files, data, columns, pa))
 
 
-def stored_names(path: str) -> list[str]:
-    """Names of the columns of a Parquet or Arrow IPC file, as they are written there."""
+def stored_schema(path: str) -> Any:
+    """Names and types of the columns of a Parquet or Arrow IPC file, as they are written there."""
     ds = module("pyarrow.dataset", "arrow")
     kind = "parquet" if FORMATS[os.path.splitext(path.lower())[1]] == "parquet" else "ipc"
     data = ds.dataset([path], schema=module("pyarrow", "arrow").schema([]), format=kind)
-    return list(next(data.get_fragments()).physical_schema.names)
+    return next(data.get_fragments()).physical_schema.remove_metadata()
+
+
+def stored_names(path: str) -> list[str]:
+    """Names of these columns."""
+    return list(stored_schema(path).names)
 
 
 def parquet_format(coded: Collection[Any] = ()) -> Any:

@@ -19,7 +19,7 @@ import narwhals as nw
 
 from ..errors import InputError
 from ..optional import module
-from .datasets import dataset, parquet_format, stored_names
+from .datasets import dataset, parquet_format, stored_names, stored_schema
 from .files import Files, is_address, one_column
 from .jsonlines import mixed
 from .places import Data, own_names, picked
@@ -208,7 +208,11 @@ def _dask(files: Files, columns: Collection[Any], guess: bool, session: dict[str
         # Dask looks at how files are to be opened only where folders have a schema of their own, be it empty.
         schema = pa.schema([(name, pa.string()) for name in files.partitions])
         opened = {"partitioning": {"flavor": "hive", "schema": schema}, "format": parquet_format()}
-        return Opened(dd.read_parquet(paths, blocksize=DASK_BLOCK, dataset=opened), files.partitions)
+        types: dict[str, list[str]] = {}
+        for path in paths:  # those with the same types together: it would give all files the types of the first
+            types.setdefault("" if is_address(path) else str(stored_schema(path)), []).append(path)
+        frames = [dd.read_parquet(group, blocksize=DASK_BLOCK, dataset=opened) for group in types.values()]
+        return Opened(frames[0] if len(frames) == 1 else dd.concat(frames), files.partitions)
     if files.format == "ipc":
         return Opened(dd.from_map(module("pyarrow.feather", "dask").read_feather, paths))
     whole = {"blocksize": None, "compression": "gzip"} if files.zipped else {}
