@@ -13,6 +13,14 @@ import wmcc
 from wmcc import matrices
 
 
+def dense(S):
+    """A matrix in full; SciPy stumbles over room behind the last entry of a BSR matrix, so it is cut off first."""
+    S = copy.deepcopy(S)
+    if S.format != "coo":
+        vars(S).update(indices=S.indices[: S.indptr[-1]], data=S.data[: S.indptr[-1]])
+    return S.toarray()
+
+
 def fits(S):
     """Whether SciPy itself finds nothing wrong; it does not look at all of a matrix that ends where it begins."""
     if S.format != "coo" and (np.diff(S.indptr) < 0).any():
@@ -52,7 +60,7 @@ def test_a_damaged_matrix_gets_a_sentence_or_is_still_one(data, draw):
             matrices.check(damaged)
     else:
         before = copy.deepcopy(damaged)
-        assert wmcc.tabulate(t, c, damaged) == wmcc.tabulate(t, c, copy.deepcopy(damaged).toarray())
+        assert wmcc.tabulate(t, c, damaged) == wmcc.tabulate(t, c, dense(damaged))
         for name in parts:
             assert np.array_equal(getattr(before, name), getattr(damaged, name))  # left as it was
 

@@ -64,7 +64,7 @@ def forest(
     >>> ranking = wmcc.certify_ranking(land.truth, models, sample_weight=land.area, measure="mcc")
     >>> ax = plot.forest(found, rankings=ranking)
     >>> [text.get_text() for text in ax.texts]
-    ['certainly above B (±88.9 %)']
+    ['certainly above B (±89 %)']
     """
     found = _intervals(results, measure)
     certain, open_pairs = (
