@@ -50,7 +50,7 @@ def draw_map(ax: Any, land: Map, name: str, said: Any) -> None:
 
 def draw_uncertainties(ax: Any, land: Map, classifiers: dict[str, Any]) -> list[str]:
     """Draw how far each weighted score may be off, by its rows and by its weights; return what to know of them."""
-    notes = []
+    notes: dict[str, list[str]] = {}
     for y, (name, said) in enumerate(classifiers.items()):
         table = wmcc.tabulate(land.truth, said, land.area)
         rows, weights = wmcc.interval(table, "mcc"), wmcc.certify(table, "mcc", EPS)
@@ -63,7 +63,8 @@ def draw_uncertainties(ax: Any, land: Map, classifiers: dict[str, Any]) -> list[
             ax.text(x, at, text, ha=side, va="center")
         ax.plot([rows.value] * 2, [y - 0.4, y + 0.4], color="black", lw=2.5)
         ax.text(-0.14, y, name, ha="right", va="center", **BOLD)
-        notes += [f"* {name}'s interval: {why}" for why in rows.warnings]
+        for why in rows.warnings:
+            notes.setdefault(why, []).append(name)
     plain = wmcc.mcc(land.truth, said)
     ax.axvline(plain, color=GREY, ls="--", lw=1.2)
     ax.text(plain + 0.01, 1, f"plain MCC of both, {plain:.2f}", va="center")
@@ -75,7 +76,7 @@ def draw_uncertainties(ax: Any, land: Map, classifiers: dict[str, Any]) -> list[
     ax.legend(handles=handles, ncols=2, loc="lower left", bbox_to_anchor=(-0.048, 1.0), **KEY)
     ax.set(xlim=(-0.12, 1), ylim=(1.5, -0.5), yticks=[], xlabel="MCC")
     ax.spines[["left", "right", "top"]].set_visible(False)
-    return notes
+    return [f"* {' and '.join(names)}: {why}" for why, names in notes.items()]
 
 
 def verdict(land: Map, classifiers: dict[str, Any]) -> str:
@@ -99,7 +100,7 @@ def main() -> None:
     key = [Patch(color=colour, label=name) for name, colour in (*LAND.items(), ("wrong", WRONG))]
     figure.legend(handles=key, loc="center", bbox_to_anchor=(0.5, 0.35), ncols=3, **KEY)
     figure.text(0.015, 0.303, verdict(land, classifiers), **BOLD)
-    notes = draw_uncertainties(figure.add_axes((0.05, 0.095, 0.935, 0.16)), land, classifiers)
+    notes = draw_uncertainties(figure.add_axes((0.05, 0.105, 0.935, 0.15)), land, classifiers)
     figure.text(0.015, 0.012, "\n".join(notes), fontsize=9)
     figure.savefig(PLACE, dpi=150, metadata={"Software": None})
     Image.open(PLACE).convert("RGB").quantize(96).save(PLACE, optimize=True)  # a third of the bytes

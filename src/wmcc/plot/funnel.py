@@ -117,7 +117,7 @@ def _draw_radius(ax: Any, radius: Radius, scale: float, side: int) -> str:
     ax.axvline(safe, color=style.GREEN, linewidth=1.6)
     left = safe > ax.get_xlim()[1] / 2
     _note(ax, said, (safe, side), ("data", "axes fraction"), (-3 if left else 3, -3 if side else 3))
-    return f"{radius.statement}: {f'certain up to {said}' if radius.safe else 'not certain for any ε'}"
+    return f"{radius.statement}: {f'certain up to {said}' if radius.safe else 'not proved for any ε'}"
 
 
 def _note(ax: Any, text: str, at: tuple[float, float], where: Any, away: tuple[float, float]) -> None:
