@@ -94,7 +94,7 @@ def test_a_radius_beyond_the_curve_and_one_of_nothing():
     far = wmcc.radius(TABLE, "ecc", threshold=0.1)
     assert plot.funnel(CURVE, radius=far).get_xlim()[1] > 100 * far.safe > 30
     nothing = plot.funnel(CURVE, radius=replace(RADIUS, safe=0.0))
-    assert "ECC (R_K) is at least 0.8: not certain for any ε" in nothing.get_title(loc="left")
+    assert "ECC (R_K) is at least 0.8: not proved for any ε" in nothing.get_title(loc="left")
 
 
 def test_absolute_amounts_are_no_percentages():
