@@ -22,8 +22,8 @@ PARTS = np.array([0.0, 0.02, 0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 1.0])
 """Parts of a class at which scores are compared, to see where they turn round. They do not depend on the level."""
 
 GOLDEN = (5**0.5 - 1) / 2
-SECTIONS = 45
-"""Golden sections by which the place where a score turns round is found, to 4e-10 of where it was looked for."""
+SECTIONS = 60
+"""Golden sections by which the place where a score turns round is found, to 3e-13 of where it was looked for."""
 
 STEPS = np.array([-0.1, 0.0, 0.1])
 """Where the data are moved to, in standard errors, to find a score's curvature."""
@@ -142,19 +142,21 @@ class Moves(NamedTuple):
         if not len(self.held):
             return inf
         of_parts = np.array([side * self.scores(measure, part * self.held) for part in PARTS])
-        turn = self._turn(measure, side, np.argmin(of_parts, axis=0))
+        turn = self._turn(measure, side, np.argmin(of_parts, axis=0), share)
         allowed = np.where(np.multiply.outer(PARTS, self.held) <= share, of_parts, inf)
         ends = side * self.scores(measure, np.minimum(turn, share))
         return float(min(ends.min(), allowed.min()))
 
-    def _turn(self, measure: Measure, side: int, best: IntArray) -> FloatArray:
-        """Amounts with the smallest score times ``side``, near the best of `PARTS`, by golden sections."""
-        turn, inner = self.held.copy(), np.flatnonzero(best < len(PARTS) - 1)
-        if not len(inner):
-            return turn
+    def _turn(self, measure: Measure, side: int, best: IntArray, share: float) -> FloatArray:
+        """Amounts with the smallest score times ``side``, near the best of `PARTS`, by golden sections.
+
+        Where even the part before the best is more than the share, all that is held will do: it is not moved.
+        """
+        turn, before, after = self.held.copy(), np.maximum(best - 1, 0), np.minimum(best + 1, len(PARTS) - 1)
+        inner = np.flatnonzero(PARTS[before] * self.held < share)
         some = self._replace(true=self.true[inner], source=self.source[inner], target=self.target[inner])
-        low, high = (PARTS[np.maximum(best[inner] + step, 0)] * self.held[inner] for step in (-1, 1))
-        for _ in range(SECTIONS):
+        low, high = (PARTS[ends[inner]] * self.held[inner] for ends in (before, after))
+        for _ in range(SECTIONS if len(inner) else 0):
             left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
             smaller = side * some.scores(measure, left) < side * some.scores(measure, right)
             low, high = np.where(smaller, low, left), np.where(smaller, right, high)
