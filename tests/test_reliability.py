@@ -7,7 +7,7 @@ import pytest
 from helpers import Rows, few, ordinary, rows, small_counts
 from hypothesis import example, given
 from hypothesis import strategies as st
-from samples import MULTICLASS, Sample, samples
+from samples import MULTICLASS, Sample, sample, samples
 
 import wmcc
 from wmcc.inference.influence import Cells
@@ -96,6 +96,34 @@ def test_small_classes_are_flagged_by_the_measures_that_they_move():
         assert wmcc.interval(table, name).reliable
     for name in ("mpc2", "balanced_accuracy"):
         assert not wmcc.interval(table, name).reliable
+
+
+def test_heavy_rows_of_classes_are_flagged_in_means_over_classes():
+    """Of fifty rows of each class the heaviest decide its score, and hardly that of all thousand."""
+    rng = np.random.default_rng(5)
+    t = np.arange(1000) % 20
+    p = np.where(rng.random(1000) < 0.6, t, rng.integers(0, 20, 1000))
+    table = wmcc.tabulate(t, p, rng.lognormal(0, 1, 1000))
+    for name in ("mpc2", "balanced_accuracy"):
+        (why,) = wmcc.interval(table, name).warnings
+        assert (
+            why
+            == "the heaviest row of each class makes up more than 30 % of the variance; the interval may be too short"
+        )
+    for name in ("ecc", "accuracy", "kappa", "mpc1"):
+        assert wmcc.interval(table, name).reliable
+
+
+def test_uneven_clusters_leave_few_degrees_of_freedom():
+    data = sample(8, 900)
+    found = wmcc.interval(*data, cluster=np.minimum(np.arange(900) // 30, 6))  # six of 30 rows, one of 720
+    equal = wmcc.interval(*data, cluster=np.arange(900) // 30)
+    assert found.n_eff < 2
+    assert found.problem
+    uneven = wmcc.interval(*data, cluster=np.minimum(np.arange(900) // 30, 20))  # twenty of 30 rows, one of 300
+    assert uneven.df <= uneven.n_eff - 1 < 9
+    assert equal.df <= 29
+    assert equal.df > uneven.df
 
 
 @few(30)
