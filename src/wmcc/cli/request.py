@@ -69,8 +69,7 @@ class Request:
 
     def _check_streams(self) -> None:
         names = [*self.files, *([self.join] if self.join is not None else [])]
-        if names.count(standard_input.NAME) > 1:
-            raise InputError("- is named more than once, but standard input can be read only once.")
+        standard_input.check_once(names)
         if self.input_format is not None and (self.is_stored or not any(map(standard_input.is_stream, names))):
             raise InputError(
                 f"--input-format goes with -, data from standard input; {names[0]!r} is known by the end of its name.",

@@ -29,6 +29,12 @@ _copies: dict[str, str] = {}
 _held = contextlib.ExitStack()
 
 
+def check_once(names: list[str]) -> None:
+    """Refuse files among which standard input is named twice."""
+    if names.count(NAME) > 1:
+        raise InputError("- is named more than once, but standard input can be read only once.")
+
+
 def is_stream(name: str) -> bool:
     """Whether a name stands for data that can be read only once: standard input, or a pipe such as ``<(…)``."""
     try:

@@ -134,8 +134,7 @@ def _groups(data: dict[str, Any]) -> Tables:
 
 def merge(names: list[str]) -> Tables:
     """Add up what is stored in files, group by group. The sums are exact: the order does not matter."""
-    if names.count(standard_input.NAME) > 1:
-        raise InputError("- is named more than once, but standard input can be read only once.")
+    standard_input.check_once(names)
     first, *others = names
     total = read(first)
     kinds = _kinds(total, first, {})

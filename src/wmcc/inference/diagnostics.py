@@ -39,39 +39,33 @@ def _worth(w: int, w2: int, shift: int) -> float:
 
 
 class Sizes(NamedTuple):
-    """Effective sample sizes of a table: of all rows, and of each class as it is true and as it is predicted."""
+    """Effective sample sizes of a table: of all rows, and of each true class."""
 
     labels: tuple[Label, ...]
     all: float
     true: list[float]
-    pred: list[float]
 
     @classmethod
     def of(cls, table: Table) -> Sizes:
         """Sizes of a table that has weight; 0 for a class without."""
-        m, digits = table.margins, table.w2_exact.digits
-        true, pred = (integers(np.add.reduce(digits, axis=axis)) for axis in (2, 1))
+        m = table.margins
+        squares = integers(np.add.reduce(table.w2_exact.digits, axis=2))
         shift = 2 * table.w_exact.exponent - table.w2_exact.exponent
-        sizes = ([_worth(w, w2, shift) for w, w2 in zip(*own, strict=True)] for own in ((m.r, true), (m.q, pred)))
-        return cls(table.labels, _worth(m.s, sum(true), shift), *sizes)
+        true = [_worth(w, w2, shift) for w, w2 in zip(m.r, squares, strict=True)]
+        return cls(table.labels, _worth(m.s, sum(squares), shift), true)
 
-    def warnings(self, least: float, *sides: str) -> tuple[str, ...]:
-        """Name classes that rest on fewer than ``least`` effective observations; absent ones are not meant.
-
-        ``sides`` are those to look at, ``"true"`` and ``"predicted"``.
-        """
+    def warnings(self, least: float) -> tuple[str, ...]:
+        """Name classes that rest on fewer than ``least`` effective observations; absent ones are not meant."""
         small = [
-            (size, f"{word} class {label!r}")
-            for word, sizes in (("true", self.true), ("predicted", self.pred))
-            if word in sides
-            for label, size in zip(self.labels, sizes, strict=True)
+            (size, f"true class {label!r}")
+            for label, size in zip(self.labels, self.true, strict=True)
             if 0 < size < least
         ]
         if not small:
             return ()
         size, name = min(small)
         count = len(small) - 1
-        what = f"{' or '.join(sides)} {'class' if count == 1 else 'classes'}"
+        what = "true class" if count == 1 else "true classes"
         others = f", and {count} more {what} on fewer than {number(least)}" if count else ""
         return (f"{name} rests on {number(size, 3)} effective rows{others}",)
 
@@ -219,7 +213,7 @@ def diagnosed(table: Table, limits: dict[str, float] = LIMITS, by_class: bool = 
     if sizes.all < limits["n_eff"] or effect >= limits["design_effect"]:
         warnings.append(f"{table.rows:,} rows are worth {number(sizes.all, 3)} of equal weight")
     if by_class:
-        warnings += sizes.warnings(limits["class_n_eff"], "true")
+        warnings += sizes.warnings(limits["class_n_eff"])
     if row > limits["row_share"]:
         warnings.append(f"one row holds {number(100 * row, 3)} % of the weight")
     return Diagnosis(
