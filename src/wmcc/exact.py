@@ -151,6 +151,23 @@ class Exact:
             np.add.at(plane, at, own)
         return Exact._own(digits, self.exponent)
 
+    def beside(self, other: Exact) -> Exact:
+        """Return the numbers of two vectors, these first."""
+        a, b = self.digits, other.digits
+        if not len(a) and not len(b):
+            return Exact._own(np.zeros((0, a.shape[1] + b.shape[1]), dtype=np.int64), 0)
+        low = min(x.exponent for x in (self, other) if len(x.digits))
+        high = max(x.exponent + RADIX_BITS * len(x.digits) for x in (self, other) if len(x.digits))
+        digits = no_digits((high - low) // RADIX_BITS, (a.shape[1] + b.shape[1],))
+        for x, part in ((self, digits[:, : a.shape[1]]), (other, digits[:, a.shape[1] :])):
+            skip = (x.exponent - low) // RADIX_BITS
+            part[skip : skip + len(x.digits)] = x.digits
+        return Exact._own(digits, low)
+
+    def runs(self, starts: Any) -> Exact:
+        """Add up runs of neighbouring numbers of a vector; each begins at one of ``starts``, the first at 0."""
+        return Exact._own(np.add.reduceat(self.digits, starts, axis=1), self.exponent)
+
     def take(self, at: Any) -> Exact:
         """Return some of the numbers, by any index of NumPy."""
         return Exact(self.digits[(slice(None), *(at if isinstance(at, tuple) else (at,)))], self.exponent)

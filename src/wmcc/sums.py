@@ -65,6 +65,31 @@ class Sums(NamedTuple):
             np.fmax(self.w_max, other.w_max),
         )
 
+    def beside(self, other: Sums) -> Sums:
+        """Return the cells of both, these first."""
+        n, low, high = (np.concatenate([a, b]) for a, b in zip(self._plain(), other._plain(), strict=True))
+        return Sums(n, self.w_exact.beside(other.w_exact), self.w2_exact.beside(other.w2_exact), low, high)
+
+    def runs(self, starts: IndexArray) -> Sums:
+        """Add up runs of neighbouring cells, of vectors; each begins at one of ``starts``, the first at 0."""
+        if int(self.n.sum(dtype=np.float64)) >= MOST_ROWS:
+            raise InputError("the merged table would have 2**62 rows or more, which its counts cannot hold.")
+        return Sums(
+            np.add.reduceat(self.n, starts),
+            self.w_exact.runs(starts),
+            self.w2_exact.runs(starts),
+            np.fmin.reduceat(self.w_min, starts),
+            np.fmax.reduceat(self.w_max, starts),
+        )
+
+    def same(self, other: Sums) -> bool:
+        """Whether all numbers are equal."""
+        exact = self.w_exact == other.w_exact and self.w2_exact == other.w2_exact
+        return exact and all(_same(a, b) for a, b in zip(self._plain(), other._plain(), strict=True))
+
+    def _plain(self) -> tuple[IntArray, FloatArray, FloatArray]:
+        return self.n, self.w_min, self.w_max
+
     def take(self, at: Any) -> Sums:
         """Return some of the cells, by any index of NumPy."""
         return Sums(self.n[at], self.w_exact.take(at), self.w2_exact.take(at), self.w_min[at], self.w_max[at])

@@ -16,6 +16,7 @@ from .arraytypes import Array, ArrayLike, FloatArray, IntArray
 from .errors import InputError
 from .exact import Exact, integers
 from .labels import Label
+from .stack import Stack
 from .sums import MOST_ROWS, Summed, Sums, frozen, merged_labels, positions
 from .text import number
 
@@ -162,6 +163,12 @@ class Table(Summed):
         sums = (np.add.reduce(digits, axis=2), np.add.reduce(digits, axis=1), digits.diagonal(axis1=1, axis2=2))
         whole = integers(np.concatenate(sums, axis=1))
         return Margins(sum(whole[:K]), whole[:K], whole[K : 2 * K], whole[2 * K :])
+
+    @cached_property
+    def stack(self) -> Stack:
+        """The occupied cells: positions in ``labels`` of the true and of the predicted class, and their sums."""
+        codes = np.stack(np.nonzero(self.n)).astype(np.int64)
+        return Stack(codes, self._sums.take(tuple(codes)))
 
     def against_rest(self, label: Label) -> Table:
         r"""Return the table of two classes: this one, and all others as one.

@@ -1,0 +1,118 @@
+"""The one structure beneath all tables: a sorted list of occupied cells, each with a key of codes and its sums.
+
+A key has two codes or more: of the true class and of a prediction; of a second prediction; of what rows were grouped by;
+of the cluster they belong to. Which axis means what, and what its codes stand for, is known to who holds the stack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .arraytypes import Array, IndexArray, IntArray
+from .sums import Sums
+
+LARGEST_KEY = 1 << 63
+"""Keys of several codes are sorted as one integer where they fit one."""
+
+
+class Stack:
+    """Occupied cells in the order of their keys, each key once.
+
+    Parameters
+    ----------
+    codes
+        The keys: a row per axis, a column per cell, sorted by the first axis, then by the second, and so on.
+    sums
+        What is known of each cell, as vectors.
+    """
+
+    __slots__ = ("codes", "sums")
+
+    def __init__(self, codes: IntArray, sums: Sums) -> None:
+        self.codes, self.sums = codes, sums
+        for array in (codes, sums.n, sums.w_min, sums.w_max):
+            array.flags.writeable = False
+
+    @classmethod
+    def gathered(cls, codes: IntArray, sums: Sums) -> Stack:
+        """Stack of cells in any order; those that have the same key become one."""
+        if codes.shape[1] < 2:
+            return cls(codes, sums)
+        key = _as_one(codes)
+        if key is None:  # too many combinations for 64 bits
+            order = np.lexsort(codes[::-1])
+            new = (np.diff(codes[:, order], axis=1) != 0).any(axis=0)
+        else:
+            step = np.diff(key)
+            if (step > 0).all():
+                return cls(codes, sums)
+            order = None if (step >= 0).all() else np.argsort(key, kind="stable")
+            new = (step if order is None else np.diff(key[order])) != 0
+        starts = np.concatenate([[0], np.flatnonzero(new) + 1])
+        if order is not None:
+            codes, sums = codes[:, order], sums.take(order)
+        return cls(codes[:, starts], sums.runs(starts)) if len(starts) < codes.shape[1] else cls(codes, sums)
+
+    def __len__(self) -> int:
+        return int(self.codes.shape[1])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Stack):
+            return NotImplemented
+        return np.array_equal(self.codes, other.codes) and self.sums.same(other.sums)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Stack, (self.codes, self.sums)
+
+    def __add__(self, other: Stack) -> Stack:
+        if not len(self) or not len(other):
+            return self if len(self) else other
+        if np.array_equal(self.codes, other.codes):
+            return Stack(self.codes, self.sums + other.sums)
+        codes = np.concatenate([self.codes, other.codes], axis=1)
+        return Stack.gathered(codes, self.sums.beside(other.sums))
+
+    def take(self, which: Any) -> Stack:
+        """Return some of the cells: a mask, a slice, or places in ascending order."""
+        return Stack(self.codes[:, which], self.sums.take(which))
+
+    def along(self, axes: Sequence[int]) -> Stack:
+        """Return the cells of some axes only, in this order: those that differ in the others are added up."""
+        return Stack.gathered(self.codes[list(axes)], self.sums)
+
+    def recoded(self, places: Mapping[int, Array]) -> Stack:
+        """Return the cells under other codes: ``places[axis][code]`` is the new code of an axis, −1 leaves it out."""
+        codes = np.array(self.codes)
+        for axis, new in places.items():
+            codes[axis] = new[codes[axis]]
+        kept = (codes >= 0).all(axis=0)
+        if kept.all():
+            return Stack.gathered(codes, self.sums)
+        return Stack.gathered(codes[:, kept], self.sums.take(kept))
+
+
+def _as_one(codes: IntArray) -> IntArray | None:
+    """Each key as one integer, of the same order; None if they do not fit."""
+    key, size = codes[0], int(codes[0].max()) + 1
+    for axis in codes[1:]:
+        more = int(axis.max()) + 1
+        size *= more
+        if size >= LARGEST_KEY:
+            return None
+        key = key * more + axis
+    return key
+
+
+def numbered(codes: IntArray) -> tuple[IntArray, IndexArray]:
+    """Distinct columns of codes, in order, and the place of each column among them."""
+    key = _as_one(codes)
+    if key is None:
+        found, where = np.unique(codes, axis=1, return_inverse=True)
+        return found, where.reshape(-1)
+    _, first, where = np.unique(key, return_index=True, return_inverse=True)
+    return codes[:, first], where.reshape(-1)
