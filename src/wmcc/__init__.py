@@ -33,13 +33,14 @@ if TYPE_CHECKING:
     from .robustness.sensitivity import Sensitivity, sensitivity
     from .sources import Accumulator, joint_table, tabulate
     from .table import Table
+    from .tables import Tables
     from .tally import kernel
 else:
     # All is loaded when it is first asked for: who only scores does not wait for certificates, and the command line,
     # which imports this first, can answer Ctrl-C and --help before NumPy is here.
     _MODULES = {
         "arraytypes", "errors", "exact", "experiments", "inference", "joint", "labels", "measures", "plot", "published",
-        "report", "robustness", "sources", "storage", "sums", "table", "tally", "text",
+        "report", "robustness", "sources", "stack", "storage", "sums", "table", "tables", "tally", "text",
     }  # fmt: skip
     _NAMES = {
         "errors": {
@@ -65,6 +66,7 @@ else:
         "robustness.sensitivity": {"Sensitivity", "sensitivity"},
         "sources": {"Accumulator", "joint_table", "tabulate"},
         "table": {"Table"},
+        "tables": {"Tables"},
         "tally": {"kernel"},
     }  # fmt: skip
 
@@ -127,6 +129,7 @@ __all__ = [
     "Sensitivity",
     "sensitivity",
     "Table",
+    "Tables",
     "tabulate",
     "TooManyClassesError",
     "Uncertainty",

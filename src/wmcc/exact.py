@@ -21,8 +21,8 @@ RADIX_BITS = 32
 _MASK = (1 << RADIX_BITS) - 1
 _LOWEST = -2200  # below the square of the smallest float64
 MOST_DIGITS = 136 << 20
-"""Digits that an array of sums may have: 1.1 GB. So 2**20 cells (1,024 classes) hold sums of any squares, and 2**22
-those of weights over 140 orders of magnitude. The compiled kernel has the same bound (``WMCC_MOST_DIGITS``)."""
+"""Digits that an array of sums may have: 1.1 GB. So 2**20 cells hold sums of any squares, and 2**22 those of weights
+over 140 orders of magnitude. The compiled kernel has the same bound (``WMCC_MOST_DIGITS``)."""
 FEW = 32  # numbers that Python's own integers turn into floats faster than arrays do
 BLOCK = 1 << 16  # numbers that arrays turn into floats at a time
 
@@ -144,24 +144,25 @@ class Exact:
     def __repr__(self) -> str:
         return f"Exact({self.floats()!r})"
 
-    def scatter(self, shape: tuple[int, ...], at: Any) -> Exact:
-        """Return an array of zeros to which these numbers were added at ``at``; several may come to one place."""
+    def placed(self, shape: tuple[int, ...], at: Any) -> Exact:
+        """Return an array of zeros in which these numbers stand at ``at``, each at a place of its own."""
         digits = no_digits(len(self.digits), shape)
         for plane, own in zip(digits, self.digits, strict=True):
-            np.add.at(plane, at, own)
-        return Exact._own(digits, self.exponent)
+            plane[at] = own
+        digits.flags.writeable = False
+        return Exact.trusted(digits, self.exponent)
 
-    def beside(self, other: Exact) -> Exact:
-        """Return the numbers of two vectors, these first."""
-        a, b = self.digits, other.digits
-        if not len(a) and not len(b):
-            return Exact._own(np.zeros((0, a.shape[1] + b.shape[1]), dtype=np.int64), 0)
-        low = min(x.exponent for x in (self, other) if len(x.digits))
-        high = max(x.exponent + RADIX_BITS * len(x.digits) for x in (self, other) if len(x.digits))
-        digits = no_digits((high - low) // RADIX_BITS, (a.shape[1] + b.shape[1],))
-        for x, part in ((self, digits[:, : a.shape[1]]), (other, digits[:, a.shape[1] :])):
-            skip = (x.exponent - low) // RADIX_BITS
-            part[skip : skip + len(x.digits)] = x.digits
+    @staticmethod
+    def beside(several: Sequence[Exact]) -> Exact:
+        """Numbers of several vectors, one after the other."""
+        used = [x for x in several if len(x.digits)]
+        low = min((x.exponent for x in used), default=0)
+        high = max((x.exponent + RADIX_BITS * len(x.digits) for x in used), default=0)
+        digits = no_digits((high - low) // RADIX_BITS, (sum(x.digits.shape[1] for x in several),))
+        end = 0
+        for x in several:
+            start, end, skip = end, end + x.digits.shape[1], (x.exponent - low) // RADIX_BITS
+            digits[skip : skip + len(x.digits), start:end] = x.digits
         return Exact._own(digits, low)
 
     def runs(self, starts: Any) -> Exact:
@@ -170,7 +171,10 @@ class Exact:
 
     def take(self, at: Any) -> Exact:
         """Return some of the numbers, by any index of NumPy."""
-        return Exact(self.digits[(slice(None), *(at if isinstance(at, tuple) else (at,)))], self.exponent)
+        digits = np.array(self.digits[(slice(None), *(at if isinstance(at, tuple) else (at,)))])
+        digits, exponent = _trimmed(digits, self.exponent)
+        digits.flags.writeable = False
+        return Exact.trusted(digits, exponent)
 
     def sum(self, axis: int | None = None) -> Exact:
         """Exact sum over one axis of the array, or all of it."""
@@ -313,8 +317,7 @@ def check_digits(planes: int, cells: int) -> None:
         raise TooManyClassesError(
             f"the weights differ so much in size that exact sums of {cells:,} cells would take "
             f"{planes * cells * 8 / 1e9:.1f} GB or more; wmcc keeps up to {MOST_DIGITS * 8 / 1e9:.1f} GB.",
-            "group rare classes, or set weights that are negligible beside the largest to 0; with up to 1,024 classes "
-            "(or 1,048,576 cells of a joint table) weights may be of any size.",
+            "set weights that are negligible beside the largest to 0; in up to 1,048,576 cells weights may be of any size.",
         )
 
 
@@ -330,6 +333,11 @@ def _canonical(digits: IntArray, exponent: int) -> tuple[IntArray, int]:
         carry = np.asarray(digits[-1] >> RADIX_BITS)
         digits[-1] &= _MASK
         digits = np.concatenate([digits, carry[np.newaxis]])
+    return _trimmed(digits, exponent)
+
+
+def _trimmed(digits: IntArray, exponent: int) -> tuple[IntArray, int]:
+    """Digits that lie in [0, 2**32), without empty planes at either end."""
     first, last = 0, len(digits)
     while last and not digits[last - 1].any():
         last -= 1

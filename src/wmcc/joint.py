@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from . import labels as _labels
-from .arraytypes import FloatArray, IndexArray, IntArray
+from .arraytypes import FloatArray, IntArray
 from .exact import Exact
 from .labels import Label
-from .sums import Summed, Sums, merged_labels, positions
+from .stack import Stack
+from .summed import ROWS, Drawn, Summed, frozen, no_cells
 from .table import Table
 from .text import number
 
@@ -31,17 +30,13 @@ class JointTable(Summed):
     ----------
     labels
         The K classes, in common for the truth and both predictions.
-    cells
-        The m cells that hold observations, one per row, in lexicographic order: positions in ``labels`` of the true
-        class, of the first prediction and of the second.
-    n
-        Number of observations per cell: a vector of m, as are the following.
-    w_exact, w2_exact
-        Σw and Σw² per cell, not rounded. `w` and `w2` are the float64 numbers nearest to them.
-    w_min, w_max
-        Smallest and largest weight per cell.
+    parts
+        The cells that occur: positions in ``labels`` of the true class and of the two predictions, the cluster if rows
+        come in clusters, and the sums of each.
     ignored
         Rows left out because the caller named one of their labels in ``ignore``.
+    drawn
+        How the rows were drawn: independently, or in clusters.
 
     Examples
     --------
@@ -63,93 +58,86 @@ class JointTable(Summed):
     """
 
     labels: tuple[Label, ...]
-    cells: IntArray
-    n: IntArray
-    w_exact: Exact
-    w2_exact: Exact
-    w_min: FloatArray
-    w_max: FloatArray
+    parts: Stack
     ignored: int = 0
+    drawn: Drawn = ROWS
 
+    _axes = ("true", "first", "second")
     _listed_by = "cells"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self.cells.flags.writeable = False
 
     @classmethod
     def empty(cls, labels: Sequence[Label] = ()) -> JointTable:
         """Return a table without observations; with no labels it is the unit of ``+``."""
-        none = np.zeros((0, 3), dtype=np.int64)
-        return cls(_labels.given(labels), none, *Sums.from_counts(none[:, 0]))
+        return cls(_labels.given(labels), no_cells(3))
+
+    # ---- the cells, one by one ------------------------------------------------------------------------
+
+    @property
+    def cells(self) -> IntArray:
+        """The m cells that hold observations, one per row: true class, first and second prediction, by position."""
+        return self.stack.codes.T
+
+    @property
+    def n(self) -> IntArray:
+        """Number of observations per cell: a vector of m, as are the following."""
+        return self.stack.sums.n
+
+    @property
+    def w_exact(self) -> Exact:
+        """Σw per cell, not rounded."""
+        return self.stack.sums.w_exact
+
+    @property
+    def w2_exact(self) -> Exact:
+        """Σw² per cell, not rounded."""
+        return self.stack.sums.w2_exact
+
+    @property
+    def w_min(self) -> FloatArray:
+        """Smallest weight per cell."""
+        return self.stack.sums.w_min
+
+    @property
+    def w_max(self) -> FloatArray:
+        """Largest weight per cell."""
+        return self.stack.sums.w_max
+
+    @cached_property
+    def w(self) -> FloatArray:
+        """Σw per cell: the float64 nearest to the exact sum."""
+        return frozen(self.w_exact.floats())
+
+    @cached_property
+    def w2(self) -> FloatArray:
+        """Σw² per cell: the float64 nearest to the exact sum of the rounded squares."""
+        return frozen(self.w2_exact.floats())
 
     # ---- the two tables of one prediction ---------------------------------------------------------------
 
     @cached_property
     def first(self) -> Table:
         """Table of the true class and the first prediction: what `wmcc.tabulate` makes of the same rows."""
-        return self._margin(1)
+        return self._of_prediction(1)
 
     @cached_property
     def second(self) -> Table:
         """Table of the true class and the second prediction: what `wmcc.tabulate` makes of the same rows."""
-        return self._margin(2)
+        return self._of_prediction(2)
 
-    def _margin(self, axis: int) -> Table:
-        return Table._of_cells(self.labels, self.cells[:, [0, axis]], self._sums, self.ignored)
+    def _of_prediction(self, axis: int) -> Table:
+        cluster = range(3, len(self.parts.codes))
+        return Table(self.labels, self.parts.along([0, axis, *cluster]), self.ignored, drawn=self.drawn)
 
     def swapped(self) -> JointTable:
         """Return the table with the two predictions in the other order."""
-        return self._of_cells(self.labels, self.cells[:, [0, 2, 1]], self._sums, self.ignored)
-
-    # ---- merging ------------------------------------------------------------------------------------
-
-    def __add__(self, other: JointTable) -> JointTable:
-        if not isinstance(other, JointTable):
-            return NotImplemented
-        names = merged_labels(self.labels, other.labels)
-        sides = self._aligned(names), other._aligned(names)
-        cells, where = _distinct(np.concatenate([side.cells for side in sides]), len(names))
-        places = np.split(where, [len(sides[0].cells)])
-        a, b = (side._sums.scatter((len(cells),), at) for side, at in zip(sides, places, strict=True))
-        return JointTable(names, cells, *(a + b), self.ignored + other.ignored)
-
-    @classmethod
-    def _of_cells(cls, labels: tuple[Label, ...], cells: IntArray, sums: Sums, ignored: int) -> JointTable:
-        """Joint table from a list of cells in any order; one that comes more than once is one."""
-        cells, where = _distinct(cells, len(labels))
-        return cls(labels, cells, *sums.scatter((len(cells),), where), ignored)
-
-    def _take(self, classes: Sequence[int]) -> JointTable:
-        """Return the table of some of the classes, by position: of rows with no other label."""
-        place = np.full(len(self.labels), -1, dtype=np.int64)
-        place[list(classes)] = np.arange(len(classes))
-        cells = place[self.cells]
-        kept = (cells >= 0).all(axis=1)
-        return self._of_cells(tuple(self.labels[k] for k in classes), cells[kept], self._sums.take(kept), self.ignored)
-
-    def _placed(self, names: tuple[Label, ...], mine: Sequence[Label]) -> JointTable:
-        """Return the table over the classes ``names``, where its own are called ``mine``."""
-        return self._of_cells(names, positions(names, mine)[self.cells], self._sums, self.ignored)
-
-    def _met(self) -> IntArray:
-        """How often each class occurs, as any of the three labels."""
-        count = np.zeros(len(self.labels), dtype=np.int64)
-        for codes in self.cells.T:
-            np.add.at(count, codes, self.n)
-        return count
+        cluster = range(3, len(self.parts.codes))
+        return JointTable(self.labels, self.parts.along([0, 2, 1, *cluster]), self.ignored, self.drawn)
 
     # ---- showing ------------------------------------------------------------------------------------
 
-    def _cells(self, most: int) -> tuple[list[list[str]], int]:
+    def _shown(self, most: int) -> tuple[list[list[str]], int]:
         rows = [["true", "first", "second", "n", "w"]]
-        for cell, n, w in zip(self.cells[:most].tolist(), self.n.tolist(), self.w, strict=False):
+        top = self.stack.take(slice(most))
+        for cell, n, w in zip(top.codes.T.tolist(), top.sums.n.tolist(), top.sums.w_exact.floats(), strict=True):
             rows.append([*(str(self.labels[k]) for k in cell), f"{n:,}", number(w)])
-        return rows, len(self.n)
-
-
-def _distinct(cells: IntArray, classes: int) -> tuple[IntArray, IndexArray]:
-    """Return the cells in lexicographic order, each once, and where each of those given is among them."""
-    shape = (max(classes, 1),) * 3
-    flat, where = np.unique(np.ravel_multi_index(tuple(cells.T), shape), return_inverse=True)
-    return np.stack(np.unravel_index(flat, shape), axis=1).astype(np.int64), where
+        return rows, len(self.stack)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
@@ -9,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from .errors import InputError, InputTypeError, LabelError, TooManyClassesError
+from .memory import available
 
 Label = bool | int | str
 
-MAX_CLASSES = 2048
-"""Largest K. A table of 2048 classes has 4 million cells: about 1 GB while it is being filled."""
+LABEL_BYTES = 400
+"""Memory that a class takes, with its name, its place in an index and its margins."""
 
 
 def as_label(value: Any, where: str) -> Label:
@@ -104,7 +106,7 @@ def given(labels: Any, name: str = "labels") -> tuple[Label, ...]:
         labels = [labels]
     result = plain(as_label(x, f"{name}[{i}]") for i, x in enumerate(labels))
     if len(set(result)) < len(result):
-        twice = next(x for i, x in enumerate(result) if x in result[:i])
+        twice, _ = Counter(result).most_common(1)[0]
         raise InputError(f"{name} names {twice!r} twice; each class is named once.")
     check_count(len(result))
     return result
@@ -112,16 +114,15 @@ def given(labels: Any, name: str = "labels") -> tuple[Label, ...]:
 
 def listed(labels: Sequence[Label]) -> str:
     """Write the first labels, for messages."""
-    return ", ".join(map(repr, labels[:10])) + (f", … ({len(labels)} in all)" if len(labels) > 10 else "")
+    return ", ".join(map(repr, labels[:10])) + (f", … ({len(labels):,} in all)" if len(labels) > 10 else "")
 
 
 def check_count(count: int) -> None:
-    """Refuse a number of classes whose table would not fit."""
-    if count > MAX_CLASSES:
-        size = count * count * 100 / 1e9
+    """Refuse more classes than there is memory for."""
+    if count > 1 << 16 and count * LABEL_BYTES > (free := available()) // 2:
         raise TooManyClassesError(
-            f"{count:,} classes or more: their table has {count * count:,} cells and would take about {size:,.1f} GB; "
-            f"wmcc keeps tables of up to {MAX_CLASSES:,} classes.",
+            f"{count:,} classes or more: their names and margins would take about {count * LABEL_BYTES / 1e9:,.1f} GB, "
+            f"and {free / 1e9:,.1f} GB are free.",
             "labels must be classes, not identifiers, dates or measurements; group rare classes before scoring.",
         )
 

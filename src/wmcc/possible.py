@@ -33,6 +33,11 @@ def by_labels(labels: Sequence[Label]) -> Names:
     return lambda cell: f"the cell of true {labels[cell[0]]!r} and predicted {labels[cell[1]]!r}"
 
 
+def by_codes(labels: Sequence[Label], codes: IntArray) -> Names:
+    """Name listed cells, whose first codes are those of the true class and of a prediction."""
+    return lambda cell: by_labels(labels)((codes[0, cell[0]], codes[1, cell[0]]))
+
+
 def check_floats(n: IntArray, w: FloatArray, w2: FloatArray, high: FloatArray, name: Names = by_number) -> None:
     """Refuse sums that are negative, NaN or beyond the range of float64."""
 

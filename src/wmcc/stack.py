@@ -7,12 +7,14 @@ of the cluster they belong to. Which axis means what, and what its codes stand f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
 
 from .arraytypes import Array, IndexArray, IntArray
-from .sums import Sums
+from .sums import Sums, beside
 
 LARGEST_KEY = 1 << 63
 """Keys of several codes are sorted as one integer where they fit one."""
@@ -70,12 +72,7 @@ class Stack:
         return Stack, (self.codes, self.sums)
 
     def __add__(self, other: Stack) -> Stack:
-        if not len(self) or not len(other):
-            return self if len(self) else other
-        if np.array_equal(self.codes, other.codes):
-            return Stack(self.codes, self.sums + other.sums)
-        codes = np.concatenate([self.codes, other.codes], axis=1)
-        return Stack.gathered(codes, self.sums.beside(other.sums))
+        return merged_stacks([self, other])
 
     def take(self, which: Any) -> Stack:
         """Return some of the cells: a mask, a slice, or places in ascending order."""
@@ -94,6 +91,31 @@ class Stack:
         if kept.all():
             return Stack.gathered(codes, self.sums)
         return Stack.gathered(codes[:, kept], self.sums.take(kept))
+
+
+    def places(self, codes: IntArray) -> IndexArray | None:
+        """Return where cells of these keys are; None if one of them is not there."""
+        if not len(self):
+            return None if codes.shape[1] else np.zeros(0, dtype=np.intp)
+        both = _as_one(np.concatenate([self.codes, codes], axis=1))
+        if both is None:
+            both = numbered(np.concatenate([self.codes, codes], axis=1))[1]
+        own, wanted = both[: len(self)], both[len(self) :]
+        at = np.minimum(np.searchsorted(own, wanted), len(self) - 1)
+        return at if np.array_equal(own[at], wanted) else None
+
+
+def merged_stacks(stacks: Sequence[Stack]) -> Stack:
+    """Sum of stacks whose axes have the same codes: cells of one key are added up."""
+    used = [stack for stack in stacks if len(stack)]
+    if len(used) < 2:
+        return used[0] if used else stacks[0]
+    first, *others = used
+    if all(np.array_equal(first.codes, other.codes) for other in others):
+        return Stack(first.codes, reduce(add, (stack.sums for stack in used)))
+    return Stack.gathered(
+        np.concatenate([stack.codes for stack in used], axis=1), beside([stack.sums for stack in used])
+    )
 
 
 def _as_one(codes: IntArray) -> IntArray | None:

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from . import labels as _labels
-from . import possible, storage
+from . import possible
 from .arraytypes import Array, ArrayLike, FloatArray, IntArray
-from .errors import InputError
+from .errors import InputError, TooManyClassesError
 from .exact import Exact, integers
 from .labels import Label
 from .stack import Stack
-from .sums import MOST_ROWS, Summed, Sums, frozen, merged_labels, positions
+from .summed import ROWS, Drawn, Summed, frozen, no_cells, occupied_clusters, positions
+from .sums import MOST_ROWS, Sums
 from .text import number
 
 REST = "all other classes"
 """Their name where they are taken as one."""
+
+MOST_DENSE = 1 << 24
+"""Cells that are shown as a matrix of all pairs of classes: those of 4,096 classes, 128 MiB for each matrix."""
+
+FEW_DENSE = 1 << 12
+"""Cells that are added up fastest as a matrix, empty ones included."""
 
 
 class Margins(NamedTuple):
@@ -47,20 +53,22 @@ class Table(Summed):
     Tables are made by `wmcc.tabulate`, merged with ``+`` (label sets are aligned; the sums stay exact, so
     the order of merging does not matter) and read by everything else. A table computes no measure.
 
+    It keeps a list of the cells that occur, so its memory goes by those and not by the square of the number of classes.
+    `n`, `w`, `w2`, `w_min` and `w_max` show them as K x K matrices, for up to 4,096 classes; `stack` is the list.
+
     Parameters
     ----------
     labels
         The K classes, in the order of rows and columns.
-    n
-        Number of observations per cell, K x K.
-    w_exact, w2_exact
-        Σw and Σw² per cell, not rounded. `w` and `w2` are the float64 numbers nearest to them.
-    w_min, w_max
-        Smallest and largest weight per cell; NaN where there is no observation.
+    parts
+        The cells that occur: positions in ``labels`` of the true and of the predicted class, the cluster if rows come in
+        clusters, and the sums of each.
     ignored
         Rows left out because the caller named their label in ``ignore``.
     positive
         The positive class of a two-class table, if the caller named one.
+    drawn
+        How the rows were drawn: independently, in clusters, or as entries of a weight matrix.
 
     Examples
     --------
@@ -77,16 +85,18 @@ class Table(Summed):
     >>> (a + a).w
     array([[  0.,   4.],
            [  0., 611.]])
+    >>> a.stack.codes
+    array([[0, 1],
+           [1, 1]])
     """
 
     labels: tuple[Label, ...]
-    n: IntArray
-    w_exact: Exact
-    w2_exact: Exact
-    w_min: FloatArray
-    w_max: FloatArray
+    parts: Stack
     ignored: int = 0
     positive: Label | None = None
+    drawn: Drawn = ROWS
+
+    _axes = ("true", "pred")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -101,8 +111,7 @@ class Table(Summed):
     @classmethod
     def empty(cls, labels: Sequence[Label] = ()) -> Table:
         """Return a table without observations; with no labels it is the unit of ``+``."""
-        labels = _labels.given(labels)
-        return cls.from_counts(np.zeros((len(labels), len(labels)), dtype=np.int64), labels)
+        return cls(_labels.given(labels), no_cells(2))
 
     @classmethod
     def from_counts(
@@ -120,8 +129,7 @@ class Table(Summed):
         names = tuple(range(len(counts))) if labels is None else _labels.given(labels)
         if counts.shape != (len(names), len(names)):
             raise InputError(f"a matrix of shape {counts.shape} for {len(names)} labels; it must be square.")
-        _labels.check_count(len(names))
-        return cls(names, *Sums.from_counts(counts), ignored, positive)
+        return cls(names, _listed(Sums.from_counts(counts)), ignored, positive)
 
     @classmethod
     def from_cells(
@@ -142,33 +150,113 @@ class Table(Summed):
         for name, array in (("n", counts), *floats.items()):
             if array.shape != (len(names), len(names)):
                 raise InputError(f"{name} has shape {array.shape}; {len(names)} labels need {(len(names),) * 2}.")
-        return cls(names, *Sums.from_floats(counts, **floats, name=possible.by_labels(names)), ignored, positive)
+        sums = Sums.from_floats(counts, **floats, name=possible.by_labels(names))
+        return cls(names, _listed(sums), ignored, positive)
 
     # ---- reading ------------------------------------------------------------------------------------
 
     @cached_property
+    def _dense(self) -> Sums:
+        """The sums of all cells, as K x K matrices."""
+        K, m = len(self.labels), len(self.stack)
+        if K * K > MOST_DENSE:
+            raise TooManyClassesError(
+                f"a matrix of {K:,} x {K:,} classes has {K * K:,} cells and would take {K * K * 8 / 1e9:,.1f} GB; "
+                f"matrices are made for up to {int(MOST_DENSE**0.5):,} classes.",
+                f"read the {m:,} cells that occur from table.stack; scores, intervals and certificates need no matrix.",
+            )
+        sums = self.stack.sums.placed((K, K), tuple(self.stack.codes))
+        for array in (sums.n, sums.w_min, sums.w_max):
+            array.flags.writeable = False
+        return sums
+
+    @property
+    def n(self) -> IntArray:
+        """Number of observations per cell, K x K."""
+        return self._dense.n
+
+    @property
+    def w_exact(self) -> Exact:
+        """Σw per cell, K x K, not rounded."""
+        return self._dense.w_exact
+
+    @property
+    def w2_exact(self) -> Exact:
+        """Σw² per cell, K x K, not rounded."""
+        return self._dense.w2_exact
+
+    @property
+    def w_min(self) -> FloatArray:
+        """Smallest weight per cell, K x K; NaN where there is no observation."""
+        return self._dense.w_min
+
+    @property
+    def w_max(self) -> FloatArray:
+        """Largest weight per cell, K x K; NaN where there is no observation."""
+        return self._dense.w_max
+
+    @cached_property
+    def w(self) -> FloatArray:
+        """Σw per cell, K x K: the float64 nearest to the exact sum."""
+        return frozen(self.w_exact.floats())
+
+    @cached_property
+    def w2(self) -> FloatArray:
+        """Σw² per cell, K x K: the float64 nearest to the exact sum of the rounded squares."""
+        return frozen(self.w2_exact.floats())
+
+    @cached_property
     def true_sums(self) -> FloatArray:
         """Weight per true class: row sums."""
-        return frozen(self.w_exact.sum(axis=1).floats())
+        return frozen(self._along(0, self.stack.sums.w_exact).floats())
 
     @cached_property
     def pred_sums(self) -> FloatArray:
         """Weight per predicted class: column sums."""
-        return frozen(self.w_exact.sum(axis=0).floats())
+        return frozen(self._along(1, self.stack.sums.w_exact).floats())
+
+    @cached_property
+    def true_counts(self) -> IntArray:
+        """Number of observations per true class."""
+        return frozen(self._counted(0))
+
+    @cached_property
+    def pred_counts(self) -> IntArray:
+        """Number of observations per predicted class."""
+        return frozen(self._counted(1))
+
+    def _counted(self, axis: int) -> IntArray:
+        out = np.zeros(len(self.labels), dtype=np.int64)
+        np.add.at(out, self.stack.codes[axis], self.stack.sums.n)
+        return out
+
+    def _along(self, axis: int, x: Exact) -> Exact:
+        """Exact sums per true class (axis 0) or per predicted class (1) of numbers of the occupied cells."""
+        digits = np.zeros((len(x.digits), len(self.labels)), dtype=np.int64)
+        for plane, own in zip(digits, x.digits, strict=True):
+            np.add.at(plane, self.stack.codes[axis], own)
+        return Exact._own(digits, x.exponent)
 
     @cached_property
     def margins(self) -> Margins:
         """Exact margins in a common unit; see `Margins`."""
-        digits, K = self.w_exact.digits, len(self.labels)
-        sums = (np.add.reduce(digits, axis=2), np.add.reduce(digits, axis=1), digits.diagonal(axis1=1, axis2=2))
-        whole = integers(np.concatenate(sums, axis=1))
+        (true, pred), digits, K = self.stack.codes, self.stack.sums.w_exact.digits, len(self.labels)
+        out = np.zeros((len(digits), 3 * K), dtype=np.int64)
+        if K * K <= FEW_DENSE:
+            cells = np.zeros((len(digits), K * K), dtype=np.int64)
+            cells[:, true * K + pred] = digits
+            cells = cells.reshape(len(digits), K, K)
+            np.add.reduce(cells, axis=2, out=out[:, :K])
+            np.add.reduce(cells, axis=1, out=out[:, K : 2 * K])
+            out[:, 2 * K :] = cells.diagonal(axis1=1, axis2=2)
+        else:
+            right = true == pred
+            for plane, own in zip(out, digits, strict=True):
+                np.add.at(plane[:K], true, own)
+                np.add.at(plane[K:], pred, own)
+                plane[2 * K + true[right]] = own[right]
+        whole = integers(out)
         return Margins(sum(whole[:K]), whole[:K], whole[K : 2 * K], whole[2 * K :])
-
-    @cached_property
-    def stack(self) -> Stack:
-        """The occupied cells: positions in ``labels`` of the true and of the predicted class, and their sums."""
-        codes = np.stack(np.nonzero(self.n)).astype(np.int64)
-        return Stack(codes, self._sums.take(tuple(codes)))
 
     def against_rest(self, label: Label) -> Table:
         r"""Return the table of two classes: this one, and all others as one.
@@ -185,49 +273,22 @@ class Table(Summed):
         if label not in self.labels:
             raise InputError(f"there is no class {label!r}; the labels are {_labels.listed(self.labels)}.")
         rest = REST if label != REST else f"{REST} but it"  # a class may be called so
-        return Table((label, rest), *self._each_against_rest.take(self.labels.index(label)), self.ignored)
-
-    @cached_property
-    def _each_against_rest(self) -> Sums:
-        """Sums of K tables of two classes each, from margins: adding up cells class by class would take K times K²."""
-
-        def cells(both: Any, rows: Any, columns: Any, total: Any) -> Any:
-            top, bottom = (both, rows - both), (columns - both, total - rows - columns + both)
-            return np.stack([np.stack(top, axis=-1), np.stack(bottom, axis=-1)], axis=-2)
-
-        def exact(x: Exact) -> Exact:
-            planes = x.digits
-            margins = planes.sum(axis=2), planes.sum(axis=1), planes.sum(axis=(1, 2))[:, np.newaxis]
-            return Exact(cells(planes.diagonal(axis1=1, axis2=2), *margins), x.exponent)
-
-        n = cells(self.n.diagonal(), self.n.sum(axis=1), self.n.sum(axis=0), self.n.sum())
-        ends = (_ends_against_rest(x, f) for x, f in ((self.w_min, np.fmin), (self.w_max, np.fmax)))
-        return Sums(n, exact(self.w_exact), exact(self.w2_exact), *ends)
-
-    def _part(self, kept: Array) -> Table:
-        """Return the table of the cells that are kept, the others empty."""
-        cells = np.argwhere(kept)
-        return self._of_cells(self.labels, cells, self._sums.take(tuple(cells.T)), 0)
+        place = np.ones(len(self.labels), dtype=np.int64)
+        place[self.labels.index(label)] = 0
+        return self._recoded((label, rest), place)
 
     # ---- merging ------------------------------------------------------------------------------------
 
-    def __add__(self, other: Table) -> Table:
-        if not isinstance(other, Table):
-            return NotImplemented
-        names = merged_labels(self.labels, other.labels)
-        if None not in (self.positive, other.positive) and self.positive != other.positive:
+    @classmethod
+    def _merged(cls, tables: Sequence[Table]) -> Table:
+        merged = super()._merged(tables)
+        positive = merged_positive(tables)
+        if positive is not None and len(merged.labels) > 2:
             raise InputError(
-                f"one table has positive class {self.positive!r}, the other {other.positive!r}; they cannot be merged.",
-                "tabulate both with the same positive=.",
-            )
-        positive = self.positive if self.positive is not None else other.positive
-        if positive is not None and len(names) > 2:
-            raise InputError(
-                f"the merged table has {len(names)} classes; with positive={positive!r} it can have two.",
+                f"the merged table has {len(merged.labels)} classes; with positive={positive!r} it can have two.",
                 "tabulate without positive=.",
             )
-        sums = self._aligned(names)._sums + other._aligned(names)._sums
-        return Table(names, *sums, self.ignored + other.ignored, positive)
+        return merged if positive is None else replace(merged, positive=positive)
 
     def __sub__(self, other: Table) -> Table:
         """Return what remains when the rows of ``other``, a part of this table, are taken away.
@@ -236,80 +297,53 @@ class Table(Summed):
         """
         if not isinstance(other, Table):
             return NotImplemented
-        seen = [k for k in range(len(other.labels)) if other.n[k].any() or other.n[:, k].any()]
         try:
-            if not {other.labels[k] for k in seen} <= set(self.labels):
-                raise ValueError("it has other classes")
-            part, ignored = other._take(seen)._aligned(self.labels), self.ignored - other.ignored
-            n, w, w2 = self.n - part.n, self.w_exact - part.w_exact, self.w2_exact - part.w2_exact
-            if n.min(initial=0) < 0 or ignored < 0:
+            rest, ignored = self._without(other), self.ignored - other.ignored
+            if ignored < 0:
                 raise ValueError("it has more rows")
-            if (part.w_min < self.w_min).any() or (part.w_max > self.w_max).any():
-                raise ValueError("it has smaller or larger weights")
-            low, high = (np.where(n > 1, x, np.where(n == 1, w.floats(), np.nan)) for x in (self.w_min, self.w_max))
-            possible.check_cells(n, w, w2, low, high, possible.by_labels(self.labels))
         except ValueError as problem:
             reason = str(problem).partition("\n")[0].rstrip(".")
             raise InputError(f"the table taken away is no part of this one: {reason}.") from None
-        return Table(self.labels, n, w, w2, low, high, ignored, self.positive)
+        drawn = self.drawn
+        if drawn.kind == "clusters":
+            rest, drawn = occupied_clusters(rest, drawn.clusters)
+        return replace(self, parts=rest, ignored=ignored, drawn=drawn)
+
+    def _without(self, other: Table) -> Stack:
+        """Cells that remain when those of a part are taken away; ValueError if it is none."""
+        if not len(other.parts):
+            return self.parts
+        seen = np.unique(other.stack.codes).tolist()
+        if not {other.labels[k] for k in seen} <= set(self.labels):
+            raise ValueError("it has other classes")
+        if self.drawn.kind != other.drawn.kind or not set(other.drawn.clusters) <= set(self.drawn.clusters):
+            raise ValueError("its rows were drawn in another way")
+        place = np.full(len(other.labels), -1, dtype=np.intp)
+        place[seen] = positions(self.labels, [other.labels[k] for k in seen])
+        moved: dict[int, Array] = {0: place, 1: place}
+        if other.drawn.clusters:
+            own = {key: k for k, key in enumerate(self.drawn.clusters)}
+            moved[2] = np.array([own[key] for key in other.drawn.clusters], dtype=np.intp)
+        part, (n, w, w2, low, high) = other.parts.recoded(moved), self.parts.sums
+        at = self.parts.places(part.codes)
+        if at is None:
+            raise ValueError("it has more rows")
+        size = (len(self.parts),)
+        gone = part.sums.placed(size, at)
+        n, w, w2 = n - gone.n, w - gone.w_exact, w2 - gone.w2_exact
+        if n.min() < 0:
+            raise ValueError("it has more rows")
+        if (gone.w_min < low).any() or (gone.w_max > high).any():
+            raise ValueError("it has smaller or larger weights")
+        low, high = (np.where(n > 1, x, np.where(n == 1, w.floats(), np.nan)) for x in (low, high))
+        possible.check_cells(n, w, w2, low, high, possible.by_codes(self.labels, self.parts.codes))
+        return Stack(self.parts.codes, Sums(n, w, w2, low, high)).take(n > 0)
 
     def _faded(self, factor: float) -> Table:
         """Return the table of the same rows, all weights multiplied by a factor and the sums rounded."""
-        w, w2 = self.w_exact.faded(factor), self.w2_exact.faded(factor).faded(factor)
-        return replace(self, w_exact=w, w2_exact=w2, w_min=self.w_min * factor, w_max=self.w_max * factor)
-
-    def _take(self, classes: Sequence[int]) -> Table:
-        """Return the table of some of the classes, by position: theirs are the rows and columns that remain."""
-        where = np.array(classes, dtype=np.intp)
-        labels = tuple(self.labels[k] for k in classes)
-        return Table(labels, *self._sums.take(np.ix_(where, where)), self.ignored)
-
-    def _placed(self, names: tuple[Label, ...], mine: Sequence[Label]) -> Table:
-        """Return the table over the classes ``names``, where its own are called ``mine``."""
-        where = positions(names, mine)
-        return Table(names, *self._sums.scatter((len(names),) * 2, np.ix_(where, where)), self.ignored)
-
-    @classmethod
-    def _of_cells(cls, labels: tuple[Label, ...], cells: IntArray, sums: Sums, ignored: int) -> Table:
-        """Table from a list of cells: positions of their classes, a row each, and their sums."""
-        return cls(labels, *sums.scatter((len(labels),) * 2, tuple(cells.T)), ignored)
-
-    def _met(self) -> IntArray:
-        """How often each class occurs, as a true label or as a predicted one."""
-        count: IntArray = np.add.reduce(self.n, axis=0) + np.add.reduce(self.n, axis=1)
-        return count
-
-    # ---- storing ------------------------------------------------------------------------------------
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain lists, numbers and strings: what `to_json` writes.
-
-        Cells are listed one by one, empty ones left out. ``w_exact`` and ``w2_exact`` hold the unrounded sums
-        as ``0x<integer>p<exponent>``; ``w`` and ``w2`` are the same rounded, for readers in other languages.
-        """
-        return storage.pack({field.name: getattr(self, field.name) for field in fields(self)})
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Table:
-        """Read what `to_dict` made; anything else is refused with a `SchemaError`."""
-        return cls(**storage.unpack(data))
-
-    def to_json(self) -> str:
-        """JSON text of `to_dict`."""
-        return json.dumps(self.to_dict(), allow_nan=False)
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Table:
-        """Read what `to_json` wrote.
-
-        Examples
-        --------
-        >>> import wmcc
-        >>> table = wmcc.tabulate([0, 1, 1], [0, 1, 0], [0.1, 0.2, 0.3])
-        >>> wmcc.Table.from_json(table.to_json()) == table
-        True
-        """
-        return cls.from_dict(storage.parse(text))
+        n, w, w2, low, high = self.parts.sums
+        sums = Sums(n, w.faded(factor), w2.faded(factor).faded(factor), low * factor, high * factor)
+        return replace(self, parts=Stack(self.parts.codes, sums))
 
     # ---- showing ------------------------------------------------------------------------------------
 
@@ -317,12 +351,32 @@ class Table(Summed):
         one = f", positive class {self.positive!r}" if self.positive is not None else ""
         return super()._summary() + one
 
-    def _cells(self, most: int) -> tuple[list[list[str]], int]:
+    def _shown(self, most: int) -> tuple[list[list[str]], int]:
         shown = list(range(len(self.labels)))[:most]
         names = [str(self.labels[k]) for k in shown]
+        top = self.stack.take((self.stack.codes < len(shown)).all(axis=0))
+        w = np.zeros((len(shown),) * 2)
+        w[tuple(top.codes)] = top.sums.w_exact.floats()
         rows = [["true \\ predicted", *names]]
-        rows += [[name, *(number(self.w[a, b]) for b in shown)] for a, name in zip(shown, names, strict=True)]
+        rows += [[name, *map(number, own)] for name, own in zip(names, w.tolist(), strict=True)]
         return rows, len(self.labels)
+
+
+def merged_positive(tables: Sequence[Table]) -> Label | None:
+    """The positive class of tables together, if one of them has one."""
+    found = list(dict.fromkeys(table.positive for table in tables if table.positive is not None))
+    if len(found) > 1:
+        raise InputError(
+            f"one table has positive class {found[0]!r}, the other {found[1]!r}; they cannot be merged.",
+            "tabulate both with the same positive=.",
+        )
+    return found[0] if found else None
+
+
+def _listed(sums: Sums) -> Stack:
+    """Cells that occur, of sums given as a matrix."""
+    codes = np.stack(np.nonzero(sums.n)).astype(np.int64)
+    return Stack(codes, sums.take(tuple(codes)))
 
 
 def _counts(n: ArrayLike) -> IntArray:
@@ -350,16 +404,3 @@ def _array(x: ArrayLike, name: str) -> Array:
         return np.array(x)
     except ValueError as problem:
         raise InputError(f"{name} is no matrix: {problem}") from None
-
-
-def _ends_against_rest(x: FloatArray, end: Any) -> FloatArray:
-    """Smallest or largest entry of the four parts of a matrix, for each row and column of the same number."""
-    K, others = len(x), x.copy()
-    np.fill_diagonal(others, np.nan)
-    none = np.full((K, 1), np.nan)
-    before = np.hstack([none, end.accumulate(x, axis=1)[:, :-1]])
-    after = np.hstack([end.accumulate(x[:, ::-1], axis=1)[:, -2::-1], none])
-    rest = end(before, after)  # of each row, without a column
-    np.fill_diagonal(rest, np.nan)
-    parts = x.diagonal(), end.reduce(others, axis=1), end.reduce(others, axis=0), end.reduce(rest, axis=0)
-    return np.stack(parts, axis=-1).reshape(K, 2, 2)

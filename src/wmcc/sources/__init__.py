@@ -6,10 +6,11 @@ from typing import Any, TypedDict, Unpack, overload
 
 from ..errors import InputTypeError
 from ..table import Table
+from ..tables import Tables
 from .arrays import tabulate_arrays
-from .codebook import Rules
+from .codes import Rules
 from .columns import label_column, weight_array
-from .groups import tabulate_by
+from .groups import Parts, keys_of_rows
 from .joint import joint_table
 from .matrix import is_matrix, no_array, tabulate_matrix
 from .options import make_rules, names_a_column, refuse_without_columns, whole_number
@@ -22,6 +23,7 @@ class Options(TypedDict, total=False):
 
     true: Any
     pred: Any
+    cluster: Any
     on: Any
     allow_unmatched: bool
     engine: str | None
@@ -51,7 +53,7 @@ def tabulate(
     *,
     by: Any,
     **options: Unpack[Options],
-) -> dict[Any, Table]: ...
+) -> Tables[Table]: ...
 def tabulate(
     y_true: Any,
     y_pred: Any = None,
@@ -61,6 +63,7 @@ def tabulate(
     true: Any = None,
     pred: Any = None,
     by: Any = None,
+    cluster: Any = None,
     on: Any = None,
     allow_unmatched: bool = False,
     engine: str | None = None,
@@ -69,7 +72,7 @@ def tabulate(
     ignore: Any = None,
     positive: Any = None,
     threads: int | None = None,
-) -> Table | dict[Any, Table]:
+) -> Table | Tables[Table]:
     r"""Tabulate true and predicted labels, with a weight per observation or per pair of them.
 
     It takes labels, a frame or file that has them as columns, or two frames or files with a common key::
@@ -102,6 +105,10 @@ def tabulate(
     by
         Column, or columns, of a frame or file: one table per group, in the same pass. With labels in arrays: a key per
         observation, or per item of their first axis (an image of a stack).
+    cluster
+        What rows belong together (image, scene, patient), given as ``by`` is: rows of one cluster need not be independent
+        of each other. The table keeps the cells of each cluster, so that intervals and comparisons know of them. Rows
+        of the same key are one cluster, also when tables are merged.
     on
         Column, or columns, that identify a row in both of two frames or files. Keys that are missing or come twice
         are refused, and so are keys without a partner unless ``allow_unmatched``; then they count as ignored. Without
@@ -128,14 +135,15 @@ def tabulate(
     Returns
     -------
     Table
-        With ``by`` a dict from each group to its table, in sorted order; for several columns the keys are tuples.
+        With ``by`` a `wmcc.Tables`, a mapping from each group to its table, in sorted order; for several columns the keys
+        are tuples.
 
     Raises
     ------
     InputError
         Lengths or shapes that differ, no rows, missing or unknown labels, weights that are negative or not
-        finite, more than 2,048 classes, no such column, no such file. The message names the first bad row and its
-        value, or the number of bad rows.
+        finite, more classes than there is memory for, no such column, no such file. The message names the first bad row
+        and its value, or the number of bad rows.
     InputTypeError
         Containers, labels or weights of a kind that cannot be scored, or labels of mixed kinds.
 
@@ -164,16 +172,17 @@ def tabulate(
     if on is None and true is None and pred is None and not names_a_column(y_true, y_pred):
         if y_pred is None:
             raise InputTypeError(f"expected y_true and y_pred; got only {type(y_true).__name__}.")
-        refuse_without_columns(by=by if isinstance(by, str) else None, engine=engine, weight=weight)
-        return _tabulate_labels(y_true, y_pred, sample_weight, by, rules, threads)
+        refuse_without_columns(by=by, cluster=cluster, engine=engine, weight=weight)
+        return _tabulate_labels(y_true, y_pred, sample_weight, by, cluster, rules, threads)
     from .tabular import tabulate_columns  # brings narwhals, which arrays do without
 
     names = [x for x in ((y_pred, sample_weight, weight) if on is None else (sample_weight, weight)) if x is not None]
-    tables: Table | dict[Any, Table] = tabulate_columns(
+    tables: Table | Tables[Table] = tabulate_columns(
         (y_true,) if on is None else (y_true, y_pred),
         names,
         {"true": true, "pred": pred, "weight": None},
         by=by,
+        cluster=cluster,
         on=on,
         allow_unmatched=allow_unmatched,
         engine=engine,
@@ -185,21 +194,20 @@ def tabulate(
 
 
 def _tabulate_labels(
-    y_true: Any, y_pred: Any, sample_weight: Any, by: Any, rules: Rules, threads: int | None
-) -> Table | dict[Any, Table]:
+    y_true: Any, y_pred: Any, sample_weight: Any, by: Any, cluster: Any, rules: Rules, threads: int | None
+) -> Table | Tables[Table]:
     columns = [label_column(y_true, "y_true"), label_column(y_pred, "y_pred")]
     weights = sample_weight if sample_weight is None or no_array(sample_weight) else weight_array(sample_weight)
-    paired = is_matrix(weights, columns[0].values)
-    check_shapes(columns, None if paired else weights)
-    if by is not None:
-        if paired:
-            raise InputTypeError(
-                "a weight matrix pairs rows, so they cannot be grouped: by= goes with weights of rows."
-            )
-        return tabulate_by(by, columns, weights, rules, threads)
-    if paired:
+    shape = columns[0].values.shape
+    if is_matrix(weights, columns[0].values):
+        check_shapes(columns, None)
+        if by is not None or cluster is not None:
+            word = "by" if by is not None else "cluster"
+            raise InputTypeError(f"a weight matrix pairs rows, and has no groups of them: {word}= goes with row weights.")
         return tabulate_matrix(columns[0], columns[1], weights, rules, threads)
-    table: Table = tabulate_arrays(columns, weights, rules, threads)
+    check_shapes(columns, weights)
+    parts = Parts(keys_of_rows(by, "by", shape), keys_of_rows(cluster, "cluster", shape))
+    table: Table | Tables[Table] = tabulate_arrays(columns, weights, rules, threads, parts=parts)
     return table
 
 

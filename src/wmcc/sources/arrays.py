@@ -2,64 +2,229 @@
 
 from __future__ import annotations
 
-import operator
+import math
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial, reduce
+from contextlib import contextmanager
+from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import labels as _labels
-from ..arraytypes import Array
+from .. import tally
+from ..arraytypes import Array, IntArray
 from ..errors import InputError, LabelError, WeightError
-from .blocks import BLOCK, blocks, flattened, native
-from .cells import Part, begun
-from .codebook import Codebook, Rules
-from .columns import Column, place
-from .encoders import Encoder, Map, encoders
+from ..exact import Exact, check_digits
+from ..joint import JointTable
+from ..memory import available
+from ..stack import LARGEST_KEY, Stack, merged_stacks
+from ..summed import ROWS, Drawn, occupied_clusters
+from ..sums import Sums
+from ..table import Table
+from ..tables import Tables
+from .codes import Codebook, Encoder, Map, Rules, blocks, encoders, flattened, native
+from .columns import BLOCK, Column, place
+from .groups import WHOLE, Parts
+from .problems import too_many_cells
 
 THREAD_ROWS = 1 << 19  # rows a thread must have to be worth starting
 MOST_THREADS = 256
-THREAD_CELLS = 1 << 18  # cells of a table beyond which threads do not each fill one of their own
+FEW_CELLS, MOST_CELLS = 1 << 10, 1 << 22
+"""Tables of few cells have a place for each, and those of many have not; between, it depends on the rows."""
+CELL_BYTES = 256
+"""Memory that a cell takes at most while it is found and sorted, with weights of ordinary range."""
 
 
 def tabulate_arrays(
-    columns: list[Column], weights: Array | None, rules: Rules, threads: int | None, weight_name: str | None = None
+    columns: list[Column],
+    weights: Array | None,
+    rules: Rules,
+    threads: int | None,
+    weight_name: str | None = None,
+    parts: Parts = WHOLE,
+    drawn: Drawn = ROWS,
 ) -> Any:
-    """Tabulate columns of labels and, maybe, weights, all of one shape: a Table of two, a JointTable of three."""
-    arrays = flattened([column.values for column in columns] + ([] if weights is None else [weights]))
+    """Tabulate columns of labels and, maybe, weights, all of one shape.
+
+    Returns a `Table` of two columns, a `JointTable` of three, or `Tables` of either if there are groups.
+    """
+    keys = [found.codes for found in parts if found is not None]
+    arrays = flattened([*(column.values for column in columns), *keys, *([] if weights is None else [weights])])
     workers = _workers(threads, arrays[0].size)
     if workers == 1:
-        total, codebook = _pass(columns, arrays, rules, 1, map)
+        found, codebook = _pass(columns, arrays, parts, rules, 1, map)
     else:
         from concurrent.futures import ThreadPoolExecutor  # not before it is needed: it is slow to import
 
         with ThreadPoolExecutor(workers - 1) as pool:
-            total, codebook = _pass(columns, arrays, rules, workers, partial(_share_out, pool, workers))
-    if total.unknown:
+            found, codebook = _pass(columns, arrays, parts, rules, workers, partial(_share_out, pool, workers))
+    if found.unknown:
         _raise_unknown(columns, rules)
-    if total.bad_weights and weights is not None:
+    if found.bad_weights and weights is not None:
         _raise_bad_weight(columns, weights, rules, weight_name or "sample_weight")
-    return codebook.named(total.table)
+    return named(found, codebook, parts, len(columns), drawn)
+
+
+class Found(NamedTuple):
+    """What a kernel found: a stack over codes, and how many rows it could not place there."""
+
+    stack: Stack
+    ignored: IntArray
+    """Rows left out, per group."""
+    unknown: int = 0
+    bad_weights: int = 0
+
+
+def named(found: Found, codebook: Codebook, parts: Parts, labels: int, drawn: Drawn = ROWS, known: Any = None) -> Any:
+    """From a stack over codes to a table over classes, or to tables of groups.
+
+    ``labels`` is the number of axes of labels; ``known`` is not zero for classes that count though no cell has them.
+    """
+    rules, stack, first = codebook.rules, found.stack, int(parts.groups is not None)
+    axes = range(first, first + labels)
+    met = np.zeros(len(codebook.classes), dtype=bool) if known is None else known > 0
+    if rules.labels is None:
+        met[stack.codes[first : first + labels]] = True
+    names, place = codebook.named(met, int(found.ignored.sum()))
+    if place is not None:
+        stack = stack.recoded(dict.fromkeys(axes, place))
+    if parts.clusters is not None:
+        stack, drawn = occupied_clusters(stack, parts.clusters.keys)
+    kind: Any = Table if labels == 2 else JointTable
+    if parts.groups is None:
+        return with_positive(kind(names, stack, int(found.ignored[0]), drawn=drawn), rules)
+    groups, every = parts.groups, rules.labels is not None
+    tables = Tables(kind, groups.by, groups.keys, names, stack, found.ignored, every, drawn=drawn)
+    return with_positive(tables, rules)
+
+
+def with_positive(table: Any, rules: Rules) -> Any:
+    """Return a table, or tables, with the positive class, if there is one: known to the caller, even if it is absent."""
+    if rules.positive is None:
+        return table
+    if rules.labels is None and rules.positive not in table.labels:
+        table = table._aligned(_labels.ordered((*table.labels, rules.positive)))
+    from dataclasses import replace
+
+    return replace(table, positive=rules.positive)
+
+
+# ---- the pass ---------------------------------------------------------------------------------------
 
 
 def _pass(
-    columns: list[Column], arrays: list[Array], rules: Rules, workers: int, run: Map, guess: bool = True
-) -> tuple[Part, Codebook]:
+    columns: list[Column], arrays: list[Array], parts: Parts, rules: Rules, workers: int, run: Map, guess: bool = True
+) -> tuple[Found, Codebook]:
     """Find the classes and tally all rows; once more if the classes were guessed from a sample, and wrongly."""
     codebook = Codebook(rules)
     coders = encoders(columns, arrays[: len(columns)], codebook, workers, run, guess)
-    if len(codebook.classes) ** len(columns) > THREAD_CELLS or not all(coder.static for coder in coders):
+    if not all(coder.static for coder in coders):
         workers, run = 1, map
     queue = deque(blocks(arrays, workers))  # each worker takes the next, so that a slow one holds up nobody
-    parts = run(lambda _: _tally(coders, arrays, queue, codebook), range(workers))
-    total = reduce(operator.add, chain.from_iterable(parts))
-    if total.unknown and rules.labels is None and guess:
-        return _pass(columns, arrays, rules, workers, run, guess=False)
-    return total, codebook
+
+    def work(_: Any) -> list[Filling]:
+        filling = Filling(coders, codebook, parts, arrays)
+        for index in _taken(queue):
+            filling.add(index)
+        return [filling]
+
+    first, *others = chain.from_iterable(run(work, range(workers)))
+    for other in others:
+        first.merge(other)
+    found = first.found()
+    if found.unknown and rules.labels is None and guess:
+        return _pass(columns, arrays, parts, rules, workers, run, guess=False)
+    return found, codebook
+
+
+class Filling:
+    """A tally that rows are added to. Where more classes turn up than it has room for, another is begun."""
+
+    def __init__(self, coders: list[Encoder], codebook: Codebook, parts: Parts, arrays: list[Array]) -> None:
+        self._coders, self._codebook, self._parts, self._arrays = coders, codebook, parts, arrays
+        self._labels, self._keys = len(coders), [found for found in parts if found is not None]
+        self._weighted = len(arrays) > self._labels + len(self._keys)
+        self._done: list[Found] = []
+        self._begin(len(codebook.classes))
+
+    def _begin(self, classes: int) -> None:
+        sizes = [classes] * self._labels
+        if self._parts.groups is not None:
+            sizes.insert(0, len(self._parts.groups.keys))
+        if self._parts.clusters is not None:
+            sizes.append(len(self._parts.clusters.keys))
+        cells = math.prod(sizes)
+        if cells >= LARGEST_KEY:
+            raise too_many_cells(LARGEST_KEY)
+        self._classes, self._sizes = classes, tuple(sizes)
+        dense = cells <= min(max(FEW_CELLS, self._arrays[0].size // 2), MOST_CELLS)
+        room = min(available() // 2 // CELL_BYTES, (1 << 31) - 1) if not dense else cells
+        self._tally = tally.active.Tally(
+            self._sizes, self._weighted, dense, -1 if self._parts.groups is None else 0, room
+        )
+
+    def add(self, index: Any) -> None:
+        """Add a block of rows."""
+        parts = [array[index] for array in self._arrays]
+        prepared = [coder.prepare(native(x)) for coder, x in zip(self._coders, parts, strict=False)]
+        if len(self._codebook.classes) > self._classes:
+            self._done.append(self._read())
+            self._begin(max(2 * self._classes, len(self._codebook.classes), 16))
+        columns = [coder.argument(x) for coder, x in zip(self._coders, prepared, strict=True)]
+        keys = [
+            (native(x), 0, len(own.keys), 0, None) for x, own in zip(parts[self._labels :], self._keys, strict=False)
+        ]
+        if self._parts.groups is not None:
+            columns.insert(0, keys.pop(0))
+        weights = _weights(parts[-1]) if self._weighted else None
+        with _bounded():
+            self._tally.add(*columns, *keys, weights)
+
+    def merge(self, other: Filling) -> None:
+        """Add what another holds, of the same classes."""
+        with _bounded():
+            self._tally.merge(other._tally)
+
+    def found(self) -> Found:
+        """Return what was found."""
+        every = [*self._done, self._read()]
+        stacks, ignored, unknown, bad = zip(*every, strict=True)
+        return Found(merged_stacks(stacks), sum(ignored), sum(unknown), sum(bad)) if len(every) > 1 else every[0]
+
+    def _read(self) -> Found:
+        with _bounded():
+            keys, n, least, most, w, w2, ignored, *bad = self._tally.result()
+        codes = np.array(np.unravel_index(np.frombuffer(keys, np.int64), self._sizes))
+        counts = np.frombuffer(n, np.int64)
+        sums = Sums.from_counts(counts)
+        if self._weighted:
+            exact = (
+                Exact.trusted(np.frombuffer(digits, np.int64).reshape(-1, len(counts)), exponent)
+                if len(counts)
+                else sums.w_exact
+                for exponent, digits in (w, w2)
+            )
+            sums = Sums(counts, *exact, np.frombuffer(least), np.frombuffer(most))
+        return Found(Stack(codes, sums), np.frombuffer(ignored, np.int64), *bad)
+
+
+def _weights(block: Array) -> Array:
+    return native(block, None if block.dtype.char in "fd" else np.float64)
+
+
+@contextmanager
+def _bounded() -> Iterator[None]:
+    """Say what it means that there are too many cells, or too many digits of their sums, which the kernel counts."""
+    try:
+        yield
+    except OverflowError as problem:
+        what, *counts = problem.args[0]
+        if what == "digits":
+            check_digits(*counts)
+        raise too_many_cells(counts[0]) from None
 
 
 # ---- threads ---------------------------------------------------------------------------------------
@@ -92,28 +257,6 @@ def _taken(queue: deque[Any]) -> Iterator[Any]:
             yield queue.popleft()
         except IndexError:
             return
-
-
-# ---- the pass ---------------------------------------------------------------------------------------
-
-
-def _tally(coders: list[Encoder], arrays: list[Array], queue: deque[Any], codebook: Codebook) -> list[Part]:
-    """Tally blocks of rows. Where classes turn up on the way, the table is put aside and a larger one begun."""
-    axes, weighted = len(coders), len(arrays) > len(coders)
-    done: list[Part] = []
-    cells = begun(len(codebook.classes), weighted, axes, arrays[0].size)
-    for index in _taken(queue):
-        prepared = [e.prepare(native(array[index])) for e, array in zip(coders, arrays, strict=False)]
-        if len(codebook.classes) > cells.classes:
-            done += cells.parts()
-            size = min(max(2 * cells.classes, len(codebook.classes), 16), _labels.MAX_CLASSES)
-            cells = begun(size, weighted, axes, arrays[0].size)
-        cells.add(coders, prepared, _weights(arrays[axes][index]) if weighted else None)
-    return done + cells.parts()
-
-
-def _weights(block: Array) -> Array:
-    return native(block, None if block.dtype.char in "fd" else np.float64)
 
 
 # ---- what went wrong --------------------------------------------------------------------------------

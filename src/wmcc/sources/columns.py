@@ -12,7 +12,8 @@ import numpy as np
 from ..arraytypes import Array
 from ..errors import InputError, InputTypeError, LabelError, WeightError, WmccError
 from ..labels import Label, as_label
-from .blocks import BLOCK
+
+BLOCK = 1 << 16  # rows converted at a time where the kernel cannot read the caller's memory as it is
 
 LABELS = ("y_true", "y_pred", "pred_a", "pred_b")
 """What arguments that hold labels are called."""

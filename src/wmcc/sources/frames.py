@@ -11,11 +11,12 @@ from typing import Any, NamedTuple, NoReturn
 import narwhals as nw
 
 from ..errors import InputError, InputTypeError, LabelError, WeightError
+from ..tables import Tables
 from . import series
 from .arrays import tabulate_arrays
-from .codebook import Rules
+from .codes import Rules
 from .columns import label_column, weight_array
-from .groups import Tables, grouped, tabulate_groups
+from .groups import By, Keyed, Parts, check_clusters, keyed
 from .options import is_name
 from .places import Data, own_names, picked, place, unused
 from .problems import LABEL_ROLES, Problems
@@ -28,14 +29,19 @@ class Columns(NamedTuple):
     true: Any
     pred: Any
     weight: Any = None
-    by: tuple[Any, ...] = ()
+    by: By = ()
+    cluster: By = ()
     second: Any = None
 
     def roles(self) -> dict[str, Any]:
-        """The same by the names used inside: t, p, q for a second prediction, w, and b0, b1, … for groups."""
-        by = {f"b{i}": name for i, name in enumerate(self.by)}
+        """The same by the names used inside: t, p, q for a second prediction, w, b0, b1, … for groups, c0, … for clusters."""
+        keys = {f"{letter}{i}": name for letter, own in self.keys().items() for i, name in enumerate(own)}
         maybe = {role: what for role, what in (("q", self.second), ("w", self.weight)) if what is not None}
-        return {"t": self.true, "p": self.pred, **maybe, **by}
+        return {"t": self.true, "p": self.pred, **maybe, **keys}
+
+    def keys(self) -> dict[str, tuple[Any, ...]]:
+        """Columns of keys: b for groups, c for clusters."""
+        return {"b": as_tuple(self.by), "c": as_tuple(self.cluster)}
 
     def plain(self) -> list[Any] | None:
         """Names of the columns that are needed; None if expressions may need any."""
@@ -51,16 +57,21 @@ class Columns(NamedTuple):
         return {role: x if is_name(x) else words[role] for role, x in self.roles().items()}
 
 
-def tabulate_frame(data: Data, columns: Columns, rules: Rules, threads: int | None) -> Tables:
+def as_tuple(by: By) -> tuple[Any, ...]:
+    """Names of columns, of one or of several."""
+    return by if isinstance(by, tuple) else (by,)
+
+
+def tabulate_frame(data: Data, columns: Columns, rules: Rules, threads: int | None) -> Tables[Any]:
     """One table per group; without groups, the one of the empty tuple."""
     frame, text = selected(data, columns.roles())
     names = columns.names()
     frame = checked(frame, names)
     if isinstance(frame, nw.DataFrame):
-        return tabulate_in_memory(frame, names, rules, threads)
-    cells = Cells(frame, names, rules, text)
+        return tabulate_in_memory(frame, columns, rules, threads)
+    cells = Cells(frame, names, rules, text, columns.by, columns.cluster)
     cells.problems().refuse(names)
-    return cells.tables() or no_rows()
+    return cells.tables() if cells.rows else no_rows()
 
 
 def no_rows(where: str = "the frame") -> NoReturn:
@@ -136,7 +147,7 @@ def checked(frame: Any, names: dict[str, Any]) -> Any:
             raise InputTypeError(
                 f"column {names['w']!r} holds {kind}; a weight must be a real number.", "cast it to a number first."
             )
-    for role in (role for role in names if role.startswith("b")):
+    for role in (role for role in names if role[0] in "bc"):
         kind, pandas = schema[role], frame.implementation.is_pandas_like() or frame.implementation.is_dask()
         if kind.is_nested() or (kind == nw.Datetime and kind.time_unit == "ns" and not pandas):
             raise InputTypeError(
@@ -159,13 +170,14 @@ def category_type(frame: Any, role: str) -> Any:
 
 
 def tabulate_in_memory(
-    frame: Any, names: dict[str, Any], rules: Rules, threads: int | None, numbered: bool = True
-) -> Tables:
+    frame: Any, columns: Columns, rules: Rules, threads: int | None, numbered: bool = True
+) -> Tables[Any]:
     """Tables of an eager frame, with exact sums; ``numbered`` if its rows are the caller's, for messages."""
     if not len(frame):
         no_rows()
+    names = columns.names()
     try:
-        return read_in_memory(frame, names, rules, threads)
+        return read_in_memory(frame, columns, rules, threads)
     except (LabelError, WeightError) as problem:  # how many rows are bad is worth knowing, and the engine can count
         problems = Problems()
         with suppress(InputTypeError, LabelError):  # what is no label cannot be counted either
@@ -180,13 +192,22 @@ def count_problems(frame: Any, names: dict[str, Any], rules: Rules) -> Problems:
     return Cells(frame.lazy(), ungrouped, rules).problems()
 
 
-def read_in_memory(frame: Any, names: dict[str, Any], rules: Rules, threads: int | None, first: int = 0) -> Tables:
+def read_in_memory(
+    frame: Any, columns: Columns, rules: Rules, threads: int | None, first: int = 0
+) -> Tables[Any]:
     """Tables of an eager frame that is not empty; ``first`` is the number of its first row, for messages."""
+    names = columns.names()
     called = {role: name if isinstance(name, str) else f"column {name}" for role, name in names.items()}
-    columns = [label_column(frame[role].to_native(), called[role], first) for role in LABEL_ROLES if role in names]
+    labels = [label_column(frame[role].to_native(), called[role], first) for role in LABEL_ROLES if role in names]
     weights = weight_array(frame["w"].to_native(), called["w"], first) if "w" in names else None
-    by = [frame[name] for name in names if name.startswith("b")]
-    if not by:
-        return {(): tabulate_arrays(columns, weights, rules, threads, called.get("w"))}
-    keys, codes = grouped([series.group_codes(column.to_native()) for column in by])
-    return tabulate_groups(keys, codes, columns, weights, rules, threads, called.get("w"))
+    groups, clusters = (_keyed(frame, letter, by) for letter, by in (("b", columns.by), ("c", columns.cluster)))
+    if clusters is not None:
+        check_clusters(clusters)
+    found = tabulate_arrays(labels, weights, rules, threads, called.get("w"), Parts(groups, clusters))
+    return found if isinstance(found, Tables) else Tables.of({(): found}, ())
+
+
+def _keyed(frame: Any, letter: str, by: By) -> Keyed | None:
+    """Keys of the rows of an eager frame, if there are any."""
+    roles = [f"{letter}{i}" for i in range(len(as_tuple(by)))]
+    return keyed(by, [series.group_codes(frame[role].to_native()) for role in roles]) if roles else None

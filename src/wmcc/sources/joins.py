@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 
 from ..errors import InputError, InputTypeError
-from ..table import Table
-from .codebook import Rules
+from ..keys import plain_key
+from ..summed import no_cells
+from ..tables import Tables
+from .codes import Rules
 from .files import no_column, one_column
-from .frames import Columns, category_type, checked, selected, tabulate_in_memory
-from .groups import Tables, add, plain_key
+from .frames import Columns, as_tuple, category_type, checked, selected, tabulate_in_memory
+from .groups import keyed
 from .options import is_name
 from .places import Data
 from .pushdown import Cells, collect
@@ -28,7 +30,7 @@ def tabulate_joined(
     rules: Rules,
     threads: int | None,
     allow_unmatched: bool,
-) -> Tables:
+) -> Tables[Any]:
     """Tables of the rows that two narwhals frames of one engine have in common."""
     engines = [_engine(side.frame) for side in (truth, pred)]
     if engines[0] != engines[1]:
@@ -42,18 +44,28 @@ def tabulate_joined(
     frame = checked(joined, names)
     by = [role for role in names if role.startswith("b")]
     if isinstance(frame, nw.LazyFrame):
-        cells = Cells(frame, {**names, "status": "status"}, rules, text)
+        cells = Cells(frame, {**names, "status": "status"}, rules, text, columns.by, columns.cluster)
         left_out = _sift(cells.columns, on, allow_unmatched)
         cells.problems(left_out).refuse(names)
         return cells.tables(left_out)
     counts = collect(frame.lazy().group_by("status", *by).agg(n=nw.len())).to_dict(as_series=False)
     left_out = _sift(counts, on, allow_unmatched)
     matched = frame.filter(nw.col("status") == MATCHED).drop("status")
-    tables = tabulate_in_memory(matched, names, rules, threads, numbered=False)
-    for row in left_out:
-        key = tuple(plain_key(counts[role][row]) for role in by)
-        add(tables, key, replace(Table.empty(rules.labels or ()), ignored=int(counts["n"][row])))
-    return tables
+    tables = tabulate_in_memory(matched, columns, rules, threads, numbered=False)
+    return tables + _unmatched(tables, counts, sorted(left_out), columns) if left_out else tables
+
+
+def _unmatched(tables: Tables[Any], counts: dict[str, list[Any]], rows: list[int], columns: Columns) -> Tables[Any]:
+    """Groups without a cell, in which what was left out counts as ignored."""
+    n = np.array([int(counts["n"][row]) for row in rows])
+    by = [[plain_key(counts[f"b{i}"][row]) for row in rows] for i in range(len(as_tuple(columns.by)))]
+    none = no_cells(len(tables.parts.codes))
+    if not by:
+        return Tables(tables.kind, (), ((),), tables.labels, none, np.array([n.sum()]), tables.every)
+    found = keyed(columns.by, [(range(len(rows)), values) for values in by])
+    ignored = np.zeros(len(found.keys), dtype=np.int64)
+    np.add.at(ignored, found.codes, n)
+    return Tables(tables.kind, columns.by, found.keys, tables.labels, none, ignored, tables.every)
 
 
 def _arrow(frame: Any) -> Any:
@@ -69,7 +81,7 @@ def _engine(frame: Any) -> str:
 
 def _defaults(truth: Data, pred: Data, columns: Columns, on: tuple[Any, ...]) -> Columns:
     """Fill in the columns of labels where a frame has only one that can be meant."""
-    others = [x for x in (columns.weight, *columns.by) if is_name(x)]
+    others = [x for x in (columns.weight, *columns.keys()["b"], *columns.keys()["c"]) if is_name(x)]
     known = [side.known() for side in (truth, pred)]
     for name in others:
         if not any(name in names for names in known):

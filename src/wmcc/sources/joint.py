@@ -7,7 +7,7 @@ from typing import Any
 from ..errors import InputTypeError
 from .arrays import tabulate_arrays
 from .columns import label_column, weight_array
-from .groups import tabulate_by
+from .groups import Parts, keys_of_rows
 from .options import make_rules, names_a_column, refuse_without_columns, whole_number
 from .shapes import check_shapes
 
@@ -21,6 +21,7 @@ def joint_table(
     *,
     true: Any = None,
     by: Any = None,
+    cluster: Any = None,
     engine: str | None = None,
     progress: bool | None = None,
     labels: Any = None,
@@ -46,6 +47,8 @@ def joint_table(
         are read by the exact kernel; lazy ones are asked for one group-by, and only the cells that occur travel.
     by
         Groups of rows, as for `wmcc.tabulate`: one joint table for each.
+    cluster
+        Clusters of rows that belong together, as for `wmcc.tabulate`.
     engine, progress
         What reads files, and whether to show it, as for `wmcc.tabulate`.
     labels
@@ -90,14 +93,14 @@ def joint_table(
     if true is None and not names_a_column(y_true, pred_a):
         if pred_a is None or pred_b is None:
             raise InputTypeError("expected y_true, pred_a and pred_b: the truth and two predictions of the same rows.")
-        refuse_without_columns(by=by if isinstance(by, str) else None, engine=engine, weight=weight)
+        refuse_without_columns(by=by, cluster=cluster, engine=engine, weight=weight)
         given = {"y_true": y_true, "pred_a": pred_a, "pred_b": pred_b}
         columns = [label_column(data, name) for name, data in given.items()]
         weights = None if sample_weight is None else weight_array(sample_weight)
         check_shapes(columns, weights)
-        if by is not None:
-            return tabulate_by(by, columns, weights, rules, threads)
-        return tabulate_arrays(columns, weights, rules, threads)
+        shape = columns[0].values.shape
+        parts = Parts(keys_of_rows(by, "by", shape), keys_of_rows(cluster, "cluster", shape))
+        return tabulate_arrays(columns, weights, rules, threads, parts=parts)
     from .tabular import tabulate_columns  # brings narwhals, which arrays do without
 
     return tabulate_columns(
@@ -105,6 +108,7 @@ def joint_table(
         [x for x in (pred_a, pred_b, sample_weight, weight) if x is not None],
         {"true": true, "pred_a": None, "pred_b": None, "weight": None},
         by=by,
+        cluster=cluster,
         engine=engine,
         progress=progress,
         rules=rules,

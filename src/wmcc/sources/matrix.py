@@ -15,16 +15,17 @@ import numpy as np
 from .. import tally
 from ..arraytypes import Array, IntArray
 from ..errors import InputError, LabelError, WeightError
+from ..stack import merged_stacks
+from ..summed import PAIRS, no_cells
 from ..table import Table
-from ..tally._numpy import codes
-from .arrays import bad_weight, tabulate_arrays, unknown_label
-from .blocks import BLOCK, native
-from .codebook import Codebook, Rules
+from .arrays import Found, bad_weight, named, tabulate_arrays, unknown_label
+from .codes import Codebook, Rules, all_codes
 from .columns import Column, weight_array
-from .encoders import encoders
+from .groups import WHOLE
 from .sparse import is_sparse, sound, summed
 
 CHUNK = 1 << 20  # entries of S handed to the kernel at a time
+MERGED = 32  # tables of chunks that wait to be merged
 
 
 def no_array(weights: Any) -> bool:
@@ -56,8 +57,11 @@ def tabulate_matrix(truth: Column, pred: Column, weights: Any, rules: Rules, thr
             "pass y.ravel() with a weight for each pair of pixels, or a dense array with a weight for each pixel.",
         )
     codebook = Codebook(rules)
-    t, c = _coded([truth, pred], codebook)
+    t, c = all_codes([truth, pred], codebook)
     K = len(codebook.classes)
+    for codes in (t, c):  # K where labels are ignored, K + 1 where they are unknown
+        codes[codes == tally.IGNORED] = K
+        codes[codes == tally.UNKNOWN] = K + 1
     ignored, unknown = (t == K) | (c == K), (t > K) | (c > K)
     if (unknown & ~ignored).any():
         row = int(np.argmax(unknown & ~ignored))
@@ -65,11 +69,11 @@ def tabulate_matrix(truth: Column, pred: Column, weights: Any, rules: Rules, thr
     # As with a vector of weights, a zero leaves a label known, unless its own row is ignored.
     known = sum(np.bincount(x[~ignored], minlength=K) for x in (t, c))
     by_code = Rules(labels=tuple(range(K)), ignore=(K,) if ignored.any() else ())
-    total = Table.empty(range(K))
-    for i, j, w in _gathered(_entries(weights, len(t)), max(CHUNK // 2, K * K)):  # merging tables must not dominate
+    stacks, ignored_entries = [no_cells(2)], 0
+    for i, j, w in _gathered(_entries(weights, len(t)), CHUNK // 2):
         columns = [Column("y_true", t.take(i)), Column("y_pred", c.take(j))]
         try:
-            total += tabulate_arrays(columns, w, by_code, threads)
+            part: Table = tabulate_arrays(columns, w, by_code, threads)
         except (LabelError, WeightError):  # which speak of places in the chunk
             a, b = (x.values for x in columns)
             met = (a != K) & (b != K)
@@ -79,24 +83,11 @@ def tabulate_matrix(truth: Column, pred: Column, weights: Any, rules: Rules, thr
                 raise unknown_label(*((truth, int(i[k])) if a[k] > K else (pred, int(j[k]))), rules) from None
             k = int(np.argmax(met & ~((w >= 0) & (w < np.inf))))
             raise bad_weight(f"sample_weight[{i[k]}, {j[k]}]", float(w[k]), "pair") from None
-    return codebook.named(total, known)
-
-
-def _coded(columns: list[Column], codebook: Codebook) -> list[IntArray]:
-    """Labels as small integers: 0 to K - 1 for the K classes, K where they are ignored, K + 1 where unknown."""
-    coders = encoders(columns, [column.values for column in columns], codebook, 1, map, guess=False)
-    coded = [np.empty(len(column.values), dtype=np.int64) for column in columns]
-    for coder, column, out in zip(coders, columns, coded, strict=True):
-        for start in range(0, len(out), BLOCK):
-            rows = slice(start, start + BLOCK)
-            out[rows] = codes(coder.argument(coder.prepare(native(column.values[rows])), 1))
-    K = len(codebook.classes)
-    for x in coded:
-        x[x == tally.IGNORED], x[x == tally.UNKNOWN] = K, K + 1
-    return [x.astype(np.min_scalar_type(K + 1)) for x in coded]
-
-
-# ---- the non-zeros ----------------------------------------------------------------------------------
+        stacks = [merged_stacks([*stacks, part.parts])] if len(stacks) == MERGED else [*stacks, part.parts]
+        ignored_entries += part.ignored
+    found = Found(merged_stacks(stacks), np.array([ignored_entries]))
+    table: Table = named(found, codebook, WHOLE, 2, PAIRS, known)
+    return table
 
 
 class Entries(NamedTuple):

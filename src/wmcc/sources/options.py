@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import labels as _labels
 from ..errors import InputError, InputTypeError
-from .codebook import Rules
+from .codes import Rules
 
 
 def make_rules(labels: Any, ignore: Any, positive: Any = None) -> Rules:
@@ -49,5 +49,5 @@ def names_a_column(data: Any, name: Any) -> bool:
 def refuse_without_columns(**options: Any) -> None:
     """Refuse options of frames and files beside labels themselves."""
     for name, given in options.items():
-        if given is not None:
+        if isinstance(given, str) if name in ("by", "cluster") else given is not None:
             raise InputTypeError(f"{name}= goes with a frame or a file, and columns named in it.")

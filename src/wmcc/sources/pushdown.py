@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Collection
-from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from .. import tally
-from ..arraytypes import IntArray
-from ..joint import JointTable
-from ..labels import Label, as_label, check_count
+from .. import possible, tally
+from ..arraytypes import Array, IntArray
+from ..keys import plain_key
+from ..labels import Label, as_label
+from ..stack import Stack
 from ..sums import Sums
-from ..table import Table
+from ..tables import Tables
 from . import texts
-from .codebook import NOTHING, Codebook, Rules
-from .groups import Key, Tables, add, plain_key
+from .arrays import Found, named
+from .codes import NOTHING, Codebook, Rules
+from .groups import By, Keyed, Parts, check_clusters, keyed
 from .problems import LABEL_ROLES, MOST_CELLS, Problems, too_many_cells, unknown_labels
 
 
@@ -31,22 +31,30 @@ class Cells:
     frame
         A lazy narwhals frame with columns ``t``, ``p``, maybe ``q`` and ``w``, and others to group by.
     names
-        What the caller calls these columns. Those that begin with ``b`` make one table per group.
+        What the caller calls these columns. Those that begin with ``b`` are keys of groups, with ``c`` of clusters.
     rules
         What the caller said about labels.
     text
         Columns that were read as text, to be made sense of.
+    by, cluster
+        What the caller calls the keys.
     """
 
-    def __init__(self, frame: Any, names: dict[str, str], rules: Rules, text: Collection[str] = ()) -> None:
-        self._names, self._rules = names, rules
-        self._by = [name for name in names if name.startswith("b")]
+    def __init__(
+        self,
+        frame: Any,
+        names: dict[str, Any],
+        rules: Rules,
+        text: Collection[str] = (),
+        by: By = (),
+        cluster: By = (),
+    ) -> None:
+        self._names, self._rules, self._by, self._cluster = names, rules, by, cluster
         roles = [role for role in LABEL_ROLES if role in names]
         found = collect(_query(frame, [name for name in names if name != "w"], "w" in names))
-        if not self._by:  # before its many cells become objects
-            check_count(max((found[role].n_unique() for role in roles), default=0) - len(rules.ignore) - 1)
         self.columns = found.to_dict(as_series=False)
         self._n = np.array(self.columns["n"], dtype=np.int64)
+        self.rows = int(self._n.sum())
         self._labels = {role: _labels(self.columns[role], names[role]) for role in roles}
         self._read(text)
 
@@ -65,7 +73,7 @@ class Cells:
             self._labels = {
                 role: [None if x is None else read(x) for x in labels] for role, labels in self._labels.items()
             }
-        for name in self._by:
+        for name in (name for name in self._names if name[0] in "bc"):
             keys = [plain_key(x) for x in self.columns[name]]
             if name in text:
                 known = texts.reader(x for x in keys if x is not None)
@@ -82,39 +90,53 @@ class Cells:
                 problems += Problems(n, bad, *(n * (label is None) for label in labels))
         return problems
 
-    def tables(self, left_out: Collection[int] = ()) -> Tables:
+    def tables(self, left_out: Collection[int] = ()) -> Tables[Any]:
         """Return the table of each group; ``left_out`` are cells to be counted as ignored."""
-        by = [self.columns[name] for name in self._by]
-        rows: dict[Key, list[int]] = defaultdict(list)
-        tables: Tables = {}
-        for row, key in enumerate(zip(*by, strict=True) if by else [()] * len(self._n)):
-            if row in left_out:
-                add(tables, key, replace(Table.empty(self._rules.labels or ()), ignored=int(self._n[row])))
-            else:
-                rows[key].append(row)
-        for key, cells in rows.items():
-            add(tables, key, self._table(np.array(cells)))
-        return tables
-
-    def _table(self, rows: IntArray) -> Table | JointTable:
-        """The table of some of the cells."""
-        rules = self._rules
+        rules, n = self._rules, self._n
+        groups, clusters = self._keyed("b", self._by), self._keyed("c", self._cluster)
         codebook = Codebook(rules)
-        labels = {role: [known[row] for row in rows] for role, known in self._labels.items()}
-        codes = np.array([codebook.codes(known) for known in labels.values()], dtype=np.int64)
-        n, kept = self._n[rows], (codes != tally.IGNORED).all(axis=0)
-        for (role, known), column in zip(labels.items(), codes, strict=True):
+        there = np.ones(len(n), dtype=bool)
+        there[list(left_out)] = False
+        codes = np.zeros((len(self._labels), len(n)), dtype=np.int64)
+        rows = np.flatnonzero(there).tolist()
+        for (role, known), column in zip(self._labels.items(), codes, strict=True):
+            column[there] = codebook.codes([known[row] for row in rows])  # type: ignore[misc]
+        kept = there & (codes != tally.IGNORED).all(axis=0)
+        for (role, known), column in zip(self._labels.items(), codes, strict=True):
             unknown = kept & (column == tally.UNKNOWN)
             if unknown.any():
                 where = f" in {self._names[role]!r}"
-                raise unknown_labels(int(n[unknown].sum()), where, known[np.argmax(unknown)], rules.labels or ())
-        sums = Sums.from_counts(n[kept])
-        if "w" in self._names:
-            found = ([self.columns[name][row] for row in rows[kept]] for name in ("s", "s2", "low", "high"))
-            sums = Sums.from_floats(n[kept], *(np.array(x, dtype=np.float64) + 0.0 for x in found))
-        made, ignored = Table if len(labels) == 2 else JointTable, int(n[~kept].sum())
+                label = known[int(np.argmax(unknown))]
+                assert label is not None  # those were refused before
+                raise unknown_labels(int(n[unknown].sum()), where, label, rules.labels or ())
+        keys = [groups.codes, *codes, *([] if clusters is None else [clusters.codes])]
+        ignored = np.zeros(len(groups.keys), dtype=np.int64)
+        np.add.at(ignored, groups.codes[~kept], n[~kept])
         # Two groups may be one cell: an engine tells 0.0 from -0.0.
-        return codebook.named(made._of_cells(tuple(range(len(codebook.classes))), codes[:, kept].T, sums, ignored))
+        stack = Stack.gathered(np.stack(keys)[:, kept], self._sums(kept, codebook, codes[:, kept]))
+        if clusters is not None:
+            check_clusters(clusters, n * kept)
+        found: Tables[Any] = named(Found(stack, ignored), codebook, Parts(groups, clusters), len(codes))
+        return found
+
+    def _keyed(self, letter: str, by: By) -> Any:
+        """Keys of cells. Without groups all are of one; without clusters there are none."""
+        columns = [self.columns[name] for name in self._names if name[0] == letter and name[1:].isdigit()]
+        if not columns:
+            return Keyed((), ((),), np.zeros(len(self._n), dtype=np.int64)) if letter == "b" else None
+        known = [list(dict.fromkeys(column)) for column in columns]
+        places = [{value: k for k, value in enumerate(values)} for values in known]
+        codes = [[place[x] for x in column] for place, column in zip(places, columns, strict=True)]
+        return keyed(by, zip(codes, known, strict=True))
+
+    def _sums(self, kept: Array, codebook: Codebook, codes: IntArray) -> Sums:
+        n = self._n[kept]
+        if "w" not in self._names:
+            return Sums.from_counts(n)
+        rows = np.flatnonzero(kept).tolist()
+        found = ([self.columns[name][row] for row in rows] for name in ("s", "s2", "low", "high"))
+        name = possible.by_codes(codebook.classes, codes)
+        return Sums.from_floats(n, *(np.array(x, dtype=np.float64) + 0.0 for x in found), name=name)
 
 
 def _query(frame: Any, keys: list[str], weighted: bool) -> Any:

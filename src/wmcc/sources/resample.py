@@ -9,14 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arraytypes import Array, FloatArray, IntArray
+from ..arraytypes import FloatArray, IntArray
 from ..errors import InputTypeError
 from ..labels import Label
-from ..tally._numpy import codes
-from .blocks import BLOCK, native
-from .codebook import Codebook
+from .codes import Codebook, all_codes
 from .columns import label_column, weight_array
-from .encoders import encoders
 from .matrix import is_matrix, no_array
 from .options import make_rules, names_a_column
 from .progress import bar
@@ -99,14 +96,6 @@ def in_threads(function: Callable[[int], Any], count: int, stack: ExitStack) -> 
 
 def _row_cells(labels: tuple[Label, ...], columns: list[Any], ignore: Any) -> IntArray:
     """Cell of each row, as a vector; −1 for rows that are ignored."""
-    codebook = Codebook(make_rules(labels, ignore))
-    arrays: list[Array] = [column.values.reshape(-1) for column in columns]
-    coders = encoders(columns, arrays, codebook, 1, map, False)
-    K, size = len(labels), arrays[0].size
-    out = np.empty(size, dtype=np.int64)
-    for start in range(0, size, BLOCK):
-        rows = slice(start, start + BLOCK)
-        blocks = [coder.prepare(native(array[rows])) for coder, array in zip(coders, arrays, strict=True)]
-        t, p = (codes(coder.argument(x, 1), slice(None)) for coder, x in zip(coders, blocks, strict=True))
-        out[rows] = np.where((t < K) & (p < K), t * K + p, -1)
-    return out
+    t, p = all_codes(columns, Codebook(make_rules(labels, ignore)))
+    K = len(labels)
+    return np.where((t < K) & (p < K), t * K + p, -1)

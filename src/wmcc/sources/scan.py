@@ -10,11 +10,11 @@ from typing import Any
 import narwhals as nw
 
 from ..errors import InputError, InputTypeError, LabelError, WeightError, WmccError
-from .codebook import Rules
+from ..tables import Tables
+from .codes import Rules
 from .datasets import dataset, scan_options
 from .files import Files, no_column
 from .frames import Columns, checked, count_problems, no_rows, read_in_memory, selected
-from .groups import Tables, add
 from .jsonlines import json_blocks
 from .options import is_name
 from .places import Data
@@ -25,13 +25,16 @@ from .texts import ignored_texts, typed
 BATCH = 1 << 20
 """Most rows of a batch. The files' own row groups may be smaller."""
 
+TOGETHER = 32
+"""Tables of batches that wait to be merged: merging each would copy what there is each time."""
+
 AHEAD = 8
 """Batches of Parquet that may be decoded and wait for the kernel."""
 
 
-def scan(files: Files, columns: Columns, rules: Rules, threads: int | None, progress: Progress) -> Tables:
+def scan(files: Files, columns: Columns, rules: Rules, threads: int | None, progress: Progress) -> Tables[Any]:
     """Tables of files, one batch after the other."""
-    tables: Tables = {}
+    parts: list[Tables[Any]] = []
     names, roles, text = columns.names(), columns.roles(), set[str]()
     threads = threads or 1  # Arrow's own threads decode the next batches meanwhile
     batches = _batches(files, columns, progress)
@@ -39,17 +42,18 @@ def scan(files: Files, columns: Columns, rules: Rules, threads: int | None, prog
         frame, text = selected(data, roles)
         batch_rules = Rules(ignore=ignored_texts(rules)) if "t" in text else rules
         try:
-            part = read_in_memory(checked(frame, names), names, batch_rules, threads, first)
+            part = read_in_memory(checked(frame, names), columns, batch_rules, threads, first)
         except (LabelError, WeightError) as problem:
             rest = itertools.chain([(path, first, data)], batches)
             with suppress(InputTypeError):  # of another batch; this one came first
-                _count_all(rest, columns, batch_rules, tables, _in(path, problem))
+                _count_all(rest, columns, batch_rules, parts, _in(path, problem))
             raise _in(path, problem) from None
         except WmccError as problem:
             raise _in(path, problem) from None
-        for key, table in part.items():
-            add(tables, key, table)
-    return typed(tables, rules, text) or no_rows(files.name)
+        parts.append(part)
+        if len(parts) == TOGETHER:
+            parts = [Tables._merged(parts)]
+    return typed(Tables._merged(parts), rules, text) if parts else no_rows(files.name)
 
 
 def _batches(files: Files, columns: Columns, progress: Progress) -> Iterator[tuple[str, int, Data]]:
@@ -130,11 +134,11 @@ def _in(path: str, problem: WmccError) -> WmccError:
 
 
 def _count_all(
-    batches: Iterator[tuple[str, int, Data]], columns: Columns, rules: Rules, before: Tables, first: WmccError
+    batches: Iterator[tuple[str, int, Data]], columns: Columns, rules: Rules, before: list[Tables[Any]], first: WmccError
 ) -> None:
     """Raise an error that says how many rows of all files are bad, if they are of a kind that can be counted."""
     names = columns.names()
-    problems = Problems(rows=sum(table.rows + table.ignored for table in before.values()))
+    problems = Problems(rows=int(sum(part.rows.sum() + part.ignored.sum() for part in before)))
     for _, _, data in batches:
         frame, _ = selected(data, columns.roles())
         try:

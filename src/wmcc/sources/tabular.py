@@ -9,12 +9,12 @@ from typing import Any
 import narwhals as nw
 
 from ..errors import InputTypeError
-from .codebook import Rules
+from .codes import Rules
 from .columns import what
 from .engines import check_engine, joining_engine, open_lazy
 from .files import Files, find, is_path
-from .frames import Columns, tabulate_frame
-from .groups import in_order
+from .frames import Columns, as_tuple, tabulate_frame
+from .groups import By
 from .joins import tabulate_joined
 from .options import is_name
 from .places import Data, as_data
@@ -33,6 +33,7 @@ def tabulate_columns(
     engine: str | None,
     progress: bool | None,
     by: Any = None,
+    cluster: Any = None,
     on: Any = None,
     allow_unmatched: bool = False,
 ) -> Any:
@@ -56,25 +57,23 @@ def tabulate_columns(
         example = f"{two}(data, 'label', 'pred')" if len(named) == 2 else f"{three}(data, 'label', 'old', 'new')"
         raise InputTypeError(f"expected {example}.")
     true, pred, *second = named.values()
-    columns = Columns(true, pred, weight, _names(by, "by", data), *second)
+    columns = Columns(true, pred, weight, _names(by, "by", data), _names(cluster, "cluster", data), *second)
     found = [find(side) for side in data if is_path(side)]
     if engine is not None and not found:
         raise InputTypeError(f"engine={engine!r} is for files; a frame is tabulated by its own.")
     with reading(found, progress) as bar, _sentences(found), _one_at_a_time(data, engine):
         if on is not None:
-            keys, session = _names(on, "on", data), dict[str, Any]()
+            keys, session = as_tuple(_names(on, "on", data)), dict[str, Any]()
             truth, prediction = (_data(side, engine or joining_engine(), columns, session) for side in data)
             tables = tabulate_joined(truth, prediction, columns, keys, rules, threads, allow_unmatched)
         elif found and engine in (None, "arrow"):
             tables = scan(found[0], columns, rules, threads, bar)
         else:
             tables = tabulate_frame(_data(data[0], engine, columns), columns, rules, threads)
-    if by is None:
-        return tables[()]
-    return {key[0] if is_name(by) else key: table for key, table in in_order(tables).items()}
+    return tables.total() if by is None else tables
 
 
-def _names(given: Any, word: str, data: tuple[Any, ...]) -> tuple[Any, ...]:
+def _names(given: Any, word: str, data: tuple[Any, ...]) -> By:
     """Names of columns, given as one or several; integers are names in frames that have such."""
     frames = [native for side in data if hasattr(native := nw.to_native(side, pass_through=True), "iloc")]
     numbers = any(is_name(name) and not isinstance(name, str) for frame in frames for name in frame.columns)
@@ -85,7 +84,7 @@ def _names(given: Any, word: str, data: tuple[Any, ...]) -> tuple[Any, ...]:
             f"{word} is {what(given)}; expected the name of a column, or a list of names.",
             "make it a column of the frame." if hasattr(given, "__len__") else None,
         )
-    return tuple(names)
+    return given if is_name(given) else tuple(names)  # type: ignore[no-any-return]
 
 
 _DASK = threading.Lock()

@@ -8,13 +8,18 @@ all look like integers (``007`` does not), booleans if all are true or false, el
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from .. import labels as _labels
+from ..keys import Key
 from ..labels import Label
-from .codebook import Rules, with_positive
-from .groups import Tables, add
+from ..tables import Tables
+from .arrays import with_positive
+from .codes import Rules
 from .problems import unknown_labels
 
 INTEGER = re.compile(r"(-?(?:0|[1-9][0-9]{0,17}))(?:\.0*)?")
@@ -48,28 +53,36 @@ def read_rules(rules: Rules, read: Callable[[str], Label]) -> Rules:
     return Rules(labels, (), None if rules.positive is None else read(written(rules.positive)))
 
 
-def typed(tables: Tables, rules: Rules, text: set[str]) -> Tables:
+def typed(tables: Tables[Any], rules: Rules, text: set[str]) -> Tables[Any]:
     """Tables over text as tables over what it stands for; ``text`` are the roles that were read as text."""
     if "t" in text:
-        read = reader(str(label) for table in tables.values() for label in table.labels)
-        meant = read_rules(rules, read)
-        tables = {key: _typed(table, read, meant) for key, table in tables.items()}
-    for place in sorted(int(role[1:]) for role in text if role.startswith("b")):
-        read = reader(key[place] for key in tables if key[place] is not None)
-        moved: Tables = {}
-        for key, table in tables.items():
-            value: Any = None if key[place] is None else read(key[place])
-            add(moved, (*key[:place], value, *key[place + 1 :]), table)
-        tables = moved
-    return tables
+        read = reader(map(str, tables.labels))
+        tables = _of_classes(tables._relabelled([read(str(label)) for label in tables.labels]), read_rules(rules, read))
+    tables = tables._rekeyed(_typed_keys(tables.groups, {int(role[1:]) for role in text if role[0] == "b"}))
+    clusters = _typed_keys(tables.drawn.clusters, {int(role[1:]) for role in text if role[0] == "c"})
+    return tables._reclustered(clusters) if tables.drawn.clusters else tables
 
 
-def _typed(table: Any, read: Callable[[str], Label], rules: Rules) -> Any:
-    table = table._relabelled([read(str(label)) for label in table.labels])
+def _typed_keys(keys: Sequence[Key], places: set[int]) -> list[Key]:
+    """Keys in which some values, by place, were read as text."""
+    single = bool(keys) and not isinstance(keys[0], tuple)
+    values = [list(column) for column in zip(*([(key,) for key in keys] if single else keys), strict=True)]
+    for place in places:
+        read = reader(x for x in values[place] if x is not None)
+        values[place] = [None if x is None else read(x) for x in values[place]]
+    if not values:
+        return list(keys)
+    return values[0] if single else list(zip(*values, strict=True))
+
+
+def _of_classes(tables: Tables[Any], rules: Rules) -> Tables[Any]:
+    """Tables over the classes that the caller named, if any."""
     if rules.labels is not None:
-        unknown = [k for k, label in enumerate(table.labels) if label not in rules.labels]
-        if unknown:
-            known = [k for k in range(len(table.labels)) if k not in unknown]
-            raise unknown_labels(table.rows - table._take(known).rows, "", table.labels[unknown[0]], rules.labels)
-        table = table._aligned(rules.labels)
-    return with_positive(table, rules)
+        known = set(rules.labels)
+        unknown = np.array([label not in known for label in tables.labels], dtype=bool)
+        if unknown.any():
+            axes = slice(1, 1 + len(tables.kind._axes))
+            rows = tables.parts.sums.n[unknown[tables.parts.codes[axes]].any(axis=0)].sum()
+            raise unknown_labels(int(rows), "", tables.labels[int(np.argmax(unknown))], rules.labels)
+        tables = replace(tables._aligned(rules.labels), every=True)
+    return with_positive(tables, rules)  # type: ignore[no-any-return]

@@ -1,32 +1,151 @@
-"""Labels to codes: how the kernel is told which class a raw label stands for.
+"""Labels to codes: which labels are classes, the code of each, and how the kernel is told.
 
-An encoder is *static* when every class is known before the pass: small integers and the categories of a
-data frame. Then the kernel reads the caller's memory. Strings, objects and integers of a wide range are
-coded block by block on the way, and their classes turn up as they come.
+An encoder is *static* when every class is known before the pass: integers that lie close together, and the categories of
+a data frame. Then the kernel reads the caller's memory. Strings, objects and integers of a wide range are coded
+block by block on the way, and their classes turn up as they come.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from .. import tally
-from ..arraytypes import Array
+from ..arraytypes import Array, IntArray
 from ..errors import WmccError
-from ..labels import MAX_CLASSES, Label
-from .blocks import BLOCK, blocks, native
-from .codebook import Codebook
-from .columns import Column
+from ..labels import Label, check_count, ordered, plain
+from ..tally._numpy import codes as kernel_codes
+from .columns import BLOCK, Column
 
+SHARE = 1 << 16  # rows worth handing to a thread
 DIRECT_RANGE = 22  # integers this close together are taken as the classes: their table is small, seen or not
 LOOKUP_RANGE = 1 << 20  # up to this far apart it is cheap to mark those that occur
 SAMPLE = 1 << 13  # rows of each of the two samples that a guess rests on
 LONGEST_KEY = 4096  # bytes of a fixed-width string beyond which it is coded as an object
+MOST_CODES = tally.IGNORED - 1
 
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+
+
+# ---- which labels are classes --------------------------------------------------------------------------
+
+
+class Rules(NamedTuple):
+    """What the caller said about labels."""
+
+    labels: tuple[Label, ...] | None = None
+    ignore: tuple[Label, ...] = ()
+    positive: Label | None = None
+
+
+NOTHING = "\0ignored"
+"""Stands for all labels in a text file that are to be ignored, of whatever kind the others are."""
+
+
+class Codebook:
+    """The classes of all columns, in the order they were met, and the code of each."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.classes: list[Label] = list(rules.labels or ())
+        self._code: dict[Label, int] = {label: i for i, label in enumerate(self.classes)}
+        self._ignore = frozenset(rules.ignore)
+        self._closed = rules.labels is not None
+        self._integers = False  # whether an integer was met: False and 0 are one class, and this decides its name
+
+    @property
+    def given_integers(self) -> list[int] | None:
+        """Integers the caller named as classes or to be ignored, sorted; None if no classes were named."""
+        if not self._closed:
+            return None
+        named = (int(x) for x in (*self.classes, *self._ignore) if not isinstance(x, str))
+        return sorted(k for k in named if -(1 << 63) <= k < 1 << 64)
+
+    def codes(self, labels: Sequence[Label]) -> list[int]:
+        """Code of each label: its class, a new class, or a sentinel for ignored and unknown ones."""
+        self._integers = self._integers or int in map(type, labels)
+        if not self._closed:
+            known, ignore = self._code, self._ignore
+            for label in labels:
+                if label not in known and label not in ignore:
+                    known[label] = len(self.classes)
+                    self.classes.append(label)
+            check_count(len(self.classes))
+        if not self._ignore:
+            return [self._code.get(label, tally.UNKNOWN) for label in labels]
+        return [tally.IGNORED if label in self._ignore else self._code.get(label, tally.UNKNOWN) for label in labels]
+
+    def named(self, met: Array, ignored: int) -> tuple[tuple[Label, ...], IntArray | None]:
+        """Return the classes that count: those given, or those met, sorted; and the place of each code among them.
+
+        ``met`` says of each code whether it occurs; ``ignored`` is the number of rows left out. The places are None if
+        each code is its own.
+        """
+        rules = self.rules
+        if rules.ignore and not ignored and rules.ignore != (NOTHING,):
+            plain((*self.classes, *rules.ignore))  # ignore="255" beside integers ignores nothing
+        if rules.labels is not None:
+            return rules.labels, None
+        kept = {name: k for k, (name, there) in enumerate(zip(self.classes, met.tolist(), strict=False)) if there}
+        names = ordered(kept)
+        order = [kept[name] for name in names]
+        if self._integers and bool in map(type, names):
+            names = tuple(map(int, names))
+        if order == list(range(len(self.classes))):
+            return names, None
+        place = np.full(len(self.classes), -1, dtype=np.int64)
+        place[order] = np.arange(len(order))
+        return names, place
+
+
+# ---- blocks of rows that the kernel can read -------------------------------------------------------------
+
+
+def flattened(arrays: list[Array]) -> list[Array]:
+    """The same arrays as vectors, where that needs no copy; else as they are."""
+    if all(a.ndim == 1 for a in arrays):
+        return arrays
+    if all(a.flags.c_contiguous for a in arrays):
+        return [a.reshape(-1) for a in arrays]
+    if all(a.flags.f_contiguous and a.dtype.kind in "biuf" for a in arrays):
+        return [a.T.reshape(-1) for a in arrays]
+    return arrays
+
+
+def readable(values: Array) -> bool:
+    """Whether the kernel can read the memory as it is."""
+    flags = values.flags
+    return flags.c_contiguous and flags.aligned and values.dtype.isnative
+
+
+def native(values: Array, dtype: Any = None) -> Array:
+    """Return the values as a vector that the kernel can read, of another type if one is given."""
+    if dtype is None and readable(values):
+        return values if values.ndim == 1 else values.reshape(-1)
+    return np.require(values, dtype or values.dtype.newbyteorder("="), ["C", "A"]).reshape(-1)
+
+
+def blocks(arrays: list[Array], workers: int) -> list[Any]:
+    """Indices that cut the rows into blocks: a few per worker, or many small ones where blocks must be converted."""
+    shape, size = arrays[0].shape, arrays[0].size
+    most = BLOCK
+    if len(shape) == 1:
+        if size > most and all(readable(a) and (a.dtype.kind in "biu" or a.dtype.char in "fd") for a in arrays):
+            most = size if workers == 1 else max(SHARE, size // (6 * workers))
+        return [slice(start, start + most) for start in range(0, size, most)]
+    axis = 0
+    while axis < len(shape) - 1 and math.prod(shape[axis + 1 :]) > most:
+        axis += 1
+    step = max(1, most // math.prod(shape[axis + 1 :]))
+    starts = range(0, shape[axis], step)
+    return [(*outer, slice(start, start + step)) for outer in np.ndindex(shape[:axis]) for start in starts]
+
+
+# ---- encoders ----------------------------------------------------------------------------------------
 
 
 class Encoder(Protocol):
@@ -37,7 +156,7 @@ class Encoder(Protocol):
     def prepare(self, block: Array) -> Array:
         """Return integers for one block of raw labels; may add classes to the codebook."""
 
-    def argument(self, block: Array, scale: int) -> tuple[Any, ...]:
+    def argument(self, block: Array) -> tuple[Any, ...]:
         """Return what the kernel takes: (integers, low, length, first, lookup table or None)."""
 
 
@@ -136,7 +255,7 @@ class _Lookup:
     def prepare(self, block: Array) -> Array:
         return block
 
-    def argument(self, block: Array, scale: int) -> tuple[Any, ...]:
+    def argument(self, block: Array) -> tuple[Any, ...]:
         # The kernel subtracts modulo 2**64: labels beyond the sign of the column's type must not reach it.
         skip, stop = 0, self._length
         if block.dtype.kind in "bu":
@@ -145,11 +264,7 @@ class _Lookup:
             stop = max(0, min(stop, (1 << 63) - self._low))
         if self._table is None:
             return (block, self._low + skip, max(0, stop - skip), self._first + skip, None)
-        return (block, self._low + skip, max(0, stop - skip), 0, _scaled(self._table[skip:stop], scale))
-
-
-def _scaled(codes: Array, scale: int) -> Array:
-    return np.where(codes < tally.IGNORED, codes * np.uint32(scale), codes).astype(np.uint32)
+        return (block, self._low + skip, max(0, stop - skip), 0, self._table[skip:stop])
 
 
 class _Growing:
@@ -159,11 +274,14 @@ class _Growing:
 
     def __init__(self, column: Column, codebook: Codebook) -> None:
         self._column, self._codebook = column, codebook
-        self._table: list[int] = []
+        self._table = np.zeros(0, dtype=np.uint32)
 
-    def argument(self, block: Array, scale: int) -> tuple[Any, ...]:
-        codes = np.array(self._table, dtype=np.uint32)
-        return (block, 0, len(codes), 0, _scaled(codes, scale))
+    def _learn(self, labels: Sequence[Label]) -> None:
+        if len(labels):
+            self._table = np.append(self._table, np.array(self._codebook.codes(labels), dtype=np.uint32))
+
+    def argument(self, block: Array) -> tuple[Any, ...]:
+        return (block, 0, len(self._table), 0, self._table)
 
 
 class _Keys(_Growing):
@@ -180,12 +298,11 @@ class _Keys(_Growing):
         if self._dtype.itemsize == 0:
             block = np.zeros(len(block), dtype="U1")  # every string is empty
         keys = block.view(np.dtype((np.void, self._width))) if len(block) else np.empty(0, f"V{self._width}")
-        done = self._known.encode(keys, codes, 2 * MAX_CLASSES + 1)
+        if self._known.encode(keys, codes, MOST_CODES) < len(block):
+            check_count(1 << 62)
         found = self._known.keys()
         labels = np.frombuffer(found, self._dtype if self._dtype.itemsize else "U1")[len(self._table) :]
-        self._table += self._codebook.codes(self._column.plain(labels))
-        if done < len(block):  # with more labels than classes can be, one at least is unknown; the rest are as one
-            codes[done:] = self._table.index(tally.UNKNOWN)
+        self._learn(self._column.plain(labels))
         return codes
 
 
@@ -203,17 +320,29 @@ class _Objects(_Growing):
             objects[:] = self._column.plain(block)
             block = objects
         codes = np.empty(len(block), dtype=np.int32)
-        row = 0
+        row, new = 0, list[Label]()
         while (row := tally.active.find_codes(block, self._known, codes, row)) < len(block):
             item = block[row]
             label = self._column.label(item, self._row + row)
             same = self._known.setdefault(type(label), {})
             if label not in same:
-                same[label] = len(self._table)
-                self._table += self._codebook.codes([label])
+                same[label] = len(self._table) + len(new)
+                new.append(label)
             codes[row] = same[label]
             with suppress(TypeError):  # what has no hash, such as an array of one number, is looked at in each row
                 self._known.setdefault(type(item), {})[item] = same[label]
             row += 1
         self._row += len(block)
+        self._learn(new)
         return codes
+
+
+def all_codes(columns: list[Column], codebook: Codebook) -> list[IntArray]:
+    """Codes of all rows of some columns, as vectors; `wmcc.tally` has those of labels that are ignored or unknown."""
+    arrays = [column.values.reshape(-1) for column in columns]
+    out: list[IntArray] = [np.empty(array.size, dtype=np.int64) for array in arrays]
+    for coder, array, codes in zip(encoders(columns, arrays, codebook, 1, map, False), arrays, out, strict=True):
+        for start in range(0, len(codes), BLOCK):
+            rows = slice(start, start + BLOCK)
+            codes[rows] = kernel_codes(coder.argument(coder.prepare(native(array[rows]))))
+    return out

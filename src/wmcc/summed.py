@@ -1,0 +1,274 @@
+"""What all tables have in common: classes, a stack of cells, how the rows were drawn; merging, aligning, showing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import fields
+from functools import cached_property, reduce
+from typing import Any, ClassVar, Literal, NamedTuple, Self
+
+import numpy as np
+
+from . import labels as _labels
+from .arraytypes import Array, FloatArray, IndexArray
+from .errors import InputError
+from .keys import Key, merged_keys
+from .labels import Label
+from .stack import Stack, merged_stacks
+from .sums import Sums
+from .text import grid, html, number
+
+
+class Drawn(NamedTuple):
+    """How the rows of a table were drawn: what its sampling errors rest on.
+
+    Parameters
+    ----------
+    kind
+        ``"rows"``: independently of each other. ``"clusters"``: in clusters, which are independent. ``"pairs"``: they
+        are entries of a weight matrix, and no sample.
+    clusters
+        The keys of the clusters, sorted.
+    """
+
+    kind: Literal["rows", "clusters", "pairs"] = "rows"
+    clusters: tuple[Key, ...] = ()
+
+
+ROWS, PAIRS = Drawn("rows"), Drawn("pairs")
+
+WORDS = {"rows": "independent rows", "clusters": "clusters", "pairs": "the entries of a weight matrix"}
+
+
+class Summed:
+    """Classes, and a stack of cells.
+
+    The stack of a table whose rows come in clusters has one axis more, the last: the cluster. All that does not concern
+    sampling errors reads `stack`, in which clusters are added up.
+    """
+
+    labels: tuple[Label, ...]
+    parts: Stack
+    ignored: int
+    drawn: Drawn
+
+    _axes: ClassVar[tuple[str, ...]]
+    """What the axes of labels are called where a table is stored."""
+    _listed_by: ClassVar[str] = "classes"
+    """What is counted where a table is too long to be shown."""
+
+    def __post_init__(self) -> None:
+        if type(self.ignored) is not int or self.ignored < 0:
+            raise InputError(f"ignored is {self.ignored!r}; expected a number of rows.")
+
+    # ---- reading ------------------------------------------------------------------------------------
+
+    @cached_property
+    def stack(self) -> Stack:
+        """The occupied cells: positions in ``labels`` of the labels of their rows, and their sums."""
+        axes = len(self._axes)
+        return self.parts if len(self.parts.codes) == axes else self.parts.along(range(axes))
+
+    @property
+    def rows(self) -> int:
+        """Number of observations."""
+        return int(self.parts.sums.n.sum())
+
+    @cached_property
+    def total(self) -> float:
+        """Weight of all rows."""
+        return float(self.stack.sums.w_exact.sum().floats())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return self._values() == other._values()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Through the constructor, so that a copy is as frozen as the original.
+        return type(self), self._values()
+
+    def _values(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+
+    # ---- merging ------------------------------------------------------------------------------------
+
+    def __add__(self, other: Self) -> Self:
+        return self._merged([self, other]) if isinstance(other, type(self)) else NotImplemented
+
+    def __radd__(self, other: object) -> Self:
+        return self if other == 0 else NotImplemented  # so that sum(tables) works
+
+    @classmethod
+    def _merged(cls, tables: Sequence[Self]) -> Self:
+        """Sum of tables: their classes are aligned, and clusters of the same key are one cluster."""
+        names, parts, drawn = merged_parts(tables, range(len(cls._axes)))
+        return cls(names, parts, sum(table.ignored for table in tables), drawn=drawn)  # type: ignore[call-arg]
+
+    def _take(self, classes: Sequence[int]) -> Self:
+        """Return the table of some of the classes, by position: of rows with no other label."""
+        place = np.full(len(self.labels), -1, dtype=np.int64)
+        place[list(classes)] = np.arange(len(classes))
+        parts, drawn = self.parts.recoded(dict.fromkeys(range(len(self._axes)), place)), self.drawn
+        if drawn.kind == "clusters":
+            parts, drawn = occupied_clusters(parts, drawn.clusters)
+        names = tuple(self.labels[k] for k in classes)
+        return type(self)(names, parts, self.ignored, drawn=drawn)  # type: ignore[call-arg]
+
+    def _aligned(self, names: tuple[Label, ...]) -> Self:
+        """Return the table over the classes ``names``, which include its own."""
+        return self if names == self.labels else self._recoded(names, positions(names, self.labels))
+
+    def _relabelled(self, names: Sequence[Label]) -> Self:
+        """Return the table with other names for its classes, sorted; classes of one name become one."""
+        ordered = _labels.ordered(names)
+        return self._recoded(ordered, positions(ordered, names))
+
+    def _recoded(self, names: tuple[Label, ...], place: Array) -> Self:
+        """Return the table over other classes; ``place`` says where each of its own is among them, −1 if nowhere."""
+        parts = self.parts.recoded(dict.fromkeys(range(len(self._axes)), place))
+        return type(self)(names, parts, self.ignored, drawn=self.drawn)  # type: ignore[call-arg]
+
+    # ---- storing ------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, numbers and strings: what `to_json` writes.
+
+        Cells are listed one by one, empty ones left out. ``w_exact`` and ``w2_exact`` hold the unrounded sums
+        as ``0x<integer>p<exponent>``; ``w`` and ``w2`` are the same rounded, for readers in other languages.
+        """
+        from . import storage
+
+        return storage.pack(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Read what `to_dict` made; anything else is refused with a `SchemaError`."""
+        from . import storage
+
+        return storage.unpack(data, cls)
+
+    def to_json(self) -> str:
+        """JSON text of `to_dict`."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Read what `to_json` wrote.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> table = wmcc.tabulate([0, 1, 1], [0, 1, 0], [0.1, 0.2, 0.3])
+        >>> wmcc.Table.from_json(table.to_json()) == table
+        True
+        """
+        from . import storage
+
+        return cls.from_dict(storage.parse(text))
+
+    # ---- showing ------------------------------------------------------------------------------------
+
+    def _summary(self) -> str:
+        out = f", {self.ignored:,} ignored" if self.ignored else ""
+        K, clusters = len(self.labels), len(self.drawn.clusters)
+        classes = "1 class" if K == 1 else f"{K:,} classes"
+        drawn = f" in {clusters:,} clusters" if self.drawn.kind == "clusters" else ""
+        return f"{type(self).__name__} of {classes}: {self.rows:,} rows{drawn}{out}, total weight {number(self.total)}"
+
+    def _shown(self, most: int) -> tuple[list[list[str]], int]:
+        """Return a heading and as many rows to show, and how many there are."""
+        raise NotImplementedError
+
+    def _left_out(self, most: int, there: int) -> list[str]:
+        return [f"… the first {most} of {there:,} {self._listed_by}"] if there > most else []
+
+    def __repr__(self) -> str:
+        rows, there = self._shown(10)
+        return "\n".join([self._summary(), *([] if len(rows) == 1 else [grid(rows)]), *self._left_out(10, there)])
+
+    def _repr_html_(self) -> str:
+        rows, there = self._shown(50)
+        if len(rows) == 1:
+            return html({}, [self._summary()])
+        return html({self._summary(): rows}, self._left_out(50, there))
+
+
+def merged_parts(
+    tables: Sequence[Any], labelled: Sequence[int], places: dict[int, list[IndexArray]] | None = None
+) -> tuple[tuple[Label, ...], Stack, Drawn]:
+    """Classes, cells and design of tables together.
+
+    Parameters
+    ----------
+    tables
+        All of one type, and at least one.
+    labelled
+        Axes whose codes are positions of classes.
+    places
+        By axis, where the codes of each table's other axes are to be.
+    """
+    names = reduce(_labels.merged, (table.labels for table in tables))
+    _labels.check_count(len(names))
+    drawn, clusters = _merged_drawn([table.drawn for table in tables if len(table.parts) or table.drawn != ROWS])
+    stacks = []
+    for k, table in enumerate(tables):
+        if not len(table.parts):
+            continue
+        moved: dict[int, Array] = {axis: own[k] for axis, own in (places or {}).items()}
+        if table.labels != names:
+            moved |= dict.fromkeys(labelled, positions(names, table.labels))
+        if clusters:
+            moved[len(table.parts.codes) - 1] = clusters[table.drawn.clusters]
+        stacks.append(table.parts.recoded(moved) if moved else table.parts)
+    axes = max(len(table.parts.codes) for table in tables)
+    return names, merged_stacks(stacks) if stacks else no_cells(axes), drawn
+
+
+def _merged_drawn(several: Sequence[Drawn]) -> tuple[Drawn, dict[tuple[Key, ...], IndexArray]]:
+    """How the rows of tables together were drawn, and where the clusters of each are."""
+    kinds = list(dict.fromkeys(drawn.kind for drawn in several))
+    if len(kinds) > 1:
+        a, b = (WORDS[kind] for kind in kinds[:2])
+        raise InputError(
+            f"the rows of one table are {a}, those of another {b}; they cannot be merged.",
+            "tabulate all with cluster=, or none." if "clusters" in kinds else "score them apart.",
+        )
+    if not kinds or kinds[0] != "clusters":
+        return (several[0] if several else ROWS), {}
+    keys = list(dict.fromkeys(drawn.clusters for drawn in several))
+    names, places = merged_keys(keys)
+    if len(keys) == 1:
+        return several[0], {}
+    return Drawn("clusters", names), dict(zip(keys, places, strict=True))
+
+
+def no_cells(axes: int) -> Stack:
+    """Return a stack without cells."""
+    return Stack(np.zeros((axes, 0), dtype=np.int64), Sums.from_counts(np.zeros(0, dtype=np.int64)))
+
+
+def positions(names: tuple[Label, ...], mine: Sequence[Label]) -> IndexArray:
+    """Where each of some classes is among ``names``."""
+    place = {name: i for i, name in enumerate(names)}
+    return np.array([place[name] for name in mine], dtype=np.intp)
+
+
+def frozen(array: FloatArray) -> FloatArray:
+    """Return the array, not to be written to."""
+    array.flags.writeable = False
+    return array
+
+
+def occupied_clusters(parts: Stack, keys: tuple[Key, ...]) -> tuple[Stack, Drawn]:
+    """Return cells, and the clusters that have some: those of which no row is left do not count."""
+    met = np.zeros(len(keys), dtype=bool)
+    met[parts.codes[-1]] = True
+    if met.all():
+        return parts, Drawn("clusters", keys)
+    place = np.cumsum(met) - 1
+    kept = tuple(key for key, there in zip(keys, met.tolist(), strict=True) if there)
+    return parts.recoded({len(parts.codes) - 1: place}), Drawn("clusters", kept)

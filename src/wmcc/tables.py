@@ -1,0 +1,406 @@
+"""Tables of groups of rows: one stack of cells for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from .arraytypes import Array, IndexArray, IntArray
+from .errors import InputError, InputTypeError
+from .exact import Exact
+from .joint import JointTable
+from .keys import Key, merged_keys, missing, plain_key
+from .labels import Label, ordered
+from .stack import Stack
+from .summed import ROWS, Drawn, Summed, merged_parts, no_cells, positions
+from .table import Table, merged_positive
+from .text import grid, html, number
+
+T = TypeVar("T", Table, JointTable)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tables(Mapping[Key, T], Generic[T]):
+    """One table per group of rows, by key: what `wmcc.tabulate` makes with ``by=``.
+
+    It is a mapping. All groups share one list of cells, and the table of a group is made when it is asked for, so
+    100,000 groups cost little. Two are merged with ``+``, key by key.
+
+    Parameters
+    ----------
+    kind
+        `wmcc.Table`, or `wmcc.JointTable` for two predictions of the same rows.
+    by
+        What rows are grouped by: the name of a column, and keys are its values; or several, and keys are tuples.
+    groups
+        The keys, sorted, what is missing last. A key is an integer, float, boolean, text, or None where it is missing;
+        dates are text.
+    labels
+        The classes of all groups together.
+    parts
+        Cells: positions of the group in ``groups`` and of the classes in ``labels``, the cluster if rows come in
+        clusters, and the sums of each.
+    ignored
+        Rows left out, per group.
+    every
+        Whether each table has all classes, as the caller named them, or those that occur in its group.
+    positive, drawn
+        As in `wmcc.Table`.
+
+    Examples
+    --------
+    >>> import wmcc
+    >>> tables = wmcc.tabulate([0, 1, 1, 0], [0, 1, 0, 0], [2.5, 1.0, 4.0, 3.0], by=["north", "south", "south", "north"])
+    >>> tables
+    Tables of 2 groups: 2 classes, 4 rows, total weight 10.5
+    by     classes  rows  weight
+    north        1     2     5.5
+    south        2     2       5
+    >>> wmcc.accuracy(tables["south"])
+    0.2
+    >>> tables.total() == wmcc.tabulate([0, 1, 1, 0], [0, 1, 0, 0], [2.5, 1.0, 4.0, 3.0])
+    True
+    """
+
+    kind: type[T]
+    by: str | int | tuple[str | int, ...]
+    groups: tuple[Key, ...]
+    labels: tuple[Label, ...]
+    parts: Stack
+    ignored: IntArray
+    every: bool = False
+    positive: Label | None = None
+    drawn: Drawn = ROWS
+
+    def __post_init__(self) -> None:
+        self.ignored.flags.writeable = False
+
+    @classmethod
+    def of(cls, tables: Mapping[Any, T], by: Any = "by") -> Tables[T]:
+        """Make one of tables by key, such as those that were stored one by one; equal keys are merged.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> one, two = wmcc.Table.from_counts([[5, 1], [2, 7]]), wmcc.Table.from_counts([[9, 1], [0, 3]])
+        >>> wmcc.Tables.of({"monday": one, "tuesday": two}, by="day").total().n
+        array([[14,  2],
+               [ 2, 10]])
+        """
+        kinds = {type(table) for table in tables.values()}
+        if len(kinds) != 1 or not kinds <= {Table, JointTable}:
+            raise InputTypeError("expected tables by key, all of one prediction or all of two.")
+        (kind,) = kinds
+        keys = [tuple(map(plain_key, key)) if isinstance(key, tuple) else plain_key(key) for key in tables]
+        each = [_of_one(kind, by, key, table) for key, table in zip(keys, tables.values(), strict=True)]
+        merged = cls._merged(each)
+        every = all(table.labels == merged.labels for table in tables.values())
+        return replace(merged, every=every)
+
+    # ---- a mapping ------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.groups)
+
+    @cached_property
+    def _place(self) -> dict[Key, int]:
+        return {key: k for k, key in enumerate(self.groups)}
+
+    @cached_property
+    def _ends(self) -> IndexArray:
+        """Where the cells of each group begin, and where the last ends."""
+        return np.searchsorted(self.parts.codes[0], np.arange(len(self.groups) + 1))
+
+    def __getitem__(self, key: Key) -> T:
+        k = self._place[key]
+        cells = slice(self._ends[k], self._ends[k + 1])
+        codes, sums = self.parts.codes[1:, cells], self.parts.sums.take(cells)
+        axes = len(self.kind._axes)
+        names, drawn = self.labels, self.drawn
+        codes = np.array(codes)
+        if not self.every:
+            used, own = np.unique(codes[:axes], return_inverse=True)
+            codes[:axes] = own.reshape(axes, -1)
+            names = tuple(self.labels[j] for j in used.tolist())
+            if self.positive is not None and self.positive not in names:
+                names = ordered((*names, self.positive))
+                codes[:axes] = positions(names, [self.labels[j] for j in used.tolist()])[codes[:axes]]
+        if drawn.kind == "clusters":
+            used, codes[axes] = np.unique(codes[axes], return_inverse=True)
+            drawn = Drawn("clusters", tuple(drawn.clusters[j] for j in used.tolist()))
+        positive = {} if self.positive is None else {"positive": self.positive}
+        return self.kind(names, Stack(codes, sums), int(self.ignored[k]), drawn=drawn, **positive)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Tables) and self._values() == other._values():
+            return True
+        return Mapping.__eq__(self, other)  # of other fields, the same tables may come
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _values(self) -> tuple[Any, ...]:
+        own = (self.kind, self.by, self.groups, self.labels, self.parts, self.every, self.positive, self.drawn)
+        return (*own, self.ignored.tolist())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        own = (self.kind, self.by, self.groups, self.labels, self.parts, self.ignored, self.every, self.positive)
+        return Tables, (*own, self.drawn)
+
+    # ---- all groups at once -----------------------------------------------------------------------------
+
+    @cached_property
+    def rows(self) -> IntArray:
+        """Number of observations per group."""
+        out = np.zeros(len(self), dtype=np.int64)
+        np.add.at(out, self.parts.codes[0], self.parts.sums.n)
+        out.flags.writeable = False
+        return out
+
+    @cached_property
+    def weights(self) -> Array:
+        """Weight per group: the float64 nearest to the exact sum."""
+        exact = self.parts.sums.w_exact
+        digits = np.zeros((len(exact.digits), len(self)), dtype=np.int64)
+        for plane, own in zip(digits, exact.digits, strict=True):
+            np.add.at(plane, self.parts.codes[0], own)
+        out = Exact(digits, exact.exponent).floats()
+        out.flags.writeable = False
+        return out
+
+    def total(self) -> T:
+        """Return the table of all groups together."""
+        axes = range(1, len(self.parts.codes))
+        positive = {} if self.positive is None else {"positive": self.positive}
+        ignored = int(self.ignored.sum())
+        return self.kind(self.labels, self.parts.along(axes), ignored, drawn=self.drawn, **positive)
+
+    def select(self, keys: Iterable[Key] | Callable[[Key], Any]) -> Tables[T]:
+        """Return some of the groups: those of these keys, or those whose key a function says yes to.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> tables = wmcc.tabulate([0, 1, 1], [0, 1, 0], by=[2021, 2022, 2023])
+        >>> list(tables.select(lambda year: year > 2021))
+        [2022, 2023]
+        >>> list(tables.select([2021]))
+        [2021]
+        """
+        if callable(keys):
+            kept = [k for k, key in enumerate(self.groups) if keys(key)]
+        else:
+            wanted = keys if isinstance(keys, Collection) and not isinstance(keys, str) else list(keys)
+            unknown = next((key for key in wanted if key not in self._place), None)
+            if unknown is not None or None in wanted and None not in self._place:
+                raise InputError(f"there is no group {unknown!r}; the first are {self._listed(self.groups[:5])}.")
+            kept = sorted({self._place[key] for key in wanted})
+        place = np.full(len(self), -1, dtype=np.int64)
+        place[kept] = np.arange(len(kept))
+        parts, groups = self.parts.recoded({0: place}), tuple(self.groups[k] for k in kept)
+        found = replace(self, parts=parts, groups=groups, ignored=self.ignored[kept])
+        return found if self.every else found._of_classes_that_occur()
+
+    def _of_classes_that_occur(self) -> Tables[T]:
+        """Return the same over the classes that occur in some group."""
+        axes = range(1, 1 + len(self.kind._axes))
+        met = np.zeros(len(self.labels), dtype=bool)
+        for axis in axes:
+            met[self.parts.codes[axis]] = True
+        if self.positive is not None:
+            met[self.labels.index(self.positive)] = True
+        place = np.cumsum(met) - 1
+        names = tuple(name for name, there in zip(self.labels, met.tolist(), strict=True) if there)
+        return replace(self, labels=names, parts=self.parts.recoded(dict.fromkeys(axes, place)))
+
+    def _aligned(self, names: tuple[Label, ...]) -> Tables[T]:
+        """Return the same over the classes ``names``, which include its own."""
+        return self if names == self.labels else self._recoded(names, positions(names, self.labels))
+
+    def _relabelled(self, names: Sequence[Label]) -> Tables[T]:
+        """Return the same with other names for its classes, sorted; classes of one name become one."""
+        return self._recoded(ordered(names), positions(ordered(names), names))
+
+    def _recoded(self, names: tuple[Label, ...], place: Array) -> Tables[T]:
+        axes = range(1, 1 + len(self.kind._axes))
+        return replace(self, labels=names, parts=self.parts.recoded(dict.fromkeys(axes, place)))
+
+    def _rekeyed(self, keys: Sequence[Key]) -> Tables[T]:
+        """Return the same with other keys; groups of one key become one."""
+        distinct = {key: k for k, key in enumerate(dict.fromkeys(keys))}
+        groups, (place,) = merged_keys([tuple(distinct)])
+        where = place[[distinct[key] for key in keys]]
+        ignored = np.zeros(len(groups), dtype=np.int64)
+        np.add.at(ignored, where, self.ignored)
+        return replace(self, groups=groups, parts=self.parts.recoded({0: where}), ignored=ignored)
+
+    def _reclustered(self, keys: Sequence[Key]) -> Tables[T]:
+        """Return the same with other keys of clusters; clusters of one key become one."""
+        distinct = {key: k for k, key in enumerate(dict.fromkeys(keys))}
+        clusters, (place,) = merged_keys([tuple(distinct)])
+        where = place[[distinct[key] for key in keys]]
+        parts = self.parts.recoded({len(self.parts.codes) - 1: where})
+        return replace(self, parts=parts, drawn=Drawn("clusters", clusters))
+
+    @staticmethod
+    def _listed(keys: Sequence[Key]) -> str:
+        return ", ".join(map(repr, keys)) or "none"
+
+    def as_clusters(self) -> T:
+        """Return one table whose clusters are these groups: what intervals and comparisons of clusters read.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> images = wmcc.tabulate([0, 1, 1, 0], [0, 1, 0, 0], by=["a", "a", "b", "b"])
+        >>> images.as_clusters() == wmcc.tabulate([0, 1, 1, 0], [0, 1, 0, 0], cluster=["a", "a", "b", "b"])
+        True
+        """
+        if self.drawn != ROWS:
+            raise InputError(f"the rows of these tables are {self.drawn.kind} already; groups cannot be clusters too.")
+        if lost := missing(self.groups):
+            rows = int(self.rows[lost].sum())
+            said = "1 row has" if rows == 1 else f"{rows:,} rows have"
+            raise InputError(f"{said} no cluster.", "leave them out, or give each one of its own.")
+        axes = len(self.kind._axes)
+        parts = self.parts.along([*range(1, 1 + axes), 0])
+        occupied, place = np.unique(parts.codes[-1], return_inverse=True)
+        codes = np.array(parts.codes)
+        codes[-1] = place
+        keys = tuple(self.groups[k] for k in occupied.tolist())
+        positive = {} if self.positive is None else {"positive": self.positive}
+        ignored, drawn = int(self.ignored.sum()), Drawn("clusters", keys)
+        return self.kind(self.labels, Stack(codes, parts.sums), ignored, drawn=drawn, **positive)
+
+    # ---- merging ------------------------------------------------------------------------------------
+
+    def __add__(self, other: Tables[T]) -> Tables[T]:
+        return self._merged([self, other]) if isinstance(other, Tables) else NotImplemented
+
+    def __radd__(self, other: object) -> Tables[T]:
+        return self if other == 0 else NotImplemented  # so that sum works
+
+    @classmethod
+    def _merged(cls, several: Sequence[Tables[T]]) -> Tables[T]:
+        """Sum of tables of groups, key by key."""
+        first = several[0]
+        for other in several[1:]:
+            if other.kind is not first.kind:
+                raise InputError("tables of one prediction and joint tables of two cannot be merged.")
+            if other.by != first.by:
+                raise InputError(
+                    f"one is grouped by {first.by!r}, the other by {other.by!r}; they cannot be merged.",
+                    "tabulate both with the same by=.",
+                )
+        _check_kinds(several)
+        groups, places = merged_keys([tables.groups for tables in several])
+        labelled = range(1, 1 + len(first.kind._axes))
+        labels, parts, drawn = merged_parts(several, labelled, {0: places})
+        ignored = np.zeros(len(groups), dtype=np.int64)
+        for tables, place in zip(several, places, strict=True):
+            ignored[place] += tables.ignored
+        every = all(tables.every and tables.labels == labels for tables in several)
+        positive = merged_positive(several)
+        if positive is not None and len(labels) > 2:
+            raise InputError(
+                f"the merged tables have {len(labels)} classes; with positive={positive!r} they can have two.",
+                "tabulate without positive=.",
+            )
+        return cls(first.kind, first.by, groups, labels, parts, ignored, every, positive, drawn)
+
+    # ---- storing ------------------------------------------------------------------------------------
+
+    to_dict = Summed.to_dict
+    to_json = Summed.to_json
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Tables[Any]:
+        """Read what `to_dict` made; anything else is refused with a `SchemaError`."""
+        from . import storage
+
+        return storage.unpack(data, cls)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Tables[Any]:
+        """Read what `to_json`, or ``wmcc tabulate --by … -o``, wrote.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> tables = wmcc.tabulate([0, 1, 1], [0, 1, 0], by=["a", "b", "a"])
+        >>> wmcc.Tables.from_json(tables.to_json()) == tables
+        True
+        """
+        from . import storage
+
+        return cls.from_dict(storage.parse(text))
+
+    # ---- showing ------------------------------------------------------------------------------------
+
+    def title(self, key: Key) -> str:
+        """Name a group: ``region = coast``."""
+        names, values = (self.by, key) if isinstance(self.by, tuple) else ((self.by,), (key,))
+        shown = ("missing" if x is None else x for x in values)
+        return ", ".join(f"{name} = {value}" for name, value in zip(names, shown, strict=True))
+
+    def _summary(self) -> str:
+        G, K, out = len(self), len(self.labels), int(self.ignored.sum())
+        what = "Tables" if self.kind is Table else "Joint tables"
+        groups, classes = f"{G:,} group{'s' * (G != 1)}", f"{K:,} class{'es' * (K != 1)}"
+        ignored = f", {out:,} ignored" if out else ""
+        total = float(self.parts.sums.w_exact.sum().floats())
+        rows = int(self.parts.sums.n.sum())
+        return f"{what} of {groups}: {classes}, {rows:,} rows{ignored}, total weight {number(total)}"
+
+    def _shown(self, most: int) -> list[list[str]]:
+        names = self.by if isinstance(self.by, tuple) else (self.by,)
+        rows = [[*map(str, names), "classes", "rows", "weight"]]
+        for key in self.groups[:most]:
+            table, values = self[key], key if isinstance(self.by, tuple) else (key,)
+            shown = ("missing" if x is None else str(x) for x in values)
+            rows.append([*shown, f"{len(table.labels):,}", f"{table.rows:,}", number(table.total)])
+        return rows
+
+    def _left_out(self, most: int) -> list[str]:
+        return [f"… the first {most} of {len(self):,} groups"] if len(self) > most else []
+
+    def __repr__(self) -> str:
+        return "\n".join([self._summary(), *([grid(self._shown(10))] if len(self) else []), *self._left_out(10)])
+
+    def _repr_html_(self) -> str:
+        if not len(self):
+            return html({}, [self._summary()])
+        return html({self._summary(): self._shown(50)}, self._left_out(50))
+
+
+def _of_one(kind: Any, by: Any, key: Key, table: Any) -> Tables[Any]:
+    """Tables of a single group."""
+    m = len(table.parts)
+    codes = np.concatenate([np.zeros((1, m), dtype=np.int64), table.parts.codes])
+    ignored, positive = np.array([table.ignored]), getattr(table, "positive", None)
+    parts = Stack(codes, table.parts.sums) if m else no_cells(len(codes))
+    return Tables(kind, by, (key,), table.labels, parts, ignored, True, positive, table.drawn)
+
+
+def _check_kinds(several: Sequence[Tables[Any]]) -> None:
+    """Refuse keys that are text on one side and numbers on another: 7 and "7" would never meet."""
+    known: dict[int, str] = {}
+    for tables in several:
+        for key in tables.groups:
+            for place, value in enumerate(key if isinstance(key, tuple) else (key,)):
+                kind = {bool: "booleans", str: "text"}.get(type(value), "numbers")
+                if value is not None and known.setdefault(place, kind) != kind:
+                    name = tables.by[place] if isinstance(tables.by, tuple) else tables.by
+                    raise InputError(
+                        f"the groups by {name!r} are {known[place]} in one and {kind} in another; "
+                        "they cannot be matched.",
+                        "make the column of one kind in all, and tabulate again.",
+                    )
+
+
