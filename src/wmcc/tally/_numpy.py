@@ -5,12 +5,13 @@ It is several times slower and needs temporaries, but only of the size of a bloc
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NoReturn
 
 import numpy as np
 
-from ..arraytypes import Array, IntArray
-from ..exact import RADIX_BITS, Exact, no_digits, split
+from ..arraytypes import Array, FloatArray, IntArray
+from ..exact import MOST_DIGITS, RADIX_BITS, Exact, no_digits, split
 
 Column = tuple[Array, int, int, int, Array | None]
 
@@ -70,64 +71,163 @@ def find_codes(objects: Array, known: dict[type, dict[Any, int]], codes: Array, 
 
 
 class Tally:
-    """Exact sums per cell of a table of ``classes ** axes``: two axes for a confusion table."""
+    """Exact sums of the cells that occur; a key has a code of each axis, the first the most significant.
 
-    def __init__(self, classes: int, weighted: bool, axes: int = 2) -> None:
-        self._weighted, self._cells = weighted, classes**axes
-        self._scales = [classes**k for k in reversed(range(axes))]
-        cells = self._cells
-        self._n = np.zeros(cells + 2, dtype=np.int64)
-        self._least, self._most = np.full(cells, np.inf), np.full(cells, -np.inf)
-        self._sums = [Exact(np.zeros((0, cells), dtype=np.int64), 0) for _ in range(2)]
-        self._bad = 0
+    ``part`` is the axis whose code says whose row it is: ignored rows are counted for each. A ``dense`` tally has a
+    place for each key in the compiled kernel; here it only bounds the number of keys.
+    """
+
+    def __init__(
+        self, sizes: tuple[int, ...], weighted: bool, dense: bool, part: int = -1, room: int = (1 << 31) - 1
+    ) -> None:
+        if not 1 <= len(sizes) <= 5 or not -1 <= part < len(sizes) or not 0 <= room < 1 << 31:
+            raise ValueError("expected one to five sizes, a part that is one of them or -1, and room below 2**31")
+        if max(sizes) > IGNORED or math.prod(sizes) >= 1 << 63:
+            raise ValueError("at most 2**30 codes of an axis, and keys below 2**63")
+        if dense and math.prod(sizes) > 1 << 24:
+            raise ValueError("at most 2**24 cells, one for each key")
+        self._kind = (sizes, weighted, dense, part)
+        self._room = math.prod(sizes) if dense else room
+        self._keys = np.zeros(0, dtype=np.int64)
+        self._n = np.zeros(0, dtype=np.int64)
+        self._least, self._most = np.zeros(0), np.zeros(0)
+        self._sums = [Exact(np.zeros((0, 0), dtype=np.int64), 0)] * 2
+        self._ignored = np.zeros(1 if part < 0 else sizes[part], dtype=np.int64)
+        self._unknown = self._bad = 0
+        self._failure: OverflowError | None = None
 
     def add(self, *columns_and_weights: Any) -> None:
         """Count rows; a column is ``(labels, low, length, first, table)``."""
         *columns, weights = columns_and_weights
+        sizes, weighted, _, _ = self._kind
+        if len(columns) != len(sizes):
+            raise TypeError(f"expected {len(sizes)} columns and weights")
         rows = {len(column[0]) for column in columns}
-        if (weights is not None) != self._weighted or len(rows) != 1:
+        if (weights is not None) != weighted or len(rows) != 1:
             raise ValueError("columns do not belong together")
-        cells = self._cells
         for start in range(0, rows.pop(), _BLOCK):
             block = slice(start, start + _BLOCK)
-            parts = [codes(column, block, scale) for column, scale in zip(columns, self._scales, strict=True)]
-            flags = np.bitwise_or.reduce(parts)
-            cell = np.where(flags & IGNORED, cells, np.where(flags & UNKNOWN, cells + 1, sum(parts)))
-            if weights is None:
-                self._n += np.bincount(cell, minlength=cells + 2)
-            else:
-                self._add_weights(cell, np.asarray(weights[block], dtype=np.float64))
+            row_codes = [codes(column, block) for column in columns]
+            self._add_block(row_codes, None if weights is None else np.asarray(weights[block], dtype=np.float64))
 
-    def _add_weights(self, cell: IntArray, w: Array) -> None:
-        cells = self._cells
-        real = cell < cells
-        bad = real & ~((w >= 0) & np.isfinite(w))
-        self._bad += int(bad.sum())
-        self._n += np.bincount(cell[~bad], minlength=cells + 2)
-        cell, w = cell[real & ~bad], w[real & ~bad] + 0.0
-        np.minimum.at(self._least, cell, w)
-        np.maximum.at(self._most, cell, w)
-        for k, square in enumerate((False, True)):
-            plane, parts, exponent = split(w, square)
-            count = int(plane.max(initial=0)) + len(parts)
-            total = no_digits(count, (cells,))
-            for d, part in enumerate(parts):
-                if (
-                    total.size > 64 * _BLOCK
-                ):  # mostly empty, and large: arrays of its size would take longer, and memory
-                    np.add.at(total, (plane + d, cell), part)
-                else:
-                    index = (plane + d) * cells + cell
-                    total += np.bincount(index, part, count * cells).astype(np.int64).reshape(count, cells)
-            self._sums[k] = self._sums[k] + Exact(total, exponent)
+    def _add_block(self, row_codes: list[IntArray], w: Array | None) -> None:
+        sizes, _, _, part = self._kind
+        flags = np.bitwise_or.reduce([x for k, x in enumerate(row_codes) if k != part] or [np.zeros_like(row_codes[0])])
+        whose = row_codes[part] if part >= 0 else np.zeros_like(flags)
+        placed = whose < IGNORED
+        ignored = (flags & IGNORED != 0) & placed
+        good = (flags < IGNORED) & placed
+        np.add.at(self._ignored, whose[ignored], 1)
+        self._unknown += int((~ignored & ~good).sum())
+        if w is not None:
+            bad = good & ~((w >= 0) & np.isfinite(w))
+            self._bad += int(bad.sum())
+            good &= ~bad
+            w = w[good] + 0.0  # -0.0 counts as 0.0
+        key = np.zeros(int(good.sum()), dtype=np.int64)
+        for size, x in zip(sizes, row_codes, strict=True):
+            key = key * size + x[good]
+        keys, cell = _distinct(key, math.prod(sizes))
+        if w is None:
+            self._take(keys, np.bincount(cell, minlength=len(keys)))
+            return
+        least, most = np.full(len(keys), np.inf), np.zeros(len(keys))
+        np.minimum.at(least, cell, w)
+        np.maximum.at(most, cell, w)
+        sums = [_add_up(cell, len(keys), *split(w, square)) for square in (False, True)]
+        self._take(keys, np.bincount(cell, minlength=len(keys)), least, most, sums)
 
-    def result(self) -> tuple[bytes, bytes, bytes, tuple[int, bytes], tuple[int, bytes], int, int, int]:
-        """Return (n, least, most, w, w2, ignored, unknown, bad weights)."""
-        seen = self._least <= self._most
-        least, most = (np.where(seen, x, np.nan) for x in (self._least, self._most))
+    def _take(
+        self,
+        keys: IntArray,
+        n: IntArray,
+        least: FloatArray | None = None,
+        most: FloatArray | None = None,
+        sums: list[Exact] | None = None,
+    ) -> None:
+        """Add sums of cells, in the order of their keys."""
+        if self._failure is not None:
+            raise self._failure
+        union = np.union1d(self._keys, keys)
+        if len(union) > self._room:
+            self._fail("cells", self._room)
+        at = [np.searchsorted(union, x) for x in (self._keys, keys)]
+        shape = (len(union),)
+        counts = np.zeros(shape, dtype=np.int64)
+        counts[at[0]] = self._n
+        counts[at[1]] += n
+        if sums is not None:
+            lowest, highest = np.full(shape, np.inf), np.zeros(shape)
+            lowest[at[0]], highest[at[0]] = self._least, self._most
+            lowest[at[1]] = np.minimum(lowest[at[1]], least)
+            highest[at[1]] = np.maximum(highest[at[1]], most)
+            self._least, self._most = lowest, highest
+            self._sums = [self._sum(x, y, at, shape) for x, y in zip(self._sums, sums, strict=True)]
+        self._keys, self._n = union, counts
+
+    def _sum(self, a: Exact, b: Exact, at: list[IntArray], shape: tuple[int]) -> Exact:
+        ends = [(x.exponent, x.exponent + RADIX_BITS * len(x.digits)) for x in (a, b) if len(x.digits)]
+        planes = (max(high for _, high in ends) - min(low for low, _ in ends)) // RADIX_BITS if ends else 0
+        if planes * shape[0] > MOST_DIGITS:
+            self._fail("digits", planes, shape[0])
+        return a.scatter(shape, at[0]) + b.scatter(shape, at[1])
+
+    def _fail(self, *reason: Any) -> NoReturn:
+        self._failure = OverflowError(reason)
+        raise self._failure
+
+    def merge(self, other: Tally) -> None:
+        """Add all that another Tally of the same kind holds."""
+        if not isinstance(other, Tally):
+            raise TypeError("expected a Tally")
+        if other is self or other._kind != self._kind:
+            raise ValueError("expected another Tally of the same sizes, weighted, dense and part")
+        if other._failure is not None:
+            raise other._failure
+        self._ignored += other._ignored
+        self._unknown += other._unknown
+        self._bad += other._bad
+        weighted = self._kind[1]
+        self._take(
+            other._keys, other._n, *((other._least, other._most, other._sums) if weighted else (None, None, None))
+        )
+
+    def result(
+        self,
+    ) -> tuple[
+        bytes, bytes, bytes | None, bytes | None, tuple[int, bytes] | None, tuple[int, bytes] | None, bytes, int, int
+    ]:
+        """Return the occupied cells: (keys, n, least, most, w, w2, ignored, unknown, bad weights)."""
+        if self._failure is not None:
+            raise self._failure
+        head, counts = (self._keys.tobytes(), self._n.tobytes()), (self._ignored.tobytes(), self._unknown, self._bad)
+        if not self._kind[1]:
+            return *head, None, None, None, None, *counts
         w, w2 = ((x.exponent, x.digits.tobytes()) for x in self._sums)
-        n, ignored, unknown = self._n[:-2], int(self._n[-2]), int(self._n[-1])
-        return n.tobytes(), least.tobytes(), most.tobytes(), w, w2, ignored, unknown, self._bad
+        return *head, self._least.tobytes(), self._most.tobytes(), w, w2, *counts
+
+
+def _distinct(keys: IntArray, most: int) -> tuple[IntArray, IntArray]:
+    """Return the keys that occur, ascending, and the place among them of each."""
+    if most > _BLOCK:
+        return np.unique(keys, return_inverse=True)
+    found = np.flatnonzero(np.bincount(keys, minlength=most))
+    place = np.zeros(most, dtype=np.int64)
+    place[found] = np.arange(len(found))
+    return found, place[keys]
+
+
+def _add_up(
+    cell: IntArray, cells: int, plane: IntArray, parts: tuple[IntArray, IntArray, IntArray], exponent: int
+) -> Exact:
+    """Sum of the numbers in each cell, from their digits."""
+    total = no_digits(int(plane.max(initial=0)) + len(parts), (cells,))
+    for d, part in enumerate(parts):
+        if total.size > 64 * _BLOCK:  # mostly empty, and large: arrays of its size would take longer, and memory
+            np.add.at(total, (plane + d, cell), part)
+        else:
+            total += np.bincount((plane + d) * cells + cell, part, total.size).astype(np.int64).reshape(total.shape)
+    return Exact(total, exponent)
 
 
 def _positions(labels: Array, low: int, length: int) -> tuple[Array, Array]:
@@ -138,13 +238,13 @@ def _positions(labels: Array, low: int, length: int) -> tuple[Array, Array]:
     return position.astype(np.int64), position < np.uint64(length)
 
 
-def codes(column: Column, block: slice = slice(None), scale: int = 1) -> IntArray:
-    """Code of each label times ``scale``, or a sentinel."""
+def codes(column: Column, block: slice = slice(None)) -> IntArray:
+    """Code of each label, or a sentinel."""
     labels, low, length, first, table = column
     position, known = _positions(labels[block], low, length)
     result = np.full(len(position), UNKNOWN, dtype=np.int64)
     here = position[known]
-    result[known] = (here + first) * scale if table is None else np.asarray(table)[here]
+    result[known] = here + first if table is None else np.asarray(table)[here]
     return result
 
 

@@ -139,7 +139,7 @@ PyObject *wmcc_mark(PyObject *Py_UNUSED(module), PyObject *args)
 
 /* ---- codes ------------------------------------------------------------------------------------------ */
 
-int wmcc_column_open(PyObject *tuple, wmcc_column *column, uint32_t classes, uint32_t scale)
+int wmcc_column_open(PyObject *tuple, wmcc_column *column, uint32_t size)
 {
     PyObject *labels, *low, *table;
     unsigned long long length;
@@ -148,14 +148,13 @@ int wmcc_column_open(PyObject *tuple, wmcc_column *column, uint32_t classes, uin
         return -1;
     column->low = PyLong_AsUnsignedLongLongMask(low);
     column->length = length;
-    column->scale = scale;
     if (PyErr_Occurred() || wmcc_labels(labels, &column->view, &column->kind, &column->rows) < 0)
         return -1;
     if (column->view.itemsize <= 2 && column->low + (1u << 30) > 1u << 31)
         column->length = 0; /* no label of 16 bits lies there, and the difference would not fit 32 */
     int sound = 1;
     if (table == Py_None)
-        sound = column->first <= classes && length <= classes - column->first;
+        sound = column->first <= size && length <= size - column->first;
     else {
         if (wmcc_items(table, &column->table_view, sizeof(uint32_t), sizeof(uint32_t), 0, "table") < 0) {
             PyBuffer_Release(&column->view);
@@ -165,7 +164,7 @@ int wmcc_column_open(PyObject *tuple, wmcc_column *column, uint32_t classes, uin
         sound = column->table_view.len / (Py_ssize_t)sizeof(uint32_t) == (Py_ssize_t)length;
         for (uint64_t i = 0; sound && i < length; i++) {
             uint32_t code = column->table[i];
-            sound = code == WMCC_IGNORED || code == WMCC_UNKNOWN || (code % scale == 0 && code / scale < classes);
+            sound = code < size || code == WMCC_IGNORED || code == WMCC_UNKNOWN;
         }
     }
     if (!sound) {
@@ -183,34 +182,51 @@ void wmcc_column_close(wmcc_column *column)
         PyBuffer_Release(&column->table_view);
 }
 
-#define CODES(T, U) \
-    WMCC_CLONES static void codes_##T(const T *x, Py_ssize_t n, const wmcc_column *column, uint32_t *out) \
+#define CODES(T, U, KEY) \
+    WMCC_CLONES static uint32_t codes_##T##_##KEY(const T *x, Py_ssize_t n, const wmcc_column *column, KEY size, KEY *key) \
     { \
         U low = (U)column->low, length = (U)column->length; \
-        uint32_t first = column->first, scale = column->scale; \
+        uint32_t first = column->first, any = 0; \
         for (Py_ssize_t i = 0; i < n; i++) { \
             U k = (U)(int64_t)x[i] - low; \
-            out[i] = k < length ? ((uint32_t)k + first) * scale : WMCC_UNKNOWN; \
+            uint32_t code = k < length ? (uint32_t)k + first : WMCC_UNKNOWN; \
+            any |= code; \
+            key[i] = key[i] * size + code; \
         } \
+        return any; \
     } \
-    static void lookup_##T(const T *x, Py_ssize_t n, const wmcc_column *column, uint32_t *out) \
+    static uint32_t lookup_##T##_##KEY(const T *x, Py_ssize_t n, const wmcc_column *column, KEY size, KEY *key) \
     { \
         U low = (U)column->low, length = (U)column->length; \
+        uint32_t any = 0; \
         for (Py_ssize_t i = 0; i < n; i++) { \
             U k = (U)(int64_t)x[i] - low; \
-            out[i] = k < length ? column->table[k] : WMCC_UNKNOWN; \
+            uint32_t code = k < length ? column->table[k] : WMCC_UNKNOWN; \
+            any |= code; \
+            key[i] = key[i] * size + code; \
         } \
+        return any; \
     }
-WMCC_LABEL_TYPES(CODES)
+#define BOTH(T, U) CODES(T, U, uint32_t) CODES(T, U, uint64_t)
+WMCC_LABEL_TYPES(BOTH)
 
-void wmcc_column_codes(const wmcc_column *column, Py_ssize_t start, Py_ssize_t n, uint32_t *out)
-{
-    switch (column->kind) {
-#define CASE(T, U) \
+#define KEYS(KEY) \
+    switch (column->kind) { \
+        WMCC_LABEL_TYPES(CASE_##KEY) \
+    } \
+    return 0;
+#define CASE(T, KEY) \
     case WMCC_##T: \
-        (column->table ? lookup_##T : codes_##T)((const T *)column->view.buf + start, n, column, out); \
-        break;
-    WMCC_LABEL_TYPES(CASE)
-#undef CASE
-    }
+        return (column->table ? lookup_##T##_##KEY : codes_##T##_##KEY)((const T *)column->view.buf + start, n, column, size, key);
+#define CASE_uint32_t(T, U) CASE(T, uint32_t)
+#define CASE_uint64_t(T, U) CASE(T, uint64_t)
+
+uint32_t wmcc_column_keys(const wmcc_column *column, Py_ssize_t start, Py_ssize_t n, uint32_t size, uint32_t *key)
+{
+    KEYS(uint32_t)
+}
+
+uint32_t wmcc_column_wide_keys(const wmcc_column *column, Py_ssize_t start, Py_ssize_t n, uint64_t size, uint64_t *key)
+{
+    KEYS(uint64_t)
 }

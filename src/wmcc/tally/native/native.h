@@ -1,5 +1,5 @@
-/* What the sources of wmcc.tally._native share: columns.c reads labels, sums.c adds weights exactly,
-   dictionary.c codes keys, module.c shows all that to Python. */
+/* What the sources of wmcc.tally._native share: columns.c reads labels, cells.c has a cell for each key, sums.c adds
+   weights to cells exactly, results.c reads the cells, dictionary.c codes labels, module.c shows all that to Python. */
 #ifndef WMCC_NATIVE_H
 #define WMCC_NATIVE_H
 
@@ -15,6 +15,10 @@
 #endif
 #if !defined(__GNUC__)
 #error "needs gcc or clang (vector types); without them wmcc uses its NumPy kernel"
+#endif
+
+#if !defined(__SIZEOF_INT128__)
+#error "needs 128-bit integers; without them wmcc uses its NumPy kernel"
 #endif
 
 /* Let the loader pick the widest vectors the processor has. Every clone computes the same bits: the
@@ -46,8 +50,8 @@ typedef struct {
     wmcc_kind kind;
     Py_ssize_t rows;
     uint64_t low, length;  /* labels low .. low + length - 1 are known */
-    const uint32_t *table; /* their codes, or NULL: code = (label - low + first) * scale */
-    uint32_t first, scale;
+    const uint32_t *table; /* their codes, or NULL: code = label - low + first */
+    uint32_t first;
 } wmcc_column;
 
 /* Buffers that are contiguous, aligned and native: anything else is refused here, so that no loop has
@@ -57,63 +61,127 @@ int wmcc_items(PyObject *object, Py_buffer *view, Py_ssize_t itemsize, Py_ssize_
 /* The format of a buffer, without a byte order that is this machine's own: NumPy may name it ("<i") or not ("i"). */
 const char *wmcc_format(const Py_buffer *view);
 
-/* A column from (labels, low, length, first, table or None); every code is checked to be below
-   `classes` times `scale`. */
-int wmcc_column_open(PyObject *tuple, wmcc_column *column, uint32_t classes, uint32_t scale);
+/* A column from (labels, low, length, first, table or None); every code is checked to be below `size`. */
+int wmcc_column_open(PyObject *tuple, wmcc_column *column, uint32_t size);
 void wmcc_column_close(wmcc_column *column);
-void wmcc_column_codes(const wmcc_column *column, Py_ssize_t start, Py_ssize_t n, uint32_t *out);
+/* key = key * size + code, for n rows; returns all codes or'ed, which says whether there is an ignored or unknown one.
+   The keys of such rows mean nothing. */
+uint32_t wmcc_column_keys(const wmcc_column *column, Py_ssize_t start, Py_ssize_t n, uint32_t size, uint32_t *key);
+uint32_t wmcc_column_wide_keys(const wmcc_column *column, Py_ssize_t start, Py_ssize_t n, uint64_t size, uint64_t *key);
 
 PyObject *wmcc_extent(PyObject *module, PyObject *labels);
 PyObject *wmcc_mark(PyObject *module, PyObject *args);
 
-/* ---- sums.c ----------------------------------------------------------------------------------------- */
+/* ---- cells.c ---------------------------------------------------------------------------------------- */
 
-enum { WMCC_W_DIGITS = 71, WMCC_Q_DIGITS = 136 };
+enum { WMCC_W_DIGITS = 71, WMCC_Q_DIGITS = 136, WMCC_DIGITS = WMCC_W_DIGITS + WMCC_Q_DIGITS };
 /* Exponent of digit 0: multiples of 32 below the last of the 53 bits of every double and every square of one. */
 enum { WMCC_W_BASE = -1152, WMCC_Q_BASE = -2208 };
 /* Digits of all cells, of the weights or of the squares: as in exact.py, which has the reason. While rows come in, some
    planes may be there that turn out empty; so many more are let pass until the sums are read. */
 enum { WMCC_MOST_DIGITS = 136 << 20, WMCC_SPARE_PLANES = 16 };
-/* Label columns that a cell may have. */
-enum { WMCC_MOST_AXES = 3 };
-/* Cells behind the classes ** axes real ones. */
-enum { WMCC_IGNORED_CELL, WMCC_UNKNOWN_CELL, WMCC_SPARE_CELL, WMCC_EXTRA_CELLS };
+/* Columns that a key may be made of, and cells of a tally with a place for each key. */
+enum { WMCC_MOST_AXES = 5, WMCC_MOST_DENSE = 1 << 24 };
+enum { WMCC_BLOCK = 256 }; /* rows that are looked up and added at a time */
+enum { WMCC_PAGE_LOG2 = 9 }; /* cells of a page of digits */
 
-/* One cache line. min and span are the bit patterns of the smallest weight and of largest - smallest:
+/* A cell of a tally without weights, and the head of one with weights. All zeros are an empty cell. */
+typedef struct {
+    uint64_t rows;
+    uint64_t key; /* of a hashed cell; a dense one's is its index */
+} wmcc_count;
+
+/* One cache line. least and span are the bit patterns of the smallest weight and of largest - smallest:
    patterns of non-negative doubles order like the doubles, so one unsigned comparison tests both ends. */
 typedef struct {
+    wmcc_count count;
+    uint64_t least, span;
     uint64_t lane[4]; /* w high, w*w high, w low, w*w low */
-    uint64_t min, span;
-    uint64_t n;     /* rows since the last flush */
-    uint64_t total; /* rows before that */
 } wmcc_cell;
 
+/* Digits of 2^WMCC_PAGE_LOG2 neighbouring cells, those of w before those of w*w; NULL where no cell has any. */
 typedef struct {
-    int axes;                 /* label columns: two for a confusion table */
-    Py_ssize_t cells, stride; /* stride: cells of one replica, the extra ones included */
-    int weighted;
+    int64_t *digit[WMCC_DIGITS];
+} wmcc_page;
+
+typedef enum { WMCC_SOUND, WMCC_NO_MEMORY, WMCC_TOO_MANY_CELLS, WMCC_TOO_MANY_DIGITS } wmcc_failure;
+
+typedef struct {
+    int axes, part;          /* part: the axis whose code says whose row it is, or -1 */
+    uint32_t sizes[WMCC_MOST_AXES];
+    int weighted, dense;
+    uint32_t room;           /* cells there may be, of a hash */
+    void *memory;            /* where the cells are, and where they begin in it */
+    char *cells;
+    int cell_log2;           /* bytes of a cell */
+    uint32_t first, spare;   /* the first cell that is one, and a place for rows that belong to none */
+    uint32_t count, capacity; /* cells there are (dense: one for each key), and cells there is memory for */
+    uint32_t stride;         /* cells of one replica, the spare one included */
     int replicas, most_replicas; /* copies of a small table, so that equal rows do not wait for each other */
-    int bits, limit_log2;     /* of a lane; rows between flushes */
-    void *memory;
-    wmcc_cell *cell;
-    int64_t *w_plane[WMCC_W_DIGITS], *q_plane[WMCC_Q_DIGITS];
-    int w_planes, q_planes; /* how many of them there are */
-    int too_many_planes;    /* that many, once they are more than there may be */
-    int window_set, exponent;
-    uint64_t pending, outliers, additions, bad_weights;
-    int out_of_memory;
+    uint64_t *slots;         /* of a hash: upper half of the hash of a key, index of its cell; 0 where free */
+    int slots_log2;
+    wmcc_page **pages;
+    uint32_t page_count;
+    uint8_t used[WMCC_DIGITS]; /* whether a page has this digit */
+    int64_t digits[2];       /* that there is memory for: of weights, of squares */
+    int filled;              /* whether a row with a weight has come */
+    int window_set, exponent; /* weights from 2^exponent on are added in the lanes */
+    double constant[4];      /* see sums.c */
+    uint64_t looked_at, outliers; /* weights since the window was last judged, and those outside of it */
+    uint64_t additions;      /* to digits, since they were last carried */
+    int64_t *ignored;        /* rows, by part */
+    uint64_t parts, unknown, bad_weights;
+    wmcc_failure failure;
 } wmcc_sums;
 
-int wmcc_sums_open(wmcc_sums *sums, Py_ssize_t cells, int axes, int weighted);
+int wmcc_sums_open(wmcc_sums *sums, const uint32_t *sizes, int axes, int weighted, int dense, int part, uint32_t room);
 void wmcc_sums_close(wmcc_sums *sums);
+/* The cells of some keys, new ones where need be; a key of WMCC_NO_KEY has the spare one. At most WMCC_BLOCK. */
+#define WMCC_NO_KEY UINT64_MAX
+void wmcc_find_cells(wmcc_sums *sums, const uint64_t *key, Py_ssize_t n, uint32_t *index);
+/* Memory for so many more hashed cells. */
+int wmcc_reserve(wmcc_sums *sums, uint64_t more);
+int wmcc_use_replicas(wmcc_sums *sums, int replicas);
+/* Add value * 2^position to the digits of a cell. Bits of w are counted from digit 0, bits of w*w from the one after the
+   last of w. */
+void wmcc_add_digits(wmcc_sums *sums, uint32_t index, int64_t position, unsigned __int128 value);
+
+static inline wmcc_count *wmcc_count_at(const wmcc_sums *sums, uint32_t index)
+{
+    return (wmcc_count *)(sums->cells + ((size_t)index << sums->cell_log2));
+}
+
+static inline wmcc_cell *wmcc_cell_at(const wmcc_sums *sums, uint32_t index)
+{
+    return (wmcc_cell *)sums->cells + index;
+}
+
+/* ---- sums.c ----------------------------------------------------------------------------------------- */
+
 /* columns: one per axis. weights: double or float by their width in bytes, or NULL for a tally without weights. */
 void wmcc_sums_add(wmcc_sums *sums, const wmcc_column *columns, const void *weights, Py_ssize_t width, Py_ssize_t rows);
-/* Set the exception that says why there are no sums, if there is a reason. */
-int wmcc_sums_failed(const wmcc_sums *sums);
-/* Set an exception and return 1 if so many planes are more than there may be. */
-int wmcc_sums_too_many(const wmcc_sums *sums, int planes);
-/* Move everything into `total` and into planes whose digits lie in [0, 2^32). */
-void wmcc_sums_settle(wmcc_sums *sums);
+/* Add all that another tally of the same kind holds. The other one's sums stay what they are. */
+void wmcc_sums_merge(wmcc_sums *sums, wmcc_sums *other);
+/* Add the replicas of a small table up in the first. */
+void wmcc_fold_replicas(wmcc_sums *sums);
+/* What the lanes of a cell add up to, w or w*w, in units of 2^wmcc_lane_position. */
+unsigned __int128 wmcc_lane_sum(const wmcc_sums *sums, const wmcc_cell *cell, int square);
+int64_t wmcc_lane_position(const wmcc_sums *sums, int square);
+
+/* ---- results.c -------------------------------------------------------------------------------------- */
+
+/* The occupied cells in the order of their keys, and which digits they have: low .. high - 1, of w and of w*w. */
+typedef struct {
+    uint64_t cells;
+    uint32_t *order;
+    int low[2], high[2];
+} wmcc_survey;
+
+/* 0, or -1 where memory is exhausted; `order` belongs to the caller. */
+int wmcc_sums_survey(wmcc_sums *sums, wmcc_survey *survey);
+/* All but keys and n may be NULL together. */
+void wmcc_sums_write(const wmcc_sums *sums, const wmcc_survey *survey, int64_t *keys, int64_t *n, uint64_t *least,
+                     uint64_t *most, int64_t *w, int64_t *w2);
 
 /* ---- dictionary.c ------------------------------------------------------------------------------------------- */
 

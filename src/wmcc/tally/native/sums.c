@@ -1,186 +1,32 @@
-/* One pass over labels and weights: exact sums per cell (truth, prediction), or per cell of one or three labels.
+/* One pass over labels and weights: exact sums per cell.
 
    Exactness. While rows come in, a cell holds four 64-bit lanes: a high and a low part of the sum of w
-   and of the sum of w*w (rounded to double). Within a window of weights [2^E, 2^(E+span)) both parts are
-   integers of at most `bits` bits in a unit that is the same for all rows, so the lanes add without
+   and of the sum of w*w (rounded to double). Within a window of weights [2^E, 2^(E+SPAN)) both parts are
+   integers of at most BITS bits in a unit that is the same for all rows, so the lanes add without
    carries and without rounding. Adding the constant 1.5 * 2^52 units to a double leaves that integer in
-   its low bits: the lanes add those raw bits, and n times the constant is taken off later. Every `limit`
-   rows the lanes are moved ("flushed") into planes: per cell, radix 2^32 digits that cover every double.
-   Weights outside the window go to the planes one by one. So the result does not depend on the window,
-   the order of the rows or the way they were split; the window decides only how fast it is reached. */
+   its low bits: the lanes add those raw bits, and a constant for each row is taken off when they are read.
+   At every LIMIT-th row of a cell its lanes are moved into its digits: radix 2^32, and they cover every double.
+   Weights outside the window go to the digits one by one. So the result does not depend on the window,
+   the order of the rows or the way they were split; the window decides only how fast it is reached.
+
+   The lanes of a cell hold as many constants as the cell has rows modulo LIMIT. Where a row does not come through the
+   lanes, or the lanes were emptied early, constants alone are put there. So no cell needs a second count. */
 #include "native.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 256 };
+enum { BLOCK = WMCC_BLOCK };
+enum { LIMIT_LOG2 = 12, LIMIT = 1 << LIMIT_LOG2, REST = LIMIT - 1 };
+/* A lane has room for LIMIT rows, and for as many again where two cells are added up. */
+enum { BITS = 62 - LIMIT_LOG2 };
+/* Then the squares need 2 * SPAN + 52 = 2 * BITS binary places: both lanes, no more. */
+enum { SPAN = BITS - 26 };
+/* Weights after which a window is judged: one that a quarter of them missed is given up. */
+enum { JUDGED = 1 << 16 };
 
 typedef double v4d __attribute__((vector_size(32), aligned(8), may_alias));
 typedef uint64_t v4u __attribute__((vector_size(32), may_alias));
 typedef uint64_t bits_of __attribute__((may_alias));
-
-/* ---- opening and closing --------------------------------------------------------------------------- */
-
-/* Grow to a number of replicas: those there are stay, the new ones are empty. */
-static int use_replicas(wmcc_sums *self, int replicas)
-{
-    Py_ssize_t first = self->stride * self->replicas, end = self->stride * replicas;
-    void *memory = malloc((size_t)end * sizeof(wmcc_cell) + 63);
-    if (memory == NULL)
-        return -1;
-    wmcc_cell *cell = (wmcc_cell *)(((uintptr_t)memory + 63) & ~(uintptr_t)63);
-    if (first > 0)
-        memcpy(cell, self->cell, (size_t)first * sizeof(wmcc_cell));
-    memset(cell + first, 0, (size_t)(end - first) * sizeof(wmcc_cell));
-    for (Py_ssize_t i = first; i < end; i++)
-        cell[i].min = UINT64_MAX;
-    free(self->memory);
-    self->memory = memory;
-    self->cell = cell;
-    self->replicas = replicas;
-    return 0;
-}
-
-int wmcc_sums_open(wmcc_sums *self, Py_ssize_t cells, int axes, int weighted)
-{
-    memset(self, 0, sizeof *self);
-    self->cells = cells;
-    self->axes = axes;
-    self->weighted = weighted;
-    self->stride = self->cells + WMCC_EXTRA_CELLS;
-    self->most_replicas = self->cells <= 512 ? 4 : 1;
-    if (self->most_replicas > 1 && self->stride % 64 == 0)
-        self->stride++; /* replicas a multiple of 4 KiB apart would fight for the same cache sets */
-    self->limit_log2 = 12; /* a flush should cost little beside the rows it follows, and the window stay wide */
-    while (self->limit_log2 < 22 && (Py_ssize_t)1 << self->limit_log2 < 512 * self->stride)
-        self->limit_log2++;
-    self->bits = 62 - self->limit_log2;
-    return use_replicas(self, 1);
-}
-
-void wmcc_sums_close(wmcc_sums *self)
-{
-    for (int d = 0; d < WMCC_W_DIGITS; d++)
-        free(self->w_plane[d]);
-    for (int d = 0; d < WMCC_Q_DIGITS; d++)
-        free(self->q_plane[d]);
-    free(self->memory);
-}
-
-/* ---- rows to byte offsets of cells ------------------------------------------------------------------- */
-
-/* Add the codes of one more column; a row that is ignored or unknown in any of them keeps the flags of all. */
-WMCC_CLONES static void add_codes(uint32_t *a, const uint32_t *b, Py_ssize_t n)
-{
-    for (Py_ssize_t i = 0; i < n; i++) {
-        uint32_t both = a[i] | b[i];
-        a[i] = both < WMCC_IGNORED ? a[i] + b[i] : both;
-    }
-}
-
-WMCC_CLONES static void codes_to_bytes(uint32_t *code, Py_ssize_t n, uint32_t cells)
-{
-    for (Py_ssize_t i = 0; i < n; i++) {
-        uint32_t extra = code[i] & WMCC_IGNORED ? WMCC_IGNORED_CELL : WMCC_UNKNOWN_CELL; /* whatever the other labels are */
-        code[i] = (code[i] < WMCC_IGNORED ? code[i] : cells + extra) * (uint32_t)sizeof(wmcc_cell);
-    }
-}
-
-static void offsets(const wmcc_sums *self, const wmcc_column *columns, Py_ssize_t start, Py_ssize_t n, uint32_t *out)
-{
-    uint32_t other[BLOCK];
-    wmcc_column_codes(&columns[0], start, n, out);
-    for (int k = 1; k < self->axes; k++) {
-        wmcc_column_codes(&columns[k], start, n, other);
-        add_codes(out, other, n);
-    }
-    codes_to_bytes(out, n, (uint32_t)self->cells);
-}
-
-/* ---- planes: exact digits per cell ------------------------------------------------------------------ */
-
-static int64_t *plane(wmcc_sums *self, int64_t **planes, int64_t digit)
-{
-    if (planes[digit] == NULL) {
-        int *count = planes == self->w_plane ? &self->w_planes : &self->q_planes;
-        if ((*count + 1 - WMCC_SPARE_PLANES) * (int64_t)self->cells > WMCC_MOST_DIGITS)
-            self->too_many_planes = *count + 1;
-        else
-            planes[digit] = calloc((size_t)self->cells, sizeof(int64_t));
-        if (planes[digit] == NULL)
-            self->out_of_memory = 1;
-        else
-            ++*count;
-    }
-    return planes[digit];
-}
-
-int wmcc_sums_too_many(const wmcc_sums *self, int planes)
-{
-    if ((int64_t)planes * self->cells <= WMCC_MOST_DIGITS)
-        return 0;
-    PyObject *count = PyLong_FromLong(planes); /* the caller knows how to say it */
-    if (count != NULL)
-        PyErr_SetObject(PyExc_OverflowError, count);
-    Py_XDECREF(count);
-    return 1;
-}
-
-int wmcc_sums_failed(const wmcc_sums *self)
-{
-    if (self->too_many_planes == 0 || !wmcc_sums_too_many(self, self->too_many_planes))
-        if (self->out_of_memory)
-            PyErr_NoMemory();
-    return self->out_of_memory;
-}
-
-/* Where numbers in units of 2^position go: three planes and a shift. */
-typedef struct {
-    int64_t *plane[3];
-    int shift;
-} place;
-
-static int find_place(wmcc_sums *self, int64_t **planes, int64_t position, place *out)
-{
-    for (int i = 0; i < 3; i++) {
-        out->plane[i] = plane(self, planes, (position >> 5) + i);
-        if (out->plane[i] == NULL)
-            return -1;
-    }
-    out->shift = (int)(position & 31);
-    return 0;
-}
-
-static void add_digits(const place *to, Py_ssize_t cell, int64_t sign, uint64_t magnitude)
-{
-    uint64_t low = (magnitude & 0xFFFFFFFFu) << to->shift, high = (magnitude >> 32) << to->shift;
-    to->plane[0][cell] += sign * (int64_t)(low & 0xFFFFFFFFu);
-    to->plane[1][cell] += sign * (int64_t)((low >> 32) + (high & 0xFFFFFFFFu));
-    if (high >> 32) /* mostly not: leave its memory untouched */
-        to->plane[2][cell] += sign * (int64_t)(high >> 32);
-}
-
-/* Bring every digit into [0, 2^32). The sums are not negative, so no carry is left over at the top. */
-static void carry(wmcc_sums *self, int64_t **planes, int count)
-{
-    for (int d = 0; d + 1 < count; d++) {
-        if (planes[d] == NULL)
-            continue;
-        for (Py_ssize_t i = 0; i < self->cells; i++) {
-            int64_t over = planes[d][i] >> 32;
-            if (over == 0)
-                continue;
-            int64_t *next = plane(self, planes, d + 1);
-            if (next == NULL)
-                return;
-            planes[d][i] &= 0xFFFFFFFF;
-            next[i] += over;
-        }
-    }
-    self->additions = 0;
-}
-
-/* ---- rows into cells ----------------------------------------------------------------------------------- */
 
 static uint64_t bits_from(double x)
 {
@@ -189,91 +35,198 @@ static uint64_t bits_from(double x)
     return u;
 }
 
-static void __attribute__((noinline)) widen(wmcc_cell *cell, uint64_t u)
+/* ---- lanes ------------------------------------------------------------------------------------------- */
+
+int64_t wmcc_lane_position(const wmcc_sums *self, int square)
 {
-    if (cell->min == UINT64_MAX)
-        cell->min = u;
-    else if (u < cell->min) {
-        cell->span += cell->min - u;
-        cell->min = u;
-    } else if (u - cell->min > cell->span)
-        cell->span = u - cell->min;
+    return square ? 2 * self->exponent - 52 - WMCC_Q_BASE + 32 * WMCC_W_DIGITS : self->exponent - 52 - WMCC_W_BASE;
 }
 
-/* A weight outside the window: zero with a sign, tiny, huge, or bad. */
-static void add_outlier(wmcc_sums *self, wmcc_cell *cell, double w)
+static inline unsigned __int128 sum_of(const wmcc_sums *self, const uint64_t lane[4], uint64_t constants, int square)
 {
-    self->outliers++;
-    if (!(w >= 0 && w <= 1.7976931348623157e308)) {
-        self->bad_weights++;
-        return;
-    }
-    cell->total++;
-    widen(cell, bits_from(w + 0.0)); /* -0.0 counts as 0.0 */
+    int64_t high = (int64_t)(lane[square] - constants * bits_from(self->constant[square]));
+    int64_t low = (int64_t)(lane[2 + square] - constants * bits_from(self->constant[2 + square]));
+    return (unsigned __int128)high * ((unsigned __int128)1 << BITS) + (unsigned __int128)low;
+}
+
+unsigned __int128 wmcc_lane_sum(const wmcc_sums *self, const wmcc_cell *cell, int square)
+{
+    return sum_of(self, cell->lane, cell->count.rows & REST, square);
+}
+
+static void fill_lanes(const wmcc_sums *self, wmcc_cell *cell)
+{
+    for (int k = 0; k < 4; k++)
+        cell->lane[k] = (cell->count.rows & REST) * bits_from(self->constant[k]);
+}
+
+/* Move the lanes, which hold so many constants, into the digits. */
+static void __attribute__((noinline)) empty_lanes(wmcc_sums *self, wmcc_cell *cell, uint64_t constants)
+{
+    uint32_t index = (uint32_t)(cell - (wmcc_cell *)self->cells);
+    if (self->replicas > 1)
+        index %= self->stride;
+    for (int square = 0; square < 2 && index != self->spare; square++)
+        wmcc_add_digits(self, index, wmcc_lane_position(self, square), sum_of(self, cell->lane, constants, square));
+    fill_lanes(self, cell);
+}
+
+/* Lanes of n rows, at most LIMIT - 1, come to a cell, and the rows themselves, which may be more. */
+static void add_lanes(wmcc_sums *self, wmcc_cell *cell, const uint64_t lane[4], uint64_t rows)
+{
+    uint64_t constants = (cell->count.rows & REST) + (rows & REST);
+    for (int k = 0; k < 4; k++)
+        cell->lane[k] += lane[k];
+    cell->count.rows += rows;
+    if (constants >= LIMIT)
+        empty_lanes(self, cell, constants);
+}
+
+static inline int outside(const wmcc_cell *cell, uint64_t u)
+{
+    return u - cell->least > cell->span;
+}
+
+static inline void widen(wmcc_cell *cell, uint64_t u)
+{
+    if (u < cell->least) {
+        cell->span += cell->least - u;
+        cell->least = u;
+    } else if (u - cell->least > cell->span)
+        cell->span = u - cell->least;
+}
+
+/* Before the row is counted: the first of a cell is both. */
+static void __attribute__((noinline)) take_in(wmcc_cell *cell, uint64_t u)
+{
+    if (cell->count.rows == 0)
+        cell->least = u;
+    widen(cell, u);
+}
+
+/* ---- the window ----------------------------------------------------------------------------------------- */
+
+static void set_constants(wmcc_sums *self, int exponent)
+{
+    self->exponent = exponent;
+    self->constant[0] = ldexp(1.5, exponent + BITS); /* 1.5 * 2^52 units of each lane */
+    self->constant[1] = ldexp(1.5, 2 * exponent + BITS);
+    self->constant[2] = ldexp(1.5, exponent);
+    self->constant[3] = ldexp(1.5, 2 * exponent);
+}
+
+static void move_window(wmcc_sums *self, int exponent)
+{
+    wmcc_cell *cell = (wmcc_cell *)self->cells, *end = cell + (self->dense ? (size_t)self->stride * (size_t)self->replicas : self->count + (size_t)1);
+    if (!self->filled)
+        end = cell; /* no row has come yet: do not touch the memory of cells */
+    for (wmcc_cell *c = cell; c < end; c++)
+        if (c->count.rows & REST)
+            empty_lanes(self, c, c->count.rows & REST);
+    set_constants(self, exponent);
+    for (wmcc_cell *c = cell; c < end; c++)
+        fill_lanes(self, c);
+}
+
+/* A window for weights like these. */
+static void choose_window(wmcc_sums *self, const double *w, Py_ssize_t n)
+{
+    double most = 0;
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (w[i] > most && w[i] <= 1.7976931348623157e308)
+            most = w[i];
+    if (most == 0)
+        return; /* zeros fit any window */
+    int e;
+    frexp(most, &e);
+    /* At least four octaves of room above this block's largest; in steps of four, so that threads mostly agree. */
+    e = ((e + 4 + 3) & ~3) - SPAN;
+    move_window(self, e < -508 ? -508 : e > 468 ? 468 : e); /* squares and constants stay normal and finite */
+    self->window_set = 1;
+}
+
+/* A weight outside the window: zero with a sign, tiny or huge. */
+static void add_outlier(wmcc_sums *self, uint32_t index, double w)
+{
+    wmcc_cell *cell = wmcc_cell_at(self, index);
+    uint64_t lane[4];
+    for (int k = 0; k < 4; k++)
+        lane[k] = bits_from(self->constant[k]);
+    take_in(cell, bits_from(w + 0.0)); /* -0.0 counts as 0.0 */
+    add_lanes(self, cell, lane, 1);
     if (w == 0)
         return;
     int e, e2;
-    Py_ssize_t index = (cell - self->cell) % self->stride;
     double f = frexp(w, &e), square = frexp(f * f, &e2);
-    place w_place, q_place;
-    if (find_place(self, self->w_plane, e - 53 - WMCC_W_BASE, &w_place) < 0 ||
-        find_place(self, self->q_plane, 2 * (int64_t)e + e2 - 53 - WMCC_Q_BASE, &q_place) < 0)
-        return;
-    add_digits(&w_place, index, 1, (uint64_t)ldexp(f, 53));
-    add_digits(&q_place, index, 1, (uint64_t)ldexp(square, 53));
-    self->additions++;
+    wmcc_add_digits(self, index, e - 53 - WMCC_W_BASE, (uint64_t)ldexp(f, 53));
+    wmcc_add_digits(self, index, 2 * (int64_t)e + e2 - 53 - WMCC_Q_BASE + 32 * WMCC_W_DIGITS, (uint64_t)ldexp(square, 53));
 }
 
-static int window_span(const wmcc_sums *self)
+/* ---- rows that are in no cell ----------------------------------------------------------------------------- */
+
+/* A block of rows on its way to the cells. Rows that belong to none have the spare cell, or no key. */
+typedef struct {
+    Py_ssize_t n;
+    uint32_t index[BLOCK + 8];
+    uint64_t key[BLOCK]; /* of a hash */
+    double w[BLOCK + 8];
+} block;
+
+static inline int is_in_a_cell(const wmcc_sums *self, const block *rows, Py_ssize_t i)
 {
-    return self->bits - 26; /* then the squares need 2 * span + 52 = 2 * bits binary places: both lanes, no more */
+    return self->dense ? rows->index[i] != self->spare : rows->key[i] != WMCC_NO_KEY;
 }
 
-/* Four magic constants: 1.5 * 2^52 units of each lane, in the order of Cell.lane. */
-static void magic(const wmcc_sums *self, double constant[4])
+static inline void leave_out(const wmcc_sums *self, block *rows, Py_ssize_t i)
 {
-    constant[0] = ldexp(1.5, self->exponent + self->bits);
-    constant[1] = ldexp(1.5, 2 * self->exponent + self->bits);
-    constant[2] = ldexp(1.5, self->exponent);
-    constant[3] = ldexp(1.5, 2 * self->exponent);
+    if (self->dense)
+        rows->index[i] = self->spare;
+    else
+        rows->key[i] = WMCC_NO_KEY;
 }
 
-static void flush(wmcc_sums *self)
+/* Count the ignored and unknown rows of a block that has any. */
+static void __attribute__((noinline)) set_aside(wmcc_sums *self, const wmcc_column *columns, Py_ssize_t start, block *rows)
 {
-    double constant[4];
-    magic(self, constant);
-    const int64_t position[4] = {self->exponent - 52 + self->bits - WMCC_W_BASE, 2 * self->exponent - 52 + self->bits - WMCC_Q_BASE,
-                                 self->exponent - 52 - WMCC_W_BASE, 2 * self->exponent - 52 - WMCC_Q_BASE};
-    place to[4];
-    for (int k = 0; k < 4 && self->weighted; k++)
-        if (find_place(self, k & 1 ? self->q_plane : self->w_plane, position[k], &to[k]) < 0)
-            return;
-    for (Py_ssize_t i = 0; i < self->stride; i++) {
-        uint64_t n = 0, lane[4] = {0};
-        for (int r = 0; r < self->replicas; r++) {
-            wmcc_cell *cell = self->cell + r * self->stride + i;
-            n += cell->n;
-            for (int k = 0; k < 4; k++) {
-                lane[k] += cell->lane[k];
-                cell->lane[k] = 0;
-            }
-            cell->total += cell->n;
-            cell->n = 0;
-        }
-        for (int k = 0; k < 4 && n > 0 && self->weighted && i < self->cells; k++) {
-            uint64_t sum = lane[k] - n * bits_from(constant[k]); /* of all replicas: `limit` bounds their rows together */
-            int64_t sign = sum >> 63 ? -1 : 1;
-            add_digits(&to[k], i, sign, sign < 0 ? -sum : sum);
-        }
+    const uint32_t either = WMCC_IGNORED | WMCC_UNKNOWN;
+    uint32_t code[BLOCK], flags[BLOCK] = {0}, part[BLOCK] = {0};
+    for (int k = 0; k < self->axes; k++) {
+        memset(code, 0, sizeof code);
+        wmcc_column_keys(&columns[k], start, rows->n, 1, k == self->part ? part : code);
+        for (Py_ssize_t i = 0; i < rows->n; i++)
+            flags[i] |= code[i];
     }
-    self->additions++;
-    if (self->additions >> 28) {
-        carry(self, self->w_plane, WMCC_W_DIGITS);
-        carry(self, self->q_plane, WMCC_Q_DIGITS);
+    for (Py_ssize_t i = 0; i < rows->n; i++) {
+        if (!((flags[i] | part[i]) & either))
+            continue;
+        if (flags[i] & WMCC_IGNORED && !(part[i] & either)) /* whatever the other labels are */
+            self->ignored[part[i]]++;
+        else
+            self->unknown++;
+        leave_out(self, rows, i);
     }
-    if (self->outliers > self->pending / 4)
-        self->window_set = 0; /* the weights have moved: choose again from the next block */
-    self->pending = self->outliers = 0;
+}
+
+static void read_keys(wmcc_sums *self, const wmcc_column *columns, Py_ssize_t start, block *rows)
+{
+    uint32_t any = 0;
+    if (self->dense)
+        memset(rows->index, 0, sizeof rows->index);
+    else
+        memset(rows->key, 0, sizeof rows->key);
+    for (int k = 0; k < self->axes; k++)
+        any |= self->dense ? wmcc_column_keys(&columns[k], start, rows->n, self->sizes[k], rows->index)
+                           : wmcc_column_wide_keys(&columns[k], start, rows->n, self->sizes[k], rows->key);
+    if (any & (WMCC_IGNORED | WMCC_UNKNOWN))
+        set_aside(self, columns, start, rows);
+}
+
+/* ---- rows into cells ----------------------------------------------------------------------------------- */
+
+static void find_cells(wmcc_sums *self, block *rows)
+{
+    if (!self->dense)
+        wmcc_find_cells(self, rows->key, rows->n, rows->index);
 }
 
 WMCC_CLONES static uint64_t count_outside(const bits_of *u, Py_ssize_t n, uint64_t low, uint64_t span)
@@ -292,16 +245,19 @@ WMCC_CLONES static uint64_t count_outside(const bits_of *u, Py_ssize_t n, uint64
 
 /* The hot loop: four rows at a time, n a multiple of four. Lanes are made for four rows at once, then
    transposed so that each row's four lanes are added to its cell with one load and one store. */
-WMCC_CLONES static void add_weights(char *base, size_t replica, const uint32_t *offset, const double *w, Py_ssize_t n, const double constant[4])
+WMCC_CLONES static void add_weights(wmcc_sums *self, const uint32_t *index, const double *w, Py_ssize_t n)
 {
-    const double hw = constant[0], hq = constant[1], lw = constant[2], lq = constant[3];
+    const double hw = self->constant[0], hq = self->constant[1], lw = self->constant[2], lq = self->constant[3];
+    wmcc_cell *const cells = (wmcc_cell *)self->cells;
+    const size_t replica = self->replicas > 1 ? self->stride : 0;
 #define PUT(i, lanes) do { \
-        wmcc_cell *cell = (wmcc_cell *)(base + (i) * replica + offset[r + (i)]); \
-        *(v4u *)cell->lane += (lanes); \
-        cell->n++; \
+        wmcc_cell *cell = cells + (i) * replica + index[r + (i)]; \
         uint64_t u = ((const bits_of *)w)[r + (i)]; \
-        if (__builtin_expect(u - cell->min > cell->span, 0)) \
-            widen(cell, u); \
+        if (__builtin_expect(outside(cell, u), 0)) \
+            take_in(cell, u); \
+        *(v4u *)cell->lane += (lanes); \
+        if (__builtin_expect((++cell->count.rows & REST) == 0, 0)) \
+            empty_lanes(self, cell, LIMIT); \
     } while (0)
     for (Py_ssize_t r = 0; r < n; r += 4) {
         v4d x = *(const v4d *)(w + r), q = x * x;
@@ -317,84 +273,167 @@ WMCC_CLONES static void add_weights(char *base, size_t replica, const uint32_t *
 #undef PUT
 }
 
-static void choose_window(wmcc_sums *self, const double *w, Py_ssize_t n)
+static void add_block(wmcc_sums *self, block *rows, const double *w)
 {
-    double most = 0;
-    for (Py_ssize_t i = 0; i < n; i++)
-        if (w[i] > most && w[i] <= 1.7976931348623157e308)
-            most = w[i];
-    if (most == 0)
-        return; /* zeros fit any window */
-    if (self->pending > 0)
-        flush(self); /* rows of weight zero wait there, added with the constants of the window they found */
-    int e;
-    frexp(most, &e);
-    e += 4 - window_span(self); /* four octaves of room above this block's largest */
-    self->exponent = e < -511 ? -511 : e > 470 ? 470 : e; /* squares and constants stay normal and finite */
-    self->window_set = 1;
-}
-
-static void add_block(wmcc_sums *self, uint32_t *offset, const double *w, Py_ssize_t n)
-{
-    double scratch[BLOCK];
-    if (!self->window_set)
+    Py_ssize_t n = rows->n, late[BLOCK], lates = 0;
+    if (!self->window_set || (self->looked_at >= JUDGED && self->outliers > self->looked_at / 4))
         choose_window(self, w, n);
-    double low = ldexp(1.0, self->exponent), high = ldexp(1.0, self->exponent + window_span(self));
-    uint64_t low_bits = bits_from(low), span = bits_from(high) - low_bits;
-    int outside = count_outside((const bits_of *)w, n, low_bits, span) != 0;
-    if (outside || n % 4) {
-        memcpy(scratch, w, (size_t)n * sizeof *w);
-        for (Py_ssize_t i = 0; outside && i < n; i++) {
-            uint64_t u = bits_from(w[i]);
-            if (u - low_bits < span || u == 0)
-                continue;
-            scratch[i] = low;
-            if (offset[i] < (uint32_t)self->cells * sizeof(wmcc_cell)) { /* an ignored row's weight is not looked at */
-                add_outlier(self, (wmcc_cell *)((char *)self->cell + offset[i]), w[i]);
-                offset[i] = (uint32_t)((self->cells + WMCC_SPARE_CELL) * (Py_ssize_t)sizeof(wmcc_cell));
+    if (self->looked_at >= JUDGED)
+        self->looked_at = self->outliers = 0;
+    const double low = ldexp(1.0, self->exponent), high = ldexp(1.0, self->exponent + SPAN);
+    const uint64_t low_bits = bits_from(low), span = bits_from(high) - low_bits;
+    int some = count_outside((const bits_of *)w, n, low_bits, span) != 0;
+    if ((some || n % 8) && w != rows->w) {
+        memcpy(rows->w, w, (size_t)n * sizeof *w);
+        w = rows->w;
+    }
+    double far[BLOCK];
+    for (Py_ssize_t i = 0; some && i < n; i++) {
+        uint64_t u = bits_from(w[i]);
+        if (u - low_bits < span || u == 0)
+            continue;
+        if (is_in_a_cell(self, rows, i)) { /* an ignored row's weight is not looked at */
+            self->outliers++;
+            if (w[i] >= 0 && w[i] <= 1.7976931348623157e308) {
+                far[lates] = w[i];
+                late[lates++] = i;
+            } else {
+                self->bad_weights++;
+                leave_out(self, rows, i);
             }
         }
-        for (; n % 4; n++) {
-            scratch[n] = low;
-            offset[n] = (uint32_t)((self->cells + WMCC_SPARE_CELL) * (Py_ssize_t)sizeof(wmcc_cell));
-        }
-        w = scratch;
+        rows->w[i] = low;
     }
-    double constant[4];
-    magic(self, constant);
-    size_t replica = self->replicas > 1 ? (size_t)self->stride * sizeof(wmcc_cell) : 0;
-    add_weights((char *)self->cell, replica, offset, w, n, constant);
+    find_cells(self, rows);
+    if (self->failure)
+        return;
+    self->filled = 1;
+    for (Py_ssize_t k = 0; k < lates; k++) {
+        add_outlier(self, rows->index[late[k]], far[k]);
+        rows->index[late[k]] = self->spare;
+    }
+    for (Py_ssize_t i = n; i % 8; i++) {
+        rows->w[i] = low;
+        rows->index[i] = self->spare;
+    }
+    self->looked_at += (uint64_t)n;
+    add_weights(self, rows->index, w, (n + 7) & ~(Py_ssize_t)7);
+}
+
+static void count_block(wmcc_sums *self, block *rows)
+{
+    find_cells(self, rows);
+    const size_t replica = self->replicas > 1 ? self->stride : 0;
+    for (Py_ssize_t i = 0; i < rows->n && !self->failure; i++)
+        ((wmcc_count *)self->cells)[(size_t)(i % 4) * replica + rows->index[i]].rows++;
 }
 
 void wmcc_sums_add(wmcc_sums *self, const wmcc_column *columns, const void *weights, Py_ssize_t width, Py_ssize_t rows)
 {
-    uint32_t offset[BLOCK + 4];
-    double scratch[BLOCK];
-    if (self->replicas < self->most_replicas && rows > 16 * self->stride) /* not before it pays to touch them */
-        self->out_of_memory |= use_replicas(self, self->most_replicas) < 0;
-    size_t replica = self->replicas > 1 ? (size_t)self->stride * sizeof(wmcc_cell) : 0;
-    for (Py_ssize_t start = 0; start < rows && !self->out_of_memory; start += BLOCK) {
-        Py_ssize_t n = rows - start < BLOCK ? rows - start : BLOCK;
-        offsets(self, columns, start, n, offset);
-        if (weights == NULL) {
-            for (Py_ssize_t i = 0; i < n; i++)
-                ((wmcc_cell *)((char *)self->cell + (size_t)(i % 4) * replica + offset[i]))->n++;
-        } else if (width == sizeof(double))
-            add_block(self, offset, (const double *)weights + start, n);
+    block block;
+    if (self->dense && self->replicas < self->most_replicas && rows > 16 * (Py_ssize_t)self->stride) /* not before it pays to touch them */
+        if (wmcc_use_replicas(self, self->most_replicas) < 0)
+            self->failure = WMCC_NO_MEMORY;
+    if (!self->dense && wmcc_reserve(self, rows < 1024 ? (uint64_t)rows : 1024) < 0) /* mostly, rows are in cells of their own */
+        self->failure = WMCC_NO_MEMORY;
+    if (self->constant[0] == 0)
+        set_constants(self, 0);
+    for (Py_ssize_t start = 0; start < rows && !self->failure; start += BLOCK) {
+        block.n = rows - start < BLOCK ? rows - start : BLOCK;
+        read_keys(self, columns, start, &block);
+        if (weights == NULL)
+            count_block(self, &block);
+        else if (width == sizeof(double))
+            add_block(self, &block, (const double *)weights + start);
         else {
-            for (Py_ssize_t i = 0; i < n; i++)
-                scratch[i] = ((const float *)weights)[start + i];
-            add_block(self, offset, scratch, n);
+            for (Py_ssize_t i = 0; i < block.n; i++)
+                block.w[i] = ((const float *)weights)[start + i];
+            add_block(self, &block, block.w);
         }
-        self->pending += (uint64_t)n;
-        if (self->pending >> self->limit_log2)
-            flush(self);
     }
 }
 
-void wmcc_sums_settle(wmcc_sums *self)
+/* ---- tallies into one another ---------------------------------------------------------------------------- */
+
+/* The lanes of both are in the same window. */
+static void add_cell(wmcc_sums *self, wmcc_count *to, const wmcc_count *from)
 {
-    flush(self);
-    carry(self, self->w_plane, WMCC_W_DIGITS);
-    carry(self, self->q_plane, WMCC_Q_DIGITS);
+    if (!self->weighted) {
+        to->rows += from->rows;
+        return;
+    }
+    wmcc_cell *cell = (wmcc_cell *)to;
+    const wmcc_cell *other = (const wmcc_cell *)from;
+    if (cell->count.rows == 0) {
+        cell->least = other->least;
+        cell->span = other->span;
+    }
+    widen(cell, other->least);
+    widen(cell, other->least + other->span);
+    add_lanes(self, cell, other->lane, other->count.rows);
+}
+
+void wmcc_fold_replicas(wmcc_sums *self)
+{
+    for (; self->replicas > 1; self->replicas--)
+        for (uint32_t i = 0; i < self->count; i++) {
+            const wmcc_count *from = wmcc_count_at(self, (uint32_t)(self->replicas - 1) * self->stride + i);
+            if (from->rows > 0)
+                add_cell(self, wmcc_count_at(self, i), from);
+        }
+}
+
+/* Add cells of another tally, at most BLOCK, to these. */
+static void add_cells(wmcc_sums *self, const wmcc_sums *other, const uint32_t *to, uint32_t from, uint32_t n)
+{
+    for (uint32_t i = 0; i < n && !self->failure; i++) {
+        const wmcc_count *count = wmcc_count_at(other, from + i);
+        if (count->rows == 0)
+            continue;
+        if (!self->weighted || self->exponent == other->exponent) {
+            add_cell(self, wmcc_count_at(self, to[i]), count);
+            continue;
+        }
+        wmcc_cell moved = *(const wmcc_cell *)count;
+        for (int square = 0; square < 2; square++)
+            wmcc_add_digits(self, to[i], wmcc_lane_position(other, square), wmcc_lane_sum(other, &moved, square));
+        fill_lanes(self, &moved);
+        add_cell(self, wmcc_count_at(self, to[i]), &moved.count);
+    }
+    for (uint32_t i = 0; i < n && !self->failure; i++) {
+        uint32_t page = (from + i) >> WMCC_PAGE_LOG2, at = (from + i) & ((1 << WMCC_PAGE_LOG2) - 1);
+        for (int d = 0; page < other->page_count && other->pages[page] != NULL && d < WMCC_DIGITS; d++)
+            if (other->pages[page]->digit[d] != NULL)
+                wmcc_add_digits(self, to[i], 32 * (int64_t)d, (uint64_t)other->pages[page]->digit[d][at]);
+    }
+}
+
+void wmcc_sums_merge(wmcc_sums *self, wmcc_sums *other)
+{
+    wmcc_fold_replicas(self);
+    wmcc_fold_replicas(other);
+    for (uint64_t k = 0; k < self->parts; k++)
+        self->ignored[k] += other->ignored[k];
+    self->unknown += other->unknown;
+    self->bad_weights += other->bad_weights;
+    if (self->weighted && !other->filled)
+        return;
+    if (self->weighted && !self->filled) {
+        set_constants(self, other->exponent);
+        self->window_set = other->window_set;
+        self->filled = 1;
+    }
+    uint64_t key[BLOCK];
+    uint32_t index[BLOCK], n;
+    for (uint32_t done = 0; done < other->count && !self->failure; done += n) {
+        n = other->count - done < BLOCK ? other->count - done : BLOCK;
+        for (uint32_t i = 0; i < n; i++) {
+            index[i] = done + i;
+            key[i] = wmcc_count_at(other, other->first + done + i)->key;
+        }
+        if (!self->dense)
+            wmcc_find_cells(self, key, n, index);
+        if (!self->failure)
+            add_cells(self, other, index, other->first + done, n);
+    }
 }
