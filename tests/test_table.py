@@ -154,11 +154,41 @@ def test_json_round_trip(table):
     assert again.to_json() == table.to_json()
 
 
-def test_golden_file():
+def golden_groups():
+    y_true = ["oak", "elm", "oak", "ash", "elm", "oak", "void"]
+    y_pred = ["oak", "oak", "oak", "ash", "elm", "elm", "ash"]
+    weights = [0.1, 0.2, 0.3, 1e300, 5e-324, 1e-200, 7.0]
+    return y_true, y_pred, weights, ["coast", "coast", "hills", "hills", "coast", "coast", "moor"]
+
+
+def golden_tables():
+    """Each kind of table that can be stored, by the name of its golden file."""
+    y_true, y_pred, weights, places = golden_groups()
+    return {
+        "table": golden_table(),
+        "clusters": wmcc.tabulate(y_true, y_pred, weights, ignore="void", cluster=places),
+        "pairs": wmcc.tabulate([0, 1, 1], [0, 1, 0], np.eye(3) + 0.1),
+        "joint": wmcc.joint_table(y_true, y_pred, y_true[::-1], weights, ignore="void", cluster=range(7)),
+        "tables": wmcc.tabulate(y_true, y_pred, weights, ignore="void", by=places),
+        "joint-tables": wmcc.joint_table(y_true, y_pred, y_pred, weights, by=places, labels=["void", "oak", "elm", "ash"]),
+    }
+
+
+@pytest.mark.parametrize("name", ["table", "clusters", "pairs", "joint", "tables", "joint-tables"])
+def test_golden_files(name):
     """The stored form does not change under people's feet: a file of today is read and written alike for ever."""
-    text = (GOLDEN / "table-schema-1.json").read_text()
-    assert Table.from_json(text) == golden_table()
-    assert json.loads(golden_table().to_json()) == json.loads(text)
+    table, text = golden_tables()[name], (GOLDEN / f"{name}-schema-2.json").read_text()
+    assert type(table).from_json(text) == table
+    assert json.loads(table.to_json()) == json.loads(text)
+
+
+def test_the_old_schema_is_still_read():
+    assert Table.from_json((GOLDEN / "table-schema-1.json").read_text()) == golden_table()
+    y_true, y_pred, weights, places = golden_groups()
+    found = wmcc.Tables.from_json((GOLDEN / "groups-schema-1.json").read_text())
+    assert found.by == ("place",)
+    expected = wmcc.tabulate(y_true, y_pred, weights, ignore="void", by=places)
+    assert {key: found[key] for key in found} == {(key,): expected[key] for key in expected}
 
 
 def test_zero_weights_and_empty_tables_are_stored():
@@ -169,14 +199,17 @@ def test_zero_weights_and_empty_tables_are_stored():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"schema": 2}, "schema 2; this version of wmcc reads schema 1"),
+        ({"schema": 3}, "schema 3; this version of wmcc reads schemas 1 and 2"),
+        ({"kind": "chair"}, "'kind' is 'chair'"),
+        ({"drawn": "lots"}, "'drawn' is 'lots'"),
+        ({"kind": "tables"}, "KeyError"),
         ({"labels": ["ash", "ash", "oak"]}, "'ash' twice"),
         ({"labels": ["ash"]}, "outside the table"),
         ({"cells": {}}, "KeyError"),
         ({"cells": None}, "TypeError"),
         ({"schema": True}, "schema True"),
-        ({"ignored": -5}, "negative"),
-        ({"ignored": 5.5}, "integers"),
+        ({"ignored": -5}, "at least 0"),
+        ({"ignored": 5.5}, "number of rows"),
         ({"positive": 7}, "positive"),
     ],
 )

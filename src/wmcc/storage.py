@@ -7,7 +7,7 @@ Schema 2 is one form for all kinds of tables::
 
 Cells are listed one by one, empty ones left out. A joint table has ``first`` and ``second`` in place of ``pred``. Where
 rows come in clusters, ``drawn`` is ``"clusters"``, ``clusters`` lists their keys, and cells have a ``cluster``, by position.
-Tables of groups have ``by``, ``groups`` (the keys), ``every`` (whether each has all classes), an ``ignored`` per group, and
+Tables of groups have ``by``, ``groups`` (the keys), ``same_classes`` (whether all have the classes of ``labels``), an ``ignored`` per group, and
 a ``group`` of each cell. Schema 1 had tables of independent rows only, and for groups a list of them; it is still read.
 """
 
@@ -54,7 +54,7 @@ def pack(table: Any) -> dict[str, Any]:
         out["clusters"] = [key_to_json(key) for key in table.drawn.clusters]
     if grouped:
         out["by"] = list(table.by) if isinstance(table.by, tuple) else table.by
-        out |= {"groups": [key_to_json(key) for key in table.groups], "every": table.every}
+        out |= {"groups": [key_to_json(key) for key in table.groups], "same_classes": table.same_classes}
     return {**out, "cells": {name: cells[name] for name in (*axes, *COLUMNS)}}
 
 
@@ -159,9 +159,9 @@ def _unpack_2(data: dict[str, Any]) -> Any:
         options["positive"] = positive
     if not grouped:
         return kind(labels, parts, ignored[0], **options)
-    if type(data["every"]) is not bool:
-        raise ValueError("'every' must be true or false")
-    return Tables(kind, by, groups, labels, parts, np.array(ignored, dtype=np.int64), data["every"], **options)
+    if type(data["same_classes"]) is not bool:
+        raise ValueError("'same_classes' must be true or false")
+    return Tables(kind, by, groups, labels, parts, np.array(ignored, dtype=np.int64), data["same_classes"], **options)
 
 
 def _keys(values: Any, name: str, by: Any = None) -> list[Any]:

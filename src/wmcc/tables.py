@@ -46,7 +46,7 @@ class Tables(Mapping[Key, T], Generic[T]):
         clusters, and the sums of each.
     ignored
         Rows left out, per group.
-    every
+    same_classes
         Whether each table has all classes, as the caller named them, or those that occur in its group.
     positive, drawn
         As in `wmcc.Table`.
@@ -72,7 +72,7 @@ class Tables(Mapping[Key, T], Generic[T]):
     labels: tuple[Label, ...]
     parts: Stack
     ignored: IntArray
-    every: bool = False
+    same_classes: bool = False
     positive: Label | None = None
     drawn: Drawn = ROWS
 
@@ -98,8 +98,8 @@ class Tables(Mapping[Key, T], Generic[T]):
         keys = [tuple(map(plain_key, key)) if isinstance(key, tuple) else plain_key(key) for key in tables]
         each = [_of_one(kind, by, key, table) for key, table in zip(keys, tables.values(), strict=True)]
         merged = cls._merged(each)
-        every = all(table.labels == merged.labels for table in tables.values())
-        return replace(merged, every=every)
+        same_classes = all(table.labels == merged.labels for table in tables.values())
+        return replace(merged, same_classes=same_classes)
 
     # ---- a mapping ------------------------------------------------------------------------------------
 
@@ -125,7 +125,7 @@ class Tables(Mapping[Key, T], Generic[T]):
         axes = len(self.kind._axes)
         names, drawn = self.labels, self.drawn
         codes = np.array(codes)
-        if not self.every:
+        if not self.same_classes:
             used, own = np.unique(codes[:axes], return_inverse=True)
             codes[:axes] = own.reshape(axes, -1)
             names = tuple(self.labels[j] for j in used.tolist())
@@ -146,11 +146,11 @@ class Tables(Mapping[Key, T], Generic[T]):
     __hash__ = None  # type: ignore[assignment]
 
     def _values(self) -> tuple[Any, ...]:
-        own = (self.kind, self.by, self.groups, self.labels, self.parts, self.every, self.positive, self.drawn)
+        own = (self.kind, self.by, self.groups, self.labels, self.parts, self.same_classes, self.positive, self.drawn)
         return (*own, self.ignored.tolist())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        own = (self.kind, self.by, self.groups, self.labels, self.parts, self.ignored, self.every, self.positive)
+        own = (self.kind, self.by, self.groups, self.labels, self.parts, self.ignored, self.same_classes, self.positive)
         return Tables, (*own, self.drawn)
 
     # ---- all groups at once -----------------------------------------------------------------------------
@@ -205,7 +205,7 @@ class Tables(Mapping[Key, T], Generic[T]):
         place[kept] = np.arange(len(kept))
         parts, groups = self.parts.recoded({0: place}), tuple(self.groups[k] for k in kept)
         found = replace(self, parts=parts, groups=groups, ignored=self.ignored[kept])
-        return found if self.every else found._of_classes_that_occur()
+        return found if self.same_classes else found._of_classes_that_occur()
 
     def _of_classes_that_occur(self) -> Tables[T]:
         """Return the same over the classes that occur in some group."""
@@ -305,14 +305,14 @@ class Tables(Mapping[Key, T], Generic[T]):
         ignored = np.zeros(len(groups), dtype=np.int64)
         for tables, place in zip(several, places, strict=True):
             ignored[place] += tables.ignored
-        every = all(tables.every and tables.labels == labels for tables in several)
+        same_classes = all(tables.same_classes and tables.labels == labels for tables in several)
         positive = merged_positive(several)
         if positive is not None and len(labels) > 2:
             raise InputError(
                 f"the merged tables have {len(labels)} classes; with positive={positive!r} they can have two.",
                 "tabulate without positive=.",
             )
-        return cls(first.kind, first.by, groups, labels, parts, ignored, every, positive, drawn)
+        return cls(first.kind, first.by, groups, labels, parts, ignored, same_classes, positive, drawn)
 
     # ---- storing ------------------------------------------------------------------------------------
 

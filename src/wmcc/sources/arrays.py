@@ -96,8 +96,8 @@ def named(found: Found, codebook: Codebook, parts: Parts, labels: int, drawn: Dr
     kind: Any = Table if labels == 2 else JointTable
     if parts.groups is None:
         return with_positive(kind(names, stack, int(found.ignored[0]), drawn=drawn), rules)
-    groups, every = parts.groups, rules.labels is not None
-    tables = Tables(kind, groups.by, groups.keys, names, stack, found.ignored, every, drawn=drawn)
+    groups, same = parts.groups, rules.labels is not None
+    tables = Tables(kind, groups.by, groups.keys, names, stack, found.ignored, same, drawn=drawn)
     return with_positive(tables, rules)
 
 

@@ -61,11 +61,11 @@ def _unmatched(tables: Tables[Any], counts: dict[str, list[Any]], rows: list[int
     by = [[plain_key(counts[f"b{i}"][row]) for row in rows] for i in range(len(as_tuple(columns.by)))]
     none = no_cells(len(tables.parts.codes))
     if not by:
-        return Tables(tables.kind, (), ((),), tables.labels, none, np.array([n.sum()]), tables.every)
+        return Tables(tables.kind, (), ((),), tables.labels, none, np.array([n.sum()]), tables.same_classes)
     found = keyed(columns.by, [(range(len(rows)), values) for values in by])
     ignored = np.zeros(len(found.keys), dtype=np.int64)
     np.add.at(ignored, found.codes, n)
-    return Tables(tables.kind, columns.by, found.keys, tables.labels, none, ignored, tables.every)
+    return Tables(tables.kind, columns.by, found.keys, tables.labels, none, ignored, tables.same_classes)
 
 
 def _arrow(frame: Any) -> Any:

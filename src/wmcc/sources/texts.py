@@ -84,5 +84,5 @@ def _of_classes(tables: Tables[Any], rules: Rules) -> Tables[Any]:
             axes = slice(1, 1 + len(tables.kind._axes))
             rows = tables.parts.sums.n[unknown[tables.parts.codes[axes]].any(axis=0)].sum()
             raise unknown_labels(int(rows), "", tables.labels[int(np.argmax(unknown))], rules.labels)
-        tables = replace(tables._aligned(rules.labels), every=True)
+        tables = replace(tables._aligned(rules.labels), same_classes=True)
     return with_positive(tables, rules)  # type: ignore[no-any-return]

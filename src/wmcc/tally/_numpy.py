@@ -170,7 +170,7 @@ class Tally:
         planes = (max(high for _, high in ends) - min(low for low, _ in ends)) // RADIX_BITS if ends else 0
         if planes * shape[0] > MOST_DIGITS:
             self._fail("digits", planes, shape[0])
-        return a.scatter(shape, at[0]) + b.scatter(shape, at[1])
+        return a.placed(shape, at[0]) + b.placed(shape, at[1])
 
     def _fail(self, *reason: Any) -> NoReturn:
         self._failure = OverflowError(reason)
