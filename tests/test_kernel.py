@@ -1,8 +1,10 @@
 """The exact sums: against math.fsum and fractions, kernel against kernel, any order, chunking and threads."""
 
+import functools
 import itertools
 import math
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 import oracle
@@ -10,6 +12,7 @@ import pytest
 from helpers import KERNELS, any_weight, rows, using
 from hypothesis import given
 from hypothesis import strategies as st
+from oracle import _rounded_square
 
 import wmcc
 from wmcc import tally
@@ -193,38 +196,256 @@ def test_many_classes(kernel, K):
     assert wmcc.ecc(text) == wmcc.ecc(table)
 
 
-def test_the_compiled_kernel_refuses_what_it_cannot_read():
-    native = KERNELS["compiled"]
-    if native is KERNELS["numpy"]:
-        pytest.skip("no compiled kernel here")
-    y, w = np.arange(8) % 2, np.ones(8)
-    good = (y, 0, 2, 0, None)
-    with pytest.raises(ValueError, match="outside the table"):
-        native.Tally(2, True).add((y, 0, 3, 0, None), good, w)
-    with pytest.raises(ValueError, match="outside the table"):
-        native.Tally(2, True).add((y, 0, 2, 1, None), good, w)
-    for bad in ([0, 3], [0, 4], [0, 2**29]):
-        with pytest.raises(ValueError, match="outside the table"):
-            native.Tally(2, True).add((y, 0, 2, 0, np.array(bad, dtype=np.uint32)), good, w)
-    with pytest.raises(ValueError, match="outside the table"):
-        native.Tally(2, True).add((y, 0, 9, 0, np.zeros(2, dtype=np.uint32)), good, w)
-    for weights in (w[:7], w.astype(np.int64), w.astype(">f8"), np.ones(16)[::2], None):
-        with pytest.raises((TypeError, ValueError, BufferError)):
-            native.Tally(2, True).add(good, good, weights)
-    for labels in (
-        y.astype(float),
-        y.astype(">i8"),
-        y[::2],
-        np.frombuffer(bytes(65), dtype=np.uint8)[1:].view(np.int64),
-    ):
-        with pytest.raises((TypeError, ValueError, BufferError)):
-            native.Tally(2, False).add((labels, 0, 2, 0, None), (labels, 0, 2, 0, None), None)
-    with pytest.raises(ValueError, match="4096"):
-        native.Tally(4097, True)
-    for labels, low, length in ((y, -5, 2), (y, 2**63, 2), (y.astype("u1"), -(2**40), 2), (y, 0, 0)):
-        counter = native.Tally(2, False)
-        counter.add((labels, low, length, 0, None), (labels, low, length, 0, None), None)
-        assert counter.result()[6] == 8  # all unknown
+# ---- Tally --------------------------------------------------------------------------------------------
+
+
+class Columns(NamedTuple):
+    """What a Tally of ``sizes`` is given: a column per axis, and weights or None."""
+
+    sizes: tuple[int, ...]
+    part: int
+    columns: list[tuple]
+    weights: np.ndarray | None
+
+    def take(self, rows):
+        columns = [(np.ascontiguousarray(labels[rows]), *rest) for labels, *rest in self.columns]
+        return *columns, None if self.weights is None else np.ascontiguousarray(self.weights[rows])
+
+    def expected(self):
+        """By hand: key -> weights of its rows (or None each); ignored by part; unknown; bad weights."""
+        cells, ignored, unknown, bad = {}, [0] * (1 if self.part < 0 else self.sizes[self.part]), 0, 0
+        for row in range(len(self.columns[0][0])):
+            codes = [_code(column, row) for column in self.columns]
+            w = None if self.weights is None else float(self.weights[row])
+            if "ignored" in codes:
+                ignored[codes[self.part] if self.part >= 0 else 0] += 1
+            elif "unknown" in codes:
+                unknown += 1
+            elif w is not None and not 0 <= w < math.inf:
+                bad += 1
+            else:
+                key = functools.reduce(
+                    lambda key, pair: key * pair[0] + pair[1], zip(self.sizes, codes, strict=True), 0
+                )
+                cells.setdefault(key, []).append(w)
+        return cells, ignored, unknown, bad
+
+
+def _code(column, row):
+    labels, low, length, first, table = column
+    at = int(labels[row]) - low
+    if not 0 <= at < length:
+        return "unknown"
+    code = at + first if table is None else int(table[at])
+    return {tally.IGNORED: "ignored", tally.UNKNOWN: "unknown"}.get(code, code)
+
+
+some_weight = st.one_of(any_weight, st.sampled_from([0.0, -0.0, 1e300, 1e-300, math.nan, -1.0, math.inf]))
+
+
+@st.composite
+def kernel_columns(draw, most=40, largest=6, weight=some_weight):
+    sizes = tuple(draw(st.lists(st.integers(1, largest), min_size=1, max_size=5)))
+    part = draw(st.integers(-1, len(sizes) - 1))
+    n = draw(st.integers(0, most))
+    columns = []
+    for axis, size in enumerate(sizes):
+        low = draw(st.integers(-5, 5))
+        dtype = draw(st.sampled_from([x for x in INTEGERS if x[0] == "i" or low >= 0]))
+        stray = 0 if axis == part else draw(st.integers(0, 1))
+        label = st.integers(low, low + size - 1 + stray)
+        labels = np.array(draw(st.lists(label, min_size=n, max_size=n)), dtype=dtype)
+        code = st.integers(0, size - 1)
+        if axis != part:
+            code = st.one_of(code, st.sampled_from([tally.IGNORED, tally.UNKNOWN]))
+        if draw(st.booleans()):
+            table = np.array(draw(st.lists(code, min_size=size, max_size=size)), dtype=np.uint32)
+            columns.append((labels, low, size, 0, table))
+        else:
+            columns.append((labels, low, size, 0, None))
+    weights = None
+    if draw(st.booleans()):
+        weights = np.array(draw(st.lists(weight, min_size=n, max_size=n)), dtype=float)
+    return Columns(sizes, part, columns, weights)
+
+
+def counted(kernel, given, dense, pieces=None):
+    """Result of a Tally for each piece of the rows, merged."""
+    tallies = []
+    for piece in pieces or [slice(None)]:
+        tallies.append(kernel.Tally(given.sizes, given.weights is not None, dense, given.part))
+        tallies[-1].add(*given.take(piece))
+    for other in tallies[1:]:
+        tallies[0].merge(other)
+    return tallies[0].result()
+
+
+def numbers(result):
+    """A result as plain numbers; keys, n, least, most, w, w2 are lists, or None."""
+    keys, n, least, most, w, w2, ignored, unknown, bad = result
+    keys, n, ignored = (np.frombuffer(x, np.int64).tolist() for x in (keys, n, ignored))
+    if w is None:
+        assert least is most is w2 is None
+        return keys, n, None, None, None, None, ignored, unknown, bad
+    sums = []
+    for exponent, digits in (w, w2):
+        planes = np.frombuffer(digits, np.int64).reshape(-1 if digits else 0, len(keys))
+        exact = Exact(planes, exponent)
+        assert (exact.exponent, exact.digits.tobytes()) == (exponent, digits)  # canonical already
+        sums.append(exact_numbers(exact))
+    return keys, n, *(np.frombuffer(x).tolist() for x in (least, most)), *sums, ignored, unknown, bad
+
+
+@pytest.mark.parametrize("dense", [True, False], ids=["dense", "hashed"])
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=list(KERNELS))
+@given(given=kernel_columns())
+def test_a_tally_has_the_cells_that_occur(kernel, dense, given):
+    cells, *counts = given.expected()
+    keys, n, least, most, w, w2, *found = numbers(counted(kernel, given, dense))
+    assert found == counts
+    assert keys == sorted(cells)
+    assert n == [len(cells[key]) for key in keys]
+    if given.weights is not None:
+        assert least == [min(cells[key]) for key in keys]
+        assert most == [max(cells[key]) for key in keys]
+        assert not any(math.copysign(1, x) < 0 for x in (*least, *most))
+        assert w == [sum(map(Fraction, cells[key])) for key in keys]
+        assert w2 == [sum(map(_rounded_square, cells[key])) for key in keys]
+
+
+@given(kernel_columns(most=60), st.data())
+def test_tallies_agree_in_any_order_split_and_kernel(given, data):
+    expected = counted(KERNELS["numpy"], given, True)
+    n = len(given.columns[0][0])
+    order = np.array(data.draw(st.permutations(range(n))), dtype=int)
+    pieces = np.array_split(order, data.draw(st.integers(1, 4)))
+    for kernel, dense in itertools.product(KERNELS.values(), (True, False)):
+        assert counted(kernel, given, dense, pieces) == expected
+
+
+def wide_inputs():
+    """Rows enough to fill blocks, to grow a hash, and to empty lanes, with windows that differ between pieces."""
+    rng = np.random.default_rng(11)
+    n = 40_000
+
+    def column(size):
+        return (rng.integers(0, size, n), 0, size, 0, None)
+
+    drifting = np.ldexp(rng.random(n), np.arange(n) // 2000 * 7 - 70)
+    yield "many cells", Columns((300, 300), -1, [column(300), column(300)], rng.lognormal(0, 2, n))
+    yield "one cell", Columns((300, 300), -1, [(np.full(n, 7), 0, 300, 0, None)] * 2, rng.exponential(size=n))
+    yield "drifting", Columns((3, 200, 2), 1, [column(3), column(200), column(2)], drifting)
+    yield "drifting, few cells", Columns((2, 2), -1, [column(2), column(2)], drifting)
+    yield "every exponent", Columns((30, 9), 0, [column(30), column(9)], 10.0 ** rng.uniform(-300, 300, n))
+    yield "counts", Columns((900, 900), -1, [column(900), column(900)], None)
+    yield "float32", Columns((2, 2), 0, [column(2), column(2)], rng.lognormal(0, 3, n).astype(np.float32))
+    holes = np.where(rng.random(400) < 0.2, tally.IGNORED, np.arange(400)).astype(np.uint32)
+    strange = np.where(rng.random(n) < 0.1, rng.choice([0.0, -0.0, np.nan, -2.0], n), rng.random(n))
+    ignoring = (rng.integers(0, 410, n), 0, 400, 0, holes)
+    yield "ignored and bad", Columns((400, 400, 5), 2, [ignoring, ignoring, column(5)], strange)
+    yield "no more than 3 cells", Columns((1, 3), -1, [column(1), (rng.integers(0, 5, n), 0, 3, 0, None)], strange)
+
+
+@pytest.mark.parametrize("given", [x for _, x in wide_inputs()], ids=[name for name, _ in wide_inputs()])
+def test_large_tallies_agree_in_any_order_split_and_kernel(given):
+    expected = counted(KERNELS["numpy"], given, False)
+    n, rng = len(given.columns[0][0]), np.random.default_rng(5)
+    orders = (np.arange(n), np.arange(n)[::-1], rng.permutation(n))
+    for order, cuts, dense in itertools.product(orders, (1, 2, 7), (True, False)):
+        assert counted(KERNELS["compiled"], given, dense, np.array_split(order, cuts)) == expected
+    assert counted(KERNELS["numpy"], given, True, np.array_split(orders[2], 3)) == expected
+
+
+@pytest.mark.parametrize("dense", [True, False], ids=["dense", "hashed"])
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=list(KERNELS))
+def test_a_tally_goes_on_after_it_was_read_and_merged(kernel, dense):
+    y = np.arange(12_000) % 3
+    column, w = (y, 0, 3, 0, None), np.linspace(0, 50, len(y))
+    one, other = (kernel.Tally((3, 3), True, dense) for _ in range(2))
+    one.add(column, column, w)
+    assert one.result() == one.result()
+    other.merge(one)
+    assert other.result() == one.result()
+    for k in (2, 3):
+        one.add(column, column, w)
+        other.add(column, column, w)
+        *_, sums, _, _, _, _ = numbers(one.result())
+        assert sums == [k * sum(map(Fraction, w[y == label])) for label in range(3)]
+        assert other.result() == one.result()
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=list(KERNELS))
+@pytest.mark.parametrize("weighted", [True, False])
+def test_keys_may_be_as_large_as_64_bits_hold(kernel, weighted):
+    sizes = (1 << 30, 1 << 30, 7)
+    rng = np.random.default_rng(2)
+    labels = [rng.integers(0, size, 3000) for size in sizes]
+    columns = [(x, 0, size, 0, None) for x, size in zip(labels, sizes, strict=True)]
+    w = np.ones(3000) if weighted else None
+    counter = kernel.Tally(sizes, weighted, False)
+    counter.add(*columns, w)
+    counter.add(*columns, w)
+    keys, n, *_ = numbers(counter.result())
+    a, b, c = (x.astype(object) for x in labels)
+    assert keys == sorted(set(((a << 30) + b) * 7 + c))
+    assert n == [2] * 3000
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=list(KERNELS))
+def test_a_hash_has_room_for_so_many_cells(kernel):
+    def columns(stop):
+        return [(np.arange(stop), 0, 1000, 0, None)] * 2
+
+    counter, other = (kernel.Tally((1000, 1000), True, False, room=600) for _ in range(2))
+    counter.add(*columns(600), np.ones(600))
+    other.add(*columns(600), np.ones(600))
+    counter.merge(other)
+    assert numbers(counter.result())[1] == [2] * 600
+    ignored = np.where(np.arange(1000) < 600, np.arange(1000), tally.IGNORED).astype(np.uint32)
+    counter.add(*[(np.arange(1000), 0, 1000, 0, ignored)] * 2, np.ones(1000))  # no new cells
+    counter.add(*columns(601), np.append(np.ones(600), np.nan))  # none for a bad weight either
+    for call in (lambda: counter.add(*columns(601), np.ones(601)), counter.result, lambda: other.merge(counter)):
+        with pytest.raises(OverflowError) as caught:  # and for good: rows are missing
+            call()
+        assert caught.value.args == (("cells", 600),)
+    more = kernel.Tally((1000, 1000), True, False)
+    more.add(*columns(700), np.ones(700))
+    with pytest.raises(OverflowError) as caught:
+        other.merge(more)
+    assert caught.value.args == (("cells", 600),)
+    nothing = kernel.Tally((5,), False, False, room=0)
+    nothing.add((np.array([9]), 0, 5, 0, None), None)
+    assert numbers(nothing.result()) == ([], [], None, None, None, None, [0], 1, 0)
+    with pytest.raises(OverflowError):
+        nothing.add((np.array([4]), 0, 5, 0, None), None)
+
+
+@pytest.mark.parametrize("dense", [True, False], ids=["dense", "hashed"])
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=list(KERNELS))
+def test_a_tally_of_nothing(kernel, dense):
+    for sizes in ((0, 0, 0), (3,), (2, 0)):
+        counter = kernel.Tally(sizes, True, dense)
+        counter.add(*[(np.arange(4), 0, 0, 0, None)] * len(sizes), np.ones(4))
+        assert counter.result() == (b"", b"", b"", b"", (0, b""), (0, b""), bytes(8), 4, 0)
+    zeros = kernel.Tally((1,), True, dense)
+    zeros.add((np.zeros(5000, dtype=int), 0, 1, 0, None), np.resize([0.0, -0.0], 5000))
+    assert numbers(zeros.result()) == ([0], [5000], [0.0], [0.0], [0], [0], [0], 0, 0)
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=list(KERNELS))
+def test_a_tally_refuses_sizes_it_cannot_have(kernel):
+    for sizes in ((), (2,) * 6, ((1 << 30) + 1,), (1 << 30, 1 << 30, 8)):
+        with pytest.raises(ValueError, match=r"sizes|2\*\*30"):
+            kernel.Tally(sizes, False, False)
+    for sizes in ((257,) * 3, (4097,) * 2, ((1 << 24) + 1,)):
+        with pytest.raises(ValueError, match=r"2\*\*24"):
+            kernel.Tally(sizes, False, True)
+    for part in (-2, 2):
+        with pytest.raises(ValueError, match="part"):
+            kernel.Tally((2, 2), False, True, part=part)
+    for room in (-1, 1 << 31):
+        with pytest.raises(ValueError, match="room"):
+            kernel.Tally((2, 2), False, False, room=room)
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=list(KERNELS))
@@ -232,7 +453,68 @@ def test_a_tally_takes_weights_always_or_never(kernel):
     column = (np.zeros(2, dtype=np.int64), 0, 1, 0, None)
     for weighted, weights in ((True, None), (False, np.ones(2))):
         with pytest.raises(ValueError, match="belong together"):
-            kernel.Tally(1, weighted).add(column, column, weights)
+            kernel.Tally((1, 1), weighted, True).add(column, column, weights)
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=list(KERNELS))
+def test_a_tally_takes_a_column_per_axis(kernel):
+    column = (np.arange(4), 0, 4, 0, None)
+    for axes in range(1, 6):
+        counter = kernel.Tally((4,) * axes, False, True)
+        counter.add(*[column] * axes, None)
+        assert numbers(counter.result())[0] == [k * (4**axes - 1) // 3 for k in range(4)]
+        with pytest.raises(TypeError, match=f"expected {axes} columns"):
+            counter.add(*[column] * (axes + 1), None)
+        if axes > 1:
+            with pytest.raises(ValueError, match="belong together"):
+                counter.add(*[column] * (axes - 1), (np.arange(5), 0, 4, 0, None), None)
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=list(KERNELS))
+def test_only_tallies_of_the_same_kind_are_merged(kernel):
+    one = kernel.Tally((2, 3), True, True, part=0)
+    with pytest.raises(TypeError, match="expected a Tally"):
+        one.merge(None)
+    others = [((3, 2), True, True, 0), ((2, 3, 1), True, True, 0), ((2, 3), False, True, 0), ((2, 3), True, False, 0)]
+    for other in (one, kernel.Tally((2, 3), True, True), *(kernel.Tally(*x) for x in others)):
+        with pytest.raises(ValueError, match="same sizes"):
+            one.merge(other)
+
+
+def test_the_compiled_kernel_refuses_what_it_cannot_read():
+    native = KERNELS["compiled"]
+    if native is KERNELS["numpy"]:
+        pytest.skip("no compiled kernel here")
+    y, w = np.arange(8) % 2, np.ones(8)
+    good = (y, 0, 2, 0, None)
+    for dense in (True, False):
+        with pytest.raises(ValueError, match="outside the table"):
+            native.Tally((2, 2), True, dense).add((y, 0, 3, 0, None), good, w)
+        with pytest.raises(ValueError, match="outside the table"):
+            native.Tally((2, 2), True, dense).add((y, 0, 2, 1, None), good, w)
+        for bad in ([0, 2], [0, 4], [0, 2**29], [0, 2**30 + 1]):
+            with pytest.raises(ValueError, match="outside the table"):
+                native.Tally((2, 2), True, dense).add((y, 0, 2, 0, np.array(bad, dtype=np.uint32)), good, w)
+        with pytest.raises(ValueError, match="outside the table"):
+            native.Tally((2, 2), True, dense).add((y, 0, 9, 0, np.zeros(2, dtype=np.uint32)), good, w)
+        for column in (y, list(good), good[:3], (y, 0, 2, 0, [0, 1])):
+            with pytest.raises(TypeError):
+                native.Tally((2, 2), True, dense).add(column, good, w)
+        for weights in (w[:7], w.astype(np.int64), w.astype(">f8"), np.ones(16)[::2], None):
+            with pytest.raises((TypeError, ValueError, BufferError)):
+                native.Tally((2, 2), True, dense).add(good, good, weights)
+    for labels in (
+        y.astype(float),
+        y.astype(">i8"),
+        y[::2],
+        np.frombuffer(bytes(65), dtype=np.uint8)[1:].view(np.int64),
+    ):
+        with pytest.raises((TypeError, ValueError, BufferError)):
+            native.Tally((2, 2), False, True).add((labels, 0, 2, 0, None), (labels, 0, 2, 0, None), None)
+    for labels, low, length in ((y, -5, 2), (y, 2**63, 2), (y.astype("u1"), -(2**40), 2), (y, 0, 0)):
+        counter = native.Tally((2, 2), False, True)
+        counter.add((labels, low, length, 0, None), (labels, low, length, 0, None), None)
+        assert counter.result()[7] == 8  # all unknown
 
 
 def test_kernel_says_which_is_in_use():

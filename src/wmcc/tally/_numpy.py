@@ -17,6 +17,7 @@ Column = tuple[Array, int, int, int, Array | None]
 
 IGNORED = 1 << 30
 UNKNOWN = 1 << 31
+_NOTHING = Exact(np.zeros((0, 0), dtype=np.int64), 0)
 _BLOCK = 1 << 16  # a digit's block sum stays below 2**48: exact in the float64 that bincount adds in
 
 
@@ -91,7 +92,7 @@ class Tally:
         self._keys = np.zeros(0, dtype=np.int64)
         self._n = np.zeros(0, dtype=np.int64)
         self._least, self._most = np.zeros(0), np.zeros(0)
-        self._sums = [Exact(np.zeros((0, 0), dtype=np.int64), 0)] * 2
+        self._sums = [_NOTHING] * 2
         self._ignored = np.zeros(1 if part < 0 else sizes[part], dtype=np.int64)
         self._unknown = self._bad = 0
         self._failure: OverflowError | None = None
@@ -128,49 +129,40 @@ class Tally:
         for size, x in zip(sizes, row_codes, strict=True):
             key = key * size + x[good]
         keys, cell = _distinct(key, math.prod(sizes))
-        if w is None:
-            self._take(keys, np.bincount(cell, minlength=len(keys)))
-            return
+        n = np.bincount(cell, minlength=len(keys))
         least, most = np.full(len(keys), np.inf), np.zeros(len(keys))
-        np.minimum.at(least, cell, w)
-        np.maximum.at(most, cell, w)
-        sums = [_add_up(cell, len(keys), *split(w, square)) for square in (False, True)]
-        self._take(keys, np.bincount(cell, minlength=len(keys)), least, most, sums)
+        sums = [_NOTHING] * 2
+        if w is not None:
+            np.minimum.at(least, cell, w)
+            np.maximum.at(most, cell, w)
+            sums = [_add_up(cell, len(keys), *split(w, square)) for square in (False, True)]
+        self._take(keys, n, least, most, sums)
 
-    def _take(
-        self,
-        keys: IntArray,
-        n: IntArray,
-        least: FloatArray | None = None,
-        most: FloatArray | None = None,
-        sums: list[Exact] | None = None,
-    ) -> None:
+    def _take(self, keys: IntArray, n: IntArray, least: FloatArray, most: FloatArray, sums: list[Exact]) -> None:
         """Add sums of cells, in the order of their keys."""
         if self._failure is not None:
             raise self._failure
         union = np.union1d(self._keys, keys)
         if len(union) > self._room:
             self._fail("cells", self._room)
-        at = [np.searchsorted(union, x) for x in (self._keys, keys)]
-        shape = (len(union),)
-        counts = np.zeros(shape, dtype=np.int64)
-        counts[at[0]] = self._n
-        counts[at[1]] += n
-        if sums is not None:
-            lowest, highest = np.full(shape, np.inf), np.zeros(shape)
-            lowest[at[0]], highest[at[0]] = self._least, self._most
-            lowest[at[1]] = np.minimum(lowest[at[1]], least)
-            highest[at[1]] = np.maximum(highest[at[1]], most)
-            self._least, self._most = lowest, highest
-            self._sums = [self._sum(x, y, at, shape) for x, y in zip(self._sums, sums, strict=True)]
-        self._keys, self._n = union, counts
+        old, new = np.searchsorted(union, self._keys), np.searchsorted(union, keys)
+        counts, lowest, highest = (
+            np.zeros(len(union), dtype=np.int64),
+            np.full(len(union), np.inf),
+            np.zeros(len(union)),
+        )
+        counts[old], lowest[old], highest[old] = self._n, self._least, self._most
+        counts[new] += n
+        lowest[new], highest[new] = np.minimum(lowest[new], least), np.maximum(highest[new], most)
+        self._sums = [self._sum(a, old, b, new, len(union)) for a, b in zip(self._sums, sums, strict=True)]
+        self._keys, self._n, self._least, self._most = union, counts, lowest, highest
 
-    def _sum(self, a: Exact, b: Exact, at: list[IntArray], shape: tuple[int]) -> Exact:
+    def _sum(self, a: Exact, old: IntArray, b: Exact, new: IntArray, cells: int) -> Exact:
         ends = [(x.exponent, x.exponent + RADIX_BITS * len(x.digits)) for x in (a, b) if len(x.digits)]
         planes = (max(high for _, high in ends) - min(low for low, _ in ends)) // RADIX_BITS if ends else 0
-        if planes * shape[0] > MOST_DIGITS:
-            self._fail("digits", planes, shape[0])
-        return a.placed(shape, at[0]) + b.placed(shape, at[1])
+        if planes * cells > MOST_DIGITS:
+            self._fail("digits", planes, cells)
+        return a.placed((cells,), old) + b.placed((cells,), new)
 
     def _fail(self, *reason: Any) -> NoReturn:
         self._failure = OverflowError(reason)
@@ -187,10 +179,7 @@ class Tally:
         self._ignored += other._ignored
         self._unknown += other._unknown
         self._bad += other._bad
-        weighted = self._kind[1]
-        self._take(
-            other._keys, other._n, *((other._least, other._most, other._sums) if weighted else (None, None, None))
-        )
+        self._take(other._keys, other._n, other._least, other._most, other._sums)
 
     def result(
         self,
