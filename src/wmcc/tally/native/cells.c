@@ -9,9 +9,7 @@
 
 enum { LINE = 64, HUGE = 2 << 20 };
 
-/* Rows fall on cells at random: a table of many small pages of memory costs a fault for each, and a miss in the table
-   of pages for each row. */
-static void prefer_huge_pages(void *memory, size_t size)
+void wmcc_prefer_huge_pages(void *memory, size_t size)
 {
 #ifdef MADV_HUGEPAGE
     uintptr_t from = ((uintptr_t)memory + HUGE - 1) & ~(uintptr_t)(HUGE - 1), to = ((uintptr_t)memory + size) & ~(uintptr_t)(HUGE - 1);
@@ -36,7 +34,7 @@ int wmcc_use_replicas(wmcc_sums *self, int replicas)
     void *memory = calloc(1, size + LINE - 1);
     if (memory == NULL)
         return -1;
-    prefer_huge_pages(memory, size);
+    wmcc_prefer_huge_pages(memory, size);
     if (before > 0)
         memcpy(aligned(memory), self->cells, before);
     free(self->memory);
@@ -107,7 +105,7 @@ static int grow_slots(wmcc_sums *self, int log2)
     uint64_t *slots = calloc(size, sizeof *slots);
     if (slots == NULL)
         return -1;
-    prefer_huge_pages(slots, size * sizeof *slots);
+    wmcc_prefer_huge_pages(slots, size * sizeof *slots);
     for (size_t i = 0; self->slots != NULL && i < (size_t)1 << self->slots_log2; i++) {
         uint64_t entry = self->slots[i];
         if (entry == 0)
@@ -135,7 +133,7 @@ int wmcc_reserve(wmcc_sums *self, uint64_t more)
     void *memory = realloc(self->memory, size + LINE - 1);
     if (memory == NULL)
         return -1;
-    prefer_huge_pages(memory, size);
+    wmcc_prefer_huge_pages(memory, size);
     self->cells = aligned(memory);
     if (self->memory == NULL)
         memset(self->cells, 0, (size_t)1 << self->cell_log2); /* the spare cell */

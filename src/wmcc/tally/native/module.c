@@ -226,6 +226,7 @@ static PyObject *tally_result(PyObject *object, PyObject *Py_UNUSED(ignored))
         if (field[k] == NULL)
             goto done;
         out[k] = (int64_t *)PyBytes_AsString(field[k]);
+        wmcc_prefer_huge_pages(out[k], items * sizeof(int64_t));
     }
     memcpy(out[IGNORED], sums->ignored, sums->parts * sizeof(int64_t));
     Py_BEGIN_ALLOW_THREADS

@@ -83,6 +83,8 @@ enum { WMCC_MOST_DIGITS = 136 << 20, WMCC_SPARE_PLANES = 16 };
 /* Columns that a key may be made of, and cells of a tally with a place for each key. */
 enum { WMCC_MOST_AXES = 5, WMCC_MOST_DENSE = 1 << 24 };
 enum { WMCC_BLOCK = 256 }; /* rows that are looked up and added at a time */
+/* Rows after which lanes are emptied, and bits of a row in a lane: it has room for twice as many rows. */
+enum { WMCC_LIMIT = 1 << 12, WMCC_BITS = 62 - 12 };
 enum { WMCC_PAGE_LOG2 = 9 }; /* cells of a page of digits */
 
 /* A cell of a tally without weights, and the head of one with weights. All zeros are an empty cell. */
@@ -127,6 +129,7 @@ typedef struct {
     int filled;              /* whether a row with a weight has come */
     int window_set, exponent; /* weights from 2^exponent on are added in the lanes */
     double constant[4];      /* see sums.c */
+    uint64_t constant_bits[4];
     uint64_t looked_at, outliers; /* weights since the window was last judged, and those outside of it */
     uint64_t additions;      /* to digits, since they were last carried */
     int64_t *ignored;        /* rows, by part */
@@ -134,6 +137,9 @@ typedef struct {
     wmcc_failure failure;
 } wmcc_sums;
 
+/* Ask for large pages of memory: otherwise there is a fault for each small one, and rows that fall on cells at random
+   miss in the table of pages. */
+void wmcc_prefer_huge_pages(void *memory, size_t size);
 int wmcc_sums_open(wmcc_sums *sums, const uint32_t *sizes, int axes, int weighted, int dense, int part, uint32_t room);
 void wmcc_sums_close(wmcc_sums *sums);
 /* The cells of some keys, new ones where need be; a key of WMCC_NO_KEY has the spare one. At most WMCC_BLOCK. */
@@ -164,9 +170,24 @@ void wmcc_sums_add(wmcc_sums *sums, const wmcc_column *columns, const void *weig
 void wmcc_sums_merge(wmcc_sums *sums, wmcc_sums *other);
 /* Add the replicas of a small table up in the first. */
 void wmcc_fold_replicas(wmcc_sums *sums);
-/* What the lanes of a cell add up to, w or w*w, in units of 2^wmcc_lane_position. */
-unsigned __int128 wmcc_lane_sum(const wmcc_sums *sums, const wmcc_cell *cell, int square);
-int64_t wmcc_lane_position(const wmcc_sums *sums, int square);
+
+/* What the lanes of a cell, which hold so many constants, add up to: w or w*w, in units of 2^wmcc_lane_position. */
+static inline unsigned __int128 wmcc_sum_of_lanes(const wmcc_sums *sums, const wmcc_cell *cell, uint64_t constants, int square)
+{
+    int64_t high = (int64_t)(cell->lane[square] - constants * sums->constant_bits[square]);
+    int64_t low = (int64_t)(cell->lane[2 + square] - constants * sums->constant_bits[2 + square]);
+    return ((unsigned __int128)high << WMCC_BITS) + (unsigned __int128)low;
+}
+
+static inline unsigned __int128 wmcc_lane_sum(const wmcc_sums *sums, const wmcc_cell *cell, int square)
+{
+    return wmcc_sum_of_lanes(sums, cell, cell->count.rows & (WMCC_LIMIT - 1), square);
+}
+
+static inline int wmcc_lane_position(const wmcc_sums *sums, int square)
+{
+    return square ? 2 * sums->exponent - 52 - WMCC_Q_BASE + 32 * WMCC_W_DIGITS : sums->exponent - 52 - WMCC_W_BASE;
+}
 
 /* ---- results.c -------------------------------------------------------------------------------------- */
 

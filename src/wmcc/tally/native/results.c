@@ -3,51 +3,55 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RADIX_LOG2 = 11, RADIX = 1 << RADIX_LOG2 };
-
 /* ---- digits of one cell ------------------------------------------------------------------------------------ */
 
-/* Which digits there are on pages, so that a cell is not asked for all that there might be. */
-typedef struct {
-    int digit[WMCC_DIGITS], count;
-} digit_list;
+enum { WORDS = 5 }; /* digits that lanes reach */
 
-static digit_list used_digits(const wmcc_sums *self)
+/* The digits of a sum of lanes, from the one that its position falls in on. */
+static inline void words_of(unsigned __int128 sum, int position, uint32_t word[WORDS])
 {
-    digit_list list = {.count = 0};
-    for (int d = 0; d < WMCC_DIGITS; d++)
-        if (self->used[d])
-            list.digit[list.count++] = d;
-    return list;
+    int shift = position & 31;
+    word[0] = (uint32_t)sum << shift;
+    sum >>= 32 - shift;
+    for (int j = 1; j < WORDS; j++, sum >>= 32)
+        word[j] = (uint32_t)sum;
 }
 
-static const wmcc_page *page_of(const wmcc_sums *self, uint32_t index)
+/* Digits that a cell may have, of w or of w*w: low .. high - 1. */
+typedef struct {
+    int low, high, position;
+} range;
+
+static range range_of(const wmcc_sums *self, int square)
+{
+    int position = wmcc_lane_position(self, square);
+    range digits = {position >> 5, (position >> 5) + WORDS, position};
+    const int end = square ? WMCC_DIGITS : WMCC_W_DIGITS;
+    for (int d = square ? WMCC_W_DIGITS : 0; d < end; d++)
+        if (self->used[d]) {
+            digits.low = d < digits.low ? d : digits.low;
+            digits.high = d + 1 > digits.high ? d + 1 : digits.high;
+        }
+    digits.high += digits.high < end; /* a carry */
+    return digits;
+}
+
+static inline const wmcc_page *page_of(const wmcc_sums *self, uint32_t index)
 {
     uint32_t page = index >> WMCC_PAGE_LOG2;
     return page < self->page_count ? self->pages[page] : NULL;
 }
 
-/* 32 bits of a number, from this bit on. */
-static inline uint32_t bits_from(unsigned __int128 value, int bit)
+/* The digits of a cell, in [0, 2^32): those on its page and those of its lanes. */
+static void all_digits(const wmcc_sums *self, uint32_t index, const wmcc_page *page, const range *digits, int square, int64_t *out)
 {
-    return bit >= 128 || bit <= -32 ? 0 : (uint32_t)(bit < 0 ? value << -bit : value >> bit);
-}
-
-/* All digits of a cell, in [0, 2^32): those of its page and of its lanes. */
-static void all_digits(const wmcc_sums *self, uint32_t index, const digit_list *list, int64_t out[WMCC_DIGITS])
-{
-    const wmcc_page *page = page_of(self, index);
-    memset(out, 0, WMCC_DIGITS * sizeof *out);
-    for (int k = 0; k < list->count; k++)
-        if (page->digit[list->digit[k]] != NULL)
-            out[list->digit[k]] = page->digit[list->digit[k]][index & ((1 << WMCC_PAGE_LOG2) - 1)];
-    for (int square = 0; square < 2; square++) {
-        unsigned __int128 sum = wmcc_lane_sum(self, wmcc_cell_at(self, index), square);
-        int64_t position = wmcc_lane_position(self, square);
-        for (int j = 0; j < 5; j++)
-            out[(position >> 5) + j] += bits_from(sum, 32 * j - (int)(position & 31));
-    }
-    for (int d = 0; d + 1 < WMCC_DIGITS; d++) {
+    uint32_t word[WORDS];
+    for (int d = digits->low; d < digits->high; d++)
+        out[d] = page->digit[d] == NULL ? 0 : page->digit[d][index & ((1 << WMCC_PAGE_LOG2) - 1)];
+    words_of(wmcc_lane_sum(self, wmcc_cell_at(self, index), square), digits->position, word);
+    for (int j = 0; j < WORDS; j++)
+        out[(digits->position >> 5) + j] += word[j];
+    for (int d = digits->low; d + 1 < digits->high; d++) {
         out[d + 1] += out[d] >> 32;
         out[d] &= 0xFFFFFFFF;
     }
@@ -60,20 +64,25 @@ typedef struct {
     uint32_t index;
 } entry;
 
-/* Sort by key, `bits` of which count: eleven at a time, the lowest first. Returns where the sorted entries are. */
+enum { MOST_RADIX = 1 << 11 };
+
+/* Sort by key, `bits` of which count: some at a time, the lowest first. Returns where the sorted entries are. */
 static entry *sort(entry *from, entry *to, uint64_t n, int bits)
 {
-    for (int shift = 0; shift < bits; shift += RADIX_LOG2) {
-        uint64_t start[RADIX] = {0}, sum = 0;
+    const int log2 = n >> 14 ? 11 : 8; /* few entries would wait for many counts */
+    const uint64_t mask = ((uint64_t)1 << log2) - 1;
+    for (int shift = 0; shift < bits; shift += log2) {
+        uint64_t start[MOST_RADIX], sum = 0;
+        memset(start, 0, (mask + 1) * sizeof *start);
         for (uint64_t i = 0; i < n; i++)
-            start[from[i].key >> shift & (RADIX - 1)]++;
-        for (int k = 0; k < RADIX; k++) {
+            start[from[i].key >> shift & mask]++;
+        for (uint64_t k = 0; k <= mask; k++) {
             uint64_t here = start[k];
             start[k] = sum;
             sum += here;
         }
         for (uint64_t i = 0; i < n; i++)
-            to[start[from[i].key >> shift & (RADIX - 1)]++] = from[i];
+            to[start[from[i].key >> shift & mask]++] = from[i];
         entry *other = from;
         from = to;
         to = other;
@@ -105,20 +114,10 @@ static int order_by_key(const wmcc_sums *self, uint32_t *order)
 
 /* ---- all cells ---------------------------------------------------------------------------------------------------- */
 
-static void widen(wmcc_survey *survey, int square, int low, int high)
+static void reach(wmcc_survey *survey, int square, int digit)
 {
-    if (low < high) {
-        survey->low[square] = low < survey->low[square] ? low : survey->low[square];
-        survey->high[square] = high > survey->high[square] ? high : survey->high[square];
-    }
-}
-
-/* Digits that these bits of a number in units of 2^position reach. */
-static void widen_by_bits(wmcc_survey *survey, int square, int64_t position, unsigned __int128 bits)
-{
-    for (int j = 0; j < 5; j++)
-        if (bits_from(bits, 32 * j - (int)(position & 31)) != 0)
-            widen(survey, square, (int)(position >> 5) + j, (int)(position >> 5) + j + 1);
+    survey->low[square] = digit < survey->low[square] ? digit : survey->low[square];
+    survey->high[square] = digit >= survey->high[square] ? digit + 1 : survey->high[square];
 }
 
 int wmcc_sums_survey(wmcc_sums *self, wmcc_survey *survey)
@@ -130,28 +129,32 @@ int wmcc_sums_survey(wmcc_sums *self, wmcc_survey *survey)
         return -1;
     survey->low[0] = survey->low[1] = WMCC_DIGITS;
     survey->high[0] = survey->high[1] = 0;
-    const digit_list list = used_digits(self);
+    const range digits[2] = {range_of(self, 0), range_of(self, 1)};
     unsigned __int128 bits[2] = {0, 0};
+    int64_t digit[WMCC_DIGITS + 1];
     for (uint64_t i = self->first; i < end; i++) {
         uint32_t index = (uint32_t)i;
         if (wmcc_count_at(self, index)->rows == 0)
             continue;
         survey->order[n++] = index;
-        if (!self->weighted)
-            continue;
-        if (page_of(self, index) == NULL) {
-            bits[0] |= wmcc_lane_sum(self, wmcc_cell_at(self, index), 0);
-            bits[1] |= wmcc_lane_sum(self, wmcc_cell_at(self, index), 1);
-            continue;
-        }
-        int64_t digit[WMCC_DIGITS];
-        all_digits(self, index, &list, digit);
-        for (int d = 0; d < WMCC_DIGITS; d++)
-            if (digit[d] != 0)
-                widen(survey, d >= WMCC_W_DIGITS, d, d + 1);
+        const wmcc_page *page = page_of(self, index);
+        for (int square = 0; square < 2 && self->weighted; square++)
+            if (page == NULL)
+                bits[square] |= wmcc_lane_sum(self, wmcc_cell_at(self, index), square);
+            else {
+                all_digits(self, index, page, &digits[square], square, digit);
+                for (int d = digits[square].low; d < digits[square].high; d++)
+                    if (digit[d] != 0)
+                        reach(survey, square, d);
+            }
     }
-    for (int square = 0; square < 2; square++)
-        widen_by_bits(survey, square, wmcc_lane_position(self, square), bits[square]);
+    for (int square = 0; square < 2; square++) {
+        uint32_t word[WORDS];
+        words_of(bits[square], digits[square].position, word);
+        for (int j = 0; j < WORDS; j++)
+            if (word[j] != 0)
+                reach(survey, square, (digits[square].position >> 5) + j);
+    }
     survey->cells = n;
     return self->dense ? 0 : order_by_key(self, survey->order);
 }
@@ -159,9 +162,16 @@ int wmcc_sums_survey(wmcc_sums *self, wmcc_survey *survey)
 void wmcc_sums_write(const wmcc_sums *self, const wmcc_survey *survey, int64_t *keys, int64_t *n, uint64_t *least,
                      uint64_t *most, int64_t *w, int64_t *w2)
 {
-    const digit_list list = used_digits(self);
-    int64_t *const out[2] = {w, w2};
+    const range digits[2] = {range_of(self, 0), range_of(self, 1)};
     const uint64_t m = survey->cells, ahead = 16;
+    int64_t *plane[WMCC_DIGITS + 1] = {NULL}, digit[WMCC_DIGITS + 1];
+    for (int square = 0; square < 2; square++)
+        for (int d = survey->low[square]; d < survey->high[square]; d++) {
+            plane[d] = (square ? w2 : w) + (uint64_t)(d - survey->low[square]) * m;
+            int word = d - (digits[square].position >> 5);
+            if (word < 0 || word >= WORDS) /* only pages have it */
+                memset(plane[d], 0, m * sizeof(int64_t));
+        }
     for (uint64_t i = 0; i < m; i++) {
         uint32_t index = survey->order[i];
         if (!self->dense && i + ahead < m)
@@ -174,19 +184,19 @@ void wmcc_sums_write(const wmcc_sums *self, const wmcc_survey *survey, int64_t *
         const wmcc_cell *cell = wmcc_cell_at(self, index);
         least[i] = cell->least;
         most[i] = cell->least + cell->span;
-        if (page_of(self, index) != NULL) {
-            int64_t digit[WMCC_DIGITS];
-            all_digits(self, index, &list, digit);
-            for (int square = 0; square < 2; square++)
-                for (int d = survey->low[square]; d < survey->high[square]; d++)
-                    out[square][(uint64_t)(d - survey->low[square]) * m + i] = digit[d];
-            continue;
-        }
+        const wmcc_page *page = page_of(self, index);
         for (int square = 0; square < 2; square++) {
-            unsigned __int128 sum = wmcc_lane_sum(self, cell, square);
-            int position = (int)wmcc_lane_position(self, square);
-            for (int d = survey->low[square]; d < survey->high[square]; d++)
-                out[square][(uint64_t)(d - survey->low[square]) * m + i] = bits_from(sum, 32 * d - position);
+            if (page != NULL) {
+                all_digits(self, index, page, &digits[square], square, digit);
+                for (int d = survey->low[square]; d < survey->high[square]; d++)
+                    plane[d][i] = digit[d];
+                continue;
+            }
+            uint32_t word[WORDS];
+            words_of(wmcc_lane_sum(self, cell, square), digits[square].position, word);
+            for (int j = 0; j < WORDS; j++)
+                if (plane[(digits[square].position >> 5) + j] != NULL)
+                    plane[(digits[square].position >> 5) + j][i] = word[j];
         }
     }
 }

@@ -16,11 +16,11 @@
 #include <string.h>
 
 enum { BLOCK = WMCC_BLOCK };
-enum { LIMIT_LOG2 = 12, LIMIT = 1 << LIMIT_LOG2, REST = LIMIT - 1 };
-/* A lane has room for LIMIT rows, and for as many again where two cells are added up. */
-enum { BITS = 62 - LIMIT_LOG2 };
+enum { LIMIT = WMCC_LIMIT, REST = LIMIT - 1, BITS = WMCC_BITS };
 /* Then the squares need 2 * SPAN + 52 = 2 * BITS binary places: both lanes, no more. */
 enum { SPAN = BITS - 26 };
+/* Bytes of cells that are at hand without being asked for in advance. */
+enum { CACHED = 1 << 19 };
 /* Weights after which a window is judged: one that a quarter of them missed is given up. */
 enum { JUDGED = 1 << 16 };
 
@@ -37,27 +37,10 @@ static uint64_t bits_from(double x)
 
 /* ---- lanes ------------------------------------------------------------------------------------------- */
 
-int64_t wmcc_lane_position(const wmcc_sums *self, int square)
-{
-    return square ? 2 * self->exponent - 52 - WMCC_Q_BASE + 32 * WMCC_W_DIGITS : self->exponent - 52 - WMCC_W_BASE;
-}
-
-static inline unsigned __int128 sum_of(const wmcc_sums *self, const uint64_t lane[4], uint64_t constants, int square)
-{
-    int64_t high = (int64_t)(lane[square] - constants * bits_from(self->constant[square]));
-    int64_t low = (int64_t)(lane[2 + square] - constants * bits_from(self->constant[2 + square]));
-    return (unsigned __int128)high * ((unsigned __int128)1 << BITS) + (unsigned __int128)low;
-}
-
-unsigned __int128 wmcc_lane_sum(const wmcc_sums *self, const wmcc_cell *cell, int square)
-{
-    return sum_of(self, cell->lane, cell->count.rows & REST, square);
-}
-
 static void fill_lanes(const wmcc_sums *self, wmcc_cell *cell)
 {
     for (int k = 0; k < 4; k++)
-        cell->lane[k] = (cell->count.rows & REST) * bits_from(self->constant[k]);
+        cell->lane[k] = (cell->count.rows & REST) * self->constant_bits[k];
 }
 
 /* Move the lanes, which hold so many constants, into the digits. */
@@ -67,7 +50,7 @@ static void __attribute__((noinline)) empty_lanes(wmcc_sums *self, wmcc_cell *ce
     if (self->replicas > 1)
         index %= self->stride;
     for (int square = 0; square < 2 && index != self->spare; square++)
-        wmcc_add_digits(self, index, wmcc_lane_position(self, square), sum_of(self, cell->lane, constants, square));
+        wmcc_add_digits(self, index, wmcc_lane_position(self, square), wmcc_sum_of_lanes(self, cell, constants, square));
     fill_lanes(self, cell);
 }
 
@@ -113,6 +96,8 @@ static void set_constants(wmcc_sums *self, int exponent)
     self->constant[1] = ldexp(1.5, 2 * exponent + BITS);
     self->constant[2] = ldexp(1.5, exponent);
     self->constant[3] = ldexp(1.5, 2 * exponent);
+    for (int k = 0; k < 4; k++)
+        self->constant_bits[k] = bits_from(self->constant[k]);
 }
 
 static void move_window(wmcc_sums *self, int exponent)
@@ -149,11 +134,8 @@ static void choose_window(wmcc_sums *self, const double *w, Py_ssize_t n)
 static void add_outlier(wmcc_sums *self, uint32_t index, double w)
 {
     wmcc_cell *cell = wmcc_cell_at(self, index);
-    uint64_t lane[4];
-    for (int k = 0; k < 4; k++)
-        lane[k] = bits_from(self->constant[k]);
     take_in(cell, bits_from(w + 0.0)); /* -0.0 counts as 0.0 */
-    add_lanes(self, cell, lane, 1);
+    add_lanes(self, cell, self->constant_bits, 1);
     if (w == 0)
         return;
     int e, e2;
@@ -219,6 +201,9 @@ static void read_keys(wmcc_sums *self, const wmcc_column *columns, Py_ssize_t st
                            : wmcc_column_wide_keys(&columns[k], start, rows->n, self->sizes[k], rows->key);
     if (any & (WMCC_IGNORED | WMCC_UNKNOWN))
         set_aside(self, columns, start, rows);
+    if (self->dense && self->count << self->cell_log2 > CACHED)
+        for (Py_ssize_t i = 0; i < rows->n; i++)
+            __builtin_prefetch(wmcc_count_at(self, rows->index[i]), 1);
 }
 
 /* ---- rows into cells ----------------------------------------------------------------------------------- */
