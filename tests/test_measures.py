@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wmcc
+from wmcc.measures.arithmetic import mean, over_roots
 
 AIM = 0.51  # units in the last place; the project's bar is 4
 
@@ -241,3 +242,34 @@ def test_score_names_the_positive_class_and_escapes_labels():
     assert "&lt;b&gt; (positive)" in score._repr_html_()
     assert "<b>" not in score._repr_html_()
     assert "… and 20 more classes" in repr(wmcc.score(list(range(50)), list(range(50))))
+
+
+# ---- roots and means -----------------------------------------------------------------------------------
+
+
+@given(
+    st.integers(-(2**200), 2**200),
+    st.lists(st.one_of(st.integers(0, 50), st.integers(0, 2**400)), min_size=1, max_size=8).filter(any),
+)
+def test_a_quotient_by_roots_does_not_depend_on_the_unit(n, ds):
+    for k in (1, 16, 32, 100):
+        assert over_roots(n << 2 * k, [d << 4 * k for d in ds]) == over_roots(n, ds)
+
+
+@given(st.integers(-(2**60), 2**60), st.lists(st.integers(0, 2**80), min_size=1, max_size=8).filter(any))
+def test_a_quotient_by_whole_roots_is_rounded_once(n, roots):
+    assert over_roots(n, [x * x for x in roots]) == n / sum(roots)
+
+
+@given(
+    st.lists(st.fractions(-1, 1, max_denominator=10**6), min_size=1, max_size=8),
+    st.booleans(),
+    st.tuples(st.integers(1, 99), st.integers(0, 900)).map(lambda x: Fraction(x[0], 100 << x[1])),
+)
+def test_a_mean_is_rounded_once(xs, cancel, rest):
+    xs = [*xs, *(-x for x in xs), rest] if cancel else xs
+
+    def terms(bits):
+        return [(x.numerator << bits) // x.denominator for x in xs]
+
+    assert mean(terms, len(xs)) == float(sum(xs) / len(xs))

@@ -10,8 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from math import isqrt
+from operator import mul
 
 GUARD = 70  # bits of a root before it is rounded to 53
+
+
+def dot(a: Sequence[int], b: Sequence[int]) -> int:
+    """``Σ a_k b_k``."""
+    total: int = sum(map(mul, a, b))
+    return total
 
 
 def over_root(n: int, d: int) -> float:
@@ -23,23 +30,33 @@ def over_root(n: int, d: int) -> float:
 
 
 def over_roots(n: int, ds: Sequence[int]) -> float:
-    """``n / Σ √d`` for d >= 0, not all zero."""
-    shift = max(0, 2 * GUARD - max(d.bit_length() for d in ds)) + 2 * len(ds).bit_length()
-    shift += shift % 2
-    return (n << shift // 2) / sum(isqrt(d << shift) for d in ds)
+    """``n / Σ √d`` for d >= 0, not all zero; more bits are taken if those of the guard do not decide."""
+    low, half = 0, 0
+    most = max(ds).bit_length()
+    for guard in (GUARD, 3 * GUARD):
+        half = guard - most // 2
+        low = sum([isqrt(d << 2 * half) for d in ds] if half >= 0 else [isqrt(d >> -2 * half) for d in ds])
+        if _scaled(n, half, low) == _scaled(n, half, low + len(ds)):  # each root is less than one unit too small
+            break
+    return _scaled(n, half, low)
+
+
+def _scaled(n: int, shift: int, d: int) -> float:
+    """``n * 2**shift / d``."""
+    return (n << shift) / d if shift >= 0 else n / (d << -shift)
 
 
 def mean(terms: Callable[[int], Iterable[int]], count: int) -> float:
-    """Mean of ``count`` terms given in units of ``2**-p``, each truncated; p grows if they nearly cancel.
+    """Mean of ``count`` terms given in units of ``2**-p``, each truncated; p grows until they decide the result.
 
     At p = 1200 the truncation lies below the smallest float64, so there the sum is as good as exact.
     """
-    total, bits = 0, 0
-    for bits in (128, 1200):
-        total = sum(terms(bits))
-        if abs(total) >> GUARD > count:
+    total, unit = 0, 1
+    for bits in (80, 128, 1200):
+        total, unit = sum(terms(bits)), count << bits
+        if (total - count) / unit == (total + count) / unit:  # each term is less than one unit off
             break
-    return total / (count << bits)
+    return total / unit
 
 
 def root_ratio(n: int, d: int, bits: int) -> int:

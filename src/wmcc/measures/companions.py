@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arraytypes import FloatArray
 from ..table import Margins
-from .arithmetic import mean, over_root
+from .arithmetic import dot, mean, over_root
 from .base import Measure, OnZero, Shares, ZeroDivision, as_table, check_scorable, on_zero, registered
 from .stacks import over, per_cell, per_table
 
@@ -45,12 +45,8 @@ def _balanced_accuracy_slope(x: Shares, value: FloatArray) -> FloatArray:
     return per_cell(-over(x.d, x.r) * inverse, np.zeros_like(x.r), inverse)
 
 
-def _chance(m: Margins) -> int:
-    return sum(a * b for a, b in zip(m.r, m.q, strict=True))
-
-
 def _kappa(m: Margins, zero: OnZero) -> float:
-    chance, square = _chance(m), m.s * m.s
+    chance, square = dot(m.r, m.q), m.s * m.s
     if chance == square:
         return zero("y_true and y_pred have all their weight in one and the same class")
     return (m.s * sum(m.d) - chance) / (square - chance)

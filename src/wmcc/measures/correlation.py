@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from math import isfinite
+from operator import mul
 
 import numpy as np
 
 from ..arraytypes import FloatArray
 from ..table import Margins
-from .arithmetic import fixed, mean, over_root, over_roots, root_ratio
+from .arithmetic import dot, fixed, mean, over_root, over_roots, root_ratio
 from .base import Measure, OnZero, Shares
 from .stacks import over, per_cell, per_table
 
 
 def _covariance(m: Margins) -> int:
     """Return N = s·T − Σ r_k q_k."""
-    return m.s * sum(m.d) - sum(a * b for a, b in zip(m.r, m.q, strict=True))
+    return m.s * sum(m.d) - dot(m.r, m.q)
 
 
 def _spread(s: int, margin: list[int]) -> int:
-    """Return s² − Σ x_k², without subtracting nearly equal numbers: the sum of x_k (s − x_k)."""
-    return sum(x * (s - x) for x in margin)
+    """Return s² − Σ x_k²."""
+    return s * s - dot(margin, margin)
 
 
 def _why(m: Margins) -> str:
@@ -35,7 +36,8 @@ def _ecc(m: Margins, zero: OnZero) -> float:
 
 def _products(m: Margins) -> list[int]:
     """A_k B_k = r_k (s − r_k) q_k (s − q_k) per class."""
-    return [a * (m.s - a) * b * (m.s - b) for a, b in zip(m.r, m.q, strict=True)]
+    A, B = ([x * (m.s - x) for x in margin] for margin in (m.r, m.q))
+    return list(map(mul, A, B))
 
 
 def _mpc1(m: Margins, zero: OnZero) -> float:
