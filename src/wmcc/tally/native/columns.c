@@ -48,6 +48,20 @@ int wmcc_labels(PyObject *object, Py_buffer *view, wmcc_kind *kind, Py_ssize_t *
     return 0;
 }
 
+int wmcc_weights(PyObject *object, Py_buffer *view)
+{
+    if (PyObject_GetBuffer(object, view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) < 0)
+        return -1;
+    const Py_ssize_t width = view->itemsize;
+    if ((width != 8 && width != 4) || strcmp(wmcc_format(view), width == 8 ? "d" : "f") != 0 ||
+        (uintptr_t)view->buf % (uintptr_t)width != 0) {
+        PyErr_SetString(PyExc_TypeError, "weights: expected aligned native float32 or float64");
+        PyBuffer_Release(view);
+        return -1;
+    }
+    return 0;
+}
+
 /* ---- extent: smallest and largest label -------------------------------------------------------- */
 
 #define EXTENT(T, U) \
@@ -63,6 +77,22 @@ int wmcc_labels(PyObject *object, Py_buffer *view, wmcc_kind *kind, Py_ssize_t *
     }
 WMCC_LABEL_TYPES(EXTENT)
 
+void wmcc_label_extent(const void *labels, wmcc_kind kind, Py_ssize_t n, uint64_t *low, uint64_t *high)
+{
+    switch (kind) {
+#define CASE(T, U) \
+    case WMCC_##T: { \
+        T a, b; \
+        extent_##T(labels, n, &a, &b); \
+        *low = (uint64_t)(int64_t)a; \
+        *high = (uint64_t)(int64_t)b; \
+        break; \
+    }
+    WMCC_LABEL_TYPES(CASE)
+#undef CASE
+    }
+}
+
 PyObject *wmcc_extent(PyObject *Py_UNUSED(module), PyObject *object)
 {
     Py_buffer view;
@@ -75,23 +105,13 @@ PyObject *wmcc_extent(PyObject *Py_UNUSED(module), PyObject *object)
         PyErr_SetString(PyExc_ValueError, "extent of no labels");
         return NULL;
     }
-    PyObject *result = NULL;
-    switch (kind) {
-#define CASE(T, U) \
-    case WMCC_##T: { \
-        T low, high; \
-        Py_BEGIN_ALLOW_THREADS \
-        extent_##T(view.buf, n, &low, &high); \
-        Py_END_ALLOW_THREADS \
-        result = (T)-1 > 0 ? Py_BuildValue("KK", (unsigned long long)low, (unsigned long long)high) \
-                           : Py_BuildValue("LL", (long long)low, (long long)high); \
-        break; \
-    }
-    WMCC_LABEL_TYPES(CASE)
-#undef CASE
-    }
+    uint64_t low, high;
+    Py_BEGIN_ALLOW_THREADS
+    wmcc_label_extent(view.buf, kind, n, &low, &high);
+    Py_END_ALLOW_THREADS
     PyBuffer_Release(&view);
-    return result;
+    return WMCC_UNSIGNED(kind) ? Py_BuildValue("KK", (unsigned long long)low, (unsigned long long)high)
+                               : Py_BuildValue("LL", (long long)low, (long long)high);
 }
 
 /* ---- mark: which labels of [low, low + len(flags)) occur ---------------------------------------- */

@@ -265,6 +265,8 @@ static PyType_Spec tally_spec = {"wmcc.tally._native.Tally", sizeof(Tally), 0, P
 static PyMethodDef methods[] = {
     {"extent", wmcc_extent, METH_O, "extent(labels, /)\n--\n\nSmallest and largest label."},
     {"mark", wmcc_mark, METH_VARARGS, "mark(labels, low, flags, /)\n--\n\nSet flags[label - low]; return how many labels lie outside."},
+    {"margins", (PyCFunction)(void (*)(void))wmcc_margins, METH_FASTCALL,
+     "margins(y_true, y_pred, weights, /)\n--\n\n(s, r, q, d) of a few rows, or None for what takes the long way."},
     {"find_codes", wmcc_find_codes, METH_VARARGS,
      "find_codes(objects, known, codes, start, /)\n--\n\nWrite codes by type and value; return the first row that is not known."},
     {NULL, NULL, 0, NULL},

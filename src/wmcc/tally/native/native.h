@@ -1,5 +1,6 @@
 /* What the sources of wmcc.tally._native share: columns.c reads labels, cells.c has a cell for each key, sums.c adds
-   weights to cells exactly, results.c reads the cells, dictionary.c codes labels, module.c shows all that to Python. */
+   weights to cells exactly, results.c reads the cells, short.c does all of it for a short call, dictionary.c codes labels,
+   module.c shows all that to Python. */
 #ifndef WMCC_NATIVE_H
 #define WMCC_NATIVE_H
 
@@ -37,6 +38,7 @@
 
 typedef enum { WMCC_int8_t, WMCC_uint8_t, WMCC_int16_t, WMCC_uint16_t,
                WMCC_int32_t, WMCC_uint32_t, WMCC_int64_t, WMCC_uint64_t } wmcc_kind;
+#define WMCC_UNSIGNED(kind) ((kind) % 2)
 
 /* ---- columns.c -------------------------------------------------------------------------------------- */
 
@@ -55,9 +57,10 @@ typedef struct {
 } wmcc_column;
 
 /* Buffers that are contiguous, aligned and native: anything else is refused here, so that no loop has
-   to doubt its pointer. Both return -1 with an exception set. Keys are read byte by byte and lie at any address. */
+   to doubt its pointer. All return -1 with an exception set. Keys are read byte by byte and lie at any address. */
 int wmcc_labels(PyObject *object, Py_buffer *view, wmcc_kind *kind, Py_ssize_t *rows);
 int wmcc_items(PyObject *object, Py_buffer *view, Py_ssize_t itemsize, Py_ssize_t align, int writable, const char *name);
+int wmcc_weights(PyObject *object, Py_buffer *view); /* doubles or floats, by view->itemsize */
 /* The format of a buffer, without a byte order that is this machine's own: NumPy may name it ("<i") or not ("i"). */
 const char *wmcc_format(const Py_buffer *view);
 
@@ -69,6 +72,8 @@ void wmcc_column_close(wmcc_column *column);
 uint32_t wmcc_column_keys(const wmcc_column *column, Py_ssize_t start, Py_ssize_t n, uint32_t size, uint32_t *key);
 uint32_t wmcc_column_wide_keys(const wmcc_column *column, Py_ssize_t start, Py_ssize_t n, uint64_t size, uint64_t *key);
 
+/* Smallest and largest of n > 0 labels, modulo 2^64: their kind says whether they have a sign. */
+void wmcc_label_extent(const void *labels, wmcc_kind kind, Py_ssize_t n, uint64_t *low, uint64_t *high);
 PyObject *wmcc_extent(PyObject *module, PyObject *labels);
 PyObject *wmcc_mark(PyObject *module, PyObject *args);
 
@@ -203,6 +208,10 @@ int wmcc_sums_survey(wmcc_sums *sums, wmcc_survey *survey);
 /* All but keys and n may be NULL together. */
 void wmcc_sums_write(const wmcc_sums *sums, const wmcc_survey *survey, int64_t *keys, int64_t *n, uint64_t *least,
                      uint64_t *most, int64_t *w, int64_t *w2);
+
+/* ---- short.c ---------------------------------------------------------------------------------------- */
+
+PyObject *wmcc_margins(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 /* ---- dictionary.c ------------------------------------------------------------------------------------------- */
 
