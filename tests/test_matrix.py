@@ -1,6 +1,7 @@
 """Weight matrices: any form of S gives the table of its non-zeros, to the bit."""
 
 import tracemalloc
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -98,7 +99,9 @@ def test_a_diagonal_is_the_vector(kernel, data, ignore):
     with using(kernel):
         expected = wmcc.tabulate(t, c, w, ignore=ignore)
         for form in (np.diag, sp.diags_array, lambda x: iter(np.diag(x))):
-            assert wmcc.tabulate(t, c, form(w), ignore=ignore) == expected
+            found = wmcc.tabulate(t, c, form(w), ignore=ignore)
+            assert found.drawn.kind == "pairs"
+            assert replace(found, drawn=expected.drawn) == expected
 
 
 @given(data=pairs())
@@ -334,8 +337,8 @@ def test_labels_are_checked():
         wmcc.tabulate(["a", "b"], [0, 1], np.eye(2))
     with pytest.raises(wmcc.InputTypeError, match="mixed types"):
         wmcc.tabulate([0, 1], [0, 1], np.eye(2), ignore="1")
-    with pytest.raises(wmcc.TooManyClassesError):
-        wmcc.tabulate(np.arange(3000), np.arange(3000), sp.eye_array(3000))
+    many = np.arange(3000)
+    assert wmcc.tabulate(many, many, sp.eye_array(3000)).stack == wmcc.tabulate(many, many).stack
 
 
 def test_measures_take_matrices():

@@ -97,6 +97,7 @@ class Exact:
         low = min((e for m, e in pairs if m), default=0) // RADIX_BITS * RADIX_BITS
         values = [m << (e - low) if m else 0 for m, e in pairs]
         planes = -(-max((v.bit_length() for v in values), default=0) // RADIX_BITS)
+        check_digits(planes, len(values))
         digits = [[v >> (RADIX_BITS * d) & _MASK for v in values] for d in range(planes)]
         return cls(np.array(digits, dtype=np.int64).reshape(planes, len(values)), low)
 

@@ -62,6 +62,7 @@ def tabulate_matrix(truth: Column, pred: Column, weights: Any, rules: Rules, thr
     for codes in (t, c):  # K where labels are ignored, K + 1 where they are unknown
         codes[codes == tally.IGNORED] = K
         codes[codes == tally.UNKNOWN] = K + 1
+    t, c = (codes.astype(np.int32) for codes in (t, c))  # which are looked up for each entry
     ignored, unknown = (t == K) | (c == K), (t > K) | (c > K)
     if (unknown & ~ignored).any():
         row = int(np.argmax(unknown & ~ignored))
