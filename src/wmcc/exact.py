@@ -182,6 +182,18 @@ class Exact:
         axes = tuple(range(1, self.digits.ndim)) if axis is None else axis + 1
         return Exact._own(self.digits.sum(axis=axes), self.exponent)
 
+    def total(self) -> int:
+        """Return the sum of all numbers, in units of ``2**exponent``."""
+        return int(integers(np.add.reduce(self._vectors(), axis=1)))
+
+    def times(self, factor: float, power: int) -> FloatArray:
+        """Return a vector of the numbers times ``factor * 2**power``, which must lie within float64.
+
+        It is rounded at every plane of digits: faster than `floats`, and a few units in the last place off at most.
+        """
+        scales = [math.ldexp(factor, self.exponent + power + RADIX_BITS * d) for d in range(len(self.digits))]
+        return np.asarray(np.dot(np.array(scales), self._vectors()))
+
     def faded(self, factor: float) -> Exact:
         """Return the numbers times a factor, rounded to 53 bits or more: exact products would grow for ever."""
         rounded = self.floats() * factor
