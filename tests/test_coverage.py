@@ -15,7 +15,7 @@ import wmcc
 sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))  # last: files there may be called as those here
 
 from coverage_study import clusters, grid, pairs, report
-from coverage_study.intervals import Cells, comparisons, intervals, table_of
+from coverage_study.intervals import Samples, comparisons, intervals, table_of
 from coverage_study.population import (
     EQUAL,
     LOG_NORMAL,
@@ -43,7 +43,7 @@ def test_intervals_of_a_stack_are_the_librarys(weights, n, level):
         for name in ("mcc", "ecc") if classes == 2 else set(wmcc.MEASURES) - {"mcc"}:
             found = intervals(name, cells)
             for k in range(12):
-                own = wmcc.interval(table_of(Cells(*(x[k] for x in cells))), name)
+                own = wmcc.interval(table_of(Samples(*(x[k] for x in cells))), name)
                 assert [found.low[k], found.high[k]] == pytest.approx([own.low, own.high], abs=1e-7, nan_ok=True)
                 assert found.flagged[k] == (not own.reliable)
 
@@ -85,7 +85,7 @@ def test_comparisons_of_a_stack_are_the_librarys(weights, clustered):
 @pytest.mark.parametrize("weights", grid.WEIGHTS, ids=lambda w: w.name)
 def test_the_truth_is_the_score_of_very_many_rows(weights, tie):
     population = Population.of(3, 0.2, weights, 0.5, tie)
-    cells = Cells(*(x[0] for x in samples(grid.seeded(weights, tie), population, 1, 1_000_000)))
+    cells = Samples(*(x[0] for x in samples(grid.seeded(weights, tie), population, 1, 1_000_000)))
     for name in set(wmcc.MEASURES) - {"mcc"}:
         found = wmcc.interval(table_of(cells), name)
         near = max(0.008, 5 * found.se) if weights.tail else 0.008

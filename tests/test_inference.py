@@ -15,7 +15,9 @@ from test_measures import dominated, fractions_of, matrices, table_of
 
 import wmcc
 from wmcc.inference.influence import Cells, of_rows
+from wmcc.measures import stacks
 from wmcc.measures.base import Shares
+from wmcc.measures.stacks import PerCell
 
 EACH = pytest.mark.parametrize("measure", wmcc.MEASURES.values(), ids=lambda m: m.name)
 METHODS = ("fisher", "delta")
@@ -42,13 +44,55 @@ def test_stacks_are_many_tables(measure):
     stack = rng.random((5, 6, K, K)) * 10.0 ** rng.uniform(-3, 3, (5, 6, K, K))
     stack[0, 0, 0] = stack[0, 1, :, 0] = 0.0  # absent classes, on either side
     values = measure.near(Shares.of_cells(stack))
-    slopes = measure.slope(Shares.of_cells(stack), values)
+    slopes = measure.slope(Shares.of_cells(stack), values).dense()
     for at in np.ndindex(5, 6):
         table = table_of(stack[at])
         assert values[at] == pytest.approx(measure(table), abs=1e-12)
         if K > 2 or (stack[at].any(axis=1).all() and stack[at].any(axis=0).all()):
             gradient = measure.gradient(table) * table.total
             assert slopes[at] == pytest.approx(gradient, rel=1e-9, abs=1e-9 * np.abs(gradient).max())
+
+
+@EACH
+@few(15)
+@given(seed=st.integers(0, 2**32 - 1), K=st.integers(2, 6), stack=st.sampled_from([(), (3,)]))
+def test_slopes_of_some_cells_are_those_of_all(measure, seed, K, stack):
+    rng = np.random.default_rng(seed)
+    cells = rng.random((*stack, K, K)) * (rng.random((*stack, K, K)) < 0.6) + np.eye(K)
+    x = Shares.of_cells(cells)
+    slope = measure.slope(x, measure.near(x))
+    dense = slope.dense()
+    codes = np.indices((K, K)).reshape(2, -1)[:, rng.permutation(K * K)[: K + 1]]
+    assert np.array_equal(slope.at(*codes), dense[(..., *codes)])
+
+
+@given(seed=st.integers(0, 2**32 - 1), K=st.integers(1, 6), stack=st.sampled_from([(), (4,), (2, 3)]))
+def test_the_largest_square_is_that_of_all_cells(seed, K, stack):
+    rng = np.random.default_rng(seed)
+    x = PerCell(*(rng.integers(-9, 10, (*stack, K)) * size for size in (1.0, rng.choice([1.0, 9.0]), 3.0)))
+    expected = np.square(x.dense()).max(axis=(-2, -1))
+    assert np.array_equal(x.largest_square(), expected)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stacks, "FEW", 1)  # as for many classes
+        assert np.array_equal(x.largest_square(), expected)
+
+
+@EACH
+@few(15)
+@given(seed=st.integers(0, 2**32 - 1), K=st.integers(2, 7))
+def test_many_classes_are_no_other_matter(measure, seed, K):
+    """Classes are added up one after the other where there are many: the answers are the same."""
+    rng = np.random.default_rng(seed)
+    K = min(K, 2) if measure.two_classes else K
+    t = rng.integers(0, K, 60)
+    p = np.where(rng.random(60) < 0.7, t, rng.integers(0, K, 60))
+    table = wmcc.tabulate(t, p, rng.lognormal(0, 1, 60), labels=range(K))
+    perfect = wmcc.tabulate(t, t, labels=range(K))
+    found = [wmcc.interval(x, measure) for x in (table, perfect)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stacks, "FEW", 1)
+        for x, before in zip((table, perfect), found, strict=True):
+            assert alike(wmcc.interval(x, measure), before, 1e-12)
 
 
 # ---- standard errors -------------------------------------------------------------------------------------
@@ -272,17 +316,18 @@ def test_uneven_weights_leave_fewer_degrees_of_freedom():
 def test_skewness_is_near_that_of_the_rows(data):
     """Skewness is Σu³ of the rows where weights are even, and never more than they allow."""
     table = data.table
-    slope = (wmcc.ecc.gradient(table) * table.total).reshape(-1)
-    found = of_rows(slope, Cells.of(table))
-    u = slope[data.t * len(table.labels) + data.p] * data.w / table.total
+    slope, cells = wmcc.ecc.gradient(table) * table.total, Cells.of(table)
+    found = of_rows(slope[tuple(cells.codes)], cells)
+    u = slope[data.t, data.p] * data.w / table.total
     if not u.any():  # a perfect prediction
         return
     true = (u**3).sum() / (u * u).sum() ** 1.5
     assert found.variance == pytest.approx((u * u).sum(), rel=1e-12)
     assert abs(found.skewness) <= 1
     assert found.skewness == pytest.approx(true, abs=0.02 if np.ptp(data.w) < 1e-9 else 0.6)
-    moved = np.bincount(data.t * len(table.labels) + data.p, u * data.w / table.total, len(slope))
-    assert found.direction == pytest.approx(moved, rel=1e-9, abs=1e-12)
+    moved = np.zeros(slope.shape)
+    np.add.at(moved, (data.t, data.p), u * data.w / table.total)
+    assert found.direction == pytest.approx(moved[tuple(cells.codes)], rel=1e-9, abs=1e-12)
 
 
 def test_billions_of_rows_are_no_other_matter():

@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 from samples import MULTICLASS, Sample, alike, sample, samples
 
 import wmcc
+from wmcc.exact import Exact
 from wmcc.inference import bootstrap
 from wmcc.inference.influence import Clusters, of_clusters
 from wmcc.sources import resample
+from wmcc.stack import Stack
+from wmcc.sums import Sums
 
 GROUPS = np.arange(120) // 6
 
@@ -122,14 +125,32 @@ def test_moments_of_clusters_are_those_of_their_influences():
     table, keys = data.table, np.repeat(np.arange(24), 5)
     slope = wmcc.ecc.gradient(table) * table.total
     u = np.bincount(keys, slope[data.t, data.p] * data.w / table.total)
-    found = of_clusters(slope.reshape(-1), Clusters(wmcc.tabulate(*data, by=keys)))
+    codes = tuple(table.stack.codes)
+    found = of_clusters(slope[codes], Clusters.of_tables(wmcc.tabulate(*data, by=keys)))
     square, G = (u * u).sum(), len(u)
     assert found.skewness == pytest.approx((u**3).sum() / square**1.5, rel=1e-9)
     assert abs(found.skewness) > 0.1
     assert found.df == pytest.approx(2 * square**2 / ((u**4).sum() - square**2 / G), rel=1e-9)
     assert found.df < G - 1
-    moved = np.bincount(data.t * 3 + data.p, u[keys] * data.w / table.total, 9)
-    assert found.direction == pytest.approx(moved, rel=1e-9, abs=1e-15)
+    moved = np.bincount(data.t * 3 + data.p, u[keys] * data.w / table.total, 9).reshape(3, 3)
+    assert found.direction == pytest.approx(moved[codes], rel=1e-9, abs=1e-15)
+
+
+@few(20)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_clusters_of_a_stack_are_those_of_tables(seed):
+    rng = np.random.default_rng(seed)
+    t, p, keys = rng.integers(0, 4, (3, 50))
+    w = np.where(keys == 2, 0.0, rng.lognormal(0, 1, 50))  # a cluster without weight does not count
+    table = wmcc.tabulate(t, p, w, labels=range(4))
+    one, ones = Exact.from_floats(w), np.ones(50, dtype=np.int64)
+    stack = Stack.gathered(np.stack([t, p, keys]), Sums(ones, one, Exact.from_floats(w * w), w, w.copy()))
+    found, expected = Clusters.of_stack(table, stack), Clusters.of_tables(wmcc.tabulate(t, p, w, by=keys))
+    assert found.count == expected.count == len(set(keys.tolist()) - {2})
+    slope = rng.normal(size=len(table.stack))
+    for a, b in zip(of_clusters(slope, found), of_clusters(slope, expected), strict=True):
+        assert a == pytest.approx(b, rel=1e-12)
+    assert found.shares == pytest.approx([w[keys == k].sum() / w.sum() for k in sorted({*keys} - {2})], rel=1e-12)
 
 
 def test_a_perfect_score_of_clusters_rests_on_their_number():
@@ -200,11 +221,11 @@ def test_resampled_tables_are_of_the_data(monkeypatch):
     for at_once in (1 << 20, 4000 * 7):  # at once, and in parts that are drawn independently of each other
         monkeypatch.setattr(resample, "AT_ONCE", at_once)
         stack = bootstrap.resampled_tables(table, (*data, None, {}), 4000, 1, False) * data.w.max()
-        assert stack.mean(axis=0) == pytest.approx(table.w, rel=0.1)
-        assert stack.var(axis=0) == pytest.approx(table.w2, rel=0.2)
+        assert stack.mean(axis=0) == pytest.approx(table.w[tuple(table.stack.codes)], rel=0.1)
+        assert stack.var(axis=0) == pytest.approx(table.w2[tuple(table.stack.codes)], rel=0.2)
     light = Sample(data.t, data.p, np.where(data.t == 2, 1e-60, 1.0) * data.w)
     stack = bootstrap.resampled_tables(light.table, (*light, None, {}), 200, 1, False)
-    assert (stack[:, 2].sum(axis=1) > 0).all()
+    assert (stack[:, light.table.stack.codes[0] == 2].sum(axis=1) > 0).all()
 
 
 def test_a_bootstrap_of_few_rows_may_draw_none():

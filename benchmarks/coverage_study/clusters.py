@@ -7,13 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from wmcc.inference.influence import Cells
-
 from .grid import batches, seeded
 from .intervals import LEVEL, comparisons, intervals
 from .markdown import against, table, title
 from .pairs import joint_chances
-from .population import EQUAL, LOG_NORMAL, Weights, class_shares, in_shares, summed
+from .population import EQUAL, LOG_NORMAL, Samples, Weights, class_shares, in_shares, summed
 
 PIXELS = 40
 CLASSES = 3
@@ -111,15 +109,15 @@ def simulate(images: Images, runs: int) -> Outcome:
     return Outcome(images, runs, *(100 * float(np.concatenate(x).mean()) for x in zip(*found, strict=True)))
 
 
-def together(apart: Cells) -> tuple[Cells, np.ndarray]:
+def together(apart: Samples) -> tuple[Samples, np.ndarray]:
     """Cells of samples, from those of their clusters, and the weights of the clusters' cells; in units of the total."""
-    whole = Cells(*(x.sum(axis=1) for x in apart[:3]), apart.w_max.max(axis=1))
+    whole = Samples(*(x.sum(axis=1) for x in apart[:3]), apart.w_max.max(axis=1))
     return in_shares(whole), apart.w / apart.w.sum(axis=(1, 2), keepdims=True)
 
 
-def of_first(joint: Cells) -> Cells:
+def of_first(joint: Samples) -> Samples:
     """Cells of the first classifier's tables, from those of joint tables."""
-    return Cells(*(first_of(x) for x in joint[:3]), first_of(joint.w_max, np.maximum))
+    return Samples(*(first_of(x) for x in joint[:3]), first_of(joint.w_max, np.maximum))
 
 
 def first_of(x: np.ndarray, merge: np.ufunc = np.add) -> np.ndarray:

@@ -11,10 +11,8 @@ from typing import NamedTuple, get_type_hints
 
 import numpy as np
 
-from wmcc.inference.influence import Cells
-
 from .intervals import intervals
-from .population import EQUAL, LOG_NORMAL, PARETO, THREE_LEVELS, Population, Weights, class_shares, samples
+from .population import EQUAL, LOG_NORMAL, PARETO, THREE_LEVELS, Population, Samples, Weights, class_shares, samples
 
 CORRELATIONS = {2: ("mcc",), 3: ("ecc", "mpc1", "mpc2"), 20: ("ecc", "mpc2")}
 COMPANIONS = "kappa", "accuracy", "balanced_accuracy"
@@ -117,11 +115,11 @@ def batches(runs: int, n: int) -> Iterator[int]:
         yield min(most, runs - start)
 
 
-def tables(setting: Setting, runs: int) -> Cells:
+def tables(setting: Setting, runs: int) -> Samples:
     """Tables of samples."""
     rng = seeded(setting)
     parts = [samples(rng, setting.population, some, setting.n) for some in batches(runs, setting.n)]
-    return Cells(*(np.concatenate(x) for x in zip(*parts, strict=True)))
+    return Samples(*(np.concatenate(x) for x in zip(*parts, strict=True)))
 
 
 def simulate(setting: Setting, runs: int) -> list[Point]:

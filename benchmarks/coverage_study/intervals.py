@@ -17,6 +17,8 @@ from wmcc.inference.pivot import Pivot
 from wmcc.inference.reliability import comparison_doubts, interval_doubts
 from wmcc.measures.base import Shares
 
+from .population import Samples
+
 LEVEL = 0.95
 VARIES = 1e-20
 """Variances that are certainly more than rounding; tables with less are left to the library, one by one."""
@@ -87,36 +89,37 @@ def _any(doubts: dict[str, np.ndarray]) -> np.ndarray:
     return np.any(list(doubts.values()), axis=0)
 
 
-def intervals(name: str, cells: Cells, clusters: np.ndarray | None = None) -> Found:
+def intervals(name: str, drawn: Samples, clusters: np.ndarray | None = None) -> Found:
     """Intervals of a measure, of tables given by their cells in units of the total weight (run × cell)."""
-    measure, K = wmcc.MEASURES[name], isqrt(cells.w.shape[-1])
-    x = Shares.of_cells(cells.w.reshape(-1, K, K))
+    measure, K = wmcc.MEASURES[name], isqrt(drawn.w.shape[-1])
+    x = Shares.of_cells(drawn.w.reshape(-1, K, K))
     # By counts: where one class holds all the weight, rounding may leave a share of 1 ± 2e-16.
-    n = cells.n.reshape(-1, K, K)
+    n = drawn.n.reshape(-1, K, K)
     several = np.all([(n.sum(axis=axis) > 0).sum(axis=-1) > 1 for axis in (1, 2)], axis=0)
     with np.errstate(invalid="ignore"):
         value = measure.near(x)
-    slope = measure.slope(x, value).reshape(cells.w.shape)
-    found, n_eff = _influence(slope, cells, clusters)
+    slope = measure.slope(x, value).dense().reshape(drawn.w.shape)
+    found, n_eff = _influence(slope, drawn.cells(K), clusters)
     plain = several & (found.variance > VARIES) & (n_eff >= 2) & Scale(measure).inside(value)
     low, high = (np.full(len(value), np.nan) for _ in range(2))
     flagged = np.ones(len(value), dtype=bool)
-    kept, moved = (type(y)(*(z[plain] for z in y)) for y in (cells, found))
+    some, moved = (type(y)(*(z[plain] for z in y)) for y in (drawn, found))
+    kept, slope = some.cells(K), slope[plain]
     low[plain], high[plain] = fisher(measure, value[plain], kept, moved, LEVEL)
     effective = None if clusters is None else n_eff[plain]
-    true = np.repeat(np.arange(K), K)
-    flagged[plain] = _any(interval_doubts(measure, slope[plain], kept, moved.variance, true, effective))
+    steepest = (slope * slope).max(axis=-1)
+    flagged[plain] = _any(interval_doubts(measure, slope, steepest, kept, moved.variance, effective))
     if clusters is None:
-        _one_by_one(name, cells, np.flatnonzero(~plain), low, high, flagged)
+        _one_by_one(name, drawn, np.flatnonzero(~plain), low, high, flagged)
     return Found(low, high, flagged)
 
 
 def _one_by_one(
-    name: str, cells: Cells, odd: np.ndarray, low: np.ndarray, high: np.ndarray, flagged: np.ndarray
+    name: str, cells: Samples, odd: np.ndarray, low: np.ndarray, high: np.ndarray, flagged: np.ndarray
 ) -> None:
     """Let the library answer for tables that nothing varies, that are undefined, or that rest on a row or two."""
     same, where = np.unique(np.hstack([x[odd] for x in cells]), axis=0, return_inverse=True)
-    answers = [wmcc.interval(table_of(Cells(*np.split(row, len(cells)))), name, LEVEL) for row in same]
+    answers = [wmcc.interval(table_of(Samples(*np.split(row, len(cells)))), name, LEVEL) for row in same]
     for out, field in ((low, "low"), (high, "high")):
         out[odd] = np.array([getattr(x, field) for x in answers], dtype=float)[where]
     flagged[odd] = np.array([not x.reliable for x in answers], dtype=bool)[where]
@@ -129,13 +132,13 @@ def table_of(cells: Cells) -> wmcc.Table:
     return wmcc.Table.from_cells(range(K), n.astype(int), w, w2, np.zeros((K, K)), w_max)
 
 
-def comparisons(name: str, joint: Cells, classes: int, clusters: np.ndarray | None = None) -> Tests:
+def comparisons(name: str, drawn: Samples, classes: int, clusters: np.ndarray | None = None) -> Tests:
     """Comparisons by a measure, of joint tables given by their cells (run × cell: true, first, second)."""
-    measure, K, runs = wmcc.MEASURES[name], classes, len(joint.w)
-    cube = joint.w.reshape(runs, K, K, K)
+    measure, K, runs = wmcc.MEASURES[name], classes, len(drawn.w)
+    joint, cube = drawn.cells(K, axes=3), drawn.w.reshape(runs, K, K, K)
     shares = [Shares.of_cells(cube.sum(axis=axis)) for axis in (3, 2)]
     a, b = (measure.near(x) for x in shares)
-    first, second = (measure.slope(x, value) for x, value in zip(shares, (a, b), strict=True))
+    first, second = (measure.slope(x, value).dense() for x, value in zip(shares, (a, b), strict=True))
     slope = (first[:, :, :, np.newaxis] - second[:, :, np.newaxis, :]).reshape(runs, -1)
     found, n_eff = _influence(slope, joint, clusters)
     # Tables without sampling error, or undefined, are too rare here to be worth the library's own answer.
@@ -143,8 +146,7 @@ def comparisons(name: str, joint: Cells, classes: int, clusters: np.ndarray | No
     good = defined & (found.variance > VARIES) & (n_eff >= 2)
     se = np.sqrt(np.where(good, found.variance, np.nan))
     pivot = Pivot(a - b, se, 0.0, 0.0, np.maximum(n_eff - 1, 1.0))
-    t, first, second = np.unravel_index(np.arange(K**3), (K, K, K))
     effective = None if clusters is None else n_eff
     with np.errstate(invalid="ignore", divide="ignore"):
-        flagged = _any(comparison_doubts(measure, slope, joint, found.variance, t, first != second, effective))
+        flagged = _any(comparison_doubts(measure, slope, joint, found.variance, effective))
     return Tests(*pivot.ends(LEVEL), pivot.p_value(), flagged)

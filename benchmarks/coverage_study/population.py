@@ -19,6 +19,19 @@ from scipy.special import ndtr
 from wmcc.inference.influence import Cells
 
 
+class Samples(NamedTuple):
+    """Sums of all cells of many tables, occupied or not: number of rows, Σw, Σw² and the largest weight of each."""
+
+    n: np.ndarray
+    w: np.ndarray
+    w2: np.ndarray
+    w_max: np.ndarray
+
+    def cells(self, classes: int, axes: int = 2) -> Cells:
+        """Return them as the functions of `wmcc.inference` take them: tables of so many classes, of that many labels."""
+        return Cells(*self, np.indices((classes,) * axes).reshape(axes, -1), classes)
+
+
 class Weights(NamedTuple):
     """How weights are spread: over strata that are equally likely, of which the last is the heaviest.
 
@@ -161,13 +174,13 @@ def cell_of_rows(counts: np.ndarray) -> np.ndarray:
     return np.repeat(cells.reshape(-1), counts.reshape(-1))
 
 
-def summed(rng: np.random.Generator, weights: Weights, counts: np.ndarray) -> Cells:
+def summed(rng: np.random.Generator, weights: Weights, counts: np.ndarray) -> Samples:
     """Sums of the cells of samples, in the unit of the weights; ``counts`` is … × stratum × cell."""
     n = counts.sum(axis=-2)
     if not (weights.sigma or weights.tail):
         levels = np.array(weights.levels)
         w, w2 = levels @ counts, levels**2 @ counts
-        return Cells(n, w, w2, ((counts > 0) * levels[:, np.newaxis]).max(axis=-2))
+        return Samples(n, w, w2, ((counts > 0) * levels[:, np.newaxis]).max(axis=-2))
     w = row_weights(rng, weights, counts)
     sizes = counts.reshape(-1)
     used = np.flatnonzero(sizes)
@@ -178,15 +191,15 @@ def summed(rng: np.random.Generator, weights: Weights, counts: np.ndarray) -> Ce
         out[used] = ufunc.reduceat(x, starts)
         return ufunc.reduce(out.reshape(counts.shape), axis=-2)
 
-    return Cells(n, per_cell(np.add, w), per_cell(np.add, w * w), per_cell(np.maximum, w))
+    return Samples(n, per_cell(np.add, w), per_cell(np.add, w * w), per_cell(np.maximum, w))
 
 
-def in_shares(cells: Cells) -> Cells:
+def in_shares(cells: Samples) -> Samples:
     """Return the cells in units of the total weight, as the functions of `wmcc.inference` take them."""
     total = cells.w.sum(axis=-1, keepdims=True)
-    return Cells(cells.n, cells.w / total, cells.w2 / total**2, cells.w_max / total)
+    return Samples(cells.n, cells.w / total, cells.w2 / total**2, cells.w_max / total)
 
 
-def samples(rng: np.random.Generator, population: Population, runs: int, n: int) -> Cells:
+def samples(rng: np.random.Generator, population: Population, runs: int, n: int) -> Samples:
     """Tables of samples of n rows: sums of cells in units of the total weight, run × cell."""
     return in_shares(summed(rng, population.weights, population.draw(rng, runs, n)))

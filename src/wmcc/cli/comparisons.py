@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ..errors import UndefinedMeasureError
 from ..inference import Comparison, Comparisons, compare
 from ..inference.compare import checked_margin
-from ..inference.influence import Clusters
+from ..inference.influence import merged
 from ..inference.interval import checked_level
 from ..joint import JointTable
 from ..robustness import Ranking, certify_ranking
@@ -56,7 +56,8 @@ def compared(request: Request, preds: list[str], asked: Asked) -> Compared:
         how: dict[str, Any] = {"measure": asked.measure, "confidence_level": asked.level, "margin": asked.margin}
         pairs[names] = compare(joint, **how, names=names)
         if asked.off is not None:
-            ranges[names] = _range(joint if isinstance(joint, JointTable) else Clusters(joint).whole, names, asked.off)
+            whole = joint if isinstance(joint, JointTable) else merged(list(joint.values()))
+            ranges[names] = _range(whole, names, asked.off)
     return Compared(asked, Comparisons(several.names, pairs), ranges)
 
 

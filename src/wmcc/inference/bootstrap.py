@@ -10,6 +10,7 @@ import numpy as np
 from ..arraytypes import FloatArray
 from ..errors import InputError, InputTypeError
 from ..measures.base import Measure, Shares
+from ..measures.stacks import by_class
 from ..sources.options import whole_number
 from ..sources.resample import resampled_rows
 from ..table import Table
@@ -42,27 +43,27 @@ def bootstrap_interval(
     if problem is not None:
         return answer(nan, nan, nan, problem=problem)
     tables = resampled_tables(data, rows, count, seed, progress)
-    tables = tables[tables.any(axis=(1, 2))]  # of few rows none may be drawn
-    values = measure.near(Shares.of_cells(tables))
+    tables = tables[tables.any(axis=1)]  # of few rows none may be drawn
+    values = measure.near(Shares.of_classes(by_class(tables, cells.codes, cells.classes)))
     low, high = contained(measure, value, *np.quantile(values, [(1 - level) / 2, (1 + level) / 2]))
     se = float(values.std(ddof=1))
     if se < 1e-14:
         return answer(low, high, se, "all resamples have the same score: what could vary it was not seen")
-    slope = balanced(measure.slope(Shares.of(table), np.asarray(value)).reshape(-1), cells)
-    return answer(low, high, se, *doubts(data, measure, slope, cells, of_data(slope, cells, data).variance))
+    of_all = measure.slope(Shares.of(table), np.asarray(value))
+    slope = balanced(of_all.at(*cells.codes), cells)
+    return answer(low, high, se, *doubts(data, measure, slope, of_all, cells, of_data(slope, cells, data).variance))
 
 
 def resampled_tables(data: Table | Clusters, rows: Any, resamples: int, seed: Any, progress: Any) -> FloatArray:
-    """Cells of resampled tables, up to a factor: of clusters, of cells of equal weights, or of rows."""
+    """Occupied cells of resampled tables, up to a factor: of clusters, of cells of equal weights, or of rows."""
     table = data.whole if isinstance(data, Clusters) else data
-    K = len(table.labels)
+    sums = table.stack.sums
     if isinstance(data, Clusters):
         drawn = _source(seed).multinomial(data.count, np.full(data.count, 1 / data.count), size=resamples)
-        return data.moved(drawn.astype(np.float64)).reshape(resamples, K, K)
-    if ((table.w_min == table.w_max) | (table.n == 0)).all():
-        n = table.n.reshape(-1)
-        drawn = _source(seed).multinomial(int(n.sum()), n / n.sum(), size=resamples)
-        return np.asarray((drawn * (Cells.of(table).w / np.maximum(n, 1))).reshape(resamples, K, K))
+        return data.moved(drawn.astype(np.float64))
+    if (sums.w_min == sums.w_max).all():
+        drawn = _source(seed).multinomial(table.rows, sums.n / table.rows, size=resamples)
+        return np.asarray(drawn * (Cells.of(table).w / sums.n))
     if rows is None:
         raise InputTypeError(
             "the bootstrap resamples rows, and a table whose cells hold unequal weights does not have them.",
@@ -70,7 +71,8 @@ def resampled_tables(data: Table | Clusters, rows: Any, resamples: int, seed: An
         )
     y_true, y_pred, sample_weight, _, options = rows
     given = (y_true, y_pred, sample_weight)
-    return resampled_rows(table.labels, given, options.get("ignore"), resamples, _checked(seed), progress)
+    codes, ignore = table.stack.codes, options.get("ignore")
+    return resampled_rows(table.labels, codes, given, ignore, resamples, _checked(seed), progress)
 
 
 def _source(seed: Any) -> np.random.Generator:

@@ -57,14 +57,16 @@ def _of_class(data: Table | Clusters, table: Table, k: int, level: float) -> dic
     label, own = table.labels[k], np.arange(len(table.labels)) == k
     against = table.against_rest(label)
     # As `against_rest` has them: 0 hits, 1 misses, 2 alarms, 3 others.
-    places = np.where(own, 0, 2)[:, np.newaxis] + np.where(own, 0, 1)
+    true, pred = ~own[table.stack.codes]
+    places = 2 * true + pred
     out = {}
     for name, part in PARTS.items():
-        kept = np.array(part[1:]).reshape(2, 2)
-        cells = against._part(kept)
+        cells = against._part(np.array(part[1:]).reshape(2, 2))
         of_part: Any = cells
         if isinstance(data, Clusters) and cells.margins.s:
-            of_part = data.within(cells, np.where(kept.reshape(-1)[places], places, -1).reshape(-1))
+            number = np.full(4, -1)
+            number[2 * cells.stack.codes[0] + cells.stack.codes[1]] = np.arange(len(cells.stack))
+            of_part = data.within(cells, number[places])
         out[name] = _interval(of_part, cells, name, label, level)
     out["f1"] = _f1(out["iou"], float(CLASS_MEASURES["f1"](against)[0]))
     return out

@@ -120,7 +120,7 @@ def _read(data: Any) -> JointTable | Clusters:
             "expected a dict of joint tables, one per cluster, as wmcc.joint_table(..., by=...) makes it."
         )
     check_keys(data)
-    return Clusters(data)
+    return Clusters.of_tables(data)
 
 
 @quietly
@@ -140,8 +140,8 @@ def _compared(
     if problem is not None:
         return replace(none, problem=problem)
     slopes = [measure.slope(Shares.of(table), np.asarray(x)) for table, x in zip(tables, (a, b), strict=True)]
-    t, first, second = joint.cells.T
-    slope = balanced(slopes[0][t, first] - slopes[1][t, second], cells)
+    t, first, second = cells.codes
+    slope = balanced(slopes[0].at(t, first) - slopes[1].at(t, second), cells)
     found = of_data(slope, cells, data)
     if not np.isfinite(found.variance):
         return replace(none, problem=FAR_APART)
@@ -160,7 +160,7 @@ def _compared(
     low, high = (float(np.clip(x, -span(measure), span(measure))) for x in pivot.ends(level))
     worse = None if margin is None else float(pivot.upper_tail(-margin))
     effective = n_eff if isinstance(data, Clusters) else None
-    doubts = comparison_doubts(measure, slope, cells, found.variance, t, first != second, effective)
+    doubts = comparison_doubts(measure, slope, cells, found.variance, effective)
     warnings, p = that_hold(doubts), float(pivot.p_value())
     return replace(none, low=low, high=high, se=se, df=df, p_value=p, p_noninferior=worse, warnings=warnings)
 

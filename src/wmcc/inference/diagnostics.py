@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arraytypes import IntArray
 from ..errors import InputError, InputTypeError
-from ..exact import integers
 from ..labels import Label
 from ..measures.base import as_table, check_scorable
 from ..measures.request import checked_number
@@ -28,8 +28,8 @@ def effective_sample_size(table: Table) -> float:
     1.062473438164046
     """
     check_scorable(as_table(table))
-    w2 = table.w2_exact.sum()
-    return _worth(table.margins.s, w2.integers(), 2 * table.w_exact.exponent - w2.exponent)
+    sums = table.stack.sums
+    return _worth(sums.w_exact.total(), sums.w2_exact.total(), 2 * sums.w_exact.exponent - sums.w2_exact.exponent)
 
 
 def _worth(w: int, w2: int, shift: int) -> float:
@@ -48,11 +48,13 @@ class Sizes(NamedTuple):
     @classmethod
     def of(cls, table: Table) -> Sizes:
         """Sizes of a table that has weight; 0 for a class without."""
-        m = table.margins
-        squares = integers(np.add.reduce(table.w2_exact.digits, axis=2))
-        shift = 2 * table.w_exact.exponent - table.w2_exact.exponent
-        true = [_worth(w, w2, shift) for w, w2 in zip(m.r, squares, strict=True)]
-        return cls(table.labels, _worth(m.s, sum(squares), shift), true)
+        seen = table.stack.along([0])
+        shift = 2 * seen.sums.w_exact.exponent - seen.sums.w2_exact.exponent
+        true = [0.0] * len(table.labels)
+        sums = seen.sums.w_exact.integers(), seen.sums.w2_exact.integers()
+        for k, w, w2 in zip(seen.codes[0].tolist(), *sums, strict=True):
+            true[k] = _worth(w, w2, shift)
+        return cls(table.labels, effective_sample_size(table), true)
 
     def warnings(self, least: float) -> tuple[str, ...]:
         """Name classes that rest on fewer than ``least`` effective observations; absent ones are not meant."""
@@ -68,6 +70,13 @@ class Sizes(NamedTuple):
         what = "true class" if count == 1 else "true classes"
         others = f", and {count} more {what} on fewer than {number(least)}" if count else ""
         return (f"{name} rests on {number(size, 3)} effective rows{others}",)
+
+
+def class_rows(table: Table, axis: int) -> IntArray:
+    """Number of rows of each true class (axis 0) or predicted class (1)."""
+    rows = np.zeros(len(table.labels), dtype=np.int64)
+    np.add.at(rows, table.stack.codes[axis], table.stack.sums.n)
+    return rows
 
 
 class ClassSize(NamedTuple):
@@ -206,9 +215,9 @@ def diagnosed(table: Table, limits: dict[str, float] = LIMITS, by_class: bool = 
     cells = Cells.of(table)
     sizes = Sizes.of(table)
     effect = table.rows / sizes.all
-    classes = zip(table.labels, table.n.sum(axis=1).tolist(), table.true_sums.tolist(), sizes.true, strict=True)
+    classes = zip(table.labels, class_rows(table, 0).tolist(), table.true_sums.tolist(), sizes.true, strict=True)
     row, cell = float(cells.w_max.max()), int(np.argmax(cells.w))
-    a, b = divmod(cell, len(table.labels))
+    a, b = cells.codes[:, cell]
     warnings = []
     if sizes.all < limits["n_eff"] or effect >= limits["design_effect"]:
         warnings.append(f"{table.rows:,} rows are worth {number(sizes.all, 3)} of equal weight")

@@ -9,11 +9,15 @@ import numpy as np
 
 from ..arraytypes import FloatArray, IntArray
 from ..measures.base import Measure, Shares
+from ..measures.stacks import by_class, per_table
 from .influence import Cells, Influence
 from .pivot import Pivot
 
 TRIED = 32
 """Classes between which weight is moved to see how far it could move a score that no row varied."""
+
+AT_ONCE = 1 << 21
+"""Margins of moved tables that are held at once: beyond 2,048 classes fewer moves are tried."""
 
 ALMOST = 1 - 1e-9
 """How much of a class is moved at most: one that is gone altogether would be left out of some scores."""
@@ -71,9 +75,10 @@ class Scale:
 
 def _curvature(scale: Scale, cells: Cells, found: Influence, se_z: FloatArray) -> FloatArray:
     """Half the second derivative of z along the influences, in units of its standard error."""
-    K = isqrt(cells.w.shape[-1])
-    moved = cells.w + np.multiply.outer(STEPS, found.direction / np.sqrt(found.variance)[..., np.newaxis])
-    z = scale.of(scale.near(Shares.of_cells(moved.reshape(*moved.shape[:-1], K, K))))
+    steps = np.stack([cells.w, found.direction / per_table(np.sqrt(found.variance))])
+    own, along = np.moveaxis(by_class(steps, cells.codes, cells.classes), 1, 0)
+    moved = own[:, np.newaxis] + np.moveaxis(np.multiply.outer(STEPS, along), 1, 0)
+    z = scale.of(scale.near(Shares.of_classes(moved)))
     return np.asarray((z[0] - 2 * z[1] + z[2]) / (2 * STEPS[2] ** 2 * se_z))
 
 
@@ -84,7 +89,7 @@ def unvaried(measure: Measure, value: float, cells: Cells, level: float, n_eff: 
     The ends are the scores if that share, or less, had been predicted otherwise: of the true class and as the class
     where it counts most. A higher level allows a larger share, so its interval holds that of a lower level.
     """
-    moves = Moves.between(cells.w)
+    moves = Moves.between(cells)
     share = 1 - ((1 - level) / 2) ** (1 / n_eff)
     least, most = measure.range
     low = moves.least(measure, share, 1) if value > least else least
@@ -114,19 +119,20 @@ class Moves(NamedTuple):
     held: FloatArray
 
     @classmethod
-    def between(cls, cells: FloatArray) -> Moves:
+    def between(cls, cells: Cells) -> Moves:
         """All moves in a table; if it has many classes, those between classes spread evenly over their sizes."""
-        K = isqrt(len(cells))
-        w = cells.reshape(K, K)
-        if K == 1:  # another class can only be one that was not seen
-            K, w = 2, np.pad(w, (0, 1))
-        r, q = w.sum(axis=1), w.sum(axis=0)
-        source = np.argmax(w, axis=1)
-        true, target = (a.reshape(-1) for a in np.meshgrid(_spread(r), _spread(q), indexing="ij"))
-        kept = (target != source[true]) & (w[true, source[true]] > 0)
+        (t, p), K = cells.codes, max(cells.classes, 2)  # beside a single class there may be one that was not seen
+        d, fn, fp = by_class(cells.w, cells.codes, K)
+        r, q = d + fn, d + fp
+        order = np.lexsort((-p, cells.w, t))
+        last = np.append(np.flatnonzero(np.diff(t[order])), len(t) - 1)  # of each class, its heaviest cell
+        source, largest = np.zeros(K, dtype=np.int64), np.zeros(K)
+        source[t[order[last]]], largest[t[order[last]]] = p[order[last]], cells.w[order[last]]
+        tried = min(TRIED, max(2, isqrt(AT_ONCE // K)))
+        true, target = (a.reshape(-1) for a in np.meshgrid(_spread(r, tried), _spread(q, tried), indexing="ij"))
+        kept = (target != source[true]) & (largest[true] > 0)
         true, target = true[kept], target[kept]
-        held = w[true, source[true]] * ALMOST
-        return cls(r, q, np.diagonal(w), true, source[true], target, held)
+        return cls(r, q, d, true, source[true], target, largest[true] * ALMOST)
 
     def scores(self, measure: Measure, amounts: FloatArray) -> FloatArray:
         """Score after each move, of so much weight."""
@@ -164,7 +170,7 @@ class Moves(NamedTuple):
         return turn
 
 
-def _spread(sizes: FloatArray) -> IntArray:
+def _spread(sizes: FloatArray, tried: int) -> IntArray:
     """Which of these to try: all or, of many, those of evenly spread ranks, the smallest and the largest included."""
-    ranks = np.unique(np.linspace(0, len(sizes) - 1, min(TRIED, len(sizes))).round().astype(int))
+    ranks = np.unique(np.linspace(0, len(sizes) - 1, min(tried, len(sizes))).round().astype(int))
     return np.sort(np.argsort(sizes, kind="stable")[ranks])

@@ -17,54 +17,74 @@ from ..arraytypes import FloatArray, IntArray
 from ..exact import Exact
 from ..joint import JointTable
 from ..measures.stacks import over
-from ..sums import Summed, positions
+from ..stack import Stack
+from ..sums import positions
 from ..table import Table
 
 TINY = 1e-300
 
-SAFE = (1e-100, 1e100)
-"""Totals of which the squares and their sums are neither beyond float64 nor below."""
+
+class Unit(NamedTuple):
+    """The total weight: a number of at least 1/2 and below 1, times a power of two."""
+
+    part: float
+    bits: int
+
+    @classmethod
+    def of(cls, w: Exact) -> Unit:
+        """Return the sum of all; 1 if there is none."""
+        s = w.total() or 1
+        bits = s.bit_length()
+        return cls(s / (1 << bits), bits + w.exponent)
+
+    def shares(self, x: Exact, power: int = 1) -> FloatArray:
+        """Return sums of weights, or of a power of them, as shares of the total, whatever its size."""
+        return x.times(1 / self.part**power, -power * self.bits)
 
 
 class Cells(NamedTuple):
-    """Sums of the occupied cells of a table, in units of its total weight."""
+    """Sums of the occupied cells of a table, in units of its total weight. Leading axes are a stack of tables.
+
+    Parameters
+    ----------
+    n, w, w2, w_max
+        Number of rows, Σw, Σw² and the largest weight per cell.
+    codes
+        Positions of the classes of each cell, a row per axis: of the true class, and of one prediction or two.
+    classes
+        How many there are.
+    """
 
     n: IntArray
     w: FloatArray
     w2: FloatArray
     w_max: FloatArray
+    codes: IntArray
+    classes: int
 
     @classmethod
-    def of(cls, table: Summed) -> Cells:
-        """Return them as vectors, in the order of the table."""
-        n, most = table.n.reshape(-1), np.where(table.n > 0, table.w_max, 0.0).reshape(-1)
-        w = table.w.reshape(-1)
-        with np.errstate(over="ignore"):  # an infinite total is not safe either
-            total = float(w.sum())
-        if SAFE[0] < total < SAFE[1]:
-            return cls(n, w / total, table.w2.reshape(-1) / total**2, most / total)
-        bits, unit = _unit(table)
-        w, w2 = (_shifted(x, -k * bits).reshape(-1) / unit**k for k, x in ((1, table.w_exact), (2, table.w2_exact)))
-        return cls(n, w, w2, np.ldexp(most, -bits) / unit)
+    def of(cls, table: Table | JointTable) -> Cells:
+        """Return those of a table, in the order of its stack."""
+        codes, sums = table.stack.codes, table.stack.sums
+        unit = Unit.of(sums.w_exact)
+        w, w2 = unit.shares(sums.w_exact), unit.shares(sums.w2_exact, 2)
+        return cls(sums.n, w, w2, np.ldexp(sums.w_max, -unit.bits) / unit.part, codes, len(table.labels))
+
+
+def dense_shares(table: Table) -> FloatArray:
+    """Shares of the total weight, K x K."""
+    cells, K = Cells.of(table), len(table.labels)
+    out = np.zeros((K, K))
+    out[tuple(cells.codes)] = cells.w
+    return out
 
 
 def class_shares(table: Table, axis: int) -> FloatArray:
     """Shares of the weight of each true class (axis 1) or predicted class (0); NaN where it has none."""
-    w = table.w if np.isfinite(table.w).all() else Cells.of(table).w.reshape(table.n.shape)
+    w = table.w if np.isfinite(table.w).all() else dense_shares(table)
     most = w.max(axis=axis, keepdims=True)  # divided by first: a sum may be too large or too small
     w = np.divide(w, most, out=np.full_like(w, np.nan), where=most > 0)
     return np.asarray(w / w.sum(axis=axis, keepdims=True))
-
-
-def _unit(table: Summed) -> tuple[int, float]:
-    """Return the total weight as a number near 1 times a power of two."""
-    total = table.w_exact.sum()
-    bits = int(total.integers()).bit_length() + total.exponent
-    return bits, float(_shifted(total, -bits))
-
-
-def _shifted(x: Exact, bits: int) -> FloatArray:
-    return Exact.trusted(x.digits, x.exponent + bits).floats()
 
 
 class Influence(NamedTuple):
@@ -100,7 +120,7 @@ def balanced(slope: FloatArray, cells: Cells) -> FloatArray:
     return out
 
 
-def of_data(slope: FloatArray, cells: Cells, data: Summed | Clusters) -> Influence:
+def of_data(slope: FloatArray, cells: Cells, data: Table | JointTable | Clusters) -> Influence:
     """Influence of the rows of a table, or of the clusters if that is what the data are."""
     return of_clusters(slope, data) if isinstance(data, Clusters) else of_rows(slope, cells)
 
@@ -148,39 +168,47 @@ def of_clusters(slope: FloatArray, clusters: Clusters) -> Influence:
 
 
 class Clusters:
-    """Tables of clusters of rows, and the table of all of them.
+    """Clusters of rows, and the table of all of them.
 
     Parameters
     ----------
-    tables
-        One per cluster, all of one prediction or all of two.
+    whole
+        The table of all rows, of one prediction or of two.
+    count
+        How many clusters have weight; the others do not count.
+    owner, cell, w
+        Of each cell of each cluster: the number of the cluster, which of the whole table's occupied cells it is, and
+        its share of the total weight.
     """
 
-    def __init__(self, tables: Mapping[Any, Table] | Mapping[Any, JointTable]) -> None:
-        self.whole: Any = merged(list(tables.values()))
-        weighing = with_weight(tables)
-        bits, unit = _unit(self.whole)
-        places, weights, owners = [], [], []
-        for number, table in enumerate(weighing):
-            cells = table.cells if isinstance(table, JointTable) else np.argwhere(table.n)
-            places.append(positions(self.whole.labels, table.labels)[cells])
-            w = _shifted(table.w_exact, -bits)
-            weights.append(w if isinstance(table, JointTable) else w[tuple(cells.T)])
-            owners.append(np.full(len(cells), number))
-        self.count = len(weighing)
-        self._owner = np.concatenate(owners) if owners else np.zeros(0, dtype=np.int64)
-        self._w = np.concatenate(weights) / unit if weights else np.zeros(0)
-        self._cell = self._places(np.concatenate(places)) if places else np.zeros(0, dtype=np.int64)
-        self._cells = self.whole.n.size
+    def __init__(self, whole: Table | JointTable, count: int, owner: IntArray, cell: IntArray, w: FloatArray) -> None:
+        self.whole: Any = whole
+        self.count, self._owner, self._cell, self._w = count, owner, cell, w
 
-    def _places(self, cells: IntArray) -> Any:
-        """Which of the whole table's cells, as a vector, each of these is."""
-        K = len(self.whole.labels)
-        flat = np.ravel_multi_index(tuple(cells.T), (K,) * cells.shape[1])
-        if isinstance(self.whole, JointTable):
-            known = np.ravel_multi_index(tuple(self.whole.cells.T), (K,) * 3)
-            return np.searchsorted(known, flat)
-        return flat
+    @classmethod
+    def of_stack(cls, whole: Table | JointTable, stack: Stack) -> Clusters:
+        """Clusters of the cells of a stack, whose last axis is the cluster; without it they are those of the table."""
+        owner, sums = stack.codes[-1], stack.sums
+        cell = np.zeros(len(stack), dtype=np.int64)
+        np.cumsum((np.diff(stack.codes[:-1], axis=1) != 0).any(axis=0), out=cell[1:])
+        weighing = np.zeros(int(owner.max(initial=-1)) + 1, dtype=bool)
+        weighing[owner[sums.w_max > 0]] = True
+        number = np.cumsum(weighing) - 1
+        kept = weighing[owner]
+        w = Unit.of(sums.w_exact).shares(sums.w_exact)
+        return cls(whole, int(weighing.sum()), number[owner[kept]], cell[kept], w[kept])
+
+    @classmethod
+    def of_tables(cls, tables: Mapping[Any, Table] | Mapping[Any, JointTable]) -> Clusters:
+        """Clusters with a table each, all of one prediction or all of two."""
+        whole: Any = merged(list(tables.values()))
+        table: Any
+        stacks = []
+        for number, table in enumerate(tables.values()):
+            codes = positions(whole.labels, table.labels)[table.stack.codes]
+            owner = np.full((1, codes.shape[1]), number)
+            stacks.append(Stack.gathered(np.concatenate([codes, owner]), table.stack.sums))
+        return cls.of_stack(whole, in_pairs(stacks))
 
     def within(self, part: Table, places: IntArray) -> Clusters:
         """Return the clusters of a part of the rows.
@@ -190,17 +218,14 @@ class Clusters:
         part
             Their table.
         places
-            Which of its cells, as a vector, each cell of the whole table is in; −1 for those that are in none.
+            Which of its occupied cells each of the whole table's is in; −1 for those that are in none.
         """
-        out, cell = Clusters.__new__(Clusters), places[self._cell]
+        cell = places[self._cell]
         kept = (cell >= 0) & (self._w > 0)
-        bits, unit = _unit(part)
-        own_bits, own_unit = _unit(self.whole)
+        unit, own = (Unit.of(table.stack.sums.w_exact) for table in (part, self.whole))
         owners, owner = np.unique(self._owner[kept], return_inverse=True)
-        out.whole, out.count, out._cells = part, len(owners), part.n.size
-        out._owner, out._cell = owner, cell[kept]
-        out._w = np.ldexp(self._w[kept] * (own_unit / unit), own_bits - bits)
-        return out
+        w = np.ldexp(self._w[kept] * (own.part / unit.part), own.bits - unit.bits)
+        return Clusters(part, len(owners), owner, cell[kept], w)
 
     @cached_property
     def shares(self) -> FloatArray:
@@ -219,9 +244,9 @@ class Clusters:
 
     def moved(self, factors: FloatArray) -> FloatArray:
         """Return the sum of the clusters' cells, each times its factor; a stack of sums for a stack of factors."""
-        stack = np.atleast_2d(factors)
-        out = [np.bincount(self._cell, f[self._owner] * self._w, self._cells) for f in stack]
-        return np.array(out, dtype=np.float64).reshape(*np.shape(factors)[:-1], self._cells)
+        stack, cells = np.atleast_2d(factors), len(self.whole.stack)
+        out = [np.bincount(self._cell, f[self._owner] * self._w, cells) for f in stack]
+        return np.array(out, dtype=np.float64).reshape(*np.shape(factors)[:-1], cells)
 
 
 def with_weight(tables: Mapping[Any, Any]) -> list[Any]:
@@ -231,6 +256,11 @@ def with_weight(tables: Mapping[Any, Any]) -> list[Any]:
 
 def merged(tables: list[Any]) -> Any:
     """Sum of tables; of joint ones in pairs, since their sum grows with each and would be copied once per table."""
-    while isinstance(tables[0], JointTable) and len(tables) > 1:
-        tables = [a + b for a, b in zip(tables[::2], tables[1::2], strict=False)] + tables[len(tables) // 2 * 2 :]
-    return reduce(add, tables)
+    return in_pairs(tables) if isinstance(tables[0], JointTable) else reduce(add, tables)
+
+
+def in_pairs(parts: list[Any]) -> Any:
+    """Sum of what grows with each summand."""
+    while len(parts) > 1:
+        parts = [a + b for a, b in zip(parts[::2], parts[1::2], strict=False)] + parts[len(parts) // 2 * 2 :]
+    return parts[0]

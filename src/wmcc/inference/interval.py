@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from math import inf, isnan, isqrt, nan
+from math import inf, isnan, nan
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +17,7 @@ from ..labels import Label
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import Measure, Shares
 from ..measures.request import checked_number, requested, value_or_reason
+from ..measures.stacks import PerCell
 from ..sources import tabulate
 from ..sources.matrix import pairs_rows
 from ..table import Table
@@ -172,11 +173,11 @@ def interval(
         tables = checked_tables(y_true, cluster)
         first = next(iter(tables.values()))
         _, asked = requested(first, y_pred, sample_weight, weight, options, asked)
-        data: Any = Clusters(tables)
+        data: Any = Clusters.of_tables(tables)
     elif cluster is not None:
         tables = clustered(y_true, y_pred, sample_weight, weight, cluster, options)
         _, asked = requested(next(iter(tables.values())), None, None, None, {}, asked)
-        data = Clusters(tables)
+        data = Clusters.of_tables(tables)
     else:
         data, asked = requested(y_true, y_pred, sample_weight, weight, options, asked)
     level = checked_level(asked["confidence_level"])
@@ -266,7 +267,8 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     problem = undefined or too_few(data, n_eff)
     if problem is not None:
         return answer(nan, nan, nan, nan, problem=problem)
-    slope = balanced(measure.slope(Shares.of(table), np.asarray(value)).reshape(-1), cells)
+    of_all = measure.slope(Shares.of(table), np.asarray(value))
+    slope = balanced(of_all.at(*cells.codes), cells)
     found = of_data(slope, cells, data)
     if not np.isfinite(found.variance):
         return answer(nan, nan, nan, nan, problem=FAR_APART)
@@ -280,7 +282,7 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
         )
         return answer(low, high, 0.0, nan, f"{seen}; the interval is what chance could have kept from sight")
     se = float(np.sqrt(found.variance))
-    warnings = doubts(data, measure, slope, cells, found.variance)
+    warnings = doubts(data, measure, slope, of_all, cells, found.variance)
     if method == "delta":
         low, high = contained(measure, value, *Pivot(value, se, 0.0, 0.0, inf).ends(level))
         return answer(low, high, se, inf, *warnings)
@@ -290,11 +292,12 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     return answer(low, high, se, float(found.df), *warnings)
 
 
-def doubts(data: Table | Clusters, measure: Measure, slope: FloatArray, cells: Cells, variance: Any) -> tuple[str, ...]:
-    """Say why an interval may cover less often than it says."""
+def doubts(
+    data: Table | Clusters, measure: Measure, slope: FloatArray, of_all: PerCell, cells: Cells, variance: Any
+) -> tuple[str, ...]:
+    """Say why an interval may cover less often than it says, from the slopes of its cells and those of all cells."""
     clusters = data.n_eff if isinstance(data, Clusters) else None
-    true = np.repeat(np.arange(isqrt(len(cells.w))), isqrt(len(cells.w)))
-    return that_hold(interval_doubts(measure, slope, cells, variance, true, clusters))
+    return that_hold(interval_doubts(measure, slope, of_all.largest_square(), cells, variance, clusters))
 
 
 def scored(measure: Measure, table: Table) -> tuple[float, str | None]:

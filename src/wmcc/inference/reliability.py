@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arraytypes import FloatArray, IntArray
+from ..arraytypes import FloatArray
 from ..measures.base import Measure
-from ..measures.stacks import over
+from ..measures.stacks import over, total
 from ..text import number
 from .influence import Cells
 
@@ -36,13 +36,14 @@ CLUSTERS_ARE_FEW = f"the clusters are worth fewer than {FEW_CLUSTERS:.0f} of equ
 FEW_DIFFER = f"the predictions differ on fewer than {number(FEW_DIFFERENT)} effective rows; {SHORT}"
 
 
-def influential_rows(slope: FloatArray, cells: Cells, variance: Any) -> FloatArray:
+def influential_rows(steepest: Any, cells: Cells, variance: Any) -> FloatArray:
     """How many rows of usual weight, in the cell where a row matters most, would have this variance.
 
-    That cell may be empty: if few rows there would make up the variance, some may well have been missed.
+    ``steepest`` is the square of its slope. That cell may be empty: if few rows there would make up the variance, some
+    may well have been missed.
     """
-    usual = cells.w2.sum(axis=-1) / cells.n.sum(axis=-1)
-    return np.asarray(variance / ((slope * slope).max(axis=-1) * usual))
+    usual = total(cells.w2) / total(cells.n)
+    return np.asarray(variance / (steepest * usual))
 
 
 def heaviest_row(slope: FloatArray, cells: Cells, variance: Any) -> FloatArray:
@@ -50,63 +51,63 @@ def heaviest_row(slope: FloatArray, cells: Cells, variance: Any) -> FloatArray:
 
     It need not be the share of that row itself: the next heavy row may fall into a cell where it matters more.
     """
-    most = cells.w_max.max(axis=-1)
-    return np.asarray((slope * slope * cells.w).sum(axis=-1) * most * most / variance)
+    most = np.maximum.reduce(cells.w_max, -1)
+    return np.asarray(total(slope * slope * cells.w) * most * most / variance)
 
 
-def heaviest_of_classes(slope: FloatArray, cells: Cells, variance: Any, true: IntArray) -> FloatArray:
-    """Share of the heaviest row in the squared weights of its true class, averaged by the variance of the classes.
-
-    ``true`` is the true class of each cell, in ascending order.
-    """
-    starts = np.flatnonzero(np.diff(true, prepend=-1))
+def heaviest_of_classes(slope: FloatArray, cells: Cells, variance: Any) -> FloatArray:
+    """Share of the heaviest row in the squared weights of its true class, averaged by the variance of the classes."""
+    starts = np.flatnonzero(np.diff(cells.codes[0], prepend=-1))  # classes are in ascending order
     of_class = np.add.reduceat(slope * slope * cells.w2, starts, axis=-1)
     squares = np.add.reduceat(cells.w2, starts, axis=-1)
     most = np.maximum.reduceat(cells.w_max, starts, axis=-1)
-    return np.asarray((of_class * over(most * most, squares)).sum(axis=-1) / variance)
+    return np.asarray(total(of_class * over(most * most, squares)) / variance)
 
 
-def differing(cells: Cells, differ: Any) -> FloatArray:
-    """Effective number of rows on which two predictions differ; ``differ`` says in which cells they do."""
-    w, w2 = (x[..., differ].sum(axis=-1) for x in (cells.w, cells.w2))
+def differing(cells: Cells) -> FloatArray:
+    """Effective number of rows on which two predictions differ, of joint tables."""
+    differ = cells.codes[1] != cells.codes[2]
+    w, w2 = (total(x[..., differ]) for x in (cells.w, cells.w2))
     return over(w * w, w2)
 
 
 def interval_doubts(
-    measure: Measure, slope: FloatArray, cells: Cells, variance: Any, true: IntArray, clusters: Any = None
+    measure: Measure, slope: FloatArray, steepest: Any, cells: Cells, variance: Any, clusters: Any = None
 ) -> dict[str, Any]:
     """Sentences that speak against intervals, and for which of them each holds.
 
-    ``clusters`` is the effective number of clusters, if rows come in clusters: then it is they that may be heavy.
+    ``steepest`` is as in `influential_rows`, ``clusters`` the effective number of clusters, if rows come in clusters:
+    then it is they that may be heavy.
     """
-    out = {ROWS_ARE_FEW: influential_rows(slope, cells, variance) < FEW_ROWS}
+    out = {ROWS_ARE_FEW: influential_rows(steepest, cells, variance) < FEW_ROWS}
     if clusters is not None:
         return {CLUSTERS_ARE_FEW: clusters < FEW_CLUSTERS, **out}
     out[ROW_IS_HEAVY] = heaviest_row(slope, cells, variance) > HEAVY
-    return {**out, **_of_classes(measure, slope, cells, variance, true)}
+    return {**out, **_of_classes(measure, slope, cells, variance)}
 
 
 def comparison_doubts(
-    measure: Measure, slope: FloatArray, cells: Cells, variance: Any, true: IntArray, differ: Any, clusters: Any = None
+    measure: Measure, slope: FloatArray, cells: Cells, variance: Any, clusters: Any = None
 ) -> dict[str, Any]:
-    """Sentences that speak against comparisons, and for which of them each holds; ``differ`` as in `differing`.
+    """Sentences that speak against comparisons, and for which of them each holds.
 
     A heavy row moves a difference and its standard error alike, so it is no reason by itself.
     """
+    steepest = np.maximum.reduce(slope * slope, -1)
     out = {
-        FEW_DIFFER: differing(cells, differ) < FEW_DIFFERENT,
-        ROWS_ARE_FEW: influential_rows(slope, cells, variance) < FEW_ROWS,
+        FEW_DIFFER: differing(cells) < FEW_DIFFERENT,
+        ROWS_ARE_FEW: influential_rows(steepest, cells, variance) < FEW_ROWS,
     }
     if clusters is not None:
         return {CLUSTERS_ARE_FEW: clusters < FEW_CLUSTERS, **out}
-    return {**out, **_of_classes(measure, slope, cells, variance, true)}
+    return {**out, **_of_classes(measure, slope, cells, variance)}
 
 
-def _of_classes(measure: Measure, slope: FloatArray, cells: Cells, variance: Any, true: IntArray) -> dict[str, Any]:
+def _of_classes(measure: Measure, slope: FloatArray, cells: Cells, variance: Any) -> dict[str, Any]:
     """In a mean over classes a few heavy rows may decide the score of a class, though not that of the whole table."""
     if not measure.over_classes:
         return {}
-    return {CLASSES_ARE_HEAVY: heaviest_of_classes(slope, cells, variance, true) > HEAVY}
+    return {CLASSES_ARE_HEAVY: heaviest_of_classes(slope, cells, variance) > HEAVY}
 
 
 def that_hold(doubts: dict[str, Any]) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
@@ -16,6 +15,7 @@ from ..arraytypes import FloatArray
 from ..errors import InputError, InputTypeError, UndefinedMeasureError, UndefinedMeasureWarning
 from ..sources import tabulate
 from ..table import Margins, Table
+from .stacks import PerCell, by_class_of_all, others, per_table, total
 
 ZeroDivision = float | Literal["warn", "raise"]
 OnZero = Callable[[str], float]
@@ -40,11 +40,11 @@ class Shares(NamedTuple):
     @classmethod
     def of(cls, table: Table) -> Shares:
         """Shares of a table's margins."""
-        m = table.margins
-        r, q, d = (np.array([x / m.s for x in xs]) for xs in (m.r, m.q, m.d))
-        not_r, not_q = (np.array([(m.s - x) / m.s for x in xs]) for xs in (m.r, m.q))
-        covariance = np.array([(m.s * c - a * b) / (m.s * m.s) for a, b, c in zip(m.r, m.q, m.d, strict=True)])
-        return cls(r, q, d, not_r, not_q, covariance)
+        s, r, q, d = table.margins
+        square = s * s
+        shares = [x / s for xs in (r, q, d) for x in xs] + [(s - x) / s for xs in (r, q) for x in xs]
+        shares += [(s * c - a * b) / square for a, b, c in zip(r, q, d, strict=True)]
+        return cls(*np.array(shares).reshape(6, len(r)))
 
     @classmethod
     def of_margins(cls, s: float, r: FloatArray, q: FloatArray, d: FloatArray) -> Shares:
@@ -56,24 +56,20 @@ class Shares(NamedTuple):
 
     @classmethod
     def of_cells(cls, cells: FloatArray) -> Shares:
-        """Shares of a stack of tables, or of one, given by their cells; rounded at every step.
+        """Shares of a stack of tables, or of one, given by all K x K cells; rounded at every step."""
+        return cls.of_classes(by_class_of_all(cells))
+
+    @classmethod
+    def of_classes(cls, sums: FloatArray) -> Shares:
+        """Shares of a stack of tables, or of one, given by the sums that `by_class` makes; rounded at every step.
 
         A class may hold nearly all of the weight, so 1 − r is the sum of the others, and d − r q is d·TN − FN·FP.
         """
-        cells = cells / cells.sum(axis=(-2, -1), keepdims=True)
-        others = _others(cells.shape[-1])
-        wrong, d = cells * others, np.diagonal(cells, axis1=-2, axis2=-1)
-        fn, fp = wrong.sum(axis=-1), wrong.sum(axis=-2)
+        d, fn, fp = sums / per_table(total(sums[0] + sums[1]))
         r, q = d + fn, d + fp
-        not_r, not_q = r @ others, q @ others
+        not_r, not_q = others(r), others(q)
         tn = np.where(fp < fn, not_r - fp, not_q - fn)  # less is lost where less is taken away
         return cls(r, q, d, not_r, not_q, d * tn - fn * fp)
-
-
-@cache
-def _others(classes: int) -> FloatArray:
-    """Matrix that sums over the other classes."""
-    return 1 - np.eye(classes)
 
 
 @dataclass(frozen=True)
@@ -121,7 +117,7 @@ class Measure:
     range: tuple[float, float]
     value: Callable[[Margins, OnZero], float]
     near: Callable[[Shares], FloatArray]
-    slope: Callable[[Shares, FloatArray], FloatArray]
+    slope: Callable[[Shares, FloatArray], PerCell]
     symmetric: bool = True
     two_classes: bool = False
     termwise: bool = False
@@ -178,7 +174,7 @@ class Measure:
         table = as_table(y_true, y_pred, sample_weight, weight, **options)
         self._check(table)
         value = self.value(table.margins, on_zero(0.0 if self.termwise else "raise", self.title))
-        slope = self.slope(Shares.of(table), np.asarray(value))
+        slope = self.slope(Shares.of(table), np.asarray(value)).dense()
         # Divided by the total in two steps, since the total itself may be beyond the largest float64.
         s, bits = table.margins.s, table.margins.s.bit_length()
         return np.asarray(np.ldexp(slope / (s / (1 << bits)), -bits - table.w_exact.exponent))

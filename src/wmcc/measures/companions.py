@@ -12,7 +12,7 @@ from ..arraytypes import FloatArray
 from ..table import Margins
 from .arithmetic import dot, mean, over_root
 from .base import Measure, OnZero, Shares, ZeroDivision, as_table, check_scorable, on_zero, registered
-from .stacks import over, per_cell, per_table
+from .stacks import PerCell, over, per_table, total
 
 
 def _accuracy(m: Margins, zero: OnZero) -> float:
@@ -20,11 +20,12 @@ def _accuracy(m: Margins, zero: OnZero) -> float:
 
 
 def _accuracy_near(x: Shares) -> FloatArray:
-    return np.asarray(x.d.sum(axis=-1))
+    return np.asarray(total(x.d))
 
 
-def _accuracy_slope(x: Shares, value: FloatArray) -> FloatArray:
-    return np.eye(x.r.shape[-1]) - per_table(value)
+def _accuracy_slope(x: Shares, value: FloatArray) -> PerCell:
+    none = np.zeros_like(x.r)
+    return PerCell(none - per_table(value), none, none + 1.0)
 
 
 def _balanced_accuracy(m: Margins, zero: OnZero) -> float:
@@ -37,12 +38,12 @@ def _classes(x: Shares) -> FloatArray:
 
 
 def _balanced_accuracy_near(x: Shares) -> FloatArray:
-    return np.asarray((over(x.d, x.r) / _classes(x)).sum(axis=-1))
+    return np.asarray(total(over(x.d, x.r) / _classes(x)))
 
 
-def _balanced_accuracy_slope(x: Shares, value: FloatArray) -> FloatArray:
+def _balanced_accuracy_slope(x: Shares, value: FloatArray) -> PerCell:
     inverse = over(1.0, x.r) / _classes(x)
-    return per_cell(-over(x.d, x.r) * inverse, np.zeros_like(x.r), inverse)
+    return PerCell(-over(x.d, x.r) * inverse, np.zeros_like(x.r), inverse)
 
 
 def _kappa(m: Margins, zero: OnZero) -> float:
@@ -53,15 +54,15 @@ def _kappa(m: Margins, zero: OnZero) -> float:
 
 
 def _kappa_near(x: Shares) -> FloatArray:
-    return over(x.covariance.sum(axis=-1), (x.r * x.not_q).sum(axis=-1))
+    return over(total(x.covariance), total(x.r * x.not_q))
 
 
-def _kappa_slope(x: Shares, value: FloatArray) -> FloatArray:
-    chance = (x.r * x.q).sum(axis=-1)
-    observed = np.eye(x.r.shape[-1]) - per_table(x.d.sum(axis=-1))
-    expected = per_cell(x.q, x.r) - per_table(2 * chance)
-    rest = per_table((x.r * x.not_q).sum(axis=-1))  # 1 − chance
-    return over(observed - per_table(1 - value) * expected, rest)
+def _kappa_slope(x: Shares, value: FloatArray) -> PerCell:
+    scale = per_table(over(1.0, total(x.r * x.not_q)))  # 1 / (1 − chance)
+    lost = per_table(1 - value)
+    chance = per_table(total(x.r * x.q))
+    rows = lost * (2 * chance - x.q) - per_table(total(x.d))
+    return PerCell(rows * scale, -lost * x.r * scale, scale)
 
 
 accuracy = Measure("accuracy", "Accuracy", "T / s", (0.0, 1.0), _accuracy, _accuracy_near, _accuracy_slope)

@@ -11,7 +11,7 @@ from ..arraytypes import FloatArray
 from ..table import Margins
 from .arithmetic import dot, fixed, mean, over_root, over_roots, root_ratio
 from .base import Measure, OnZero, Shares
-from .stacks import over, per_cell, per_table
+from .stacks import PerCell, over, per_table, total
 
 
 def _covariance(m: Margins) -> int:
@@ -63,25 +63,25 @@ def _mpc2(m: Margins, zero: OnZero) -> float:
     )
 
 
-def _covariance_slope(x: Shares) -> FloatArray:
-    """s·∂N/∂C over s²: T + s[a=b] − q_a − r_b."""
-    return per_cell(x.d.sum(axis=-1, keepdims=True) - x.q, -x.r, 1.0)
-
-
 def _spreads(x: Shares) -> tuple[FloatArray, FloatArray]:
-    return (x.r * x.not_r).sum(axis=-1), (x.q * x.not_q).sum(axis=-1)
+    return total(x.r * x.not_r), total(x.q * x.not_q)
 
 
 def _ecc_near(x: Shares) -> FloatArray:
     P, Q = _spreads(x)
-    return over(x.covariance.sum(axis=-1), np.sqrt(P) * np.sqrt(Q))
+    return over(total(x.covariance), np.sqrt(P) * np.sqrt(Q))
 
 
-def _ecc_slope(x: Shares, value: FloatArray) -> FloatArray:
+def _ecc_slope(x: Shares, value: FloatArray) -> PerCell:
     P, Q = _spreads(x)
     scale = per_table(over(1.0, np.sqrt(P) * np.sqrt(Q)))
-    lost = per_cell(over(x.not_r, P[..., np.newaxis]), over(x.not_q, Q[..., np.newaxis]))
-    return _covariance_slope(x) * scale - per_table(value) * lost
+    lost = (per_table(over(value, y)) for y in (P, Q))
+    return _covariance_slope(x, scale, x.not_r * next(lost), x.not_q * next(lost))
+
+
+def _covariance_slope(x: Shares, scale: FloatArray, rows: FloatArray, columns: FloatArray) -> PerCell:
+    """s·∂N/∂C over s², T + s[a=b] − q_a − r_b, times a scale; less what is given of rows and columns."""
+    return PerCell((per_table(total(x.d)) - x.q) * scale - rows, -x.r * scale - columns, scale)
 
 
 def _roots(x: Shares) -> tuple[FloatArray, FloatArray]:
@@ -91,17 +91,18 @@ def _roots(x: Shares) -> tuple[FloatArray, FloatArray]:
 
 def _mpc1_near(x: Shares) -> FloatArray:
     a, b = _roots(x)
-    return over(x.covariance.sum(axis=-1), (a * b).sum(axis=-1))
+    return over(total(x.covariance), total(a * b))
 
 
-def _mpc1_slope(x: Shares, value: FloatArray) -> FloatArray:
+def _mpc1_slope(x: Shares, value: FloatArray) -> PerCell:
     a, b = _roots(x)
     u, v = over(b, a) / 2, over(a, b) / 2
     # d√(A_k B_k) = u_k dA_k + v_k dB_k, where dA_k is s − r_k for a cell of row k and r_k for the others
-    rows = (u * x.r).sum(axis=-1, keepdims=True) + u * (x.not_r - x.r)
-    columns = (v * x.q).sum(axis=-1, keepdims=True) + v * (x.not_q - x.q)
-    scale = per_table(over(1.0, (a * b).sum(axis=-1)))
-    return (_covariance_slope(x) - per_table(value) * per_cell(rows, columns)) * scale
+    rows = per_table(total(u * x.r)) + u * (x.not_r - x.r)
+    columns = per_table(total(v * x.q)) + v * (x.not_q - x.q)
+    scale = per_table(over(1.0, total(a * b)))
+    lost = per_table(value) * scale
+    return _covariance_slope(x, scale, rows * lost, columns * lost)
 
 
 def _mpc2_near(x: Shares) -> FloatArray:
@@ -109,15 +110,15 @@ def _mpc2_near(x: Shares) -> FloatArray:
     return np.asarray(over(over(x.covariance, a), b).mean(axis=-1))
 
 
-def _mpc2_slope(x: Shares, value: FloatArray) -> FloatArray:
+def _mpc2_slope(x: Shares, value: FloatArray) -> PerCell:
     a, b = _roots(x)
     c = over(over(1.0, a), b)
     phi = x.covariance * c
     u, v = over(phi, a * a) / 2, over(phi, b * b) / 2
-    correct = (c * x.d).sum(axis=-1, keepdims=True)
-    rows = correct - c * x.q - (u * x.r).sum(axis=-1, keepdims=True) - u * (x.not_r - x.r)
-    columns = -c * x.r - (v * x.q).sum(axis=-1, keepdims=True) - v * (x.not_q - x.q)
-    return np.asarray(per_cell(rows, columns, c) / c.shape[-1])
+    rows = per_table(total(c * x.d - u * x.r)) - c * x.q - u * (x.not_r - x.r)
+    columns = -c * x.r - per_table(total(v * x.q)) - v * (x.not_q - x.q)
+    K = c.shape[-1]
+    return PerCell(rows / K, columns / K, c / K)
 
 
 mcc = Measure(

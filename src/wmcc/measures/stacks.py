@@ -1,10 +1,16 @@
-"""Arrays over the cells of a table, or of a stack of tables."""
+"""Arrays over the cells of a table, or of a stack of tables, and over its classes."""
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from ..arraytypes import FloatArray
+from ..arraytypes import Array, FloatArray, IntArray
+
+FEW = 64
+"""Classes of which all pairs are looked at faster than one after the other."""
 
 
 def over(x: FloatArray | float, y: FloatArray) -> FloatArray:
@@ -12,15 +18,117 @@ def over(x: FloatArray | float, y: FloatArray) -> FloatArray:
     return np.asarray(x / np.where(y > 0, y, np.inf))
 
 
-def per_cell(by_row: FloatArray, by_column: FloatArray, diagonal: FloatArray | float | None = None) -> FloatArray:
-    """K x K array, or a stack, from what depends on a cell's row, on its column, and on being correct."""
-    cells = np.asarray(by_row[..., :, np.newaxis] + by_column[..., np.newaxis, :])
-    if diagonal is not None:
-        correct = np.arange(by_row.shape[-1])
-        cells[..., correct, correct] += diagonal
-    return cells
+def total(x: Array) -> Any:
+    """Sum over the last axis, of classes or of cells."""
+    return np.add.reduce(x, -1)
 
 
-def per_table(x: FloatArray) -> FloatArray:
-    """A number per table, to be multiplied by what is per cell."""
-    return np.asarray(x)[..., np.newaxis, np.newaxis]
+def per_table(x: Any) -> FloatArray:
+    """A number per table, to be combined with what is per class."""
+    return np.asarray(x)[..., np.newaxis]
+
+
+class PerCell(NamedTuple):
+    """Numbers of all K x K cells of a table: row[a] + column[b], and diagonal[a] more where a = b.
+
+    Each is a vector over the classes; leading axes are a stack of tables. A diagonal of one number is the same for all.
+    """
+
+    row: FloatArray
+    column: FloatArray
+    diagonal: FloatArray
+
+    def dense(self) -> FloatArray:
+        """Return the K x K array, or a stack of them."""
+        out = np.asarray(self.row[..., :, np.newaxis] + self.column[..., np.newaxis, :])
+        K = out.shape[-1]
+        flat = out.reshape(*out.shape[:-2], K * K)  # a view, since it is new
+        flat[..., :: K + 1] += self.diagonal
+        return out
+
+    def at(self, true: IntArray, pred: IntArray) -> FloatArray:
+        """Return the numbers of some cells."""
+        out = np.asarray(self.row[..., true] + self.column[..., pred])
+        correct = (true == pred).nonzero()[0]
+        out[..., correct] += self.diagonal if self.diagonal.shape[-1] == 1 else self.diagonal[..., true[correct]]
+        return out
+
+    def largest_square(self) -> FloatArray:
+        """Return the largest square of all K x K numbers, of which no more than O(K) are computed."""
+        K = self.row.shape[-1]
+        if K <= FEW:
+            cells = self.dense()
+            return np.asarray((cells * cells).max(axis=(-2, -1)))
+        correct = self.row + self.column + self.diagonal
+        ends = [_most_apart(self.row, self.column), _most_apart(-self.row, -self.column)]
+        return np.asarray(np.maximum((correct * correct).max(axis=-1), np.square(ends).max(axis=0)))
+
+
+def _most_apart(row: FloatArray, column: FloatArray) -> FloatArray:
+    """Return the largest row[a] + column[b] of different a and b.
+
+    One of them is where the row is largest: else that one would be as good as a, unless it is b.
+    """
+    best: Any = per_table(row.argmax(axis=-1))
+    own = [np.take_along_axis(x, best, axis=-1)[..., 0] for x in (row, column)]
+    others = [np.where(np.arange(row.shape[-1]) == best, -np.inf, x).max(axis=-1) for x in (row, column)]
+    return np.asarray(np.maximum(own[0] + others[1], own[1] + others[0]))
+
+
+# ---- sums per class ---------------------------------------------------------------------------------
+
+
+def by_class(cells: FloatArray, codes: IntArray, classes: int) -> FloatArray:
+    """Sums of each class: of its correct cell, of the others in its row, and of the others in its column.
+
+    Parameters
+    ----------
+    cells
+        Numbers of the cells of a table, a vector; leading axes are a stack of tables.
+    codes
+        True and predicted class of each cell, in lexicographic order and each once.
+    classes
+        How many there are.
+    """
+    K, leading = classes, cells.shape[:-1]
+    if cells.shape[-1] == K * K:
+        return by_class_of_all(cells.reshape(*leading, K, K))
+    if K <= FEW:  # tables are worked on together, which is faster than counting in each
+        dense = np.zeros((*leading, K * K))
+        dense[..., codes[0] * K + codes[1]] = cells
+        return by_class_of_all(dense.reshape(*leading, K, K))
+    out = np.empty((3, *leading, K))
+    right = codes[0] == codes[1]
+    wrong = ~right
+    for place in np.ndindex(leading):
+        own = cells[place]
+        for sums, axis, which in zip(out, (0, 0, 1), (right, wrong, wrong), strict=True):
+            sums[place] = np.bincount(codes[axis][which], own[which], K)
+    return out
+
+
+def by_class_of_all(cells: FloatArray) -> FloatArray:
+    """As `by_class`, of a K x K array, or of a stack of them."""
+    wrong = cells * _others(cells.shape[-1])
+    out = np.empty((3, *cells.shape[:-1]))
+    out[0] = np.diagonal(cells, axis1=-2, axis2=-1)
+    np.add.reduce(wrong, -1, out=out[1])
+    np.add.reduce(wrong, -2, out=out[2])
+    return out
+
+
+def others(x: FloatArray) -> FloatArray:
+    """Return the sum of all classes but each; nothing is subtracted, as one may hold nearly all."""
+    K = x.shape[-1]
+    if K <= FEW:
+        return np.asarray(x @ _others(K))
+    out = np.zeros(x.shape)
+    np.cumsum(x[..., :-1], axis=-1, out=out[..., 1:])
+    out[..., :-1] += np.cumsum(x[..., :0:-1], axis=-1)[..., ::-1]
+    return out
+
+
+@cache
+def _others(classes: int) -> FloatArray:
+    """Matrix that sums over the other classes."""
+    return 1 - np.eye(classes)

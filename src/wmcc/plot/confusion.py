@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arraytypes import FloatArray
 from ..errors import InputError
-from ..inference.influence import Cells, class_shares
+from ..inference.influence import class_shares, dense_shares
 from ..measures.base import check_scorable
 from ..optional import module
 from ..report import Score
@@ -30,14 +30,10 @@ class Shown(NamedTuple):
     share: bool
 
 
-def _shares(table: Table) -> FloatArray:
-    return Cells.of(table).w.reshape(table.n.shape)
-
-
 SHOWN: dict[str, Shown] = {
     "row": Shown("share of the true class's weight", partial(class_shares, axis=1), percent, True),
     "column": Shown("share of the predicted class's weight", partial(class_shares, axis=0), percent, True),
-    "share": Shown("share of the weight", _shares, percent, False),
+    "share": Shown("share of the weight", dense_shares, percent, False),
     "weight": Shown("weight", lambda table: table.w, style.compact, False),
     "count": Shown("number of rows", lambda table: table.n.astype(float), style.compact, False),
 }
@@ -141,7 +137,7 @@ def _write_cells(image: Any, table: Table, values: FloatArray, shown: Shown, eac
     """Write both numbers into each cell that has rows, where they can be read; return whether they can."""
     cells = np.argwhere(table.n > 0).tolist()
     counted = shown is SHOWN["count"]
-    second, write = (_shares(table), percent) if counted else (table.n, style.compact)
+    second, write = (dense_shares(table), percent) if counted else (table.n, style.compact)
     texts = [(shown.write(values[a, b]), write(second[a, b])) for a, b in cells]
     size = min(0.9 * each / (0.62 * max(len(x) for pair in texts for x in pair)), each / 3, 10.0)
     if size < SMALLEST:

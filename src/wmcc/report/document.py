@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ..inference.influence import class_shares
+from ..inference.influence import Unit
 from ..table import Table
 from ..text import number, percent
 from .findings import Findings
@@ -94,13 +94,14 @@ class Document(NamedTuple):
 
 def confusions(table: Table) -> Grid:
     """The heaviest cells off the diagonal."""
-    K, w, shares = len(table.labels), table.w, class_shares(table, axis=1)
-    cells = [divmod(int(i), K) for i in (-w).argsort(axis=None, kind="stable")]
-    wrong = [(a, b) for a, b in cells if a != b and table.n[a, b]]
+    (true, pred), sums = table.stack.codes, table.stack.sums
+    wrong, w = (true != pred).nonzero()[0], sums.w_exact.floats()
     rows = []
-    for a, b in wrong[:CONFUSIONS]:
-        share = percent(shares[a, b])
-        rows.append([str(table.labels[a]), str(table.labels[b]), f"{table.n[a, b]:,}", number(w[a, b]), share])
+    for i in wrong[(-w[wrong]).argsort(kind="stable")][:CONFUSIONS]:
+        of_class = sums.w_exact.take(true == true[i])
+        share = Unit.of(of_class).shares(of_class)[pred[true == true[i]] == pred[i]]
+        names = str(table.labels[true[i]]), str(table.labels[pred[i]])
+        rows.append([*names, f"{sums.n[i]:,}", number(w[i]), percent(float(share[0]))])
     more = len(wrong) - len(rows)
     notes = [f"… and {more:,} lighter ones."] if more > 0 else []
     return Grid(

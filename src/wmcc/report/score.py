@@ -10,7 +10,7 @@ from typing import Any
 
 from ..inference import Diagnosis, Interval, effective_sample_size
 from ..inference.classes import class_intervals
-from ..inference.diagnostics import diagnosed
+from ..inference.diagnostics import class_rows, diagnosed
 from ..inference.influence import Clusters, merged, with_weight
 from ..inference.interval import PAIRED, checked_level, checked_tables, clustered, estimated, why_unsure
 from ..labels import Label
@@ -107,7 +107,7 @@ class Score:
     @property
     def _sampled(self) -> Table | Clusters:
         """What was drawn: rows, or clusters."""
-        return self.table if self.clusters is None else Clusters(self.clusters)
+        return self.table if self.clusters is None else Clusters.of_tables(self.clusters)
 
     @property
     def cluster_count(self) -> int | None:
@@ -229,7 +229,7 @@ def score(
         for name, measure in MEASURES.items()
     }
     by_class = {name: measure(table, zero_division=zero_division) for name, measure in CLASS_MEASURES.items()}
-    rows = zip(table.labels, table.n.sum(axis=1).tolist(), table.true_sums.tolist(), strict=True)
+    rows = zip(table.labels, class_rows(table, 0).tolist(), table.true_sums.tolist(), strict=True)
     classes = tuple(
         ClassScore(label, n, weight, **{name: float(values[k]) for name, values in by_class.items()})
         for k, (label, n, weight) in enumerate(rows)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..inference.comparison import p_cell
-from ..inference.influence import Cells
+from ..inference.diagnostics import class_rows
 from ..inference.interval import why_unsure
 from ..measures import CLASS_MEASURES, MEASURES
+from ..measures.base import Shares
 from ..robustness import Radius
 from ..table import Table
 from ..text import decimal, number, percent, share
@@ -165,7 +166,7 @@ def _influences(found: Findings, name: str) -> list[Block]:
 
 def _weights(score: Score) -> list[Block]:
     known = score.diagnosis
-    shares = Cells.of(score.table).w.reshape(score.table.n.shape).sum(axis=1).tolist()
+    shares = Shares.of(score.table).r.tolist()
     rows = [
         [
             str(c.label),
@@ -191,8 +192,8 @@ def _weights(score: Score) -> list[Block]:
 
 def _never_true(table: Table) -> list[str]:
     """Say so where labels are predicted that are never true: they may be misspelt, or the column the wrong one."""
-    called = table.n.sum(axis=0) > 0
-    names = [f"{label!r}" for label, no in zip(table.labels, called & (table.n.sum(axis=1) == 0), strict=True) if no]
+    called = class_rows(table, 1) > 0
+    names = [f"{label!r}" for label, no in zip(table.labels, called & (class_rows(table, 0) == 0), strict=True) if no]
     if len(names) == called.sum():
         return ["no label that is predicted is ever true: is it the right column?"]
     more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""

@@ -71,4 +71,4 @@ def near(measure: Measure, cells: FloatArray) -> tuple[float, FloatArray]:
     """Value and slopes (times the total) of a measure at a table, in plain float64."""
     shares = Shares.of_cells(cells)
     value = measure.near(shares)
-    return float(value), np.asarray(measure.slope(shares, value))
+    return float(value), measure.slope(shares, value).dense()

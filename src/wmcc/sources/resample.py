@@ -27,6 +27,7 @@ LONG = 1 << 26  # draws that take long enough for a progress bar
 
 def resampled_rows(
     labels: tuple[Label, ...],
+    occupied: IntArray,
     data: tuple[Any, ...],
     ignore: Any,
     resamples: int,
@@ -35,7 +36,8 @@ def resampled_rows(
 ) -> FloatArray:
     """Return Σw of the cells of so many resampled tables, over the classes ``labels``; in units of the largest weight.
 
-    ``data`` are y_true, y_pred and weights, which were tabulated before and found good. Each row is drawn 0, 1, 2 …
+    ``data`` are y_true, y_pred and weights, which were tabulated before and found good; ``occupied`` are the cells of
+    their table, positions of the true and of the predicted class. Each row is drawn 0, 1, 2 …
     times, independently of the others (the Poisson bootstrap). A seed gives the same tables on any number of threads.
     """
     y_true, y_pred, sample_weight = data
@@ -73,15 +75,16 @@ def resampled_rows(
         ]
         return own[begins], np.array(sums, dtype=np.float64)
 
-    total = np.zeros((len(labels) ** 2, resamples))
+    known = occupied[0] * len(labels) + occupied[1]
+    total = np.zeros((len(known), resamples))
     with ExitStack() as stack:
         shown = stack.enter_context(
             bar(progress if len(cells) * resamples >= LONG else False, "resampling", len(starts))
         )
         for places, sums in in_threads(part, len(starts), stack):
-            total[places] += sums  # in the order of the rows, whichever thread was first
+            total[np.searchsorted(known, places)] += sums  # in the order of the rows, whichever thread was first
             shown.advance(1)
-    return total.T.reshape(resamples, len(labels), len(labels))
+    return total.T
 
 
 def in_threads(function: Callable[[int], Any], count: int, stack: ExitStack) -> Iterator[Any]:
