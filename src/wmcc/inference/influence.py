@@ -202,13 +202,14 @@ class Clusters:
     def of_tables(cls, tables: Mapping[Any, Table] | Mapping[Any, JointTable]) -> Clusters:
         """Clusters with a table each, all of one prediction or all of two."""
         whole: Any = merged(list(tables.values()))
-        table: Any
-        stacks = []
-        for number, table in enumerate(tables.values()):
-            codes = positions(whole.labels, table.labels)[table.stack.codes]
-            owner = np.full((1, codes.shape[1]), number)
-            stacks.append(Stack.gathered(np.concatenate([codes, owner]), table.stack.sums))
-        return cls.of_stack(whole, in_pairs(stacks))
+        unit, weighing = Unit.of(whole.stack.sums.w_exact), with_weight(tables)
+        owner = np.repeat(np.arange(len(weighing)), [len(table.stack) for table in weighing])
+        none = np.zeros((len(whole.stack.codes), 0), dtype=np.int64)
+        codes = [none, *(positions(whole.labels, table.labels)[table.stack.codes] for table in weighing)]
+        w = [np.zeros(0), *(unit.shares(table.stack.sums.w_exact) for table in weighing)]
+        shape = (len(whole.labels),) * len(none)
+        known, keys = (np.ravel_multi_index(tuple(x), shape) for x in (whole.stack.codes, np.hstack(codes)))
+        return cls(whole, len(weighing), owner, np.searchsorted(known, keys), np.concatenate(w))
 
     def within(self, part: Table, places: IntArray) -> Clusters:
         """Return the clusters of a part of the rows.
@@ -256,11 +257,6 @@ def with_weight(tables: Mapping[Any, Any]) -> list[Any]:
 
 def merged(tables: list[Any]) -> Any:
     """Sum of tables; of joint ones in pairs, since their sum grows with each and would be copied once per table."""
-    return in_pairs(tables) if isinstance(tables[0], JointTable) else reduce(add, tables)
-
-
-def in_pairs(parts: list[Any]) -> Any:
-    """Sum of what grows with each summand."""
-    while len(parts) > 1:
-        parts = [a + b for a, b in zip(parts[::2], parts[1::2], strict=False)] + parts[len(parts) // 2 * 2 :]
-    return parts[0]
+    while isinstance(tables[0], JointTable) and len(tables) > 1:
+        tables = [a + b for a, b in zip(tables[::2], tables[1::2], strict=False)] + tables[len(tables) // 2 * 2 :]
+    return reduce(add, tables)
