@@ -16,7 +16,7 @@ from ..sources.resample import resampled_rows
 from ..table import Table
 from .diagnostics import effective_sample_size
 from .influence import Cells, Clusters, balanced, of_data
-from .interval import Interval, contained, doubts, quietly, scored, too_few
+from .interval import Interval, contained, counted, doubts, quietly, scored, too_few
 
 FEWEST = 100
 """Resamples below which the ends of an interval mean nothing."""
@@ -39,7 +39,7 @@ def bootstrap_interval(
     def answer(low: float, high: float, se: float, *warnings: str, problem: str | None = None) -> Interval:
         return Interval(measure.name, level, "bootstrap", value, low, high, se, nan, n_eff, clusters, warnings, problem)
 
-    problem = undefined or too_few(data, n_eff)
+    problem = undefined or too_few(*counted(data), n_eff)
     if problem is not None:
         return answer(nan, nan, nan, problem=problem)
     tables = resampled_tables(data, rows, count, seed, progress)

@@ -16,7 +16,7 @@ from ..measures.request import after_joint_table, checked_number, named_measure
 from ..sources.predictions import checked_names, predictions
 from .comparison import Comparison, Comparisons
 from .influence import Cells, Clusters, balanced, of_data
-from .interval import FAR_APART, check_keys, checked_level, naming_cluster, quietly, scored, too_few
+from .interval import FAR_APART, NOTHING, check_keys, checked_level, counted, naming_cluster, quietly, scored, too_few
 from .pivot import Pivot
 from .reliability import comparison_doubts, that_hold
 
@@ -136,7 +136,7 @@ def _compared(
     n_eff = data.n_eff if isinstance(data, Clusters) else 1 / float(cells.w2.sum())
 
     none = Comparison(names, measure.name, level, (a, b), a - b, nan, nan, nan, nan, nan, n_eff, clusters, margin)
-    problem = no_a or no_b or too_few(data, n_eff)
+    problem = no_a or no_b or too_few(*counted(data), n_eff)
     if problem is not None:
         return replace(none, problem=problem)
     slopes = [measure.slope(Shares.of(table), np.asarray(x)) for table, x in zip(tables, (a, b), strict=True)]
@@ -145,7 +145,7 @@ def _compared(
     found = of_data(slope, cells, data)
     if not np.isfinite(found.variance):
         return replace(none, problem=FAR_APART)
-    if not found.variance > 1e-28:
+    if not found.variance > NOTHING:
         if (first == second).all():
             why = "they predict the same for every row, so there is no sampling error to go by"
             return replace(none, se=0.0, p_value=1.0, problem=why)

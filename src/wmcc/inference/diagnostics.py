@@ -29,10 +29,10 @@ def effective_sample_size(table: Table) -> float:
     """
     check_scorable(as_table(table))
     sums = table.stack.sums
-    return _worth(sums.w_exact.total(), sums.w2_exact.total(), 2 * sums.w_exact.exponent - sums.w2_exact.exponent)
+    return worth(sums.w_exact.total(), sums.w2_exact.total(), 2 * sums.w_exact.exponent - sums.w2_exact.exponent)
 
 
-def _worth(w: int, w2: int, shift: int) -> float:
+def worth(w: int, w2: int, shift: int) -> float:
     """Return (Σw)² / Σw², where the unit of the first is so many bits larger; 0 if there is no weight."""
     n, d = w * w << max(shift, 0), w2 << max(-shift, 0)
     return n / d if d else 0.0
@@ -53,7 +53,7 @@ class Sizes(NamedTuple):
         true = [0.0] * len(table.labels)
         sums = seen.sums.w_exact.integers(), seen.sums.w2_exact.integers()
         for k, w, w2 in zip(seen.codes[0].tolist(), *sums, strict=True):
-            true[k] = _worth(w, w2, shift)
+            true[k] = worth(w, w2, shift)
         return cls(table.labels, effective_sample_size(table), true)
 
     def warnings(self, least: float) -> tuple[str, ...]:

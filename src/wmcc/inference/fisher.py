@@ -54,7 +54,7 @@ class Scale:
         low, high = measure.range
         self.near, self._middle, self._half = measure.near, (low + high) / 2, (high - low) / 2
 
-    def inside(self, value: float) -> bool:
+    def inside(self, value: Any) -> Any:
         """Whether the value is not at an end of the range."""
         return abs(value - self._middle) < self._half * MOST
 
@@ -82,19 +82,23 @@ def _curvature(scale: Scale, cells: Cells, found: Influence, se_z: FloatArray) -
     return np.asarray((z[0] - 2 * z[1] + z[2]) / (2 * STEPS[2] ** 2 * se_z))
 
 
-def unvaried(measure: Measure, value: float, cells: Cells, level: float, n_eff: float) -> tuple[float, float]:
-    """Ends of the interval where no row was seen that would vary the score, such as a perfect one.
+def unvaried(
+    measure: Measure, value: FloatArray, moves: Moves, level: float, n_eff: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Ends of intervals where no row was seen that would vary the score, such as a perfect one; of a stack of tables.
 
     What was not seen in n_eff draws holds at most a share 1 − (α/2)^(1/n_eff) of the weight, with confidence 1 − α/2.
     The ends are the scores if that share, or less, had been predicted otherwise: of the true class and as the class
     where it counts most. A higher level allows a larger share, so its interval holds that of a lower level.
     """
-    moves = Moves.between(cells)
     share = 1 - ((1 - level) / 2) ** (1 / n_eff)
-    least, most = measure.range
-    low = moves.least(measure, share, 1) if value > least else least
-    high = -moves.least(measure, share, -1) if value < most else most
-    return min(value, low), max(value, high)
+    ends = []
+    for side, end in zip((1, -1), measure.range, strict=True):
+        least = np.where(value == end, side * end, inf)
+        if (value != end).any():
+            np.minimum.at(least, moves.table, moves.least(measure, share[moves.table], side))
+        ends.append(side * np.minimum(side * value, least))
+    return ends[0], ends[1]
 
 
 class Moves(NamedTuple):
@@ -102,6 +106,8 @@ class Moves(NamedTuple):
 
     Parameters
     ----------
+    table
+        Which table of a stack it is in.
     r, q, d
         Row sums, column sums and diagonal of the table, as shares of the weight.
     true, source, target
@@ -110,6 +116,7 @@ class Moves(NamedTuple):
         How much there is to move.
     """
 
+    table: IntArray
     r: FloatArray
     q: FloatArray
     d: FloatArray
@@ -130,37 +137,50 @@ class Moves(NamedTuple):
         source[t[order[last]]], largest[t[order[last]]] = p[order[last]], cells.w[order[last]]
         tried = min(TRIED, max(2, isqrt(AT_ONCE // K)))
         true, target = (a.reshape(-1) for a in np.meshgrid(_spread(r, tried), _spread(q, tried), indexing="ij"))
-        kept = (target != source[true]) & (largest[true] > 0)
-        true, target = true[kept], target[kept]
-        return cls(r, q, d, true, source[true], target, largest[true] * ALMOST)
+        r, q, d = (np.broadcast_to(x, (len(true), K)) for x in (r, q, d))
+        return cls(np.zeros_like(true), r, q, d, true, source[true], target, largest[true] * ALMOST)._possible()
+
+    @classmethod
+    def of_two_classes(cls, cells: Cells) -> Moves:
+        """All moves in a stack of tables of two classes, given by all of their cells."""
+        w = cells.w.reshape(-1, 2, 2)
+        table, true = (a.reshape(-1) for a in np.indices((len(w), 2)))
+        source = w.argmax(axis=2).reshape(-1)
+        r, q, d = (x[table] for x in (w.sum(axis=2), w.sum(axis=1), np.diagonal(w, axis1=1, axis2=2)))
+        return cls(table, r, q, d, true, source, 1 - source, w.max(axis=2).reshape(-1) * ALMOST)._possible()
+
+    def _possible(self) -> Moves:
+        """Return those that move something."""
+        return self._some((self.target != self.source) & (self.held > 0))
+
+    def _some(self, which: Any) -> Moves:
+        return Moves(*(x[which] for x in self))
 
     def scores(self, measure: Measure, amounts: FloatArray) -> FloatArray:
         """Score after each move, of so much weight."""
         each = np.arange(len(amounts))
-        q, d = (np.repeat(x[np.newaxis], len(amounts), axis=0) for x in (self.q, self.d))
+        q, d = np.array(self.q), np.array(self.d)
         q[each, self.source] -= amounts
         q[each, self.target] += amounts
         d[each, self.true] += amounts * (1.0 * (self.target == self.true) - (self.source == self.true))
         return measure.near(Shares.of_margins(1.0, self.r, q, d))
 
-    def least(self, measure: Measure, share: float, side: int) -> float:
-        """Smallest score times ``side`` after any move of at most this share; infinite if there is no move."""
-        if not len(self.held):
-            return inf
+    def least(self, measure: Measure, share: FloatArray, side: int) -> FloatArray:
+        """Smallest score times ``side`` after each move of at most this share."""
         of_parts = np.array([side * self.scores(measure, part * self.held) for part in PARTS])
         turn = self._turn(measure, side, np.argmin(of_parts, axis=0), share)
         allowed = np.where(np.multiply.outer(PARTS, self.held) <= share, of_parts, inf)
         ends = side * self.scores(measure, np.minimum(turn, share))
-        return float(min(ends.min(), allowed.min()))
+        return np.asarray(np.minimum(ends, allowed.min(axis=0)))
 
-    def _turn(self, measure: Measure, side: int, best: IntArray, share: float) -> FloatArray:
+    def _turn(self, measure: Measure, side: int, best: IntArray, share: FloatArray) -> FloatArray:
         """Amounts with the smallest score times ``side``, near the best of `PARTS`, by golden sections.
 
         Where even the part before the best is more than the share, all that is held will do: it is not moved.
         """
         turn, before, after = self.held.copy(), np.maximum(best - 1, 0), np.minimum(best + 1, len(PARTS) - 1)
         inner = np.flatnonzero(PARTS[before] * self.held < share)
-        some = self._replace(true=self.true[inner], source=self.source[inner], target=self.target[inner])
+        some = self._some(inner)
         low, high = (PARTS[ends[inner]] * self.held[inner] for ends in (before, after))
         for _ in range(SECTIONS if len(inner) else 0):
             left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)

@@ -16,7 +16,7 @@ import numpy as np
 from ..arraytypes import FloatArray, IntArray
 from ..exact import Exact
 from ..joint import JointTable
-from ..measures.stacks import over
+from ..measures.stacks import over, total
 from ..stack import Stack
 from ..sums import positions
 from ..table import Table
@@ -70,6 +70,10 @@ class Cells(NamedTuple):
         w, w2 = unit.shares(sums.w_exact), unit.shares(sums.w2_exact, 2)
         return cls(sums.n, w, w2, np.ldexp(sums.w_max, -unit.bits) / unit.part, codes, len(table.labels))
 
+    def some(self, which: Any) -> Cells:
+        """Return some tables of a stack."""
+        return self._replace(n=self.n[which], w=self.w[which], w2=self.w2[which], w_max=self.w_max[which])
+
 
 def dense_shares(table: Table) -> FloatArray:
     """Shares of the total weight, K x K."""
@@ -113,10 +117,11 @@ def balanced(slope: FloatArray, cells: Cells) -> FloatArray:
 
     Where a cell holds nearly all of the weight, its own slope is what rounding left of large numbers.
     """
-    heaviest = int(np.argmax(cells.w))
-    out = np.array(slope)
-    out[heaviest] = 0.0
-    out[heaviest] = -float((out * cells.w).sum()) / cells.w[heaviest]
+    out, m = np.array(slope), slope.shape[-1]
+    own, w = out.reshape(-1, m), cells.w.reshape(-1, m)  # a table each
+    heaviest = np.arange(len(w)), w.argmax(axis=1)
+    own[heaviest] = 0.0
+    own[heaviest] = -total(own * w) / w[heaviest]
     return out
 
 
@@ -173,7 +178,9 @@ class Clusters:
     Parameters
     ----------
     whole
-        The table of all rows, of one prediction or of two.
+        The table of all rows, of one prediction or of two; None for clusters of a part of them.
+    cells
+        How many occupied cells it has.
     count
         How many clusters have weight; the others do not count.
     owner, cell, w
@@ -181,9 +188,9 @@ class Clusters:
         its share of the total weight.
     """
 
-    def __init__(self, whole: Table | JointTable, count: int, owner: IntArray, cell: IntArray, w: FloatArray) -> None:
-        self.whole: Any = whole
-        self.count, self._owner, self._cell, self._w = count, owner, cell, w
+    def __init__(self, whole: Any, cells: int, count: int, owner: IntArray, cell: IntArray, w: FloatArray) -> None:
+        self.whole, self._cells, self.count = whole, cells, count
+        self._owner, self._cell, self._w = owner, cell, w
 
     @classmethod
     def of_stack(cls, whole: Table | JointTable, stack: Stack) -> Clusters:
@@ -196,7 +203,7 @@ class Clusters:
         number = np.cumsum(weighing) - 1
         kept = weighing[owner]
         w = Unit.of(sums.w_exact).shares(sums.w_exact)
-        return cls(whole, int(weighing.sum()), number[owner[kept]], cell[kept], w[kept])
+        return cls(whole, len(whole.stack), int(weighing.sum()), number[owner[kept]], cell[kept], w[kept])
 
     @classmethod
     def of_tables(cls, tables: Mapping[Any, Table] | Mapping[Any, JointTable]) -> Clusters:
@@ -209,24 +216,18 @@ class Clusters:
         w = [np.zeros(0), *(unit.shares(table.stack.sums.w_exact) for table in weighing)]
         shape = (len(whole.labels),) * len(none)
         known, keys = (np.ravel_multi_index(tuple(x), shape) for x in (whole.stack.codes, np.hstack(codes)))
-        return cls(whole, len(weighing), owner, np.searchsorted(known, keys), np.concatenate(w))
+        return cls(whole, len(known), len(weighing), owner, np.searchsorted(known, keys), np.concatenate(w))
 
-    def within(self, part: Table, places: IntArray) -> Clusters:
-        """Return the clusters of a part of the rows.
+    def within(self, places: IntArray, cells: int) -> Clusters:
+        """Return the clusters of a part of the rows, in units of its weight.
 
-        Parameters
-        ----------
-        part
-            Their table.
-        places
-            Which of its occupied cells each of the whole table's is in; −1 for those that are in none.
+        ``places`` says which of its cells each of the whole table's is in, −1 for those that are in none.
         """
         cell = places[self._cell]
         kept = (cell >= 0) & (self._w > 0)
-        unit, own = (Unit.of(table.stack.sums.w_exact) for table in (part, self.whole))
         owners, owner = np.unique(self._owner[kept], return_inverse=True)
-        w = np.ldexp(self._w[kept] * (own.part / unit.part), own.bits - unit.bits)
-        return Clusters(part, len(owners), owner, cell[kept], w)
+        w = self._w[kept]
+        return Clusters(None, cells, len(owners), owner, cell[kept], w / w.sum())
 
     @cached_property
     def shares(self) -> FloatArray:
@@ -245,9 +246,9 @@ class Clusters:
 
     def moved(self, factors: FloatArray) -> FloatArray:
         """Return the sum of the clusters' cells, each times its factor; a stack of sums for a stack of factors."""
-        stack, cells = np.atleast_2d(factors), len(self.whole.stack)
-        out = [np.bincount(self._cell, f[self._owner] * self._w, cells) for f in stack]
-        return np.array(out, dtype=np.float64).reshape(*np.shape(factors)[:-1], cells)
+        stack = np.atleast_2d(factors)
+        out = [np.bincount(self._cell, f[self._owner] * self._w, self._cells) for f in stack]
+        return np.array(out, dtype=np.float64).reshape(*np.shape(factors)[:-1], self._cells)
 
 
 def with_weight(tables: Mapping[Any, Any]) -> list[Any]:

@@ -24,7 +24,7 @@ from ..table import Table
 from ..text import decimal, number
 from .answer import Answer
 from .diagnostics import effective_sample_size
-from .fisher import Scale, fisher, unvaried
+from .fisher import Moves, Scale, fisher, unvaried
 from .influence import Cells, Clusters, balanced, of_data
 from .pivot import Pivot
 from .reliability import interval_doubts, that_hold
@@ -40,6 +40,11 @@ quietly = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 FEWEST = 2 - 1e-9
 """Effective rows or clusters that an interval needs."""
+
+TOO_LIGHT = "a class, or all but one, holds less than 1e-140 of the weight, too little to compute with"
+
+NOTHING = 1e-28
+"""Variances that may be but rounding."""
 
 LIGHTEST = 10**140
 """The total weight in units of the least that a class may have: squares of lighter ones are lost in float64."""
@@ -264,7 +269,7 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     def answer(low: float, high: float, se: float, df: float, *warnings: str, problem: str | None = None) -> Interval:
         return Interval(measure.name, level, method, value, low, high, se, df, n_eff, clusters, warnings, problem)
 
-    problem = undefined or too_few(data, n_eff)
+    problem = undefined or too_few(*counted(data), n_eff)
     if problem is not None:
         return answer(nan, nan, nan, nan, problem=problem)
     of_all = measure.slope(Shares.of(table), np.asarray(value))
@@ -272,15 +277,13 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     found = of_data(slope, cells, data)
     if not np.isfinite(found.variance):
         return answer(nan, nan, nan, nan, problem=FAR_APART)
-    if not (found.variance > 1e-28 and Scale(measure).inside(value)):  # nothing but rounding varies it
-        if clusters is not None and Scale(measure).inside(value):
-            why = f"all {clusters:,} clusters moved it alike, so how clusters vary cannot be seen"
-            return answer(nan, nan, nan, nan, problem=why)
-        low, high = contained(measure, value, *unvaried(measure, value, cells, level, n_eff))
-        seen = (
-            "no row that would lower it was seen" if value == measure.range[1] else "no row was seen that would move it"
-        )
-        return answer(low, high, 0.0, nan, f"{seen}; the interval is what chance could have kept from sight")
+    inside = Scale(measure).inside(value)
+    if not (found.variance > NOTHING and inside):
+        if clusters is not None and inside:
+            return answer(nan, nan, nan, nan, problem=alike(clusters))
+        ends = unvaried(measure, np.array([value]), Moves.between(cells), level, np.array([n_eff]))
+        low, high = contained(measure, value, *(float(x[0]) for x in ends))
+        return answer(low, high, 0.0, nan, unseen(measure, value))
     se = float(np.sqrt(found.variance))
     warnings = doubts(data, measure, slope, of_all, cells, found.variance)
     if method == "delta":
@@ -290,6 +293,17 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     if isnan(low) or isnan(high):
         return answer(nan, nan, se, nan, problem=FAR_APART)
     return answer(low, high, se, float(found.df), *warnings)
+
+
+def alike(clusters: int) -> str:
+    """Say why there is no interval where clusters do not vary the score."""
+    return f"all {clusters:,} clusters moved it alike, so how clusters vary cannot be seen"
+
+
+def unseen(measure: Measure, value: float) -> str:
+    """Say what an interval is where nothing varied the score."""
+    seen = "no row that would lower it was seen" if value == measure.range[1] else "no row was seen that would move it"
+    return f"{seen}; the interval is what chance could have kept from sight"
 
 
 def doubts(
@@ -305,7 +319,7 @@ def scored(measure: Measure, table: Table) -> tuple[float, str | None]:
     value, reason = value_or_reason(measure, table)
     m = table.margins
     if reason is None and any(0 < x * LIGHTEST < m.s for own in (m.r, m.q) for y in own for x in (y, m.s - y)):
-        reason = "a class, or all but one, holds less than 1e-140 of the weight, too little to compute with"
+        reason = TOO_LIGHT
     return value, reason
 
 
@@ -327,9 +341,13 @@ def why_unsure(found: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def too_few(data: Any, n_eff: float) -> str | None:
+def counted(data: Any) -> tuple[int, str]:
+    """What was drawn: how many, and whether rows or clusters."""
+    return (data.count, "clusters") if isinstance(data, Clusters) else (data.rows, "rows")
+
+
+def too_few(count: int, what: str, n_eff: float) -> str | None:
     """Say so if there are too few rows or clusters to see how they vary."""
-    count, what = (data.count, "clusters") if isinstance(data, Clusters) else (data.rows, "rows")
     if count < 2:
         return f"at least two {what} with weight are needed to see how they vary, and there is {count}"
     if n_eff < FEWEST:
