@@ -184,7 +184,7 @@ class Exact:
 
     def total(self) -> int:
         """Return the sum of all numbers, in units of ``2**exponent``."""
-        return int(integers(np.add.reduce(self._vectors(), axis=1)))
+        return sum(x << RADIX_BITS * d for d, x in enumerate(np.add.reduce(self._vectors(), 1).tolist()))
 
     def times(self, factor: float, power: int) -> FloatArray:
         """Return a vector of the numbers times ``factor * 2**power``, which must lie within float64.

@@ -10,7 +10,6 @@ import numpy as np
 from ..arraytypes import FloatArray
 from ..errors import InputError, InputTypeError
 from ..measures.base import Measure, Shares
-from ..measures.stacks import by_class
 from ..sources.options import whole_number
 from ..sources.resample import resampled_rows
 from ..table import Table
@@ -44,12 +43,12 @@ def bootstrap_interval(
         return answer(nan, nan, nan, problem=problem)
     tables = resampled_tables(data, rows, count, seed, progress)
     tables = tables[tables.any(axis=1)]  # of few rows none may be drawn
-    values = measure.near(Shares.of_classes(by_class(tables, cells.codes, cells.classes)))
+    values = measure.near(Shares.of_some_cells(tables, cells.codes, cells.classes))
     low, high = contained(measure, value, *np.quantile(values, [(1 - level) / 2, (1 + level) / 2]))
     se = float(values.std(ddof=1))
     if se < 1e-14:
         return answer(low, high, se, "all resamples have the same score: what could vary it was not seen")
-    of_all = measure.slope(Shares.of(table), np.asarray(value))
+    of_all = measure.slope(Shares.of(table), value)
     slope = balanced(of_all.at(*cells.codes), cells)
     return answer(low, high, se, *doubts(data, measure, slope, of_all, cells, of_data(slope, cells, data).variance))
 

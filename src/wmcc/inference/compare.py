@@ -139,7 +139,7 @@ def _compared(
     problem = no_a or no_b or too_few(*counted(data), n_eff)
     if problem is not None:
         return replace(none, problem=problem)
-    slopes = [measure.slope(Shares.of(table), np.asarray(x)) for table, x in zip(tables, (a, b), strict=True)]
+    slopes = [measure.slope(Shares.of(table), x) for table, x in zip(tables, (a, b), strict=True)]
     t, first, second = cells.codes
     slope = balanced(slopes[0].at(t, first) - slopes[1].at(t, second), cells)
     found = of_data(slope, cells, data)

@@ -36,9 +36,7 @@ MOST = 1 - 1e-15
 """Where a score is taken to be at the end of its range."""
 
 
-def fisher(
-    measure: Measure, value: FloatArray, cells: Cells, found: Influence, level: float
-) -> tuple[FloatArray, FloatArray]:
+def fisher(measure: Measure, value: Any, cells: Cells, found: Influence, level: float) -> tuple[FloatArray, FloatArray]:
     """Ends of the interval that is made on the scale of artanh. Leading axes are a stack of tables."""
     scale = Scale(measure)
     se_z = np.sqrt(found.variance) * scale.rate(value)
@@ -75,10 +73,8 @@ class Scale:
 
 def _curvature(scale: Scale, cells: Cells, found: Influence, se_z: FloatArray) -> FloatArray:
     """Half the second derivative of z along the influences, in units of its standard error."""
-    steps = np.stack([cells.w, found.direction / per_table(np.sqrt(found.variance))])
-    own, along = np.moveaxis(by_class(steps, cells.codes, cells.classes), 1, 0)
-    moved = own[:, np.newaxis] + np.moveaxis(np.multiply.outer(STEPS, along), 1, 0)
-    z = scale.of(scale.near(Shares.of_classes(moved)))
+    moved = cells.w + np.multiply.outer(STEPS, found.direction / per_table(np.sqrt(found.variance)))
+    z = scale.of(scale.near(Shares.of_some_cells(moved, cells.codes, cells.classes)))
     return np.asarray((z[0] - 2 * z[1] + z[2]) / (2 * STEPS[2] ** 2 * se_z))
 
 

@@ -117,11 +117,12 @@ def balanced(slope: FloatArray, cells: Cells) -> FloatArray:
 
     Where a cell holds nearly all of the weight, its own slope is what rounding left of large numbers.
     """
-    out, m = np.array(slope), slope.shape[-1]
-    own, w = out.reshape(-1, m), cells.w.reshape(-1, m)  # a table each
-    heaviest = np.arange(len(w)), w.argmax(axis=1)
-    own[heaviest] = 0.0
-    own[heaviest] = -total(own * w) / w[heaviest]
+    out, w = np.array(slope), cells.w
+    heaviest: Any = w.argmax(axis=-1)
+    if w.ndim > 1:
+        heaviest = np.arange(len(w)), heaviest
+    out[heaviest] = 0.0
+    out[heaviest] = -total(out * w) / w[heaviest]
     return out
 
 
@@ -146,12 +147,12 @@ def of_rows(slope: FloatArray, cells: Cells) -> Influence:
     fourths = np.minimum(np.maximum(guess * guess * n / (a * a), least), b)
     u = slope * most  # of the heaviest row
     square = u * u
-    variance = (square * b).sum(axis=-1)
-    skewness = (u * square * cubes).sum(axis=-1) / (variance * np.sqrt(variance) + TINY)
+    variance = total(square * b)
+    skewness = total(u * square * cubes) / (variance * np.sqrt(variance) + TINY)
     # The transformation of the score takes care of the numbers of rows, which vary; their weights make Σu² vary more.
-    excess = (square * square * (fourths - least)).sum(axis=-1)
-    limit = np.maximum(cells.n.sum(axis=-1) - 1, 1)
-    df = np.maximum(2 * variance**2 / np.maximum(excess, 2 * variance**2 / limit + TINY), 1.0)
+    excess, twice = total(square * square * (fourths - least)), 2 * variance * variance
+    limit = np.maximum(total(cells.n) - 1, 1)
+    df = np.maximum(twice / np.maximum(excess, twice / limit + TINY), 1.0)
     return Influence(variance, skewness, df, u * b * most)
 
 

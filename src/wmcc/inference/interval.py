@@ -17,13 +17,12 @@ from ..labels import Label
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import Measure, Shares
 from ..measures.request import checked_number, requested, value_or_reason
-from ..measures.stacks import PerCell
+from ..measures.stacks import PerCell, total
 from ..sources import tabulate
 from ..sources.matrix import pairs_rows
 from ..table import Table
 from ..text import decimal, number
 from .answer import Answer
-from .diagnostics import effective_sample_size
 from .fisher import Moves, Scale, fisher, unvaried
 from .influence import Cells, Clusters, balanced, of_data
 from .pivot import Pivot
@@ -264,7 +263,7 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     clusters = data.count if isinstance(data, Clusters) else None
     value, undefined = scored(measure, table)
     cells = Cells.of(table)
-    n_eff = data.n_eff if isinstance(data, Clusters) else effective_sample_size(table)
+    n_eff = data.n_eff if isinstance(data, Clusters) else float(1 / total(cells.w2))
 
     def answer(low: float, high: float, se: float, df: float, *warnings: str, problem: str | None = None) -> Interval:
         return Interval(measure.name, level, method, value, low, high, se, df, n_eff, clusters, warnings, problem)
@@ -272,7 +271,7 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     problem = undefined or too_few(*counted(data), n_eff)
     if problem is not None:
         return answer(nan, nan, nan, nan, problem=problem)
-    of_all = measure.slope(Shares.of(table), np.asarray(value))
+    of_all = measure.slope(Shares.of(table), value)
     slope = balanced(of_all.at(*cells.codes), cells)
     found = of_data(slope, cells, data)
     if not np.isfinite(found.variance):
@@ -289,7 +288,7 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     if method == "delta":
         low, high = contained(measure, value, *Pivot(value, se, 0.0, 0.0, inf).ends(level))
         return answer(low, high, se, inf, *warnings)
-    low, high = contained(measure, value, *fisher(measure, np.asarray(value), cells, found, level))
+    low, high = contained(measure, value, *fisher(measure, value, cells, found, level))
     if isnan(low) or isnan(high):
         return answer(nan, nan, se, nan, problem=FAR_APART)
     return answer(low, high, se, float(found.df), *warnings)
@@ -318,7 +317,8 @@ def scored(measure: Measure, table: Table) -> tuple[float, str | None]:
     """Return the value of a measure, and why it has no slope that float64 can hold, if so."""
     value, reason = value_or_reason(measure, table)
     m = table.margins
-    if reason is None and any(0 < x * LIGHTEST < m.s for own in (m.r, m.q) for y in own for x in (y, m.s - y)):
+    # Where no class is too light, all but one are not either. The total is a number of units, and mostly of too few.
+    if reason is None and m.s > LIGHTEST and any(0 < x * LIGHTEST < m.s for own in (m.r, m.q) for x in own):
         reason = TOO_LIGHT
     return value, reason
 

@@ -12,8 +12,6 @@ import numpy as np
 
 from ..arraytypes import FloatArray
 
-SIDES = np.array([1.0, -1.0])
-
 
 @cache
 def _student() -> Any:
@@ -51,9 +49,8 @@ class Pivot(NamedTuple):
     def ends(self, confidence_level: float) -> tuple[FloatArray, FloatArray]:
         """Return the interval of values that a two-sided test does not reject."""
         _, stdtrit = _student()
-        q = np.multiply.outer(SIDES, stdtrit(self.df, 0.5 + confidence_level / 2))
-        low, high = self.estimate - self._studentised(q) * self.se
-        return low, high
+        q = stdtrit(self.df, 0.5 + confidence_level / 2)
+        return self.estimate - self._studentised(q) * self.se, self.estimate - self._studentised(-q) * self.se
 
     def upper_tail(self, value: Any) -> FloatArray:
         """Return the chance of so large an estimate, or a larger one, if ``value`` were the truth."""

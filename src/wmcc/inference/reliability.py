@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arraytypes import FloatArray
 from ..measures.base import Measure
-from ..measures.stacks import over, total
+from ..measures.stacks import largest, over, total
 from ..text import number
 from .influence import Cells
 
@@ -51,7 +51,7 @@ def heaviest_row(slope: FloatArray, cells: Cells, variance: Any) -> FloatArray:
 
     It need not be the share of that row itself: the next heavy row may fall into a cell where it matters more.
     """
-    most = np.maximum.reduce(cells.w_max, -1)
+    most = largest(cells.w_max)
     return np.asarray(total(slope * slope * cells.w) * most * most / variance)
 
 
@@ -68,7 +68,7 @@ def differing(cells: Cells) -> FloatArray:
     """Effective number of rows on which two predictions differ, of joint tables."""
     differ = cells.codes[1] != cells.codes[2]
     w, w2 = (total(x[..., differ]) for x in (cells.w, cells.w2))
-    return over(w * w, w2)
+    return np.asarray(over(w * w, w2))
 
 
 def interval_doubts(
@@ -93,7 +93,7 @@ def comparison_doubts(
 
     A heavy row moves a difference and its standard error alike, so it is no reason by itself.
     """
-    steepest = np.maximum.reduce(slope * slope, -1)
+    steepest = largest(slope * slope)
     out = {
         FEW_DIFFER: differing(cells) < FEW_DIFFERENT,
         ROWS_ARE_FEW: influential_rows(steepest, cells, variance) < FEW_ROWS,

@@ -11,11 +11,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from .. import tally
-from ..arraytypes import FloatArray
+from ..arraytypes import FloatArray, IntArray
 from ..errors import InputError, InputTypeError, UndefinedMeasureError, UndefinedMeasureWarning
 from ..sources import tabulate
 from ..table import Margins, Table
-from .stacks import PerCell, by_class_of_all, others, per_table, total
+from .stacks import SMALL, PerCell, by_class, by_class_of_all, others, per_table, sums_of, total
 
 ZeroDivision = float | Literal["warn", "raise"]
 OnZero = Callable[[str], float]
@@ -57,11 +57,32 @@ class Shares(NamedTuple):
     @classmethod
     def of_cells(cls, cells: FloatArray) -> Shares:
         """Shares of a stack of tables, or of one, given by all K x K cells; rounded at every step."""
-        return cls.of_classes(by_class_of_all(cells))
+        K = cells.shape[-1]
+        if K <= SMALL:
+            return cls._of_sums(cells.reshape(*cells.shape[:-2], K * K) @ sums_of(K), K)
+        return cls._of_classes(by_class_of_all(cells))
 
     @classmethod
-    def of_classes(cls, sums: FloatArray) -> Shares:
-        """Shares of a stack of tables, or of one, given by the sums that `by_class` makes; rounded at every step.
+    def of_some_cells(cls, cells: FloatArray, codes: IntArray, classes: int) -> Shares:
+        """Shares of a stack of tables, or of one, given by some of their cells as `by_class` takes them."""
+        if classes <= SMALL:
+            sums = sums_of(classes)
+            chosen = sums if cells.shape[-1] == len(sums) else sums[codes[0] * classes + codes[1]]
+            return cls._of_sums(cells @ chosen, classes)
+        return cls._of_classes(by_class(cells, codes, classes))
+
+    @classmethod
+    def _of_sums(cls, sums: FloatArray, K: int) -> Shares:
+        """Shares from the sums that `sums_of` makes."""
+        sums /= sums[..., -1:]
+        d, fn, fp = sums[..., 2 * K : 3 * K], sums[..., 5 * K : 6 * K], sums[..., 6 * K : 7 * K]
+        covariance = d * sums[..., 7 * K : 8 * K] - fn * fp
+        margins = sums[..., :K], sums[..., K : 2 * K], d, sums[..., 3 * K : 4 * K], sums[..., 4 * K : 5 * K]
+        return cls(*margins, covariance)
+
+    @classmethod
+    def _of_classes(cls, sums: FloatArray) -> Shares:
+        """Shares from the sums that `by_class` makes.
 
         A class may hold nearly all of the weight, so 1 − r is the sum of the others, and d − r q is d·TN − FN·FP.
         """
@@ -117,7 +138,7 @@ class Measure:
     range: tuple[float, float]
     value: Callable[[Margins, OnZero], float]
     near: Callable[[Shares], FloatArray]
-    slope: Callable[[Shares, FloatArray], PerCell]
+    slope: Callable[[Shares, Any], PerCell]
     symmetric: bool = True
     two_classes: bool = False
     termwise: bool = False
@@ -174,7 +195,7 @@ class Measure:
         table = as_table(y_true, y_pred, sample_weight, weight, **options)
         self._check(table)
         value = self.value(table.margins, on_zero(0.0 if self.termwise else "raise", self.title))
-        slope = self.slope(Shares.of(table), np.asarray(value)).dense()
+        slope = self.slope(Shares.of(table), value).dense()
         # Divided by the total in two steps, since the total itself may be beyond the largest float64.
         s, bits = table.margins.s, table.margins.s.bit_length()
         return np.asarray(np.ldexp(slope / (s / (1 << bits)), -bits - table.w_exact.exponent))

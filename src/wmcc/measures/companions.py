@@ -23,7 +23,7 @@ def _accuracy_near(x: Shares) -> FloatArray:
     return np.asarray(total(x.d))
 
 
-def _accuracy_slope(x: Shares, value: FloatArray) -> PerCell:
+def _accuracy_slope(x: Shares, value: Any) -> PerCell:
     none = np.zeros_like(x.r)
     return PerCell(none - per_table(value), none, none + 1.0)
 
@@ -41,7 +41,7 @@ def _balanced_accuracy_near(x: Shares) -> FloatArray:
     return np.asarray(total(over(x.d, x.r) / _classes(x)))
 
 
-def _balanced_accuracy_slope(x: Shares, value: FloatArray) -> PerCell:
+def _balanced_accuracy_slope(x: Shares, value: Any) -> PerCell:
     inverse = over(1.0, x.r) / _classes(x)
     return PerCell(-over(x.d, x.r) * inverse, np.zeros_like(x.r), inverse)
 
@@ -54,10 +54,10 @@ def _kappa(m: Margins, zero: OnZero) -> float:
 
 
 def _kappa_near(x: Shares) -> FloatArray:
-    return over(total(x.covariance), total(x.r * x.not_q))
+    return np.asarray(over(total(x.covariance), total(x.r * x.not_q)))
 
 
-def _kappa_slope(x: Shares, value: FloatArray) -> PerCell:
+def _kappa_slope(x: Shares, value: Any) -> PerCell:
     scale = per_table(over(1.0, total(x.r * x.not_q)))  # 1 / (1 − chance)
     lost = per_table(1 - value)
     chance = per_table(total(x.r * x.q))

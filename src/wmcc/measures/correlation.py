@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import isfinite
 from operator import mul
+from typing import Any
 
 import numpy as np
 
@@ -63,23 +64,23 @@ def _mpc2(m: Margins, zero: OnZero) -> float:
     )
 
 
-def _spreads(x: Shares) -> tuple[FloatArray, FloatArray]:
+def _spreads(x: Shares) -> tuple[Any, Any]:
     return total(x.r * x.not_r), total(x.q * x.not_q)
 
 
 def _ecc_near(x: Shares) -> FloatArray:
     P, Q = _spreads(x)
-    return over(total(x.covariance), np.sqrt(P) * np.sqrt(Q))
+    return np.asarray(over(total(x.covariance), np.sqrt(P) * np.sqrt(Q)))
 
 
-def _ecc_slope(x: Shares, value: FloatArray) -> PerCell:
+def _ecc_slope(x: Shares, value: Any) -> PerCell:
     P, Q = _spreads(x)
     scale = per_table(over(1.0, np.sqrt(P) * np.sqrt(Q)))
-    lost = (per_table(over(value, y)) for y in (P, Q))
-    return _covariance_slope(x, scale, x.not_r * next(lost), x.not_q * next(lost))
+    by_row, by_column = per_table(over(value, P)), per_table(over(value, Q))
+    return _covariance_slope(x, scale, x.not_r * by_row, x.not_q * by_column)
 
 
-def _covariance_slope(x: Shares, scale: FloatArray, rows: FloatArray, columns: FloatArray) -> PerCell:
+def _covariance_slope(x: Shares, scale: Any, rows: FloatArray, columns: FloatArray) -> PerCell:
     """s·∂N/∂C over s², T + s[a=b] − q_a − r_b, times a scale; less what is given of rows and columns."""
     return PerCell((per_table(total(x.d)) - x.q) * scale - rows, -x.r * scale - columns, scale)
 
@@ -91,10 +92,10 @@ def _roots(x: Shares) -> tuple[FloatArray, FloatArray]:
 
 def _mpc1_near(x: Shares) -> FloatArray:
     a, b = _roots(x)
-    return over(total(x.covariance), total(a * b))
+    return np.asarray(over(total(x.covariance), total(a * b)))
 
 
-def _mpc1_slope(x: Shares, value: FloatArray) -> PerCell:
+def _mpc1_slope(x: Shares, value: Any) -> PerCell:
     a, b = _roots(x)
     u, v = over(b, a) / 2, over(a, b) / 2
     # d√(A_k B_k) = u_k dA_k + v_k dB_k, where dA_k is s − r_k for a cell of row k and r_k for the others
@@ -110,7 +111,7 @@ def _mpc2_near(x: Shares) -> FloatArray:
     return np.asarray(over(over(x.covariance, a), b).mean(axis=-1))
 
 
-def _mpc2_slope(x: Shares, value: FloatArray) -> PerCell:
+def _mpc2_slope(x: Shares, value: Any) -> PerCell:
     a, b = _roots(x)
     c = over(over(1.0, a), b)
     phi = x.covariance * c

@@ -12,31 +12,41 @@ from ..arraytypes import Array, FloatArray, IntArray
 FEW = 64
 """Classes of which all pairs are looked at faster than one after the other."""
 
+SMALL = 6
+"""Classes of which all sums are one product with a matrix."""
 
-def over(x: FloatArray | float, y: FloatArray) -> FloatArray:
+
+def over(x: Any, y: Any) -> Any:
     """x/y, and 0 where that is undefined."""
+    if isinstance(y, float):  # of one table
+        return x / y if y > 0 else 0.0 * x
     return np.asarray(x / np.where(y > 0, y, np.inf))
 
 
 def total(x: Array) -> Any:
-    """Sum over the last axis, of classes or of cells."""
-    return np.add.reduce(x, -1)
+    """Sum over the last axis, of classes or of cells; of a few numbers Python is faster."""
+    return np.float64(sum(x.tolist())) if x.ndim == 1 and x.size <= FEW else np.add.reduce(x, -1)
 
 
-def per_table(x: Any) -> FloatArray:
+def largest(x: FloatArray) -> Any:
+    """Largest over the last axis, as `total` is the sum."""
+    return np.float64(max(x.tolist())) if x.ndim == 1 and x.size <= FEW else np.maximum.reduce(x, -1)
+
+
+def per_table(x: Any) -> Any:
     """A number per table, to be combined with what is per class."""
-    return np.asarray(x)[..., np.newaxis]
+    return x if isinstance(x, float) else np.asarray(x)[..., np.newaxis]
 
 
 class PerCell(NamedTuple):
     """Numbers of all K x K cells of a table: row[a] + column[b], and diagonal[a] more where a = b.
 
-    Each is a vector over the classes; leading axes are a stack of tables. A diagonal of one number is the same for all.
+    Each is a vector over the classes; leading axes are a stack of tables. The diagonal may be the same for all classes.
     """
 
     row: FloatArray
     column: FloatArray
-    diagonal: FloatArray
+    diagonal: Any
 
     def dense(self) -> FloatArray:
         """Return the K x K array, or a stack of them."""
@@ -47,10 +57,15 @@ class PerCell(NamedTuple):
         return out
 
     def at(self, true: IntArray, pred: IntArray) -> FloatArray:
-        """Return the numbers of some cells."""
+        """Return the numbers of some cells, which are in lexicographic order and each there once."""
+        K = self.row.shape[-1]
+        if len(true) == K * K:
+            cells = self.dense()
+            return cells.reshape(*cells.shape[:-2], K * K)
         out = np.asarray(self.row[..., true] + self.column[..., pred])
         correct = (true == pred).nonzero()[0]
-        out[..., correct] += self.diagonal if self.diagonal.shape[-1] == 1 else self.diagonal[..., true[correct]]
+        one = np.ndim(self.diagonal) == 0 or self.diagonal.shape[-1] == 1
+        out[..., correct] += self.diagonal if one else self.diagonal[..., true[correct]]
         return out
 
     def largest_square(self) -> FloatArray:
@@ -58,7 +73,8 @@ class PerCell(NamedTuple):
         K = self.row.shape[-1]
         if K <= FEW:
             cells = self.dense()
-            return np.asarray((cells * cells).max(axis=(-2, -1)))
+            cells = cells.reshape(*cells.shape[:-2], K * K)
+            return np.asarray(largest(cells * cells))
         correct = self.row + self.column + self.diagonal
         ends = [_most_apart(self.row, self.column), _most_apart(-self.row, -self.column)]
         return np.asarray(np.maximum((correct * correct).max(axis=-1), np.square(ends).max(axis=0)))
@@ -126,6 +142,28 @@ def others(x: FloatArray) -> FloatArray:
     np.cumsum(x[..., :-1], axis=-1, out=out[..., 1:])
     out[..., :-1] += np.cumsum(x[..., :0:-1], axis=-1)[..., ::-1]
     return out
+
+
+@cache
+def sums_of(classes: int) -> FloatArray:
+    """Matrix from all cells of a table to sums of each class, and to the total, none of which is a difference.
+
+    They are r, q, d, s − r, s − q, and what is missed, false and truly negative of a class.
+    """
+    K, t, p = classes, *np.indices((classes, classes)).reshape(2, -1, 1)
+    true, pred = t == np.arange(K), p == np.arange(K)
+    blocks = (
+        true,
+        pred,
+        true & pred,
+        ~true,
+        ~pred,
+        true & ~pred,
+        ~true & pred,
+        ~true & ~pred,
+        np.ones_like(t, dtype=bool),
+    )
+    return np.hstack(blocks).astype(np.float64)
 
 
 @cache

@@ -159,7 +159,7 @@ def _sensitivity(table: Table, measure: Measure) -> Sensitivity:
     effect = table.w * gradient
     if not np.isfinite(effect).all():  # weights, or what a unit of them does, are beyond float64; what they do is not
         shares = [[x / table.margins.s for x in row] for row in table.w_exact.integers()]
-        effect = np.array(shares) * measure.slope(Shares.of(table), np.asarray(measure(table))).dense()
+        effect = np.array(shares) * measure.slope(Shares.of(table), measure(table)).dense()
     slope = float(np.abs(effect).sum())
     order = np.argsort(-np.abs(effect), axis=None, kind="stable")
     occupied = [divmod(int(i), len(table.labels)) for i in order if table.n.flat[i]]
