@@ -11,6 +11,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from wmcc import tally
+from wmcc.robustness.aggregates import Aggregates
+from wmcc.robustness.cells import Cells
 from wmcc.tally import _numpy
 
 COMPILED = tally.active
@@ -61,6 +63,14 @@ def rows(
     if positive_total and not any(w):
         w[0] = 1.0
     return Rows(t, p, w)
+
+
+def aggregates(low: Any, high: Any, empty: bool = True) -> Aggregates:
+    """Aggregates of boxes of K x K tables, with their empty cells or without them."""
+    K = low.shape[-1]
+    used = np.ones((K, K), dtype=bool) if empty else (high > 0).reshape(-1, K, K).any(axis=0)
+    t, p = np.nonzero(used)
+    return Aggregates(Cells(t, p, K), low[..., t, p], high[..., t, p])
 
 
 def few(examples: int):

@@ -46,9 +46,11 @@ def inside(certificate, found) -> None:
 def check_witnesses(certificate, region: Limits, name: str) -> None:
     """The witnesses are within the limits, have the attained value, and are the end where it is exact."""
     for side, end in ((-1, certificate.lower), (1, certificate.upper)):
-        cells, exponent = end.box.cells(end.position.ravel().tolist())
-        K = len(end.position)
-        exact = [[Fraction(c) * Fraction(2) ** exponent for c in cells[k * K : k * K + K]] for k in range(K)]
+        cells, exponent = end.box.cells(end.at.tolist())
+        K = len(region.low)
+        exact = [[Fraction(0)] * K for _ in range(K)]
+        for t, p, c in zip(*end.codes.tolist(), cells, strict=True):
+            exact[t][p] = Fraction(c) * Fraction(2) ** exponent
         assert region.contain(exact)
         value = Limits(exact, exact).exact(name, np.zeros((K, K)))
         ulp = Decimal(float(np.spacing(abs(end.attained))))
@@ -190,7 +192,7 @@ def test_limits_of_weights_of_any_size(w, model, eps, power):
 def test_a_position_is_meant_exactly(cells):
     """A cell that may be 0 can matter at any small part of its largest sum: a position is not rounded."""
     low, high, at = ([min(a, b) for a, b, _ in cells], [max(a, b) for a, b, _ in cells], [t for _, _, t in cells])
-    lower, upper = (wmcc.tabulate([0, 0, 1, 1], [0, 1, 0, 1], x).w_exact for x in (low, high))
+    lower, upper = (wmcc.tabulate([0, 0, 1, 1], [0, 1, 0, 1], x).stack.sums.w_exact for x in (low, high))
     found, exponent = Box.between(lower, upper).cells(at)
     for c, a, b, t in zip(found, low, high, at, strict=True):
         assert c * Fraction(2) ** exponent == Fraction(a) + Fraction(t) * (Fraction(b) - Fraction(a))

@@ -10,13 +10,13 @@ import adversary
 import numpy as np
 import oracle
 import pytest
-from helpers import few
+from helpers import aggregates, few
 from hypothesis import given
 from hypothesis import strategies as st
 
 import wmcc
 from wmcc.measures.base import Shares
-from wmcc.robustness.aggregates import Aggregates, _quotient
+from wmcc.robustness.aggregates import _quotient
 from wmcc.robustness.enclosures import ENCLOSURES
 from wmcc.robustness.interval import Interval, dot, fraction_max, others, simplex_max, squares
 from wmcc.robustness.relaxation import relaxed_bound
@@ -58,7 +58,9 @@ def test_sums_differences_products(a, b):
         holds(x.square(), [u * u for u in xs])
         holds(x.sum(), [sum(xs)])
         holds(x.others(), [sum(xs) - u for u in xs])
-        holds(x.without_two(), [sum(xs) - u - (v if i != j else 0) for i, u in enumerate(xs) for j, v in enumerate(xs)])
+        pairs = [(i, j) for i in range(3) for j in range(3)]
+        rest = x.without_two(*np.array(pairs).T)
+        holds(rest, [sum(u for k, u in enumerate(xs) if k not in pair) for pair in pairs])
 
 
 @given(interval(positive), interval(positive))
@@ -142,7 +144,7 @@ def boxes(seed: int, orders: int):
 def test_fractions_of_boxes(seed, orders):
     low, high, points = boxes(seed, orders)
     c = np.random.default_rng(seed).normal(size=low.shape)
-    most = Fraction(min(float(fraction_max(c, low, high)[0]), 1e308))
+    most = Fraction(min(float(fraction_max(*(x.ravel() for x in (c, low, high)))[0]), 1e308))
     for x in points:
         cells = [Fraction(v) for v in x.ravel().tolist()]
         value = (
@@ -163,10 +165,11 @@ def slope(name: str, C: list[list[Fraction]], a: int, b: int) -> Decimal:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@given(seeds, st.sampled_from([1, 6, 100, 320]))
+@given(seeds, st.sampled_from([1, 6, 100, 320]), st.booleans())
 @few(20)
-def test_enclosures_hold_values_and_slopes(name, seed, orders):
+def test_enclosures_hold_values_and_slopes(name, seed, orders, empty):
     low, high, points = boxes(seed, orders)
+    z = aggregates(low[None], high[None], empty)
     for x in points:
         cells = [[Fraction(v) for v in row] for row in x.tolist()]
         true = oracle.exact(name, cells) if x.any() else None
@@ -177,14 +180,37 @@ def test_enclosures_hold_values_and_slopes(name, seed, orders):
         target = Interval(np.full((1, 1), float(true) - 1e-4), np.full((1, 1), float(true) + 1e-4))
         for aim in (None, target):
             with np.errstate(all="ignore"):
-                found = ENCLOSURES[name].slopes(Aggregates(low[None], high[None]), aim)
+                found = ENCLOSURES[name].slopes(z, aim)
             assert found.value.lo[0, 0] <= float(true) + 1e-15
             assert found.value.hi[0, 0] >= float(true) - 1e-15
             if len(moves):
                 rise = slope(name, cells, a, b)
                 slack = abs(rise) * Decimal(10) ** -100 + Decimal(10) ** -150
-                assert Decimal(float(found.cells.lo[0, a, b])) <= rise + slack
-                assert Decimal(float(found.cells.hi[0, a, b])) >= rise - slack
+                cell = np.flatnonzero((z.cells.t == a) & (z.cells.p == b))[0]
+                assert Decimal(float(found.cells.lo[0, cell])) <= rise + slack
+                assert Decimal(float(found.cells.hi[0, cell])) >= rise - slack
+
+
+@given(seeds, st.sampled_from([1, 6, 100, 320]), st.booleans())
+@few(60)
+def test_sums_of_classes_hold_and_are_close(seed, orders, empty):
+    """TP, FN, FP and TN at both ends of a box; TN, which is a difference, as a share of what it is added to."""
+    low, high, _ = boxes(seed, orders)
+    z = aggregates(low, high, empty)
+    for end, C in (("lo", low), ("hi", high)):
+        cells = [[Fraction(v) for v in row] for row in C.tolist()]
+        for k in range(len(C)):
+            sums = [[Fraction(0)] * 2 for _ in range(2)]
+            for a, row in enumerate(cells):
+                for b, c in enumerate(row):
+                    sums[a != k][b != k] += c
+            (tp, fn), (fp, tn) = sums
+            size = {"TP": tp, "FN": fn, "FP": fp, "TN": min(fp + tn, fn + tn)}
+            for name, true in {"TP": tp, "FN": fn, "FP": fp, "TN": tn}.items():
+                found = Fraction(float(getattr(getattr(z, name), end)[k]))
+                assert found <= true if end == "lo" else found >= true
+                assert abs(found - true) <= size[name] / 10**12 + Fraction(2) ** -1070
+                assert found == 0 or size[name] > 0
 
 
 @pytest.mark.parametrize("name", ["ecc", "mpc1"])
@@ -193,17 +219,17 @@ def test_enclosures_hold_values_and_slopes(name, seed, orders):
 def test_relaxation_is_tight_for_one_table(name, seed, side):
     x = np.random.default_rng(seed).uniform(0.1, 1.0, (4, 4))
     true = side * float(adversary.values(name, x[np.newaxis])[0])
-    bound = relaxed_bound(Aggregates(x[None], x[None]), side, np.full((1, 1), true), by_class=name == "mpc1")
+    bound = relaxed_bound(aggregates(x[None], x[None]), side, np.full((1, 1), true), by_class=name == "mpc1")
     assert true - 1e-15 <= bound[0, 0] <= true + 1e-9
 
 
 @pytest.mark.parametrize("name", ["ecc", "mpc1"])
-@given(seeds, st.sampled_from([1, 6, 100]), st.sampled_from([1, -1]), st.floats(-1, 1))
+@given(seeds, st.sampled_from([1, 6, 100]), st.sampled_from([1, -1]), st.floats(-1, 1), st.booleans())
 @few(25)
-def test_relaxation_bounds_the_measure(name, seed, orders, side, level):
+def test_relaxation_bounds_the_measure(name, seed, orders, side, level, empty):
     low, high, points = boxes(seed, orders)
     with np.errstate(all="ignore"):
-        z = Aggregates(low[None], high[None])
+        z = aggregates(low[None], high[None], empty)
         for x in points:
             true = oracle.exact(name, [[Fraction(v) for v in row] for row in x.tolist()]) if x.any() else None
             for guess in (level, side * float(true or 0) - 1e-3):
@@ -224,10 +250,10 @@ def test_slopes_are_gradients(name, seed):
     x = counts / counts.sum()
     assert adversary.slopes(name, counts[np.newaxis].astype(float))[0] == pytest.approx(gradient, abs=1e-12)
     assert adversary.values(name, x[np.newaxis])[0] == pytest.approx(measure(table), abs=1e-12)
-    found = ENCLOSURES[name].slopes(Aggregates((x * 0.97)[None], (x * 1.03)[None]), None)
+    found = ENCLOSURES[name].slopes(aggregates((x * 0.97)[None], (x * 1.03)[None]), None)
     true = measure.slope(Shares.of(table), measure(table)).dense()
-    assert (found.cells.lo[0] <= true).all()
-    assert (true <= found.cells.hi[0]).all()
-    tight = ENCLOSURES[name].slopes(Aggregates(x[None], x[None]), None)
-    assert tight.cells.lo[0] == pytest.approx(true, abs=1e-9)
-    assert tight.cells.hi[0] == pytest.approx(true, abs=1e-9)
+    assert (found.cells.lo[0] <= true.ravel()).all()
+    assert (true.ravel() <= found.cells.hi[0]).all()
+    tight = ENCLOSURES[name].slopes(aggregates(x[None], x[None]), None)
+    assert tight.cells.lo[0] == pytest.approx(true.ravel(), abs=1e-9)
+    assert tight.cells.hi[0] == pytest.approx(true.ravel(), abs=1e-9)

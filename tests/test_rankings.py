@@ -16,6 +16,7 @@ import wmcc
 from wmcc.robustness.box import box_of
 from wmcc.robustness.pair import PairObjective
 from wmcc.robustness.search import WORK, Search
+from wmcc.robustness.twin import JointCells
 
 MEASURES = ["ecc", "mpc1", "mpc2", "kappa", "accuracy", "balanced_accuracy"]
 
@@ -144,7 +145,7 @@ def test_slopes_of_pairs_hold_the_gradient(case, name, seed):
     truth, a, b, w, eps, model = case
     joint = wmcc.joint_table(truth, a, b, w)
     box = box_of(joint, eps, model)
-    objective = PairObjective(box, joint.cells, len(joint.labels), wmcc.MEASURES[name], 1)
+    objective = PairObjective(box, JointCells(joint.cells.T, len(joint.labels)), wmcc.MEASURES[name], 1)
     with np.errstate(all="ignore"):
         slopes, value = objective.slopes(box.floor[np.newaxis], box.ceiling[np.newaxis], None)
     rng = np.random.default_rng(seed)

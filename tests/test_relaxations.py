@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 from adversary import values
-from helpers import few
+from helpers import aggregates, few
 from hypothesis import given
 from hypothesis import strategies as st
 
 import wmcc
-from wmcc.robustness.aggregates import Aggregates
 from wmcc.robustness.classwise import classwise_bound
 from wmcc.robustness.interval import SMALL, down, up
 from wmcc.robustness.relaxation import relaxed_bound
@@ -51,7 +50,7 @@ def test_the_relaxation_bounds_from_any_level(seed, K, eps, name, side, off):
     low, high, rng = box(seed, K, eps)
     best = highest(name, side, low, high, rng)
     with np.errstate(all="ignore"):
-        z = Aggregates(low[np.newaxis], high[np.newaxis])
+        z = aggregates(low[np.newaxis], high[np.newaxis])
         bound = relaxed_bound(z, side, np.array([[best + off]]), by_class=name == "mpc1")
     assert bound[0, 0] >= best - 1e-12
 
@@ -62,7 +61,7 @@ def test_planes_bound_mpc2_from_below(seed, K, eps):
     low, high, rng = box(seed, K, eps)
     best = highest("mpc2", -1, low, high, rng)
     with np.errstate(all="ignore"):
-        bound = classwise_bound(Aggregates(low[np.newaxis], high[np.newaxis]))
+        bound = classwise_bound(aggregates(low[np.newaxis], high[np.newaxis]))
     assert bound[0, 0] >= best - 1e-12
 
 
@@ -73,7 +72,7 @@ def test_the_relaxation_allows_for_unequal_margins(unequal):
     rng = np.random.default_rng(0)
     best = highest("mpc1", 1, low, high, rng)
     with np.errstate(all="ignore"):
-        z = Aggregates(low[np.newaxis], high[np.newaxis])
+        z = aggregates(low[np.newaxis], high[np.newaxis])
         bound = relaxed_bound(z, 1, np.array([[best]]), by_class=True)
     assert bound[0, 0] >= best
 

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arraytypes import IntArray
 from .errors import InputError, UndefinedMeasureError
 from .measures import MEASURES, Measure
 from .measures.arithmetic import GUARD
@@ -152,7 +151,7 @@ def binary(table: Any, eps: float, **options: Any) -> PublishedBound:
     if m > 0:
         kappa = 2**5 * x.s**2 * x.N / m**2
         bound = Fraction(value) * kappa * (1 + M**2 * (1 + kappa * e)) * e
-    both = all(0 < int(n) < x.N for n in (table.n.sum(axis=1)[k], table.n.sum(axis=0)[k]))
+    both = all(0 < n[k] < x.N for n in _rows_of_classes(table))
     preconditions = (
         _positive_weights(table),
         ("both classes occur in truth and in prediction", both),
@@ -256,7 +255,7 @@ class _Sums(NamedTuple):
 
     @classmethod
     def of(cls, table: Table) -> _Sums:
-        unit, m = Fraction(2) ** table.w_exact.exponent, table.margins
+        unit, m = Fraction(2) ** table.stack.sums.w_exact.exponent, table.margins
         return cls(table.rows, m.s * unit, *([x * unit for x in xs] for xs in (m.r, m.q, m.d)))
 
 
@@ -276,7 +275,7 @@ class _Covariances(NamedTuple):
         N, s, r, q, d = _Sums.of(table)
         tt, cc = ([x * (s - x) / s**2 for x in xs] for xs in (r, q))
         tc = [(s * z - x * y) / s**2 for x, y, z in zip(r, q, d, strict=True)]
-        rows = ((r, table.n.sum(axis=1)), (q, table.n.sum(axis=0)))
+        rows = zip((r, q), _rows_of_classes(table), strict=True)
         return cls(N, s, tt, cc, tc, *(_farthest([x / s for x in xs], n, N) for xs, n in rows))
 
     @property
@@ -289,10 +288,19 @@ class _Covariances(NamedTuple):
         return self.tt[k] * self.M_c**2 + self.cc[k] * self.M_t**2 + 4 * self.N / self.s**2
 
 
-def _farthest(mean: list[Fraction], n: IntArray, N: int) -> Fraction:
+def _rows_of_classes(table: Table) -> list[list[int]]:
+    """Number of observations of each true class, and of each predicted one."""
+    stack = table.stack
+    counts = np.zeros((2, len(table.labels)), dtype=np.int64)
+    for of_class, codes in zip(counts, stack.codes, strict=True):
+        np.add.at(of_class, codes, stack.sums.n)
+    return counts.tolist()  # type: ignore[no-any-return]
+
+
+def _farthest(mean: list[Fraction], n: list[int], N: int) -> Fraction:
     """Largest |x_n(k) − x̄_k|: 1 − x̄_k where an observation is of class k, x̄_k where one is of another."""
-    ones = [1 - x for x, count in zip(mean, n.tolist(), strict=True) if count > 0]
-    zeros = [x for x, count in zip(mean, n.tolist(), strict=True) if count < N]
+    ones = [1 - x for x, count in zip(mean, n, strict=True) if count > 0]
+    zeros = [x for x, count in zip(mean, n, strict=True) if count < N]
     return max(ones + zeros)
 
 
@@ -367,7 +375,7 @@ def _change(table: Table, measure: str, eps: float) -> tuple[float, float]:
 
 
 def _positive_weights(table: Table) -> tuple[str, bool]:
-    return "every weight is positive", bool((table.w_min[table.n > 0] > 0).all())
+    return "every weight is positive", bool((table.stack.sums.w_min > 0).all())
 
 
 def _size(eps: Any) -> float:

@@ -15,6 +15,9 @@ from .stored import key_to_json
 SCHEMA = 1
 """Version of these forms of JSON. Raise it when a field changes its meaning or goes; new fields may come."""
 
+MOST_SQUARE = 2048
+"""Classes up to which a witness is a matrix; one of more is a list of its occupied cells, as those of rankings are."""
+
 T = TypeVar("T")
 ENDS = ("low", "low_attained", "low_exact", "high", "high_attained", "high_exact", "conditions_met")
 
@@ -32,7 +35,10 @@ def radii_json(found: Found[Radius]) -> str:
 def _per_group(found: Found[T], name: str, written: Callable[[T | None, Table], dict[str, Any]]) -> str:
     def one(key: tuple[Any, ...]) -> dict[str, Any]:
         asked, table = {"measure": found.asked.measure, "model": found.asked.model}, found.tables.groups[key]
-        return {**asked, "labels": list(table.labels), **written(found.groups[key], table), "notes": found.notes[key]}
+        known = {**asked, "labels": list(table.labels), **written(found.groups[key], table), "notes": found.notes[key]}
+        if len(table.labels) > MOST_SQUARE:
+            known["cells"] = dict(zip(("true", "pred"), table.stack.codes.tolist(), strict=True))
+        return known
 
     if not found.tables.by:
         return as_json({"schema": SCHEMA, **one(())})
@@ -69,7 +75,7 @@ def _end(end: End) -> dict[str, Any]:
 
 def _witness(end: End) -> list[Any]:
     """Sums per cell; those beyond float64 are None."""
-    rows = end.cells.tolist()
+    rows = (end.cells if end.occupied.K <= MOST_SQUARE else end.sums).tolist()
     return [list(map(finite, row)) if isinstance(row, list) else finite(row) for row in rows]
 
 

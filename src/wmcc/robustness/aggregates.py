@@ -14,66 +14,58 @@ from typing import Any
 import numpy as np
 
 from ..arraytypes import Array, FloatArray
+from .cells import Cells
 from .interval import UNIT, Interval, dot, down, fraction_max, others, squares, up
 
 
 class Aggregates:
-    """Enclosures over the box low <= C <= high; the last two axes are those of the table.
+    """Enclosures over the box low <= C <= high; the last axis is that of the occupied cells.
 
     Vectors over classes, or numbers (with a last axis of one); each is computed when it is first asked for.
     `TwinAggregates` has the same for two predictions of the same rows.
     """
 
-    def __init__(self, low: FloatArray, high: FloatArray) -> None:
-        self.low, self.high = low, high
-        self.K = K = low.shape[-1]
-        C = np.stack([low, high])  # the same sums of both, in one go
-        off = 1.0 - np.eye(K)
-        d = np.array(np.diagonal(C, axis1=-2, axis2=-1))
-        errors = C * off
-        FN, FP = errors.sum(-1), errors.sum(-2)
-        without_row = others(C.swapaxes(-1, -2)).swapaxes(-1, -2)  # [k, l]: column l without row k
-        TN = (without_row * off).sum(-1)
+    def __init__(self, cells: Cells, low: FloatArray, high: FloatArray) -> None:
+        self.cells, self.low, self.high = cells, low, high
+        self.K, self.same, self.identity = cells.K, cells.same, cells.identity
+        TP, FN, FP = cells.kinds(np.stack([low, high]))  # the same sums of both, in one go
+        not_true, not_pred = others(np.stack([TP + FN, TP + FP]))
         # Sums of numbers of one sign and no subtraction: a relative error of a few units is all there is.
-        pad = (K * K + 8) * UNIT
-        self.TP, self.FN, self.FP, self.TN = (Interval(x[0] * (1 - pad), x[1] * (1 + pad)) for x in (d, FN, FP, TN))
+        pad = (len(cells) + self.K + 8) * UNIT
+        self.TP, self.FN, self.FP, self.not_true, self.not_pred = (
+            Interval(x[0] * (1 - pad), x[1] * (1 + pad)) for x in (TP, FN, FP, not_true, not_pred)
+        )
+        # TN is what is left of the other rows, and of the other columns. Little may be left, but then what it is added
+        # to is larger: not FP, or not FN, and that sum is known as well as any.
+        self.TN = _left(not_true, FP, pad) & _left(not_pred, FN, pad)
 
     # ---- from classes to cells --------------------------------------------------------------------------
 
     def row(self, x: Any) -> Any:
         """Give each cell the number of its true class."""
-        return x[..., :, np.newaxis]
+        return x[..., self.cells.t]
 
     def column(self, x: Any) -> Any:
         """Give each cell the number of its predicted class."""
-        return x[..., np.newaxis, :]
+        return x[..., self.cells.p]
 
-    every = row
-    """Give each cell a number of the whole table, whose last axis has length one."""
+    def every(self, x: Any) -> Any:
+        """Give each cell a number of the whole table, whose last axis has length one."""
+        return x
 
     def without_two(self, x: Interval) -> Interval:
         """Give each cell the sum over the classes that are neither its true nor its predicted one."""
-        return x.without_two()
-
-    @cached_property
-    def same(self) -> Array:
-        """Whether a cell's classes are the same."""
-        return np.eye(self.K, dtype=bool)
-
-    @cached_property
-    def identity(self) -> FloatArray:
-        """1 where they are, 0 elsewhere."""
-        return np.eye(self.K)
+        return x.without_two(self.cells.t, self.cells.p)
 
     # ---- of classes and tables --------------------------------------------------------------------------
 
     @cached_property
     def _rows(self) -> tuple[Interval, Interval]:
-        return _parts(self.TP + self.FN, self.FP + self.TN)
+        return _parts(self.TP + self.FN, self.not_true)
 
     @cached_property
     def _columns(self) -> tuple[Interval, Interval]:
-        return _parts(self.TP + self.FP, self.FN + self.TN)
+        return _parts(self.TP + self.FP, self.not_pred)
 
     @property
     def r(self) -> Interval:
@@ -112,7 +104,7 @@ class Aggregates:
     @cached_property
     def hit(self) -> Interval:
         """Share of TP, of each class."""
-        return _parts(self.TP, self.FN + self.FP + self.TN)[0]
+        return _parts(self.TP, self.FN + self.not_true)[0]
 
     @cached_property
     def rejected(self) -> Interval:
@@ -169,12 +161,19 @@ class Aggregates:
     @cached_property
     def alpha(self) -> Interval:
         """P − N = Σ over a ≠ b of x_ab (1 − r_a + r_b): never negative, and small where there are few errors."""
-        return _weighted_errors(self.r, self.low, self.high)
+        return self._weighted_errors(self.r)
 
     @cached_property
     def beta(self) -> Interval:
         """Q − N = Σ over a ≠ b of x_ab (1 + q_a − q_b)."""
-        return _weighted_errors(-self.q, self.low, self.high)
+        return self._weighted_errors(-self.q)
+
+    def _weighted_errors(self, r: Interval) -> Interval:
+        """Σ over a ≠ b of x_ab (1 − r_a + r_b)."""
+        wrong = 1.0 - self.identity
+        gap = (1.0 - (self.row(r) - self.column(r))).at_least(0.0)
+        least, most = fraction_max(np.stack([-wrong * gap.lo, wrong * gap.hi]), self.low, self.high)
+        return Interval(-least, most).at_least(0.0)
 
     @cached_property
     def N(self) -> Interval:  # noqa: N802
@@ -216,6 +215,15 @@ class Aggregates:
         return np.asarray((self.TP.lo + self.FN.lo) > 0)
 
 
+def _left(whole: FloatArray, part: FloatArray, pad: float) -> Interval:
+    """What is left of sums when parts of them are taken away, at the lower end of a box and at its upper end.
+
+    ``pad`` is the relative error of the sums.
+    """
+    lo, hi = whole[0] * (1 - pad) - part[0] * (1 + pad), whole[1] * (1 + pad) - part[1] * (1 - pad)
+    return Interval(np.maximum(down(lo), 0.0), np.where(whole[1] > 0, up(hi), 0.0))
+
+
 def _share(part: FloatArray, total: FloatArray) -> FloatArray:
     return np.divide(part, total, out=np.zeros_like(total), where=total > 0)
 
@@ -237,14 +245,6 @@ def _quotient(common: Interval, over: Interval, under: Interval) -> Interval:
     least = np.maximum(down(np.nan_to_num(np.fmin(*lo), nan=0.0) * (1 - 8 * UNIT)), 0.0)  # beyond float64: the largest
     most = np.where(common.lo + under.lo > 0, np.fmax(*hi), np.inf) * (1 + 8 * UNIT)
     return Interval(least, most)
-
-
-def _weighted_errors(r: Interval, low: FloatArray, high: FloatArray) -> Interval:
-    """Σ over a ≠ b of x_ab (1 − r_a + r_b)."""
-    off = 1.0 - np.eye(low.shape[-1])
-    gap = (1.0 - (r[..., :, np.newaxis] - r[..., np.newaxis, :])).at_least(0.0)
-    least, most = fraction_max(np.stack([-off * gap.lo, off * gap.hi]), low, high)
-    return Interval(-least, most).at_least(0.0)
 
 
 def _mcc(TP: Any, TN: Any, FP: Any, FN: Any) -> Interval:

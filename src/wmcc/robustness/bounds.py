@@ -36,17 +36,19 @@ def bounded_box(table: Table, rows: tuple[Any, ...], lower: Any, upper: Any, opt
         else:
             _check_rows(sample_weight, given, name)
             tables[i] = as_table(y_true, y_pred, given, **options)
-        if tables[i].labels != table.labels or not np.array_equal(tables[i].n, table.n):
+        its, own = tables[i].stack, table.stack
+        same = np.array_equal(its.codes, own.codes) and np.array_equal(its.sums.n, own.sums.n)
+        if tables[i].labels != table.labels or not same:
             raise InputError(
                 f"the table of {name} is of other rows: its labels are {listed(tables[i].labels)} "
                 f"and it has {tables[i].rows:,} rows; expected {listed(table.labels)} and {table.rows:,}."
             )
-    box = Box.between(tables[0].w_exact, tables[1].w_exact)
-    nominal = Box.between(tables[0].w_exact, table.w_exact), Box.between(table.w_exact, tables[1].w_exact)
+    least, most, w = (x.stack.sums.w_exact for x in (*tables, table))
+    box, nominal = Box.between(least, most), (Box.between(least, w), Box.between(w, most))
     for name, part in zip(("lower", "upper"), nominal, strict=True):
         wrong = next((i for i, (a, b) in enumerate(zip(part.low, part.high, strict=True)) if a > b), None)
         if wrong is not None:
-            a, b = divmod(wrong, len(table.labels))
+            a, b = table.stack.codes[:, wrong]
             side = "above" if name == "lower" else "below"
             raise WeightError(
                 f"{name} is {side} the weights in the cell of true {table.labels[a]!r}, predicted {table.labels[b]!r}.",

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arraytypes import Array, FloatArray
 from ..exact import Exact
 from ..joint import JointTable
-from ..measures.base import Measure, on_zero
-from ..table import Margins, Table
+from ..table import Table
 from .interval import down, up
 
 
@@ -29,7 +28,7 @@ class Condition(NamedTuple):
 
 
 class Box:
-    """Cells between ``low`` and ``high``, as lists of integers (row by row) in a common unit.
+    """Occupied cells between ``low`` and ``high``, as lists of integers in a common unit.
 
     Parameters
     ----------
@@ -74,7 +73,7 @@ class Box:
         exponent = min(unit, shift, *(1 - x.as_integer_ratio()[1].bit_length() for x in w_min[mixed].tolist()))
         cells = [c << (unit - exponent) for c in sums]
         step = p << (shift - exponent)
-        counts: list[int] = n.ravel().tolist()
+        counts: list[int] = n.tolist()
         high = [c + k * step for c, k in zip(cells, counts, strict=True)]
         low = [max(c - k * step, 0) for c, k in zip(cells, counts, strict=True)]
         condition = Condition(
@@ -83,24 +82,19 @@ class Box:
         if condition.met:
             return cls(low, high, exponent, conditions=(condition,))
         reached = [
-            low[i] if not mixed.flat[i] else c - k * _whole(float(least), exponent)
-            for i, (c, k, least) in enumerate(zip(cells, counts, w_min.flat, strict=True))
+            low[i] if not mixed[i] else c - k * _whole(least, exponent)
+            for i, (c, k, least) in enumerate(zip(cells, counts, w_min.tolist(), strict=True))
         ]
         return cls(low, high, exponent, reached, np.where(mixed, w_min, eps), (condition,))
 
     @classmethod
     def between(cls, lower: Exact, upper: Exact) -> Box:
-        """Cells between sums that were made from bounds for each weight."""
+        """Cells between sums, as vectors, that were made from bounds for each weight."""
         exponent = min(lower.exponent, upper.exponent)
-        low, high = ([c << (x.exponent - exponent) for c in _flat(x)] for x in (lower, upper))
+        low, high = ([c << (x.exponent - exponent) for c in x.integers()] for x in (lower, upper))
         return cls(low, high, exponent)
 
     # ---- reading ------------------------------------------------------------------------------------
-
-    @cached_property
-    def size(self) -> int:
-        """Number of classes (of a table; not of joint cells)."""
-        return int(len(self.low) ** 0.5 + 0.5)
 
     @cached_property
     def _unit(self) -> int:
@@ -139,34 +133,19 @@ class Box:
         ]
         return cells, self.exponent - bits
 
-    def value(self, measure: Measure, position: Sequence[float], reached: bool = True) -> float:
-        """Return the measure at a position: the float64 nearest to it, or in rare cases its neighbour."""
-        at = margins(self.cells(position, reached)[0], self.size)
-        return measure.value(at, on_zero(0.0, measure.title)) + 0.0 if at.s else 0.0
-
-
-def margins(cells: Sequence[int], K: int) -> Margins:
-    """Margins of a table given row by row."""
-    r = [sum(cells[k * K : k * K + K]) for k in range(K)]
-    return Margins(sum(r), r, [sum(cells[k::K]) for k in range(K)], list(cells[:: K + 1]))
-
 
 def boxes_of(table: Table | JointTable, model: str) -> Callable[[float], Box]:
     """Return the boxes of a table, or of the cells of a joint one, by ε, for a model: relative or absolute."""
-    cells, exponent = _flat(table.w_exact), table.w_exact.exponent
+    sums: Any = table.stack.sums if isinstance(table, Table) else table  # which lists its occupied cells itself
+    cells, exponent = sums.w_exact.integers(), sums.w_exact.exponent
     if model == "relative":
         return partial(Box.relative, cells, exponent)
-    return partial(Box.absolute, cells, exponent, table.n, table.w_min, table.w_max)
+    return partial(Box.absolute, cells, exponent, sums.n, sums.w_min, sums.w_max)
 
 
 def box_of(table: Table | JointTable, eps: float, model: str) -> Box:
     """Return one of them."""
     return boxes_of(table, model)(eps)
-
-
-def _flat(w: Exact) -> list[int]:
-    rows = w.integers()
-    return [c for row in rows for c in row] if rows and isinstance(rows[0], list) else list(rows)
 
 
 def _whole(x: float, exponent: int) -> int:

@@ -4,17 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from ..arraytypes import FloatArray
+from ..arraytypes import FloatArray, IntArray
 from ..errors import InputError
 from ..measures import MEASURES
 from ..sources.columns import weight_array
 from ..text import decimal, grid, html, number, outward
 from .box import Box, Condition
-from .witness import amount_limits, row_values, share_limits
+from .cells import Cells
+from .witness import amount_limits, row_codes, row_values, share_limits
+
+
+class Occupied(Protocol):
+    """The occupied cells of a table, or of a joint one, of K classes."""
+
+    K: int
+
+    @property
+    def codes(self) -> IntArray:
+        """Positions of their classes, a row per label."""
+
+    def laid_out(self, x: FloatArray) -> FloatArray:
+        """Numbers of the cells as an array of the shape of the table."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +43,8 @@ class End:
         The value at the witness, a table that some weighting within the box has.
     exact
         Whether the two are the same number (the bound is it, rounded outward).
-    position
-        Where the witness has each cell: 0 at its smallest sum, 1 at its largest.
+    at
+        Where the witness has each occupied cell: 0 at its smallest sum, 1 at its largest.
     nodes
         Boxes that the search looked at; 0 for a closed form.
     stopped
@@ -40,9 +54,10 @@ class End:
     bound: float
     attained: float
     exact: bool
-    position: FloatArray = field(repr=False, compare=False)
+    at: FloatArray = field(repr=False, compare=False)
+    box: Box = field(repr=False, compare=False)
+    occupied: Occupied = field(repr=False, compare=False)
     nodes: int = 0
-    box: Box = field(repr=False, compare=False, default=None)  # type: ignore[assignment]
     stopped: bool = False
 
     @property
@@ -60,11 +75,25 @@ class End:
         return f"bound; {decimal(self.attained)} is attained"
 
     @property
+    def codes(self) -> IntArray:
+        """Positions in the labels of the classes of the occupied cells: a row per label, a column per cell."""
+        return self.occupied.codes
+
+    @property
+    def sums(self) -> FloatArray:
+        """Sums of the weights of the occupied cells at the witness."""
+        cells, exponent = self.box.cells(self.at.tolist())
+        return np.array([_scaled(c, exponent) for c in cells])
+
+    @property
+    def position(self) -> FloatArray:
+        """Where the witness has each cell, as `at`: K x K for one prediction, 0 in the empty cells."""
+        return self.occupied.laid_out(self.at)
+
+    @property
     def cells(self) -> FloatArray:
-        """Sums of the weights per cell at the witness."""
-        cells, exponent = self.box.cells(self.position.ravel().tolist())
-        values = [_scaled(c, exponent) for c in cells]
-        return np.array(values).reshape(self.position.shape)
+        """Sums of the weights per cell at the witness: K x K for one prediction."""
+        return self.occupied.laid_out(self.sums)
 
 
 def _scaled(c: int, exponent: int) -> float:
@@ -187,7 +216,8 @@ class Certificate(Range):
         if end not in ("low", "high"):
             raise InputError(f"end is {str(end)[:40]!r}; expected 'low' or 'high'.")
         witness = self.lower if end == "low" else self.upper
-        position = row_values(witness.position, self.labels, y_true, y_pred)
+        rows = row_codes(self.labels, y_true, y_pred)
+        position = row_values(witness.at, witness.codes, rows)
         w = (
             np.ones(position.shape)
             if sample_weight is None
@@ -199,7 +229,7 @@ class Certificate(Range):
             least, most = share_limits(w, self.eps)
         elif self.model == "absolute":
             step = witness.box.step
-            less = self.eps if step is None else row_values(step, self.labels, y_true, y_pred)
+            less = self.eps if step is None else row_values(step, witness.codes, rows)
             least, most = amount_limits(w, less, self.eps)
         else:
             least, most = (w if x is None else np.asarray(x, dtype=np.float64).reshape(w.shape) for x in (lower, upper))
@@ -266,14 +296,13 @@ class Curve(Sequence[Certificate]):
         return html({self._title(): self._rows()})
 
 
-def defined(box: Box, name: str) -> Condition:
+def defined(box: Box, cells: Cells, name: str) -> Condition:
     """Whether no margin that a measure, or one of its terms, divides by becomes zero within a box."""
-    K, low, high = box.size, box.low, box.high
-    rows, columns = [sum(low[k * K : k * K + K]) for k in range(K)], [sum(low[k::K]) for k in range(K)]
-    s = sum(rows)
-    safe = [0 < rows[k] < s and 0 < columns[k] < s for k in range(K)]
+    s, rows, columns, _ = cells.margins(box.low)
+    safe = [0 < r < s and 0 < q < s for r, q in zip(rows, columns, strict=True)]
     if name == "mpc2":
-        met = all(safe[k] for k in range(K) if any(high[k * K : k * K + K]) and any(high[k::K]))
+        _, most, most_predicted, _ = cells.margins(box.high)
+        met = all(ok for ok, r, q in zip(safe, most, most_predicted, strict=True) if r and q)
     elif name == "mpc1":
         met = any(safe)
     elif name in ("accuracy", "balanced_accuracy"):

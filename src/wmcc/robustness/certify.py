@@ -15,14 +15,12 @@ from ..measures.request import DEFAULTS, checked_number
 from ..table import Table
 from .bounds import bounded_box
 from .box import Box, Condition, boxes_of
+from .cells import Cells
 from .certificate import Certificate, Curve, End, defined
 from .enclosures import AS_MCC, Slopes
 from .objective import MeasureObjective
 from .request import Model, checked_eps, checked_model, is_sequence, request
 from .search import MOST, Found, Limits, Search
-
-CORNERS = {1: (1.0, 0.0, 0.0, 1.0), -1: (0.0, 1.0, 1.0, 0.0)}
-"""Where MCC is largest in any box: the diagonal at its largest, the errors at their smallest; and where smallest."""
 
 
 def certify(
@@ -104,68 +102,73 @@ def certify(
         if named["eps"] != DEFAULTS["eps"]:
             raise InputTypeError("eps= and bounds of the weights were given; expected one of them.")
         box = bounded_box(table, rows, lower, upper, options)
-        return certified(table, named["measure"], box, "bounds", np.nan, limits)
+        return certified(table, Cells.of(table), named["measure"], box, "bounds", np.nan, limits)
     table, named = request(y_true, y_pred, sample_weight, weight, options, named)
     model, several = checked_model(named["model"]), is_sequence(named["eps"])
     steps = [checked_eps(x, model) for x in (named["eps"] if several else [named["eps"]])]
     if not steps:
         raise InputError("eps is empty; expected at least one number.")
-    box_of = boxes_of(table, model)
-    certificates = [certified(table, named["measure"], box_of(x), model, x, limits) for x in steps]
+    box_of, cells = boxes_of(table, model), Cells.of(table)
+    certificates = [certified(table, cells, named["measure"], box_of(x), model, x, limits) for x in steps]
     return Curve(certificates) if several else certificates[0]
 
 
-def certified(table: Table, measure: Measure, box: Box, model: str, eps: float, limits: Limits) -> Certificate:
-    """Certify a measure over a box."""
-    conditions, always_defined = _conditions(box, measure, model)
-    if _is_mcc(table, measure):
-        lower, upper = (_corner(box, measure, side) for side in (-1, 1))
+def certified(
+    table: Table, cells: Cells, measure: Measure, box: Box, model: str, eps: float, limits: Limits
+) -> Certificate:
+    """Certify a measure over a box of the occupied cells of a table."""
+    conditions, always_defined = _conditions(box, cells, measure, model)
+    sides = [MeasureObjective(box, cells, measure, side) for side in (-1, 1)]
+    if _is_mcc(sides[0]):
+        lower, upper = map(_corner, sides)
     else:
-        whole = MeasureObjective(box, measure, 1).whole()
-        lower, upper = (_searched(box, measure, side, limits, always_defined, whole) for side in (-1, 1))
+        whole = sides[1].whole()
+        lower, upper = (_searched(objective, limits, always_defined, whole) for objective in sides)
     return Certificate(measure.name, model, eps, measure(table), lower, upper, conditions, table.labels)
 
 
-def one_end(table: Table, measure: Measure, box: Box, model: str, side: int, limits: Limits) -> End:
-    """Certify one end only: the upper (side 1) or the lower (side −1)."""
-    if _is_mcc(table, measure):
-        return _corner(box, measure, side)
-    return _searched(box, measure, side, limits, _conditions(box, measure, model)[1], None)
+def one_end(objective: MeasureObjective, model: str, limits: Limits) -> End:
+    """Certify one end only."""
+    if _is_mcc(objective):
+        return _corner(objective)
+    conditions = _conditions(objective.box, objective.cells, objective.measure, model)
+    return _searched(objective, limits, conditions[1], None)
 
 
-def glanced(table: Table, measure: Measure, box: Box, side: int) -> End:
+def glanced(objective: MeasureObjective) -> End:
     """Return a value near the end that is attained, without a bound."""
-    if _is_mcc(table, measure):
-        return _corner(box, measure, side)
-    found = Search(MeasureObjective(box, measure, side), box.floor, box.ceiling, box.fixed, Limits()).glance()
-    attained = _attained(box, measure, side, found)
-    return End(side * inf, attained, False, found.position.reshape(box.size, box.size), 0, box)
+    if _is_mcc(objective):
+        return _corner(objective)
+    box = objective.box
+    found = Search(objective, box.floor, box.ceiling, box.fixed, Limits()).glance()
+    return End(objective.side * inf, _attained(objective, found), False, found.position, box, objective.cells)
 
 
-def _is_mcc(table: Table, measure: Measure) -> bool:
-    return len(table.labels) == 2 and measure.name in AS_MCC
+def _is_mcc(objective: MeasureObjective) -> bool:
+    return objective.cells.K == 2 and objective.measure.name in AS_MCC
 
 
-def _conditions(box: Box, measure: Measure, model: str) -> tuple[tuple[Condition, ...], bool]:
+def _conditions(box: Box, cells: Cells, measure: Measure, model: str) -> tuple[tuple[Condition, ...], bool]:
     """What a certificate rests on, and whether the measure is defined throughout the box."""
     if model == "relative":  # there a margin vanishes only if it is zero already
         return box.conditions, True
-    always = defined(box, measure.name)
+    always = defined(box, cells, measure.name)
     return (*box.conditions, always), always.met or measure.termwise  # terms that count as 0 are in its enclosures
 
 
-def _corner(box: Box, measure: Measure, side: int) -> End:
+def _corner(objective: MeasureObjective) -> End:
     """End of the range of MCC: it never falls in TP or TN, and never rises in FP or FN."""
-    position = CORNERS[side]
-    attained = bound = box.value(measure, position)
+    box, side = objective.box, objective.side
+    corner = (objective.cells.same == (side > 0)) * 1.0
+    attained = bound = objective.value(corner)
     if box.reached is not None:
-        bound = box.value(measure, position, reached=False)
-    return End(_outward(bound, side, measure), attained, attained == bound, np.array(position).reshape(2, 2), 0, box)
+        bound = objective.value(corner, reached=False)
+    return End(_outward(bound, side, objective.measure), attained, attained == bound, corner, box, objective.cells)
 
 
-def _attained(box: Box, measure: Measure, side: int, found: Found) -> float:
+def _attained(objective: MeasureObjective, found: Found) -> float:
     """Return the value at the best position: the one that the search has, if all of its box can be reached."""
-    return side * found.value + 0.0 if box.reached is None else box.value(measure, found.position.tolist())
+    return objective.side * found.value + 0.0 if objective.box.reached is None else objective.value(found.position)
 
 
 def _outward(x: float, side: int, measure: Measure) -> float:
@@ -173,17 +176,18 @@ def _outward(x: float, side: int, measure: Measure) -> float:
     return min(outward, measure.range[1]) if side > 0 else max(outward, measure.range[0])
 
 
-def _searched(box: Box, measure: Measure, side: int, limits: Limits, always_defined: bool, whole: Slopes | None) -> End:
+def _searched(objective: MeasureObjective, limits: Limits, always_defined: bool, whole: Slopes | None) -> End:
     """End of the range of a measure, found by branch and bound; ``whole`` are the slopes of M, if known."""
-    search = Search(MeasureObjective(box, measure, side), box.floor, box.ceiling, box.fixed, limits)
+    box, side = objective.box, objective.side
+    search = Search(objective, box.floor, box.ceiling, box.fixed, limits)
     found = search.run(whole if side > 0 or whole is None else Slopes(-whole.cells, -whole.value))
-    attained = _attained(box, measure, side, found)
+    attained = _attained(objective, found)
     exact = found.closed and attained == side * found.value
-    bound = float(np.clip(side * found.bound, *measure.range))
+    bound = float(np.clip(side * found.bound, *objective.measure.range))
     if not always_defined:  # tables at which the measure is undefined count as 0
         exact = exact and side * bound >= 0
         bound = side * max(side * bound, 0.0) + 0.0
-    return End(bound, attained, exact, found.position.reshape(box.size, box.size), found.nodes, box, found.stopped)
+    return End(bound, attained, exact, found.position, box, objective.cells, found.nodes, found.stopped)
 
 
 def limits_of(gap: Any, nodes: Any, seconds: Any, most: int = MOST) -> Limits:

@@ -45,11 +45,11 @@ def classwise_bound(z: Aggregates) -> FloatArray:
     """Bound −MPC2 from above over each box of a stack."""
     planes = _Planes(z)
     middle = (z.low + z.high) / 2
-    x = middle / middle.sum((-2, -1), keepdims=True)
+    x = middle / middle.sum(-1, keepdims=True)
     for _ in range(ROUNDS):
         flat = planes.cells(planes.touch(x))
         step = corner(-flat, z.low, z.high) - x
-        gain = -(flat * step).sum((-2, -1), keepdims=True)
+        gain = -(flat * step).sum(-1, keepdims=True)
         if not (gain > 1e-12).any():
             break
         x = x + planes.length(x, step, gain) * step
@@ -78,7 +78,8 @@ class _Planes:
 
     def touch(self, x: FloatArray) -> _Touch:
         """Return the planes that touch at shares x of the cells."""
-        r, q, t = x.sum(-1), x.sum(-2), np.diagonal(x, axis1=-2, axis2=-1)
+        t, missed, taken = self.z.cells.kinds(x)
+        r, q = t + missed, t + taken
         t = np.where(self.mirrored, 1 - r - q + t, t)
         r, q = (np.where(self.mirrored, 1 - y, y) for y in (r, q))
         r, q, t = (np.clip(y, box.lo, box.hi) for y, box in ((r, self.r), (q, self.q), (t, self.t)))
@@ -91,7 +92,7 @@ class _Planes:
         """Coefficients of the cells, not rounded outward."""
         by_row, by_column, by_hit = self._margins(at, self.slope_r.hi, self.slope_q.hi)
         row, column = (np.where(self.mirrored, -c - by_hit, c) for c in (by_row, by_column))
-        return np.asarray(_on_cells(row, column, by_hit))
+        return np.asarray(self._on_cells(row, column, by_hit))
 
     def _margins(self, at: _Touch, slope_r: Any, slope_q: Any) -> tuple[Any, Any, Any]:
         """Coefficients of r, q and t."""
@@ -106,7 +107,7 @@ class _Planes:
         """How far to go along a step: to where the slope along it vanishes, by false position."""
         far = np.ones_like(gain)
         for _ in range(2):
-            slope = (self.cells(self.touch(x + far * step)) * step).sum((-2, -1), keepdims=True)
+            slope = (self.cells(self.touch(x + far * step)) * step).sum(-1, keepdims=True)
             far = np.divide(far * gain, gain + slope, out=far, where=(slope > 0) & (gain > 0))
         return np.asarray(far)
 
@@ -128,17 +129,16 @@ class _Planes:
         constant = (first + second).where(self.used, self.z.phi.where(self.z.present, 0.0))
         constant = constant + (by_row + by_column + by_hit).where(self.mirrored, 0.0)
         row, column = ((-c - by_hit).where(self.mirrored, c) for c in (by_row, by_column))
-        least = -_on_cells(row, column, by_hit)
+        least = -self._on_cells(row, column, by_hit)
         found = Interval.exactly(fraction_max(least.hi, self.z.low, self.z.high)) - constant.sum()
-        return np.asarray((found / float(self.z.low.shape[-1])).hi)
+        return np.asarray((found / float(self.z.K)).hi)
+
+    def _on_cells(self, row: Any, column: Any, hit: Any) -> Any:
+        """Coefficients of the cells of those of r, q and TP."""
+        z = self.z
+        return z.row(row) + z.column(column) + z.row(hit) * z.identity
 
 
 def _chord(r: Interval) -> Interval:
     """1 / ((1 − r₋)(1 − r₊)), the slope of r/(1−r) over its range."""
     return ((1.0 - Interval.exactly(r.lo)) * (1.0 - Interval.exactly(r.hi))).inverse()
-
-
-def _on_cells(row: Any, column: Any, hit: Any) -> Any:
-    """Coefficients of the cells of those of r, q and TP."""
-    diagonal = hit[..., :, np.newaxis] * np.eye(np.shape(hit.lo if isinstance(hit, Interval) else hit)[-1])
-    return row[..., :, np.newaxis] + column[..., np.newaxis, :] + diagonal

@@ -152,29 +152,22 @@ class Interval:
         everything = Interval(others(self.lo), others(self.hi))
         return everything._padded(self)
 
-    def without_two(self, row: Any = None, column: Any = None) -> Interval:
-        """For each pair of entries the sum of those that are neither; on the diagonal, of those that are not it.
-
-        With ``row`` and ``column``, places of entries: for these pairs only, as a vector.
-        """
+    def without_two(self, row: Any, column: Any) -> Interval:
+        """For pairs of entries, given by their places, the sum of those that are neither."""
 
         def sums(v: FloatArray) -> FloatArray:
-            rest = others(v)
-            if row is not None:
-                return np.asarray(rest[..., row] - v[..., column] * (row != column))
-            return np.asarray(rest[..., np.newaxis] - v[..., np.newaxis, :] * (1.0 - np.eye(v.shape[-1])))
+            return np.asarray(others(v)[..., row] - v[..., column] * (row != column))
 
         with np.errstate(invalid="ignore"):
             lo, hi = sums(self.lo), sums(self.hi)
         if not np.isfinite(self.hi).all() or not np.isfinite(self.lo).all():  # ∞ − ∞
             lo, hi = np.nan_to_num(lo, nan=-np.inf, posinf=np.inf), np.nan_to_num(hi, nan=np.inf, neginf=-np.inf)
-        return Interval(lo, hi)._padded(self, *(() if row is not None else (np.newaxis,)))
+        return Interval(lo, hi)._padded(self)
 
-    def _padded(self, terms: Interval, *more_axes: None) -> Interval:
+    def _padded(self, terms: Interval) -> Interval:
         """Allow for the rounding of a sum of terms."""
-        at = (..., *more_axes)
         pad = (terms.lo.shape[-1] + 2) * UNIT
-        slack = [(pad * np.abs(x).sum(-1, keepdims=True))[at] for x in (terms.lo, terms.hi)]
+        slack = [pad * np.abs(x).sum(-1, keepdims=True) for x in (terms.lo, terms.hi)]
         return Interval(down(self.lo - slack[0]), up(self.hi + slack[1]))
 
     def __getitem__(self, index: Any) -> Interval:
@@ -204,10 +197,9 @@ class Interval:
 
 def others(x: FloatArray) -> FloatArray:
     """Σ over the other entries of the last axis, by sums from both ends: nothing is subtracted."""
-    before, after = np.cumsum(x, -1), np.cumsum(x[..., ::-1], -1)[..., ::-1]
-    out = np.zeros_like(x)
-    out[..., 1:] = before[..., :-1]
-    out[..., :-1] += after[..., 1:]
+    out = np.zeros(x.shape)
+    x[..., :-1].cumsum(-1, out=out[..., 1:])
+    out[..., :-1] += x[..., :0:-1].cumsum(-1)[..., ::-1]
     return out
 
 
@@ -258,22 +250,20 @@ def squares(r: Interval) -> Interval:
 
 
 def fraction_max(c: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """Bound Σ c_ab C_ab / Σ C_ab from above over the box low <= C <= high; over the last two axes.
+    """Bound Σ c_k C_k / Σ C_k from above over the box low <= C <= high; over the last axis.
 
     With ρ the quotient at the best corner, Σ c C = ρ Σ C + Σ (c − ρ) C, and the last sum is at most 0 up to
     rounding. Any ρ gives a bound; Dinkelbach's iteration finds the best in a few steps.
     """
-    axes = (-2, -1)
-    rho = np.zeros((*np.broadcast_shapes(c.shape, low.shape)[:-2], 1, 1))
+    rho = np.zeros((*np.broadcast_shapes(c.shape, low.shape)[:-1], 1))
     for _ in range(4):
         C = np.where(c > rho, high, low)
-        total = C.sum(axes, keepdims=True)
-        rho = np.divide((c * C).sum(axes, keepdims=True), total, out=np.zeros_like(rho), where=total > 0)
+        total = C.sum(-1, keepdims=True)
+        rho = np.divide((c * C).sum(-1, keepdims=True), total, out=np.zeros_like(rho), where=total > 0)
     rest = up(c - rho)
     terms = up(rest * np.where(rest > 0, high, low))
-    shape = (*terms.shape[:-2], terms.shape[-2] * terms.shape[-1])
-    F = Interval.exactly(terms.reshape(shape)).sum().hi[..., np.newaxis]
-    pad = shape[-1] * UNIT
-    least, most = low.sum(axes, keepdims=True) * (1 - pad), high.sum(axes, keepdims=True) * (1 + pad)
+    F = Interval.exactly(terms).sum().hi
+    pad = terms.shape[-1] * UNIT
+    least, most = low.sum(-1, keepdims=True) * (1 - pad), high.sum(-1, keepdims=True) * (1 + pad)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(up(rho + up(np.where(F > 0, F / least, F / most)))[..., 0])
+        return np.asarray(up(rho + up(np.where(F > 0, F / least, F / most))))

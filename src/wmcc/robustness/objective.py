@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from ..arraytypes import FloatArray
-from ..measures.base import Measure, Shares
+from ..measures.base import Measure, Shares, on_zero
 from .aggregates import Aggregates
 from .box import Box
+from .cells import Cells
 from .classwise import classwise_bound
 from .enclosures import Slopes, enclosure
-from .interval import UNIT, Interval
+from .interval import UNIT, Interval, others
 from .relaxation import relaxed_bound
+from .slopes import slope
 
 
 class MeasureObjective:
@@ -19,21 +21,16 @@ class MeasureObjective:
 
     rounding = 0.0
 
-    def __init__(self, box: Box, measure: Measure, side: int) -> None:
-        self.box, self.measure, self.side = box, measure, side
-        self.enclosure = enclosure(measure.name, box.size)
-        self.size = box.size**2
-
-    def _aggregates(self, low: FloatArray, high: FloatArray) -> Aggregates:
-        shape = (*low.shape[:-1], self.box.size, self.box.size)
-        return Aggregates(low.reshape(shape), high.reshape(shape))
+    def __init__(self, box: Box, cells: Cells, measure: Measure, side: int) -> None:
+        self.box, self.cells, self.measure, self.side = box, cells, measure, side
+        self.enclosure = enclosure(measure.name, cells.K)
+        self.size = max(len(cells), cells.K)
 
     def slopes(self, low: FloatArray, high: FloatArray, target: Interval | None) -> Slopes:
         """Enclose σ times the slopes, and σM."""
         if target is not None and self.side < 0:
             target = -target
-        cells, value = self.enclosure.slopes(self._aggregates(low, high), target)
-        cells = Interval(cells.lo.reshape(low.shape), cells.hi.reshape(low.shape))
+        cells, value = self.enclosure.slopes(Aggregates(self.cells, low, high), target)
         return Slopes(cells, value) if self.side > 0 else Slopes(-cells, -value)
 
     def whole(self) -> Slopes:
@@ -48,10 +45,11 @@ class MeasureObjective:
     def bound(self, low: FloatArray, high: FloatArray, level: FloatArray) -> FloatArray:
         """Bound σM by a relaxation, where there is one."""
         if self.measure.name == "mpc2" and self.side < 0:
-            return classwise_bound(self._aggregates(low, high))
+            return classwise_bound(Aggregates(self.cells, low, high))
         if not self.enclosure.relaxed:
             return np.full((len(low), 1), np.inf)
-        return relaxed_bound(self._aggregates(low, high), self.side, level, by_class=self.measure.name == "mpc1")
+        z = Aggregates(self.cells, low, high)
+        return relaxed_bound(z, self.side, level, by_class=self.measure.name == "mpc1")
 
     def at_corners(self, found: float) -> bool:
         """Whether the extreme value is at a corner, given one that was found."""
@@ -59,16 +57,30 @@ class MeasureObjective:
 
     def near(self, point: FloatArray) -> tuple[float, FloatArray]:
         """σM and its slopes at a table, nearly."""
-        value, slopes = near(self.measure, point.reshape(self.box.size, -1))
-        return self.side * value, self.side * slopes.ravel()
+        value, slopes = near(self.measure, self.cells, point)
+        return self.side * value, self.side * slopes
 
     def exact(self, position: FloatArray) -> float:
         """σM at a position of the box, the outer one where it is not exact."""
-        return self.side * self.box.value(self.measure, position.tolist(), reached=False)
+        return self.side * self.value(position, reached=False)
+
+    def value(self, position: FloatArray, reached: bool = True) -> float:
+        """M at a position of the box: the float64 nearest to it, or in rare cases its neighbour."""
+        return exact_value(self.measure, self.cells, self.box.cells(position.tolist(), reached)[0])
 
 
-def near(measure: Measure, cells: FloatArray) -> tuple[float, FloatArray]:
-    """Value and slopes (times the total) of a measure at a table, in plain float64."""
-    shares = Shares.of_cells(cells)
-    value = measure.near(shares)
-    return float(value), measure.slope(shares, value).dense()
+def exact_value(measure: Measure, cells: Cells, sums: list[int]) -> float:
+    """Measure of a table with these sums in its cells; 0 where it is undefined."""
+    at = cells.margins(sums)
+    return measure.value(at, on_zero(0.0, measure.title)) + 0.0 if at.s else 0.0
+
+
+def near(measure: Measure, cells: Cells, sums: FloatArray) -> tuple[float, FloatArray]:
+    """Value and slopes (times the total) of a measure at a table with these sums in its cells, in plain float64."""
+    d, fn, fp = cells.kinds(sums / sums.sum())
+    r, q = margins = np.stack([d + fn, d + fp])
+    not_r, not_q = others(margins)
+    tn = np.where(fp < fn, not_r - fp, not_q - fn)  # less is lost where less is taken away
+    shares = Shares(r, q, d, not_r, not_q, d * tn - fn * fp)
+    value = float(measure.near(shares))
+    return value, slope(measure, shares, value).at(cells.t, cells.p)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arraytypes import FloatArray, IntArray
-from ..measures.base import Measure, on_zero
-from ..table import Margins
+from ..arraytypes import FloatArray
+from ..measures.base import Measure
 from .box import Box
 from .enclosures import Slopes, enclosure
 from .interval import UNIT, Interval
-from .objective import near
+from .objective import exact_value, near
 from .twin import JointCells, TwinAggregates
 
 
@@ -20,11 +19,10 @@ class PairObjective:
     rounding = 2.0**-51
     """Two values of at most 1, each within a unit of the last place, are subtracted."""
 
-    def __init__(self, box: Box, cells: IntArray, K: int, measure: Measure, side: int) -> None:
-        self.box, self.measure, self.side = box, measure, side
-        self.cells = JointCells(cells, K)
-        self.enclosure = enclosure(measure.name, K)
-        self.size = len(cells) + K * K
+    def __init__(self, box: Box, cells: JointCells, measure: Measure, side: int) -> None:
+        self.box, self.cells, self.measure, self.side = box, cells, measure, side
+        self.enclosure = enclosure(measure.name, cells.K)
+        self.size = len(cells) + max(len(cells.pairs), cells.K)
         self._known: tuple[bytes, bool, tuple[float, float]] | None = None
 
     def slopes(self, low: FloatArray, high: FloatArray, target: Interval | None) -> Slopes:
@@ -50,13 +48,8 @@ class PairObjective:
 
     def near(self, point: FloatArray) -> tuple[float, FloatArray]:
         """σ times the difference and its slopes at a table, nearly."""
-        t, K = self.cells.t, self.cells.K
-        values, slopes = [], []
-        for p in (self.cells.a, self.cells.b):
-            value, slope = near(self.measure, self.cells.sums(point[np.newaxis], t * K + p, K * K).reshape(K, K))
-            values.append(value)
-            slopes.append(slope[t, p])
-        return self.side * (values[0] - values[1]), self.side * (slopes[0] - slopes[1])
+        first, second = (near(self.measure, cells, point) for cells in (self.cells.first, self.cells.second))
+        return self.side * (first[0] - second[0]), self.side * (first[1] - second[1])
 
     def exact(self, position: FloatArray) -> float:
         """σ times the difference at a position of the box."""
@@ -82,19 +75,5 @@ class PairObjective:
 
     def _values(self, position: FloatArray, reached: bool) -> tuple[float, float]:
         sums, _ = self.box.cells(position.tolist(), reached)
-        if not any(sums):  # no weight at all: undefined, as in `Box.value`
-            return 0.0, 0.0
-        zero = on_zero(0.0, self.measure.title)
-        first, second = (self.measure.value(self._margins(sums, p), zero) for p in (self.cells.a, self.cells.b))
+        first, second = (exact_value(self.measure, cells, sums) for cells in (self.cells.first, self.cells.second))
         return first, second
-
-    def _margins(self, sums: list[int], prediction: IntArray) -> Margins:
-        K = self.cells.K
-        r, q, d = [0] * K, [0] * K, [0] * K
-        for c, t, p in zip(sums, self.cells.t.tolist(), prediction.tolist(), strict=True):
-            if c:
-                r[t] += c
-                q[p] += c
-                if t == p:
-                    d[t] += c
-        return Margins(sum(r), r, q, d)

@@ -10,14 +10,17 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, InputTypeError
+from ..joint import JointTable
 from ..measures.base import Measure
 from ..measures.request import checked_number
 from ..table import Table
 from ..text import at_least, at_most, decimal, html, number
 from .box import boxes_of
 from .bracket import Question, Tried, bracket
+from .cells import Cells
 from .certificate import End
 from .certify import glanced, limits_of, one_end
+from .objective import MeasureObjective
 from .request import Model, checked_model, request
 from .search import Limits
 
@@ -168,13 +171,13 @@ def radius(
 
 
 def _question(table: Table, measure: Measure, model: Model, side: int, goal: float, limits: Limits) -> Question:
-    limits, box_of = limits._replace(goal=side * goal), boxes_of(table, model)
+    limits, box_of, cells = limits._replace(goal=side * goal), boxes_of(table, model), Cells.of(table)
 
     def look(eps: float) -> Tried:
-        return tried(glanced(table, measure, box_of(eps), side))
+        return tried(glanced(MeasureObjective(box_of(eps), cells, measure, side)))
 
     def prove(eps: float) -> Tried:
-        return tried(one_end(table, measure, box_of(eps), model, side, limits))
+        return tried(one_end(MeasureObjective(box_of(eps), cells, measure, side), model, limits))
 
     def tried(end: End) -> Tried:
         beyond = side * end.attained > nextafter(side * goal, inf)  # the value is rounded
@@ -184,8 +187,8 @@ def _question(table: Table, measure: Measure, model: Model, side: int, goal: flo
     return Question(side * (goal - measure(table)), look, prove, top_eps(table, model))
 
 
-def top_eps(table: Any, model: Model) -> float:
+def top_eps(table: Table | JointTable, model: Model) -> float:
     """The largest ε worth a look: for the absolute model one that drowns all weights, or the largest float64."""
     if model == "relative":
         return TOP
-    return min(1e6 * float(table.w_exact.sum().floats()), float_info.max)
+    return min(1e6 * table.total, float_info.max)

@@ -27,6 +27,7 @@ from .pair import PairObjective
 from .radius import MOST, Radius, top_eps
 from .request import Model, checked_eps, checked_model
 from .search import Limits, Search
+from .twin import JointCells
 
 TOLERANCE = 1e-3
 """How narrow the bracket of a radius is to be, as a share of it."""
@@ -65,6 +66,10 @@ class Ranking(Range):
     joint: JointTable = field(repr=False)
     limits: Limits = field(repr=False)
 
+    @cached_property
+    def _cells(self) -> JointCells:
+        return _cells_of(self.joint)
+
     @property
     def difference(self) -> float:
         """First − second at the weights as they are."""
@@ -85,7 +90,7 @@ class Ranking(Range):
             return f"{a} and {b} score the same, but for rounding"
         leader, other, side = (a, b, -1) if self.difference > 0 else (b, a, 1)
         end = self.lower if side < 0 else self.upper
-        if _objective(self.joint, MEASURES[self.measure], end.box, side).crossed(end.position):
+        if PairObjective(end.box, self._cells, MEASURES[self.measure], side).crossed(end.at):
             return f"{leader} leads, and there are weights with which {other} does at least as well"
         return f"{leader} leads; that no weights reverse it was not shown"
 
@@ -99,14 +104,14 @@ class Ranking(Range):
         limits, box_of = self.limits._replace(goal=0.0), boxes_of(self.joint, model)
 
         def look(eps: float) -> Tried:
-            return tried(_objective(self.joint, measure, box_of(eps), side), _glanced)
+            return tried(PairObjective(box_of(eps), self._cells, measure, side), _glanced)
 
         def prove(eps: float) -> Tried:
-            return tried(_objective(self.joint, measure, box_of(eps), side), partial(_end, limits=limits))
+            return tried(PairObjective(box_of(eps), self._cells, measure, side), partial(_end, limits=limits))
 
         def tried(objective: PairObjective, search: Callable[[PairObjective], End]) -> Tried:
             end = search(objective)
-            crossed = objective.crossed(end.position)
+            crossed = objective.crossed(end.at)
             margin = -side * (end.attained if crossed or not isfinite(end.bound) else end.bound)
             return Tried(margin, side * end.bound < 0, end if crossed else None, end.stopped)
 
@@ -252,28 +257,21 @@ def _ranked(
     chosen = named_measure(measure)
     for table in (joint.first, joint.second):
         check_defined(chosen, table)
-    box = box_of(joint, eps, model)
-    lower, upper = (_end(_objective(joint, chosen, box, side), limits) for side in (-1, 1))
+    box, cells = box_of(joint, eps, model), _cells_of(joint)
+    lower, upper = (_end(PairObjective(box, cells, chosen, side), limits) for side in (-1, 1))
     values = chosen(joint.first), chosen(joint.second)
-    conditions = box.conditions if model == "relative" else (*box.conditions, _defined(joint, box, chosen))
+    conditions = box.conditions if model == "relative" else (*box.conditions, _defined(box, cells, chosen))
     return Ranking(names, chosen.name, model, eps, values, lower, upper, conditions, joint, limits)
 
 
-def _defined(joint: JointTable, box: Box, measure: Measure) -> Condition:
+def _cells_of(joint: JointTable) -> JointCells:
+    return JointCells(joint.cells.T, len(joint.labels))
+
+
+def _defined(box: Box, cells: JointCells, measure: Measure) -> Condition:
     """Whether the measure of both is defined at every table of the box."""
-    K = len(joint.labels)
-    found = []
-    for column in (1, 2):
-        low, high = [0] * K**2, [0] * K**2
-        for cell, a, b in zip(joint.cells.tolist(), box.low, box.high, strict=True):
-            low[cell[0] * K + cell[column]] += a
-            high[cell[0] * K + cell[column]] += b
-        found.append(defined(Box(low, high, box.exponent), measure.name))
+    found = [defined(box, one, measure.name) for one in (cells.first, cells.second)]
     return next((condition for condition in found if not condition.met), found[0])
-
-
-def _objective(joint: JointTable, measure: Measure, box: Box, side: int) -> PairObjective:
-    return PairObjective(box, joint.cells, len(joint.labels), measure, side)
 
 
 def _end(objective: PairObjective, limits: Limits) -> End:
@@ -284,11 +282,12 @@ def _end(objective: PairObjective, limits: Limits) -> End:
     span = measure.range[1] - measure.range[0]
     bound = side * found.bound
     bound = float(min(max(up(bound) if side > 0 else down(bound), -span), span))
-    return End(bound, attained, exact, found.position, found.nodes, box, found.stopped)
+    return End(bound, attained, exact, found.position, box, objective.cells, found.nodes, found.stopped)
 
 
 def _glanced(objective: PairObjective) -> End:
     """Return a difference near the end that is attained, without a bound."""
     box = objective.box
     found = Search(objective, box.floor, box.ceiling, box.fixed, Limits()).glance()
-    return End(objective.side * inf, objective.difference(found.position), False, found.position, 0, box)
+    attained = objective.difference(found.position)
+    return End(objective.side * inf, attained, False, found.position, box, objective.cells)

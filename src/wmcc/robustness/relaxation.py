@@ -73,9 +73,10 @@ def _largest(
     low, high = z.low, z.high
     if x is None:
         middle = (low + high) / 2
-        x = middle / middle.sum((-2, -1), keepdims=True)
-    linear = Interval.exactly(side * np.eye(low.shape[-1])) - _of_margins(
-        Interval.exactly(level * used) * 0.5, root_tau
+        x = middle / middle.sum(-1, keepdims=True)
+    half = Interval.exactly(level * used) * 0.5  # Σ of it times (τ r + q/τ) is subtracted
+    linear = Interval.exactly(side * z.identity) - (
+        z.row(half * root_tau * root_tau) + z.column(half / root_tau / root_tau)
     )
     constant = Interval.exactly(np.zeros(level.shape))
     concave = []
@@ -84,70 +85,59 @@ def _largest(
         is_convex = level - sign * side > 0  # a difference of two numbers is rounded, but its sign is right
         convex = weight.where(is_convex, 0.0).at_least(0.0)
         square = _range(z, root_tau, sign)
-        linear = linear + _on_cells(convex * (Interval.exactly(square.lo) + square.hi), root_tau, sign)
+        linear = linear + _on_cells(z, convex * (Interval.exactly(square.lo) + square.hi), root_tau, sign)
         constant = constant - (convex * (Interval.exactly(square.lo) * square.hi)).sum()
         concave.append((weight.where(~is_convex, 0.0).between(-np.inf, 0.0), sign))
     for _ in range(ROUNDS):
         flat = linear.hi
         for weight, sign in concave:
-            flat = flat + _on_cells_of(2.0 * weight.lo * _square_root(x, root_tau, sign), root_tau, sign)
+            m = 2.0 * weight.lo * _square_root(z, x, root_tau, sign)
+            flat = flat + z.row(m * root_tau) + z.column(sign * m / root_tau)
         step = corner(flat, low, high) - x
-        gain = (flat * step).sum((-2, -1), keepdims=True)
+        gain = (flat * step).sum(-1, keepdims=True)
         bend = -sum(
-            (2.0 * weight.lo * _square_root(step, root_tau, sign) ** 2).sum(-1, keepdims=True)
+            (2.0 * weight.lo * _square_root(z, step, root_tau, sign) ** 2).sum(-1, keepdims=True)
             for weight, sign in concave
-        )[..., np.newaxis]
+        )
         if not (gain > 1e-12).any():
             break
         length = np.clip(np.divide(gain, bend, out=np.ones_like(gain), where=bend > 0), 0.0, 1.0)
         x = x + length * step
     for weight, sign in concave:  # whatever x is, a tangent at it bounds the concave square
-        at = _square_root(x, root_tau, sign)
-        linear = linear + _on_cells(weight * 2.0 * at, root_tau, sign)
+        at = _square_root(z, x, root_tau, sign)
+        linear = linear + _on_cells(z, weight * 2.0 * at, root_tau, sign)
         constant = constant - (weight * Interval.exactly(at).square()).sum()
     return (constant + fraction_max(linear.hi, low, high)).hi, x
 
 
-def _square_root(x: FloatArray, root_tau: FloatArray, sign: int) -> FloatArray:
+def _square_root(z: Aggregates, x: FloatArray, root_tau: FloatArray, sign: int) -> FloatArray:
     """The root of a square, u + sign · v, of shares."""
-    return np.asarray(root_tau * x.sum(-1) + sign * x.sum(-2) / root_tau)
+    return np.asarray(root_tau * z.cells.rows(x) + sign * z.cells.columns(x) / root_tau)
 
 
-def _on_cells_of(m: FloatArray, root_tau: FloatArray, sign: int) -> FloatArray:
-    return np.asarray((m * root_tau)[..., :, np.newaxis] + (sign * m / root_tau)[..., np.newaxis, :])
-
-
-def _on_cells(m: Interval, root_tau: FloatArray, sign: int) -> Interval:
+def _on_cells(z: Aggregates, m: Interval, root_tau: FloatArray, sign: int) -> Interval:
     """Coefficients of Σ m (u + sign · v) in the cells' shares."""
-    return (m * root_tau)[..., :, np.newaxis] + (m / root_tau * float(sign))[..., np.newaxis, :]
-
-
-def _of_margins(m: Interval, root_tau: FloatArray) -> Interval:
-    """Coefficients of Σ m (τ r + q/τ)."""
-    return (m * root_tau * root_tau)[..., :, np.newaxis] + (m / root_tau / root_tau)[..., np.newaxis, :]
+    found: Interval = z.row(m * root_tau) + z.column(m / root_tau * float(sign))
+    return found
 
 
 def _range(z: Aggregates, root_tau: FloatArray, sign: int) -> Interval:
     """Range of u + sign · v per class: a quotient of sums of its four kinds of cells."""
-    low = np.stack([np.stack([z.TP.lo, z.FN.lo], -1), np.stack([z.FP.lo, z.TN.lo], -1)], -2)
-    high = np.stack([np.stack([z.TP.hi, z.FN.hi], -1), np.stack([z.FP.hi, z.TN.hi], -1)], -2)
+    kinds = z.TP, z.FN, z.FP, z.TN
+    low, high = np.stack([x.lo for x in kinds], -1), np.stack([x.hi for x in kinds], -1)
     row, column = Interval.exactly(root_tau), Interval.exactly(np.ones_like(root_tau)) / root_tau * float(sign)
     both, none = row + column, np.zeros_like(root_tau)
 
-    def coefficients(end: str) -> FloatArray:
-        a, b, c = (getattr(x, end) for x in (both, row, column))
-        return np.stack([np.stack([a, b], -1), np.stack([c, none], -1)], -2)
-
-    return Interval(
-        -fraction_max(-coefficients("lo"), low, high)[..., 0], fraction_max(coefficients("hi"), low, high)[..., 0]
-    )
+    least = -fraction_max(-np.stack([both.lo, row.lo, column.lo, none], -1), low, high)
+    most = fraction_max(np.stack([both.hi, row.hi, column.hi, none], -1), low, high)
+    return Interval(least[..., 0], most[..., 0])
 
 
 def corner(c: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     """Shares of the corner where Σ c C / Σ C is (nearly) largest."""
-    rho = np.zeros((*c.shape[:-2], 1, 1))
+    rho = np.zeros((*c.shape[:-1], 1))
     for _ in range(3):
         C = np.where(c > rho, high, low)
-        total = C.sum((-2, -1), keepdims=True)
-        rho = (c * C).sum((-2, -1), keepdims=True) / total
+        total = C.sum(-1, keepdims=True)
+        rho = (c * C).sum(-1, keepdims=True) / total
     return np.asarray(C / total)

@@ -13,8 +13,10 @@ from ..measures import MEASURES
 from ..measures.base import Measure, Shares
 from ..table import Table
 from ..text import decimal, grid, html, number
+from .cells import Cells, check_square
 from .request import Model, checked_model, request
-from .witness import row_values
+from .slopes import Slope, slope
+from .witness import row_codes
 
 SHOWN = 10
 
@@ -53,8 +55,6 @@ class Sensitivity:
     ----------
     measure, value
         Name of the measure, and its value.
-    gradient
-        ∂M/∂C_ab, K x K.
     slope_relative, slope_absolute
         Σ C_ab |∂M/∂C_ab| and Σ n_ab |∂M/∂C_ab|: the largest change of the measure over ε, as ε goes to 0. The second
         is NaN where a class has observations but no weight in truth or prediction: giving it some may be a jump.
@@ -64,11 +64,19 @@ class Sensitivity:
 
     measure: str
     value: float
-    gradient: FloatArray
     slope_relative: float
     slope_absolute: float
     cells: tuple[CellInfluence, ...]
     labels: tuple[Label, ...] = field(repr=False)
+    per_total: Slope = field(repr=False, compare=False)
+    total: tuple[float, int] = field(repr=False)
+
+    @property
+    def gradient(self) -> FloatArray:
+        """∂M/∂C_ab, K x K."""
+        K = len(self.labels)
+        check_square(K, "cells and influence have the slopes of occupied cells and of rows.")
+        return _per_unit(self.per_total.at(*np.indices((K, K))), self.total)
 
     def slope(self, model: Model = "relative") -> float:
         """Return the slope for a model."""
@@ -84,7 +92,8 @@ class Sensitivity:
         >>> wmcc.sensitivity(y_true, y_pred, measure="ecc").influence(y_true, y_pred).round(3)
         array([ 0.08,  0.05, -0.18,  0.05])
         """
-        return row_values(self.gradient, self.labels, y_true, y_pred)
+        rows = row_codes(self.labels, y_true, y_pred)
+        return np.where((rows >= 0).all(axis=0), _per_unit(self.per_total.at(*rows), self.total), np.nan)
 
     def _rows(self) -> list[list[str]]:
         head = ["True", "Predicted", "Rows", "Weight", "Per unit", "Per 100 %", "Share"]
@@ -155,28 +164,28 @@ def sensitivity(
 
 @np.errstate(over="ignore", invalid="ignore")
 def _sensitivity(table: Table, measure: Measure) -> Sensitivity:
-    gradient = measure.gradient(table)
-    effect = table.w * gradient
+    value, s, labels = measure(table), table.margins.s, table.labels
+    cells, sums = Cells.of(table), table.stack.sums
+    per_total = slope(measure, Shares.of(table), value)
+    slopes, w, n = per_total.at(cells.t, cells.p), sums.w_exact.floats(), sums.n
+    bits = s.bit_length()
+    total = s / (1 << bits), bits + sums.w_exact.exponent
+    gradient = _per_unit(slopes, total)
+    effect = w * gradient
     if not np.isfinite(effect).all():  # weights, or what a unit of them does, are beyond float64; what they do is not
-        shares = [[x / table.margins.s for x in row] for row in table.w_exact.integers()]
-        effect = np.array(shares) * measure.slope(Shares.of(table), measure(table)).dense()
-    slope = float(np.abs(effect).sum())
-    order = np.argsort(-np.abs(effect), axis=None, kind="stable")
-    occupied = [divmod(int(i), len(table.labels)) for i in order if table.n.flat[i]]
-    cells = tuple(
-        CellInfluence(
-            table.labels[a],
-            table.labels[b],
-            int(table.n[a, b]),
-            float(table.w[a, b]),
-            float(gradient[a, b]),
-            float(effect[a, b]),
-            float(abs(effect[a, b]) / slope) if slope else 0.0,
-        )
-        for a, b in occupied
-    )
-    absolute = float((table.n * np.abs(gradient)).sum())
-    for axis, weights in ((1, table.true_sums), (0, table.pred_sums)):
-        if ((table.n.sum(axis) > 0) & (weights == 0)).any():
-            absolute = np.nan
-    return Sensitivity(measure.name, measure(table), gradient, slope, absolute, cells, table.labels)
+        effect = np.array([x / s for x in sums.w_exact.integers()]) * slopes
+    steepness = float(np.abs(effect).sum())
+    shares = np.abs(effect) / steepness if steepness else np.zeros(len(cells))
+    order = np.argsort(-np.abs(effect), kind="stable")
+    columns = (x[order].tolist() for x in (cells.t, cells.p, n, w, gradient, effect, shares))
+    influences = tuple(CellInfluence(labels[t], labels[p], *rest) for t, p, *rest in zip(*columns, strict=True))
+    absolute = float((n * np.abs(gradient)).sum())
+    if (table.true_sums[cells.t] == 0).any() or (table.pred_sums[cells.p] == 0).any():
+        absolute = np.nan
+    return Sensitivity(measure.name, value, steepness, absolute, influences, labels, per_total, total)
+
+
+def _per_unit(slopes: FloatArray, total: tuple[float, int]) -> FloatArray:
+    """Slopes per unit of weight; divided in two steps, since the total itself may be beyond the largest float64."""
+    size, power = total
+    return np.asarray(np.ldexp(slopes / size, -power))

@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arraytypes import Array, FloatArray
+from ..arraytypes import Array, FloatArray, IntArray
+from ..stack import numbered
 from .aggregates import Aggregates
+from .cells import Cells, class_sums
 from .interval import UNIT, Interval, up
 
 
@@ -138,23 +140,29 @@ ZERO, UNKNOWN = Interval(0.0, 0.0), Interval(-np.inf, np.inf)
 
 
 class JointCells:
-    """Which classes the cells of a joint table belong to: true, first and second prediction."""
+    """Which classes the cells of a joint table belong to: true, first and second prediction, as rows of codes.
 
-    def __init__(self, cells: Array, K: int) -> None:
-        self.t, self.a, self.b = (np.asarray(cells[:, i], dtype=np.intp) for i in range(3))
-        self.K = K
+    ``first`` and ``second`` are the same cells as those of a table of one prediction. ``pairs`` are the different ones
+    among these, and ``place`` says where each of the first's and of the second's is.
+    """
+
+    def __init__(self, codes: IntArray, K: int) -> None:
+        self.codes, self.K = codes, K
+        self.t, self.a, self.b = (np.asarray(code, dtype=np.intp) for code in codes)
+        self.first, self.second = Cells(self.t, self.a, K), Cells(self.t, self.b, K)
+        pairs, place = numbered(np.concatenate([codes[[0, 1]], codes[[0, 2]]], axis=1))
+        self.pairs, self.place = Cells(pairs[0], pairs[1], K), place.reshape(2, -1)
         self.agree = self.a == self.b
-        self.right = Both(self.a == self.t, self.b == self.t)
+        self.right = Both(self.first.same, self.second.same)
         one, two = (Interval.exactly(x * 1.0) for x in self.right)
         self.identity = Twin(one, two, Interval.exactly(one.lo - two.lo))
 
-    def sums(self, x: FloatArray, codes: Array, size: int, chosen: Array | None = None) -> FloatArray:
-        """Sum a stack of vectors over the cells of each code."""
-        x = x if chosen is None else x[:, chosen]
-        codes = codes if chosen is None else codes[chosen]
-        index = codes + size * np.arange(len(x))[:, np.newaxis]
-        total = np.bincount(index.ravel(), x.ravel(), size * len(x))
-        return np.asarray(total, dtype=np.float64).reshape(len(x), size)
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def laid_out(self, x: FloatArray) -> FloatArray:
+        """Numbers of the cells, in the order of the joint table's."""
+        return x
 
 
 class _Part:
@@ -174,15 +182,11 @@ class TwinAggregates:
         self.K, self.cells = cells.K, cells
         K = cells.K
         t, a, b = cells.t, cells.a, cells.b
-        pad = (low.shape[-1] + 8) * UNIT
+        pad, boxes = (low.shape[-1] + 8) * UNIT, len(low)
         tables = [
-            np.concatenate([cells.sums(ends, t * K + p, K * K) for p in (a, b)]).reshape(-1, K, K)
-            for ends in (low, high)
+            np.concatenate([class_sums(ends, place, len(cells.pairs)) for place in cells.place]) for ends in (low, high)
         ]
-        both, boxes = (
-            Aggregates(tables[0] * (1 - pad), tables[1] * (1 + pad)),
-            len(low),
-        )  # one after the other, in one go
+        both = Aggregates(cells.pairs, tables[0] * (1 - pad), tables[1] * (1 + pad))  # one after the other, in one go
         self.first, self.second = _Part(both, slice(boxes)), _Part(both, slice(boxes, None))
         total = Interval(low.sum(-1, keepdims=True) * (1 - pad), high.sum(-1, keepdims=True) * (1 + pad))
 
@@ -190,7 +194,8 @@ class TwinAggregates:
             """Range of (Σ of the cells in one set − Σ of those in another) / Σ of all, per code."""
             sets = (
                 Interval(
-                    cells.sums(low, code, size, chosen) * (1 - pad), cells.sums(high, code, size, chosen) * (1 + pad)
+                    class_sums(low[:, chosen], code[chosen], size) * (1 - pad),
+                    class_sums(high[:, chosen], code[chosen], size) * (1 + pad),
                 )
                 for chosen, code in ((plus, codes[0]), (minus, codes[1]))
             )

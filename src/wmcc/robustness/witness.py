@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arraytypes import FloatArray
+from ..arraytypes import FloatArray, IntArray
 from ..labels import Label
 from ..sources.columns import label_column
 from ..sources.shapes import check_shapes
@@ -15,15 +15,25 @@ from .interval import down, up
 LARGEST = float(np.finfo(np.float64).max)
 
 
-def row_values(of_cells: FloatArray, labels: tuple[Label, ...], *columns: Any) -> FloatArray:
-    """Look up a number for each row by its labels, one column per axis of ``of_cells``; NaN if they are unknown."""
-    names = ("y_true", "y_pred", "the second prediction")
-    read = [label_column(column, name) for column, name in zip(columns, names, strict=False)]
+def row_codes(labels: tuple[Label, ...], y_true: Any, y_pred: Any) -> IntArray:
+    """Positions of the true and the predicted label of each row, −1 where they are unknown; each in the rows' shape."""
+    read = [label_column(column, name) for column, name in ((y_true, "y_true"), (y_pred, "y_pred"))]
     check_shapes(read, None)
     place = {label: k for k, label in enumerate(labels)}
-    codes = [np.array([place.get(x, -1) for x in column.labels(slice(None))], dtype=np.intp) for column in read]
-    known = np.logical_and.reduce([code >= 0 for code in codes])
-    return np.where(known, of_cells[tuple(codes)], np.nan).reshape(read[0].values.shape)
+    codes = [[place.get(x, -1) for x in column.labels(slice(None))] for column in read]
+    return np.array(codes, dtype=np.int64).reshape(2, *read[0].values.shape)
+
+
+def row_values(of_cells: FloatArray, codes: IntArray, rows: IntArray) -> FloatArray:
+    """Look up the number of each row's cell, given by `row_codes`, among cells in the order of their codes.
+
+    NaN where there is no such cell.
+    """
+    K = int(codes.max()) + 1
+    key, wanted = codes[0] * K + codes[1], rows[0] * K + rows[1]
+    place = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
+    found = (codes[0][place] == rows[0]) & (codes[1][place] == rows[1])
+    return np.where(found, of_cells[place], np.nan)
 
 
 def share_limits(w: FloatArray, eps: float) -> tuple[FloatArray, FloatArray]:

@@ -1,0 +1,110 @@
+"""Which classes the occupied cells of a table belong to, and sums over the cells of a class.
+
+Weights move only where there are observations. So boxes, slopes and witnesses are vectors over the occupied cells, and
+what they cost grows with these and with the classes, not with the square of the classes.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from ..arraytypes import Array, FloatArray, IntArray
+from ..errors import InputError
+from ..table import Margins, Table
+
+MOST_SQUARE = 4096
+"""Classes up to which what is known of occupied cells is also given as a square array."""
+
+
+def check_square(K: int, instead: str) -> None:
+    """Refuse to make a square array of many classes."""
+    if K > MOST_SQUARE:
+        raise InputError(f"{K:,} classes are too many for a square array; expected at most {MOST_SQUARE:,}.", instead)
+
+
+class Cells:
+    """The true and the predicted class of each cell; a pair of classes may come more than once.
+
+    Parameters
+    ----------
+    t, p
+        Positions of the true and of the predicted class, one per cell.
+    K
+        Number of classes.
+    """
+
+    def __init__(self, t: Array, p: Array, K: int) -> None:
+        self.t, self.p, self.K = np.asarray(t, dtype=np.intp), np.asarray(p, dtype=np.intp), K
+        self.same: Array = self.t == self.p
+        self.identity = self.same * 1.0
+
+    @classmethod
+    def of(cls, table: Table) -> Cells:
+        """The occupied cells of a table."""
+        t, p = table.stack.codes
+        return cls(t, p, len(table.labels))
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    @property
+    def codes(self) -> IntArray:
+        """Both classes, a row each."""
+        return np.stack([self.t, self.p])
+
+    # ---- float64 ------------------------------------------------------------------------------------
+
+    def rows(self, x: FloatArray) -> FloatArray:
+        """Sum over the cells of each true class."""
+        return class_sums(x, self.t, self.K)
+
+    def columns(self, x: FloatArray) -> FloatArray:
+        """Sum over the cells of each predicted class."""
+        return class_sums(x, self.p, self.K)
+
+    def kinds(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """TP, FN and FP of each class."""
+        pick, codes = self._kinds
+        found = class_sums(x[..., pick], codes, 3 * self.K)
+        return found[..., : self.K], found[..., self.K : -self.K], found[..., -self.K :]
+
+    @cached_property
+    def _kinds(self) -> tuple[Array, Array]:
+        """A correct cell is one of TP; a wrong one is one of FN, and once more one of FP."""
+        wrong = np.flatnonzero(~self.same)
+        pick = np.concatenate([np.arange(len(self)), wrong])
+        return pick, np.concatenate([self.t + self.K * ~self.same, 2 * self.K + self.p[wrong]])
+
+    def laid_out(self, x: FloatArray) -> FloatArray:
+        """Numbers of the cells as a K x K array, 0 where there is no cell."""
+        check_square(self.K, "sums, at and codes list the occupied cells.")
+        out = np.zeros((self.K, self.K))
+        out[self.t, self.p] = x
+        return out
+
+    # ---- integers of any size -----------------------------------------------------------------------
+
+    def margins(self, sums: list[int]) -> Margins:
+        """Margins of a table with these sums in its cells."""
+        r, q, d = [0] * self.K, [0] * self.K, [0] * self.K
+        for c, t, p in zip(sums, *self._lists, strict=True):
+            r[t] += c
+            q[p] += c
+            if t == p:
+                d[t] += c
+        return Margins(sum(r), r, q, d)
+
+    @cached_property
+    def _lists(self) -> tuple[list[int], list[int]]:
+        return self.t.tolist(), self.p.tolist()
+
+
+def class_sums(x: FloatArray, codes: Array, size: int) -> FloatArray:
+    """Sum a stack of vectors over the cells of each code; one after the other, so that nothing cancels."""
+    count = prod(x.shape[:-1])
+    index = codes if count == 1 else (codes + size * np.arange(count)[:, np.newaxis]).ravel()
+    total = np.bincount(index, x.ravel(), size * count)
+    return np.asarray(total, dtype=np.float64).reshape(*x.shape[:-1], size)
