@@ -80,6 +80,7 @@ NASTY: dict[str, Callable[..., tuple[Array, Array, Array]]] = {
     "last class never predicted": lambda random, t, p, w, K: (t, np.minimum(p, max(K - 2, 0)), w),
     "one row per cell": lambda random, t, p, w, K: (np.arange(K * K) // K, np.arange(K * K) % K, np.ones(K * K)),
     "a thin class": lambda random, t, p, w, K: (t, p, np.where((t == 0) | (p == 0), w * 1e-9, w)),
+    "fewer rows than classes": lambda random, t, p, w, K: (t[: K // 2 + 2], p[: K // 2 + 2], w[: K // 2 + 2]),
 }
 
 

@@ -58,6 +58,7 @@ NASTY_PAIRS: dict[str, Callable[[Any, Array, Array, Array, Array, int], Rows]] =
     "a thin class": lambda random, t, a, b, w, K: (t, a, b, np.where((t == 0) | (a == 0), w * 1e-9, w)),
     "nearly all of one class": lambda random, t, a, b, w, K: (np.where(random.random(len(t)) < 0.9, 0, t), a, b, w),
     "permuted": lambda random, t, a, b, w, K: (t, a, (a + 1) % K, w),
+    "fewer rows than classes": lambda random, t, a, b, w, K: (*(x[: K // 2 + 2] for x in (t, a, b, w)),),
 }
 
 

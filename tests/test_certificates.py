@@ -156,7 +156,16 @@ def test_two_classes_are_exact(data, model, name, eps):
 # ---- witnesses -----------------------------------------------------------------------------------------
 
 
-wide = st.sampled_from(["twelve orders", "three hundred orders", "all of float64", "weights of zero", "a thin class"])
+wide = st.sampled_from(
+    [
+        "twelve orders",
+        "three hundred orders",
+        "all of float64",
+        "weights of zero",
+        "a thin class",
+        "fewer rows than classes",
+    ]
+)
 
 
 @given(seeds, st.one_of(st.none(), wide), st.sampled_from(MANY))

@@ -10,12 +10,13 @@ import pytest
 from cli_helpers import COLUMNS, SAMPLE, WEIGHTED, assert_fits, assert_refused, process, put_sample, run
 
 import wmcc
-from wmcc.cli import robust, robust_blocks
+from wmcc.cli import robust, robust_blocks, robust_records
 from wmcc.cli.request import Request
 
 RANK = ("rank", "parcels.csv", "--true", "label", "--weight", "area")
 TWO = (*RANK, "--pred", "pred", "--pred", "pred_c")
 THREE = (*TWO, "--pred", "pred_b", "--no-radius")
+SIDES = ("lower", "upper")
 
 
 @pytest.fixture(autouse=True)
@@ -165,6 +166,19 @@ def test_witnesses_beyond_float64():
     pl.DataFrame({"label": [1, 1, 0, 2], "pred": [1, 1, 0, 0], "w": [1.7e308, 1.7e308, 1.0, 2.0]}).write_csv("d.csv")
     end = data_of("certify", "d.csv", *COLUMNS, "--weight", "w")["ranges"][0]["lower"]
     assert end["witness"][1] == [0.0, None, 0.0]
+
+
+@pytest.mark.parametrize("command", [("certify",), ("radius", "--threshold", 0.5)])
+def test_witnesses_of_many_classes_list_their_cells(command, monkeypatch):
+    table, args = whole(), (*command, "parcels.csv", *WEIGHTED)
+    square = data_of(*args)
+    monkeypatch.setattr(robust_records, "MOST_SQUARE", 2)
+    listed = data_of(*args)
+    assert listed.pop("cells") == {"true": table.stack.codes[0].tolist(), "pred": table.stack.codes[1].tolist()}
+    ends = (lambda data: [data]) if command[0] == "radius" else (lambda data: [*map(data["ranges"][0].get, SIDES)])
+    for matrix, sums in zip(ends(square), ends(listed), strict=True):
+        assert np.array(matrix.pop("witness"))[tuple(table.stack.codes)].tolist() == sums.pop("witness")
+    assert square == listed
 
 
 # ---- radius ----------------------------------------------------------------------------------------

@@ -28,16 +28,17 @@ class Aggregates:
     def __init__(self, cells: Cells, low: FloatArray, high: FloatArray) -> None:
         self.cells, self.low, self.high = cells, low, high
         self.K, self.same, self.identity = cells.K, cells.same, cells.identity
-        TP, FN, FP = cells.kinds(np.stack([low, high]))  # the same sums of both, in one go
-        not_true, not_pred = others(np.stack([TP + FN, TP + FP]))
-        # Sums of numbers of one sign and no subtraction: a relative error of a few units is all there is.
-        pad = (len(cells) + self.K + 8) * UNIT
-        self.TP, self.FN, self.FP, self.not_true, self.not_pred = (
-            Interval(x[0] * (1 - pad), x[1] * (1 + pad)) for x in (TP, FN, FP, not_true, not_pred)
+        C = np.stack([low, high])  # the same sums of both, in one go
+        TP, FN, FP = cells.kinds(C)
+        true, pred = margins = np.stack([TP + FN, TP + FP])
+        not_true, not_pred = others(margins)
+        TN = _rejected(cells, C, FN, FP, not_true, not_pred)
+        # Sums of numbers of one sign, and differences of which half is left: all have a relative error of a few units.
+        pad = (2 * (len(cells) + self.K) + 8) * UNIT
+        sums = TP, FN, FP, TN, true, pred, not_true, not_pred
+        self.TP, self.FN, self.FP, self.TN, self.true, self.pred, self.not_true, self.not_pred = (
+            Interval(x[0] * (1 - pad), x[1] * (1 + pad)) for x in sums
         )
-        # TN is what is left of the other rows, and of the other columns. Little may be left, but then what it is added
-        # to is larger: not FP, or not FN, and that sum is known as well as any.
-        self.TN = _left(not_true, FP, pad) & _left(not_pred, FN, pad)
 
     # ---- from classes to cells --------------------------------------------------------------------------
 
@@ -61,11 +62,11 @@ class Aggregates:
 
     @cached_property
     def _rows(self) -> tuple[Interval, Interval]:
-        return _parts(self.TP + self.FN, self.not_true)
+        return _parts(self.true, self.not_true)
 
     @cached_property
     def _columns(self) -> tuple[Interval, Interval]:
-        return _parts(self.TP + self.FP, self.not_pred)
+        return _parts(self.pred, self.not_pred)
 
     @property
     def r(self) -> Interval:
@@ -190,7 +191,7 @@ class Aggregates:
     @cached_property
     def present(self) -> Array:
         """Classes that have weight in truth and prediction somewhere in the box."""
-        return np.asarray(((self.TP.hi + self.FN.hi) > 0) & ((self.TP.hi + self.FP.hi) > 0))
+        return np.asarray((self.true.hi > 0) & (self.pred.hi > 0))
 
     @cached_property
     def vanishing(self) -> Array:
@@ -207,21 +208,28 @@ class Aggregates:
     @cached_property
     def ever_in_truth(self) -> Array:
         """Classes that have weight in truth somewhere in the box."""
-        return np.asarray((self.TP.hi + self.FN.hi) > 0)
+        return np.asarray(self.true.hi > 0)
 
     @cached_property
     def in_truth(self) -> Array:
         """Classes that have weight in truth everywhere in the box."""
-        return np.asarray((self.TP.lo + self.FN.lo) > 0)
+        return np.asarray(self.true.lo > 0)
 
 
-def _left(whole: FloatArray, part: FloatArray, pad: float) -> Interval:
-    """What is left of sums when parts of them are taken away, at the lower end of a box and at its upper end.
+def _rejected(
+    cells: Cells, C: FloatArray, FN: FloatArray, FP: FloatArray, not_true: FloatArray, not_pred: FloatArray
+) -> FloatArray:
+    """TN of each class: of the other rows, or of the other columns, what is left when FP, or FN, is taken away.
 
-    ``pad`` is the relative error of the sums.
+    Where less is left than was taken, its cells are added up instead. There FP is more than half of the other rows. A
+    wrong cell is in FP of one class, so FP of all classes is at most the total: there are at most two such classes.
     """
-    lo, hi = whole[0] * (1 - pad) - part[0] * (1 + pad), whole[1] * (1 + pad) - part[1] * (1 - pad)
-    return Interval(np.maximum(down(lo), 0.0), np.where(whole[1] > 0, up(hi), 0.0))
+    TN = np.where(FP < FN, not_true - FP, not_pred - FN)
+    at = np.nonzero(np.minimum(FP, FN) > TN)
+    if at[-1].size:
+        k = at[-1][:, np.newaxis]
+        TN[at] = (C[at[:-1]] * ((cells.t != k) & (cells.p != k))).sum(-1)
+    return TN
 
 
 def _share(part: FloatArray, total: FloatArray) -> FloatArray:
