@@ -294,7 +294,7 @@ def _rows_of_classes(table: Table) -> list[list[int]]:
     counts = np.zeros((2, len(table.labels)), dtype=np.int64)
     for of_class, codes in zip(counts, stack.codes, strict=True):
         np.add.at(of_class, codes, stack.sums.n)
-    return counts.tolist()  # type: ignore[no-any-return]
+    return counts.tolist()
 
 
 def _farthest(mean: list[Fraction], n: list[int], N: int) -> Fraction:

@@ -39,7 +39,6 @@ class Cells:
     def __init__(self, t: Array, p: Array, K: int) -> None:
         self.t, self.p, self.K = np.asarray(t, dtype=np.intp), np.asarray(p, dtype=np.intp), K
         self.same: Array = self.t == self.p
-        self.identity = self.same * 1.0
 
     @classmethod
     def of(cls, table: Table) -> Cells:
@@ -49,6 +48,11 @@ class Cells:
 
     def __len__(self) -> int:
         return len(self.t)
+
+    @cached_property
+    def identity(self) -> FloatArray:
+        """1 where the classes are the same, 0 elsewhere."""
+        return self.same * 1.0
 
     @property
     def codes(self) -> IntArray:
