@@ -24,7 +24,6 @@ from wmcc.robustness.certify import limits_of, one_end
 from wmcc.robustness.objective import MeasureObjective
 from wmcc.robustness.pair import PairObjective
 from wmcc.robustness.ranking import _end
-from wmcc.robustness.slopes import slope
 from wmcc.robustness.twin import JointCells
 
 MANY = ["ecc", "mpc1", "mpc2", "accuracy", "balanced_accuracy", "kappa"]
@@ -83,20 +82,6 @@ def test_classes_without_rows_change_nothing_but_means_over_classes(name):
 
 
 # ---- what is known of cells -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["mcc", *MANY])
-@given(seeds)
-@few(20)
-def test_slopes_as_vectors_are_those_of_the_measure(name, seed):
-    rng = np.random.default_rng(seed)
-    K = 2 if name == "mcc" else int(rng.integers(2, 7))
-    table = wmcc.Table.from_counts(rng.integers(0, 9, (K, K)) * (rng.random((K, K)) < 0.7) + np.eye(K, dtype=int))
-    measure, shares = wmcc.MEASURES[name], Shares.of(table)
-    value = measure(table)
-    true = measure.slope(shares, np.asarray(value))
-    found = slope(measure, shares, value).at(*np.indices((K, K)))
-    assert found == pytest.approx(true, abs=1e-12 * np.abs(true).max())
 
 
 def test_a_row_of_an_empty_cell_has_an_influence():

@@ -172,7 +172,8 @@ class Exact:
 
     def take(self, at: Any) -> Exact:
         """Return some of the numbers, by any index of NumPy."""
-        digits = np.array(self.digits[(slice(None), *(at if isinstance(at, tuple) else (at,)))])
+        # Contiguous, as all are: sums of floats depend on how numbers lie in memory.
+        digits = np.array(self.digits[(slice(None), *(at if isinstance(at, tuple) else (at,)))], order="C")
         digits, exponent = _trimmed(digits, self.exponent)
         digits.flags.writeable = False
         return Exact.trusted(digits, exponent)

@@ -34,8 +34,8 @@ class Stack:
     __slots__ = ("codes", "sums")
 
     def __init__(self, codes: IntArray, sums: Sums) -> None:
-        self.codes, self.sums = codes, sums
-        for array in (codes, sums.n, sums.w_min, sums.w_max):
+        self.codes, self.sums = np.ascontiguousarray(codes), sums
+        for array in (self.codes, sums.n, sums.w_min, sums.w_max):
             array.flags.writeable = False
 
     @classmethod

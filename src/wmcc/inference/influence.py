@@ -18,7 +18,7 @@ from ..exact import Exact
 from ..joint import JointTable
 from ..measures.stacks import over, total
 from ..stack import Stack
-from ..sums import positions
+from ..summed import positions
 from ..table import Table
 
 TINY = 1e-300

@@ -15,7 +15,7 @@ from ..arraytypes import FloatArray, IntArray
 from ..errors import InputError, InputTypeError, UndefinedMeasureError, UndefinedMeasureWarning
 from ..sources import tabulate
 from ..table import Margins, Table
-from .stacks import SMALL, PerCell, by_class, by_class_of_all, others, per_table, sums_of, total
+from .stacks import SMALL, PerCell, by_class, by_class_of_all, others, per_table, product, sums_of, total
 
 ZeroDivision = float | Literal["warn", "raise"]
 OnZero = Callable[[str], float]
@@ -59,7 +59,7 @@ class Shares(NamedTuple):
         """Shares of a stack of tables, or of one, given by all K x K cells; rounded at every step."""
         K = cells.shape[-1]
         if K <= SMALL:
-            return cls._of_sums(cells.reshape(*cells.shape[:-2], K * K) @ sums_of(K), K)
+            return cls._of_sums(product(cells.reshape(*cells.shape[:-2], K * K), sums_of(K)), K)
         return cls._of_classes(by_class_of_all(cells))
 
     @classmethod
@@ -68,7 +68,7 @@ class Shares(NamedTuple):
         if classes <= SMALL:
             sums = sums_of(classes)
             chosen = sums if cells.shape[-1] == len(sums) else sums[codes[0] * classes + codes[1]]
-            return cls._of_sums(cells @ chosen, classes)
+            return cls._of_sums(product(cells, chosen), classes)
         return cls._of_classes(by_class(cells, codes, classes))
 
     @classmethod
@@ -198,7 +198,7 @@ class Measure:
         slope = self.slope(Shares.of(table), value).dense()
         # Divided by the total in two steps, since the total itself may be beyond the largest float64.
         s, bits = table.margins.s, table.margins.s.bit_length()
-        return np.asarray(np.ldexp(slope / (s / (1 << bits)), -bits - table.w_exact.exponent))
+        return np.asarray(np.ldexp(slope / (s / (1 << bits)), -bits - table.stack.sums.w_exact.exponent))
 
     def _check(self, table: Table) -> None:
         if self.two_classes and len(table.labels) > 2:

@@ -57,11 +57,7 @@ class PerCell(NamedTuple):
         return out
 
     def at(self, true: IntArray, pred: IntArray) -> FloatArray:
-        """Return the numbers of some cells, which are in lexicographic order and each there once."""
-        K = self.row.shape[-1]
-        if len(true) == K * K:
-            cells = self.dense()
-            return cells.reshape(*cells.shape[:-2], K * K)
+        """Return the numbers of some cells, in any order; a cell may come more than once."""
         out = np.asarray(self.row[..., true] + self.column[..., pred])
         correct = (true == pred).nonzero()[0]
         one = np.ndim(self.diagonal) == 0 or self.diagonal.shape[-1] == 1
@@ -133,11 +129,16 @@ def by_class_of_all(cells: FloatArray) -> FloatArray:
     return out
 
 
+def product(x: FloatArray, matrix: FloatArray) -> FloatArray:
+    """Return x @ matrix, added up in one order: that of a library of linear algebra depends on where numbers lie."""
+    return np.asarray(np.add.reduce(x[..., np.newaxis] * matrix, -2))
+
+
 def others(x: FloatArray) -> FloatArray:
     """Return the sum of all classes but each; nothing is subtracted, as one may hold nearly all."""
     K = x.shape[-1]
     if K <= FEW:
-        return np.asarray(x @ _others(K))
+        return product(x, _others(K))
     out = np.zeros(x.shape)
     np.cumsum(x[..., :-1], axis=-1, out=out[..., 1:])
     out[..., :-1] += np.cumsum(x[..., :0:-1], axis=-1)[..., ::-1]

@@ -13,7 +13,6 @@ from .classwise import classwise_bound
 from .enclosures import Slopes, enclosure
 from .interval import UNIT, Interval, others
 from .relaxation import relaxed_bound
-from .slopes import slope
 
 
 class MeasureObjective:
@@ -82,5 +81,5 @@ def near(measure: Measure, cells: Cells, sums: FloatArray) -> tuple[float, Float
     not_r, not_q = others(margins)
     tn = np.where(fp < fn, not_r - fp, not_q - fn)  # less is lost where less is taken away
     shares = Shares(r, q, d, not_r, not_q, d * tn - fn * fp)
-    value = float(measure.near(shares))
-    return value, slope(measure, shares, value).at(cells.t, cells.p)
+    value = measure.near(shares)
+    return float(value), measure.slope(shares, value).at(cells.t, cells.p)

@@ -11,11 +11,11 @@ from ..arraytypes import FloatArray
 from ..labels import Label
 from ..measures import MEASURES
 from ..measures.base import Measure, Shares
+from ..measures.stacks import PerCell
 from ..table import Table
 from ..text import decimal, grid, html, number
 from .cells import Cells, check_square
 from .request import Model, checked_model, request
-from .slopes import Slope, slope
 from .witness import row_codes
 
 SHOWN = 10
@@ -68,7 +68,7 @@ class Sensitivity:
     slope_absolute: float
     cells: tuple[CellInfluence, ...]
     labels: tuple[Label, ...] = field(repr=False)
-    per_total: Slope = field(repr=False, compare=False)
+    per_total: PerCell = field(repr=False, compare=False)
     total: tuple[float, int] = field(repr=False)
 
     @property
@@ -76,7 +76,7 @@ class Sensitivity:
         """∂M/∂C_ab, K x K."""
         K = len(self.labels)
         check_square(K, "cells and influence have the slopes of occupied cells and of rows.")
-        return _per_unit(self.per_total.at(*np.indices((K, K))), self.total)
+        return _per_unit(self.per_total.dense(), self.total)
 
     def slope(self, model: Model = "relative") -> float:
         """Return the slope for a model."""
@@ -166,7 +166,7 @@ def sensitivity(
 def _sensitivity(table: Table, measure: Measure) -> Sensitivity:
     value, s, labels = measure(table), table.margins.s, table.labels
     cells, sums = Cells.of(table), table.stack.sums
-    per_total = slope(measure, Shares.of(table), value)
+    per_total = measure.slope(Shares.of(table), value)
     slopes, w, n = per_total.at(cells.t, cells.p), sums.w_exact.floats(), sums.n
     bits = s.bit_length()
     total = s / (1 << bits), bits + sums.w_exact.exponent
