@@ -64,6 +64,11 @@ def test_slopes_of_some_cells_are_those_of_all(measure, seed, K, stack):
     dense = slope.dense()
     codes = np.indices((K, K)).reshape(2, -1)[:, rng.permutation(K * K)[: K + 1]]
     assert np.array_equal(slope.at(*codes), dense[(..., *codes)])
+    again = rng.integers(0, K, (2, K * K))  # as many as there are, but not all of them
+    assert np.array_equal(slope.at(*again), dense[(..., *again)])
+    everywhere = np.indices((K, K)).reshape(2, -1)
+    for some in (everywhere, everywhere[:, rng.random(K * K) < 0.5]):
+        assert np.array_equal(slope.of_table(some), dense[(..., *some)])
 
 
 @given(seed=st.integers(0, 2**32 - 1), K=st.integers(1, 6), stack=st.sampled_from([(), (4,), (2, 3)]))

@@ -28,7 +28,7 @@ class Samples(NamedTuple):
     w_max: np.ndarray
 
     def cells(self, classes: int, axes: int = 2) -> Cells:
-        """Return them as the functions of `wmcc.inference` take them: tables of so many classes, of that many labels."""
+        """Return them as `wmcc.inference` takes them: tables of so many classes, of two labels per row or of three."""
         return Cells(*self, np.indices((classes,) * axes).reshape(axes, -1), classes)
 
 

@@ -193,7 +193,7 @@ class Exact:
         It is rounded at every plane of digits: faster than `floats`, and a few units in the last place off at most.
         """
         scales = [math.ldexp(factor, self.exponent + power + RADIX_BITS * d) for d in range(len(self.digits))]
-        return np.asarray(np.dot(np.array(scales), self._vectors()))
+        return np.asarray(np.dot(np.array(scales), self.digits))
 
     def faded(self, factor: float) -> Exact:
         """Return the numbers times a factor, rounded to 53 bits or more: exact products would grow for ever."""

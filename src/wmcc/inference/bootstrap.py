@@ -49,7 +49,7 @@ def bootstrap_interval(
     if se < 1e-14:
         return answer(low, high, se, "all resamples have the same score: what could vary it was not seen")
     of_all = measure.slope(Shares.of(table), value)
-    slope = balanced(of_all.at(*cells.codes), cells)
+    slope = balanced(of_all.of_table(cells.codes), cells)
     return answer(low, high, se, *doubts(data, measure, slope, of_all, cells, of_data(slope, cells, data).variance))
 
 

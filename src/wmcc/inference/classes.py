@@ -136,7 +136,7 @@ def _intervals(data: Table | Clusters, table: Table, four: Four, name: str, leve
     cells, n_eff = four.part(kept)
     shares = Shares.of_cells(cells.w.reshape(-1, 2, 2))
     of_all = measure.slope(shares, value)
-    slope = balanced(of_all.at(*FOUR), cells)
+    slope = balanced(of_all.of_table(FOUR), cells)
     found, count, what, effective = of_rows(slope, cells), total(cells.n), "rows", None
     if isinstance(data, Clusters):
         found, count, n_eff = _of_clusters(data, slope, kept)

@@ -17,7 +17,7 @@ from ..labels import Label
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import Measure, Shares
 from ..measures.request import checked_number, requested, value_or_reason
-from ..measures.stacks import PerCell, total
+from ..measures.stacks import PerCell, largest, total
 from ..sources import tabulate
 from ..sources.matrix import pairs_rows
 from ..table import Table
@@ -272,7 +272,7 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     if problem is not None:
         return answer(nan, nan, nan, nan, problem=problem)
     of_all = measure.slope(Shares.of(table), value)
-    slope = balanced(of_all.at(*cells.codes), cells)
+    slope = balanced(of_all.of_table(cells.codes), cells)
     found = of_data(slope, cells, data)
     if not np.isfinite(found.variance):
         return answer(nan, nan, nan, nan, problem=FAR_APART)
@@ -310,7 +310,8 @@ def doubts(
 ) -> tuple[str, ...]:
     """Say why an interval may cover less often than it says, from the slopes of its cells and those of all cells."""
     clusters = data.n_eff if isinstance(data, Clusters) else None
-    return that_hold(interval_doubts(measure, slope, of_all.largest_square(), cells, variance, clusters))
+    steepest = largest(slope * slope) if len(slope) == cells.classes**2 else of_all.largest_square()
+    return that_hold(interval_doubts(measure, slope, steepest, cells, variance, clusters))
 
 
 def scored(measure: Measure, table: Table) -> tuple[float, str | None]:

@@ -64,12 +64,20 @@ class PerCell(NamedTuple):
         out[..., correct] += self.diagonal if one else self.diagonal[..., true[correct]]
         return out
 
+    def of_table(self, codes: IntArray) -> FloatArray:
+        """Return the numbers of the cells of a table, which are in lexicographic order and each there once."""
+        K = self.row.shape[-1]
+        return self.at(*codes) if codes.shape[1] < K * K else self._flat()
+
+    def _flat(self) -> FloatArray:
+        cells = self.dense()
+        return cells.reshape(*cells.shape[:-2], cells.shape[-1] ** 2)
+
     def largest_square(self) -> FloatArray:
         """Return the largest square of all K x K numbers, of which no more than O(K) are computed."""
         K = self.row.shape[-1]
         if K <= FEW:
-            cells = self.dense()
-            cells = cells.reshape(*cells.shape[:-2], K * K)
+            cells = self._flat()
             return np.asarray(largest(cells * cells))
         correct = self.row + self.column + self.diagonal
         ends = [_most_apart(self.row, self.column), _most_apart(-self.row, -self.column)]
