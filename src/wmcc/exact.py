@@ -192,8 +192,12 @@ class Exact:
 
         It is rounded at every plane of digits: faster than `floats`, and a few units in the last place off at most.
         """
-        scales = [math.ldexp(factor, self.exponent + power + RADIX_BITS * d) for d in range(len(self.digits))]
-        return np.asarray(np.dot(np.array(scales), self.digits))
+        out = np.zeros(self.shape)
+        for d, plane in enumerate(
+            self.digits
+        ):  # no product of matrices: its last digit depends on how they lie in memory
+            out += plane * math.ldexp(factor, self.exponent + power + RADIX_BITS * d)
+        return out
 
     def faded(self, factor: float) -> Exact:
         """Return the numbers times a factor, rounded to 53 bits or more: exact products would grow for ever."""
