@@ -170,7 +170,9 @@ def golden_tables():
         "pairs": wmcc.tabulate([0, 1, 1], [0, 1, 0], np.eye(3) + 0.1),
         "joint": wmcc.joint_table(y_true, y_pred, y_true[::-1], weights, ignore="void", cluster=range(7)),
         "tables": wmcc.tabulate(y_true, y_pred, weights, ignore="void", by=places),
-        "joint-tables": wmcc.joint_table(y_true, y_pred, y_pred, weights, by=places, labels=["void", "oak", "elm", "ash"]),
+        "joint-tables": wmcc.joint_table(
+            y_true, y_pred, y_pred, weights, by=places, labels=["void", "oak", "elm", "ash"]
+        ),
     }
 
 

@@ -92,7 +92,6 @@ class Stack:
             return Stack.gathered(codes, self.sums)
         return Stack.gathered(codes[:, kept], self.sums.take(kept))
 
-
     def places(self, codes: IntArray) -> IndexArray | None:
         """Return where cells of these keys are; None if one of them is not there."""
         if not len(self):

@@ -145,7 +145,7 @@ def _unpack_2(data: dict[str, Any]) -> Any:
         raise ValueError("'by' must be a name or a list of names")
     groups = tuple(_keys(data["groups"], "groups", by)) if grouped else ()
     sizes = {name: len(labels) for name in kind._axes}
-    sizes = {**{"group": len(groups)}, **sizes} if grouped else sizes
+    sizes = {"group": len(groups), **sizes} if grouped else sizes
     sizes = {**sizes, "cluster": len(clusters)} if data["drawn"] == "clusters" else sizes
     parts = _cells(data["cells"], sizes, labels)
     ignored = data["ignored"] if grouped else [data["ignored"]]
@@ -191,7 +191,7 @@ def _cells(cells: dict[str, list[Any]], sizes: dict[str, int], labels: Any) -> S
     codes = np.array([cells[name] for name in sizes], dtype=np.int64).reshape(len(sizes), -1)
     n = np.array(cells["n"], dtype=np.int64)
     most = np.array(list(sizes.values()))[:, np.newaxis]
-    if len(n) and not ((codes >= 0) & (codes < most)).all() or n.min(initial=1) < 1:
+    if (len(n) and not ((codes >= 0) & (codes < most)).all()) or n.min(initial=1) < 1:
         raise ValueError("a cell lies outside the table or has n < 1")
     if len(n) and numbered(codes)[0].shape[1] < len(n):
         raise ValueError("a cell is listed twice")

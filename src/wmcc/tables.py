@@ -198,7 +198,7 @@ class Tables(Mapping[Key, T], Generic[T]):
         else:
             wanted = keys if isinstance(keys, Collection) and not isinstance(keys, str) else list(keys)
             unknown = next((key for key in wanted if key not in self._place), None)
-            if unknown is not None or None in wanted and None not in self._place:
+            if unknown is not None or (None in wanted and None not in self._place):
                 raise InputError(f"there is no group {unknown!r}; the first are {self._listed(self.groups[:5])}.")
             kept = sorted({self._place[key] for key in wanted})
         place = np.full(len(self), -1, dtype=np.int64)
@@ -402,5 +402,3 @@ def _check_kinds(several: Sequence[Tables[Any]]) -> None:
                         "they cannot be matched.",
                         "make the column of one kind in all, and tabulate again.",
                     )
-
-

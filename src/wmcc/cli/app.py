@@ -273,20 +273,21 @@ Examples, on the sample that `wmcc sample -o parcels.csv` writes:
 @takes_data
 def tabulate(
     request: "Request",
+    cluster: o.Cluster = None,
     format: o.FormatOption = None,  # noqa: A002
     out: o.Out = None,
     traceback: o.Traceback = False,
 ) -> None:
     """Make the weighted confusion table of data.
 
-    With -o it is stored, to be merged with others and scored later.
+    With -o it is stored, to be merged with others and scored later. With --cluster it keeps which rows belong together.
     """
     if request.is_stored:
         from ..errors import InputError
 
         raise InputError("expected --true and --pred: the columns of labels.", "`wmcc show` shows a stored table.")
     output.check(out, request.files)
-    _write_tables(request.tables(), format, out)
+    _write_tables(request.clustered(cluster).tables(), format, out)
 
 
 @app.command(

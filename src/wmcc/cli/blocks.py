@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from ..table import Table
+from ..tables import Tables
 from ..text import number
-from .stored import Tables
 
 MOST_CLASSES = 50
 """Classes of the largest table that is drawn as a square; larger ones are listed cell by cell."""
@@ -46,9 +48,9 @@ class Block:
     square: Table | None = None
 
 
-def of_tables(tables: Tables) -> list[Block]:
+def of_tables(tables: Tables[Table]) -> list[Block]:
     """One block per table: the weight of each cell."""
-    return [square(table, tables.title(key)) for key, table in tables.groups.items()]
+    return [square(table, tables.title(key)) for key, table in tables.items()]
 
 
 def square(table: Table, title: str = "") -> Block:
@@ -66,30 +68,23 @@ def square(table: Table, title: str = "") -> Block:
 
 def listing(table: Table, title: str = "") -> Block:
     """The table cell by cell, the heaviest first."""
-    cells = table.to_dict()["cells"]
-    total = len(cells["n"])
-    order = sorted(range(total), key=lambda k: -weight_of(cells["w"][k]))[:MOST_CELLS]
+    w = table.stack.sums.w_exact.floats()
+    order = np.argsort(-w, kind="stable")[:MOST_CELLS]
     rows: list[list[str]] = []
     styles: dict[tuple[int, int], str] = {}
-    for k in order:
-        t, p = cells["true"][k], cells["pred"][k]
+    for t, p, n, weight in zip(*table.stack.codes[:, order].tolist(), table.stack.sums.n[order], w[order], strict=True):
         if t == p:
             styles[len(rows), 3] = "right"
-        pair = [name_of(table.labels[t]), name_of(table.labels[p])]
-        rows.append([*pair, f"{cells['n'][k]:,}", number(weight_of(cells["w"][k]))])
-    more = total - len(order)
+        rows.append([name_of(table.labels[t]), name_of(table.labels[p]), f"{n:,}", number(weight)])
+    more = len(w) - len(order)
     notes = [f"… and {more:,} lighter cells; --format csv lists all."] if more else []
     return Block(_summary(table, title), ["true", "predicted", "Rows", "Weight"], rows, notes, 2, styles)
 
 
-def weight_of(w: float | None) -> float:
-    """A stored sum: null stands for one beyond float64."""
-    return float("inf") if w is None else w
-
-
 def _summary(table: Table, title: str) -> str:
     K = len(table.labels)
-    parts = ["1 class" if K == 1 else f"{K:,} classes", f"{table.rows:,} rows"]
+    drawn = f" in {len(table.drawn.clusters):,} clusters" if table.drawn.kind == "clusters" else ""
+    parts = ["1 class" if K == 1 else f"{K:,} classes", f"{table.rows:,} rows{drawn}"]
     parts += [f"{table.ignored:,} ignored"] if table.ignored else []
     parts += [f"total weight {number(table.total)}"]
     parts += [f"positive class {name_of(table.positive)}"] if table.positive is not None else []

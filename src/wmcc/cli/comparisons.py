@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from ..errors import UndefinedMeasureError
 from ..inference import Comparison, Comparisons, compare
 from ..inference.compare import checked_margin
-from ..inference.influence import merged
 from ..inference.interval import checked_level
 from ..joint import JointTable
 from ..robustness import Ranking, certify_ranking
@@ -47,17 +46,16 @@ class Compared(NamedTuple):
 def compared(request: Request, preds: list[str], asked: Asked) -> Compared:
     """Compare each pair of predictions, on the same rows."""
     data, options = request.opened(preds)
-    options |= {} if request.cluster is None else {"by": request.cluster}
+    options |= {} if request.cluster is None else {"cluster": request.cluster}
     several = predictions(data, request.true, preds, None, request.weight, options, None)
     pairs: dict[Pair, Comparison] = {}
     ranges: dict[Pair, Ranking | None] = {}
-    for (i, j), made in several.joints().items():
-        names, joint = (several.names[i], several.names[j]), made or JointTable.empty()
+    for (i, j), joint in several.joints().items():
+        names = several.names[i], several.names[j]
         how: dict[str, Any] = {"measure": asked.measure, "confidence_level": asked.level, "margin": asked.margin}
         pairs[names] = compare(joint, **how, names=names)
         if asked.off is not None:
-            whole = joint if isinstance(joint, JointTable) else merged(list(joint.values()))
-            ranges[names] = _range(whole, names, asked.off)
+            ranges[names] = _range(joint, names, asked.off)
     return Compared(asked, Comparisons(several.names, pairs), ranges)
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
+from ..keys import key_to_json
 from ..measures import CLASS_MEASURES, MEASURES
 from ..report.record import score_record
+from ..table import Table
+from ..tables import Tables
 from ..written import as_csv, as_json
 from .robust import Asked
 from .robust_records import span
 from .scores import Scored, Scores
-from .stored import Tables, key_to_json
 
 SCHEMA = 1
 """Version of the JSON of scores. Raise it when a field changes its meaning or goes; new fields may come."""
@@ -58,12 +61,14 @@ def scores_csv(scores: Scores, safe: bool = False) -> str:
     return as_csv(lines, safe)
 
 
-def tables_csv(tables: Tables, safe: bool = False) -> str:
+def tables_csv(tables: Tables[Table], safe: bool = False) -> str:
     """A line for each cell that is not empty."""
     lines: list[Sequence[Any]] = [[*tables.by, "true", "pred", "n", "w", "w2", "w_min", "w_max"]]
-    for key, table in tables.groups.items():
-        cells = table.to_dict()["cells"]
-        names = ("n", "w", "w2", "w_min", "w_max")
-        for row, (t, p) in enumerate(zip(cells["true"], cells["pred"], strict=True)):
-            lines.append([*key, table.labels[t], table.labels[p], *(cells[name][row] for name in names)])
+    for key, table in tables.items():
+        n, w, w2, low, high = table.stack.sums
+        sums = ([x if isfinite(x) else None for x in exact.floats().tolist()] for exact in (w, w2))
+        for t, p, *numbers in zip(
+            *table.stack.codes.tolist(), n.tolist(), *sums, low.tolist(), high.tolist(), strict=True
+        ):
+            lines.append([*key, table.labels[t], table.labels[p], *numbers])
     return as_csv(lines, safe)

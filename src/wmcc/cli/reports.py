@@ -23,7 +23,7 @@ def report(request: Request, preds: list[str], asked: dict[str, Any], title: str
                 f"{said(request.files[0])} holds a table for each {' and '.join(tables.by)}; a report is about one.",
                 "tabulate without --by, or score the groups with `wmcc score`.",
             )
-        (table,) = tables.groups.values()
+        (table,) = tables.values()
         return render(form, *build((table, None, None, None), wanted, {}, title, command, request.paths, originals()))
     data, options = request.opened(preds)
     several = preds if len(preds) > 1 else preds[0]

@@ -11,9 +11,10 @@ from ..errors import InputError
 from ..sources import tabulate
 from ..sources.files import find, is_address
 from ..table import Table
+from ..tables import Tables
 from . import labels, standard_input
 from .startup import load
-from .stored import Key, Tables, plain, read
+from .stored import alone, read, with_tuples
 
 SMALL = 1 << 26
 """Bytes that are read before a progress bar could be looked at."""
@@ -88,7 +89,7 @@ class Request:
         if self.is_stored:
             raise InputError(
                 "--cluster names a column of data, whose columns of labels --true and --pred name; "
-                "a stored table does not tell which of its rows belong together."
+                "a stored table knows its clusters if `wmcc tabulate` was given --cluster."
             )
         if cluster in self.by:
             raise InputError(
@@ -112,7 +113,7 @@ class Request:
         if twice is not None:
             raise InputError(f"--pred names {twice!r} more than once; expected different columns.")
 
-    def read(self) -> Tables:
+    def read(self) -> Tables[Table]:
         """Return tables: stored ones, or of data."""
         if not self.is_stored:
             return self.tables()
@@ -124,32 +125,15 @@ class Request:
             )
         return read(first)
 
-    def tables(self) -> Tables:
+    def tables(self) -> Tables[Table]:
         """Read the data and tabulate them."""
         data, options = self.opened([self.pred])
         options |= {"weight": self.weight, "true": self.true, "pred": self.pred}
         if self.join is not None:
             options |= {"y_pred": self._path(self.join), "on": self.on, "allow_unmatched": self.allow_unmatched}
         if self.cluster is not None:
-            return self._by_cluster(tabulate(data, by=[*self.by, self.cluster], **options))
-        if not self.by:
-            return Tables((), {(): tabulate(data, **options)})
-        groups = tabulate(data, by=self.by, **options)
-        return Tables(tuple(self.by), {tuple(map(plain, key)): table for key, table in groups.items()})
-
-    def _by_cluster(self, tables: dict[Key, Table]) -> Tables:
-        """Tables of groups, and in each the tables of its clusters, from those of both."""
-        lost = sum(table.rows for key, table in tables.items() if key[-1] is None)
-        if lost:
-            raise InputError(
-                f"{lost:,} rows have no cluster in the column {self.cluster!r}.",
-                "leave them out, or give each one of its own.",
-            )
-        clusters: dict[Key, dict[Any, Table]] = {} if self.by else {(): {}}
-        for (*key, cluster), table in tables.items():
-            clusters.setdefault(tuple(map(plain, key)), {})[cluster] = table
-        groups = {key: sum(own.values(), Table.empty()) for key, own in clusters.items()}
-        return Tables(tuple(self.by), groups, clusters)
+            options["cluster"] = self.cluster
+        return with_tuples(tabulate(data, by=self.by, **options)) if self.by else alone(tabulate(data, **options))
 
     def opened(self, preds: Sequence[str | None]) -> tuple[Any, dict[str, Any]]:
         """Return the data, as the library takes them, and how to read them and their labels."""

@@ -11,8 +11,9 @@ from . import options as o
 from . import output
 
 if TYPE_CHECKING:
+    from ..table import Table
+    from ..tables import Tables
     from .blocks import Block
-    from .stored import Tables
 
 T = TypeVar("T")
 Text = Callable[[T], str]
@@ -36,7 +37,7 @@ def write(result: T, given: o.Format | None, out: str | None, json: Text[T], csv
         show(blocks(result), form, out)
 
 
-def write_tables(tables: Tables, given: o.Format | None, out: str | None) -> None:
+def write_tables(tables: Tables[Table], given: o.Format | None, out: str | None) -> None:
     """Write tables: for people on standard output, to be read again in a file."""
     from . import blocks, records, stored
 

@@ -11,8 +11,10 @@ from ..measures.request import named_measure
 from ..robustness import Certificate, Radius, Rankings, certify, certify_ranking, radius
 from ..robustness.certify import limits_of
 from ..robustness.request import checked_eps, checked_model
+from ..table import Table
+from ..tables import Tables
 from .request import Request
-from .stored import Key, Tables
+from .stored import Key
 
 EPS = 0.1
 """How far weights are off unless somebody says otherwise, as in the library."""
@@ -82,7 +84,7 @@ class Found(NamedTuple, Generic[T]):
     """One answer per table. It is None, and the notes say why, where there is none."""
 
     asked: Asked
-    tables: Tables
+    tables: Tables[Table]
     groups: dict[Key, T | None]
     notes: dict[Key, list[str]]
 
@@ -99,9 +101,9 @@ def certificates(request: Request, asked: Asked) -> Found[list[Certificate]]:
     def ask(key: Key) -> list[Certificate]:
         options: dict[str, Any] = {"measure": asked.measure, **asked.given_limits}
         if bounds:
-            options |= {side: x.groups[key] for side, x in bounds.items()}
-            return [certify(tables.groups[key], **options)]
-        return list(certify(tables.groups[key], eps=asked.eps or [EPS], model=checked_model(asked.model), **options))
+            options |= {side: x[key] for side, x in bounds.items()}
+            return [certify(tables[key], **options)]
+        return list(certify(tables[key], eps=asked.eps or [EPS], model=checked_model(asked.model), **options))
 
     return _per_group(asked, tables, ask)
 
@@ -116,12 +118,12 @@ def radii(request: Request, asked: Asked, threshold: float | None, change: float
     goal: dict[str, Any] = {"threshold": threshold, "change": change, "model": asked.model}
 
     def ask(key: Key) -> Radius:
-        return radius(tables.groups[key], measure=asked.measure, **goal, **asked.given_limits)
+        return radius(tables[key], measure=asked.measure, **goal, **asked.given_limits)
 
     return _per_group(asked, tables, ask)
 
 
-def _per_group(asked: Asked, tables: Tables, ask: Callable[[Key], T]) -> Found[T]:
+def _per_group(asked: Asked, tables: Tables[Table], ask: Callable[[Key], T]) -> Found[T]:
     """Ask about each table. A group without an answer is noted, not an end to all others; alone it is an error."""
     groups: dict[Key, T | None] = {}
     notes: dict[Key, list[str]] = {key: [] for key in tables.groups}

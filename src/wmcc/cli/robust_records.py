@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from ..keys import key_to_json
 from ..robustness import Certificate, End, Radius, Ranking
 from ..robustness.box import Condition
 from ..table import Table
 from ..written import as_csv, as_json, finite
 from .robust import Found, Ranked
-from .stored import key_to_json
 
 SCHEMA = 1
 """Version of these forms of JSON. Raise it when a field changes its meaning or goes; new fields may come."""
@@ -34,7 +34,7 @@ def radii_json(found: Found[Radius]) -> str:
 
 def _per_group(found: Found[T], name: str, written: Callable[[T | None, Table], dict[str, Any]]) -> str:
     def one(key: tuple[Any, ...]) -> dict[str, Any]:
-        asked, table = {"measure": found.asked.measure, "model": found.asked.model}, found.tables.groups[key]
+        asked, table = {"measure": found.asked.measure, "model": found.asked.model}, found.tables[key]
         known = {**asked, "labels": list(table.labels), **written(found.groups[key], table), "notes": found.notes[key]}
         if len(table.labels) > MOST_SQUARE:
             known["cells"] = dict(zip(("true", "pred"), table.stack.codes.tolist(), strict=True))

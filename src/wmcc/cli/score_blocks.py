@@ -75,17 +75,17 @@ def _classes(one: Scored) -> Block:
 
 def _groups(scores: Scores) -> list[Block]:
     """The values of each group, and a block alike for what stands beside them."""
-    groups, clusters, texts = scores.groups.values(), scores.tables.clusters, len(scores.by)
+    groups, texts = scores.groups.values(), len(scores.by)
     ways = [one.score for one in groups if one.score is not None]
     measures = [m for m in MEASURES.values() if any(getattr(score, m.name) is not None for score in ways)]
     head = [*scores.by, *(m.title for m in measures)]
-    ignored = any(one.table.ignored for one in groups)
-    counted = ["Rows", *["Ignored"] * ignored, *["Clusters"] * (clusters is not None), "Weight", "Eff. size"]
+    ignored, clusters = any(one.table.ignored for one in groups), scores.tables.drawn.kind == "clusters"
+    counted = ["Rows", *["Ignored"] * ignored, *["Clusters"] * clusters, "Weight", "Eff. size"]
     rows = []
     for key, one in scores.groups.items():
         values = [None if one.score is None else getattr(one.score, m.name) for m in measures]
         counts = [f"{one.table.rows:,}", *[f"{one.table.ignored:,}"] * ignored]
-        counts += [] if clusters is None else ["0" if one.score is None else f"{one.score.cluster_count:,}"]
+        counts += ["0" if one.score is None else f"{one.score.cluster_count:,}"] * clusters
         counts += [number(one.table.total), "—" if one.score is None else number(one.score.n_eff)]
         rows.append([*map(name_of, key), *("—" if x is None else decimal(x) for x in values), *counts])
     blocks = [Block(head=[*head, *counted], rows=rows, texts=texts)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..errors import InputError, UndefinedMeasureError, UndefinedMeasureWarning, WmccError
@@ -11,9 +10,10 @@ from ..report import Score, score
 from ..robustness import Certificate, certify
 from ..robustness.request import checked_model
 from ..table import Table
+from ..tables import Tables
 from .guard import warn
 from .robust import Asked
-from .stored import Key, Tables
+from .stored import Key
 
 
 class Scored(NamedTuple):
@@ -31,7 +31,7 @@ class Scored(NamedTuple):
 class Scores(NamedTuple):
     """One score per group, one of the empty key where nothing was grouped; and how weights may be off."""
 
-    tables: Tables
+    tables: Tables[Table]
     groups: dict[Key, Scored]
     level: float
     off: Asked | None
@@ -39,7 +39,7 @@ class Scores(NamedTuple):
     @property
     def by(self) -> tuple[str, ...]:
         """Columns that rows were grouped by."""
-        return self.tables.by
+        return self.tables.by  # type: ignore[return-value]
 
 
 def zero_division(text: str) -> Any:
@@ -52,7 +52,7 @@ def zero_division(text: str) -> Any:
         raise InputError(f"--zero-division is {text!r}; expected a number, nan, warn or raise.") from None
 
 
-def score_all(tables: Tables, division: Any, level: float = 0.95, off: Asked | None = None) -> Scores:
+def score_all(tables: Tables[Table], division: Any, level: float = 0.95, off: Asked | None = None) -> Scores:
     """Score each table. A group of weight zero is noted, not an end to all others; alone it is an error."""
     groups = {key: _scored(tables, key, division, level, off) for key in tables.groups}
     if groups and all(one.score is None for one in groups.values()):
@@ -60,8 +60,8 @@ def score_all(tables: Tables, division: Any, level: float = 0.95, off: Asked | N
     return Scores(tables, groups, level, off)
 
 
-def _scored(tables: Tables, key: Key, division: Any, level: float, off: Asked | None) -> Scored:
-    table, name = tables.groups[key], tables.title(key)
+def _scored(tables: Tables[Table], key: Key, division: Any, level: float, off: Asked | None) -> Scored:
+    table, name = tables[key], tables.title(key)
     where = f"{name}: " if name else ""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UndefinedMeasureWarning)
@@ -75,8 +75,6 @@ def _scored(tables: Tables, key: Key, division: Any, level: float, off: Asked | 
             raise type(problem)(f"{where}{problem}") from None
     for sentence in dict.fromkeys(str(w.message) for w in caught):
         warn(f"{where}{sentence}")
-    if tables.clusters is not None:
-        result = replace(result, clusters=tables.clusters[key])
     notes = (f"{where}{result.disagreement}",) if result.disagreement else ()
     return Scored(table, result, notes, {} if off is None else _ranges(result, off))
 

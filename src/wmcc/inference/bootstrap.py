@@ -66,7 +66,7 @@ def resampled_tables(data: Table | Clusters, rows: Any, resamples: int, seed: An
     if rows is None:
         raise InputTypeError(
             "the bootstrap resamples rows, and a table whose cells hold unequal weights does not have them.",
-            "give y_true, y_pred and sample_weight; or a dict of tables, one per cluster, which are resampled then.",
+            "give y_true, y_pred and sample_weight; or a table made with cluster=, of which clusters are resampled.",
         )
     y_true, y_pred, sample_weight, _, options = rows
     given = (y_true, y_pred, sample_weight)

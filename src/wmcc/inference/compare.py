@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from math import nan
 from typing import Any
@@ -15,8 +14,18 @@ from ..measures.base import Measure, Shares
 from ..measures.request import after_joint_table, checked_number, named_measure
 from ..sources.predictions import checked_names, predictions
 from .comparison import Comparison, Comparisons
-from .influence import Cells, Clusters, balanced, of_data
-from .interval import FAR_APART, NOTHING, check_keys, checked_level, counted, naming_cluster, quietly, scored, too_few
+from .influence import Cells, Clusters, balanced, of_data, sampled
+from .interval import (
+    FAR_APART,
+    NOTHING,
+    checked_level,
+    clustered,
+    counted,
+    quietly,
+    scored,
+    too_few,
+    with_cluster,
+)
 from .pivot import Pivot
 from .reliability import comparison_doubts, that_hold
 
@@ -76,27 +85,24 @@ def compare(
     """
     asked: dict[str, Any] = {"measure": measure, "confidence_level": confidence_level}
     given = (pred_a, pred_b, sample_weight)
-    data: dict[tuple[int, int], Any]
-    if isinstance(y_true, (JointTable, Mapping)):
-        if cluster is not None:
-            raise InputTypeError("a table was given; cluster belongs to its making: give a dict of tables, one each.")
-        asked = after_joint_table(asked, given, weight, options)
+    joint = clustered(y_true, JointTable)
+    if isinstance(joint, JointTable):
+        asked = after_joint_table(asked, given, weight, with_cluster(options, cluster))
     found, level = named_measure(asked["measure"]), checked_level(asked["confidence_level"])
     least = checked_margin(margin)
-    if isinstance(y_true, (JointTable, Mapping)):
-        data, chosen = {(0, 1): y_true}, checked_names(names, None, 2)
+    if isinstance(joint, JointTable):
+        data, chosen = {(0, 1): joint}, checked_names(names, None, 2)
     else:
         if options.get("by") is not None:
             raise InputTypeError(
                 "by= makes one table per group, and here one is compared.",
                 "rows that belong together are named with cluster=; groups are compared one by one.",
             )
-        several = predictions(y_true, *given, weight, {**options, "by": cluster}, names)
-        with naming_cluster():
-            data, chosen = several.joints(), several.names
+        several = predictions(y_true, *given, weight, with_cluster(options, cluster), names)
+        data, chosen = several.joints(), several.names
     pairs = {
-        (chosen[i], chosen[j]): _compared(_read(joint), found, level, least, (chosen[i], chosen[j]))
-        for (i, j), joint in data.items()
+        (chosen[i], chosen[j]): _compared(sampled(one), found, level, least, (chosen[i], chosen[j]))
+        for (i, j), one in data.items()
     }
     return next(iter(pairs.values())) if len(chosen) == 2 else Comparisons(chosen, pairs)
 
@@ -109,18 +115,6 @@ def checked_margin(margin: Any) -> float | None:
     if found < 0:
         raise InputError(f"margin is {margin!r}; expected how much lower a score may be, a number of at least 0.")
     return found
-
-
-def _read(data: Any) -> JointTable | Clusters:
-    """Return a joint table, or those of clusters."""
-    if isinstance(data, JointTable):
-        return data
-    if not data or not all(isinstance(table, JointTable) for table in data.values()):
-        raise InputTypeError(
-            "expected a dict of joint tables, one per cluster, as wmcc.joint_table(..., by=...) makes it."
-        )
-    check_keys(data)
-    return Clusters.of_tables(data)
 
 
 @quietly

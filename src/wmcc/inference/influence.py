@@ -6,9 +6,7 @@ g moved it by u = w·g, and the u of all rows add up to zero. Var(M) ≈ Σu². 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property, reduce
-from operator import add
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +15,6 @@ from ..arraytypes import FloatArray, IntArray
 from ..exact import Exact
 from ..joint import JointTable
 from ..measures.stacks import over, total
-from ..stack import Stack
-from ..summed import positions
 from ..table import Table
 
 TINY = 1e-300
@@ -173,6 +169,11 @@ def of_clusters(slope: FloatArray, clusters: Clusters) -> Influence:
     return Influence(variance, skewness, max(2 * square**2 / noise, 1.0), clusters.moved(u))
 
 
+def sampled(table: Any) -> Any:
+    """Return what was drawn independently: rows, and then the table itself, or clusters."""
+    return Clusters.of(table) if table.drawn.kind == "clusters" else table
+
+
 class Clusters:
     """Clusters of rows, and the table of all of them.
 
@@ -194,8 +195,9 @@ class Clusters:
         self._owner, self._cell, self._w = owner, cell, w
 
     @classmethod
-    def of_stack(cls, whole: Table | JointTable, stack: Stack) -> Clusters:
-        """Clusters of the cells of a stack, whose last axis is the cluster; without it they are those of the table."""
+    def of(cls, whole: Table | JointTable) -> Clusters:
+        """Clusters of a table that was drawn in clusters."""
+        stack = whole.parts
         owner, sums = stack.codes[-1], stack.sums
         cell = np.zeros(len(stack), dtype=np.int64)
         np.cumsum((np.diff(stack.codes[:-1], axis=1) != 0).any(axis=0), out=cell[1:])
@@ -205,19 +207,6 @@ class Clusters:
         kept = weighing[owner]
         w = Unit.of(sums.w_exact).shares(sums.w_exact)
         return cls(whole, len(whole.stack), int(weighing.sum()), number[owner[kept]], cell[kept], w[kept])
-
-    @classmethod
-    def of_tables(cls, tables: Mapping[Any, Table] | Mapping[Any, JointTable]) -> Clusters:
-        """Clusters with a table each, all of one prediction or all of two."""
-        whole: Any = merged(list(tables.values()))
-        unit, weighing = Unit.of(whole.stack.sums.w_exact), with_weight(tables)
-        owner = np.repeat(np.arange(len(weighing)), [len(table.stack) for table in weighing])
-        none = np.zeros((len(whole.stack.codes), 0), dtype=np.int64)
-        codes = [none, *(positions(whole.labels, table.labels)[table.stack.codes] for table in weighing)]
-        w = [np.zeros(0), *(unit.shares(table.stack.sums.w_exact) for table in weighing)]
-        shape = (len(whole.labels),) * len(none)
-        known, keys = (np.ravel_multi_index(tuple(x), shape) for x in (whole.stack.codes, np.hstack(codes)))
-        return cls(whole, len(known), len(weighing), owner, np.searchsorted(known, keys), np.concatenate(w))
 
     def within(self, places: IntArray, cells: int) -> Clusters:
         """Return the clusters of a part of the rows, in units of its weight.
@@ -250,15 +239,3 @@ class Clusters:
         stack = np.atleast_2d(factors)
         out = [np.bincount(self._cell, f[self._owner] * self._w, self._cells) for f in stack]
         return np.array(out, dtype=np.float64).reshape(*np.shape(factors)[:-1], self._cells)
-
-
-def with_weight(tables: Mapping[Any, Any]) -> list[Any]:
-    """Tables of the clusters that count: those without weight, or of rows that were all ignored, do not."""
-    return [table for table in tables.values() if (table.w_max > 0).any()]
-
-
-def merged(tables: list[Any]) -> Any:
-    """Sum of tables; of joint ones in pairs, since their sum grows with each and would be copied once per table."""
-    while isinstance(tables[0], JointTable) and len(tables) > 1:
-        tables = [a + b for a, b in zip(tables[::2], tables[1::2], strict=False)] + tables[len(tables) // 2 * 2 :]
-    return reduce(add, tables)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf, isnan, nan
 from typing import Any, Literal
@@ -13,18 +11,18 @@ import numpy as np
 
 from ..arraytypes import FloatArray
 from ..errors import InputError, InputTypeError
+from ..joint import JointTable
 from ..labels import Label
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import Measure, Shares
 from ..measures.request import checked_number, requested, value_or_reason
 from ..measures.stacks import PerCell, largest, total
-from ..sources import tabulate
-from ..sources.matrix import pairs_rows
 from ..table import Table
+from ..tables import Tables
 from ..text import decimal, number
 from .answer import Answer
 from .fisher import Moves, Scale, fisher, unvaried
-from .influence import Cells, Clusters, balanced, of_data
+from .influence import Cells, Clusters, balanced, of_data, sampled
 from .pivot import Pivot
 from .reliability import interval_doubts, that_hold
 
@@ -126,17 +124,18 @@ def interval(
 ) -> Interval:
     """Say how far a score may be off because the rows are a sample.
 
-    It takes a table, and then measure, confidence level and method; rows; or tables of clusters::
+    It takes a table, and then measure, confidence level and method; or what makes one::
 
         interval(table, "mcc", 0.95)
         interval(y_true, y_pred, sample_weight, measure="mcc", cluster=image)
         interval(frame, "label", "pred", "area", measure="mcc", cluster="scene")
-        interval(tabulate(frame, "label", "pred", "area", by="scene"), "mcc")
+        interval(tabulate(frame, "label", "pred", "area", cluster="scene"), "mcc")
 
     Parameters
     ----------
     y_true, y_pred, sample_weight, weight, **options
-        A table, or what `wmcc.tabulate` takes; or a dict of tables, one per cluster.
+        A table, or what `wmcc.tabulate` takes; or tables by key, one per cluster. A table knows how its rows were drawn: one
+        that was made with ``cluster=`` needs none here, and one of a weight matrix has no interval.
     measure
         A measure, or its name.
     confidence_level
@@ -172,18 +171,8 @@ def interval(
     MCC 0.3333, interval not estimable: all 20 clusters moved it alike, so how clusters vary cannot be seen
     """
     asked = {"measure": measure, "confidence_level": confidence_level, "method": method}
-    refuse_pairs(y_true, sample_weight)
-    if isinstance(y_true, Mapping):
-        tables = checked_tables(y_true, cluster)
-        first = next(iter(tables.values()))
-        _, asked = requested(first, y_pred, sample_weight, weight, options, asked)
-        data: Any = Clusters.of_tables(tables)
-    elif cluster is not None:
-        tables = clustered(y_true, y_pred, sample_weight, weight, cluster, options)
-        _, asked = requested(next(iter(tables.values())), None, None, None, {}, asked)
-        data = Clusters.of_tables(tables)
-    else:
-        data, asked = requested(y_true, y_pred, sample_weight, weight, options, asked)
+    table, asked = requested(clustered(y_true), y_pred, sample_weight, weight, with_cluster(options, cluster), asked)
+    data = sampled(refuse_pairs(table))
     level = checked_level(asked["confidence_level"])
     if asked["method"] not in METHODS:
         raise InputError(f"method is {str(asked['method'])[:40]!r}; expected 'fisher', 'delta' or 'bootstrap'.")
@@ -195,57 +184,42 @@ def interval(
     return estimated(data, asked["measure"], level, asked["method"])
 
 
-def refuse_pairs(y_true: Any, sample_weight: Any) -> None:
-    """Refuse a weight for each pair of rows: its entries are no sample."""
-    if pairs_rows(y_true, sample_weight):
+def refuse_pairs(table: Any) -> Any:
+    """Return the table, unless its rows are entries of a weight matrix, which are no sample."""
+    if table.drawn.kind == "pairs":
         raise InputTypeError(f"{PAIRED}.", "give a weight per row.")
+    return table
 
 
-def clustered(
-    y_true: Any, y_pred: Any, sample_weight: Any, weight: Any, cluster: Any, options: dict[str, Any]
-) -> Mapping[Any, Table]:
-    """Tables of rows, one per cluster."""
-    if isinstance(y_true, Table):
+def with_cluster(options: dict[str, Any], cluster: Any) -> dict[str, Any]:
+    """Return what belongs to the making of a table, clusters included if there are any."""
+    return options if cluster is None else {**options, "cluster": cluster}
+
+
+def clustered(data: Any, kind: Any = Table) -> Any:
+    """Return one table of tables by cluster, which knows its clusters; anything else as it is."""
+    if not isinstance(data, Mapping):
+        return data
+    tables = data if isinstance(data, Tables) else Tables.of(data) if _all_are(data, kind) else None
+    if tables is None or tables.kind is not kind or not len(tables):
+        of = "joint tables" if kind is JointTable else "tables"
+        made = "joint_table" if kind is JointTable else "tabulate"
         raise InputTypeError(
-            "a Table was given; cluster belongs to its making.", "give a dict of tables: wmcc.tabulate(..., by=...)."
+            f"expected a dict of {of}, one per cluster, as wmcc.{made}(..., by=...) makes it.",
+            f"give cluster= to wmcc.{made}: its table knows its clusters.",
         )
-    if options.get("by") is not None:
-        raise InputTypeError("cluster= and by= were given; clusters are of one group of rows.")
-    with naming_cluster():
-        tables = tabulate(y_true, y_pred, sample_weight, weight, **{**options, "by": cluster})
-    return checked_tables(tables)
+    return tables.as_clusters()
 
 
-@contextmanager
-def naming_cluster() -> Iterator[None]:
-    """Call what a table is grouped by as the caller did, where the reader of it complains."""
-    try:
-        yield
-    except (InputError, InputTypeError) as problem:
-        said = str(problem)
-        if not re.match(r"by\b[^\w']", said):
-            raise
-        raise type(problem)(f"cluster{said.removeprefix('by')}") from None
+def is_of(data: Any, kind: Any) -> bool:
+    """Whether this is such a table, or tables of that kind by cluster."""
+    if isinstance(data, Tables):
+        return data.kind is kind
+    return isinstance(next(iter(data.values()), None) if isinstance(data, Mapping) else data, kind)
 
 
-def checked_tables(tables: Mapping[Any, Any], cluster: Any = None) -> Mapping[Any, Any]:
-    """Refuse clusters that are none, and what would cluster them once more."""
-    if cluster is not None:
-        raise InputTypeError("a dict of tables, one per cluster, was given; cluster belongs to their making.")
-    if not tables or not all(isinstance(table, Table) for table in tables.values()):
-        raise InputTypeError("expected a dict of tables, one per cluster, as wmcc.tabulate(..., by=...) makes it.")
-    check_keys(tables)
-    return tables
-
-
-def check_keys(tables: Mapping[Any, Any]) -> None:
-    """Refuse rows that belong to no cluster."""
-    missing = sum(
-        table.rows for key, table in tables.items() if key is None or (isinstance(key, tuple) and None in key)
-    )
-    if missing:
-        rows = "1 row has" if missing == 1 else f"{missing:,} rows have"
-        raise InputError(f"{rows} no cluster.", "leave them out, or give each one of its own.")
+def _all_are(data: Mapping[Any, Any], kind: Any) -> bool:
+    return bool(data) and all(isinstance(table, kind) for table in data.values())
 
 
 def checked_level(level: Any) -> float:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import UndefinedMeasureError
 from ..inference import Comparisons, compare
-from ..inference.influence import merged
 from ..measures import MEASURES
 from ..measures.base import Measure
 from ..measures.request import check_defined, named_measure
@@ -121,7 +119,7 @@ def findings(
     leads: dict[Pair, Radius | None] = {}
     with bar(progress, "certifying", len(scores) + len(others)) as shown:
         for name, found in scores.items():
-            table, nodes = found.table, _nodes(found.table.n.size)
+            table, nodes = found.table, _nodes(len(found.table.labels) ** 2)
             curves[name] = certify(table, chosen, grid, nodes=nodes) if defined[name] else None
             sensitivities[name] = sensitivity(table, chosen) if defined[name] else None
             if threshold is not None:
@@ -156,12 +154,10 @@ def _defined(measure: Measure, table: Table) -> bool:
 def _lead(joints: Joints, pair: Pair, measure: Measure, eps: float, leads: int) -> Radius | None:
     """How far weights may be off while the first beats the second; ``leads`` are to be found in all."""
     joint = joints[pair] if pair in joints else joints[pair[1], pair[0]]
-    if isinstance(joint, Mapping):
-        joint = merged(list(joint.values()))
     if pair not in joints:
         joint = joint.swapped()
     try:
-        nodes = _nodes(joint.n.size + len(joint.labels) ** 2, leads)
+        nodes = _nodes(len(joint.stack) + len(joint.labels) ** 2, leads)
         found: Radius = certify_ranking(joint, measure, eps, names=pair, nodes=nodes).radius
     except UndefinedMeasureError:
         return None

@@ -34,7 +34,7 @@ def methods(found: Findings) -> list[tuple[str, str]]:
     formulas = [(m.title, m.formula) for m in shown]
     of_classes = [(f"{m.title} of a class", m.formula) for m in CLASS_MEASURES.values()]
     rest = [
-        (found.level.capitalize(), INTERVAL.format(**(OF_ROWS if found.first.clusters is None else OF_CLUSTERS))),
+        (found.level.capitalize(), INTERVAL.format(**(OF_ROWS if found.first.cluster_count is None else OF_CLUSTERS))),
         ("Certified range", CERTIFIED),
         ("Effective rows", "(Σw)² / Σw²: how many rows of equal weight would say as much about a mean."),
         ("*", "Not to be relied on: it may hold the true value less often than it says; or there is no interval."),

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import reduce
 from typing import Any
 
 from ..errors import InputError, InputTypeError
-from ..inference.interval import naming_cluster
+from ..inference.interval import clustered, is_of, with_cluster
 from ..joint import JointTable
 from ..labels import merged
 from ..sources.files import find, is_path
 from ..sources.options import names_a_column
 from ..sources.predictions import checked_names, predictions
+from ..table import Table
 from .score import Score, score
 
 Pair = tuple[str, str]
-Joints = dict[Pair, Any]
-"""The joint table of each pair of predictions, or a dict of them, one per cluster."""
+Joints = dict[Pair, JointTable]
+"""The joint table of each pair of predictions."""
 
 ALONE = "prediction"
 """What a prediction is called that has no name and needs none."""
@@ -34,24 +34,18 @@ def read(
     options: dict[str, Any],
 ) -> tuple[Joints, dict[str, Score]]:
     """Return the pairs of predictions, if there are several, and the score of each by its name."""
-    first = next(iter(y_true.values()), None) if isinstance(y_true, Mapping) else y_true
-    if isinstance(first, JointTable):
-        if isinstance(y_true, Mapping) and not all(isinstance(x, JointTable) for x in y_true.values()):
-            raise InputTypeError("expected a dict of tables or of joint tables, one per cluster; these are mixed.")
+    if is_of(y_true, JointTable):
+        joint = clustered(y_true, JointTable)
         if options or any(x is not None for x in (y_pred, sample_weight, weight, cluster)):
             raise InputTypeError("a JointTable was given; predictions, weights and options belong to its making.")
         pair = checked_names(names, None, 2)
-        return _scored({(pair[0], pair[1]): y_true}, pair, confidence_level)
+        return _scored({(pair[0], pair[1]): joint}, pair, confidence_level)
     columns = y_pred is not None and names_a_column(y_true, y_pred)
     given = sample_weight if columns else y_pred
     if _are_several(given, columns):
-        if cluster is not None:
-            options = {**options, "by": cluster}
         a, b, w = (y_pred, given, None) if columns else (given, None, sample_weight)
-        several = predictions(y_true, a, b, w, weight, options, names)
-        with naming_cluster():
-            made = several.joints()
-        joints = {(several.names[i], several.names[j]): joint for (i, j), joint in made.items()}
+        several = predictions(y_true, a, b, w, weight, with_cluster(options, cluster), names)
+        joints = {(several.names[i], several.names[j]): joint for (i, j), joint in several.joints().items()}
         return _scored(_aligned(joints), several.names, confidence_level)
     if names is not None:
         raise InputTypeError("names= are those of several predictions, and there is one.")
@@ -86,31 +80,14 @@ def _are_several(given: Any, columns: bool) -> bool:
 
 def _aligned(joints: Joints) -> Joints:
     """Give every pair the classes of all: one prediction may name a class that no other does, and MPC2 counts it."""
-    sides = [list(joint.values()) if isinstance(joint, Mapping) else [joint] for joint in joints.values()]
-    labels = [reduce(merged, (one.labels for one in side)) for side in sides]
-    if len(set(labels)) == 1:
-        return joints
-    union = reduce(merged, labels)
-    every = JointTable.empty(union)
-    return {
-        pair: dict(zip(joint, [side[0] + every, *side[1:]], strict=True))
-        if isinstance(joint, Mapping)
-        else joint + every
-        for (pair, joint), side in zip(joints.items(), sides, strict=True)
-    }
+    union = reduce(merged, (joint.labels for joint in joints.values()))
+    return {pair: joint + JointTable.empty(union) for pair, joint in joints.items()}
 
 
 def _scored(joints: Joints, names: tuple[str, ...], level: float) -> tuple[Joints, dict[str, Score]]:
-    tables: dict[str, Any] = {}
+    tables: dict[str, Table] = {}
     for (a, b), joint in joints.items():
         for name, side in ((a, "first"), (b, "second")):
             if name not in tables:
-                tables[name] = _side(joint, side)
+                tables[name] = getattr(joint, side)
     return joints, {name: score(tables[name], confidence_level=level) for name in names}
-
-
-def _side(joint: Any, side: str) -> Any:
-    """Table of one of the two predictions, or the tables of its clusters."""
-    if isinstance(joint, Mapping):
-        return {key: getattr(one, side) for key, one in joint.items()}
-    return getattr(joint, side)

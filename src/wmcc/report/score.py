@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from math import nan
 from typing import Any
@@ -11,12 +10,11 @@ from typing import Any
 from ..inference import Diagnosis, Interval, effective_sample_size
 from ..inference.classes import class_intervals
 from ..inference.diagnostics import class_rows, diagnosed
-from ..inference.influence import Clusters, merged, with_weight
-from ..inference.interval import PAIRED, checked_level, checked_tables, clustered, estimated, why_unsure
+from ..inference.influence import Clusters, sampled
+from ..inference.interval import PAIRED, Interval, checked_level, clustered, estimated, why_unsure, with_cluster
 from ..labels import Label
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import ZeroDivision, as_table
-from ..sources.matrix import pairs_rows
 from ..table import Table
 from ..text import decimal, grid, html, number
 
@@ -58,10 +56,6 @@ class Score:
         Precision, recall, F1, IoU and MCC of each class against the rest; ``n`` and ``weight`` are of its true rows.
     confidence_level
         Of `intervals`.
-    clusters
-        Tables of clusters of rows that need not be independent within; None if all rows are.
-    paired
-        Whether the weights are a matrix over pairs of rows: then there are no intervals.
     """
 
     table: Table
@@ -77,8 +71,11 @@ class Score:
     kappa: float
     classes: tuple[ClassScore, ...]
     confidence_level: float = 0.95
-    clusters: Mapping[Any, Table] | None = field(default=None, repr=False)
-    paired: bool = False
+
+    @property
+    def paired(self) -> bool:
+        """Whether the weights are a matrix over pairs of rows: then there are no intervals."""
+        return self.table.drawn.kind == "pairs"
 
     @cached_property
     def intervals(self) -> dict[str, Interval]:
@@ -104,15 +101,16 @@ class Score:
         level, n_eff = self.confidence_level, self.n_eff
         return Interval(name, level, "fisher", value, nan, nan, nan, nan, n_eff, problem=PAIRED, label=label)
 
-    @property
+    @cached_property
     def _sampled(self) -> Table | Clusters:
         """What was drawn: rows, or clusters."""
-        return self.table if self.clusters is None else Clusters.of_tables(self.clusters)
+        drawn: Table | Clusters = sampled(self.table)
+        return drawn
 
     @property
     def cluster_count(self) -> int | None:
         """How many clusters hold weight, which are those that intervals rest on; None if rows are independent."""
-        return None if self.clusters is None else len(with_weight(self.clusters))
+        return self._sampled.count if isinstance(self._sampled, Clusters) else None
 
     @cached_property
     def diagnosis(self) -> Diagnosis:
@@ -214,15 +212,8 @@ def score(
     elm              100   8,750     0.7778  0.8000  0.7887  0.6512  0.6778
     oak (positive)   100  17,000     0.8955  0.8824  0.8889  0.8000  0.6778
     """
-    level, clusters = checked_level(confidence_level), None
-    if isinstance(y_true, Mapping):
-        clusters = checked_tables(y_true, cluster)
-        table = as_table(merged(list(clusters.values())), y_pred, sample_weight, weight, **options)
-    elif cluster is None:
-        table = as_table(y_true, y_pred, sample_weight, weight, **options)
-    else:
-        clusters = clustered(y_true, y_pred, sample_weight, weight, cluster, options)
-        table = merged(list(clusters.values()))
+    level = checked_level(confidence_level)
+    table = as_table(clustered(y_true), y_pred, sample_weight, weight, **with_cluster(options, cluster))
     two = len(table.labels) <= 2
     overall = {
         name: None if measure.two_classes and not two else measure(table, zero_division=zero_division)
@@ -235,5 +226,4 @@ def score(
         for k, (label, n, weight) in enumerate(rows)
     )
     sizes = table.rows, table.total, effective_sample_size(table)
-    paired = pairs_rows(y_true, sample_weight)
-    return Score(table, *sizes, **overall, classes=classes, confidence_level=level, clusters=clusters, paired=paired)  # type: ignore[arg-type]
+    return Score(table, *sizes, **overall, classes=classes, confidence_level=level)  # type: ignore[arg-type]

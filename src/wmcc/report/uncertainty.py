@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputTypeError
 from ..inference import Comparison, Interval, compare, interval
-from ..inference.influence import merged
-from ..inference.interval import checked_tables, clustered, refuse_pairs
+from ..inference.interval import clustered, is_of, with_cluster
 from ..joint import JointTable
 from ..measures import MEASURES
 from ..measures.request import after_joint_table, requested
@@ -112,27 +110,13 @@ def uncertainty(
     other rows could move it further than other weights
     """
     asked: dict[str, Any] = {"measure": measure, "eps": eps, "model": model}
-    several = isinstance(y_true, Mapping)
-    if isinstance(next(iter(y_true.values()), None) if several else y_true, JointTable):
-        if cluster is not None:
-            raise InputTypeError(
-                "a JointTable was given; cluster belongs to its making.", "give a dict of them, one each."
-            )
+    options = with_cluster(options, cluster)
+    joint = clustered(y_true, JointTable) if is_of(y_true, JointTable) else None
+    if joint is not None:
         asked = after_joint_table(asked, (y_pred, sample_weight, weight), None, options)
-        sampling = compare(y_true, asked["measure"], confidence_level, names=names)
-        joint = merged(list(y_true.values())) if several else y_true
+        sampling = compare(joint, asked["measure"], confidence_level, names=names)
         return Uncertainty(sampling, certify_ranking(joint, names=names, **asked))
     if names is not None:
         raise InputTypeError("names= are those of the two predictions of a JointTable.")
-    refuse_pairs(y_true, sample_weight)
-    if several:
-        tables = checked_tables(y_true, cluster)
-        table, asked = requested(merged(list(tables.values())), y_pred, sample_weight, weight, options, asked)
-    elif cluster is not None:
-        tables = clustered(y_true, y_pred, sample_weight, weight, cluster, options)
-        table = merged(list(tables.values()))
-    else:
-        table, asked = requested(y_true, y_pred, sample_weight, weight, options, asked)
-        tables = None
-    sampling = interval(table if tables is None else tables, asked["measure"], confidence_level)
-    return Uncertainty(sampling, certify(table, **asked))
+    table, asked = requested(clustered(y_true), y_pred, sample_weight, weight, options, asked)
+    return Uncertainty(interval(table, asked["measure"], confidence_level), certify(table, **asked))

@@ -192,9 +192,7 @@ def count_problems(frame: Any, names: dict[str, Any], rules: Rules) -> Problems:
     return Cells(frame.lazy(), ungrouped, rules).problems()
 
 
-def read_in_memory(
-    frame: Any, columns: Columns, rules: Rules, threads: int | None, first: int = 0
-) -> Tables[Any]:
+def read_in_memory(frame: Any, columns: Columns, rules: Rules, threads: int | None, first: int = 0) -> Tables[Any]:
     """Tables of an eager frame that is not empty; ``first`` is the number of its first row, for messages."""
     names = columns.names()
     called = {role: name if isinstance(name, str) else f"column {name}" for role, name in names.items()}

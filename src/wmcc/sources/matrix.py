@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import tally
-from ..arraytypes import Array, IntArray
+from ..arraytypes import Array
 from ..errors import InputError, LabelError, WeightError
 from ..stack import merged_stacks
 from ..summed import PAIRS, no_cells

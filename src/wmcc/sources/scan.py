@@ -134,7 +134,11 @@ def _in(path: str, problem: WmccError) -> WmccError:
 
 
 def _count_all(
-    batches: Iterator[tuple[str, int, Data]], columns: Columns, rules: Rules, before: list[Tables[Any]], first: WmccError
+    batches: Iterator[tuple[str, int, Data]],
+    columns: Columns,
+    rules: Rules,
+    before: list[Tables[Any]],
+    first: WmccError,
 ) -> None:
     """Raise an error that says how many rows of all files are bad, if they are of a kind that can be counted."""
     names = columns.names()
