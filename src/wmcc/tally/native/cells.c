@@ -126,10 +126,11 @@ int wmcc_reserve(wmcc_sums *self, uint64_t more)
     uint64_t wanted = self->count + more < self->room ? self->count + more : self->room;
     if (self->memory != NULL && wanted <= self->capacity)
         return 0;
-    int log2 = 8;
-    while ((uint64_t)1 << log2 < wanted)
+    int log2 = 9; /* of the slots: at most three of four are taken */
+    while (((uint64_t)3 << log2) / 4 < wanted)
         log2++;
-    size_t size = (((size_t)1 << log2) + 1) << self->cell_log2, shift = self->memory ? (size_t)(self->cells - (char *)self->memory) : 0;
+    uint32_t capacity = (uint32_t)(((uint64_t)3 << log2) / 4);
+    size_t size = ((size_t)capacity + 1) << self->cell_log2, shift = self->memory ? (size_t)(self->cells - (char *)self->memory) : 0;
     void *memory = realloc(self->memory, size + LINE - 1);
     if (memory == NULL)
         return -1;
@@ -140,9 +141,9 @@ int wmcc_reserve(wmcc_sums *self, uint64_t more)
     else if ((char *)memory + shift != self->cells)
         memmove(self->cells, (char *)memory + shift, ((size_t)self->count + 1) << self->cell_log2);
     self->memory = memory;
-    if (grow_slots(self, log2 + 1 < 32 ? log2 + 1 : 32) < 0)
+    if (grow_slots(self, log2) < 0)
         return -1;
-    self->capacity = (uint32_t)1 << log2;
+    self->capacity = capacity;
     return 0;
 }
 
@@ -157,16 +158,20 @@ static inline size_t slot_of(const wmcc_sums *self, uint64_t key, uint32_t hash)
     }
 }
 
-void wmcc_find_cells(wmcc_sums *self, const uint64_t *key, Py_ssize_t n, uint32_t *index)
+void wmcc_hash_keys(const wmcc_sums *self, const uint64_t *key, Py_ssize_t n, uint32_t *hash)
 {
-    uint32_t hash[WMCC_BLOCK];
+    for (Py_ssize_t i = 0; i < n; i++) {
+        hash[i] = hash_of(key[i]);
+        if (self->slots != NULL)
+            __builtin_prefetch(&self->slots[hash[i] >> (32 - self->slots_log2)]);
+    }
+}
+
+void wmcc_find_cells(wmcc_sums *self, const uint64_t *key, const uint32_t *hash, Py_ssize_t n, uint32_t *index)
+{
     if (wmcc_reserve(self, (uint64_t)n) < 0) {
         self->failure = WMCC_NO_MEMORY;
         return;
-    }
-    for (Py_ssize_t i = 0; i < n; i++) {
-        hash[i] = hash_of(key[i]);
-        __builtin_prefetch(&self->slots[hash[i] >> (32 - self->slots_log2)]);
     }
     for (Py_ssize_t i = 0; i < n; i++) {
         if (key[i] == WMCC_NO_KEY) {

@@ -98,11 +98,12 @@ typedef struct {
     uint64_t key; /* of a hashed cell; a dense one's is its index */
 } wmcc_count;
 
-/* One cache line. least and span are the bit patterns of the smallest weight and of largest - smallest:
-   patterns of non-negative doubles order like the doubles, so one unsigned comparison tests both ends. */
+/* One cache line. The ends are bit patterns, which order like non-negative doubles do: of the largest weight, and
+   WMCC_TOP less that of the smallest. So both only grow, from the zeros of an empty cell. */
+#define WMCC_TOP 0x7FEFFFFFFFFFFFFFu /* the largest double */
 typedef struct {
     wmcc_count count;
-    uint64_t least, span;
+    uint64_t ends[2];
     uint64_t lane[4]; /* w high, w*w high, w low, w*w low */
 } wmcc_cell;
 
@@ -149,7 +150,9 @@ int wmcc_sums_open(wmcc_sums *sums, const uint32_t *sizes, int axes, int weighte
 void wmcc_sums_close(wmcc_sums *sums);
 /* The cells of some keys, new ones where need be; a key of WMCC_NO_KEY has the spare one. At most WMCC_BLOCK. */
 #define WMCC_NO_KEY UINT64_MAX
-void wmcc_find_cells(wmcc_sums *sums, const uint64_t *key, Py_ssize_t n, uint32_t *index);
+void wmcc_find_cells(wmcc_sums *sums, const uint64_t *key, const uint32_t *hash, Py_ssize_t n, uint32_t *index);
+/* The hashes of keys; what finding their cells needs first is fetched in the meantime. */
+void wmcc_hash_keys(const wmcc_sums *sums, const uint64_t *key, Py_ssize_t n, uint32_t *hash);
 /* Memory for so many more hashed cells. */
 int wmcc_reserve(wmcc_sums *sums, uint64_t more);
 int wmcc_use_replicas(wmcc_sums *sums, int replicas);
@@ -196,7 +199,8 @@ static inline int wmcc_lane_position(const wmcc_sums *sums, int square)
 
 /* ---- results.c -------------------------------------------------------------------------------------- */
 
-/* The occupied cells in the order of their keys, and which digits they have: low .. high - 1, of w and of w*w. */
+/* The occupied cells (and as much memory again, where they are still to be put in the order of their keys), and which
+   digits they have: low .. high - 1, of w and of w*w. */
 typedef struct {
     uint64_t cells;
     uint32_t *order;

@@ -59,57 +59,55 @@ static void all_digits(const wmcc_sums *self, uint32_t index, const wmcc_page *p
 
 /* ---- order --------------------------------------------------------------------------------------------------- */
 
-typedef struct {
-    uint64_t key;
-    uint32_t index;
-} entry;
-
 enum { MOST_RADIX = 1 << 11 };
 
-/* Sort by key, `bits` of which count: some at a time, the lowest first. Returns where the sorted entries are. */
-static entry *sort(entry *from, entry *to, uint64_t n, int bits)
+/* Keys and the cells they belong to. */
+typedef struct {
+    uint64_t *key;
+    uint32_t *index;
+} entries;
+
+/* Sort by key, `bits` of which count: some at a time, the lowest first. The sorted entries are in one or the other. */
+static entries sort(entries from, entries to, uint64_t n, int bits)
 {
-    const int log2 = n >> 14 ? 11 : 8; /* few entries would wait for many counts */
+    const int most_log2 = n >> 14 ? 11 : 8, passes = (bits + most_log2 - 1) / most_log2; /* few entries would wait for many counts */
+    const int log2 = passes ? (bits + passes - 1) / passes : 0;
     const uint64_t mask = ((uint64_t)1 << log2) - 1;
     for (int shift = 0; shift < bits; shift += log2) {
         uint64_t start[MOST_RADIX], sum = 0;
         memset(start, 0, (mask + 1) * sizeof *start);
         for (uint64_t i = 0; i < n; i++)
-            start[from[i].key >> shift & mask]++;
+            start[from.key[i] >> shift & mask]++;
         for (uint64_t k = 0; k <= mask; k++) {
             uint64_t here = start[k];
             start[k] = sum;
             sum += here;
         }
-        for (uint64_t i = 0; i < n; i++)
-            to[start[from[i].key >> shift & mask]++] = from[i];
-        entry *other = from;
+        for (uint64_t i = 0; i < n; i++) {
+            uint64_t at = start[from.key[i] >> shift & mask]++;
+            to.key[at] = from.key[i];
+            to.index[at] = from.index[i];
+        }
+        entries other = from;
         from = to;
         to = other;
     }
     return from;
 }
 
-static int order_by_key(const wmcc_sums *self, uint32_t *order)
+/* The cells in the order of their keys; two arrays of 64-bit numbers and another of indices are there to work in. */
+static const uint32_t *order_by_key(const wmcc_sums *self, const wmcc_survey *survey, uint64_t *keys, uint64_t *more)
 {
-    uint64_t n = self->count, keys = 1;
-    entry *entries = malloc((2 * n + 1) * sizeof *entries);
-    if (entries == NULL)
-        return -1;
-    for (uint64_t i = 0; i < n; i++) {
-        uint32_t index = self->first + (uint32_t)i;
-        entries[i] = (entry){wmcc_count_at(self, index)->key, index};
-    }
-    for (int k = 0; k < self->axes; k++)
-        keys *= self->sizes[k];
+    uint64_t most = 1;
     int bits = 0;
-    while (bits < 63 && keys > (uint64_t)1 << bits)
+    for (uint64_t i = 0; i < survey->cells; i++)
+        keys[i] = wmcc_count_at(self, survey->order[i])->key;
+    for (int k = 0; k < self->axes; k++)
+        most *= self->sizes[k];
+    while (bits < 63 && most > (uint64_t)1 << bits)
         bits++;
-    const entry *sorted = sort(entries, entries + n, n, bits);
-    for (uint64_t i = 0; i < n; i++)
-        order[i] = sorted[i].index;
-    free(entries);
-    return 0;
+    entries from = {keys, survey->order}, to = {more, survey->order + survey->cells};
+    return sort(from, to, survey->cells, bits).index;
 }
 
 /* ---- all cells ---------------------------------------------------------------------------------------------------- */
@@ -124,9 +122,11 @@ int wmcc_sums_survey(wmcc_sums *self, wmcc_survey *survey)
 {
     wmcc_fold_replicas(self);
     uint64_t n = 0, end = (uint64_t)self->first + self->count;
-    survey->order = malloc((self->count + (size_t)1) * sizeof *survey->order);
+    size_t size = (self->count * (self->dense ? (size_t)1 : 2) + 1) * sizeof *survey->order;
+    survey->order = malloc(size);
     if (survey->order == NULL)
         return -1;
+    wmcc_prefer_huge_pages(survey->order, size);
     survey->low[0] = survey->low[1] = WMCC_DIGITS;
     survey->high[0] = survey->high[1] = 0;
     const range digits[2] = {range_of(self, 0), range_of(self, 1)};
@@ -156,7 +156,7 @@ int wmcc_sums_survey(wmcc_sums *self, wmcc_survey *survey)
                 reach(survey, square, (digits[square].position >> 5) + j);
     }
     survey->cells = n;
-    return self->dense ? 0 : order_by_key(self, survey->order);
+    return 0;
 }
 
 void wmcc_sums_write(const wmcc_sums *self, const wmcc_survey *survey, int64_t *keys, int64_t *n, uint64_t *least,
@@ -172,18 +172,19 @@ void wmcc_sums_write(const wmcc_sums *self, const wmcc_survey *survey, int64_t *
             if (word < 0 || word >= WORDS) /* only pages have it */
                 memset(plane[d], 0, m * sizeof(int64_t));
         }
+    const uint32_t *order = self->dense ? survey->order : order_by_key(self, survey, (uint64_t *)keys, (uint64_t *)n);
     for (uint64_t i = 0; i < m; i++) {
-        uint32_t index = survey->order[i];
+        uint32_t index = order[i];
         if (!self->dense && i + ahead < m)
-            __builtin_prefetch(wmcc_count_at(self, survey->order[i + ahead]));
+            __builtin_prefetch(wmcc_count_at(self, order[i + ahead]));
         const wmcc_count *count = wmcc_count_at(self, index);
         keys[i] = self->dense ? (int64_t)index : (int64_t)count->key;
         n[i] = (int64_t)count->rows;
         if (!self->weighted)
             continue;
         const wmcc_cell *cell = wmcc_cell_at(self, index);
-        least[i] = cell->least;
-        most[i] = cell->least + cell->span;
+        least[i] = WMCC_TOP - cell->ends[0];
+        most[i] = cell->ends[1];
         const wmcc_page *page = page_of(self, index);
         for (int square = 0; square < 2; square++) {
             if (page != NULL) {

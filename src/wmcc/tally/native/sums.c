@@ -26,6 +26,7 @@ enum { JUDGED = 1 << 16 };
 
 typedef double v4d __attribute__((vector_size(32), aligned(8), may_alias));
 typedef uint64_t v4u __attribute__((vector_size(32), may_alias));
+typedef int64_t v2i __attribute__((vector_size(16), may_alias));
 typedef uint64_t bits_of __attribute__((may_alias));
 
 static uint64_t bits_from(double x)
@@ -65,26 +66,10 @@ static void add_lanes(wmcc_sums *self, wmcc_cell *cell, const uint64_t lane[4], 
         empty_lanes(self, cell, constants);
 }
 
-static inline int outside(const wmcc_cell *cell, uint64_t u)
+static inline void widen(wmcc_cell *cell, uint64_t below, uint64_t most)
 {
-    return u - cell->least > cell->span;
-}
-
-static inline void widen(wmcc_cell *cell, uint64_t u)
-{
-    if (u < cell->least) {
-        cell->span += cell->least - u;
-        cell->least = u;
-    } else if (u - cell->least > cell->span)
-        cell->span = u - cell->least;
-}
-
-/* Before the row is counted: the first of a cell is both. */
-static void __attribute__((noinline)) take_in(wmcc_cell *cell, uint64_t u)
-{
-    if (cell->count.rows == 0)
-        cell->least = u;
-    widen(cell, u);
+    cell->ends[0] = below > cell->ends[0] ? below : cell->ends[0];
+    cell->ends[1] = most > cell->ends[1] ? most : cell->ends[1];
 }
 
 /* ---- the window ----------------------------------------------------------------------------------------- */
@@ -134,7 +119,8 @@ static void choose_window(wmcc_sums *self, const double *w, Py_ssize_t n)
 static void add_outlier(wmcc_sums *self, uint32_t index, double w)
 {
     wmcc_cell *cell = wmcc_cell_at(self, index);
-    take_in(cell, bits_from(w + 0.0)); /* -0.0 counts as 0.0 */
+    uint64_t u = bits_from(w + 0.0); /* -0.0 counts as 0.0 */
+    widen(cell, WMCC_TOP - u, u);
     add_lanes(self, cell, self->constant_bits, 1);
     if (w == 0)
         return;
@@ -151,6 +137,7 @@ typedef struct {
     Py_ssize_t n;
     uint32_t index[BLOCK + 8];
     uint64_t key[BLOCK]; /* of a hash */
+    uint32_t hash[BLOCK];
     double w[BLOCK + 8];
 } block;
 
@@ -201,7 +188,9 @@ static void read_keys(wmcc_sums *self, const wmcc_column *columns, Py_ssize_t st
                            : wmcc_column_wide_keys(&columns[k], start, rows->n, self->sizes[k], rows->key);
     if (any & (WMCC_IGNORED | WMCC_UNKNOWN))
         set_aside(self, columns, start, rows);
-    if (self->dense && self->count << self->cell_log2 > CACHED)
+    if (!self->dense)
+        wmcc_hash_keys(self, rows->key, rows->n, rows->hash);
+    else if (self->count << self->cell_log2 > CACHED)
         for (Py_ssize_t i = 0; i < rows->n; i++)
             __builtin_prefetch(wmcc_count_at(self, rows->index[i]), 1);
 }
@@ -211,7 +200,7 @@ static void read_keys(wmcc_sums *self, const wmcc_column *columns, Py_ssize_t st
 static void find_cells(wmcc_sums *self, block *rows)
 {
     if (!self->dense)
-        wmcc_find_cells(self, rows->key, rows->n, rows->index);
+        wmcc_find_cells(self, rows->key, rows->hash, rows->n, rows->index);
 }
 
 WMCC_CLONES static uint64_t count_outside(const bits_of *u, Py_ssize_t n, uint64_t low, uint64_t span)
@@ -224,8 +213,10 @@ WMCC_CLONES static uint64_t count_outside(const bits_of *u, Py_ssize_t n, uint64
 
 #if defined(__clang__) || __GNUC__ >= 12
 #define SHUFFLE(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
+#define HALF(a, i) __builtin_shufflevector(a, a, i, i + 1)
 #else
 #define SHUFFLE(a, b, i, j, k, l) __builtin_shuffle(a, b, (v4u){i, j, k, l})
+#define HALF(a, i) ((v2i){(int64_t)(a)[i], (int64_t)(a)[i + 1]})
 #endif
 
 /* The hot loop: four rows at a time, n a multiple of four. Lanes are made for four rows at once, then
@@ -235,11 +226,10 @@ WMCC_CLONES static void add_weights(wmcc_sums *self, const uint32_t *index, cons
     const double hw = self->constant[0], hq = self->constant[1], lw = self->constant[2], lq = self->constant[3];
     wmcc_cell *const cells = (wmcc_cell *)self->cells;
     const size_t replica = self->replicas > 1 ? self->stride : 0;
-#define PUT(i, lanes) do { \
+#define PUT(i, lanes, own_ends) do { \
         wmcc_cell *cell = cells + (i) * replica + index[r + (i)]; \
-        uint64_t u = ((const bits_of *)w)[r + (i)]; \
-        if (__builtin_expect(outside(cell, u), 0)) \
-            take_in(cell, u); \
+        v2i own = (v2i)(own_ends), ends = *(v2i *)cell->ends, wider = own > ends; \
+        *(v2i *)cell->ends = (own & wider) | (ends & ~wider); \
         *(v4u *)cell->lane += (lanes); \
         if (__builtin_expect((++cell->count.rows & REST) == 0, 0)) \
             empty_lanes(self, cell, LIMIT); \
@@ -250,10 +240,12 @@ WMCC_CLONES static void add_weights(wmcc_sums *self, const uint32_t *index, cons
         v4d low_x = (x - (high_x - hw)) + lw, low_q = (q - (high_q - hq)) + lq;
         v4u high_02 = SHUFFLE((v4u)high_x, (v4u)high_q, 0, 4, 2, 6), high_13 = SHUFFLE((v4u)high_x, (v4u)high_q, 1, 5, 3, 7);
         v4u low_02 = SHUFFLE((v4u)low_x, (v4u)low_q, 0, 4, 2, 6), low_13 = SHUFFLE((v4u)low_x, (v4u)low_q, 1, 5, 3, 7);
-        PUT(0, SHUFFLE(high_02, low_02, 0, 1, 4, 5));
-        PUT(1, SHUFFLE(high_13, low_13, 0, 1, 4, 5));
-        PUT(2, SHUFFLE(high_02, low_02, 2, 3, 6, 7));
-        PUT(3, SHUFFLE(high_13, low_13, 2, 3, 6, 7));
+        v4u below = WMCC_TOP - (v4u)x;
+        v4u ends_02 = SHUFFLE(below, (v4u)x, 0, 4, 2, 6), ends_13 = SHUFFLE(below, (v4u)x, 1, 5, 3, 7);
+        PUT(0, SHUFFLE(high_02, low_02, 0, 1, 4, 5), HALF(ends_02, 0));
+        PUT(1, SHUFFLE(high_13, low_13, 0, 1, 4, 5), HALF(ends_13, 0));
+        PUT(2, SHUFFLE(high_02, low_02, 2, 3, 6, 7), HALF(ends_02, 2));
+        PUT(3, SHUFFLE(high_13, low_13, 2, 3, 6, 7), HALF(ends_13, 2));
     }
 #undef PUT
 }
@@ -302,7 +294,8 @@ static void add_block(wmcc_sums *self, block *rows, const double *w)
         rows->index[i] = self->spare;
     }
     self->looked_at += (uint64_t)n;
-    add_weights(self, rows->index, w, (n + 7) & ~(Py_ssize_t)7);
+    n = (n + 7) & ~(Py_ssize_t)7;
+    add_weights(self, rows->index, w, n);
 }
 
 static void count_block(wmcc_sums *self, block *rows)
@@ -313,9 +306,22 @@ static void count_block(wmcc_sums *self, block *rows)
         ((wmcc_count *)self->cells)[(size_t)(i % 4) * replica + rows->index[i]].rows++;
 }
 
+static void add_read(wmcc_sums *self, block *rows, const void *weights, Py_ssize_t width, Py_ssize_t start)
+{
+    if (weights == NULL)
+        count_block(self, rows);
+    else if (width == sizeof(double))
+        add_block(self, rows, (const double *)weights + start);
+    else {
+        for (Py_ssize_t i = 0; i < rows->n; i++)
+            rows->w[i] = ((const float *)weights)[start + i];
+        add_block(self, rows, rows->w);
+    }
+}
+
 void wmcc_sums_add(wmcc_sums *self, const wmcc_column *columns, const void *weights, Py_ssize_t width, Py_ssize_t rows)
 {
-    block block;
+    block blocks[2]; /* while one is added, memory for the next is on its way */
     if (self->dense && self->replicas < self->most_replicas && rows > 16 * (Py_ssize_t)self->stride) /* not before it pays to touch them */
         if (wmcc_use_replicas(self, self->most_replicas) < 0)
             self->failure = WMCC_NO_MEMORY;
@@ -323,18 +329,16 @@ void wmcc_sums_add(wmcc_sums *self, const wmcc_column *columns, const void *weig
         self->failure = WMCC_NO_MEMORY;
     if (self->constant[0] == 0)
         set_constants(self, 0);
-    for (Py_ssize_t start = 0; start < rows && !self->failure; start += BLOCK) {
-        block.n = rows - start < BLOCK ? rows - start : BLOCK;
-        read_keys(self, columns, start, &block);
-        if (weights == NULL)
-            count_block(self, &block);
-        else if (width == sizeof(double))
-            add_block(self, &block, (const double *)weights + start);
-        else {
-            for (Py_ssize_t i = 0; i < block.n; i++)
-                block.w[i] = ((const float *)weights)[start + i];
-            add_block(self, &block, block.w);
+    int turn = 0;
+    for (Py_ssize_t start = 0; start - BLOCK < rows && !self->failure; start += BLOCK, turn = !turn) {
+        if (start < rows) {
+            blocks[turn].n = rows - start < BLOCK ? rows - start : BLOCK;
+            read_keys(self, columns, start, &blocks[turn]);
+            for (Py_ssize_t i = 0; i < blocks[turn].n * width; i += 64)
+                __builtin_prefetch((const char *)weights + start * width + i);
         }
+        if (start > 0)
+            add_read(self, &blocks[!turn], weights, width, start - BLOCK);
     }
 }
 
@@ -349,12 +353,7 @@ static void add_cell(wmcc_sums *self, wmcc_count *to, const wmcc_count *from)
     }
     wmcc_cell *cell = (wmcc_cell *)to;
     const wmcc_cell *other = (const wmcc_cell *)from;
-    if (cell->count.rows == 0) {
-        cell->least = other->least;
-        cell->span = other->span;
-    }
-    widen(cell, other->least);
-    widen(cell, other->least + other->span);
+    widen(cell, other->ends[0], other->ends[1]);
     add_lanes(self, cell, other->lane, other->count.rows);
 }
 
@@ -366,6 +365,13 @@ void wmcc_fold_replicas(wmcc_sums *self)
             if (from->rows > 0)
                 add_cell(self, wmcc_count_at(self, i), from);
         }
+}
+
+static void find_keys(wmcc_sums *self, const uint64_t *key, uint32_t n, uint32_t *index)
+{
+    uint32_t hash[BLOCK];
+    wmcc_hash_keys(self, key, n, hash);
+    wmcc_find_cells(self, key, hash, n, index);
 }
 
 /* Add cells of another tally, at most BLOCK, to these. */
@@ -417,7 +423,7 @@ void wmcc_sums_merge(wmcc_sums *self, wmcc_sums *other)
             key[i] = wmcc_count_at(other, other->first + done + i)->key;
         }
         if (!self->dense)
-            wmcc_find_cells(self, key, n, index);
+            find_keys(self, key, n, index);
         if (!self->failure)
             add_cells(self, other, index, other->first + done, n);
     }
