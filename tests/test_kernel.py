@@ -16,7 +16,7 @@ from oracle import _rounded_square
 
 import wmcc
 from wmcc import tally
-from wmcc.exact import Exact
+from wmcc.exact import MOST_DIGITS, Exact
 
 INTEGERS = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"]
 
@@ -418,6 +418,27 @@ def test_a_hash_has_room_for_so_many_cells(kernel):
     assert numbers(nothing.result()) == ([], [], None, None, None, None, [0], 1, 0)
     with pytest.raises(OverflowError):
         nothing.add((np.array([4]), 0, 5, 0, None), None)
+
+
+def test_digits_are_bounded_by_the_cells_that_occur(monkeypatch):
+    def tallied(kernel, cells, classes=2000):
+        y = np.arange(cells)
+        columns = [(y // classes, 0, classes, 0, None), (y % classes, 0, classes, 0, None)]
+        counter = kernel.Tally((classes, classes), True, False)
+        counter.add(*columns, np.resize([1e-300, 1e300], cells))
+        return counter.result()
+
+    planes = len(tallied(KERNELS["numpy"], 2)[5][1]) // 16
+    most = MOST_DIGITS // planes
+    if KERNELS["compiled"] is not KERNELS["numpy"]:
+        with pytest.raises(OverflowError) as caught:
+            tallied(KERNELS["compiled"], most + 1)
+        assert caught.value.args == (("digits", planes, most + 1),)
+    monkeypatch.setattr(KERNELS["numpy"], "MOST_DIGITS", 7 * planes)
+    assert len(tallied(KERNELS["numpy"], 7)[0]) == 56
+    with pytest.raises(OverflowError) as caught:
+        tallied(KERNELS["numpy"], 8)
+    assert caught.value.args == (("digits", planes, 8),)
 
 
 @pytest.mark.parametrize("dense", [True, False], ids=["dense", "hashed"])

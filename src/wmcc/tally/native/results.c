@@ -163,7 +163,7 @@ void wmcc_sums_write(const wmcc_sums *self, const wmcc_survey *survey, int64_t *
                      uint64_t *most, int64_t *w, int64_t *w2)
 {
     const range digits[2] = {range_of(self, 0), range_of(self, 1)};
-    const uint64_t m = survey->cells, ahead = 16;
+    const uint64_t m = survey->cells, ahead = 32;
     int64_t *plane[WMCC_DIGITS + 1] = {NULL}, digit[WMCC_DIGITS + 1];
     for (int square = 0; square < 2; square++)
         for (int d = survey->low[square]; d < survey->high[square]; d++) {

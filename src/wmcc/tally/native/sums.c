@@ -17,11 +17,11 @@
 
 enum { BLOCK = WMCC_BLOCK };
 enum { LIMIT = WMCC_LIMIT, REST = LIMIT - 1, BITS = WMCC_BITS };
-/* Then the squares need 2 * SPAN + 52 = 2 * BITS binary places: both lanes, no more. */
+/* Octaves of a window: the squares need 2 * SPAN + 52 = 2 * BITS binary places: both lanes, no more. */
 enum { SPAN = BITS - 26 };
 /* Bytes of cells that are at hand without being asked for in advance. */
 enum { CACHED = 1 << 19 };
-/* Weights after which a window is judged: one that a quarter of them missed is given up. */
+/* Weights, at least, after which a window is judged: one that a quarter of them missed is given up. */
 enum { JUDGED = 1 << 16 };
 
 typedef double v4d __attribute__((vector_size(32), aligned(8), may_alias));
@@ -55,7 +55,7 @@ static void __attribute__((noinline)) empty_lanes(wmcc_sums *self, wmcc_cell *ce
     fill_lanes(self, cell);
 }
 
-/* Lanes of n rows, at most LIMIT - 1, come to a cell, and the rows themselves, which may be more. */
+/* Rows come to a cell, with lanes that hold as many constants as there are rows modulo LIMIT. */
 static void add_lanes(wmcc_sums *self, wmcc_cell *cell, const uint64_t lane[4], uint64_t rows)
 {
     uint64_t constants = (cell->count.rows & REST) + (rows & REST);
@@ -135,10 +135,10 @@ static void add_outlier(wmcc_sums *self, uint32_t index, double w)
 /* A block of rows on its way to the cells. Rows that belong to none have the spare cell, or no key. */
 typedef struct {
     Py_ssize_t n;
-    uint32_t index[BLOCK + 8];
+    uint32_t index[BLOCK + 4];
     uint64_t key[BLOCK]; /* of a hash */
     uint32_t hash[BLOCK];
-    double w[BLOCK + 8];
+    double w[BLOCK + 4];
 } block;
 
 static inline int is_in_a_cell(const wmcc_sums *self, const block *rows, Py_ssize_t i)
@@ -154,18 +154,26 @@ static inline void leave_out(const wmcc_sums *self, block *rows, Py_ssize_t i)
         rows->key[i] = WMCC_NO_KEY;
 }
 
-/* Count the ignored and unknown rows of a block that has any. */
+/* Count the ignored and unknown rows of a block that has any. The keys are made again, of the codes that were looked at:
+   another thread may write to the labels, and no key may leave the table. */
 static void __attribute__((noinline)) set_aside(wmcc_sums *self, const wmcc_column *columns, Py_ssize_t start, block *rows)
 {
     const uint32_t either = WMCC_IGNORED | WMCC_UNKNOWN;
     uint32_t code[BLOCK], flags[BLOCK] = {0}, part[BLOCK] = {0};
+    uint64_t key[BLOCK] = {0};
     for (int k = 0; k < self->axes; k++) {
         memset(code, 0, sizeof code);
-        wmcc_column_keys(&columns[k], start, rows->n, 1, k == self->part ? part : code);
-        for (Py_ssize_t i = 0; i < rows->n; i++)
-            flags[i] |= code[i];
+        wmcc_column_keys(&columns[k], start, rows->n, 1, code);
+        for (Py_ssize_t i = 0; i < rows->n; i++) {
+            key[i] = key[i] * self->sizes[k] + code[i];
+            *(k == self->part ? &part[i] : &flags[i]) |= code[i];
+        }
     }
     for (Py_ssize_t i = 0; i < rows->n; i++) {
+        if (self->dense)
+            rows->index[i] = (uint32_t)key[i];
+        else
+            rows->key[i] = key[i];
         if (!((flags[i] | part[i]) & either))
             continue;
         if (flags[i] & WMCC_IGNORED && !(part[i] & either)) /* whatever the other labels are */
@@ -252,19 +260,20 @@ WMCC_CLONES static void add_weights(wmcc_sums *self, const uint32_t *index, cons
 
 static void add_block(wmcc_sums *self, block *rows, const double *w)
 {
-    Py_ssize_t n = rows->n, late[BLOCK], lates = 0;
-    if (!self->window_set || (self->looked_at >= JUDGED && self->outliers > self->looked_at / 4))
+    Py_ssize_t n = rows->n, late[BLOCK], lates = 0; /* good weights outside the window, once their cells are found */
+    double far[BLOCK];
+    int judged = self->looked_at > JUDGED + (uint64_t)self->count; /* to move the window is to go through all cells */
+    if (!self->window_set || (judged && self->outliers > self->looked_at / 4))
         choose_window(self, w, n);
-    if (self->looked_at >= JUDGED)
+    if (judged)
         self->looked_at = self->outliers = 0;
     const double low = ldexp(1.0, self->exponent), high = ldexp(1.0, self->exponent + SPAN);
     const uint64_t low_bits = bits_from(low), span = bits_from(high) - low_bits;
     int some = count_outside((const bits_of *)w, n, low_bits, span) != 0;
-    if ((some || n % 8) && w != rows->w) {
+    if ((some || n % 4) && w != rows->w) {
         memcpy(rows->w, w, (size_t)n * sizeof *w);
         w = rows->w;
     }
-    double far[BLOCK];
     for (Py_ssize_t i = 0; some && i < n; i++) {
         uint64_t u = bits_from(w[i]);
         if (u - low_bits < span || u == 0)
@@ -289,13 +298,12 @@ static void add_block(wmcc_sums *self, block *rows, const double *w)
         add_outlier(self, rows->index[late[k]], far[k]);
         rows->index[late[k]] = self->spare;
     }
-    for (Py_ssize_t i = n; i % 8; i++) {
+    for (Py_ssize_t i = n; i % 4; i++) {
         rows->w[i] = low;
         rows->index[i] = self->spare;
     }
     self->looked_at += (uint64_t)n;
-    n = (n + 7) & ~(Py_ssize_t)7;
-    add_weights(self, rows->index, w, n);
+    add_weights(self, rows->index, w, (n + 3) & ~(Py_ssize_t)3);
 }
 
 static void count_block(wmcc_sums *self, block *rows)
