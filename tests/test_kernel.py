@@ -339,6 +339,8 @@ def wide_inputs():
     yield "every exponent", Columns((30, 9), 0, [column(30), column(9)], 10.0 ** rng.uniform(-300, 300, n))
     yield "counts", Columns((900, 900), -1, [column(900), column(900)], None)
     yield "float32", Columns((2, 2), 0, [column(2), column(2)], rng.lognormal(0, 3, n).astype(np.float32))
+    far = np.where(np.arange(n) == 7, 1e60, 1.0)
+    yield "one far weight", Columns((600,), -1, [(np.arange(n) % 600, 0, 600, 0, None)], far)
     holes = np.where(rng.random(400) < 0.2, tally.IGNORED, np.arange(400)).astype(np.uint32)
     strange = np.where(rng.random(n) < 0.1, rng.choice([0.0, -0.0, np.nan, -2.0], n), rng.random(n))
     ignoring = (rng.integers(0, 410, n), 0, 400, 0, holes)
@@ -389,6 +391,16 @@ def test_keys_may_be_as_large_as_64_bits_hold(kernel, weighted):
     a, b, c = (x.astype(object) for x in labels)
     assert keys == sorted(set(((a << 30) + b) * 7 + c))
     assert n == [2] * 3000
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=list(KERNELS))
+def test_keys_of_equal_hash_have_cells_of_their_own(kernel):
+    n = 400_000  # so many that some share the 32 bits of a hash that the compiled kernel keeps
+    counter = kernel.Tally((1 << 20,), False, False)
+    counter.add((np.arange(n), 0, n, 0, None), None)
+    keys, counts, *_ = counter.result()
+    assert keys == np.arange(n).tobytes()
+    assert counts == np.ones(n, dtype=np.int64).tobytes()
 
 
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=list(KERNELS))
