@@ -29,9 +29,11 @@ class Aggregates:
         self.cells, self.low, self.high = cells, low, high
         self.K, self.same, self.identity = cells.K, cells.same, cells.identity
         C = np.stack([low, high])  # the same sums of both, in one go
-        TP, FN, FP = cells.kinds(C)
-        true, pred = margins = np.stack([TP + FN, TP + FP])
-        not_true, not_pred = others(margins)
+        kinds = cells.kinds(C)
+        margins = kinds[..., 1:, :] + kinds[..., :1, :]
+        rest = others(margins)
+        TP, FN, FP = (kinds[..., i, :] for i in range(3))
+        true, pred, not_true, not_pred = (x[..., i, :] for x in (margins, rest) for i in range(2))
         TN = _rejected(cells, C, FN, FP, not_true, not_pred)
         # Sums of numbers of one sign, and differences of which half is left: all have a relative error of a few units.
         pad = (2 * (len(cells) + self.K) + 8) * UNIT

@@ -18,6 +18,9 @@ from ..table import Margins, Table
 MOST_SQUARE = 4096
 """Classes up to which what is known of occupied cells is also given as a square array."""
 
+PER_CLASS = 8
+"""Cells that take as long as a class, which is sorted in several orders for the sums over all classes."""
+
 
 def check_square(K: int, instead: str) -> None:
     """Refuse to make a square array of many classes."""
@@ -49,6 +52,11 @@ class Cells:
     def __len__(self) -> int:
         return len(self.t)
 
+    @property
+    def size(self) -> int:
+        """For how long a box takes: the number of cells, or of classes where these are most of the work."""
+        return max(len(self), PER_CLASS * self.K)
+
     @cached_property
     def identity(self) -> FloatArray:
         """1 where the classes are the same, 0 elsewhere."""
@@ -69,11 +77,10 @@ class Cells:
         """Sum over the cells of each predicted class."""
         return class_sums(x, self.p, self.K)
 
-    def kinds(self, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """TP, FN and FP of each class."""
+    def kinds(self, x: FloatArray) -> FloatArray:
+        """TP, FN and FP of each class, as three rows."""
         pick, codes = self._kinds
-        found = class_sums(x[..., pick], codes, 3 * self.K)
-        return found[..., : self.K], found[..., self.K : -self.K], found[..., -self.K :]
+        return class_sums(x.take(pick, -1), codes, 3 * self.K).reshape(*x.shape[:-1], 3, self.K)
 
     @cached_property
     def _kinds(self) -> tuple[Array, Array]:

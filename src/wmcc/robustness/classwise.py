@@ -78,7 +78,7 @@ class _Planes:
 
     def touch(self, x: FloatArray) -> _Touch:
         """Return the planes that touch at shares x of the cells."""
-        t, missed, taken = self.z.cells.kinds(x)
+        t, missed, taken = np.moveaxis(self.z.cells.kinds(x), -2, 0)
         r, q = t + missed, t + taken
         t = np.where(self.mirrored, 1 - r - q + t, t)
         r, q = (np.where(self.mirrored, 1 - y, y) for y in (r, q))

@@ -23,7 +23,7 @@ class MeasureObjective:
     def __init__(self, box: Box, cells: Cells, measure: Measure, side: int) -> None:
         self.box, self.cells, self.measure, self.side = box, cells, measure, side
         self.enclosure = enclosure(measure.name, cells.K)
-        self.size = max(len(cells), cells.K)
+        self.size = cells.size
 
     def slopes(self, low: FloatArray, high: FloatArray, target: Interval | None) -> Slopes:
         """Enclose σ times the slopes, and σM."""
@@ -76,8 +76,8 @@ def exact_value(measure: Measure, cells: Cells, sums: list[int]) -> float:
 
 def near(measure: Measure, cells: Cells, sums: FloatArray) -> tuple[float, FloatArray]:
     """Value and slopes (times the total) of a measure at a table with these sums in its cells, in plain float64."""
-    d, fn, fp = cells.kinds(sums / sums.sum())
-    r, q = margins = np.stack([d + fn, d + fp])
+    d, fn, fp = kinds = cells.kinds(sums / sums.sum())
+    r, q = margins = kinds[1:] + d
     not_r, not_q = others(margins)
     tn = np.where(fp < fn, not_r - fp, not_q - fn)  # less is lost where less is taken away
     shares = Shares(r, q, d, not_r, not_q, d * tn - fn * fp)

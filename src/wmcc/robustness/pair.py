@@ -22,7 +22,7 @@ class PairObjective:
     def __init__(self, box: Box, cells: JointCells, measure: Measure, side: int) -> None:
         self.box, self.cells, self.measure, self.side = box, cells, measure, side
         self.enclosure = enclosure(measure.name, cells.K)
-        self.size = len(cells) + max(len(cells.pairs), cells.K)
+        self.size = len(cells) + cells.pairs.size
         self._known: tuple[bytes, bool, tuple[float, float]] | None = None
 
     def slopes(self, low: FloatArray, high: FloatArray, target: Interval | None) -> Slopes:
