@@ -114,7 +114,7 @@ class Cells:
 
 
 def class_sums(x: FloatArray, codes: Array, size: int) -> FloatArray:
-    """Sum a stack of vectors over the cells of each code; one after the other, so that nothing cancels."""
+    """Sum a stack of vectors over the cells of each code."""
     count = prod(x.shape[:-1])
     index = codes if count == 1 else (codes + size * np.arange(count)[:, np.newaxis]).ravel()
     total = np.bincount(index, x.ravel(), size * count)

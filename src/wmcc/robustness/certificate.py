@@ -45,6 +45,8 @@ class End:
         Whether the two are the same number (the bound is it, rounded outward).
     at
         Where the witness has each occupied cell: 0 at its smallest sum, 1 at its largest.
+    box, occupied
+        What the cells lie between, and which classes they are of.
     nodes
         Boxes that the search looked at; 0 for a closed form.
     stopped

@@ -60,6 +60,10 @@ class Sensitivity:
         is NaN where a class has observations but no weight in truth or prediction: giving it some may be a jump.
     cells
         The cells with observations, those whose weights matter most first.
+    labels
+        Classes, in the order of the gradient's rows and columns.
+    per_total, total
+        The gradient times the total weight, as vectors over the classes; and that weight as a float and a power of two.
     """
 
     measure: str
