@@ -196,11 +196,12 @@ def _of_clusters(data: Clusters, slope: FloatArray, kept: list[int]) -> tuple[In
     """Influence of the clusters of each class's part of the rows; their number, and how many they are worth."""
     places, (true, pred) = np.full(4, -1), data.whole.stack.codes
     places[kept] = kept
-    none = Influence(nan, nan, nan, np.zeros(4))
-    parts = [data.within(places[2 * (true != k) + (pred != k)], 4) for k in range(len(slope))]
-    each = [of_clusters(own, part) if part.count else none for own, part in zip(slope, parts, strict=True)]
-    found = Influence(*(np.array(x) for x in zip(*each, strict=True)))
-    return found, np.array([part.count for part in parts]), np.array([part.n_eff for part in parts])
+    none, found = Influence(nan, nan, nan, np.zeros(4)), []
+    for k, own in enumerate(slope):  # each is as large as the data, so they are not kept
+        part = data.within(places[2 * (true != k) + (pred != k)], 4)
+        found.append((*(of_clusters(own, part) if part.count else none), part.count, part.n_eff))
+    *influence, count, n_eff = (np.array(x) for x in zip(*found, strict=True))
+    return Influence(*influence), count, n_eff
 
 
 def _f1(iou: Interval, value: float) -> Interval:

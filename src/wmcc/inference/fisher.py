@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arraytypes import FloatArray, IntArray
+from ..arraytypes import Array, FloatArray, IntArray
 from ..measures.base import Measure, Shares
 from ..measures.stacks import by_class, per_table
 from .influence import Cells, Influence
@@ -22,7 +22,7 @@ AT_ONCE = 1 << 21
 ALMOST = 1 - 1e-9
 """How much of a class is moved at most: one that is gone altogether would be left out of some scores."""
 
-PARTS = np.array([0.0, 0.02, 0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 1.0])
+PARTS = ALMOST * np.array([0.0, 0.02, 0.1, 0.25, 0.4, 0.55, 0.7, 0.85, 1.0])
 """Parts of a class at which scores are compared, to see where they turn round. They do not depend on the level."""
 
 GOLDEN = (5**0.5 - 1) / 2
@@ -104,18 +104,16 @@ class Moves(NamedTuple):
     ----------
     table
         Which table of a stack it is in.
-    r, q, d
-        Row sums, column sums and diagonal of the table, as shares of the weight.
+    sums
+        What `by_class` makes of the table's shares of the weight; its second axis is that of the moves.
     true, source, target
         The true class, the prediction that is taken from, and the one that is given to.
     held
-        How much there is to move.
+        How much of the true class has the prediction that is taken from.
     """
 
     table: IntArray
-    r: FloatArray
-    q: FloatArray
-    d: FloatArray
+    sums: FloatArray
     true: IntArray
     source: IntArray
     target: IntArray
@@ -125,59 +123,70 @@ class Moves(NamedTuple):
     def between(cls, cells: Cells) -> Moves:
         """All moves in a table; if it has many classes, those between classes spread evenly over their sizes."""
         (t, p), K = cells.codes, max(cells.classes, 2)  # beside a single class there may be one that was not seen
-        d, fn, fp = by_class(cells.w, cells.codes, K)
-        r, q = d + fn, d + fp
+        sums = by_class(cells.w, cells.codes, K)
+        r, q = sums[0] + sums[1], sums[0] + sums[2]
         order = np.lexsort((-p, cells.w, t))
         last = np.append(np.flatnonzero(np.diff(t[order])), len(t) - 1)  # of each class, its heaviest cell
         source, largest = np.zeros(K, dtype=np.int64), np.zeros(K)
         source[t[order[last]]], largest[t[order[last]]] = p[order[last]], cells.w[order[last]]
         tried = min(TRIED, max(2, isqrt(AT_ONCE // K)))
         true, target = (a.reshape(-1) for a in np.meshgrid(_spread(r, tried), _spread(q, tried), indexing="ij"))
-        r, q, d = (np.broadcast_to(x, (len(true), K)) for x in (r, q, d))
-        return cls(np.zeros_like(true), r, q, d, true, source[true], target, largest[true] * ALMOST)._possible()
+        sums = np.broadcast_to(sums[:, np.newaxis], (3, len(true), K))
+        return cls(np.zeros_like(true), sums, true, source[true], target, largest[true])._possible()
 
     @classmethod
     def of_two_classes(cls, cells: Cells) -> Moves:
         """All moves in a stack of tables of two classes, given by all of their cells."""
-        w = cells.w.reshape(-1, 2, 2)
+        w, sums = cells.w.reshape(-1, 2, 2), by_class(cells.w, cells.codes, 2)
         table, true = (a.reshape(-1) for a in np.indices((len(w), 2)))
         source = w.argmax(axis=2).reshape(-1)
-        r, q, d = (x[table] for x in (w.sum(axis=2), w.sum(axis=1), np.diagonal(w, axis1=1, axis2=2)))
-        return cls(table, r, q, d, true, source, 1 - source, w.max(axis=2).reshape(-1) * ALMOST)._possible()
+        return cls(table, sums[:, table], true, source, 1 - source, w.max(axis=2).reshape(-1))._possible()
 
     def _possible(self) -> Moves:
         """Return those that move something."""
         return self._some((self.target != self.source) & (self.held > 0))
 
     def _some(self, which: Any) -> Moves:
-        return Moves(*(x[which] for x in self))
+        table, sums, *others = self
+        return Moves(table[which], sums[:, which], *(x[which] for x in others))
 
-    def scores(self, measure: Measure, amounts: FloatArray) -> FloatArray:
-        """Score after each move, of so much weight."""
-        each = np.arange(len(amounts))
-        q, d = np.array(self.q), np.array(self.d)
-        q[each, self.source] -= amounts
-        q[each, self.target] += amounts
-        d[each, self.true] += amounts * (1.0 * (self.target == self.true) - (self.source == self.true))
-        return measure.near(Shares.of_margins(1.0, self.r, q, d))
+    def scores(self, measure: Measure, part: Any) -> FloatArray:
+        """Score after each move, of this part of what is held. What is left may be very little, and is not lost."""
+        each, moved, left = np.arange(len(self.held)), self.held * part, self.held * (1 - part)
+        d, fn, fp = sums = np.array(self.sums)
+        right, wrong = self.source == self.true, self.source != self.true
+        d[each[right], self.true[right]] = left[right]
+        fn[each[right], self.true[right]] += moved[right]
+        self._leave(fp, wrong, self.source, left)
+        gained, other = self.target == self.true, self.target != self.true
+        d[each[gained], self.true[gained]] += moved[gained]
+        self._leave(fn, gained, self.true, left)
+        fp[each[other], self.target[other]] += moved[other]
+        return measure.near(Shares.of_classes(sums))
+
+    def _leave(self, sums: FloatArray, which: Array, classes: IntArray, left: FloatArray) -> None:
+        """Replace what is held by what is left of it, in some sums of classes."""
+        at = np.flatnonzero(which), classes[which]
+        sums[at] = (sums[at] - self.held[which]) + left[which]
 
     def least(self, measure: Measure, share: FloatArray, side: int) -> FloatArray:
         """Smallest score times ``side`` after each move of at most this share."""
-        of_parts = np.array([side * self.scores(measure, part * self.held) for part in PARTS])
-        turn = self._turn(measure, side, np.argmin(of_parts, axis=0), share)
-        allowed = np.where(np.multiply.outer(PARTS, self.held) <= share, of_parts, inf)
-        ends = side * self.scores(measure, np.minimum(turn, share))
+        of_parts, most = np.array([side * self.scores(measure, part) for part in PARTS]), share / self.held
+        turn = self._turn(measure, side, np.argmin(of_parts, axis=0), most)
+        allowed = np.where(PARTS[:, np.newaxis] <= most, of_parts, inf)
+        ends = side * self.scores(measure, np.minimum(turn, most))
         return np.asarray(np.minimum(ends, allowed.min(axis=0)))
 
-    def _turn(self, measure: Measure, side: int, best: IntArray, share: FloatArray) -> FloatArray:
-        """Amounts with the smallest score times ``side``, near the best of `PARTS`, by golden sections.
+    def _turn(self, measure: Measure, side: int, best: IntArray, most: FloatArray) -> FloatArray:
+        """Parts with the smallest score times ``side``, near the best of `PARTS`, by golden sections.
 
-        Where even the part before the best is more than the share, all that is held will do: it is not moved.
+        Where even the part before the best is more than the most that may be moved, the largest will do.
         """
-        turn, before, after = self.held.copy(), np.maximum(best - 1, 0), np.minimum(best + 1, len(PARTS) - 1)
-        inner = np.flatnonzero(PARTS[before] * self.held < share)
+        before, after = np.maximum(best - 1, 0), np.minimum(best + 1, len(PARTS) - 1)
+        turn = np.full(len(best), PARTS[-1])
+        inner = np.flatnonzero(PARTS[before] < most)
         some = self._some(inner)
-        low, high = (PARTS[ends[inner]] * self.held[inner] for ends in (before, after))
+        low, high = PARTS[before[inner]], PARTS[after[inner]]
         for _ in range(SECTIONS if len(inner) else 0):
             left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
             smaller = side * some.scores(measure, left) < side * some.scores(measure, right)

@@ -60,7 +60,7 @@ class Shares(NamedTuple):
         K = cells.shape[-1]
         if K <= SMALL:
             return cls._of_sums(product(cells.reshape(*cells.shape[:-2], K * K), sums_of(K)), K)
-        return cls._of_classes(by_class_of_all(cells))
+        return cls.of_classes(by_class_of_all(cells))
 
     @classmethod
     def of_some_cells(cls, cells: FloatArray, codes: IntArray, classes: int) -> Shares:
@@ -69,7 +69,7 @@ class Shares(NamedTuple):
             sums = sums_of(classes)
             chosen = sums if cells.shape[-1] == len(sums) else sums[codes[0] * classes + codes[1]]
             return cls._of_sums(product(cells, chosen), classes)
-        return cls._of_classes(by_class(cells, codes, classes))
+        return cls.of_classes(by_class(cells, codes, classes))
 
     @classmethod
     def _of_sums(cls, sums: FloatArray, K: int) -> Shares:
@@ -81,8 +81,8 @@ class Shares(NamedTuple):
         return cls(*margins, covariance)
 
     @classmethod
-    def _of_classes(cls, sums: FloatArray) -> Shares:
-        """Shares from the sums that `by_class` makes.
+    def of_classes(cls, sums: FloatArray) -> Shares:
+        """Shares of a stack of tables, or of one, given by the sums that `by_class` makes; rounded at every step.
 
         A class may hold nearly all of the weight, so 1 − r is the sum of the others, and d − r q is d·TN − FN·FP.
         """
