@@ -14,6 +14,7 @@ from scipy import optimize, stats
 from test_measures import dominated, fractions_of, matrices, table_of
 
 import wmcc
+from wmcc.exact import Exact
 from wmcc.inference.influence import Cells, of_rows
 from wmcc.measures import stacks
 from wmcc.measures.base import Shares
@@ -344,3 +345,12 @@ def test_billions_of_rows_are_no_other_matter():
         assert found.df == pytest.approx(2 * before, rel=0.02)
         before = found.df
     assert fractions_of([[table.rows]])[0][0] > 10**13
+
+
+@few(50)
+@given(w=st.lists(extreme, min_size=1, max_size=40), bits=st.integers(-20, 20))
+def test_fast_sums_are_the_exact_ones(w, bits):
+    exact = Exact.from_floats(np.array(w))
+    assert exact.total() == exact.sum().integers()
+    power = bits - exact.total().bit_length() - exact.exponent  # so that the largest are near 1
+    assert exact.times(1.25, power) == pytest.approx(1.25 * exact.floats(power), rel=1e-14, abs=1e-300)

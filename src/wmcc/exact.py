@@ -235,11 +235,11 @@ class Exact:
         if len(self.digits) == 0:
             return np.zeros(self.shape)
         vectors = self._vectors()
+        if vectors.shape[1] <= FEW and isinstance(power, int):
+            lowest = self.exponent + power
+            return np.array([_float(x, lowest) for x in integers(vectors)]).reshape(self.shape)
         exponents: Any = np.broadcast_to(self.exponent + power, self.shape).reshape(-1)
         out = np.empty(len(exponents))
-        if len(out) <= FEW:
-            out[:] = [_float(x, exponent) for x, exponent in zip(integers(vectors), exponents.tolist(), strict=True)]
-            return out.reshape(self.shape)
         for start in range(0, len(out), BLOCK):  # what is needed on the way is as large as the digits
             part = slice(start, start + BLOCK)
             out[part] = _floats(vectors[:, part], exponents[part])
