@@ -35,11 +35,7 @@ class Unit(NamedTuple):
 
     def shares(self, x: Exact, power: int = 1) -> FloatArray:
         """Return sums of weights, or of a power of them, as shares of the total, whatever its size."""
-        return x.floats(-power * self.bits) / self.part**power
-
-    def near_shares(self, x: Exact) -> FloatArray:
-        """Return a vector of shares of the total fast; their last digits depend on the unit of the weights."""
-        return x.times(1 / self.part, -self.bits)
+        return x.times(1 / self.part**power, -power * self.bits)
 
 
 class Cells(NamedTuple):
@@ -209,7 +205,7 @@ class Clusters:
         weighing[owner[sums.w_max > 0]] = True
         number = np.cumsum(weighing) - 1
         kept = weighing[owner]
-        w = Unit.of(sums.w_exact).near_shares(sums.w_exact)
+        w = Unit.of(sums.w_exact).shares(sums.w_exact)
         return cls(whole, len(whole.stack), int(weighing.sum()), number[owner[kept]], cell[kept], w[kept])
 
     def within(self, places: IntArray, cells: int) -> Clusters:
