@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wmcc
-from wmcc.measures.base import Shares
 from wmcc.robustness import cells as cells_module
 from wmcc.robustness.box import Box
 from wmcc.robustness.cells import Cells

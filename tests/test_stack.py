@@ -212,7 +212,7 @@ def test_what_does_not_belong_together_is_not_merged():
     tables = wmcc.tabulate(t, p, w, by=group)
     frame = pl.DataFrame({"t": t, "p": p, "zone": group})
     for other, said in (
-        (wmcc.tabulate(frame, "t", "p", by="zone"), "one is grouped by 'by', the other by 'zone'"),
+        (wmcc.tabulate(frame, "t", "p", by="zone"), "one is grouped by by, the other by zone"),
         (wmcc.joint_table(t, p, p, by=group), "joint tables of two cannot be merged"),
         (wmcc.tabulate(t, p, by=[f"{x}" for x in group]), "the groups by 'by' are numbers in one and text in another"),
         (

@@ -204,7 +204,7 @@ def test_zero_weights_and_empty_tables_are_stored():
         ({"schema": 3}, "schema 3; this version of wmcc reads schemas 1 and 2"),
         ({"kind": "chair"}, "'kind' is 'chair'"),
         ({"drawn": "lots"}, "'drawn' is 'lots'"),
-        ({"kind": "tables"}, "KeyError"),
+        ({"kind": "tables"}, "this is a stored Tables; expected a Table"),
         ({"labels": ["ash", "ash", "oak"]}, "'ash' twice"),
         ({"labels": ["ash"]}, "outside the table"),
         ({"cells": {}}, "KeyError"),

@@ -337,7 +337,7 @@ def check_digits(planes: int, cells: int) -> None:
         raise TooManyClassesError(
             f"the weights differ so much in size that exact sums of {cells:,} cells would take "
             f"{planes * cells * 8 / 1e9:.1f} GB or more; wmcc keeps up to {MOST_DIGITS * 8 / 1e9:.1f} GB.",
-            "set weights that are negligible beside the largest to 0; in up to 1,048,576 cells weights may be of any size.",
+            "set weights that are negligible beside the largest to 0; 1,048,576 cells may hold weights of any size.",
         )
 
 

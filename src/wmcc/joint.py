@@ -62,7 +62,7 @@ class JointTable(Summed):
     ignored: int = 0
     drawn: Drawn = ROWS
 
-    _axes = ("true", "first", "second")
+    _kind = "joint table"
     _listed_by = "cells"
 
     @classmethod

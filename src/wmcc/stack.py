@@ -1,7 +1,7 @@
 """The one structure beneath all tables: a sorted list of occupied cells, each with a key of codes and its sums.
 
-A key has two codes or more: of the true class and of a prediction; of a second prediction; of what rows were grouped by;
-of the cluster they belong to. Which axis means what, and what its codes stand for, is known to who holds the stack.
+A key has two codes or more: of the true class and of a prediction; of a second prediction; of the group of a row and of
+its cluster. What each axis means, and what its codes stand for, is known to the table that has the stack.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ class Stack:
         """Stack of cells in any order; those that have the same key become one."""
         if codes.shape[1] < 2:
             return cls(codes, sums)
+        order: IndexArray | None
         key = _as_one(codes)
         if key is None:  # too many combinations for 64 bits
             order = np.lexsort(codes[::-1])
@@ -100,8 +101,9 @@ class Stack:
         if both is None:
             both = numbered(np.concatenate([self.codes, codes], axis=1))[1]
         own, wanted = both[: len(self)], both[len(self) :]
-        at = np.minimum(np.searchsorted(own, wanted), len(self) - 1)
-        return at if np.array_equal(own[at], wanted) else None
+        at: IndexArray = np.minimum(np.searchsorted(own, wanted), len(self) - 1).astype(np.intp)
+        there: bool = np.array_equal(own[at], wanted)
+        return at if there else None
 
 
 def merged_stacks(stacks: Sequence[Stack]) -> Stack:
@@ -119,7 +121,8 @@ def merged_stacks(stacks: Sequence[Stack]) -> Stack:
 
 def _as_one(codes: IntArray) -> IntArray | None:
     """Each key as one integer, of the same order; None if they do not fit."""
-    key, size = codes[0], int(codes[0].max()) + 1
+    key: IntArray = codes[0]
+    size = int(key.max()) + 1
     for axis in codes[1:]:
         more = int(axis.max()) + 1
         size *= more

@@ -6,15 +6,17 @@ Schema 2 is one form for all kinds of tables::
      "cells": {"true": […], "pred": […], "n": […], "w": […], …}}
 
 Cells are listed one by one, empty ones left out. A joint table has ``first`` and ``second`` in place of ``pred``. Where
-rows come in clusters, ``drawn`` is ``"clusters"``, ``clusters`` lists their keys, and cells have a ``cluster``, by position.
-Tables of groups have ``by``, ``groups`` (the keys), ``same_classes`` (whether all have the classes of ``labels``), an ``ignored`` per group, and
-a ``group`` of each cell. Schema 1 had tables of independent rows only, and for groups a list of them; it is still read.
+rows come in clusters, ``drawn`` is ``"clusters"``, ``clusters`` lists their keys, and cells have a ``cluster``, a place
+among these.
+Tables of groups have ``by``, ``groups`` (the keys), ``same_classes`` (whether each has all of ``labels``), an
+``ignored`` for each, and a ``group`` of each cell. Schema 1 had tables of independent rows only, and for groups a list
+of them; it is still read.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,48 +24,73 @@ from . import labels as _labels
 from . import possible
 from .errors import SchemaError, WmccError
 from .exact import Exact
-from .keys import key_from_json, key_to_json
+from .keys import Key, key_from_json, key_to_json
+from .labels import Label
 from .stack import Stack, numbered
-from .summed import Drawn
 from .sums import Sums
 
 SCHEMA = 2
 """Version of the stored form. Raise it when `pack` changes, keep reading the old ones, keep their golden files."""
 
+AXES = {"table": ("true", "pred"), "joint table": ("true", "first", "second")}
+"""What the axes of labels are called, by the kind of table."""
+
 COLUMNS = ("n", "w", "w2", "w_min", "w_max", "w_exact", "w2_exact")
 
 
-def pack(table: Any) -> dict[str, Any]:
-    """From a table of any kind to what is stored."""
-    from .tables import Tables
+class Stored(NamedTuple):
+    """What is stored of a table, or of tables of groups.
 
-    grouped = isinstance(table, Tables)
-    kind = table.kind if grouped else type(table)
-    axes = [*["group"] * grouped, *kind._axes, *["cluster"] * (table.drawn.kind == "clusters")]
-    codes, sums = table.parts.codes, table.parts.sums
-    cells: dict[str, list[Any]] = dict(zip(axes, codes.tolist(), strict=True))
+    Parameters
+    ----------
+    kind
+        One of `AXES`.
+    labels, parts, positive
+        As in `wmcc.Table`.
+    ignored
+        Rows left out; of each group, if there are any.
+    drawn, clusters
+        How rows were drawn, and the keys of clusters.
+    by, groups, same_classes
+        As in `wmcc.Tables`; None, and no groups, of one table.
+    """
+
+    kind: str
+    labels: tuple[Label, ...]
+    parts: Stack
+    ignored: list[int]
+    positive: Label | None
+    drawn: Any
+    clusters: tuple[Key, ...]
+    by: Any = None
+    groups: tuple[Key, ...] = ()
+    same_classes: bool = True
+
+
+def pack(stored: Stored) -> dict[str, Any]:
+    """From what is known of a table to plain lists, numbers and strings."""
+    grouped, sums = stored.by is not None, stored.parts.sums
+    axes = _axes(stored.kind, grouped, stored.drawn)
+    cells: dict[str, list[Any]] = dict(zip(axes, stored.parts.codes.tolist(), strict=True))
     cells["n"] = sums.n.tolist()
     for name, exact in (("w", sums.w_exact), ("w2", sums.w2_exact)):
         cells[name], cells[f"{name}_exact"] = _finite(exact.floats()), exact.hex()
     cells["w_min"], cells["w_max"] = sums.w_min.tolist(), sums.w_max.tolist()
-    out: dict[str, Any] = {"schema": SCHEMA, "kind": _kind(table), "labels": list(table.labels)}
-    if "pred" in axes:
-        out["positive"] = table.positive
-    out |= {"ignored": table.ignored.tolist() if grouped else table.ignored, "drawn": table.drawn.kind}
-    if table.drawn.kind == "clusters":
-        out["clusters"] = [key_to_json(key) for key in table.drawn.clusters]
+    kind, ignored = (f"{stored.kind}s", stored.ignored) if grouped else (stored.kind, stored.ignored[0])
+    out: dict[str, Any] = {"schema": SCHEMA, "kind": kind, "labels": list(stored.labels)}
+    out |= {"positive": stored.positive} if stored.kind == "table" else {}
+    out |= {"ignored": ignored, "drawn": stored.drawn}
+    if stored.drawn == "clusters":
+        out["clusters"] = [key_to_json(key) for key in stored.clusters]
     if grouped:
-        out["by"] = list(table.by) if isinstance(table.by, tuple) else table.by
-        out |= {"groups": [key_to_json(key) for key in table.groups], "same_classes": table.same_classes}
+        out["by"] = list(stored.by) if isinstance(stored.by, tuple) else stored.by
+        out |= {"groups": [key_to_json(key) for key in stored.groups], "same_classes": stored.same_classes}
     return {**out, "cells": {name: cells[name] for name in (*axes, *COLUMNS)}}
 
 
-def _kind(table: Any) -> str:
-    from .tables import Tables
-
-    names = {"pred": ("table", "tables"), "second": ("joint table", "joint tables")}
-    grouped = isinstance(table, Tables)
-    return names[(table.kind if grouped else table)._axes[-1]][grouped]
+def _axes(kind: str, grouped: bool, drawn: str) -> list[str]:
+    """Names of the axes of the cells."""
+    return [*["group"] * grouped, *AXES[kind], *["cluster"] * (drawn == "clusters")]
 
 
 def _finite(values: Any) -> list[float | None]:
@@ -80,8 +107,36 @@ def parse(text: str | bytes) -> dict[str, Any]:
     return data
 
 
-def unpack(data: Any, wanted: Any = None) -> Any:
-    """From what is stored to a table, of the kind that is wanted if one is; anything else is refused with a sentence."""
+def is_grouped(data: Any) -> bool:
+    """Whether tables of groups are stored, rather than one table."""
+    return isinstance(data, dict) and "groups" in data
+
+
+def unpack(data: Any, kind: str, grouped: bool = False) -> Stored:
+    """From what is stored to what is known of a table of this kind; anything else is refused with a sentence."""
+    _check_schema(data)
+    if data["schema"] == 1:
+        data = {**data, "kind": "table", "drawn": "rows"}
+    wanted = f"{kind}s" if grouped else kind
+    if data.get("kind") != wanted:
+        names = {"table": "Table", "joint table": "JointTable", "tables": "Tables", "joint tables": "Tables"}
+        other = data.get("kind")
+        if other not in names:
+            raise SchemaError(f"the stored table cannot be read: its 'kind' is {other!r}, which is not known.")
+        raise SchemaError(
+            f"this is a stored {names[other]}; expected a {names[wanted]}.",
+            f"read it with wmcc.{names[other]}.from_json.",
+        )
+    try:
+        return _unpack(data, kind, grouped)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as problem:
+        if isinstance(problem, SchemaError):
+            raise
+        said = problem.message if isinstance(problem, WmccError) else problem
+        raise SchemaError(f"the stored table cannot be read: {type(problem).__name__}: {said}") from None
+
+
+def _check_schema(data: Any) -> None:
     if not isinstance(data, dict) or "schema" not in data:
         raise SchemaError("this is not a stored wmcc table: it has no 'schema' entry.")
     if type(data["schema"]) is not int or data["schema"] not in (1, SCHEMA):
@@ -89,79 +144,49 @@ def unpack(data: Any, wanted: Any = None) -> Any:
             f"the stored table has schema {data['schema']!r}; this version of wmcc reads schemas 1 and {SCHEMA}.",
             "update wmcc.",
         )
-    try:
-        table = _unpack_1(data) if data["schema"] == 1 else _unpack_2(data)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as problem:
-        if isinstance(problem, SchemaError):
-            raise
-        said = problem.message if isinstance(problem, WmccError) else problem
-        raise SchemaError(f"the stored table cannot be read: {type(problem).__name__}: {said}") from None
-    if wanted is not None and not isinstance(table, wanted):
-        raise SchemaError(
-            f"this is a stored {type(table).__name__}; expected a {wanted.__name__}.",
-            f"read it with wmcc.{type(table).__name__}.from_json.",
-        )
-    return table
 
 
-def _unpack_1(data: dict[str, Any]) -> Any:
-    """Tables of independent rows: one, or one per group."""
-    from .tables import Tables
-
-    if "groups" not in data:
-        return _unpack_2({**data, "kind": "table", "drawn": "rows"})
+def old_groups(data: Any) -> tuple[tuple[str, ...], dict[Key, Any]] | None:
+    """What schema 1 stored of groups: names of columns, and a stored table by key; None if this is something else."""
+    if not (isinstance(data, dict) and data.get("schema") == 1 and "groups" in data):
+        return None
     by, entries = data.get("by"), data["groups"]
     if not isinstance(by, list) or not by or {type(x) for x in by} != {str} or not isinstance(entries, list):
         raise SchemaError("'by' must be a list of names and 'groups' a list.")
-    groups: dict[Any, Any] = {}
+    groups: dict[Key, Any] = {}
     for place, entry in enumerate(entries):
         key = entry.get("key") if isinstance(entry, dict) else None
-        values = _keys([key], f"groups[{place}]", tuple(by))[0]
+        (values,) = _keys([key], f"groups[{place}]", tuple(by))
         if values in groups:
             raise SchemaError(f"groups[{place}] has key {key!r}, which is there twice.")
-        groups[values] = unpack(entry.get("table"))
-    return Tables.of(groups, tuple(by))
+        groups[values] = entry.get("table")
+    return tuple(by), groups
 
 
-def _unpack_2(data: dict[str, Any]) -> Any:
-    from .joint import JointTable
-    from .table import Table
-    from .tables import Tables
-
-    kinds: dict[str, tuple[Any, bool]] = {
-        "table": (Table, False),
-        "joint table": (JointTable, False),
-        "tables": (Table, True),
-        "joint tables": (JointTable, True),
-    }
-    if data["kind"] not in kinds or data["drawn"] not in ("rows", "clusters", "pairs"):
-        raise ValueError(f"'kind' is {data['kind']!r} and 'drawn' is {data['drawn']!r}; one of them is not known")
-    kind, grouped = kinds[data["kind"]]
+def _unpack(data: dict[str, Any], kind: str, grouped: bool) -> Stored:
+    if data["drawn"] not in ("rows", "clusters", "pairs"):
+        raise ValueError(f"'drawn' is {data['drawn']!r}; expected 'rows', 'clusters' or 'pairs'")
     labels = _labels.given(data["labels"])
     clusters = tuple(_keys(data["clusters"], "clusters")) if data["drawn"] == "clusters" else ()
-    by = data["by"] if grouped else None
+    by: Any = data["by"] if grouped else None
     by = tuple(by) if isinstance(by, list) else by
     if grouped and ({type(x) for x in (by if isinstance(by, tuple) else (by,))} - {str, int} or by == ()):
         raise ValueError("'by' must be a name or a list of names")
     groups = tuple(_keys(data["groups"], "groups", by)) if grouped else ()
-    sizes = {name: len(labels) for name in kind._axes}
-    sizes = {"group": len(groups), **sizes} if grouped else sizes
-    sizes = {**sizes, "cluster": len(clusters)} if data["drawn"] == "clusters" else sizes
+    counts = {"group": len(groups), "cluster": len(clusters)}
+    sizes = {name: counts.get(name, len(labels)) for name in _axes(kind, grouped, data["drawn"])}
     parts = _cells(data["cells"], sizes, labels)
     ignored = data["ignored"] if grouped else [data["ignored"]]
     if len(ignored) != (len(groups) if grouped else 1) or any(type(x) is not int or x < 0 for x in ignored):
         raise ValueError("'ignored' must be a number of rows, at least 0, for each table")
-    options: dict[str, Any] = {"drawn": Drawn(data["drawn"], clusters)}
-    if kind is Table:
-        positive = None if data["positive"] is None else _labels.as_label(data["positive"], "positive")
-        if positive is not None and (positive not in labels or len(labels) > 2):
-            raise ValueError("'positive' is not a class of two")
-        options["positive"] = positive
-    if not grouped:
-        return kind(labels, parts, ignored[0], **options)
-    if type(data["same_classes"]) is not bool:
+    given = data["positive"] if kind == "table" else None
+    positive = None if given is None else _labels.as_label(given, "positive")
+    if positive is not None and (positive not in labels or len(labels) > 2):
+        raise ValueError("'positive' is not a class of two")
+    same = data["same_classes"] if grouped else True
+    if type(same) is not bool:
         raise ValueError("'same_classes' must be true or false")
-    return Tables(kind, by, groups, labels, parts, np.array(ignored, dtype=np.int64), data["same_classes"], **options)
+    return Stored(kind, labels, parts, ignored, positive, data["drawn"], clusters, by, groups, same)
 
 
 def _keys(values: Any, name: str, by: Any = None) -> list[Any]:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from . import labels as _labels
+from . import storage
 from .arraytypes import Array, FloatArray, IndexArray
 from .errors import InputError
 from .keys import Key, merged_keys
@@ -53,8 +54,8 @@ class Summed:
     ignored: int
     drawn: Drawn
 
-    _axes: ClassVar[tuple[str, ...]]
-    """What the axes of labels are called where a table is stored."""
+    _kind: ClassVar[str]
+    """What it is called where it is stored, which says what axes it has."""
     _listed_by: ClassVar[str] = "classes"
     """What is counted where a table is too long to be shown."""
 
@@ -62,12 +63,17 @@ class Summed:
         if type(self.ignored) is not int or self.ignored < 0:
             raise InputError(f"ignored is {self.ignored!r}; expected a number of rows.")
 
+    @classmethod
+    def axes(cls) -> int:
+        """Number of labels of a row."""
+        return len(storage.AXES[cls._kind])
+
     # ---- reading ------------------------------------------------------------------------------------
 
     @cached_property
     def stack(self) -> Stack:
         """The occupied cells: positions in ``labels`` of the labels of their rows, and their sums."""
-        axes = len(self._axes)
+        axes = self.axes()
         return self.parts if len(self.parts.codes) == axes else self.parts.along(range(axes))
 
     @property
@@ -105,14 +111,14 @@ class Summed:
     @classmethod
     def _merged(cls, tables: Sequence[Self]) -> Self:
         """Sum of tables: their classes are aligned, and clusters of the same key are one cluster."""
-        names, parts, drawn = merged_parts(tables, range(len(cls._axes)))
+        names, parts, drawn = merged_parts(tables, range(cls.axes()))
         return cls(names, parts, sum(table.ignored for table in tables), drawn=drawn)  # type: ignore[call-arg]
 
     def _take(self, classes: Sequence[int]) -> Self:
         """Return the table of some of the classes, by position: of rows with no other label."""
         place = np.full(len(self.labels), -1, dtype=np.int64)
         place[list(classes)] = np.arange(len(classes))
-        parts, drawn = self.parts.recoded(dict.fromkeys(range(len(self._axes)), place)), self.drawn
+        parts, drawn = self.parts.recoded(dict.fromkeys(range(self.axes()), place)), self.drawn
         if drawn.kind == "clusters":
             parts, drawn = occupied_clusters(parts, drawn.clusters)
         names = tuple(self.labels[k] for k in classes)
@@ -129,7 +135,7 @@ class Summed:
 
     def _recoded(self, names: tuple[Label, ...], place: Array) -> Self:
         """Return the table over other classes; ``place`` says where each of its own is among them, −1 if nowhere."""
-        parts = self.parts.recoded(dict.fromkeys(range(len(self._axes)), place))
+        parts = self.parts.recoded(dict.fromkeys(range(self.axes()), place))
         return type(self)(names, parts, self.ignored, drawn=self.drawn)  # type: ignore[call-arg]
 
     # ---- storing ------------------------------------------------------------------------------------
@@ -140,16 +146,17 @@ class Summed:
         Cells are listed one by one, empty ones left out. ``w_exact`` and ``w2_exact`` hold the unrounded sums
         as ``0x<integer>p<exponent>``; ``w`` and ``w2`` are the same rounded, for readers in other languages.
         """
-        from . import storage
-
-        return storage.pack(self)
+        drawn, positive = self.drawn, getattr(self, "positive", None)
+        known = (self._kind, self.labels, self.parts, [self.ignored], positive)
+        return storage.pack(storage.Stored(*known, drawn.kind, drawn.clusters))
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Read what `to_dict` made; anything else is refused with a `SchemaError`."""
-        from . import storage
-
-        return storage.unpack(data, cls)
+        found = storage.unpack(data, cls._kind)
+        positive = {} if found.positive is None else {"positive": found.positive}
+        drawn = Drawn(found.drawn, found.clusters)
+        return cls(found.labels, found.parts, found.ignored[0], drawn=drawn, **positive)  # type: ignore[call-arg]
 
     def to_json(self) -> str:
         """JSON text of `to_dict`."""
@@ -166,8 +173,6 @@ class Summed:
         >>> wmcc.Table.from_json(table.to_json()) == table
         True
         """
-        from . import storage
-
         return cls.from_dict(storage.parse(text))
 
     # ---- showing ------------------------------------------------------------------------------------

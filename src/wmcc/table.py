@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,8 +61,8 @@ class Table(Summed):
     labels
         The K classes, in the order of rows and columns.
     parts
-        The cells that occur: positions in ``labels`` of the true and of the predicted class, the cluster if rows come in
-        clusters, and the sums of each.
+        The cells that occur: positions in ``labels`` of the true and of the predicted class, the cluster if rows come
+        in clusters, and the sums of each.
     ignored
         Rows left out because the caller named their label in ``ignore``.
     positive
@@ -96,7 +96,7 @@ class Table(Summed):
     positive: Label | None = None
     drawn: Drawn = ROWS
 
-    _axes = ("true", "pred")
+    _kind = "table"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -218,16 +218,17 @@ class Table(Summed):
     @cached_property
     def true_counts(self) -> IntArray:
         """Number of observations per true class."""
-        return frozen(self._counted(0))
+        return self._counted(0)
 
     @cached_property
     def pred_counts(self) -> IntArray:
         """Number of observations per predicted class."""
-        return frozen(self._counted(1))
+        return self._counted(1)
 
     def _counted(self, axis: int) -> IntArray:
         out = np.zeros(len(self.labels), dtype=np.int64)
         np.add.at(out, self.stack.codes[axis], self.stack.sums.n)
+        out.flags.writeable = False
         return out
 
     def _along(self, axis: int, x: Exact) -> Exact:
@@ -243,9 +244,9 @@ class Table(Summed):
         (true, pred), digits, K = self.stack.codes, self.stack.sums.w_exact.digits, len(self.labels)
         out = np.zeros((len(digits), 3 * K), dtype=np.int64)
         if K * K <= FEW_DENSE:
-            cells = np.zeros((len(digits), K * K), dtype=np.int64)
-            cells[:, true * K + pred] = digits
-            cells = cells.reshape(len(digits), K, K)
+            flat = np.zeros((len(digits), K * K), dtype=np.int64)
+            flat[:, true * K + pred] = digits
+            cells = flat.reshape(len(digits), K, K)
             np.add.reduce(cells, axis=2, out=out[:, :K])
             np.add.reduce(cells, axis=1, out=out[:, K : 2 * K])
             out[:, 2 * K :] = cells.diagonal(axis1=1, axis2=2)
@@ -362,7 +363,7 @@ class Table(Summed):
         return rows, len(self.labels)
 
 
-def merged_positive(tables: Sequence[Table]) -> Label | None:
+def merged_positive(tables: Sequence[Any]) -> Label | None:
     """The positive class of tables together, if one of them has one."""
     found = list(dict.fromkeys(table.positive for table in tables if table.positive is not None))
     if len(found) > 1:

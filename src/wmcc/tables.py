@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,6 +10,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from . import storage
 from .arraytypes import Array, IndexArray, IntArray
 from .errors import InputError, InputTypeError
 from .exact import Exact
@@ -20,7 +22,7 @@ from .summed import ROWS, Drawn, Summed, merged_parts, no_cells, positions
 from .table import Table, merged_positive
 from .text import grid, html, number
 
-T = TypeVar("T", Table, JointTable)
+T = TypeVar("T", bound=Summed)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,7 +56,8 @@ class Tables(Mapping[Key, T], Generic[T]):
     Examples
     --------
     >>> import wmcc
-    >>> tables = wmcc.tabulate([0, 1, 1, 0], [0, 1, 0, 0], [2.5, 1.0, 4.0, 3.0], by=["north", "south", "south", "north"])
+    >>> truth, guess, hectares = [0, 1, 1, 0], [0, 1, 0, 0], [2.5, 1.0, 4.0, 3.0]
+    >>> tables = wmcc.tabulate(truth, guess, hectares, by=["north", "south", "south", "north"])
     >>> tables
     Tables of 2 groups: 2 classes, 4 rows, total weight 10.5
     by     classes  rows  weight
@@ -62,7 +65,7 @@ class Tables(Mapping[Key, T], Generic[T]):
     south        2     2       5
     >>> wmcc.accuracy(tables["south"])
     0.2
-    >>> tables.total() == wmcc.tabulate([0, 1, 1, 0], [0, 1, 0, 0], [2.5, 1.0, 4.0, 3.0])
+    >>> tables.total() == wmcc.tabulate(truth, guess, hectares)
     True
     """
 
@@ -101,6 +104,11 @@ class Tables(Mapping[Key, T], Generic[T]):
         same_classes = all(table.labels == merged.labels for table in tables.values())
         return replace(merged, same_classes=same_classes)
 
+    @property
+    def columns(self) -> tuple[Any, ...]:
+        """Names of the columns that rows are grouped by."""
+        return self.by if isinstance(self.by, tuple) else (self.by,)
+
     # ---- a mapping ------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
@@ -122,7 +130,7 @@ class Tables(Mapping[Key, T], Generic[T]):
         k = self._place[key]
         cells = slice(self._ends[k], self._ends[k + 1])
         codes, sums = self.parts.codes[1:, cells], self.parts.sums.take(cells)
-        axes = len(self.kind._axes)
+        axes = self.kind.axes()
         names, drawn = self.labels, self.drawn
         codes = np.array(codes)
         if not self.same_classes:
@@ -135,8 +143,14 @@ class Tables(Mapping[Key, T], Generic[T]):
         if drawn.kind == "clusters":
             used, codes[axes] = np.unique(codes[axes], return_inverse=True)
             drawn = Drawn("clusters", tuple(drawn.clusters[j] for j in used.tolist()))
+        return self._made(names, Stack(codes, sums), int(self.ignored[k]), drawn)
+
+    def _made(self, labels: tuple[Label, ...], parts: Stack, ignored: int, drawn: Drawn) -> T:
+        """Return one table."""
+        kind: Any = self.kind
         positive = {} if self.positive is None else {"positive": self.positive}
-        return self.kind(names, Stack(codes, sums), int(self.ignored[k]), drawn=drawn, **positive)
+        table: T = kind(labels, parts, ignored, drawn=drawn, **positive)
+        return table
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Tables) and self._values() == other._values():
@@ -177,9 +191,7 @@ class Tables(Mapping[Key, T], Generic[T]):
     def total(self) -> T:
         """Return the table of all groups together."""
         axes = range(1, len(self.parts.codes))
-        positive = {} if self.positive is None else {"positive": self.positive}
-        ignored = int(self.ignored.sum())
-        return self.kind(self.labels, self.parts.along(axes), ignored, drawn=self.drawn, **positive)
+        return self._made(self.labels, self.parts.along(axes), int(self.ignored.sum()), self.drawn)
 
     def select(self, keys: Iterable[Key] | Callable[[Key], Any]) -> Tables[T]:
         """Return some of the groups: those of these keys, or those whose key a function says yes to.
@@ -209,7 +221,7 @@ class Tables(Mapping[Key, T], Generic[T]):
 
     def _of_classes_that_occur(self) -> Tables[T]:
         """Return the same over the classes that occur in some group."""
-        axes = range(1, 1 + len(self.kind._axes))
+        axes = range(1, 1 + self.kind.axes())
         met = np.zeros(len(self.labels), dtype=bool)
         for axis in axes:
             met[self.parts.codes[axis]] = True
@@ -228,7 +240,7 @@ class Tables(Mapping[Key, T], Generic[T]):
         return self._recoded(ordered(names), positions(ordered(names), names))
 
     def _recoded(self, names: tuple[Label, ...], place: Array) -> Tables[T]:
-        axes = range(1, 1 + len(self.kind._axes))
+        axes = range(1, 1 + self.kind.axes())
         return replace(self, labels=names, parts=self.parts.recoded(dict.fromkeys(axes, place)))
 
     def _rekeyed(self, keys: Sequence[Key]) -> Tables[T]:
@@ -268,15 +280,13 @@ class Tables(Mapping[Key, T], Generic[T]):
             rows = int(self.rows[lost].sum())
             said = "1 row has" if rows == 1 else f"{rows:,} rows have"
             raise InputError(f"{said} no cluster.", "leave them out, or give each one of its own.")
-        axes = len(self.kind._axes)
+        axes = self.kind.axes()
         parts = self.parts.along([*range(1, 1 + axes), 0])
         occupied, place = np.unique(parts.codes[-1], return_inverse=True)
         codes = np.array(parts.codes)
         codes[-1] = place
         keys = tuple(self.groups[k] for k in occupied.tolist())
-        positive = {} if self.positive is None else {"positive": self.positive}
-        ignored, drawn = int(self.ignored.sum()), Drawn("clusters", keys)
-        return self.kind(self.labels, Stack(codes, parts.sums), ignored, drawn=drawn, **positive)
+        return self._made(self.labels, Stack(codes, parts.sums), int(self.ignored.sum()), Drawn("clusters", keys))
 
     # ---- merging ------------------------------------------------------------------------------------
 
@@ -294,13 +304,14 @@ class Tables(Mapping[Key, T], Generic[T]):
             if other.kind is not first.kind:
                 raise InputError("tables of one prediction and joint tables of two cannot be merged.")
             if other.by != first.by:
+                a, b = (", ".join(map(str, tables.columns)) or "nothing" for tables in (first, other))
                 raise InputError(
-                    f"one is grouped by {first.by!r}, the other by {other.by!r}; they cannot be merged.",
-                    "tabulate both with the same by=.",
+                    f"one is grouped by {a}, the other by {b}; they cannot be merged.",
+                    "tabulate both with the same groups.",
                 )
         _check_kinds(several)
         groups, places = merged_keys([tables.groups for tables in several])
-        labelled = range(1, 1 + len(first.kind._axes))
+        labelled = range(1, 1 + first.kind.axes())
         labels, parts, drawn = merged_parts(several, labelled, {0: places})
         ignored = np.zeros(len(groups), dtype=np.int64)
         for tables, place in zip(several, places, strict=True):
@@ -316,15 +327,27 @@ class Tables(Mapping[Key, T], Generic[T]):
 
     # ---- storing ------------------------------------------------------------------------------------
 
-    to_dict = Summed.to_dict
-    to_json = Summed.to_json
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, numbers and strings: what `to_json` writes. See `wmcc.Table.to_dict`."""
+        known = (self.kind._kind, self.labels, self.parts, self.ignored.tolist(), self.positive)
+        return storage.pack(storage.Stored(*known, *self.drawn, self.by, self.groups, self.same_classes))
+
+    def to_json(self) -> str:
+        """JSON text of `to_dict`; ``wmcc score`` and ``wmcc merge`` read it."""
+        return json.dumps(self.to_dict(), allow_nan=False)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Tables[Any]:
         """Read what `to_dict` made; anything else is refused with a `SchemaError`."""
-        from . import storage
-
-        return storage.unpack(data, cls)
+        old = storage.old_groups(data)
+        if old is not None:
+            by, groups = old
+            return Tables.of({key: Table.from_dict(one) for key, one in groups.items()}, by)
+        joint = isinstance(data, dict) and data.get("kind") == "joint tables"
+        kind: Any = JointTable if joint else Table
+        x = storage.unpack(data, kind._kind, grouped=True)
+        ignored, drawn = np.array(x.ignored, dtype=np.int64), Drawn(x.drawn, x.clusters)
+        return cls(kind, x.by, x.groups, x.labels, x.parts, ignored, x.same_classes, x.positive, drawn)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Tables[Any]:
@@ -337,17 +360,17 @@ class Tables(Mapping[Key, T], Generic[T]):
         >>> wmcc.Tables.from_json(tables.to_json()) == tables
         True
         """
-        from . import storage
-
         return cls.from_dict(storage.parse(text))
 
     # ---- showing ------------------------------------------------------------------------------------
 
     def title(self, key: Key) -> str:
         """Name a group: ``region = coast``."""
-        names, values = (self.by, key) if isinstance(self.by, tuple) else ((self.by,), (key,))
-        shown = ("missing" if x is None else x for x in values)
-        return ", ".join(f"{name} = {value}" for name, value in zip(names, shown, strict=True))
+        shown = ("missing" if x is None else x for x in self._as_tuple(key))
+        return ", ".join(f"{name} = {value}" for name, value in zip(self.columns, shown, strict=True))
+
+    def _as_tuple(self, key: Key) -> tuple[Any, ...]:
+        return key if isinstance(self.by, tuple) else (key,)
 
     def _summary(self) -> str:
         G, K, out = len(self), len(self.labels), int(self.ignored.sum())
@@ -359,11 +382,10 @@ class Tables(Mapping[Key, T], Generic[T]):
         return f"{what} of {groups}: {classes}, {rows:,} rows{ignored}, total weight {number(total)}"
 
     def _shown(self, most: int) -> list[list[str]]:
-        names = self.by if isinstance(self.by, tuple) else (self.by,)
-        rows = [[*map(str, names), "classes", "rows", "weight"]]
+        rows = [[*map(str, self.columns), "classes", "rows", "weight"]]
         for key in self.groups[:most]:
-            table, values = self[key], key if isinstance(self.by, tuple) else (key,)
-            shown = ("missing" if x is None else str(x) for x in values)
+            table = self[key]
+            shown = ("missing" if x is None else str(x) for x in self._as_tuple(key))
             rows.append([*shown, f"{len(table.labels):,}", f"{table.rows:,}", number(table.total)])
         return rows
 
@@ -396,9 +418,8 @@ def _check_kinds(several: Sequence[Tables[Any]]) -> None:
             for place, value in enumerate(key if isinstance(key, tuple) else (key,)):
                 kind = {bool: "booleans", str: "text"}.get(type(value), "numbers")
                 if value is not None and known.setdefault(place, kind) != kind:
-                    name = tables.by[place] if isinstance(tables.by, tuple) else tables.by
                     raise InputError(
-                        f"the groups by {name!r} are {known[place]} in one and {kind} in another; "
+                        f"the groups by {tables.columns[place]!r} are {known[place]} in one and {kind} in another; "
                         "they cannot be matched.",
                         "make the column of one kind in all, and tabulate again.",
                     )

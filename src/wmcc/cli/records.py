@@ -63,12 +63,11 @@ def scores_csv(scores: Scores, safe: bool = False) -> str:
 
 def tables_csv(tables: Tables[Table], safe: bool = False) -> str:
     """A line for each cell that is not empty."""
-    lines: list[Sequence[Any]] = [[*tables.by, "true", "pred", "n", "w", "w2", "w_min", "w_max"]]
+    lines: list[Sequence[Any]] = [[*tables.columns, "true", "pred", "n", "w", "w2", "w_min", "w_max"]]
     for key, table in tables.items():
         n, w, w2, low, high = table.stack.sums
         sums = ([x if isfinite(x) else None for x in exact.floats().tolist()] for exact in (w, w2))
-        for t, p, *numbers in zip(
-            *table.stack.codes.tolist(), n.tolist(), *sums, low.tolist(), high.tolist(), strict=True
-        ):
-            lines.append([*key, table.labels[t], table.labels[p], *numbers])
+        numbers = (n.tolist(), *sums, low.tolist(), high.tolist())
+        for t, p, *own in zip(*table.stack.codes.tolist(), *numbers, strict=True):
+            lines.append([*key, table.labels[t], table.labels[p], *own])
     return as_csv(lines, safe)

@@ -20,7 +20,8 @@ def report(request: Request, preds: list[str], asked: dict[str, Any], title: str
         tables = request.read()
         if tables.by:
             raise InputError(
-                f"{said(request.files[0])} holds a table for each {' and '.join(tables.by)}; a report is about one.",
+                f"{said(request.files[0])} holds a table for each {' and '.join(map(str, tables.columns))}; "
+                "a report is about one.",
                 "tabulate without --by, or score the groups with `wmcc score`.",
             )
         (table,) = tables.values()

@@ -31,9 +31,9 @@ def of_certificates(found: Found[list[Certificate]]) -> list[Block]:
             eps = "" if c.model == "bounds" else f"ε = {number(c.eps)}"
             conditions.append((", ".join(filter(None, [found.tables.title(key), eps])), c.conditions))
     title = f"Range of {MEASURES[found.asked.measure].title}, whatever the weights"
-    head = [*found.tables.by, "Weights off by", "As weighted", "Lowest", "Highest"]
+    head = [*found.tables.columns, "Weights off by", "As weighted", "Lowest", "Highest"]
     notes = [*_reasons(found), *_notes(ends, conditions)]
-    return [Block(title, head, rows, notes, texts=len(found.tables.by) + 1)]
+    return [Block(title, head, rows, notes, texts=len(found.tables.columns) + 1)]
 
 
 def of_radii(found: Found[Radius]) -> list[Block]:
@@ -42,10 +42,10 @@ def of_radii(found: Found[Radius]) -> list[Block]:
     for key, one in found.groups.items():
         cells = ["—"] * 4 if one is None else [one.statement, decimal(one.value), *_radius(one)]
         rows.append([*map(name_of, key), *cells])
-    head = [*found.tables.by, "Statement", "As weighted", "Certain up to", "Broken at"]
+    head = [*found.tables.columns, "Statement", "As weighted", "Certain up to", "Broken at"]
     title = "How far each weight may be off"
     notes = [*_reasons(found), *_unsettled([one for one in found.groups.values() if one is not None])]
-    return [Block(title, head, rows, notes, texts=len(found.tables.by) + 1)]
+    return [Block(title, head, rows, notes, texts=len(found.tables.columns) + 1)]
 
 
 def of_rankings(ranked: Ranked) -> list[Block]:

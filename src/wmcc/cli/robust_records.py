@@ -40,10 +40,10 @@ def _per_group(found: Found[T], name: str, written: Callable[[T | None, Table], 
             known["cells"] = dict(zip(("true", "pred"), table.stack.codes.tolist(), strict=True))
         return known
 
-    if not found.tables.by:
+    if not found.tables.columns:
         return as_json({"schema": SCHEMA, **one(())})
     groups = [{"key": key_to_json(key), name: one(key)} for key in found.groups]
-    return as_json({"schema": SCHEMA, "by": list(found.tables.by), "groups": groups})
+    return as_json({"schema": SCHEMA, "by": list(found.tables.columns), "groups": groups})
 
 
 def _certificate(certificates: list[Certificate] | None, table: Table) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def _pair(pair: Ranking, with_radius: bool) -> dict[str, Any]:
 
 def certificates_csv(found: Found[list[Certificate]], safe: bool = False) -> str:
     """A line for each ε, of each group."""
-    lines: list[Sequence[Any]] = [[*found.tables.by, "measure", "model", "eps", "value", *ENDS]]
+    lines: list[Sequence[Any]] = [[*found.tables.columns, "measure", "model", "eps", "value", *ENDS]]
     for key, certificates in found.groups.items():
         first = [*key, found.asked.measure, found.asked.model]
         if certificates is None:
@@ -122,7 +122,7 @@ def certificates_csv(found: Found[list[Certificate]], safe: bool = False) -> str
 
 def radii_csv(found: Found[Radius], safe: bool = False) -> str:
     """A line for each group."""
-    lines: list[Sequence[Any]] = [[*found.tables.by, "measure", "model", "value", "statement", "safe", "broken"]]
+    lines: list[Sequence[Any]] = [[*found.tables.columns, "measure", "model", "value", "statement", "safe", "broken"]]
     for key, one in found.groups.items():
         first = [*key, found.asked.measure, found.asked.model]
         values = [None] * 4 if one is None else [one.value, one.statement, finite(one.safe), finite(one.broken)]

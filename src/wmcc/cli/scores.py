@@ -39,7 +39,7 @@ class Scores(NamedTuple):
     @property
     def by(self) -> tuple[str, ...]:
         """Columns that rows were grouped by."""
-        return self.tables.by  # type: ignore[return-value]
+        return self.tables.columns
 
 
 def zero_division(text: str) -> Any:

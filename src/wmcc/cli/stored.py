@@ -37,12 +37,13 @@ def read(name: str) -> Tables[Table]:
     """Tables of a file that was stored; ``-`` is standard input."""
     text = _bytes(standard_input.table(name) if standard_input.is_stream(name) else name)
     try:
-        found = storage.unpack(storage.parse(text))
-        if isinstance(found, Table):
-            return alone(found)
-        if isinstance(found, Tables) and found.kind is Table:
-            return with_tuples(found)
-        raise SchemaError("it holds joint tables of two predictions, which this command does not read.")
+        data = storage.parse(text)
+        if not storage.is_grouped(data):
+            return alone(Table.from_dict(data))
+        found = Tables.from_dict(data)
+        if found.kind is not Table:
+            raise SchemaError("it holds joint tables of two predictions, which this command does not read.")
+        return with_tuples(found)
     except WmccError as problem:
         raise SchemaError(
             f"{standard_input.said(name)}: {problem.message}",

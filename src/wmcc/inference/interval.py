@@ -134,8 +134,8 @@ def interval(
     Parameters
     ----------
     y_true, y_pred, sample_weight, weight, **options
-        A table, or what `wmcc.tabulate` takes; or tables by key, one per cluster. A table knows how its rows were drawn: one
-        that was made with ``cluster=`` needs none here, and one of a weight matrix has no interval.
+        A table, or what `wmcc.tabulate` takes; or tables by key, one per cluster. A table knows how its rows were
+        drawn: one that was made with ``cluster=`` needs none here, and one of a weight matrix has no interval.
     measure
         A measure, or its name.
     confidence_level

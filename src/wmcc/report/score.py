@@ -7,7 +7,7 @@ from functools import cached_property
 from math import nan
 from typing import Any
 
-from ..inference import Diagnosis, Interval, effective_sample_size
+from ..inference import Diagnosis, effective_sample_size
 from ..inference.classes import class_intervals
 from ..inference.diagnostics import class_rows, diagnosed
 from ..inference.influence import Clusters, sampled

@@ -106,9 +106,9 @@ def tabulate(
         Column, or columns, of a frame or file: one table per group, in the same pass. With labels in arrays: a key per
         observation, or per item of their first axis (an image of a stack).
     cluster
-        What rows belong together (image, scene, patient), given as ``by`` is: rows of one cluster need not be independent
-        of each other. The table keeps the cells of each cluster, so that intervals and comparisons know of them. Rows
-        of the same key are one cluster, also when tables are merged.
+        What rows belong together (image, scene, patient), given as ``by`` is: rows of one cluster need not be
+        independent of each other. The table keeps the cells of each cluster, so that intervals and comparisons know of
+        them. Rows of the same key are one cluster, also when tables are merged.
     on
         Column, or columns, that identify a row in both of two frames or files. Keys that are missing or come twice
         are refused, and so are keys without a partner unless ``allow_unmatched``; then they count as ignored. Without
@@ -135,8 +135,8 @@ def tabulate(
     Returns
     -------
     Table
-        With ``by`` a `wmcc.Tables`, a mapping from each group to its table, in sorted order; for several columns the keys
-        are tuples.
+        With ``by`` a `wmcc.Tables`, a mapping from each group to its table, in sorted order; for several columns the
+        keys are tuples.
 
     Raises
     ------
@@ -203,9 +203,7 @@ def _tabulate_labels(
         check_shapes(columns, None)
         if by is not None or cluster is not None:
             word = "by" if by is not None else "cluster"
-            raise InputTypeError(
-                f"a weight matrix pairs rows, and has no groups of them: {word}= goes with row weights."
-            )
+            raise InputTypeError(f"a weight matrix pairs rows, so they have no groups: {word}= goes with row weights.")
         return tabulate_matrix(columns[0], columns[1], weights, rules, threads)
     check_shapes(columns, weights)
     parts = Parts(keys_of_rows(by, "by", shape), keys_of_rows(cluster, "cluster", shape))

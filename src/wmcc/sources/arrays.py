@@ -7,6 +7,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
@@ -102,13 +103,11 @@ def named(found: Found, codebook: Codebook, parts: Parts, labels: int, drawn: Dr
 
 
 def with_positive(table: Any, rules: Rules) -> Any:
-    """Return a table, or tables, with the positive class, if there is one: known to the caller, even if it is absent."""
+    """Return a table, or tables, with the positive class, if there is one: it is known even if it does not occur."""
     if rules.positive is None:
         return table
     if rules.labels is None and rules.positive not in table.labels:
         table = table._aligned(_labels.ordered((*table.labels, rules.positive)))
-    from dataclasses import replace
-
     return replace(table, positive=rules.positive)
 
 
@@ -190,9 +189,11 @@ class Filling:
 
     def found(self) -> Found:
         """Return what was found."""
-        every = [*self._done, self._read()]
-        stacks, ignored, unknown, bad = zip(*every, strict=True)
-        return Found(merged_stacks(stacks), sum(ignored), sum(unknown), sum(bad)) if len(every) > 1 else every[0]
+        last = self._read()
+        if not self._done:
+            return last
+        stacks, ignored, unknown, bad = zip(*self._done, last, strict=True)
+        return Found(merged_stacks(stacks), np.sum(ignored, axis=0), sum(unknown), sum(bad))
 
     def _read(self) -> Found:
         with _bounded():
@@ -201,14 +202,15 @@ class Filling:
         counts = np.frombuffer(n, np.int64)
         sums = Sums.from_counts(counts)
         if self._weighted:
-            exact = (
-                Exact.trusted(np.frombuffer(digits, np.int64).reshape(-1, len(counts)), exponent)
-                if len(counts)
-                else sums.w_exact
-                for exponent, digits in (w, w2)
-            )
-            sums = Sums(counts, *exact, np.frombuffer(least), np.frombuffer(most))
+            w, w2 = (_exact(len(counts), *found) for found in (w, w2))
+            sums = Sums(counts, w, w2, np.frombuffer(least), np.frombuffer(most))
         return Found(Stack(codes, sums), np.frombuffer(ignored, np.int64), *bad)
+
+
+def _exact(cells: int, exponent: int, digits: bytes) -> Exact:
+    """Exact sums as a kernel gives them."""
+    planes = len(digits) // 8 // cells if cells else 0
+    return Exact.trusted(np.frombuffer(digits, np.int64).reshape(planes, cells), exponent)
 
 
 def _weights(block: Array) -> Array:

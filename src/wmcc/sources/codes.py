@@ -1,7 +1,7 @@
 """Labels to codes: which labels are classes, the code of each, and how the kernel is told.
 
-An encoder is *static* when every class is known before the pass: integers that lie close together, and the categories of
-a data frame. Then the kernel reads the caller's memory. Strings, objects and integers of a wide range are coded
+An encoder is *static* when every class is known before the pass: integers that lie close together, and the categories
+of a data frame. Then the kernel reads the caller's memory. Strings, objects and integers of a wide range are coded
 block by block on the way, and their classes turn up as they come.
 """
 

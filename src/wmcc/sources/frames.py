@@ -34,7 +34,7 @@ class Columns(NamedTuple):
     second: Any = None
 
     def roles(self) -> dict[str, Any]:
-        """The same by the names used inside: t, p, q for a second prediction, w, b0, b1, … for groups, c0, … for clusters."""
+        """By the names used inside: t, p, q for another prediction, w; b0, … for groups and c0, … for clusters."""
         keys = {f"{letter}{i}": name for letter, own in self.keys().items() for i, name in enumerate(own)}
         maybe = {role: what for role, what in (("q", self.second), ("w", self.weight)) if what is not None}
         return {"t": self.true, "p": self.pred, **maybe, **keys}

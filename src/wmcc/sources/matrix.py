@@ -62,7 +62,7 @@ def tabulate_matrix(truth: Column, pred: Column, weights: Any, rules: Rules, thr
     for codes in (t, c):  # K where labels are ignored, K + 1 where they are unknown
         codes[codes == tally.IGNORED] = K
         codes[codes == tally.UNKNOWN] = K + 1
-    t, c = (codes.astype(np.int32) for codes in (t, c))  # which are looked up for each entry
+    small = [codes.astype(np.int32) for codes in (t, c)]  # they are looked up for each entry
     ignored, unknown = (t == K) | (c == K), (t > K) | (c > K)
     if (unknown & ~ignored).any():
         row = int(np.argmax(unknown & ~ignored))
@@ -72,7 +72,7 @@ def tabulate_matrix(truth: Column, pred: Column, weights: Any, rules: Rules, thr
     by_code = Rules(labels=tuple(range(K)), ignore=(K,) if ignored.any() else ())
     stacks, ignored_entries = [no_cells(2)], 0
     for i, j, w in _gathered(_entries(weights, len(t)), CHUNK // 2):
-        columns = [Column("y_true", t.take(i)), Column("y_pred", c.take(j))]
+        columns = [Column("y_true", small[0].take(i)), Column("y_pred", small[1].take(j))]
         try:
             part: Table = tabulate_arrays(columns, w, by_code, threads)
         except (LabelError, WeightError):  # which speak of places in the chunk

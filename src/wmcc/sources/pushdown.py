@@ -99,7 +99,7 @@ class Cells:
         there[list(left_out)] = False
         codes = np.zeros((len(self._labels), len(n)), dtype=np.int64)
         rows = np.flatnonzero(there).tolist()
-        for (role, known), column in zip(self._labels.items(), codes, strict=True):
+        for known, column in zip(self._labels.values(), codes, strict=True):
             column[there] = codebook.codes([known[row] for row in rows])  # type: ignore[misc]
         kept = there & (codes != tally.IGNORED).all(axis=0)
         for (role, known), column in zip(self._labels.items(), codes, strict=True):

@@ -84,7 +84,7 @@ def _names(given: Any, word: str, data: tuple[Any, ...]) -> By:
             f"{word} is {what(given)}; expected the name of a column, or a list of names.",
             "make it a column of the frame." if hasattr(given, "__len__") else None,
         )
-    return given if is_name(given) else tuple(names)  # type: ignore[no-any-return]
+    return given if is_name(given) else tuple(names)
 
 
 _DASK = threading.Lock()

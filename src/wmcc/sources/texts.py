@@ -81,7 +81,7 @@ def _of_classes(tables: Tables[Any], rules: Rules) -> Tables[Any]:
         known = set(rules.labels)
         unknown = np.array([label not in known for label in tables.labels], dtype=bool)
         if unknown.any():
-            axes = slice(1, 1 + len(tables.kind._axes))
+            axes = slice(1, 1 + tables.kind.axes())
             rows = tables.parts.sums.n[unknown[tables.parts.codes[axes]].any(axis=0)].sum()
             raise unknown_labels(int(rows), "", tables.labels[int(np.argmax(unknown))], rules.labels)
         tables = replace(tables._aligned(rules.labels), same_classes=True)
