@@ -148,6 +148,7 @@ def test_hundreds_of_classes(kind):
 
 
 def test_too_many_cells_are_refused(monkeypatch):
+    monkeypatch.setattr(arrays, "SMALL_ROOM", 0)
     monkeypatch.setattr(arrays, "available", lambda: 100 * 2 * arrays.CELL_BYTES)
     with pytest.raises(wmcc.TooManyClassesError, match="more than 100 different combinations"):
         wmcc.joint_table(*np.arange(600).reshape(3, 200))

@@ -306,6 +306,7 @@ def test_more_classes_than_memory_are_refused(monkeypatch):
     monkeypatch.setattr("wmcc.labels.available", lambda: 10**7)
     with pytest.raises(wmcc.TooManyClassesError, match=r"100,000 classes or more: .* 0\.0 GB, and 0\.0 GB are free"):
         wmcc.tabulate(np.arange(100_000), np.arange(100_000))
+    monkeypatch.setattr(arrays, "SMALL_ROOM", 0)
     monkeypatch.setattr(arrays, "available", lambda: 256 * 2 * 1000)
     with pytest.raises(wmcc.TooManyClassesError, match=r"more than 1,000 different combinations of labels"):
         wmcc.tabulate(np.arange(3000), np.arange(3000))

@@ -35,6 +35,8 @@ THREAD_ROWS = 1 << 19  # rows a thread must have to be worth starting
 MOST_THREADS = 256
 FEW_CELLS, MOST_CELLS = 1 << 10, 1 << 22
 """Tables of few cells have a place for each, and those of many have not; between, it depends on the rows."""
+SMALL_ROOM, MOST_ROOM = 1 << 18, (1 << 31) - 1
+"""Cells that always find room, and those that a kernel can have."""
 CELL_BYTES = 256
 """Memory that a cell takes at most while it is found and sorted, with weights of ordinary range."""
 
@@ -159,8 +161,11 @@ class Filling:
         if cells >= LARGEST_KEY:
             raise too_many_cells(LARGEST_KEY)
         self._classes, self._sizes = classes, tuple(sizes)
-        dense = cells <= min(max(FEW_CELLS, self._arrays[0].size // 2), MOST_CELLS)
-        room = min(available() // 2 // CELL_BYTES, (1 << 31) - 1) if not dense else cells
+        rows = self._arrays[0].size
+        dense = cells <= min(max(FEW_CELLS, rows // 2), MOST_CELLS)
+        room = min(rows, MOST_ROOM)  # no row has two cells
+        if rows > SMALL_ROOM and not dense:
+            room = min(room, available() // 2 // CELL_BYTES)
         self._tally = tally.active.Tally(
             self._sizes, self._weighted, dense, -1 if self._parts.groups is None else 0, room
         )
@@ -198,13 +203,29 @@ class Filling:
     def _read(self) -> Found:
         with _bounded():
             keys, n, least, most, w, w2, ignored, *bad = self._tally.result()
-        codes = np.array(np.unravel_index(np.frombuffer(keys, np.int64), self._sizes))
+        codes = _decoded(np.frombuffer(keys, np.int64), self._sizes)
         counts = np.frombuffer(n, np.int64)
-        sums = Sums.from_counts(counts)
         if self._weighted:
             w, w2 = (_exact(len(counts), *found) for found in (w, w2))
             sums = Sums(counts, w, w2, np.frombuffer(least), np.frombuffer(most))
+        else:
+            sums = Sums.from_counts(counts)
         return Found(Stack(codes, sums), np.frombuffer(ignored, np.int64), *bad)
+
+
+def _decoded(keys: IntArray, sizes: tuple[int, ...]) -> IntArray:
+    """Codes of ascending keys, a row per axis."""
+    codes, rest = np.empty((len(sizes), len(keys)), dtype=np.int64), keys
+    for axis, size in enumerate(sizes[:-1]):
+        step = math.prod(sizes[axis + 1 :])
+        if axis == 0 and 16 * size < len(keys):  # divisions take longer than to look where a code begins
+            ends = np.searchsorted(keys, np.arange(1, size + 1) * step)
+            codes[0] = np.repeat(np.arange(size), np.diff(ends, prepend=0))
+        else:
+            np.floor_divide(rest, step, out=codes[axis])
+        rest = rest - codes[axis] * step
+    codes[-1] = rest
+    return codes
 
 
 def _exact(cells: int, exponent: int, digits: bytes) -> Exact:

@@ -42,6 +42,23 @@ class Rules(NamedTuple):
     positive: Label | None = None
 
 
+class Integers(NamedTuple):
+    """Distinct integers that lie close together, ascending: ``low`` and how far each is from it."""
+
+    low: int
+    offsets: IntArray
+
+    @classmethod
+    def between(cls, low: int, high: int) -> Integers:
+        """All from ``low`` to ``high``."""
+        return cls(low, np.arange(high - low + 1))
+
+    def values(self) -> list[int]:
+        """The integers themselves."""
+        low, values = self.low, self.offsets.tolist()
+        return [low + k for k in values] if low else values
+
+
 NOTHING = "\0ignored"
 """Stands for all labels in a text file that are to be ignored, of whatever kind the others are."""
 
@@ -56,20 +73,30 @@ class Codebook:
         self._ignore = frozenset(rules.ignore)
         self._closed = rules.labels is not None
         self._integers = False  # whether an integer was met: False and 0 are one class, and this decides its name
+        self.ascending = False  # whether the classes are known to be sorted
 
     @property
-    def given_integers(self) -> list[int] | None:
-        """Integers the caller named as classes or to be ignored, sorted; None if no classes were named."""
+    def given_integers(self) -> Integers | None:
+        """Integers the caller named as classes or to be ignored; None if no classes were named, or they lie far apart."""
         if not self._closed:
             return None
         named = (int(x) for x in (*self.classes, *self._ignore) if not isinstance(x, str))
-        return sorted(k for k in named if -(1 << 63) <= k < 1 << 64)
+        found = sorted(k for k in named if -(1 << 63) <= k < 1 << 64)
+        low, high = (found[0], found[-1]) if found else (0, 0)
+        return Integers(low, np.array([k - low for k in found])) if high - low < LOOKUP_RANGE else None
 
     def codes(self, labels: Sequence[Label]) -> list[int]:
         """Code of each label: its class, a new class, or a sentinel for ignored and unknown ones."""
         self._integers = self._integers or int in map(type, labels)
         if not self._closed:
             known, ignore = self._code, self._ignore
+            if not known and not ignore:  # all are new, unless one comes twice
+                known.update(zip(labels, range(len(labels)), strict=True))
+                if len(known) == len(labels):
+                    self.classes = list(labels)
+                    check_count(len(labels))
+                    return list(range(len(labels)))
+                known.clear()
             for label in labels:
                 if label not in known and label not in ignore:
                     known[label] = len(self.classes)
@@ -90,13 +117,19 @@ class Codebook:
             plain((*self.classes, *rules.ignore))  # ignore="255" beside integers ignores nothing
         if rules.labels is not None:
             return rules.labels, None
-        kept = {name: k for k, (name, there) in enumerate(zip(self.classes, met.tolist(), strict=False)) if there}
-        names = ordered(kept)
-        order = [kept[name] for name in names]
-        if self._integers and bool in map(type, names):
-            names = tuple(map(int, names))
-        if order == list(range(len(self.classes))):
-            return names, None
+        if self.ascending:
+            if met.all():
+                return tuple(self.classes), None
+            order = np.flatnonzero(met).tolist()
+            names = tuple([self.classes[k] for k in order])
+        else:
+            kept = {name: k for k, (name, there) in enumerate(zip(self.classes, met.tolist(), strict=False)) if there}
+            names = ordered(kept)
+            order = [kept[name] for name in names]
+            if self._integers and bool in map(type, names):
+                names = tuple(map(int, names))
+            if order == list(range(len(self.classes))):
+                return names, None
         place = np.full(len(self.classes), -1, dtype=np.int64)
         place[order] = np.arange(len(order))
         return names, place
@@ -171,24 +204,25 @@ def encoders(
     """
     kinds = {"coded" if c.categories is not None else a.dtype.kind for c, a in zip(columns, arrays, strict=True)}
     if kinds <= {"b", "i", "u"} and kinds != {"b"}:
-        raw = codebook.given_integers
-        if raw is None:
-            raw = _guess(arrays) if guess else None
-            raw = raw or _occurring(arrays, workers, run, DIRECT_RANGE)
-        if raw is not None and (not raw or raw[-1] - raw[0] < LOOKUP_RANGE):
-            return [_Lookup(raw, raw, codebook)] * len(columns)  # one for all: the same classes, the same codes
+        found = codebook.given_integers
+        if codebook.rules.labels is None:
+            found = (_guess(arrays) if guess else None) or _occurring(arrays, workers, run, DIRECT_RANGE)
+        if found is not None:
+            codebook.ascending = codebook.rules.labels is None
+            return [_Lookup(found, found.values(), codebook)] * len(columns)  # one for all: the same codes
     return [_encoder(c, a, codebook, workers, run) for c, a in zip(columns, arrays, strict=True)]
 
 
 def _encoder(column: Column, array: Array, codebook: Codebook, workers: int, run: Map) -> Encoder:
     if column.categories is not None:
-        raw = _occurring([array], workers, run, 0)
-        if raw is None:
-            raw = np.unique(array).tolist()
-        return _Lookup(raw, [_category(column, k) for k in raw], codebook)
+        found = _occurring([array], workers, run, 0)
+        if found is None:
+            known = np.unique(array)
+            found = Integers(int(known[0]), known.astype(np.int64) - int(known[0]))
+        return _Lookup(found, [_category(column, k) for k in found.values()], codebook)
     kind = array.dtype.kind
     if kind == "b":
-        return _Lookup([0, 1], [False, True], codebook)
+        return _Lookup(Integers.between(0, 1), [False, True], codebook)
     long_text = kind == "U" and array.dtype.itemsize > LONGEST_KEY
     return _Objects(column, codebook) if kind == "O" or long_text else _Keys(column, codebook)
 
@@ -200,26 +234,40 @@ def _category(column: Column, code: int) -> Label:
         return column.label(code, int(np.argmax(column.values == code)))
 
 
-def _guess(arrays: list[Array]) -> list[int] | None:
+def _guess(arrays: list[Array]) -> Integers | None:
     """The range of a sample, if it is short."""
+    samples = _samples(arrays)
+    if not samples:
+        return None
+    low, high = _extent(map(tally.active.extent, samples))
+    return Integers.between(low, high) if high - low < DIRECT_RANGE else None
+
+
+def _samples(arrays: list[Array]) -> list[Array]:
+    """Some labels from the beginning, and from all over, of each of some long vectors; none of short ones."""
     size = len(arrays[0])
     if arrays[0].ndim > 1 or size < 8 * SAMPLE:
-        return None
-    samples = [native(x) for a in arrays for x in (a[:SAMPLE], a[:: size // SAMPLE])]
-    low, high = _extent(map(tally.active.extent, samples))
-    return list(range(low, high + 1)) if high - low < DIRECT_RANGE else None
+        return []
+    return [native(x) for a in arrays for x in (a[:SAMPLE], a[:: size // SAMPLE])]
 
 
-def _occurring(arrays: list[Array], workers: int, run: Map, direct: int) -> list[int] | None:
-    """Integers that occur, or their whole range if it is shorter than ``direct``; None if they lie too far apart."""
+def _occurring(arrays: list[Array], workers: int, run: Map, direct: int) -> Integers | None:
+    """Integers that occur; None if they lie too far apart.
+
+    It is their whole range if that is shorter than ``direct``, or if it is clear soon that most of it occurs.
+    """
     low, high = _extent(_each(tally.active.extent, arrays, workers, run))
     if high - low < direct:
-        return list(range(low, high + 1))
+        return Integers.between(low, high)
     if high - low >= LOOKUP_RANGE:
         return None
     flags = np.zeros(high - low + 1, dtype=np.uint8)
+    for sample in _samples(arrays):
+        tally.active.mark(sample, low, flags)
+    if direct and 2 * np.count_nonzero(flags) > len(flags):  # most occur: those that do not will be left out
+        return Integers.between(low, high)
     list(_each(lambda piece: tally.active.mark(piece, low, flags), arrays, workers, run))
-    return [low + int(k) for k in np.flatnonzero(flags)]
+    return Integers(low, np.flatnonzero(flags))
 
 
 def _each(function: Callable[[Array], Any], arrays: list[Array], workers: int, run: Map) -> Iterable[Any]:
@@ -236,13 +284,13 @@ def _extent(extents: Iterable[tuple[int, int]]) -> tuple[int, int]:
 
 
 class _Lookup:
-    """Integers whose classes are known: ``raw[i]`` stands for ``labels[i]``."""
+    """Integers whose classes are known: the i-th of ``raw`` stands for ``labels[i]``."""
 
     static = True
 
-    def __init__(self, raw: Sequence[int], labels: Sequence[Label], codebook: Codebook) -> None:
-        self._low = raw[0] if raw else 0
-        self._length = raw[-1] - self._low + 1 if raw else 0
+    def __init__(self, raw: Integers, labels: Sequence[Label], codebook: Codebook) -> None:
+        self._low = raw.low
+        self._length = int(raw.offsets[-1]) + 1 if len(raw.offsets) else 0
         codes = codebook.codes(labels)
         # Consecutive classes need no table: the kernel adds instead of looking up.
         self._first = codes[0] if codes else 0
@@ -250,7 +298,7 @@ class _Lookup:
         dense = len(codes) == self._length and self._first < tally.IGNORED
         if not dense or codes != list(range(self._first, self._first + self._length)):
             self._table = np.full(self._length, tally.UNKNOWN, dtype=np.uint32)
-            self._table[[k - self._low for k in raw]] = codes
+            self._table[raw.offsets] = codes
 
     def prepare(self, block: Array) -> Array:
         return block
