@@ -1,12 +1,15 @@
 """by= of arrays: a table per key, the same as tabulating each group, and a sentence for keys that are none."""
 
 import enum
+from datetime import date, datetime
 from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
+from engines import ALL
 from helpers import KERNELS, few, rows, using
 from hypothesis import given
 from hypothesis import strategies as st
@@ -103,3 +106,45 @@ def test_bad_rows_keep_their_numbers():
         wmcc.tabulate(Y, Y, [1, 1, -1], by=[2, 2, 1])
     with pytest.raises(wmcc.InputTypeError, match="a weight matrix pairs rows"):
         wmcc.tabulate(Y, Y, np.ones((3, 3)), by=Y)
+
+
+# ---- keys of every engine ------------------------------------------------------------------------------
+
+
+KEYED = {
+    "whole numbers": ([3, 1, None, 3], pa.int64(), [1, 3, None]),
+    "whole floats": ([3.0, 1.0, None, 3.0], pa.float64(), [1, 3, None]),
+    "fractions": ([1.5, 1.0, None, 1.5], pa.float64(), [1, 1.5, None]),
+    "text": (["b", "a", None, "b"], pa.string(), ["a", "b", None]),
+    "flags": ([True, False, None, True], pa.bool_(), [False, True, None]),
+    "days": (
+        [date(2026, 5, 2), date(2026, 5, 1), None, date(2026, 5, 2)],
+        pa.date32(),
+        ["2026-05-01", "2026-05-02", None],
+    ),
+    "times": (
+        [datetime(2026, 5, 2, 12, 30), datetime(2026, 5, 1), None, datetime(2026, 5, 2, 12, 30)],
+        pa.timestamp("us", "UTC"),  # Spark has no times without a zone
+        ["2026-05-01T00:00:00+00:00", "2026-05-02T12:30:00+00:00", None],
+    ),
+}
+
+
+@pytest.mark.parametrize("engine", ALL)
+@pytest.mark.parametrize("name", KEYED)
+def test_keys_have_one_type_whatever_the_engine(engine, name):
+    values, kind, expected = KEYED[name]
+    table = pa.table({"t": [0, 1, 1, 0], "p": [0, 1, 0, 1], "w": [1.0, 2.0, 3.0, 4.0], "key": pa.array(values, kind)})
+    frame = ALL[engine](table)
+    found = wmcc.tabulate(frame, "t", "p", "w", by="key")
+    assert list(found) == expected
+    assert [type(key) for key in found] == [type(key) for key in expected]
+    assert found[expected[-2]].total == 5.0
+    assert list(wmcc.tabulate(frame, "t", "p", by=["key", "t"])) == [
+        (key, t) for key, t in zip([expected[0], expected[1], None], [1, 0, 1], strict=True)
+    ]
+    kept = table.filter(pa.array([value is not None for value in values]))
+    clustered = wmcc.tabulate(ALL[engine](kept), "t", "p", "w", cluster="key")
+    assert clustered.drawn.clusters == tuple(expected[:-1])
+    with pytest.raises(wmcc.InputError, match="1 row has no cluster"):
+        wmcc.tabulate(frame, "t", "p", "w", cluster="key")
