@@ -55,8 +55,8 @@ def keyed(by: By, columns: Iterable[tuple[Any, Sequence[Any]]]) -> Keyed:
     codes, values = zip(*columns, strict=True)
     if len(codes) == 1:
         own = np.asarray(codes[0], dtype=np.int64)
-        used = np.flatnonzero(np.bincount(own, minlength=len(values[0])))
-        combinations, where = used[np.newaxis], np.searchsorted(used, own)
+        met = np.bincount(own, minlength=len(values[0])) > 0
+        combinations, where = np.flatnonzero(met)[np.newaxis], (np.cumsum(met) - 1)[own]
     else:
         combinations, where = numbered(np.stack([np.asarray(own, dtype=np.int64) for own in codes]))
     plain = [[plain_key(known[k]) for k in own] for own, known in zip(combinations.tolist(), values, strict=True)]

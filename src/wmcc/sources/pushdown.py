@@ -82,13 +82,17 @@ class Cells:
 
     def problems(self, left_out: Collection[int] = ()) -> Problems:
         """Count rows without a label and rows with a bad weight; ``left_out`` are cells not to look at."""
-        ignore, problems = set(self._rules.ignore), Problems()
-        for row, (n, *labels) in enumerate(zip(self._n.tolist(), *self._labels.values(), strict=True)):
-            if row not in left_out:
-                looked_at = "w" in self._names and None not in labels and not ignore.intersection(labels)
-                bad = n - int(self.columns["good"][row] or 0) if looked_at else 0
-                problems += Problems(n, bad, *(n * (label is None) for label in labels))
-        return problems
+        n, ignore = self._n.copy(), set(self._rules.ignore)
+        n[list(left_out)] = 0
+        lost = [np.array([label is None for label in labels], dtype=bool) for labels in self._labels.values()]
+        bad = 0
+        if "w" in self._names:
+            passed = np.logical_or.reduce(lost)
+            if ignore:
+                passed |= np.array([not ignore.isdisjoint(row) for row in zip(*self._labels.values(), strict=True)])
+            good = np.array([int(x or 0) for x in self.columns["good"]], dtype=np.int64)
+            bad = int(np.where(passed | (n == 0), 0, n - good).sum())
+        return Problems(int(n.sum()), bad, *(int(n[missing].sum()) for missing in lost))
 
     def tables(self, left_out: Collection[int] = ()) -> Tables[Any]:
         """Return the table of each group; ``left_out`` are cells to be counted as ignored."""
