@@ -133,8 +133,8 @@ def _pass(
         return [filling]
 
     first, *others = chain.from_iterable(run(work, range(workers)))
-    for other in others:
-        first.merge(other)
+    while others:
+        first.merge(others.pop())  # which is gone then, before the cells are read
     found = first.found()
     if found.unknown and rules.labels is None and guess:
         return _pass(columns, arrays, parts, rules, workers, run, guess=False)

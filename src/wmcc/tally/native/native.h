@@ -90,7 +90,7 @@ enum { WMCC_MOST_AXES = 5, WMCC_MOST_DENSE = 1 << 24 };
 enum { WMCC_BLOCK = 256 }; /* rows that are looked up and added at a time */
 /* Rows after which lanes are emptied, and bits of a row in a lane: it has room for twice as many rows. */
 enum { WMCC_LIMIT = 1 << 12, WMCC_BITS = 62 - 12 };
-enum { WMCC_PAGE_LOG2 = 9 }; /* cells of a page of digits */
+enum { WMCC_PAGE_LOG2 = 6 }; /* cells of a page of digits */
 
 /* A cell of a tally without weights, and the head of one with weights. All zeros are an empty cell. */
 typedef struct {
