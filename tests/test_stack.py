@@ -310,3 +310,32 @@ def test_more_classes_than_memory_are_refused(monkeypatch):
     monkeypatch.setattr(arrays, "available", lambda: 256 * 2 * 1000)
     with pytest.raises(wmcc.TooManyClassesError, match=r"more than 1,000 different combinations of labels"):
         wmcc.tabulate(np.arange(3000), np.arange(3000))
+
+
+# ---- readers know how rows were drawn --------------------------------------------------------------------
+
+
+def test_intervals_follow_how_rows_were_drawn():
+    rng = np.random.default_rng(3)
+    t, w, scene = rng.integers(0, 3, 400), rng.exponential(1, 400), rng.integers(0, 25, 400)
+    a, b = (np.where(rng.random(400) < 0.8, t, rng.integers(0, 3, 400)) for _ in range(2))
+    table, joint = wmcc.tabulate(t, a, w, cluster=scene), wmcc.joint_table(t, a, b, w, cluster=scene)
+    assert wmcc.interval(table).clusters == 25
+    for found in (wmcc.interval(t, a, w, cluster=scene), wmcc.interval(wmcc.tabulate(t, a, w, by=scene))):
+        assert found == wmcc.interval(table)
+    assert wmcc.interval(wmcc.tabulate(t, a, w)) != wmcc.interval(table)
+    assert wmcc.score(table).intervals == wmcc.score(t, a, w, cluster=scene).intervals
+    assert wmcc.compare(joint) == wmcc.compare(t, a, b, w, cluster=scene)
+    assert wmcc.compare(joint).clusters == 25
+    assert wmcc.uncertainty(table).sampling == wmcc.interval(table)
+    halves = [wmcc.tabulate(t[x], a[x], w[x], cluster=scene[x]) for x in (slice(0, 150), slice(150, None))]
+    assert wmcc.interval(sum(halves)) == wmcc.interval(table)
+
+
+def test_a_weight_matrix_has_no_interval():
+    table = wmcc.tabulate([0, 1, 1, 0], [0, 1, 0, 0], np.eye(4) + 0.1)
+    for again in (table, table + table, Table.from_json(table.to_json())):
+        with pytest.raises(wmcc.InputTypeError, match="a weight matrix pairs rows"):
+            wmcc.interval(again)
+        assert wmcc.score(again).paired
+        assert "a weight matrix pairs rows" in wmcc.score(again).intervals["ecc"].problem
