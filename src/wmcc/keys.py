@@ -43,6 +43,8 @@ def plain_key(value: Any) -> Any:
 
 def sorted_keys(keys: Sequence[Key]) -> IndexArray:
     """Return the order of distinct keys: by value, what is missing last."""
+    if len(kinds := set(map(type, keys))) == 1 and kinds <= {int, float, str}:
+        return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
     try:
         return np.array(sorted(range(len(keys)), key=lambda k: _place(keys[k])), dtype=np.intp)
     except TypeError:  # keys of different types have no order of their own

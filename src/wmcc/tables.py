@@ -413,11 +413,12 @@ def _of_one(kind: Any, by: Any, key: Key, table: Any) -> Tables[Any]:
 def _check_kinds(several: Sequence[Tables[Any]]) -> None:
     """Refuse keys that are text on one side and numbers on another: 7 and "7" would never meet."""
     known: dict[int, str] = {}
+    words = {bool: "booleans", str: "text", int: "numbers", float: "numbers"}
     for tables in several:
-        for key in tables.groups:
-            for place, value in enumerate(key if isinstance(key, tuple) else (key,)):
-                kind = {bool: "booleans", str: "text"}.get(type(value), "numbers")
-                if value is not None and known.setdefault(place, kind) != kind:
+        columns = zip(*tables.groups, strict=True) if isinstance(tables.by, tuple) else [tables.groups]
+        for place, column in enumerate(columns):
+            for kind in sorted({words[x] for x in set(map(type, column)) if x in words}):
+                if known.setdefault(place, kind) != kind:
                     raise InputError(
                         f"the groups by {tables.columns[place]!r} are {known[place]} in one and {kind} in another; "
                         "they cannot be matched.",

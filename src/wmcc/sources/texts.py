@@ -58,9 +58,10 @@ def typed(tables: Tables[Any], rules: Rules, text: set[str]) -> Tables[Any]:
     if "t" in text:
         read = reader(map(str, tables.labels))
         tables = _of_classes(tables._relabelled([read(str(label)) for label in tables.labels]), read_rules(rules, read))
-    tables = tables._rekeyed(_typed_keys(tables.groups, {int(role[1:]) for role in text if role[0] == "b"}))
-    clusters = _typed_keys(tables.drawn.clusters, {int(role[1:]) for role in text if role[0] == "c"})
-    return tables._reclustered(clusters) if tables.drawn.clusters else tables
+    groups, clusters = ({int(role[1:]) for role in text if role[0] == letter} for letter in "bc")
+    if groups:
+        tables = tables._rekeyed(_typed_keys(tables.groups, groups))
+    return tables._reclustered(_typed_keys(tables.drawn.clusters, clusters)) if clusters else tables
 
 
 def _typed_keys(keys: Sequence[Key], places: set[int]) -> list[Key]:
