@@ -127,12 +127,11 @@ def test_show(folder):
 def test_the_stored_form_of_groups(folder):
     run("tabulate", "parcels.csv", *WEIGHTED, "--by", "region", "--by", "label", "-o", "g.json")
     data = json.loads((folder / "g.json").read_text())
-    assert list(data) == ["schema", "by", "groups"]
-    assert (data["schema"], data["by"]) == (1, ["region", "label"])
-    assert data["groups"][0]["key"] == ["coast", "field"]
+    assert (data["schema"], data["kind"], data["by"]) == (2, "tables", ["region", "label"])
+    assert data["groups"][0] == ["coast", "field"]
     tables = whole(by=["region", "label"])
-    for group in data["groups"]:
-        assert wmcc.Table.from_dict(group["table"]) == tables[tuple(group["key"])]
+    assert wmcc.Tables.from_dict(data) == tables
+    assert list(tables) == list(map(tuple, data["groups"]))
 
 
 @pytest.mark.parametrize("by", [(), ("--by", "region")])
@@ -144,34 +143,40 @@ def test_merging_is_exact(folder, by):
     run("merge", "c.json", "b.json", "a.json", "-o", "merged.json")
     run("tabulate", "parcels.csv", *WEIGHTED, *by, "-o", "whole.json")
     # A part has its own exponent of the exact sums, so the texts may differ where the tables do not.
-    merged, direct = (json.loads((folder / name).read_text()) for name in ("merged.json", "whole.json"))
-    if not by:
-        assert wmcc.Table.from_dict(merged) == wmcc.Table.from_dict(direct)
-    else:
-        assert [g["key"] for g in merged["groups"]] == [g["key"] for g in direct["groups"]]
-        for a, b in zip(merged["groups"], direct["groups"], strict=True):
-            assert wmcc.Table.from_dict(a["table"]) == wmcc.Table.from_dict(b["table"])
+    kind = wmcc.Tables if by else wmcc.Table
+    merged, direct = (kind.from_json((folder / name).read_text()) for name in ("merged.json", "whole.json"))
+    assert merged == direct
+    if by:
+        assert list(merged) == list(direct)
 
 
 def test_what_cannot_be_merged(folder):
     run("tabulate", "parcels.csv", *WEIGHTED, "-o", "t.json")
     run("tabulate", "parcels.csv", *WEIGHTED, "--by", "region", "-o", "g.json")
-    assert "g.json is grouped by region and t.json by nothing" in run("merge", "g.json", "t.json", code=2).stderr
+    for first, second, by in (("g.json", "t.json", ("region", "nothing")), ("t.json", "g.json", ("nothing", "region"))):
+        said = f"{first} and {second}: one is grouped by {by[0]}, the other by {by[1]}; they cannot be merged."
+        assert said in run("merge", first, second, code=2).stderr
     pl.DataFrame({"label": [0], "pred": [0], "tile": [7]}).write_parquet("n.parquet")
     pl.DataFrame({"label": [0], "pred": [0], "tile": ["7"]}).write_parquet("s.parquet")
     for name in "ns":
         run("tabulate", f"{name}.parquet", *COLUMNS, "--by", "tile", "-o", f"{name}.json")
     said = run("merge", "n.json", "s.json", code=2).stderr
-    assert "by 'tile' are numbers in n.json and text in s.json" in said
+    assert "n.json and s.json: the groups by 'tile' are numbers in one and text in another" in said
     run("tabulate", "n.parquet", *COLUMNS, "-o", "int.json")
-    assert "int.json: labels are of mixed types" in run("merge", "t.json", "int.json", code=2).stderr
+    assert "t.json and int.json: labels are of mixed types" in run("merge", "t.json", "int.json", code=2).stderr
+    said = run("merge", "t.json", "t.json", "int.json", code=2).stderr
+    assert "the 2 files before int.json and int.json: labels are of mixed types" in said
+    run("tabulate", "parcels.csv", *WEIGHTED, "--cluster", "region", "-o", "c.json")
+    said = run("merge", "t.json", "c.json", code=2).stderr
+    assert "t.json and c.json: the rows of one table are independent rows, those of another clusters" in said
+    assert "Hint: tabulate all with --cluster, or none.\n" in said
 
 
 def test_groups_of_dates_and_missing_ones():
     days = [date(2026, 1, 2), None, date(2026, 1, 1)]
     pl.DataFrame({"label": [0, 1, 1], "pred": [0, 1, 1], "day": days}).write_parquet("d.parquet")
     data = json.loads(run("tabulate", "d.parquet", *COLUMNS, "--by", "day", "-f", "json").stdout)
-    assert [group["key"] for group in data["groups"]] == [["2026-01-01"], ["2026-01-02"], [None]]
+    assert data["groups"] == [["2026-01-01"], ["2026-01-02"], [None]]
     assert "day = missing" in run("tabulate", "d.parquet", *COLUMNS, "--by", "day").stdout
 
 
@@ -264,7 +269,7 @@ def test_bad_stored_tables(folder):
     for text, said in (
         ("{", "this is not JSON"),
         ("{}", "it has no 'schema' entry"),
-        ('{"schema": 9, "groups": []}', "the groups have schema 9"),
+        ('{"schema": 9, "groups": []}', "the stored table has schema 9"),
         (json.dumps({**good, "by": []}), "'by' must be a list of names"),
         (json.dumps({**good, "groups": [{"key": [1, 2], "table": {}}]}), "expected one value for each of a"),
         (json.dumps({**good, "groups": [{"key": [1], "table": {}}]}), "no 'schema' entry"),
@@ -303,7 +308,7 @@ def test_output_names_choose_formats(folder):
     run("score", "parcels.csv", *COLUMNS, "-o", "s.md")
     assert (folder / "s.md").read_text().startswith("| Measure")
     run("tabulate", "parcels.csv", *COLUMNS, "-o", "t")
-    assert json.loads((folder / "t").read_text())["schema"] == 1
+    assert json.loads((folder / "t").read_text())["schema"] == 2
     run("tabulate", "parcels.csv", *COLUMNS, "-o", "t.json", "-f", "csv")
     assert (folder / "t.json").read_text().startswith("true,pred,n")
 

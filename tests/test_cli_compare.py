@@ -120,7 +120,7 @@ def test_clusters_within_groups():
     for group in data_of(*args)["groups"]:
         rows = frame.filter(pl.col("region") == group["key"][0])
         score = wmcc.score(rows, "label", "pred", "area", cluster="scene")
-        assert group["score"]["clusters"] == len(score.clusters) == 24
+        assert group["score"]["clusters"] == score.cluster_count == 24
         assert group["score"]["intervals"]["kappa"] == plain_interval(score.intervals["kappa"])
         assert group["score"]["measures"]["kappa"] == score.kappa
     assert "Rows  Clusters   Weight" in run(*args).stdout
@@ -333,7 +333,8 @@ def test_rows_without_a_cluster_are_refused(name):
     frame.write_csv(name) if name == "d.csv" else frame.write_parquet(name)
     for args in (("score", name, *WEIGHTED), ("score", name, *WEIGHTED, "--by", "region"), ("compare", name, *TWO[2:])):
         said = run(*args, "--cluster", "scene", code=2).stderr
-        assert said.startswith("Error: 15 rows have no cluster")
+        assert said.startswith(("Error: 15 rows", f"Error: {name}: 15 rows"))
+        assert "15 rows have no cluster in the column 'scene'.\n" in said
         assert "Hint: leave them out, or give each one of its own.\n" in said
 
 

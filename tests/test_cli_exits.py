@@ -195,7 +195,7 @@ def test_no_message_moves_the_cursor(folder):
     (folder / f"{ESCAPE}.csv").write_text("")
     (folder / f"{ESCAPE}.json").write_text("{")
     table = wmcc.Table.from_counts([[1, 0], [0, 1]], [ESCAPE, "b"])
-    (folder / "g.json").write_text(stored.to_json(stored.Tables((ESCAPE,), {("x",): table})))
+    (folder / "g.json").write_text(wmcc.Tables.of({"x": table}, ESCAPE).to_json())
     (folder / "t.json").write_text(table.to_json())
     for args in (
         ["score", "w.csv", *COLUMNS, "--weight", "w"],
@@ -243,8 +243,7 @@ def test_safe_csv_has_no_formulas(values):
 
 def test_csv_for_spreadsheets_is_asked_for(folder):
     table = wmcc.Table.from_counts([[3, 1], [0, 2]], ["=1+1", "b"])
-    tables = stored.Tables((), {(): table})
-    assert "\n=1+1,b," in records.tables_csv(tables)
+    assert "\n=1+1,b," in records.tables_csv(stored.alone(table))
     (folder / "t.json").write_text(table.to_json())
     for command in ("show", "score"):
         assert "=1+1" in run(command, "t.json", "-f", "csv").stdout

@@ -295,9 +295,9 @@ REFUSED = {
     "one table": (lambda: wmcc.compare(wmcc.tabulate(T, A)), "their JointTable is needed"),
     "tables": (lambda: wmcc.compare({0: wmcc.tabulate(T, A)}), "expected a dict of joint tables"),
     "no tables": (lambda: wmcc.compare({}), "expected a dict of joint tables"),
-    "table and cluster": (lambda: wmcc.compare(JOINT, cluster=T), "cluster belongs to its making"),
+    "table and cluster": (lambda: wmcc.compare(JOINT, cluster=T), "cluster= belongs to the making of the table"),
     "table and weights": (lambda: wmcc.compare(JOINT, "ecc", 0.9, W), "too many arguments"),
-    "table and options": (lambda: wmcc.compare(JOINT, ignore=1), "ignore belong to its making"),
+    "table and options": (lambda: wmcc.compare(JOINT, ignore=1), "ignore= belongs to the making of the table"),
     "one prediction": (lambda: wmcc.compare(T, A), "two predictions"),
     "list of one": (lambda: wmcc.compare(T, [A]), "at least two predictions to compare; got 1"),
     "weights after a dict": (lambda: wmcc.compare(T, {"a": A, "b": B}, W), "weights are sample_weight="),
@@ -317,7 +317,10 @@ REFUSED = {
     "measure": (lambda: wmcc.compare(T, A, B, measure="f1"), "number per class"),
     "mcc of three": (lambda: wmcc.compare(T, A, B, measure="mcc"), "two classes; this table has 3"),
     "no weight": (lambda: wmcc.compare(T, A, B, W * 0), "total weight of 30 rows is zero"),
-    "no cluster": (lambda: wmcc.compare(FRAME, "t", "a", "b", cluster="tile"), "1 row has no cluster"),
+    "no cluster": (
+        lambda: wmcc.compare(FRAME, "t", "a", "b", cluster="tile"),
+        "1 row has no cluster in the column 'tile'",
+    ),
     "cluster shape": (lambda: wmcc.compare(T, A, B, cluster=[1]), r"^cluster has shape \(1,\)"),
     "mixed clusters": (lambda: wmcc.compare(T, A, B, cluster=["x", *range(29)]), "^cluster holds keys of mixed types"),
 }

@@ -183,16 +183,16 @@ def test_a_dict_of_tables_is_as_good_as_cluster():
     keys = np.arange(600) // 6
     tables = wmcc.tabulate(t, a, w, by=keys)
     assert wmcc.score(tables).intervals == wmcc.score(t, a, w, cluster=keys).intervals
-    assert wmcc.score(tables).table == wmcc.tabulate(t, a, w)
+    assert wmcc.score(tables).table == wmcc.tabulate(t, a, w, cluster=keys)
     assert repr(wmcc.uncertainty(tables, "mpc2")) == repr(wmcc.uncertainty(t, a, w, measure="mpc2", cluster=keys))
     joints = wmcc.joint_table(t, a, b, w, by=keys)
     both = wmcc.uncertainty(joints, "mpc2", 0.01, names=["x", "y"])
     assert both.sampling == wmcc.compare(joints, "mpc2", names=["x", "y"])
     assert both.weights.low == wmcc.certify_ranking(wmcc.joint_table(t, a, b, w), "mpc2", 0.01).low
     for call in (wmcc.score, wmcc.uncertainty):
-        with pytest.raises(wmcc.InputTypeError, match="cluster belongs to their making"):
+        with pytest.raises(wmcc.InputTypeError, match="cluster= belongs to the making of the table"):
             call(tables, cluster=keys)
-        with pytest.raises(wmcc.InputTypeError, match="belong to its making"):
+        with pytest.raises(wmcc.InputTypeError, match="ignore= belongs to the making of the table"):
             call(tables, ignore=1)
 
 
@@ -216,9 +216,9 @@ def test_nothing_is_claimed_of_rows_that_say_nothing():
 def test_bad_uncertainties_get_a_sentence():
     table, joint = sample(6).table, wmcc.joint_table([0, 1], [0, 1], [1, 0])
     for call, said in (
-        (lambda: wmcc.uncertainty(joint, cluster=[1, 2]), "cluster belongs to its making"),
+        (lambda: wmcc.uncertainty(joint, cluster=[1, 2]), "cluster= belongs to the making of the table"),
         (lambda: wmcc.uncertainty(table, names=["a", "b"]), "two predictions of a JointTable"),
-        (lambda: wmcc.uncertainty(table, cluster=[1]), "cluster belongs to its making"),
+        (lambda: wmcc.uncertainty(table, cluster=[1]), "cluster= belongs to the making of the table"),
         (lambda: wmcc.uncertainty(table, confidence_level=1), "between 0 and 1"),
         (lambda: wmcc.uncertainty(table, "ecc", -1), "eps"),
         (lambda: wmcc.uncertainty(table, "f1"), "number per class"),

@@ -33,6 +33,7 @@ SEVERAL = dict(zip(NAMES, (A, B, C), strict=True))
 RESULTS = {
     "Table": lambda: TABLE,
     "Table, empty": lambda: wmcc.Table.empty(),
+    "Tables": lambda: wmcc.tabulate(T, A, W, by=T),
     "JointTable": lambda: wmcc.joint_table(T[:9], A[:9], B[:9], W[:9]),
     "Score": lambda: wmcc.score(TABLE),
     "Score, clusters": lambda: wmcc.score(T, A, W, cluster=np.arange(len(T)) % 4),

@@ -266,7 +266,11 @@ def test_equal_predictions_do_not_differ():
         (([0, 1, 1], [0, 1, 1], [0, 1, 0]), {"names": ("x", "x")}, "expected 2 different names"),
         (([0, 1, 1], [0, 1, 1], [0, 1, 0]), {"eps": -1}, "eps is -1"),
         (([0, 1, 1], [0, 1, 1], [0, 1, 0]), {"weight": [1, 2, 3]}, "weight= goes with a frame"),
-        ((wmcc.joint_table([0, 1, 1], [0, 1, 1], [0, 1, 0]),), {"labels": [0, 1]}, "labels belong to its making"),
+        (
+            (wmcc.joint_table([0, 1, 1], [0, 1, 1], [0, 1, 0]),),
+            {"labels": [0, 1]},
+            "labels= belongs to the making of the table",
+        ),
         (([0, 1, 1], [0, 1, 1], [0, 1, 0]), {"measure": "recall"}, "number per class"),
         (([0, 1, 1], [1, 1, 1], [0, 1, 0]), {}, "undefined at these weights"),
     ],

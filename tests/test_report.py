@@ -265,7 +265,7 @@ def test_bad_data_get_a_sentence():
     for data, asked, message in (
         ((truth, truth), {"measure": "mcc"}, "MCC is for two classes; this table has 3"),
         ((truth, {}), {}, "the dict of predictions is empty"),
-        (({"x": joint, "y": joint.first},), {}, "expected a dict of tables or of joint tables"),
+        (({"x": joint, "y": joint.first},), {}, "expected a dict of joint tables, one per cluster"),
     ):
         with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=message):
             made("html", *data, **asked)

@@ -18,6 +18,7 @@ from wmcc.inference import bootstrap
 from wmcc.inference.influence import Clusters, of_clusters
 from wmcc.sources import resample
 from wmcc.stack import Stack
+from wmcc.summed import Drawn
 from wmcc.sums import Sums
 
 GROUPS = np.arange(120) // 6
@@ -126,7 +127,7 @@ def test_moments_of_clusters_are_those_of_their_influences():
     slope = wmcc.ecc.gradient(table) * table.total
     u = np.bincount(keys, slope[data.t, data.p] * data.w / table.total)
     codes = tuple(table.stack.codes)
-    found = of_clusters(slope[codes], Clusters.of_tables(wmcc.tabulate(*data, by=keys)))
+    found = of_clusters(slope[codes], Clusters.of(wmcc.tabulate(*data, cluster=keys)))
     square, G = (u * u).sum(), len(u)
     assert found.skewness == pytest.approx((u**3).sum() / square**1.5, rel=1e-9)
     assert abs(found.skewness) > 0.1
@@ -145,7 +146,9 @@ def test_clusters_of_a_stack_are_those_of_tables(seed):
     table = wmcc.tabulate(t, p, w, labels=range(4))
     one, ones = Exact.from_floats(w), np.ones(50, dtype=np.int64)
     stack = Stack.gathered(np.stack([t, p, keys]), Sums(ones, one, Exact.from_floats(w * w), w, w.copy()))
-    found, expected = Clusters.of_stack(table, stack), Clusters.of_tables(wmcc.tabulate(t, p, w, by=keys))
+    drawn = Drawn("clusters", tuple(range(4)))
+    found = Clusters.of(wmcc.Table(table.labels, stack, drawn=drawn))
+    expected = Clusters.of(wmcc.tabulate(t, p, w, by=keys).as_clusters())
     assert found.count == expected.count == len(set(keys.tolist()) - {2})
     slope = rng.normal(size=len(table.stack))
     for a, b in zip(of_clusters(slope, found), of_clusters(slope, expected), strict=True):
@@ -341,19 +344,34 @@ REFUSED = {
     "measure": (lambda: wmcc.interval(DATA.table, "f1"), "number per class"),
     "mcc of three": (lambda: wmcc.interval(DATA.table, "mcc"), "two classes; this table has 3"),
     "twice": (lambda: wmcc.interval(DATA.table, "mpc2", measure="kappa"), "measure was given twice"),
-    "too many": (lambda: wmcc.interval(DATA.table, labels=[0]), "labels belong to its making"),
+    "too many": (lambda: wmcc.interval(DATA.table, labels=[0]), "labels= belongs to the making of the table"),
     "two predictions": (lambda: wmcc.interval(wmcc.joint_table(*DATA[:2], DATA.t)), "use its .first"),
     "no tables": (lambda: wmcc.interval({}), "expected a dict of tables"),
     "other dict": (lambda: wmcc.interval({"a": [1, 2]}), "expected a dict of tables"),
     "joint tables": (lambda: wmcc.interval({0: wmcc.joint_table([0], [0], [0])}), "expected a dict of tables"),
-    "table and cluster": (lambda: wmcc.interval(DATA.table, cluster=[1]), "belongs to its making"),
-    "tables and cluster": (lambda: wmcc.interval(TABLES, cluster="tile"), "belongs to their making"),
-    "cluster and by": (lambda: wmcc.interval(*DATA, cluster=DATA.t, by=DATA.t), "cluster= and by= were given"),
-    "score, cluster and by": (lambda: wmcc.score(*DATA, cluster=DATA.t, by=DATA.t), "cluster= and by= were given"),
+    "table and cluster": (
+        lambda: wmcc.interval(DATA.table, cluster=[1]),
+        "cluster= belongs to the making of the table",
+    ),
+    "tables and cluster": (
+        lambda: wmcc.interval(TABLES, cluster="tile"),
+        "cluster= belongs to the making of the table",
+    ),
+    "cluster and by": (lambda: wmcc.interval(*DATA, cluster=DATA.t, by=DATA.t), "by= makes one table per group"),
+    "score, cluster and by": (lambda: wmcc.score(*DATA, cluster=DATA.t, by=DATA.t), "by= makes one table per group"),
     "by": (lambda: wmcc.interval(*DATA, by=DATA.t), "by= makes one table per group"),
-    "no cluster": (lambda: wmcc.interval(FRAME, "t", "p", "w", cluster="tile"), "1 row has no cluster"),
-    "part of a key": (lambda: wmcc.interval(FRAME, "t", "p", cluster=["t", "tile"]), "1 row has no cluster"),
-    "score, no cluster": (lambda: wmcc.score(FRAME, "t", "p", "w", cluster="tile"), "1 row has no cluster"),
+    "no cluster": (
+        lambda: wmcc.interval(FRAME, "t", "p", "w", cluster="tile"),
+        "1 row has no cluster in the column 'tile'",
+    ),
+    "part of a key": (
+        lambda: wmcc.interval(FRAME, "t", "p", cluster=["t", "tile"]),
+        "no cluster in the columns 't', 'tile'",
+    ),
+    "score, no cluster": (
+        lambda: wmcc.score(FRAME, "t", "p", "w", cluster="tile"),
+        "1 row has no cluster in the column 'tile'",
+    ),
     "cluster of arrays": (
         lambda: wmcc.interval(*DATA, cluster=[None, *range(29)]),
         r"^cluster\[0\] is missing.*needs a key",

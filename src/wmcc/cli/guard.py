@@ -159,4 +159,4 @@ def _in_options(sentence: str) -> str:
 def _keywords(hint: str) -> str:
     """The library's hints name keywords; here they are options."""
     hint = hint.replace("allow_unmatched=True", "--allow-unmatched")
-    return re.sub(r"\b(true|pred|weight|by|on|labels|ignore|positive|engine)=(?=[\s.,;)]|$)", r"--\1", hint)
+    return re.sub(r"\b(true|pred|weight|by|cluster|on|labels|ignore|positive|engine)=(?=[\s.,;)]|$)", r"--\1", hint)

@@ -85,7 +85,7 @@ def _groups(scores: Scores) -> list[Block]:
     for key, one in scores.groups.items():
         values = [None if one.score is None else getattr(one.score, m.name) for m in measures]
         counts = [f"{one.table.rows:,}", *[f"{one.table.ignored:,}"] * ignored]
-        counts += ["0" if one.score is None else f"{one.score.cluster_count:,}"] * clusters
+        counts += [f"{(one.score and one.score.cluster_count) or 0:,}"] * clusters
         counts += [number(one.table.total), "—" if one.score is None else number(one.score.n_eff)]
         rows.append([*map(name_of, key), *("—" if x is None else decimal(x) for x in values), *counts])
     blocks = [Block(head=[*head, *counted], rows=rows, texts=texts)]

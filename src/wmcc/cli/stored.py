@@ -38,12 +38,12 @@ def read(name: str) -> Tables[Table]:
     text = _bytes(standard_input.table(name) if standard_input.is_stream(name) else name)
     try:
         data = storage.parse(text)
-        if not storage.is_grouped(data):
-            return alone(Table.from_dict(data))
-        found = Tables.from_dict(data)
-        if found.kind is not Table:
-            raise SchemaError("it holds joint tables of two predictions, which this command does not read.")
-        return with_tuples(found)
+        if isinstance(data, dict) and str(data.get("kind")).startswith("joint"):
+            raise SchemaError(
+                "this is a joint table of two predictions; expected a table of one.",
+                "in Python, wmcc.JointTable.from_json reads it; its .first and .second are such tables.",
+            )
+        return with_tuples(Tables.from_dict(data)) if storage.is_grouped(data) else alone(Table.from_dict(data))
     except WmccError as problem:
         raise SchemaError(
             f"{standard_input.said(name)}: {problem.message}",
@@ -66,10 +66,11 @@ def merge(names: list[str]) -> Tables[Table]:
     standard_input.check_once(names)
     first, *others = names
     total = read(first)
-    for name in others:
+    for before, name in enumerate(others, 1):
         more = read(name)
         try:
             total = total + more
         except WmccError as problem:
-            raise type(problem)(f"{name} and {first}: {problem.message}", problem.hint) from None
+            which = f"{first} and {name}" if before == 1 else f"the {before} files before {name} and {name}"
+            raise type(problem)(f"{which}: {problem.message}", problem.hint) from None
     return total

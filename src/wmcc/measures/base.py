@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal, NamedTuple
@@ -241,8 +241,8 @@ def short_margins(y_true: Any, y_pred: Any, sample_weight: Any) -> Margins | Non
 def as_table(y_true: Any, y_pred: Any = None, sample_weight: Any = None, weight: Any = None, **options: Any) -> Table:
     """Return the table itself, or the table of labels and weights, or of columns of a frame or file."""
     if isinstance(y_true, Table):
-        if y_pred is not None or sample_weight is not None or weight is not None or options:
-            raise InputTypeError("a Table was given; y_pred, sample_weight and options belong to its making.")
+        given = {"y_pred": y_pred, "sample_weight": sample_weight, "weight": weight}
+        refuse_after_table({name: x for name, x in given.items() if x is not None} | options)
         return y_true
     if options.get("by") is not None:
         raise InputTypeError(
@@ -256,6 +256,17 @@ def as_table(y_true: Any, y_pred: Any = None, sample_weight: Any = None, weight:
         )
     table: Table = tabulate(y_true, y_pred, sample_weight, weight, **options)
     return table
+
+
+def refuse_after_table(given: Iterable[str]) -> None:
+    """Refuse arguments that belong to the making of a table, where one is given."""
+    names = [f"{name}=" for name in given]
+    if names:
+        belong = "belongs" if len(names) == 1 else "belong"
+        raise InputTypeError(
+            f"the rows are tabulated already; {', '.join(names)} {belong} to the making of the table.",
+            "tabulate with cluster=: the table knows its clusters." if "cluster=" in names else None,
+        )
 
 
 def check_scorable(table: Table) -> None:

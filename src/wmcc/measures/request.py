@@ -11,7 +11,7 @@ from ..errors import InputError, InputTypeError, UndefinedMeasureError
 from ..joint import JointTable
 from ..table import Table
 from . import CLASS_MEASURES, MEASURES
-from .base import Measure, as_table
+from .base import Measure, as_table, refuse_after_table
 
 DEFAULTS: dict[str, Any] = {
     "measure": "ecc",
@@ -37,8 +37,7 @@ def requested(
         )
     if isinstance(y_true, Table):
         named = with_positional(named, (y_pred, sample_weight, weight))
-        if options:
-            raise InputTypeError(f"a Table was given; {', '.join(options)} belong to its making.")
+        refuse_after_table(options)
         table = y_true
     else:
         table = as_table(y_true, y_pred, sample_weight, weight, **options)
@@ -60,9 +59,7 @@ def after_joint_table(
     named: dict[str, Any], positional: tuple[Any, ...], weight: Any, options: dict[str, Any]
 ) -> dict[str, Any]:
     """Return arguments that follow a joint table, by name or by position; what belongs to its making is refused."""
-    if weight is not None or options:
-        wrong = [*["weight"] * (weight is not None), *options]
-        raise InputTypeError(f"a JointTable was given; {', '.join(wrong)} belong to its making.")
+    refuse_after_table([*["weight"] * (weight is not None), *options])
     return with_positional(named, positional)
 
 

@@ -9,6 +9,7 @@ from ..errors import InputError, InputTypeError
 from ..inference.interval import clustered, is_of, with_cluster
 from ..joint import JointTable
 from ..labels import merged
+from ..measures.base import refuse_after_table
 from ..sources.files import find, is_path
 from ..sources.options import names_a_column
 from ..sources.predictions import checked_names, predictions
@@ -36,8 +37,8 @@ def read(
     """Return the pairs of predictions, if there are several, and the score of each by its name."""
     if is_of(y_true, JointTable):
         joint = clustered(y_true, JointTable)
-        if options or any(x is not None for x in (y_pred, sample_weight, weight, cluster)):
-            raise InputTypeError("a JointTable was given; predictions, weights and options belong to its making.")
+        given = {"y_pred": y_pred, "sample_weight": sample_weight, "weight": weight, "cluster": cluster}
+        refuse_after_table({name: x for name, x in given.items() if x is not None} | options)
         pair = checked_names(names, None, 2)
         return _scored({(pair[0], pair[1]): joint}, pair, confidence_level)
     columns = y_pred is not None and names_a_column(y_true, y_pred)

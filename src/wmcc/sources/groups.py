@@ -71,7 +71,9 @@ def check_clusters(clusters: Keyed, n: Any = 1) -> None:
     rows = int((np.isin(clusters.codes, missing(clusters.keys)) * n).sum())
     if rows:
         said = "1 row has" if rows == 1 else f"{rows:,} rows have"
-        raise InputError(f"{said} no cluster.", "leave them out, or give each one of its own.")
+        several = clusters.by if isinstance(clusters.by, tuple) else (clusters.by,)
+        where = f"the column{'s' * (len(several) > 1)} {', '.join(map(repr, several))}"
+        raise InputError(f"{said} no cluster in {where}.", "leave them out, or give each one of its own.")
 
 
 def keys_of_rows(given: Any, name: str, shape: tuple[int, ...]) -> Keyed | None:

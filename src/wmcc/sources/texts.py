@@ -66,7 +66,9 @@ def typed(tables: Tables[Any], rules: Rules, text: set[str]) -> Tables[Any]:
 
 def _typed_keys(keys: Sequence[Key], places: set[int]) -> list[Key]:
     """Keys in which some values, by place, were read as text."""
-    single = bool(keys) and not isinstance(keys[0], tuple)
+    if not keys:
+        return []
+    single = not isinstance(keys[0], tuple)
     values = [list(column) for column in zip(*([(key,) for key in keys] if single else keys), strict=True)]
     for place in places:
         read = reader(x for x in values[place] if x is not None)
