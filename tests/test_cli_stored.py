@@ -1,0 +1,116 @@
+"""Stored tables on the command line: clusters travel with them, and Python reads and writes the same files."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from cli_helpers import WEIGHTED, put_sample, run
+
+import wmcc
+
+GOLDEN = Path(__file__).parent / "golden"
+CLUSTER = ("--cluster", "scene")
+GROUPS = ((), ("--by", "region"), ("--by", "region", "--by", "half"))
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A sample whose scenes lie in all regions, and in both of the files that it is cut into."""
+    monkeypatch.chdir(tmp_path)
+    put_sample(tmp_path)
+    frame = pl.read_csv("parcels.csv").with_row_index("row")
+    frame = frame.with_columns(scene=pl.col("row") % 24, half=pl.col("row") // 180).drop("row")
+    frame.write_csv("parcels.csv")
+    frame.head(100).write_csv("a.csv")
+    frame.tail(260).write_csv("b.csv")
+    return tmp_path
+
+
+def stored(*args, name="t.json"):
+    run("tabulate", *args, "-o", name)
+    return Path(name).read_text()
+
+
+@pytest.mark.parametrize("by", GROUPS)
+@pytest.mark.parametrize("engine", ["arrow", "polars"])
+def test_a_table_with_clusters_has_the_intervals_of_the_data(by, engine):
+    data = ("parcels.csv", *WEIGHTED, *by, *CLUSTER, "--engine", engine)
+    stored(*data)
+    for form in ("table", "json", "csv", "markdown"):
+        assert run("score", "t.json", "-f", form).stdout == run("score", *data, "-f", form).stdout
+    independent = run("score", *data[:-4], "--engine", engine, "-f", "json").stdout
+    assert run("score", "t.json", "-f", "json").stdout != independent
+
+
+def test_a_report_of_a_table_with_clusters_is_that_of_the_data():
+    stored("parcels.csv", *WEIGHTED, *CLUSTER)
+    a = json.loads(run("report", "t.json", "--format", "json").stdout)["predictions"][0]
+    b = json.loads(run("report", "parcels.csv", *WEIGHTED, *CLUSTER, "--format", "json").stdout)["predictions"][0]
+    assert a["clusters"] == 24
+    assert {**a, "name": "pred"} == b
+
+
+@pytest.mark.parametrize("by", GROUPS)
+def test_clusters_that_overlap_are_merged(by):
+    for name in "ab":
+        stored(f"{name}.csv", *WEIGHTED, *by, *CLUSTER, name=f"{name}.json")
+    stored("parcels.csv", *WEIGHTED, *by, *CLUSTER, name="whole.json")
+    run("merge", "b.json", "a.json", "-o", "merged.json")
+    kind = wmcc.Tables if by else wmcc.Table
+    merged, whole = (kind.from_json(Path(name).read_text()) for name in ("merged.json", "whole.json"))
+    assert merged == whole
+    assert merged.drawn.clusters == tuple(range(24))
+    assert run("score", "merged.json", "-f", "json").stdout == run("score", "whole.json", "-f", "json").stdout
+
+
+def test_a_table_says_that_it_has_clusters():
+    stored("parcels.csv", *WEIGHTED, *CLUSTER)
+    assert run("show", "t.json").stdout.startswith("3 classes, 360 rows in 24 clusters, total weight 2,895.5\n")
+    said = run("score", "t.json", *CLUSTER, code=2).stderr
+    assert "a stored table knows its clusters if `wmcc tabulate` was given --cluster" in said
+
+
+@pytest.mark.parametrize("by", [(), ("region",), ("region", "half")])
+@pytest.mark.parametrize("cluster", [None, "scene"])
+def test_python_reads_what_the_command_line_wrote(by, cluster):
+    options = [x for name in by for x in ("--by", name)] + [*CLUSTER] * (cluster is not None)
+    text = stored("parcels.csv", *WEIGHTED, *options)
+    data, options = ("parcels.csv", "label", "pred", "area"), {"cluster": cluster} if cluster else {}
+    if not by:
+        assert wmcc.Table.from_json(text) == wmcc.tabulate(*data, **options)
+    else:
+        assert wmcc.Tables.from_json(text) == wmcc.tabulate(*data, by=list(by), **options)
+
+
+@pytest.mark.parametrize("by", ["region", ["region"], ["region", "half"]])
+def test_the_command_line_reads_what_python_wrote(by, folder):
+    """Keys that are values as well as keys that are tuples."""
+    tables = wmcc.tabulate("parcels.csv", "label", "pred", "area", by=by, cluster="scene")
+    (folder / "python.json").write_text(tables.to_json())
+    names = [by] if isinstance(by, str) else by
+    stored("parcels.csv", *WEIGHTED, *(x for name in names for x in ("--by", name)), *CLUSTER)
+    for command in ("show", "score", "certify"):
+        for form in ("table", "json", "csv"):
+            assert run(command, "python.json", "-f", form).stdout == run(command, "t.json", "-f", form).stdout
+    run("merge", "python.json", "t.json", "-o", "twice.json")
+    assert wmcc.Tables.from_json((folder / "twice.json").read_text()).rows.sum() == 720
+
+
+@pytest.mark.parametrize("name", ["joint-schema-2.json", "joint-tables-schema-2.json"])
+def test_a_joint_table_gets_a_sentence(name):
+    for command in ("score", "show", "merge", "certify", "report"):
+        said = run(command, GOLDEN / name, code=2).stderr
+        assert f"{name}: this is a joint table of two predictions; expected a table of one.\n" in said
+        assert "Hint: in Python, wmcc.JointTable.from_json reads it; its .first and .second are such tables.\n" in said
+
+
+def test_groups_of_schema_1_are_still_read(folder):
+    text = (GOLDEN / "groups-schema-1.json").read_text()
+    tables = wmcc.Tables.from_json(text)
+    data = json.loads(run("score", GOLDEN / "groups-schema-1.json", "-f", "json").stdout)
+    assert [tuple(group["key"]) for group in data["groups"]] == list(tables)
+    assert [group["score"]["n"] for group in data["groups"]] == [table.rows for table in tables.values()]
+    run("merge", GOLDEN / "groups-schema-1.json", "-o", "now.json")
+    assert json.loads((folder / "now.json").read_text())["schema"] == 2
+    assert wmcc.Tables.from_json((folder / "now.json").read_text()) == tables
