@@ -134,7 +134,7 @@ def test_numbers_stand_to_the_right_and_headings_to_the_left():
     [
         (lambda t, a, b: wmcc.tabulate(t, a), "… the first 50 of 200 classes"),
         (lambda t, a, b: wmcc.joint_table(t, a, b), r"… the first 50 of \d,\d{3} cells"),
-        (lambda t, a, b: wmcc.score(t, a), "… and 170 more classes"),
+        (lambda t, a, b: wmcc.score(t, a), r"… and 170 more classes, in \.classes"),
         (lambda t, a, b: wmcc.diagnose(t, a), "… and 170 more classes"),
         (lambda t, a, b: wmcc.sensitivity(t, a), r"… and \d+ more cells"),
     ],

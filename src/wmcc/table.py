@@ -18,7 +18,7 @@ from .labels import Label
 from .stack import Stack
 from .summed import ROWS, Drawn, Summed, frozen, no_cells, occupied_clusters, positions
 from .sums import MOST_ROWS, Sums
-from .text import number
+from .text import heaviest, number
 
 REST = "all other classes"
 """Their name where they are taken as one."""
@@ -273,10 +273,21 @@ class Table(Summed):
         """
         if label not in self.labels:
             raise InputError(f"there is no class {label!r}; the labels are {_labels.listed(self.labels)}.")
-        rest = REST if label != REST else f"{REST} but it"  # a class may be called so
-        place = np.ones(len(self.labels), dtype=np.int64)
-        place[self.labels.index(label)] = 0
-        return self._recoded((label, rest), place)
+        return self._with_rest([self.labels.index(label)])
+
+    def _with_rest(self, classes: Sequence[int]) -> Table:
+        """Return the table of some classes, by position, and all others as one, which comes last."""
+        names = [self.labels[k] for k in classes]
+        rest = REST if REST not in names else f"{REST} but it"  # a class may be called so
+        place = np.full(len(self.labels), len(names), dtype=np.int64)
+        place[list(classes)] = np.arange(len(names))
+        return self._recoded((*names, rest), place)
+
+    def _folded(self, most: int) -> Table:
+        """Return a table of at most so many classes: the heaviest, true and predicted, and all others as one."""
+        if len(self.labels) <= most:
+            return self
+        return self._with_rest(heaviest((self.true_sums / 2 + self.pred_sums / 2).tolist(), most - 1))
 
     # ---- merging ------------------------------------------------------------------------------------
 

@@ -162,3 +162,8 @@ def html(tables: Mapping[str, Sequence[Sequence[str]]], notes: Sequence[str] = (
     """
     parts = [html_table(head, rows, caption) for caption, (head, *rows) in tables.items()]
     return "".join([*parts, *(f"<p>{escape(note)}</p>" for note in notes)])
+
+
+def heaviest(weights: Sequence[float], most: int) -> list[int]:
+    """Return the places of the largest numbers, at most so many, in their own order: what is shown of a long list."""
+    return sorted(sorted(range(len(weights)), key=lambda k: -weights[k])[:most])

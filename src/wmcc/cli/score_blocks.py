@@ -7,10 +7,13 @@ from typing import NamedTuple
 
 from ..measures import CLASS_MEASURES, MEASURES
 from ..report import Score
-from ..text import decimal, number
+from ..text import decimal, heaviest, number
 from .blocks import Block, name_of, shown
 from .robust_blocks import notes_of_spans, off, span
 from .scores import Scored, Scores
+
+MOST_LISTED = 100
+"""Classes that are listed: the heaviest."""
 
 
 class Beside(NamedTuple):
@@ -65,12 +68,14 @@ def _overall(scores: Scores) -> Block:
 
 
 def _classes(one: Scored) -> Block:
-    rows = []
-    for c in one.score.classes if one.score else ():
+    rows, known = [], one.score.classes if one.score else ()
+    for c in (known[k] for k in heaviest([c.weight for c in known], MOST_LISTED)):
         positive = one.table.positive is not None and c.label == one.table.positive
         values = (decimal(getattr(c, name)) for name in CLASS_MEASURES)
         rows.append([name_of(c.label) + " (positive)" * positive, f"{c.n:,}", number(c.weight), *values])
-    return Block(head=["Class", "Rows", "Weight", *(m.title for m in CLASS_MEASURES.values())], rows=rows)
+    head = ["Class", "Rows", "Weight", *(m.title for m in CLASS_MEASURES.values())]
+    many = len(known) > MOST_LISTED
+    return Block(f"The {MOST_LISTED} heaviest of {len(known):,} classes; --format csv lists all." * many, head, rows)
 
 
 def _groups(scores: Scores) -> list[Block]:

@@ -7,11 +7,12 @@ from typing import Any
 from ..errors import InputError
 from ..measures import CLASS_MEASURES
 from ..report import Score
+from ..text import heaviest
 from . import intervals, style
 
 
 def classes(score: Score, measure: str = "mcc", *, sort: bool = False, ax: Any = None) -> Any:
-    """Draw a measure of each class against the rest, as bars with intervals.
+    """Draw a measure of each class against the rest, as bars with intervals; of more than 500, the heaviest.
 
     Parameters
     ----------
@@ -39,9 +40,10 @@ def classes(score: Score, measure: str = "mcc", *, sort: bool = False, ax: Any =
     """
     style.expected(score, Score, "a Score", "wmcc.score(...) returns one.")
     if not isinstance(measure, str) or measure not in CLASS_MEASURES:
-        names = ", ".join(map(repr, CLASS_MEASURES))
-        raise InputError(f"measure is {str(measure)[:40]!r}; a class has {names}.")
-    found = list(zip(style.names([c.label for c in score.classes]), score.class_intervals[measure], strict=True))
+        raise InputError(f"measure is {str(measure)[:40]!r}; a class has {', '.join(map(repr, CLASS_MEASURES))}.")
+    shown = heaviest([c.weight for c in score.classes], style.MOST)
+    names = style.names([score.classes[k].label for k in shown])
+    found = list(zip(names, (score.class_intervals[measure][k] for k in shown), strict=True))
     if sort:
         found.sort(key=lambda x: (x[1].value != x[1].value, -x[1].value))
     labels, own = [x[0] for x in found], [x[1] for x in found]
@@ -53,5 +55,5 @@ def classes(score: Score, measure: str = "mcc", *, sort: bool = False, ax: Any =
     ax.axvline(0, color=style.GREY, linewidth=0.8)
     title = CLASS_MEASURES[measure].title
     ax.set_xlabel(title, fontsize=style.TEXT)
-    style.titled(ax, f"{title} of each class", intervals.legend(own))
+    style.titled(ax, f"{title} of each class", intervals.legend(own), style.part(len(own), len(score.classes)))
     return ax

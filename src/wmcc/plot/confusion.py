@@ -53,7 +53,8 @@ def confusion(table: Table | Score, show: Show = "row", *, ax: Any = None) -> An
 
     A cell has two numbers: what its colour stands for, and below it the number of rows (or, beside ``"count"``, the
     share of the total weight). Cells without rows are blank. Where cells are too small for numbers there is a scale
-    of colours instead. Colours follow the square root of a value, so that small errors show.
+    of colours instead. Colours follow the square root of a value, so that small errors show. Of more than 500 classes
+    the heaviest are drawn, and all others as one.
 
     Parameters
     ----------
@@ -83,7 +84,9 @@ def confusion(table: Table | Score, show: Show = "row", *, ax: Any = None) -> An
     if not isinstance(show, str) or show not in SHOWN:
         raise InputError(f"show is {str(show)[:40]!r}; expected one of {', '.join(map(repr, SHOWN))}.")
     check_scorable(table)
+    there, table = len(table.labels), table._folded(style.MOST)
     shown, labels, K = SHOWN[show], style.names(table.labels), len(table.labels)
+    part = f"{style.part(K - 1, there)}, and all others as one" if there > K else ""
     with np.errstate(over="ignore"):
         values = np.where(table.n > 0, shown.values(table), np.nan)
     grid = min(max(0.62 * K, 1.9), 8.5)  # inches
@@ -95,12 +98,12 @@ def confusion(table: Table | Score, show: Show = "row", *, ax: Any = None) -> An
     ax.set_xlabel("predicted class", fontsize=style.TEXT)
     ax.set_ylabel("true class", fontsize=style.TEXT)
     below = "share of the weight" if show == "count" else "number of rows"
-    style.titled(ax, "Confusion table", f"{shown.title},", f"below it the {below}")
+    style.titled(ax, "Confusion table", f"{shown.title},", f"below it the {below}", part)
     ax.spines[:].set_color(style.GREY)
     ax.tick_params(length=0)
     each = _name_classes(ax, labels)
     if not _write_cells(image, table, values, shown, each):
-        style.titled(ax, "Confusion table", shown.title)
+        style.titled(ax, "Confusion table", shown.title, part)
         _add_scale(ax, image, shown)
     if K > 1 and each > 4:
         _draw_lines(ax, K)

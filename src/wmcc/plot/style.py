@@ -27,6 +27,9 @@ LEADING = 1.2
 LONGEST = 28
 """Characters of a name that is drawn in full."""
 
+MOST = 500
+"""Classes that are drawn: of more, the heaviest."""
+
 MARGIN = 0.08
 """Inches around a picture."""
 
@@ -132,6 +135,11 @@ def lines(ax: Any, labels: Sequence[str], notes: Sequence[str] = (), height: flo
     ax.grid(axis="x", color=GREY, alpha=0.25, linewidth=0.6)
     ax.set_axisbelow(True)
     return ax, each
+
+
+def part(drawn: int, classes: int) -> str:
+    """Say so where not all classes are drawn."""
+    return f"the {drawn:,} heaviest of {classes:,} classes" if drawn < classes else ""
 
 
 def titled(ax: Any, *sentences: str) -> None:

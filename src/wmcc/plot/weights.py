@@ -14,7 +14,7 @@ from ..inference import Diagnosis, diagnose
 from ..report import Score
 from ..sources.columns import weight_array
 from ..table import Table
-from ..text import percent
+from ..text import heaviest, percent
 from . import style
 
 MOST_BINS = 40
@@ -97,12 +97,12 @@ def _name_sizes(ax: Any, low: float, high: float) -> None:
 
 def _classes(found: Diagnosis, ax: Any) -> Any:
     """Draw each class's share of the rows beside its share of the weight."""
-    notes = [f"{style.rows(c.n)}, n_eff {style.figures(c.n_eff)}" for c in found.classes]
-    ax, height = style.lines(ax, style.names([c.label for c in found.classes]), notes)
-    places = np.arange(len(found.classes))
-    rows = np.array([100 * c.n / found.n for c in found.classes])
     w = np.array([c.weight for c in found.classes]) / max(c.weight for c in found.classes)
-    heavy = 100 * w / w.sum()
+    drawn = heaviest(w.tolist(), style.MOST)
+    shown, heavy = [found.classes[k] for k in drawn], (100 * w / w.sum())[drawn]
+    notes = [f"{style.rows(c.n)}, n_eff {style.figures(c.n_eff)}" for c in shown]
+    ax, height = style.lines(ax, style.names([c.label for c in shown]), notes)
+    places, rows = np.arange(len(shown)), np.array([100 * c.n / found.n for c in shown])
     ax.hlines(places, rows, heavy, color=style.GREY, linewidth=1.2, zorder=1)
     marks = {"linestyle": "none", "markersize": min(6.5, height)}
     ax.plot(rows, places, "o", color=style.BLUE, markerfacecolor="white", label="share of the rows", **marks)
@@ -110,5 +110,5 @@ def _classes(found: Diagnosis, ax: Any) -> Any:
     ax.set_xlim(left=0)
     ax.set_xlabel("share (%)", fontsize=style.TEXT)
     ax.legend(fontsize=style.SMALL, frameon=False)
-    style.titled(ax, *_title(found))
+    style.titled(ax, *_title(found), style.part(len(shown), len(found.classes)))
     return ax

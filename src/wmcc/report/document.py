@@ -13,6 +13,9 @@ from .findings import Findings
 SQUARE = 25
 """Classes of the largest confusion table that is written in numbers."""
 
+DRAWN = 500
+"""Classes of the largest confusion table that is drawn in full, and classes that are listed."""
+
 CONFUSIONS = 20
 """Cells in the list of confusions of a table that is too large to be read."""
 

@@ -15,7 +15,7 @@ import numpy as np
 from ..inference.influence import class_shares
 from ..text import decimal, number
 from .charts import colour, funnel, heat_map
-from .document import SQUARE, Block, Document, Funnel, Grid, Heat, Items, Mark, Section, confusions
+from .document import DRAWN, SQUARE, Block, Document, Funnel, Grid, Heat, Items, Mark, Section, confusions
 from .elements import Child, element, written
 
 
@@ -135,9 +135,12 @@ def _mark(mark: Mark | None) -> Element | None:
 
 
 def _heat(heat: Heat) -> list[Element]:
-    if len(heat.table.labels) > SQUARE:
-        caption = element("figcaption", f"{heat.caption}: darker is a larger share of the true class.")
-        return [element("figure", heat_map(heat.table, heat.caption), caption), *_grid(confusions(heat.table))]
+    K = len(heat.table.labels)
+    if K > SQUARE:
+        said = f"{heat.caption}: darker is a larger share of the true class."
+        said += f" Drawn are the {DRAWN - 1:,} heaviest of {K:,} classes; the last stands for all others." * (K > DRAWN)
+        drawn = heat_map(heat.table._folded(DRAWN), heat.caption)
+        return [element("figure", drawn, element("figcaption", said)), *_grid(confusions(heat.table))]
     return [_scrolled(heat.caption, _square(heat)), *_notes(["Weight, and below it the number of rows."])]
 
 

@@ -151,7 +151,7 @@ class Score:
 
     def _notes(self) -> list[str]:
         more = len(self.classes) - SHOWN_CLASSES
-        notes = [f"… and {more} more classes"] if more > 0 else []
+        notes = [f"… and {more:,} more classes, in .classes"] if more > 0 else []
         notes += [self.disagreement] if self.disagreement else []
         return notes + list(self.warnings)
 

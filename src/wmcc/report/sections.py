@@ -11,8 +11,8 @@ from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import Shares
 from ..robustness import Radius
 from ..table import Table
-from ..text import decimal, number, percent, share
-from .document import Block, Document, Funnel, Grid, Heat, Items, Mark, Section
+from ..text import decimal, heaviest, number, percent, share
+from .document import DRAWN, Block, Document, Funnel, Grid, Heat, Items, Mark, Section
 from .findings import Findings
 from .made import Made
 from .methods import methods
@@ -129,18 +129,25 @@ def _proved(lead: Radius) -> str:
 def _classes(score: Score, caption: str) -> Grid:
     head = ["Class", "Rows", "Weight", *(m.title for m in CLASS_MEASURES.values()), "Interval of MCC"]
     found = score.class_intervals["mcc"]
-    rows = []
-    for c, x in zip(score.classes, found, strict=True):
+    rows, shown = [], heaviest([c.weight for c in score.classes], DRAWN)
+    for c, x in ((score.classes[k], found[k]) for k in shown):
         positive = " (positive)" * (score.table.positive is not None and c.label == score.table.positive)
         values = (decimal(getattr(c, name)) for name in CLASS_MEASURES)
         rows.append([f"{c.label}{positive}", f"{c.n:,}", number(c.weight), *values, x.ends])
     least = -1.0 if any(x.low < 0 or x.value < 0 for x in found) else 0.0
-    marks = [None if x.problem else Mark(x.value, x.low, x.high, least, 1.0) for x in found]
+    marks = [None if x.problem else Mark(x.value, x.low, x.high, least, 1.0) for x in (found[k] for k in shown)]
     weak = min((x for x in found if x.problem is None), key=lambda x: x.value, default=None)
     notes = [f"The weakest is {weak.label}, with an MCC of {decimal(weak.value)}."] if weak and len(rows) > 2 else []
     unsure = sum(not x.reliable for x in found)
-    notes += [f"* Not to be relied on, or none: {unsure:,} of {len(rows):,} classes."] if unsure else []
+    notes += [f"* Not to be relied on, or none: {unsure:,} of {len(found):,} classes."] if unsure else []
+    notes += _left_out(len(found))
     return Grid(caption, head, rows, marks=marks, scale=f"MCC, {least:.0f} to 1", notes=notes)
+
+
+def _left_out(classes: int) -> list[str]:
+    if classes <= DRAWN:
+        return []
+    return [f"These are the {DRAWN:,} heaviest of {classes:,} classes; the report as JSON lists all."]
 
 
 def _influences(found: Findings, name: str) -> list[Block]:
@@ -166,17 +173,17 @@ def _influences(found: Findings, name: str) -> list[Block]:
 
 def _weights(score: Score) -> list[Block]:
     known = score.diagnosis
-    shares = Shares.of(score.table).r.tolist()
+    shares, shown = Shares.of(score.table).r.tolist(), heaviest([c.weight for c in known.classes], DRAWN)
     rows = [
         [
             str(c.label),
             f"{c.n:,}",
             percent(c.n / known.n),
             number(c.weight),
-            percent(own),
+            percent(shares[k]),
             number(c.n_eff, 4),
         ]
-        for c, own in zip(known.classes, shares, strict=True)
+        for k, c in ((k, known.classes[k]) for k in shown)
     ]
     head = ["True class", "Rows", "Share of rows", "Weight", "Share of weight", "Effective rows"]
     worth = f"{known.n:,} rows are worth {number(known.n_eff, 4)} of equal weight"
@@ -186,8 +193,9 @@ def _weights(score: Score) -> list[Block]:
     )
     if known.design_effect == 1:
         text = "All rows weigh the same."
-    marks: list[Mark | None] = [Mark(own, 0.0, own, 0.0, 1.0) for own in shares]
-    return [text, Grid("What the weights leave of each true class", head, rows, marks=marks, scale="Share of weight")]
+    marks: list[Mark | None] = [Mark(shares[k], 0.0, shares[k], 0.0, 1.0) for k in shown]
+    caption, notes = "What the weights leave of each true class", _left_out(len(shares))
+    return [text, Grid(caption, head, rows, marks=marks, scale="Share of weight", notes=notes)]
 
 
 def _never_true(table: Table) -> list[str]:

@@ -21,7 +21,8 @@ from .score import Score
 from .sections import document
 
 Format = Literal["html", "markdown", "json"]
-MOST_CLASSES = 500
+MOST_CLASSES = 10_000
+"""A page shows some of them; a report as JSON has all, some 3 kB each."""
 
 ENDINGS: Mapping[str, Format] = {".html": "html", ".htm": "html", ".md": "markdown", ".json": "json"}
 
@@ -172,11 +173,12 @@ def build(
 
 
 def _check_classes(scores: dict[str, Score]) -> None:
-    """Refuse what takes hours to certify, and is a column of numbers more often than of classes."""
+    """Refuse what takes long to certify, and is a column of numbers more often than of classes."""
     K = len(next(iter(scores.values())).table.labels)
     if K > MOST_CLASSES:
         raise InputError(
-            f"there are {K:,} classes; a report is about {MOST_CLASSES:,} at most.", "is it the right column of labels?"
+            f"there are {K:,} classes; a report is about {MOST_CLASSES:,} at most.",
+            "is it the right column of labels? wmcc.score takes any number of classes.",
         )
 
 
