@@ -146,5 +146,7 @@ def test_keys_have_one_type_whatever_the_engine(engine, name):
     kept = table.filter(pa.array([value is not None for value in values]))
     clustered = wmcc.tabulate(ALL[engine](kept), "t", "p", "w", cluster="key")
     assert clustered.drawn.clusters == tuple(expected[:-1])
-    with pytest.raises(wmcc.InputError, match="1 row has no cluster"):
+    with pytest.raises(wmcc.InputError, match=r"1 row has no cluster in the column 'key'\."):
         wmcc.tabulate(frame, "t", "p", "w", cluster="key")
+    ignored = table.set_column(0, "t", pa.array([0, 1, 9, 0]))  # the row without a cluster does not count
+    assert wmcc.tabulate(ALL[engine](ignored), "t", "p", "w", cluster="key", ignore=9).drawn == clustered.drawn

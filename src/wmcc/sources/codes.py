@@ -77,7 +77,7 @@ class Codebook:
 
     @property
     def given_integers(self) -> Integers | None:
-        """Integers the caller named as classes or to be ignored; None if no classes were named, or they lie far apart."""
+        """Integers the caller named as classes or to be ignored; None if there are none, or they lie far apart."""
         if not self._closed:
             return None
         named = (int(x) for x in (*self.classes, *self._ignore) if not isinstance(x, str))

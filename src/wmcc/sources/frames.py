@@ -16,7 +16,7 @@ from . import series
 from .arrays import tabulate_arrays
 from .codes import Rules
 from .columns import label_column, weight_array
-from .groups import By, Keyed, Parts, check_clusters, keyed
+from .groups import By, Keyed, Parts, keyed
 from .options import is_name
 from .places import Data, own_names, picked, place, unused
 from .problems import LABEL_ROLES, Problems
@@ -199,8 +199,6 @@ def read_in_memory(frame: Any, columns: Columns, rules: Rules, threads: int | No
     labels = [label_column(frame[role].to_native(), called[role], first) for role in LABEL_ROLES if role in names]
     weights = weight_array(frame["w"].to_native(), called["w"], first) if "w" in names else None
     groups, clusters = (_keyed(frame, letter, by) for letter, by in (("b", columns.by), ("c", columns.cluster)))
-    if clusters is not None:
-        check_clusters(clusters)
     found = tabulate_arrays(labels, weights, rules, threads, called.get("w"), Parts(groups, clusters))
     return found if isinstance(found, Tables) else Tables.of({(): found}, ())
 

@@ -12,6 +12,7 @@ from ..arraytypes import Array, IntArray
 from ..errors import InputError, InputTypeError, LabelError
 from ..keys import Key, merged_keys, missing, plain_key
 from ..stack import numbered
+from ..tables import Tables
 from .codes import Codebook, Rules, all_codes
 from .columns import Column, label_column
 
@@ -66,12 +67,13 @@ def keyed(by: By, columns: Iterable[tuple[Any, Sequence[Any]]]) -> Keyed:
     return Keyed(by, keys, place[[distinct[key] for key in found]][where])
 
 
-def check_clusters(clusters: Keyed, n: Any = 1) -> None:
-    """Refuse rows that belong to no cluster; ``n`` are numbers of rows, where each code stands for several."""
-    rows = int((np.isin(clusters.codes, missing(clusters.keys)) * n).sum())
-    if rows:
+def check_clusters(tables: Tables[Any], cluster: By) -> None:
+    """Refuse rows that belong to no cluster; ``cluster`` is what their clusters are called."""
+    lost = missing(tables.drawn.clusters)
+    if lost:
+        rows = int(tables.parts.sums.n[np.isin(tables.parts.codes[-1], lost)].sum())
         said = "1 row has" if rows == 1 else f"{rows:,} rows have"
-        several = clusters.by if isinstance(clusters.by, tuple) else (clusters.by,)
+        several = cluster if isinstance(cluster, tuple) else (cluster,)
         where = f"the column{'s' * (len(several) > 1)} {', '.join(map(repr, several))}"
         raise InputError(f"{said} no cluster in {where}.", "leave them out, or give each one of its own.")
 

@@ -19,7 +19,7 @@ from ..tables import Tables
 from . import texts
 from .arrays import Found, named
 from .codes import NOTHING, Codebook, Rules
-from .groups import By, Keyed, Parts, check_clusters, keyed
+from .groups import By, Keyed, Parts, keyed
 from .problems import LABEL_ROLES, MOST_CELLS, Problems, too_many_cells, unknown_labels
 
 
@@ -118,8 +118,6 @@ class Cells:
         np.add.at(ignored, groups.codes[~kept], n[~kept])
         # Two groups may be one cell: an engine tells 0.0 from -0.0.
         stack = Stack.gathered(np.stack(keys)[:, kept], self._sums(kept, codebook, codes[:, kept]))
-        if clusters is not None:
-            check_clusters(clusters, n * kept)
         found: Tables[Any] = named(Found(stack, ignored), codebook, Parts(groups, clusters), len(codes))
         return found
 

@@ -14,7 +14,7 @@ from .columns import what
 from .engines import check_engine, joining_engine, open_lazy
 from .files import Files, find, is_path
 from .frames import Columns, as_tuple, tabulate_frame
-from .groups import By
+from .groups import By, check_clusters
 from .joins import tabulate_joined
 from .options import is_name
 from .places import Data, as_data
@@ -70,6 +70,7 @@ def tabulate_columns(
             tables = scan(found[0], columns, rules, threads, bar)
         else:
             tables = tabulate_frame(_data(data[0], engine, columns), columns, rules, threads)
+    check_clusters(tables, columns.cluster)
     return tables.total() if by is None else tables
 
 
