@@ -339,3 +339,13 @@ def test_a_weight_matrix_has_no_interval():
             wmcc.interval(again)
         assert wmcc.score(again).paired
         assert "a weight matrix pairs rows" in wmcc.score(again).intervals["ecc"].problem
+
+
+def test_tables_of_groups_are_not_taken_for_one():
+    t, p, w, group = made()
+    tables = wmcc.tabulate(t, p, w, by=group)
+    for call in (wmcc.ecc, wmcc.certify, wmcc.radius, wmcc.sensitivity):
+        with pytest.raises(wmcc.InputTypeError, match=r"tables of groups were given, and here one is read\."):
+            call(tables)
+    assert {key: wmcc.score(table).ecc for key, table in tables.items()}  # as the hint says
+    assert wmcc.ecc(tables.total()) == wmcc.ecc(t, p, w)

@@ -15,6 +15,7 @@ from ..arraytypes import FloatArray, IntArray
 from ..errors import InputError, InputTypeError, UndefinedMeasureError, UndefinedMeasureWarning
 from ..sources import tabulate
 from ..table import Margins, Table
+from ..tables import Tables
 from .stacks import SMALL, PerCell, by_class, by_class_of_all, others, per_table, product, sums_of, total
 
 ZeroDivision = float | Literal["warn", "raise"]
@@ -244,10 +245,11 @@ def as_table(y_true: Any, y_pred: Any = None, sample_weight: Any = None, weight:
         given = {"y_pred": y_pred, "sample_weight": sample_weight, "weight": weight}
         refuse_after_table({name: x for name, x in given.items() if x is not None} | options)
         return y_true
-    if options.get("by") is not None:
+    if isinstance(y_true, Tables) or options.get("by") is not None:
+        given = "tables of groups were given" if isinstance(y_true, Tables) else "by= makes one table per group"
         raise InputTypeError(
-            "by= makes one table per group, and here one is scored.",
-            "score each: {group: wmcc.score(table) for group, table in wmcc.tabulate(..., by=...).items()}.",
+            f"{given}, and here one is read.",
+            "take each, {key: wmcc.score(table) for key, table in tables.items()}; or all together, tables.total().",
         )
     if y_pred is None and options.get("true") is None:
         raise InputTypeError(
