@@ -185,7 +185,10 @@ class Exact:
 
     def total(self) -> int:
         """Return the sum of all numbers, in units of ``2**exponent``."""
-        return sum(x << RADIX_BITS * d for d, x in enumerate(np.add.reduce(self._vectors(), 1).tolist()))
+        vectors = self._vectors()
+        if vectors.shape[1] <= FEW:
+            return sum(integers(vectors))
+        return sum(x << RADIX_BITS * d for d, x in enumerate(np.add.reduce(vectors, 1).tolist()))
 
     def times(self, factor: float, power: int) -> FloatArray:
         """Return a vector of the numbers times ``factor * 2**power``, which must lie within float64.

@@ -26,8 +26,8 @@ REST = "all other classes"
 MOST_DENSE = 1 << 24
 """Cells that are shown as a matrix of all pairs of classes: those of 4,096 classes, 128 MiB for each matrix."""
 
-FEW_DENSE = 1 << 12
-"""Cells that are added up fastest as a matrix, empty ones included."""
+FEW_CELLS = 64
+"""Cells that Python's own integers add up faster than arrays do."""
 
 
 class Margins(NamedTuple):
@@ -241,21 +241,21 @@ class Table(Summed):
     @cached_property
     def margins(self) -> Margins:
         """Exact margins in a common unit; see `Margins`."""
-        (true, pred), digits, K = self.stack.codes, self.stack.sums.w_exact.digits, len(self.labels)
-        out = np.zeros((len(digits), 3 * K), dtype=np.int64)
-        if K * K <= FEW_DENSE:
-            flat = np.zeros((len(digits), K * K), dtype=np.int64)
-            flat[:, true * K + pred] = digits
-            cells = flat.reshape(len(digits), K, K)
-            np.add.reduce(cells, axis=2, out=out[:, :K])
-            np.add.reduce(cells, axis=1, out=out[:, K : 2 * K])
-            out[:, 2 * K :] = cells.diagonal(axis1=1, axis2=2)
-        else:
-            right = true == pred
-            for plane, own in zip(out, digits, strict=True):
-                np.add.at(plane[:K], true, own)
-                np.add.at(plane[K:], pred, own)
-                plane[2 * K + true[right]] = own[right]
+        codes, w, K = self.stack.codes, self.stack.sums.w_exact, len(self.labels)
+        if len(self.stack) <= FEW_CELLS:
+            r, q, d = [0] * K, [0] * K, [0] * K
+            for t, p, own in zip(*codes.tolist(), w.integers(), strict=True):
+                r[t] += own
+                q[p] += own
+                if t == p:
+                    d[t] = own
+            return Margins(sum(r), r, q, d)
+        (true, pred), digits = codes, w.digits
+        out, right = np.zeros((len(digits), 3 * K), dtype=np.int64), true == pred
+        for plane, own in zip(out, digits, strict=True):
+            np.add.at(plane[:K], true, own)
+            np.add.at(plane[K:], pred, own)
+            plane[2 * K + true[right]] = own[right]
         whole = integers(out)
         return Margins(sum(whole[:K]), whole[:K], whole[K : 2 * K], whole[2 * K :])
 

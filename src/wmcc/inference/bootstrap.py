@@ -50,7 +50,8 @@ def bootstrap_interval(
         return answer(low, high, se, "all resamples have the same score: what could vary it was not seen")
     of_all = measure.slope(Shares.of(table), value)
     slope = balanced(of_all.of_table(cells.codes), cells)
-    return answer(low, high, se, *doubts(data, measure, slope, of_all, cells, of_data(slope, cells, data).variance))
+    variance = np.float64(of_data(slope, cells, data).variance)  # which may be 0, and is divided by
+    return answer(low, high, se, *doubts(data, measure, slope, of_all, cells, variance))
 
 
 def resampled_tables(data: Table | Clusters, rows: Any, resamples: int, seed: Any, progress: Any) -> FloatArray:

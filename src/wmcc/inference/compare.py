@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import nan
+from math import isfinite, nan
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from ..errors import InputError, InputTypeError
 from ..joint import JointTable
 from ..measures.base import Measure, Shares
 from ..measures.request import after_joint_table, checked_number, named_measure
+from ..measures.stacks import root, total
 from ..sources.predictions import checked_names, predictions
 from .comparison import Comparison, Comparisons
 from .influence import Cells, Clusters, balanced, of_data, sampled
@@ -127,7 +128,7 @@ def _compared(
     tables = joint.first, joint.second
     (a, no_a), (b, no_b) = (scored(measure, table) for table in tables)
     cells = Cells.of(joint)
-    n_eff = data.n_eff if isinstance(data, Clusters) else 1 / float(cells.w2.sum())
+    n_eff = data.n_eff if isinstance(data, Clusters) else float(1 / total(cells.w2))
 
     none = Comparison(names, measure.name, level, (a, b), a - b, nan, nan, nan, nan, nan, n_eff, clusters, margin)
     problem = no_a or no_b or too_few(*counted(data), n_eff)
@@ -137,7 +138,7 @@ def _compared(
     t, first, second = cells.codes
     slope = balanced(slopes[0].at(t, first) - slopes[1].at(t, second), cells)
     found = of_data(slope, cells, data)
-    if not np.isfinite(found.variance):
+    if not isfinite(found.variance):
         return replace(none, problem=FAR_APART)
     if not found.variance > NOTHING:
         if (first == second).all():
@@ -146,7 +147,7 @@ def _compared(
         moved = "rows" if clusters is None else f"{clusters:,} clusters"
         why = f"all {moved} moved the difference alike, so how it varies cannot be seen"
         return replace(none, problem=why)
-    se = float(np.sqrt(found.variance))
+    se = float(root(found.variance))
     # Heavy rows move difference and standard error alike, which makes their quotient less extreme, not more: so neither
     # the variance's own degrees of freedom nor its skewness, which is mostly noise here, come in.
     df = max(n_eff - 1, 1.0)

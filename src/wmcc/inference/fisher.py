@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from math import inf, isqrt
+from math import atanh, inf, isqrt, tanh
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arraytypes import Array, FloatArray, IntArray
 from ..measures.base import Measure, Shares
-from ..measures.stacks import by_class, per_table
+from ..measures.stacks import by_class, per_table, root
 from .influence import Cells, Influence
 from .pivot import Pivot
 
@@ -29,17 +29,19 @@ GOLDEN = (5**0.5 - 1) / 2
 SECTIONS = 60
 """Golden sections by which the place where a score turns round is found, to 3e-13 of where it was looked for."""
 
-STEPS = np.array([-0.1, 0.0, 0.1])
-"""Where the data are moved to, in standard errors, to find a score's curvature."""
+STEP = 0.1
+"""How far the data are moved, in standard errors, to find a score's curvature."""
+
+STEPS = np.array([[-STEP], [0.0], [STEP]])
 
 MOST = 1 - 1e-15
 """Where a score is taken to be at the end of its range."""
 
 
-def fisher(measure: Measure, value: Any, cells: Cells, found: Influence, level: float) -> tuple[FloatArray, FloatArray]:
+def fisher(measure: Measure, value: Any, cells: Cells, found: Influence, level: float) -> tuple[Any, Any]:
     """Ends of the interval that is made on the scale of artanh. Leading axes are a stack of tables."""
     scale = Scale(measure)
-    se_z = np.sqrt(found.variance) * scale.rate(value)
+    se_z = root(found.variance) * scale.rate(value)
     pivot = Pivot(scale.of(value), se_z, found.skewness, _curvature(scale, cells, found, se_z), found.df)
     low, high = pivot.ends(level)
     return scale.back(low), scale.back(high)
@@ -56,14 +58,16 @@ class Scale:
         """Whether the value is not at an end of the range."""
         return abs(value - self._middle) < self._half * MOST
 
-    def of(self, value: FloatArray) -> FloatArray:
+    def of(self, value: Any) -> Any:
         """From a score, which is kept away from the ends of the range."""
         y = (value - self._middle) / self._half
-        return np.asarray(np.arctanh(np.minimum(np.maximum(y, -MOST), MOST)))
+        if isinstance(y, float):
+            return atanh(min(max(y, -MOST), MOST))
+        return np.arctanh(np.minimum(np.maximum(y, -MOST), MOST))
 
-    def back(self, z: FloatArray) -> FloatArray:
+    def back(self, z: Any) -> Any:
         """To a score."""
-        return self._middle + self._half * np.tanh(z)
+        return self._middle + self._half * (tanh(z) if isinstance(z, float) else np.tanh(z))
 
     def rate(self, value: Any) -> Any:
         """Derivative of `of`."""
@@ -71,11 +75,13 @@ class Scale:
         return 1 / (self._half * (1 - y * y))
 
 
-def _curvature(scale: Scale, cells: Cells, found: Influence, se_z: FloatArray) -> FloatArray:
+def _curvature(scale: Scale, cells: Cells, found: Influence, se_z: Any) -> Any:
     """Half the second derivative of z along the influences, in units of its standard error."""
-    moved = cells.w + np.multiply.outer(STEPS, found.direction / per_table(np.sqrt(found.variance)))
-    z = scale.of(scale.near(Shares.of_some_cells(moved, cells.codes, cells.classes)))
-    return np.asarray((z[0] - 2 * z[1] + z[2]) / (2 * STEPS[2] ** 2 * se_z))
+    unit = found.direction / per_table(root(found.variance))
+    moved = cells.w[..., np.newaxis, :] + STEPS * unit[..., np.newaxis, :]
+    values = scale.near(Shares.of_some_cells(moved, cells.codes, cells.classes))
+    before, here, after = map(scale.of, values.tolist() if values.ndim == 1 else values.T)
+    return (before - 2 * here + after) / (2 * STEP**2 * se_z)
 
 
 def unvaried(

@@ -12,30 +12,38 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arraytypes import FloatArray, IntArray
-from ..exact import Exact
+from ..exact import FEW, Exact
 from ..joint import JointTable
-from ..measures.stacks import over, total
+from ..measures.stacks import at_least, over, root, total
 from ..table import Table
 
 TINY = 1e-300
 
 
 class Unit(NamedTuple):
-    """The total weight: a number of at least 1/2 and below 1, times a power of two."""
+    """The total weight, as an integer times a power of two."""
 
-    part: float
-    bits: int
+    s: int
+    exponent: int
 
     @classmethod
     def of(cls, w: Exact) -> Unit:
         """Return the sum of all; 1 if there is none."""
-        s = w.total() or 1
-        bits = s.bit_length()
-        return cls(s / (1 << bits), bits + w.exponent)
+        return cls(w.total() or 1, w.exponent)
 
     def shares(self, x: Exact, power: int = 1) -> FloatArray:
-        """Return sums of weights, or of a power of them, as shares of the total, whatever its size."""
-        return x.times(1 / self.part**power, -power * self.bits)
+        """Return a vector of sums of weights, or of a power of them, as shares of the total, whatever its size."""
+        whole, shift = self.s**power, x.exponent - power * self.exponent
+        if x.digits.shape[1] <= FEW:  # Python rounds quotients of integers correctly, and once
+            up, whole = max(shift, 0), whole << max(-shift, 0)
+            return np.array([(own << up) / whole for own in x.integers()])
+        bits = whole.bit_length()
+        return x.times((1 << bits) / whole, -power * self.exponent - bits)
+
+    def share(self, x: FloatArray) -> FloatArray:
+        """Return weights as shares of the total."""
+        bits = self.s.bit_length()
+        return np.asarray(np.ldexp(x, -self.exponent - bits) * ((1 << bits) / self.s))
 
 
 class Cells(NamedTuple):
@@ -64,7 +72,7 @@ class Cells(NamedTuple):
         codes, sums = table.stack.codes, table.stack.sums
         unit = Unit.of(sums.w_exact)
         w, w2 = unit.shares(sums.w_exact), unit.shares(sums.w2_exact, 2)
-        return cls(sums.n, w, w2, np.ldexp(sums.w_max, -unit.bits) / unit.part, codes, len(table.labels))
+        return cls(sums.n, w, w2, unit.share(sums.w_max), codes, len(table.labels))
 
     def some(self, which: Any) -> Cells:
         """Return some tables of a stack."""
@@ -135,21 +143,24 @@ def of_rows(slope: FloatArray, cells: Cells) -> Influence:
     """
     most, n = cells.w_max, np.maximum(cells.n, 1.0)  # in float64: powers of a number of rows go beyond 64 bits
     unit = np.maximum(most, TINY)
-    a = np.maximum(cells.w / unit, 1.0)  # Σ and Σ² of weights that are at most 1
-    b = np.maximum(cells.w2 / unit / unit, a * a / n)  # which it is; Σw² of weights that hardly count may be lost
-    ratio, least = b / a, b * b / n
-    guess = n * ratio * ratio * ratio
-    cubes = np.minimum(np.maximum(guess, b * ratio), b)
-    fourths = np.minimum(np.maximum(guess * guess * n / (a * a), least), b)
+    w = np.maximum(cells.w, unit)  # which it is, but for rounding
+    mean = w / unit / n
+    # n Σw² / (Σw)²: the Σw² of weights that hardly count may be lost, and is as small as it can be.
+    uneven = np.maximum(cells.w2 / w / w * n, 1.0)
+    twofold, least = uneven * uneven, mean * mean * uneven
+    squares = least * n  # Σw² of weights that are at most 1; Σw³ and Σw⁴ are parts of it
+    cubes = np.minimum(mean * twofold, 1.0)
+    fourths = np.minimum(least * twofold * twofold, 1.0)
     u = slope * most  # of the heaviest row
-    square = u * u
-    variance = total(square * b)
-    skewness = total(u * square * cubes) / (variance * np.sqrt(variance) + TINY)
+    square, moved = u * u, u * squares
+    part = u * moved
+    variance = total(part)
+    skewness = total(part * u * cubes) / (variance * root(variance) + TINY)
     # The transformation of the score takes care of the numbers of rows, which vary; their weights make Σu² vary more.
-    excess, twice = total(square * square * (fourths - least)), 2 * variance * variance
-    limit = np.maximum(total(cells.n) - 1, 1)
-    df = np.maximum(twice / np.maximum(excess, twice / limit + TINY), 1.0)
-    return Influence(variance, skewness, df, u * b * most)
+    excess, twice = total(part * square * (fourths - least)), 2 * variance * variance
+    limit = at_least(total(cells.n) - 1, 1.0)
+    df = at_least(twice / at_least(excess, twice / limit + TINY), 1.0)
+    return Influence(variance, skewness, df, moved * most)
 
 
 def of_clusters(slope: FloatArray, clusters: Clusters) -> Influence:

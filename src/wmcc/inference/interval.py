@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf, isnan, nan
+from math import inf, isfinite, isnan, nan
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from ..labels import Label
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import Measure, Shares
 from ..measures.request import checked_number, requested, value_or_reason
-from ..measures.stacks import PerCell, largest, total
+from ..measures.stacks import PerCell, largest, root, total
 from ..table import Table
 from ..tables import Tables
 from ..text import decimal, number
@@ -248,7 +248,7 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     of_all = measure.slope(Shares.of(table), value)
     slope = balanced(of_all.of_table(cells.codes), cells)
     found = of_data(slope, cells, data)
-    if not np.isfinite(found.variance):
+    if not isfinite(found.variance):
         return answer(nan, nan, nan, nan, problem=FAR_APART)
     inside = Scale(measure).inside(value)
     if not (found.variance > NOTHING and inside):
@@ -257,7 +257,7 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
         ends = unvaried(measure, np.array([value]), Moves.between(cells), level, np.array([n_eff]))
         low, high = contained(measure, value, *(float(x[0]) for x in ends))
         return answer(low, high, 0.0, nan, unseen(measure, value))
-    se = float(np.sqrt(found.variance))
+    se = float(root(found.variance))
     warnings = doubts(data, measure, slope, of_all, cells, found.variance)
     if method == "delta":
         low, high = contained(measure, value, *Pivot(value, se, 0.0, 0.0, inf).ends(level))

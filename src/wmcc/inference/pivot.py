@@ -6,6 +6,7 @@ All numbers may be arrays of one shape, for many estimates at once. Derived in d
 from __future__ import annotations
 
 from functools import cache
+from math import cbrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,10 +47,11 @@ class Pivot(NamedTuple):
     def _bend(self) -> Any:
         return self.skewness / 3 + self.curvature
 
-    def ends(self, confidence_level: float) -> tuple[FloatArray, FloatArray]:
+    def ends(self, confidence_level: float) -> tuple[Any, Any]:
         """Return the interval of values that a two-sided test does not reject."""
         _, stdtrit = _student()
         q = stdtrit(self.df, 0.5 + confidence_level / 2)
+        q = float(q) if isinstance(q, float) else q
         return self.estimate - self._studentised(q) * self.se, self.estimate - self._studentised(-q) * self.se
 
     def upper_tail(self, value: Any) -> FloatArray:
@@ -69,10 +71,11 @@ class Pivot(NamedTuple):
     def _normalised(self, t: Any) -> Any:
         """Hall's transformation t + bend t² + bend² t³/3 + skewness/6, which has Student's distribution."""
         b = self._bend
-        return t + b * t * t + b * b * t**3 / 3 + self.skewness / 6
+        return t + b * t * t + b * b * t * t * t / 3 + self.skewness / 6
 
     def _studentised(self, x: Any) -> Any:
         """Return the t at which `_normalised` is x: (∛(1 + 3bx) − 1)/b, in a form that is good for b = 0 too."""
         x = x - self.skewness / 6
-        root = np.cbrt(1 + 3 * self._bend * x)
+        cube = 1 + 3 * self._bend * x
+        root = cbrt(cube) if isinstance(cube, float) else np.cbrt(cube)
         return 3 * x / (root * root + root + 1)

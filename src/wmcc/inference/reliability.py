@@ -36,32 +36,31 @@ CLUSTERS_ARE_FEW = f"the clusters are worth fewer than {FEW_CLUSTERS:.0f} of equ
 FEW_DIFFER = f"the predictions differ on fewer than {number(FEW_DIFFERENT)} effective rows; {SHORT}"
 
 
-def influential_rows(steepest: Any, cells: Cells, variance: Any) -> FloatArray:
+def influential_rows(steepest: Any, cells: Cells, variance: Any) -> Any:
     """How many rows of usual weight, in the cell where a row matters most, would have this variance.
 
     ``steepest`` is the square of its slope. That cell may be empty: if few rows there would make up the variance, some
     may well have been missed.
     """
-    usual = total(cells.w2) / total(cells.n)
-    return np.asarray(variance / (steepest * usual))
+    return variance / (steepest * (total(cells.w2) / total(cells.n)))
 
 
-def heaviest_row(slope: FloatArray, cells: Cells, variance: Any) -> FloatArray:
+def heaviest_row(slope: FloatArray, cells: Cells, variance: Any) -> Any:
     """Share of the variance that a row as heavy as the heaviest has, on average over the weight of the table.
 
     It need not be the share of that row itself: the next heavy row may fall into a cell where it matters more.
     """
     most = largest(cells.w_max)
-    return np.asarray(total(slope * slope * cells.w) * most * most / variance)
+    return total(slope * slope * cells.w) * most * most / variance
 
 
-def heaviest_of_classes(slope: FloatArray, cells: Cells, variance: Any) -> FloatArray:
+def heaviest_of_classes(slope: FloatArray, cells: Cells, variance: Any) -> Any:
     """Share of the heaviest row in the squared weights of its true class, averaged by the variance of the classes."""
     starts = np.flatnonzero(np.diff(cells.codes[0], prepend=-1))  # classes are in ascending order
     of_class = np.add.reduceat(slope * slope * cells.w2, starts, axis=-1)
     squares = np.add.reduceat(cells.w2, starts, axis=-1)
     most = np.maximum.reduceat(cells.w_max, starts, axis=-1)
-    return np.asarray(total(of_class * over(most * most, squares)) / variance)
+    return total(of_class * over(most * most, squares)) / variance
 
 
 def differing(cells: Cells) -> FloatArray:

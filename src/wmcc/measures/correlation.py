@@ -12,7 +12,7 @@ from ..arraytypes import FloatArray
 from ..table import Margins
 from .arithmetic import dot, fixed, mean, over_root, over_roots, root_ratio
 from .base import Measure, OnZero, Shares
-from .stacks import PerCell, over, per_table, total
+from .stacks import PerCell, over, per_table, root, total
 
 
 def _covariance(m: Margins) -> int:
@@ -70,12 +70,12 @@ def _spreads(x: Shares) -> tuple[Any, Any]:
 
 def _ecc_near(x: Shares) -> FloatArray:
     P, Q = _spreads(x)
-    return np.asarray(over(total(x.covariance), np.sqrt(P) * np.sqrt(Q)))
+    return np.asarray(over(total(x.covariance), root(P) * root(Q)))
 
 
 def _ecc_slope(x: Shares, value: Any) -> PerCell:
     P, Q = _spreads(x)
-    scale = per_table(over(1.0, np.sqrt(P) * np.sqrt(Q)))
+    scale = per_table(over(1.0, root(P) * root(Q)))
     by_row, by_column = per_table(over(value, P)), per_table(over(value, Q))
     return _covariance_slope(x, scale, x.not_r * by_row, x.not_q * by_column)
 
@@ -108,7 +108,7 @@ def _mpc1_slope(x: Shares, value: Any) -> PerCell:
 
 def _mpc2_near(x: Shares) -> FloatArray:
     a, b = _roots(x)
-    return np.asarray(over(over(x.covariance, a), b).mean(axis=-1))
+    return np.asarray(total(over(over(x.covariance, a), b)) / x.r.shape[-1])
 
 
 def _mpc2_slope(x: Shares, value: Any) -> PerCell:

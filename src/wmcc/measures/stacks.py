@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,13 +25,23 @@ def over(x: Any, y: Any) -> Any:
 
 
 def total(x: Array) -> Any:
-    """Sum over the last axis, of classes or of cells; of a few numbers Python is faster."""
-    return np.float64(sum(x.tolist())) if x.ndim == 1 and x.size <= FEW else np.add.reduce(x, -1)
+    """Sum over the last axis, of classes or of cells; of a few numbers it is Python's own, which is faster."""
+    return float(sum(x.tolist())) if x.ndim == 1 and x.size <= FEW else np.add.reduce(x, -1)
 
 
 def largest(x: FloatArray) -> Any:
     """Largest over the last axis, as `total` is the sum."""
-    return np.float64(max(x.tolist())) if x.ndim == 1 and x.size <= FEW else np.maximum.reduce(x, -1)
+    return max(x.tolist()) if x.ndim == 1 and x.size <= FEW else np.maximum.reduce(x, -1)
+
+
+def root(x: Any) -> Any:
+    """Square root of a number per table."""
+    return sqrt(x) if isinstance(x, float) else np.sqrt(x)
+
+
+def at_least(x: Any, least: Any) -> Any:
+    """Return a number per table, or another where that is larger; NaN stays."""
+    return max(x, least) if isinstance(x, float) else np.maximum(x, least)
 
 
 def per_table(x: Any) -> Any:
@@ -50,11 +61,8 @@ class PerCell(NamedTuple):
 
     def dense(self) -> FloatArray:
         """Return the K x K array, or a stack of them."""
-        out = np.asarray(self.row[..., :, np.newaxis] + self.column[..., np.newaxis, :])
-        K = out.shape[-1]
-        flat = out.reshape(*out.shape[:-2], K * K)  # a view, since it is new
-        flat[..., :: K + 1] += self.diagonal
-        return out
+        cells, K = self._flat(), self.row.shape[-1]
+        return cells.reshape(*cells.shape[:-1], K, K)
 
     def at(self, true: IntArray, pred: IntArray) -> FloatArray:
         """Return the numbers of some cells, in any order; a cell may come more than once."""
@@ -70,8 +78,10 @@ class PerCell(NamedTuple):
         return self.at(*codes) if codes.shape[1] < K * K else self._flat()
 
     def _flat(self) -> FloatArray:
-        cells = self.dense()
-        return cells.reshape(*cells.shape[:-2], cells.shape[-1] ** 2)
+        square, K = self.row[..., np.newaxis] + self.column[..., np.newaxis, :], self.row.shape[-1]
+        out: FloatArray = square.reshape(*square.shape[:-2], K * K)
+        out[..., :: K + 1] += self.diagonal
+        return out
 
     def largest_square(self) -> FloatArray:
         """Return the largest square of all K x K numbers, of which no more than O(K) are computed."""
