@@ -185,10 +185,7 @@ class Exact:
 
     def total(self) -> int:
         """Return the sum of all numbers, in units of ``2**exponent``."""
-        vectors = self._vectors()
-        if vectors.shape[1] <= FEW:
-            return sum(integers(vectors))
-        return sum(x << RADIX_BITS * d for d, x in enumerate(np.add.reduce(vectors, 1).tolist()))
+        return sum(x << RADIX_BITS * d for d, x in enumerate(np.add.reduce(self._vectors(), 1).tolist()))
 
     def times(self, factor: float, power: int) -> FloatArray:
         """Return a vector of the numbers times ``factor * 2**power``, which must lie within float64.
@@ -292,8 +289,10 @@ def integers(digits: IntArray) -> Any:
         return np.zeros(digits.shape[1:], dtype=np.int64).tolist()
     if digits.ndim > 2:
         return [integers(digits[:, i]) for i in range(digits.shape[1])]
-    values = digits[-1].tolist()
-    for plane in digits[-2::-1].tolist():
+    planes = digits.tolist()
+    values = planes.pop()
+    while planes:
+        plane = planes.pop()
         if digits.ndim == 1:
             values = (values << RADIX_BITS) + plane
         else:

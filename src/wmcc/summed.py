@@ -76,10 +76,16 @@ class Summed:
         axes = self.axes()
         return self.parts if len(self.parts.codes) == axes else self.parts.along(range(axes))
 
+    @cached_property
+    def weights(self) -> list[int]:
+        """Σw of the occupied cells, as integers in units of ``2**stack.sums.w_exact.exponent``."""
+        found: list[int] = self.stack.sums.w_exact.integers()
+        return found
+
     @property
     def rows(self) -> int:
         """Number of observations."""
-        return int(self.parts.sums.n.sum())
+        return int(np.add.reduce(self.parts.sums.n))
 
     @cached_property
     def total(self) -> float:

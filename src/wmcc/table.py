@@ -241,16 +241,16 @@ class Table(Summed):
     @cached_property
     def margins(self) -> Margins:
         """Exact margins in a common unit; see `Margins`."""
-        codes, w, K = self.stack.codes, self.stack.sums.w_exact, len(self.labels)
+        codes, K = self.stack.codes, len(self.labels)
         if len(self.stack) <= FEW_CELLS:
             r, q, d = [0] * K, [0] * K, [0] * K
-            for t, p, own in zip(*codes.tolist(), w.integers(), strict=True):
+            for t, p, own in zip(*codes.tolist(), self.weights, strict=True):
                 r[t] += own
                 q[p] += own
                 if t == p:
                     d[t] = own
             return Margins(sum(r), r, q, d)
-        (true, pred), digits = codes, w.digits
+        (true, pred), digits = codes, self.stack.sums.w_exact.digits
         out, right = np.zeros((len(digits), 3 * K), dtype=np.int64), true == pred
         for plane, own in zip(out, digits, strict=True):
             np.add.at(plane[:K], true, own)

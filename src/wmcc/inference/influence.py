@@ -33,15 +33,21 @@ class Unit(NamedTuple):
 
     def shares(self, x: Exact, power: int = 1) -> FloatArray:
         """Return a vector of sums of weights, or of a power of them, as shares of the total, whatever its size."""
-        whole, shift = self.s**power, x.exponent - power * self.exponent
-        if x.digits.shape[1] <= FEW:  # Python rounds quotients of integers correctly, and once
-            up, whole = max(shift, 0), whole << max(-shift, 0)
-            return np.array([(own << up) / whole for own in x.integers()])
+        whole = self.s**power
         bits = whole.bit_length()
         return x.times((1 << bits) / whole, -power * self.exponent - bits)
 
-    def share(self, x: FloatArray) -> FloatArray:
-        """Return weights as shares of the total."""
+    def of_few(self, x: list[int], exponent: int, power: int = 1) -> FloatArray:
+        """As `shares`, of integers: Python rounds their quotients correctly, and once."""
+        whole, shift = self.s**power, exponent - power * self.exponent
+        if shift > 0:
+            x = [own << shift for own in x]
+        elif shift < 0:
+            whole <<= -shift
+        return np.array([own / whole for own in x])
+
+    def largest(self, x: FloatArray) -> FloatArray:
+        """Return single weights as shares of the total."""
         bits = self.s.bit_length()
         return np.asarray(np.ldexp(x, -self.exponent - bits) * ((1 << bits) / self.s))
 
@@ -70,9 +76,15 @@ class Cells(NamedTuple):
     def of(cls, table: Table | JointTable) -> Cells:
         """Return those of a table, in the order of its stack."""
         codes, sums = table.stack.codes, table.stack.sums
-        unit = Unit.of(sums.w_exact)
-        w, w2 = unit.shares(sums.w_exact), unit.shares(sums.w2_exact, 2)
-        return cls(sums.n, w, w2, unit.share(sums.w_max), codes, len(table.labels))
+        exact, squares = sums.w_exact, sums.w2_exact
+        if len(sums.n) <= FEW:
+            unit = Unit(sum(table.weights) or 1, exact.exponent)
+            w = unit.of_few(table.weights, exact.exponent)
+            w2 = unit.of_few(squares.integers(), squares.exponent, 2)
+        else:
+            unit = Unit.of(exact)
+            w, w2 = unit.shares(exact), unit.shares(squares, 2)
+        return cls(sums.n, w, w2, unit.largest(sums.w_max), codes, len(table.labels))
 
     def some(self, which: Any) -> Cells:
         """Return some tables of a stack."""

@@ -237,7 +237,7 @@ def estimated(data: Table | Clusters, measure: Measure, level: float, method: st
     clusters = data.count if isinstance(data, Clusters) else None
     value, undefined = scored(measure, table)
     cells = Cells.of(table)
-    n_eff = data.n_eff if isinstance(data, Clusters) else float(1 / total(cells.w2))
+    n_eff = data.n_eff if isinstance(data, Clusters) else 1 / total(cells.w2)
 
     def answer(low: float, high: float, se: float, df: float, *warnings: str, problem: str | None = None) -> Interval:
         return Interval(measure.name, level, method, value, low, high, se, df, n_eff, clusters, warnings, problem)

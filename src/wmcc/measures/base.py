@@ -37,15 +37,26 @@ class Shares(NamedTuple):
     not_q: FloatArray
     covariance: FloatArray
     """d − r q, from the exact difference."""
+    A: FloatArray
+    """r (1 − r)."""
+    B: FloatArray
+    """q (1 − q)."""
 
     @classmethod
     def of(cls, table: Table) -> Shares:
         """Shares of a table's margins."""
         s, r, q, d = table.margins
-        square = s * s
-        shares = [x / s for xs in (r, q, d) for x in xs] + [(s - x) / s for xs in (r, q) for x in xs]
-        shares += [(s * c - a * b) / square for a, b, c in zip(r, q, d, strict=True)]
-        return cls(*np.array(shares).reshape(6, len(r)))
+        square, margins = s * s, r + q
+        parts = [x / s for x in margins + d] + [(s - x) / s for x in margins]
+        parts += [(s * c - a * b) / square for a, b, c in zip(r, q, d, strict=True)]
+        return cls.made(*np.array(parts).reshape(6, len(r)))
+
+    @classmethod
+    def made(
+        cls, r: FloatArray, q: FloatArray, d: FloatArray, not_r: FloatArray, not_q: FloatArray, covariance: FloatArray
+    ) -> Shares:
+        """Shares of which A and B are not known."""
+        return cls(r, q, d, not_r, not_q, covariance, r * not_r, q * not_q)
 
     @classmethod
     def of_margins(cls, s: float, r: FloatArray, q: FloatArray, d: FloatArray) -> Shares:
@@ -53,7 +64,7 @@ class Shares(NamedTuple):
 
         Margins of whole numbers lose nothing before the shares are rounded, if s² is at most 2⁵³.
         """
-        return cls(r / s, q / s, d / s, (s - r) / s, (s - q) / s, (s * d - r * q) / (s * s))
+        return cls.made(r / s, q / s, d / s, (s - r) / s, (s - q) / s, (s * d - r * q) / (s * s))
 
     @classmethod
     def of_cells(cls, cells: FloatArray) -> Shares:
@@ -76,10 +87,11 @@ class Shares(NamedTuple):
     def _of_sums(cls, sums: FloatArray, K: int) -> Shares:
         """Shares from the sums that `sums_of` makes."""
         sums /= sums[..., -1:]
-        d, fn, fp = sums[..., 2 * K : 3 * K], sums[..., 5 * K : 6 * K], sums[..., 6 * K : 7 * K]
-        covariance = d * sums[..., 7 * K : 8 * K] - fn * fp
-        margins = sums[..., :K], sums[..., K : 2 * K], d, sums[..., 3 * K : 4 * K], sums[..., 4 * K : 5 * K]
-        return cls(*margins, covariance)
+        r, q, d = sums[..., :K], sums[..., K : 2 * K], sums[..., 2 * K : 3 * K]
+        not_r, not_q = sums[..., 4 * K : 5 * K], sums[..., 5 * K : 6 * K]
+        products = sums[..., : 4 * K] * sums[..., 4 * K : 8 * K]
+        A, B, right, wrong = (products[..., k * K : (k + 1) * K] for k in range(4))
+        return cls(r, q, d, not_r, not_q, right - wrong, A, B)
 
     @classmethod
     def of_classes(cls, sums: FloatArray) -> Shares:
@@ -91,7 +103,7 @@ class Shares(NamedTuple):
         r, q = d + fn, d + fp
         not_r, not_q = others(r), others(q)
         tn = np.where(fp < fn, not_r - fp, not_q - fn)  # less is lost where less is taken away
-        return cls(r, q, d, not_r, not_q, d * tn - fn * fp)
+        return cls.made(r, q, d, not_r, not_q, d * tn - fn * fp)
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def _mpc2(m: Margins, zero: OnZero) -> float:
 
 
 def _spreads(x: Shares) -> tuple[Any, Any]:
-    return total(x.r * x.not_r), total(x.q * x.not_q)
+    return total(x.A), total(x.B)
 
 
 def _ecc_near(x: Shares) -> FloatArray:
@@ -87,7 +87,7 @@ def _covariance_slope(x: Shares, scale: Any, rows: FloatArray, columns: FloatArr
 
 def _roots(x: Shares) -> tuple[FloatArray, FloatArray]:
     """√A_k and √B_k."""
-    return np.sqrt(x.r * x.not_r), np.sqrt(x.q * x.not_q)
+    return np.sqrt(x.A), np.sqrt(x.B)
 
 
 def _mpc1_near(x: Shares) -> FloatArray:

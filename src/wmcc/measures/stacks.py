@@ -167,7 +167,8 @@ def others(x: FloatArray) -> FloatArray:
 def sums_of(classes: int) -> FloatArray:
     """Matrix from all cells of a table to sums of each class, and to the total, none of which is a difference.
 
-    They are r, q, d, s − r, s − q, and what is missed, false and truly negative of a class.
+    They are r, q, d and what is missed of a class; s − r, s − q, what is truly negative and what is false, by which
+    those are multiplied; and the total.
     """
     K, t, p = classes, *np.indices((classes, classes)).reshape(2, -1, 1)
     true, pred = t == np.arange(K), p == np.arange(K)
@@ -175,11 +176,11 @@ def sums_of(classes: int) -> FloatArray:
         true,
         pred,
         true & pred,
+        true & ~pred,
         ~true,
         ~pred,
-        true & ~pred,
-        ~true & pred,
         ~true & ~pred,
+        ~true & pred,
         np.ones_like(t, dtype=bool),
     )
     return np.hstack(blocks).astype(np.float64)

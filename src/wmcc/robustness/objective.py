@@ -80,6 +80,6 @@ def near(measure: Measure, cells: Cells, sums: FloatArray) -> tuple[float, Float
     r, q = margins = kinds[1:] + d
     not_r, not_q = others(margins)
     tn = np.where(fp < fn, not_r - fp, not_q - fn)  # less is lost where less is taken away
-    shares = Shares(r, q, d, not_r, not_q, d * tn - fn * fp)
+    shares = Shares.made(r, q, d, not_r, not_q, d * tn - fn * fp)
     value = measure.near(shares)
     return float(value), measure.slope(shares, value).at(cells.t, cells.p)
