@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import oracle
@@ -15,10 +16,11 @@ from test_measures import dominated, fractions_of, matrices, table_of
 
 import wmcc
 from wmcc.exact import Exact
-from wmcc.inference.influence import Cells, of_rows
+from wmcc.inference.influence import Cells, Unit, of_rows
 from wmcc.measures import stacks
 from wmcc.measures.base import Shares
 from wmcc.measures.stacks import PerCell
+from wmcc.table import FEW_CELLS
 
 EACH = pytest.mark.parametrize("measure", wmcc.MEASURES.values(), ids=lambda m: m.name)
 METHODS = ("fisher", "delta")
@@ -354,3 +356,27 @@ def test_fast_sums_are_the_exact_ones(w, bits):
     assert exact.total() == exact.sum().integers()
     power = bits - exact.total().bit_length() - exact.exponent  # so that the largest are near 1
     assert exact.times(1.25, power) == pytest.approx(1.25 * exact.floats(power), rel=1e-14, abs=1e-300)
+
+
+@few(50)
+@given(
+    w=st.lists(extreme, min_size=1, max_size=9), unit=st.lists(extreme, min_size=1, max_size=3), power=st.integers(1, 2)
+)
+def test_shares_of_few_cells_are_rounded_once(w, unit, power):
+    exact, whole = Exact.from_floats(np.array(w)), Unit.of(Exact.from_floats(np.array([*w, *unit])))
+    total = Fraction(whole.s) * Fraction(2) ** whole.exponent
+    found = whole.of_few([x**power for x in exact.integers()], power * exact.exponent, power)
+    assert found.tolist() == [float((Fraction(x) / total) ** power) for x in w]
+
+
+def test_margins_of_many_cells_are_those_of_few():
+    rng = np.random.default_rng(7)
+    t, p, w = rng.integers(0, 10, 3000), rng.integers(0, 10, 3000), rng.lognormal(0, 2, 3000)
+    one, *parts = [wmcc.tabulate(t[own], p[own], w[own], labels=range(10)) for own in (t >= 0, t < 5, t >= 5)]
+    assert len(one.stack) > FEW_CELLS >= max(len(part.stack) for part in parts)
+
+    def fractions(table):
+        unit = Fraction(2) ** table.stack.sums.w_exact.exponent
+        return [x * unit for own in table.margins[1:] for x in own]
+
+    assert fractions(one) == [a + b for a, b in zip(*map(fractions, parts), strict=True)]

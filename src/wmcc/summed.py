@@ -77,7 +77,7 @@ class Summed:
         return self.parts if len(self.parts.codes) == axes else self.parts.along(range(axes))
 
     @cached_property
-    def weights(self) -> list[int]:
+    def _weights(self) -> list[int]:
         """Σw of the occupied cells, as integers in units of ``2**stack.sums.w_exact.exponent``."""
         found: list[int] = self.stack.sums.w_exact.integers()
         return found

@@ -244,7 +244,7 @@ class Table(Summed):
         codes, K = self.stack.codes, len(self.labels)
         if len(self.stack) <= FEW_CELLS:
             r, q, d = [0] * K, [0] * K, [0] * K
-            for t, p, own in zip(*codes.tolist(), self.weights, strict=True):
+            for t, p, own in zip(*codes.tolist(), self._weights, strict=True):
                 r[t] += own
                 q[p] += own
                 if t == p:

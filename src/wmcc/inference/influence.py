@@ -78,8 +78,8 @@ class Cells(NamedTuple):
         codes, sums = table.stack.codes, table.stack.sums
         exact, squares = sums.w_exact, sums.w2_exact
         if len(sums.n) <= FEW:
-            unit = Unit(sum(table.weights) or 1, exact.exponent)
-            w = unit.of_few(table.weights, exact.exponent)
+            unit = Unit(sum(table._weights) or 1, exact.exponent)
+            w = unit.of_few(table._weights, exact.exponent)
             w2 = unit.of_few(squares.integers(), squares.exponent, 2)
         else:
             unit = Unit.of(exact)

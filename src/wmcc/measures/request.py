@@ -49,10 +49,13 @@ def with_positional(named: dict[str, Any], positional: tuple[Any, ...]) -> dict[
     """Return arguments given by name, with those that were given by position after a table."""
     if any(given is not None for given in positional[len(named) :]):
         raise InputTypeError("too many arguments after a table.")
+    out = dict(named)
     for name, given in zip(named, positional, strict=False):
-        if given is not None and named[name] != DEFAULTS[name]:
-            raise InputTypeError(f"{name} was given twice, as {given!r} and as {named[name]!r}.")
-    return named | {name: given for name, given in zip(named, positional, strict=False) if given is not None}
+        if given is not None:
+            if named[name] != DEFAULTS[name]:
+                raise InputTypeError(f"{name} was given twice, as {given!r} and as {named[name]!r}.")
+            out[name] = given
+    return out
 
 
 def after_joint_table(
