@@ -210,6 +210,7 @@ def test_too_many_classes(monkeypatch):
         for many in (*kinds, pd.Series(identifiers).astype(str)):
             check(wmcc.TooManyClassesError, r"[\d,]+ classes or more: their names and margins", many, many)
     with monkeypatch.context() as little:
+        little.setattr("wmcc.sources.arrays.SMALL_ROOM", 0)
         little.setattr("wmcc.sources.arrays.available", lambda: 1 << 20)
         for many in kinds:
             check(wmcc.TooManyClassesError, r"more than 2,048 different combinations of labels", many, many)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from . import labels as _labels
-from .arraytypes import FloatArray, IntArray
-from .exact import Exact
+from .arraytypes import IntArray
 from .labels import Label
 from .stack import Stack
-from .summed import ROWS, Drawn, Summed, frozen, no_cells
+from .summed import ROWS, Drawn, Summed, no_cells
+from .sums import Sums
 from .table import Table
 from .text import number
 
@@ -78,39 +78,9 @@ class JointTable(Summed):
         return self.stack.codes.T
 
     @property
-    def n(self) -> IntArray:
-        """Number of observations per cell: a vector of m, as are the following."""
-        return self.stack.sums.n
-
-    @property
-    def w_exact(self) -> Exact:
-        """Σw per cell, not rounded."""
-        return self.stack.sums.w_exact
-
-    @property
-    def w2_exact(self) -> Exact:
-        """Σw² per cell, not rounded."""
-        return self.stack.sums.w2_exact
-
-    @property
-    def w_min(self) -> FloatArray:
-        """Smallest weight per cell."""
-        return self.stack.sums.w_min
-
-    @property
-    def w_max(self) -> FloatArray:
-        """Largest weight per cell."""
-        return self.stack.sums.w_max
-
-    @cached_property
-    def w(self) -> FloatArray:
-        """Σw per cell: the float64 nearest to the exact sum."""
-        return frozen(self.w_exact.floats())
-
-    @cached_property
-    def w2(self) -> FloatArray:
-        """Σw² per cell: the float64 nearest to the exact sum of the rounded squares."""
-        return frozen(self.w2_exact.floats())
+    def _sums(self) -> Sums:
+        """The sums of the cells that hold observations, as vectors."""
+        return self.stack.sums
 
     # ---- the two tables of one prediction ---------------------------------------------------------------
 

@@ -12,8 +12,9 @@ import numpy as np
 
 from . import labels as _labels
 from . import storage
-from .arraytypes import Array, FloatArray, IndexArray
+from .arraytypes import Array, FloatArray, IndexArray, IntArray
 from .errors import InputError
+from .exact import Exact
 from .keys import Key, merged_keys
 from .labels import Label
 from .stack import Stack, merged_stacks
@@ -91,6 +92,46 @@ class Summed:
     def total(self) -> float:
         """Weight of all rows."""
         return float(self.stack.sums.w_exact.sum().floats())
+
+    @property
+    def _sums(self) -> Sums:
+        """The sums of cells as this table shows them."""
+        raise NotImplementedError
+
+    @property
+    def n(self) -> IntArray:
+        """Number of observations per cell: K x K of a `Table`, a vector of a `JointTable`, as are the following."""
+        return self._sums.n
+
+    @property
+    def w_exact(self) -> Exact:
+        """Σw per cell, not rounded."""
+        return self._sums.w_exact
+
+    @property
+    def w2_exact(self) -> Exact:
+        """Σw² per cell, not rounded."""
+        return self._sums.w2_exact
+
+    @property
+    def w_min(self) -> FloatArray:
+        """Smallest weight per cell; NaN where there is no observation."""
+        return self._sums.w_min
+
+    @property
+    def w_max(self) -> FloatArray:
+        """Largest weight per cell; NaN where there is no observation."""
+        return self._sums.w_max
+
+    @cached_property
+    def w(self) -> FloatArray:
+        """Σw per cell: the float64 nearest to the exact sum."""
+        return frozen(self.w_exact.floats())
+
+    @cached_property
+    def w2(self) -> FloatArray:
+        """Σw² per cell: the float64 nearest to the exact sum of the rounded squares."""
+        return frozen(self.w2_exact.floats())
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):

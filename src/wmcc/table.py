@@ -156,7 +156,7 @@ class Table(Summed):
     # ---- reading ------------------------------------------------------------------------------------
 
     @cached_property
-    def _dense(self) -> Sums:
+    def _sums(self) -> Sums:
         """The sums of all cells, as K x K matrices."""
         K, m = len(self.labels), len(self.stack)
         if K * K > MOST_DENSE:
@@ -169,41 +169,6 @@ class Table(Summed):
         for array in (sums.n, sums.w_min, sums.w_max):
             array.flags.writeable = False
         return sums
-
-    @property
-    def n(self) -> IntArray:
-        """Number of observations per cell, K x K."""
-        return self._dense.n
-
-    @property
-    def w_exact(self) -> Exact:
-        """Σw per cell, K x K, not rounded."""
-        return self._dense.w_exact
-
-    @property
-    def w2_exact(self) -> Exact:
-        """Σw² per cell, K x K, not rounded."""
-        return self._dense.w2_exact
-
-    @property
-    def w_min(self) -> FloatArray:
-        """Smallest weight per cell, K x K; NaN where there is no observation."""
-        return self._dense.w_min
-
-    @property
-    def w_max(self) -> FloatArray:
-        """Largest weight per cell, K x K; NaN where there is no observation."""
-        return self._dense.w_max
-
-    @cached_property
-    def w(self) -> FloatArray:
-        """Σw per cell, K x K: the float64 nearest to the exact sum."""
-        return frozen(self.w_exact.floats())
-
-    @cached_property
-    def w2(self) -> FloatArray:
-        """Σw² per cell, K x K: the float64 nearest to the exact sum of the rounded squares."""
-        return frozen(self.w2_exact.floats())
 
     @cached_property
     def true_sums(self) -> FloatArray:

@@ -258,9 +258,9 @@ def as_table(y_true: Any, y_pred: Any = None, sample_weight: Any = None, weight:
         refuse_after_table({name: x for name, x in given.items() if x is not None} | options)
         return y_true
     if isinstance(y_true, Tables) or options.get("by") is not None:
-        given = "tables of groups were given" if isinstance(y_true, Tables) else "by= makes one table per group"
+        came = "tables of groups were given" if isinstance(y_true, Tables) else "by= makes one table per group"
         raise InputTypeError(
-            f"{given}, and here one is read.",
+            f"{came}, and here one is read.",
             "take each, {key: wmcc.score(table) for key, table in tables.items()}; or all together, tables.total().",
         )
     if y_pred is None and options.get("true") is None:
