@@ -358,6 +358,30 @@ def test_large_tallies_agree_in_any_order_split_and_kernel(given):
     assert counted(KERNELS["numpy"], given, True, np.array_split(orders[2], 3)) == expected
 
 
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=list(KERNELS))
+@given(
+    weights=st.lists(any_weight, min_size=1, max_size=40),
+    large=st.one_of(any_weight, st.sampled_from([-1.0, math.nan, math.inf, -math.inf, 1e308])),
+    other=any_weight,
+    dense=st.booleans(),
+)
+def test_the_weight_that_is_expected_decides_nothing(kernel, weights, large, other, dense):
+    w = np.array(weights, dtype=np.float64)
+    column = (np.arange(len(w)) % 3, 0, 3, 0, None)
+
+    def result(*expected):
+        tallies = [kernel.Tally((3,), True, dense, large=x) for x in expected]
+        step = -(-len(w) // len(tallies))
+        for k, each in enumerate(tallies):
+            rows = slice(k * step, (k + 1) * step)
+            each.add((column[0][rows], *column[1:]), w[rows])
+        for each in tallies[1:]:
+            tallies[0].merge(each)
+        return tallies[0].result()
+
+    assert result(0.0) == result(large) == result(large, large) == result(large, other)
+
+
 @pytest.mark.parametrize("dense", [True, False], ids=["dense", "hashed"])
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=list(KERNELS))
 def test_a_tally_goes_on_after_it_was_read_and_merged(kernel, dense):

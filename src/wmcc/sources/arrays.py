@@ -125,9 +125,11 @@ def _pass(
     if not all(coder.static for coder in coders):
         workers, run = 1, map
     queue = deque(blocks(arrays, workers))  # each worker takes the next, so that a slow one holds up nobody
+    weighted = len(arrays) > len(columns) + sum(found is not None for found in parts)
+    large = _large(arrays[-1]) if weighted and workers > 1 else 0.0  # so that all choose alike, and merge fast
 
     def work(_: Any) -> list[Filling]:
-        filling = Filling(coders, codebook, parts, arrays)
+        filling = Filling(coders, codebook, parts, arrays, large)
         for index in _taken(queue):
             filling.add(index)
         return [filling]
@@ -144,8 +146,11 @@ def _pass(
 class Filling:
     """A tally that rows are added to. Where more classes turn up than it has room for, another is begun."""
 
-    def __init__(self, coders: list[Encoder], codebook: Codebook, parts: Parts, arrays: list[Array]) -> None:
+    def __init__(
+        self, coders: list[Encoder], codebook: Codebook, parts: Parts, arrays: list[Array], large: float
+    ) -> None:
         self._coders, self._codebook, self._parts, self._arrays = coders, codebook, parts, arrays
+        self._large = large
         self._labels, self._keys = len(coders), [found for found in parts if found is not None]
         self._weighted = len(arrays) > self._labels + len(self._keys)
         self._done: list[Found] = []
@@ -167,7 +172,7 @@ class Filling:
         if rows > SMALL_ROOM and not dense:
             room = min(room, available() // 2 // CELL_BYTES)
         self._tally = tally.active.Tally(
-            self._sizes, self._weighted, dense, -1 if self._parts.groups is None else 0, room
+            self._sizes, self._weighted, dense, -1 if self._parts.groups is None else 0, room, self._large
         )
 
     def add(self, index: Any) -> None:
@@ -232,6 +237,14 @@ def _exact(cells: int, exponent: int, digits: bytes) -> Exact:
     """Exact sums as a kernel gives them."""
     planes = len(digits) // 8 // cells if cells else 0
     return Exact.trusted(np.frombuffer(digits, np.int64).reshape(planes, cells), exponent)
+
+
+def _large(weights: Array) -> float:
+    """Return the largest of some of the weights."""
+    sample = weights[:: max(1, len(weights) >> 12)] if weights.ndim == 1 else weights.flat[:4096]
+    with np.errstate(over="ignore"):
+        found = np.abs(sample.astype(np.float64, copy=False))
+    return float(found.max(where=np.isfinite(found), initial=0.0))
 
 
 def _weights(block: Array) -> Array:

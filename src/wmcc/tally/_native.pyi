@@ -2,7 +2,13 @@ from typing import Any
 
 class Tally:
     def __init__(
-        self, sizes: tuple[int, ...], weighted: bool, dense: bool, part: int = -1, room: int = ...
+        self,
+        sizes: tuple[int, ...],
+        weighted: bool,
+        dense: bool,
+        part: int = -1,
+        room: int = ...,
+        large: float = 0.0,
     ) -> None: ...
     def add(self, *columns_and_weights: Any) -> None: ...
     def merge(self, other: Tally, /) -> None: ...

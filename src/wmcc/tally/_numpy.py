@@ -79,11 +79,18 @@ class Tally:
     """Exact sums of the cells that occur; a key has a code of each axis, the first the most significant.
 
     ``part`` is the axis whose code says whose row it is: ignored rows are counted for each. A ``dense`` tally has a
-    place for each key in the compiled kernel; here it only bounds the number of keys.
+    place for each key in the compiled kernel; here it only bounds the number of keys. ``large`` is a large weight of
+    those to come, by which the compiled kernel chooses what is fast; the sums do not depend on it.
     """
 
     def __init__(
-        self, sizes: tuple[int, ...], weighted: bool, dense: bool, part: int = -1, room: int = (1 << 31) - 1
+        self,
+        sizes: tuple[int, ...],
+        weighted: bool,
+        dense: bool,
+        part: int = -1,
+        room: int = (1 << 31) - 1,
+        large: float = 0.0,
     ) -> None:
         if not 1 <= len(sizes) <= 5 or not -1 <= part < len(sizes) or not 0 <= room < 1 << 31:
             raise ValueError("expected one to five sizes, a part that is one of them or -1, and room below 2**31")

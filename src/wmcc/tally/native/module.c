@@ -11,11 +11,12 @@ typedef struct {
 
 static PyObject *tally_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"sizes", "weighted", "dense", "part", "room", NULL};
+    static char *names[] = {"sizes", "weighted", "dense", "part", "room", "large", NULL};
     PyObject *object;
     int weighted, dense, part = -1;
     long long room = INT32_MAX;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!pp|iL", names, &PyTuple_Type, &object, &weighted, &dense, &part, &room))
+    double large = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!pp|iLd", names, &PyTuple_Type, &object, &weighted, &dense, &part, &room, &large))
         return NULL;
     Py_ssize_t axes = PyTuple_Size(object);
     if (axes < 1 || axes > WMCC_MOST_AXES || part < -1 || part >= axes || room < 0 || room > INT32_MAX) {
@@ -42,6 +43,7 @@ static PyObject *tally_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         Py_DECREF(self);
         return PyErr_NoMemory();
     }
+    wmcc_sums_expect(&self->sums, large);
     return (PyObject *)self;
 }
 

@@ -174,6 +174,9 @@ static inline wmcc_cell *wmcc_cell_at(const wmcc_sums *sums, uint32_t index)
 
 /* columns: one per axis. weights: double or float by their width in bytes, or NULL for a tally without weights. */
 void wmcc_sums_add(wmcc_sums *sums, const wmcc_column *columns, const void *weights, Py_ssize_t width, Py_ssize_t rows);
+/* Choose the window for weights of this size, before any come; threads that expect the same have lanes that add up.
+   Nothing is chosen if it is no weight above 0. */
+void wmcc_sums_expect(wmcc_sums *sums, double large);
 /* Add all that another tally of the same kind holds. The other one's sums stay what they are. */
 void wmcc_sums_merge(wmcc_sums *sums, wmcc_sums *other);
 /* Add the replicas of a small table up in the first. */

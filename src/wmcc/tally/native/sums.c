@@ -109,10 +109,15 @@ static void choose_window(wmcc_sums *self, const double *w, Py_ssize_t n)
         return; /* zeros fit any window */
     int e;
     frexp(most, &e);
-    /* At least four octaves of room above this block's largest; in steps of four, so that threads mostly agree. */
-    e = ((e + 4 + 3) & ~3) - SPAN;
+    e += 6 - SPAN; /* six octaves of room above these */
     move_window(self, e < -508 ? -508 : e > 468 ? 468 : e); /* squares and constants stay normal and finite */
     self->window_set = 1;
+}
+
+void wmcc_sums_expect(wmcc_sums *self, double large)
+{
+    if (self->weighted)
+        choose_window(self, &large, 1);
 }
 
 /* A weight outside the window: zero with a sign, tiny or huge. */
