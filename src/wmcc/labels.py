@@ -132,6 +132,8 @@ def merged(a: tuple[Label, ...], b: tuple[Label, ...]) -> tuple[Label, ...]:
 
     The rule is commutative and associative, and the empty tuple is its unit.
     """
+    if a is b:
+        return a
     if a == b:
         return plain(a + b)[: len(a)]  # False and 0 are equal; beside integers they are integers
     return ordered(a + b) if a and b else a or b

@@ -282,6 +282,8 @@ def merged_parts(
 
 def _merged_drawn(several: Sequence[Drawn]) -> tuple[Drawn, dict[tuple[Key, ...], IndexArray]]:
     """How the rows of tables together were drawn, and where the clusters of each are."""
+    if all(drawn == ROWS for drawn in several):
+        return ROWS, {}
     kinds = list(dict.fromkeys(drawn.kind for drawn in several))
     if len(kinds) > 1:
         a, b = (WORDS[kind] for kind in kinds[:2])
@@ -289,8 +291,8 @@ def _merged_drawn(several: Sequence[Drawn]) -> tuple[Drawn, dict[tuple[Key, ...]
             f"the rows of one table are {a}, those of another {b}; they cannot be merged.",
             "tabulate all with cluster=, or none." if "clusters" in kinds else "score them apart.",
         )
-    if not kinds or kinds[0] != "clusters":
-        return (several[0] if several else ROWS), {}
+    if kinds[0] != "clusters":
+        return several[0], {}
     keys = list(dict.fromkeys(drawn.clusters for drawn in several))
     names, places = merged_keys(keys)
     if len(keys) == 1:

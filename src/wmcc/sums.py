@@ -49,7 +49,7 @@ class Sums(NamedTuple):
         return sums
 
     def __add__(self, other: Sums) -> Sums:  # type: ignore[override]
-        _check_rows(self.n, other.n)
+        _check_rows(int(self.n.sum()) + int(other.n.sum()))
         return Sums(
             self.n + other.n,
             self.w_exact + other.w_exact,
@@ -70,7 +70,7 @@ class Sums(NamedTuple):
 
     def runs(self, starts: IndexArray) -> Sums:
         """Add up runs of neighbouring cells, of vectors; each begins at one of ``starts``, the first at 0."""
-        _check_rows(self.n)
+        _check_rows(float(self.n.sum(dtype=np.float64)))  # of many tables, together
         return Sums(
             np.add.reduceat(self.n, starts),
             self.w_exact.runs(starts),
@@ -96,6 +96,6 @@ def beside(several: list[Sums]) -> Sums:
     return Sums(np.concatenate(n), Exact.beside(w), Exact.beside(w2), np.concatenate(low), np.concatenate(high))
 
 
-def _check_rows(*counts: IntArray) -> None:
-    if sum(float(n.sum(dtype=np.float64)) for n in counts) >= MOST_ROWS:
+def _check_rows(count: float) -> None:
+    if count >= MOST_ROWS:
         raise InputError("the merged table would have 2**62 rows or more, which its counts cannot hold.")
