@@ -23,7 +23,7 @@ def fresh(table: wmcc.Table) -> wmcc.Table:
 
 def intervals(bars: Bars) -> None:
     """Time an interval from a table: a new one each time, of which nothing is at hand, and the same again and again."""
-    for classes, limit, unit, factor in ((3, 200, "µs", MICRO), (200, 20, "ms", MILLI)):
+    for classes, limit, unit, factor in ((3, 80, "µs", MICRO), (200, 20, "ms", MILLI)):
         table, repeat = wmcc.tabulate(*data(200_000, classes)), 250 if classes < 10 else 30
         for name in ("ecc", "mpc1", "mpc2"):
             g, found = wmcc.MEASURES[name].gradient(table), wmcc.interval(table, name)
