@@ -125,24 +125,26 @@ def test_dense_and_hashed_cells_are_the_same(kernel, rows, threads):
 
 
 @few(40)
-@given(keyed_rows(axes=4), st.integers(0, 30))
-def test_groups_add_up_to_the_whole(rows, cut):
+@given(keyed_rows(axes=4), st.integers(0, 30), st.sampled_from([None, 0]))
+def test_groups_add_up_to_the_whole(rows, cut, ignore):
     raw, w = rows
     t, p, group, cluster = (np.unique(x, return_inverse=True)[1] for x in raw)
-    tables = wmcc.tabulate(t, p, w, by=group, cluster=cluster)
-    assert tables.total() == wmcc.tabulate(t, p, w, cluster=cluster)
+    w = np.array(w)
+
+    def tabulated(which, **keys):
+        return wmcc.tabulate(t[which], p[which], w[which], ignore=ignore, **{k: x[which] for k, x in keys.items()})
+
+    every = slice(None)
+    tables = tabulated(every, by=group, cluster=cluster)
+    assert tables.total() == tabulated(every, cluster=cluster)
     assert sum(tables.values(), Table.empty()) == tables.total()
-    parts = [
-        wmcc.tabulate(t[x], p[x], np.array(w)[x], by=group[x], cluster=cluster[x])
-        for x in (slice(0, cut), slice(cut, None))
-        if len(t[x])
-    ]
+    parts = [tabulated(x, by=group, cluster=cluster) for x in (slice(0, cut), slice(cut, None)) if len(t[x])]
     for order in permutations(parts):
         assert sum(order) == tables
+        assert sum(order).ignored.tolist() == tables.ignored.tolist()
     assert Tables.of(dict(tables), tables.by) == tables
     for key, table in tables.items():
-        own = group == key
-        assert table == wmcc.tabulate(t[own], p[own], np.array(w)[own], cluster=cluster[own])
+        assert table == tabulated(group == key, cluster=cluster)
 
 
 def made(seed=0, n=60):
