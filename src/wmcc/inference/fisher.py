@@ -13,6 +13,9 @@ from ..measures.stacks import by_class, per_table, root
 from .influence import Cells, Influence
 from .pivot import Pivot
 
+CLOSELY = 64
+"""Moves in one table for which the place where the score turns round is looked for."""
+
 TRIED = 32
 """Classes between which weight is moved to see how far it could move a score that no row varied."""
 
@@ -178,19 +181,23 @@ class Moves(NamedTuple):
     def least(self, measure: Measure, share: FloatArray, side: int) -> FloatArray:
         """Smallest score times ``side`` after each move of at most this share."""
         of_parts, most = np.array([side * self.scores(measure, part) for part in PARTS]), share / self.held
-        turn = self._turn(measure, side, np.argmin(of_parts, axis=0), most)
+        turn = self._turn(measure, side, of_parts, most)
         allowed = np.where(PARTS[:, np.newaxis] <= most, of_parts, inf)
         ends = side * self.scores(measure, np.minimum(turn, most))
         return np.asarray(np.minimum(ends, allowed.min(axis=0)))
 
-    def _turn(self, measure: Measure, side: int, best: IntArray, most: FloatArray) -> FloatArray:
+    def _turn(self, measure: Measure, side: int, of_parts: FloatArray, most: FloatArray) -> FloatArray:
         """Parts with the smallest score times ``side``, near the best of `PARTS`, by golden sections.
 
-        Where even the part before the best is more than the most that may be moved, the largest will do.
+        Where even the part before the best is more than the most that may be moved, the largest will do. Of many moves in
+        one table those with the smallest scores are looked at so closely.
         """
+        best = np.argmin(of_parts, axis=0)
         before, after = np.maximum(best - 1, 0), np.minimum(best + 1, len(PARTS) - 1)
         turn = np.full(len(best), PARTS[-1])
-        inner = np.flatnonzero(PARTS[before] < most)
+        close = np.full(len(best), len(best) <= CLOSELY or bool(self.table.any()))
+        close[np.argsort(of_parts.min(axis=0), kind="stable")[:CLOSELY]] = True
+        inner = np.flatnonzero((PARTS[before] < most) & close)
         some = self._some(inner)
         low, high = PARTS[before[inner]], PARTS[after[inner]]
         for _ in range(SECTIONS if len(inner) else 0):

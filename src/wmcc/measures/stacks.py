@@ -155,7 +155,7 @@ def product(x: FloatArray, matrix: FloatArray) -> FloatArray:
 def others(x: FloatArray) -> FloatArray:
     """Return the sum of all classes but each; nothing is subtracted, as one may hold nearly all."""
     K = x.shape[-1]
-    if K <= FEW:
+    if K <= SMALL:
         return product(x, _others(K))
     out = np.zeros(x.shape)
     np.cumsum(x[..., :-1], axis=-1, out=out[..., 1:])
