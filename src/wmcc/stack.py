@@ -134,6 +134,8 @@ def _as_one(codes: IntArray) -> IntArray | None:
 
 def numbered(codes: IntArray) -> tuple[IntArray, IndexArray]:
     """Distinct columns of codes, in order, and the place of each column among them."""
+    if not codes.shape[1]:
+        return codes, np.zeros(0, dtype=np.intp)
     key = _as_one(codes)
     if key is None:
         found, where = np.unique(codes, axis=1, return_inverse=True)

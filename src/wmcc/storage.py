@@ -24,10 +24,10 @@ from . import labels as _labels
 from . import possible
 from .errors import SchemaError, WmccError
 from .exact import Exact
-from .keys import Key, key_from_json, key_to_json
+from .keys import Key, key_from_json, key_to_json, missing
 from .labels import Label
 from .stack import Stack, numbered
-from .sums import Sums
+from .sums import MOST_ROWS, Sums
 
 SCHEMA = 2
 """Version of the stored form. Raise it when `pack` changes, keep reading the old ones, keep their golden files."""
@@ -51,7 +51,7 @@ class Stored(NamedTuple):
         Rows left out; of each group, if there are any.
     drawn, clusters
         How rows were drawn, and the keys of clusters.
-    by, groups, same_classes
+    by, groups, same_classes, declared
         As in `wmcc.Tables`; None, and no groups, of one table.
     """
 
@@ -65,6 +65,7 @@ class Stored(NamedTuple):
     by: Any = None
     groups: tuple[Key, ...] = ()
     same_classes: bool = True
+    declared: Any = ((), ())
 
 
 def pack(stored: Stored) -> dict[str, Any]:
@@ -85,6 +86,7 @@ def pack(stored: Stored) -> dict[str, Any]:
     if grouped:
         out["by"] = list(stored.by) if isinstance(stored.by, tuple) else stored.by
         out |= {"groups": [key_to_json(key) for key in stored.groups], "same_classes": stored.same_classes}
+        out["declared"] = {"group": list(stored.declared[0]), "class": list(stored.declared[1])}
     return {**out, "cells": {name: cells[name] for name in (*axes, *COLUMNS)}}
 
 
@@ -121,7 +123,7 @@ def unpack(data: Any, kind: str, grouped: bool = False) -> Stored:
     if data.get("kind") != wanted:
         names = {"table": "Table", "joint table": "JointTable", "tables": "Tables", "joint tables": "Tables"}
         other = data.get("kind")
-        if other not in names:
+        if not isinstance(other, str) or other not in names:
             raise SchemaError(f"the stored table cannot be read: its 'kind' is {other!r}, which is not known.")
         raise SchemaError(
             f"this is a stored {names[other]}; expected a {names[wanted]}.",
@@ -168,6 +170,8 @@ def _unpack(data: dict[str, Any], kind: str, grouped: bool) -> Stored:
         raise ValueError(f"'drawn' is {data['drawn']!r}; expected 'rows', 'clusters' or 'pairs'")
     labels = _labels.given(data["labels"])
     clusters = tuple(_keys(data["clusters"], "clusters")) if data["drawn"] == "clusters" else ()
+    if missing(clusters):
+        raise ValueError("'clusters' has a key that is missing")
     by: Any = data["by"] if grouped else None
     by = tuple(by) if isinstance(by, list) else by
     if grouped and ({type(x) for x in (by if isinstance(by, tuple) else (by,))} - {str, int} or by == ()):
@@ -177,7 +181,9 @@ def _unpack(data: dict[str, Any], kind: str, grouped: bool) -> Stored:
     sizes = {name: counts.get(name, len(labels)) for name in _axes(kind, grouped, data["drawn"])}
     parts = _cells(data["cells"], sizes, labels)
     ignored = data["ignored"] if grouped else [data["ignored"]]
-    if len(ignored) != (len(groups) if grouped else 1) or any(type(x) is not int or x < 0 for x in ignored):
+    if len(ignored) != (len(groups) if grouped else 1) or any(
+        type(x) is not int or not 0 <= x < MOST_ROWS for x in ignored
+    ):
         raise ValueError("'ignored' must be a number of rows, at least 0, for each table")
     given = data["positive"] if kind == "table" else None
     positive = None if given is None else _labels.as_label(given, "positive")
@@ -186,11 +192,17 @@ def _unpack(data: dict[str, Any], kind: str, grouped: bool) -> Stored:
     same = data["same_classes"] if grouped else True
     if type(same) is not bool:
         raise ValueError("'same_classes' must be true or false")
-    return Stored(kind, labels, parts, ignored, positive, data["drawn"], clusters, by, groups, same)
+    declared = [data["declared"][name] for name in ("group", "class")] if grouped else [[], []]
+    for places, size in zip(declared, (len(groups), len(labels)), strict=True):
+        if len(places) != len(declared[0]) or any(type(x) is not int or not 0 <= x < size for x in places):
+            raise ValueError("'declared' must be places of groups and of classes")
+    return Stored(kind, labels, parts, ignored, positive, data["drawn"], clusters, by, groups, same, declared)
 
 
 def _keys(values: Any, name: str, by: Any = None) -> list[Any]:
     """Keys of groups or clusters, each once."""
+    if not isinstance(values, list):
+        raise SchemaError(f"{name} must be a list of keys; it is {type(values).__name__}.")
     count = len(by) if isinstance(by, tuple) else None
     keys = []
     for value in values:
@@ -225,6 +237,8 @@ def _cells(cells: dict[str, list[Any]], sizes: dict[str, int], labels: Any) -> S
         exact[name] = Exact.from_hex(cells[f"{name}_exact"])
         if _finite(exact[name].floats()) != cells[name]:
             raise ValueError(f"'{name}' and '{name}_exact' disagree; the file was edited")
+    if {type(x) for name in ("w_min", "w_max") for x in cells[name]} - {int, float}:
+        raise ValueError("'w_min' and 'w_max' must be numbers")
     low, high = (np.array(cells[name], dtype=np.float64) for name in ("w_min", "w_max"))
     shown = codes[[list(sizes).index("true"), list(sizes).index("true") + 1]]
     possible.check_cells(n, exact["w"], exact["w2"], low, high, possible.by_codes(labels, shown))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
@@ -12,17 +12,19 @@ import numpy as np
 
 from . import storage
 from .arraytypes import Array, IndexArray, IntArray
-from .errors import InputError, InputTypeError
+from .errors import InputError, InputTypeError, SchemaError, WmccError
 from .exact import Exact
 from .joint import JointTable
 from .keys import Key, merged_keys, missing, plain_key
 from .labels import Label, ordered
-from .stack import Stack
-from .summed import ROWS, Drawn, Summed, merged_parts, no_cells, positions
+from .stack import Stack, numbered
+from .summed import ROWS, Drawn, Summed, merged_parts, no_cells, occupied_clusters, positions
 from .table import Table, merged_positive
 from .text import grid, html, number
 
 T = TypeVar("T", bound=Summed)
+
+NONE_DECLARED: IntArray = np.zeros((2, 0), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,6 +52,9 @@ class Tables(Mapping[Key, T], Generic[T]):
         Rows left out, per group.
     same_classes
         Whether each table has all classes, as the caller named them, or those that occur in its group.
+    declared
+        Pairs of a group and a class, by their places, a column each: classes that a group has though they need not
+        occur in it, where groups were merged whose classes were named in different ways.
     positive, drawn
         As in `wmcc.Table`.
 
@@ -78,13 +83,17 @@ class Tables(Mapping[Key, T], Generic[T]):
     same_classes: bool = False
     positive: Label | None = None
     drawn: Drawn = ROWS
+    declared: IntArray = field(default_factory=lambda: NONE_DECLARED)
 
     def __post_init__(self) -> None:
         self.ignored.flags.writeable = False
+        self.declared.flags.writeable = False
 
     @classmethod
-    def of(cls, tables: Mapping[Any, T], by: Any = "by") -> Tables[T]:
+    def of(cls, tables: Mapping[Any, T], by: Any = None) -> Tables[T]:
         """Make one of tables by key, such as those that were stored one by one; equal keys are merged.
+
+        ``by`` names what the keys are values of: one name, or one for each value of keys that are tuples.
 
         Examples
         --------
@@ -96,13 +105,12 @@ class Tables(Mapping[Key, T], Generic[T]):
         """
         kinds = {type(table) for table in tables.values()}
         if len(kinds) != 1 or not kinds <= {Table, JointTable}:
-            raise InputTypeError("expected tables by key, all of one prediction or all of two.")
+            came = "there are none" if not kinds else f"these are {', '.join(sorted(kind.__name__ for kind in kinds))}"
+            raise InputTypeError(f"expected tables by key, all of one prediction or all of two; {came}.")
         (kind,) = kinds
         keys = [tuple(map(plain_key, key)) if isinstance(key, tuple) else plain_key(key) for key in tables]
-        each = [_of_one(kind, by, key, table) for key, table in zip(keys, tables.values(), strict=True)]
-        merged = cls._merged(each)
-        same_classes = all(table.labels == merged.labels for table in tables.values())
-        return replace(merged, same_classes=same_classes)
+        named = _names_of(keys, by)
+        return cls._merged([_of_one(kind, named, key, own) for key, own in zip(keys, tables.values(), strict=True)])
 
     @property
     def columns(self) -> tuple[Any, ...]:
@@ -134,12 +142,12 @@ class Tables(Mapping[Key, T], Generic[T]):
         names, drawn = self.labels, self.drawn
         codes = np.array(codes)
         if not self.same_classes:
-            used, own = np.unique(codes[:axes], return_inverse=True)
-            codes[:axes] = own.reshape(axes, -1)
+            more = self.declared[1, self.declared[0] == k]
+            if self.positive is not None:
+                more = np.append(more, self.labels.index(self.positive))
+            used, own = np.unique(np.concatenate([codes[:axes].reshape(-1), more]), return_inverse=True)
+            codes[:axes] = own[: codes[:axes].size].reshape(axes, -1)
             names = tuple(self.labels[j] for j in used.tolist())
-            if self.positive is not None and self.positive not in names:
-                names = ordered((*names, self.positive))
-                codes[:axes] = positions(names, [self.labels[j] for j in used.tolist()])[codes[:axes]]
         if drawn.kind == "clusters":
             used, codes[axes] = np.unique(codes[axes], return_inverse=True)
             drawn = Drawn("clusters", tuple(drawn.clusters[j] for j in used.tolist()))
@@ -161,11 +169,11 @@ class Tables(Mapping[Key, T], Generic[T]):
 
     def _values(self) -> tuple[Any, ...]:
         own = (self.kind, self.by, self.groups, self.labels, self.parts, self.same_classes, self.positive, self.drawn)
-        return (*own, self.ignored.tolist())
+        return (*own, self.ignored.tolist(), self.declared.tolist())
 
     def __reduce__(self) -> tuple[Any, ...]:
         own = (self.kind, self.by, self.groups, self.labels, self.parts, self.ignored, self.same_classes, self.positive)
-        return Tables, (*own, self.drawn)
+        return Tables, (*own, self.drawn, self.declared)
 
     # ---- all groups at once -----------------------------------------------------------------------------
 
@@ -215,8 +223,18 @@ class Tables(Mapping[Key, T], Generic[T]):
             kept = sorted({self._place[key] for key in wanted})
         place = np.full(len(self), -1, dtype=np.int64)
         place[kept] = np.arange(len(kept))
-        parts, groups = self.parts.recoded({0: place}), tuple(self.groups[k] for k in kept)
-        found = replace(self, parts=parts, groups=groups, ignored=self.ignored[kept])
+        parts, drawn = self.parts.recoded({0: place}), self.drawn
+        if drawn.kind == "clusters":
+            parts, drawn = occupied_clusters(parts, drawn.clusters)
+        declared = np.stack([place[self.declared[0]], self.declared[1]])
+        found = replace(
+            self,
+            parts=parts,
+            groups=tuple(self.groups[k] for k in kept),
+            ignored=self.ignored[kept],
+            drawn=drawn,
+            declared=declared[:, declared[0] >= 0],
+        )
         return found if self.same_classes else found._of_classes_that_occur()
 
     def _of_classes_that_occur(self) -> Tables[T]:
@@ -225,11 +243,11 @@ class Tables(Mapping[Key, T], Generic[T]):
         met = np.zeros(len(self.labels), dtype=bool)
         for axis in axes:
             met[self.parts.codes[axis]] = True
+        met[self.declared[1]] = True
         if self.positive is not None:
             met[self.labels.index(self.positive)] = True
-        place = np.cumsum(met) - 1
         names = tuple(name for name, there in zip(self.labels, met.tolist(), strict=True) if there)
-        return replace(self, labels=names, parts=self.parts.recoded(dict.fromkeys(axes, place)))
+        return self._recoded(names, np.cumsum(met) - 1)
 
     def _aligned(self, names: tuple[Label, ...]) -> Tables[T]:
         """Return the same over the classes ``names``, which include its own."""
@@ -241,7 +259,8 @@ class Tables(Mapping[Key, T], Generic[T]):
 
     def _recoded(self, names: tuple[Label, ...], place: Array) -> Tables[T]:
         axes = range(1, 1 + self.kind.axes())
-        return replace(self, labels=names, parts=self.parts.recoded(dict.fromkeys(axes, place)))
+        declared = np.stack([self.declared[0], place[self.declared[1]]])
+        return replace(self, labels=names, parts=self.parts.recoded(dict.fromkeys(axes, place)), declared=declared)
 
     def _rekeyed(self, keys: Sequence[Key]) -> Tables[T]:
         """Return the same with other keys; groups of one key become one."""
@@ -250,7 +269,8 @@ class Tables(Mapping[Key, T], Generic[T]):
         where = place[[distinct[key] for key in keys]]
         ignored = np.zeros(len(groups), dtype=np.int64)
         np.add.at(ignored, where, self.ignored)
-        return replace(self, groups=groups, parts=self.parts.recoded({0: where}), ignored=ignored)
+        declared = np.stack([where[self.declared[0]], self.declared[1]])
+        return replace(self, groups=groups, parts=self.parts.recoded({0: where}), ignored=ignored, declared=declared)
 
     def _reclustered(self, keys: Sequence[Key]) -> Tables[T]:
         """Return the same with other keys of clusters; clusters of one key become one."""
@@ -276,8 +296,8 @@ class Tables(Mapping[Key, T], Generic[T]):
         """
         if self.drawn != ROWS:
             raise InputError(f"the rows of these tables are {self.drawn.kind} already; groups cannot be clusters too.")
-        if lost := missing(self.groups):
-            rows = int(self.rows[lost].sum())
+        rows = int(self.rows[missing(self.groups)].sum())
+        if rows:
             said = "1 row has" if rows == 1 else f"{rows:,} rows have"
             raise InputError(f"{said} no cluster.", "leave them out, or give each one of its own.")
         axes = self.kind.axes()
@@ -317,20 +337,22 @@ class Tables(Mapping[Key, T], Generic[T]):
         for tables, place in zip(several, places, strict=True):
             ignored[place] += tables.ignored
         same_classes = all(tables.same_classes and tables.labels == labels for tables in several)
+        declared = NONE_DECLARED if same_classes else _all_declared(several, places, labels)
         positive = merged_positive(several)
         if positive is not None and len(labels) > 2:
             raise InputError(
                 f"the merged tables have {len(labels)} classes; with positive={positive!r} they can have two.",
                 "tabulate without positive=.",
             )
-        return cls(first.kind, first.by, groups, labels, parts, ignored, same_classes, positive, drawn)
+        return cls(first.kind, first.by, groups, labels, parts, ignored, same_classes, positive, drawn, declared)
 
     # ---- storing ------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings: what `to_json` writes. See `wmcc.Table.to_dict`."""
         known = (self.kind._kind, self.labels, self.parts, self.ignored.tolist(), self.positive)
-        return storage.pack(storage.Stored(*known, *self.drawn, self.by, self.groups, self.same_classes))
+        of_groups: tuple[Any, ...] = (*self.drawn, self.by, self.groups, self.same_classes, self.declared.tolist())
+        return storage.pack(storage.Stored(*known, *of_groups))
 
     def to_json(self) -> str:
         """JSON text of `to_dict`; ``wmcc score`` and ``wmcc merge`` read it."""
@@ -342,12 +364,16 @@ class Tables(Mapping[Key, T], Generic[T]):
         old = storage.old_groups(data)
         if old is not None:
             by, groups = old
-            return Tables.of({key: Table.from_dict(one) for key, one in groups.items()}, by)
+            try:
+                return Tables.of({key: Table.from_dict(one) for key, one in groups.items()}, by)
+            except WmccError as problem:  # of tables that do not belong together
+                raise SchemaError(f"the stored groups cannot be read: {problem.message}", problem.hint) from None
         joint = isinstance(data, dict) and data.get("kind") == "joint tables"
         kind: Any = JointTable if joint else Table
         x = storage.unpack(data, kind._kind, grouped=True)
         ignored, drawn = np.array(x.ignored, dtype=np.int64), Drawn(x.drawn, x.clusters)
-        return cls(kind, x.by, x.groups, x.labels, x.parts, ignored, x.same_classes, x.positive, drawn)
+        declared = np.array(x.declared, dtype=np.int64).reshape(2, -1)
+        return cls(kind, x.by, x.groups, x.labels, x.parts, ignored, x.same_classes, x.positive, drawn, declared)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Tables[Any]:
@@ -408,6 +434,31 @@ def _of_one(kind: Any, by: Any, key: Key, table: Any) -> Tables[Any]:
     ignored, positive = np.array([table.ignored]), getattr(table, "positive", None)
     parts = Stack(codes, table.parts.sums) if m else no_cells(len(codes))
     return Tables(kind, by, (key,), table.labels, parts, ignored, True, positive, table.drawn)
+
+
+def _names_of(keys: Sequence[Key], by: Any) -> Any:
+    """Return what keys are called: as the caller says, if that fits them."""
+    lengths = {len(key) if isinstance(key, tuple) else None for key in keys}
+    count = next(iter(lengths))
+    if by is None:
+        by = "by" if count is None else tuple(f"by {k + 1}" for k in range(count))
+    by = tuple(by) if isinstance(by, (list, tuple)) else by
+    if lengths != {len(by) if isinstance(by, tuple) else None}:
+        raise InputError(
+            f"the keys do not fit by={by!r}: the first is {keys[0]!r}.",
+            "give one name for keys that are single values, and for tuples as many as they have values.",
+        )
+    return by
+
+
+def _all_declared(several: Sequence[Tables[Any]], places: Sequence[IndexArray], labels: tuple[Label, ...]) -> IntArray:
+    """Classes that groups have though they need not occur there, of tables together."""
+    pairs = []
+    for tables, place in zip(several, places, strict=True):
+        G, K = len(tables.groups), len(tables.labels)
+        own = np.indices((G, K)).reshape(2, -1) if tables.same_classes else tables.declared
+        pairs.append(np.stack([place[own[0]], positions(labels, tables.labels)[own[1]]]))
+    return numbered(np.concatenate(pairs, axis=1).astype(np.int64))[0]
 
 
 def _check_kinds(several: Sequence[Tables[Any]]) -> None:

@@ -189,8 +189,8 @@ class Moves(NamedTuple):
     def _turn(self, measure: Measure, side: int, of_parts: FloatArray, most: FloatArray) -> FloatArray:
         """Parts with the smallest score times ``side``, near the best of `PARTS`, by golden sections.
 
-        Where even the part before the best is more than the most that may be moved, the largest will do. Of many moves in
-        one table those with the smallest scores are looked at so closely.
+        Where even the part before the best is more than the most that may be moved, the largest will do. Of many moves
+        in one table those with the smallest scores are looked at so closely.
         """
         best = np.argmin(of_parts, axis=0)
         before, after = np.maximum(best - 1, 0), np.minimum(best + 1, len(PARTS) - 1)
