@@ -5,8 +5,10 @@ import pickle
 from collections import defaultdict
 from fractions import Fraction
 from itertools import permutations
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from helpers import KERNELS, any_weight, few, using
@@ -346,8 +348,106 @@ def test_a_weight_matrix_has_no_interval():
 def test_tables_of_groups_are_not_taken_for_one():
     t, p, w, group = made()
     tables = wmcc.tabulate(t, p, w, by=group)
-    for call in (wmcc.ecc, wmcc.certify, wmcc.radius, wmcc.sensitivity):
+    for call in (wmcc.ecc, wmcc.certify, wmcc.radius, wmcc.sensitivity, wmcc.diagnose):
         with pytest.raises(wmcc.InputTypeError, match=r"tables of groups were given, and here one is read\."):
             call(tables)
     assert {key: wmcc.score(table).ecc for key, table in tables.items()}  # as the hint says
     assert wmcc.ecc(tables.total()) == wmcc.ecc(t, p, w)
+
+
+# ---- what an attack found --------------------------------------------------------------------------------
+
+
+def test_groups_keep_the_classes_that_were_declared():
+    x = wmcc.tabulate([0, 1, 0, 1], [0, 1, 1, 1], labels=[0, 1, 2], by=["a"] * 4)
+    o = wmcc.tabulate([0, 1], [0, 1], labels=[0, 1], by=["c", "d"])
+    seen = wmcc.tabulate([1, 3], [1, 3], by=["a", "e"])
+    both, all_three = x + o, x + o + seen
+    assert both == o + x == {**x, **o}
+    assert all_three == seen + x + o == {**x, **o, "a": x["a"] + seen["a"], "e": seen["e"]}
+    assert all_three["a"].labels == (0, 1, 2)
+    assert Tables.of(dict(both)) == both == Tables.from_json(both.to_json()) == pickle.loads(pickle.dumps(both))
+    assert both.select(["c"]) == {"c": o["c"]}
+    assert x + o.select([]) == x
+
+
+def test_selected_groups_have_their_own_clusters():
+    tables = wmcc.tabulate([0, 1], [0, 1], by=[1, 2], cluster=["a", "b"])
+    assert tables.select([1]).total() == wmcc.tabulate([0], [0], cluster=["a"])
+
+
+def test_keys_fit_their_names():
+    table = wmcc.tabulate([0], [0])
+    pairs = Tables.of({("a", 1): table})
+    assert pairs.columns == ("by 1", "by 2")
+    assert Tables.from_json(pairs.to_json()) == pairs
+    assert Tables.of({("a", 1): table}, ["x", "y"]).columns == ("x", "y")
+    for keys, by in ((["a"], ("x", "y")), ([("a", "b"), "c"], "x"), ([("a", "b")], "x")):
+        with pytest.raises(wmcc.InputError, match="the keys do not fit by="):
+            Tables.of(dict.fromkeys(keys, table), by)
+    with pytest.raises(wmcc.InputTypeError, match="there are none"):
+        Tables.of({})
+    frame = pl.DataFrame({"t": [0], "p": [0]})
+    with pytest.raises(wmcc.InputTypeError, match=r"by is \[\]"):
+        wmcc.tabulate(frame, "t", "p", by=[])
+
+
+def test_keys_of_different_kinds_are_not_merged():
+    flags, numbers, text = (wmcc.tabulate([0, 1], [0, 1], cluster=x) for x in ([True, False], [0, 1], ["a", "b"]))
+    for a, b in permutations([flags, numbers, text], 2):
+        with pytest.raises(wmcc.InputError, match=r"the clusters are \w+ in one and \w+ in another"):
+            _ = a + b
+    frame = pd.DataFrame({"t": [0, 1, 0], "p": [0, 1, 1], "key": pd.Series([True, 1, 0], dtype=object)})
+    assert wmcc.tabulate(frame, "t", "p", by="key").groups == wmcc.tabulate(frame[::-1], "t", "p", by="key").groups
+    frame["key"] = pd.Series(["a", 1, "b"], dtype=object)
+    with pytest.raises(wmcc.InputTypeError, match="key holds keys of mixed types: 1 is a number and 'a' is a string"):
+        wmcc.tabulate(frame, "t", "p", by="key")
+
+
+def test_a_missing_group_of_ignored_rows_is_no_cluster():
+    frame = pl.DataFrame({"t": [0, 1, 9, 1], "p": [0, 1, 0, 0], "b": ["a", "a", None, "b"]})
+    found = wmcc.tabulate(frame, "t", "p", by="b", ignore=9).as_clusters()
+    assert found == wmcc.tabulate(frame, "t", "p", cluster="b", ignore=9)
+
+
+@pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb"])
+def test_ignored_rows_of_a_text_file_have_no_say(engine, tmp_path):
+    void, rest, mixed = (str(tmp_path / name) for name in ("void.csv", "rest.csv", "mixed.csv"))
+    Path(void).write_text("t,p\n1,2\n")
+    Path(rest).write_text("t,p\n2,3\n")
+    Path(mixed).write_text("t,p,c\n1,2,x1\n2,2,5\n2,2,6\n")
+    parts = [wmcc.tabulate(x, "t", "p", labels=[2, 3], ignore=1, engine=engine) for x in (void, rest)]
+    assert [part.labels for part in (*parts, sum(parts))] == [(2, 3)] * 3
+    assert wmcc.tabulate(void, "t", "p", ignore=1, positive=2, engine=engine).labels == (2,)
+    assert wmcc.tabulate(mixed, "t", "p", ignore=1, cluster="c", engine=engine).drawn.clusters == (5, 6)
+
+
+def test_a_class_against_the_rest_is_stored():
+    table = wmcc.tabulate([0, 1, 2], [0, 1, 1]).against_rest(1)
+    assert Table.from_json(table.to_json()) == table
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"kind": []}, r"its 'kind' is \[\]"),
+        ({"ignored": [2**70, 0]}, "'ignored' must be"),
+        ({"groups": "ab"}, "groups must be a list of keys"),
+        ({"clusters": "xy"}, "clusters must be a list of keys"),
+        ({"clusters": [None, "x"]}, "a key that is missing"),
+        ({"declared": {"group": [5], "class": [0]}}, "'declared' must be"),
+        ({"by": []}, "'by' must be"),
+    ],
+)
+def test_edited_files_of_groups_are_refused(change, said):
+    tables = wmcc.tabulate([0, 1, 1], [0, 1, 0], by=["a", "b", "a"], cluster=["x", "y", "x"])
+    with pytest.raises(wmcc.SchemaError, match=said):
+        Tables.from_dict({**tables.to_dict(), **change})
+
+
+def test_keys_in_another_order_are_the_same_file():
+    tables = wmcc.tabulate([0, 1, 1], [0, 1, 0], by=["a", "b", "a"], cluster=["x", "y", "x"])
+    data = tables.to_dict()
+    cells = data["cells"] | {name: [1 - k for k in data["cells"][name]] for name in ("group", "cluster")}
+    turned = {**data, "groups": ["b", "a"], "clusters": ["y", "x"], "cells": cells}
+    assert Tables.from_dict(turned)._values() == tables._values()

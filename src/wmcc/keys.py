@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from .arraytypes import IndexArray
+from .errors import InputError, InputTypeError
 
 Key = Any
 """One value, or a tuple of one value for each of several columns."""
@@ -38,6 +40,8 @@ def plain_key(value: Any) -> Any:
         return str.__str__(value) if isinstance(value, str) else int(value)
     if isinstance(value, bytes):
         return value.decode(errors="backslashreplace")
+    if isinstance(value, timedelta):
+        return str(timedelta(value.days, value.seconds, value.microseconds))  # pandas writes its own in another way
     return str(value.isoformat() if hasattr(value, "isoformat") else value)
 
 
@@ -65,6 +69,42 @@ def merged_keys(several: Sequence[tuple[Key, ...]]) -> tuple[tuple[Key, ...], li
     names = tuple(distinct[k] for k in sorted_keys(distinct))
     place = {key: k for k, key in enumerate(names)}
     return names, [np.array([place[key] for key in keys], dtype=np.intp) for keys in several]
+
+
+def check_kinds(several: Sequence[Sequence[Key]], names: Sequence[Any], what: str) -> None:
+    """Refuse keys that are text on one side and numbers on another: 7 and "7" would never meet.
+
+    ``names`` are those of the columns; ``what`` is what the keys are of.
+    """
+    known: dict[int, str] = {}
+    words = {bool: "booleans", str: "text", int: "numbers", float: "numbers"}
+    for keys in several:
+        columns = zip(*keys, strict=True) if keys and isinstance(keys[0], tuple) else [keys]
+        for place, column in enumerate(columns):
+            for kind in sorted({words[x] for x in set(map(type, column)) if x in words}):
+                if known.setdefault(place, kind) != kind:
+                    raise InputError(
+                        f"the {what} by {names[place]!r} are {known[place]} in one and {kind} in another; "
+                        "they cannot be matched."
+                        if len(names) > place
+                        else f"the {what} are {known[place]} in one and {kind} in another; they cannot be matched.",
+                        "make them of one kind in all, and tabulate again.",
+                    )
+
+
+def of_one_kind(values: Sequence[Any], name: Any) -> list[Any]:
+    """Return keys of one column: booleans beside integers are integers, text beside numbers is refused."""
+    kinds = {type(value) for value in values} - {type(None)}
+    if str in kinds and len(kinds) > 1:
+        text, number = (
+            next(x for x in values if x is not None and isinstance(x, str) is kind) for kind in (True, False)
+        )
+        raise InputTypeError(
+            f"{name} holds keys of mixed types: {number!r} is a number and {text!r} is a string.", "use one kind."
+        )
+    if bool in kinds and len(kinds) > 1:
+        return [int(value) if isinstance(value, bool) else value for value in values]
+    return list(values)
 
 
 def key_to_json(key: Key) -> Any:

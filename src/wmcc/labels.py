@@ -14,6 +14,9 @@ from .memory import available
 
 Label = bool | int | str
 
+REST = "all other classes"
+"""Their name where they are taken as one."""
+
 LABEL_BYTES = 400
 """Memory that a class takes, with its name, its place in an index and its margins."""
 

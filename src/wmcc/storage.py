@@ -24,7 +24,7 @@ from . import labels as _labels
 from . import possible
 from .errors import SchemaError, WmccError
 from .exact import Exact
-from .keys import Key, key_from_json, key_to_json, missing
+from .keys import Key, key_from_json, key_to_json, merged_keys, missing
 from .labels import Label
 from .stack import Stack, numbered
 from .sums import MOST_ROWS, Sums
@@ -168,7 +168,7 @@ def old_groups(data: Any) -> tuple[tuple[str, ...], dict[Key, Any]] | None:
 def _unpack(data: dict[str, Any], kind: str, grouped: bool) -> Stored:
     if data["drawn"] not in ("rows", "clusters", "pairs"):
         raise ValueError(f"'drawn' is {data['drawn']!r}; expected 'rows', 'clusters' or 'pairs'")
-    labels = _labels.given(data["labels"])
+    labels = _names(data["labels"])
     clusters = tuple(_keys(data["clusters"], "clusters")) if data["drawn"] == "clusters" else ()
     if missing(clusters):
         raise ValueError("'clusters' has a key that is missing")
@@ -196,7 +196,26 @@ def _unpack(data: dict[str, Any], kind: str, grouped: bool) -> Stored:
     for places, size in zip(declared, (len(groups), len(labels)), strict=True):
         if len(places) != len(declared[0]) or any(type(x) is not int or not 0 <= x < size for x in places):
             raise ValueError("'declared' must be places of groups and of classes")
+    if clusters:
+        clusters, parts, _ = _in_order(clusters, len(sizes) - 1, parts)
+    if groups:
+        groups, parts, order = _in_order(groups, 0, parts)
+        ignored, declared[0] = [ignored[k] for k in order], [order.index(k) for k in declared[0]]
     return Stored(kind, labels, parts, ignored, positive, data["drawn"], clusters, by, groups, same, declared)
+
+
+def _names(labels: Any) -> tuple[Label, ...]:
+    """Classes: of one kind, but for the one that stands for all others in a table of two."""
+    if isinstance(labels, list) and len(labels) == 2 and str(labels[1]).startswith(_labels.REST):
+        return tuple(_labels.as_label(x, f"labels[{i}]") for i, x in enumerate(labels))
+    return _labels.given(labels)
+
+
+def _in_order(keys: tuple[Key, ...], axis: int, parts: Stack) -> tuple[tuple[Key, ...], Stack, list[int]]:
+    """Sort the keys of an axis; the order in which they were comes last."""
+    names, (place,) = merged_keys([keys])
+    order: list[int] = np.argsort(place).tolist()
+    return (keys, parts, order) if names == keys else (names, parts.recoded({axis: place}), order)
 
 
 def _keys(values: Any, name: str, by: Any = None) -> list[Any]:

@@ -15,7 +15,7 @@ from . import storage
 from .arraytypes import Array, FloatArray, IndexArray, IntArray
 from .errors import InputError
 from .exact import Exact
-from .keys import Key, merged_keys
+from .keys import Key, check_kinds, merged_keys
 from .labels import Label
 from .stack import Stack, merged_stacks
 from .sums import Sums
@@ -289,10 +289,11 @@ def _merged_drawn(several: Sequence[Drawn]) -> tuple[Drawn, dict[tuple[Key, ...]
         a, b = (WORDS[kind] for kind in kinds[:2])
         raise InputError(
             f"the rows of one table are {a}, those of another {b}; they cannot be merged.",
-            "tabulate all with cluster=, or none." if "clusters" in kinds else "score them apart.",
+            "score them apart." if "pairs" in kinds else "tabulate all with cluster=, or none.",
         )
     if kinds[0] != "clusters":
         return several[0], {}
+    check_kinds([drawn.clusters for drawn in several], (), "clusters")
     keys = list(dict.fromkeys(drawn.clusters for drawn in several))
     names, places = merged_keys(keys)
     if len(keys) == 1:

@@ -14,14 +14,11 @@ from . import possible
 from .arraytypes import Array, ArrayLike, FloatArray, IntArray
 from .errors import InputError, TooManyClassesError
 from .exact import Exact, integers
-from .labels import Label
+from .labels import REST, Label
 from .stack import Stack
 from .summed import ROWS, Drawn, Summed, frozen, no_cells, occupied_clusters, positions
 from .sums import MOST_ROWS, Sums
 from .text import heaviest, number
-
-REST = "all other classes"
-"""Their name where they are taken as one."""
 
 MOST_DENSE = 1 << 24
 """Cells that are shown as a matrix of all pairs of classes: those of 4,096 classes, 128 MiB for each matrix."""

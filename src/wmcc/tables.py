@@ -15,7 +15,7 @@ from .arraytypes import Array, IndexArray, IntArray
 from .errors import InputError, InputTypeError, SchemaError, WmccError
 from .exact import Exact
 from .joint import JointTable
-from .keys import Key, merged_keys, missing, plain_key
+from .keys import Key, check_kinds, merged_keys, missing, plain_key
 from .labels import Label, ordered
 from .stack import Stack, numbered
 from .summed import ROWS, Drawn, Summed, merged_parts, no_cells, occupied_clusters, positions
@@ -329,7 +329,7 @@ class Tables(Mapping[Key, T], Generic[T]):
                     f"one is grouped by {a}, the other by {b}; they cannot be merged.",
                     "tabulate both with the same groups.",
                 )
-        _check_kinds(several)
+        check_kinds([tables.groups for tables in several], first.columns, "groups")
         groups, places = merged_keys([tables.groups for tables in several])
         labelled = range(1, 1 + first.kind.axes())
         labels, parts, drawn = merged_parts(several, labelled, {0: places})
@@ -459,19 +459,3 @@ def _all_declared(several: Sequence[Tables[Any]], places: Sequence[IndexArray], 
         own = np.indices((G, K)).reshape(2, -1) if tables.same_classes else tables.declared
         pairs.append(np.stack([place[own[0]], positions(labels, tables.labels)[own[1]]]))
     return numbered(np.concatenate(pairs, axis=1).astype(np.int64))[0]
-
-
-def _check_kinds(several: Sequence[Tables[Any]]) -> None:
-    """Refuse keys that are text on one side and numbers on another: 7 and "7" would never meet."""
-    known: dict[int, str] = {}
-    words = {bool: "booleans", str: "text", int: "numbers", float: "numbers"}
-    for tables in several:
-        columns = zip(*tables.groups, strict=True) if isinstance(tables.by, tuple) else [tables.groups]
-        for place, column in enumerate(columns):
-            for kind in sorted({words[x] for x in set(map(type, column)) if x in words}):
-                if known.setdefault(place, kind) != kind:
-                    raise InputError(
-                        f"the groups by {tables.columns[place]!r} are {known[place]} in one and {kind} in another; "
-                        "they cannot be matched.",
-                        "make the column of one kind in all, and tabulate again.",
-                    )

@@ -39,9 +39,10 @@ def read(name: str) -> Tables[Table]:
     try:
         data = storage.parse(text)
         if isinstance(data, dict) and str(data.get("kind")).startswith("joint"):
+            reader = "Tables" if storage.is_grouped(data) else "JointTable"
             raise SchemaError(
                 "this is a joint table of two predictions; expected a table of one.",
-                "in Python, wmcc.JointTable.from_json reads it; its .first and .second are such tables.",
+                f"in Python, wmcc.{reader}.from_json reads it; .first and .second of a joint table are such tables.",
             )
         return with_tuples(Tables.from_dict(data)) if storage.is_grouped(data) else alone(Table.from_dict(data))
     except WmccError as problem:

@@ -14,6 +14,7 @@ from ..measures.base import as_table, check_scorable
 from ..measures.request import checked_number
 from ..sources.columns import weight_array
 from ..table import Table
+from ..tables import Tables
 from ..text import grid, html, number
 from .influence import Cells
 
@@ -198,7 +199,7 @@ def diagnose(
     for name, limit in limits.items():
         if checked_number(limit, name) < 0:
             raise InputError(f"{name} is {limit!r}; expected a number of at least 0.")
-    alone = y_pred is None and not isinstance(y_true, Table) and options.get("true") is None
+    alone = y_pred is None and not isinstance(y_true, (Table, Tables)) and options.get("true") is None
     if alone and (sample_weight is not None or weight is not None or options):
         raise InputTypeError("expected a table, or y_true and y_pred; or weights, and nothing beside them.")
     if alone:

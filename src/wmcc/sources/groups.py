@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arraytypes import Array, IntArray
-from ..errors import InputError, InputTypeError, LabelError
-from ..keys import Key, merged_keys, missing, plain_key
+from ..errors import InputError, LabelError
+from ..keys import Key, merged_keys, missing, of_one_kind, plain_key
 from ..stack import numbered
 from ..tables import Tables
 from .codes import Codebook, Rules, all_codes
@@ -60,7 +60,9 @@ def keyed(by: By, columns: Iterable[tuple[Any, Sequence[Any]]]) -> Keyed:
         combinations, where = np.flatnonzero(met)[np.newaxis], (np.cumsum(met) - 1)[own]
     else:
         combinations, where = numbered(np.stack([np.asarray(own, dtype=np.int64) for own in codes]))
-    plain = [[plain_key(known[k]) for k in own] for own, known in zip(combinations.tolist(), values, strict=True)]
+    names = by if isinstance(by, tuple) else (by,)
+    known = [of_one_kind([plain_key(x) for x in own], name) for own, name in zip(values, names, strict=True)]
+    plain = [[named[k] for k in own] for own, named in zip(combinations.tolist(), known, strict=True)]
     found = list(zip(*plain, strict=True)) if isinstance(by, tuple) else plain[0]
     distinct = {key: k for k, key in enumerate(dict.fromkeys(found))}  # null and NaN are one key
     keys, (place,) = merged_keys([tuple(distinct)])
@@ -102,10 +104,10 @@ def _about_keys() -> Iterator[None]:
     try:
         yield
     except LabelError as problem:
-        what = str(problem).partition(";")[0]
+        what, lost = problem.message.partition(";")[0].rstrip("."), "missing" in problem.message
         raise LabelError(
-            f"{what}; every row needs a key, an integer, a boolean or a string.",
-            "leave rows without a key out, or give each one of its own.",
+            f"{what.replace('label', 'key')}; every row needs a key, an integer, a boolean or a string.",
+            "leave rows without a key out, or give each one of its own." if lost else None,
         ) from None
 
 
@@ -113,13 +115,7 @@ def _distinct(column: Column) -> tuple[tuple[Key, ...], IntArray]:
     """Return the keys that occur, sorted, and the place there of each row's."""
     codebook = Codebook(Rules())
     (codes,) = all_codes([column], codebook)
-    known = codebook.classes
-    if len({isinstance(key, str) for key in known}) > 1:
-        text, number = (next(key for key in known if isinstance(key, str) is kind) for kind in (True, False))
-        raise InputTypeError(
-            f"{column.name} holds keys of mixed types: {number!r} is a number and {text!r} is a string.",
-            "use one kind.",
-        )
-    met: Array = np.bincount(codes, minlength=len(known)) > 0
+    of_one_kind(codebook.classes, column.name)
+    met: Array = np.bincount(codes, minlength=len(codebook.classes)) > 0
     keys, place = codebook.named(met, 0)
     return keys, codes if place is None else place[codes]

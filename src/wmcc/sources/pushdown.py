@@ -50,6 +50,7 @@ class Cells:
         cluster: By = (),
     ) -> None:
         self._names, self._rules, self._by, self._cluster = names, rules, by, cluster
+        self._text = {name for name in text if name[0] == "c"}
         roles = [role for role in LABEL_ROLES if role in names]
         found = collect(_query(frame, [name for name in names if name != "w"], "w" in names))
         self.columns = found.to_dict(as_series=False)
@@ -64,8 +65,10 @@ class Cells:
         read: Any = None
         if "t" in text:
             ignored = {x: NOTHING for x in texts.ignored_texts(self._rules) if x in values}
-            known = texts.reader(str(x) for x in values if x not in ignored)
-            self._rules = texts.read_rules(self._rules, known)._replace(ignore=(NOTHING,) if ignored else ())
+            counted = [str(x) for x in values if x not in ignored]
+            known = texts.reader(counted)
+            meant = texts.read_rules(self._rules, known) if counted else self._rules
+            self._rules = meant._replace(ignore=(NOTHING,) if ignored else ())
             read = lambda x: ignored.get(x) or known(x)  # noqa: E731
         elif set(map(type, values)) == {bool, int}:
             read = int
@@ -75,7 +78,7 @@ class Cells:
             }
         for name in (name for name in self._names if name[0] in "bc"):
             keys = [plain_key(x) for x in self.columns[name]]
-            if name in text:
+            if name in text and name[0] == "b":  # clusters when it is known which of them count
                 known = texts.reader(x for x in keys if x is not None)
                 keys = [None if x is None else known(x) for x in keys]
             self.columns[name] = keys
@@ -119,7 +122,7 @@ class Cells:
         # Two groups may be one cell: an engine tells 0.0 from -0.0.
         stack = Stack.gathered(np.stack(keys)[:, kept], self._sums(kept, codebook, codes[:, kept]))
         found: Tables[Any] = named(Found(stack, ignored), codebook, Parts(groups, clusters), len(codes))
-        return found
+        return texts.typed(found, rules, self._text)
 
     def _keyed(self, letter: str, by: By) -> Any:
         """Keys of cells. Without groups all are of one; without clusters there are none."""

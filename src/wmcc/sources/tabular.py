@@ -80,7 +80,7 @@ def _names(given: Any, word: str, data: tuple[Any, ...]) -> By:
     numbers = any(is_name(name) and not isinstance(name, str) for frame in frames for name in frame.columns)
     names = (given,) if is_name(given) else () if given is None else given
     allowed = isinstance(names, (list, tuple)) and all(is_name(x) and (numbers or isinstance(x, str)) for x in names)
-    if not allowed:
+    if not allowed or (given is not None and not is_name(given) and not len(names)):
         raise InputTypeError(
             f"{word} is {what(given)}; expected the name of a column, or a list of names.",
             "make it a column of the frame." if hasattr(given, "__len__") else None,

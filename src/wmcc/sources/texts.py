@@ -57,7 +57,9 @@ def typed(tables: Tables[Any], rules: Rules, text: set[str]) -> Tables[Any]:
     """Tables over text as tables over what it stands for; ``text`` are the roles that were read as text."""
     if "t" in text:
         read = reader(map(str, tables.labels))
-        tables = _of_classes(tables._relabelled([read(str(label)) for label in tables.labels]), read_rules(rules, read))
+        # Where all rows are ignored there is no text to go by, and the caller's classes are of the kind they are.
+        meant = read_rules(rules, read) if tables.labels else rules._replace(ignore=())
+        tables = _of_classes(tables._relabelled([read(str(label)) for label in tables.labels]), meant)
     groups, clusters = ({int(role[1:]) for role in text if role[0] == letter} for letter in "bc")
     if groups:
         tables = tables._rekeyed(_typed_keys(tables.groups, groups))
