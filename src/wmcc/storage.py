@@ -7,10 +7,9 @@ Schema 2 is one form for all kinds of tables::
 
 Cells are listed one by one, empty ones left out. A joint table has ``first`` and ``second`` in place of ``pred``. Where
 rows come in clusters, ``drawn`` is ``"clusters"``, ``clusters`` lists their keys, and cells have a ``cluster``, a place
-among these.
-Tables of groups have ``by``, ``groups`` (the keys), ``same_classes`` (whether each has all of ``labels``), an
-``ignored`` for each, and a ``group`` of each cell. Schema 1 had tables of independent rows only, and for groups a list
-of them; it is still read.
+among these. Tables of groups have ``by``, ``groups`` (the keys), ``same_classes`` (whether each has all of ``labels``),
+``declared`` (classes that a group has beside those that occur in it), an ``ignored`` for each, and a ``group`` of each
+cell. Schema 1 had tables of independent rows only, and for groups a list of them; it is still read.
 """
 
 from __future__ import annotations
