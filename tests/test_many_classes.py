@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wmcc
-from wmcc.robustness import cells as cells_module
+from wmcc import table as table_module
 from wmcc.robustness.box import Box
 from wmcc.robustness.cells import Cells
 from wmcc.robustness.certify import limits_of, one_end
@@ -93,14 +93,17 @@ def test_a_row_of_an_empty_cell_has_an_influence():
 
 
 def test_square_arrays_of_many_classes_are_refused(monkeypatch):
-    monkeypatch.setattr(cells_module, "MOST_SQUARE", 2)
+    monkeypatch.setattr(table_module, "MOST_DENSE", 4)
     t, p = [0, 1, 1, 2], [0, 1, 2, 2]
     end, known = wmcc.certify(t, p, eps=0.5).lower, wmcc.sensitivity(t, p)
     assert end.sums.shape == (4,)
     assert len(known.cells) == 4
     assert known.influence(t, p).shape == (4,)
     for wanted in (lambda: end.cells, lambda: end.position, lambda: known.gradient):
-        with pytest.raises(wmcc.InputError, match=r"3 classes are too many for a square array; expected at most 2"):
+        with pytest.raises(
+            wmcc.TooManyClassesError,
+            match=r"a matrix of 3 x 3 classes has 9 cells .*; matrices are made for up to 2 classes",
+        ):
             wanted()
 
 
@@ -160,3 +163,12 @@ def test_a_hundred_thousand_joint_cells(name):
     for at in (rng.random(w.size) < 0.5, rng.random(w.size), codes[0] == codes[1], codes[0] == codes[2]):
         first, second = (value(name, codes[[0, i]], w * (0.95 + 0.1 * at)) for i in (1, 2))
         assert low.bound - 1e-12 <= first - second <= high.bound + 1e-12
+
+
+def test_matrices_of_many_classes_are_refused_before_they_take_memory():
+    """Gradients as well: 100,000 classes would take 80 GB. The cells that occur have theirs, as the hint says."""
+    table = wmcc.tabulate(range(100_000), [*range(99_999), 0])
+    for attempt in (lambda: wmcc.ecc.gradient(table), lambda: wmcc.sensitivity(table).gradient):
+        with pytest.raises(wmcc.TooManyClassesError, match=r"10,000,000,000 cells and would take 80\.0 GB"):
+            attempt()
+    assert len(wmcc.sensitivity(table).cells) == 100_000

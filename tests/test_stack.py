@@ -434,7 +434,7 @@ def test_a_class_against_the_rest_is_stored():
         ({"ignored": [2**70, 0]}, "'ignored' must be"),
         ({"groups": "ab"}, "groups must be a list of keys"),
         ({"clusters": "xy"}, "clusters must be a list of keys"),
-        ({"clusters": [None, "x"]}, "a key that is missing"),
+        ({"clusters": [None, "x"]}, "a key in 'clusters' is null"),
         ({"declared": {"group": [5], "class": [0]}}, "'declared' must be"),
         ({"by": []}, "'by' must be"),
     ],

@@ -207,7 +207,7 @@ def test_zero_weights_and_empty_tables_are_stored():
         ({"kind": "tables"}, "this is a stored Tables; expected a Table"),
         ({"labels": ["ash", "ash", "oak"]}, "'ash' twice"),
         ({"labels": ["ash"]}, "outside the table"),
-        ({"cells": {}}, "KeyError"),
+        ({"cells": {}}, "it has no entry 'true'"),
         ({"cells": None}, "TypeError"),
         ({"schema": True}, "schema True"),
         ({"ignored": -5}, "at least 0"),

@@ -166,6 +166,13 @@ class Exact:
             digits[skip : skip + len(x.digits), start:end] = x.digits
         return Exact._own(digits, low)
 
+    def by_code(self, codes: IntArray, size: int) -> Exact:
+        """Add up the numbers of a vector that have the same code, of so many codes."""
+        digits = no_digits(len(self.digits), (size,))
+        for plane, own in zip(digits, self.digits, strict=True):
+            np.add.at(plane, codes, own)
+        return Exact._own(digits, self.exponent)
+
     def runs(self, starts: Any) -> Exact:
         """Add up runs of neighbouring numbers of a vector; each begins at one of ``starts``, the first at 0."""
         return Exact._own(np.add.reduceat(self.digits, starts, axis=1), self.exponent)

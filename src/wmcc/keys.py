@@ -71,6 +71,19 @@ def merged_keys(several: Sequence[tuple[Key, ...]]) -> tuple[tuple[Key, ...], li
     return names, [np.array([place[key] for key in keys], dtype=np.intp) for keys in several]
 
 
+def distinct_keys(keys: Sequence[Key]) -> tuple[tuple[Key, ...], IndexArray]:
+    """Return the keys that occur, sorted, and where each of those given is among them."""
+    first = {key: k for k, key in enumerate(dict.fromkeys(keys))}
+    names, (place,) = merged_keys([tuple(first)])
+    return names, place[[first[key] for key in keys]]
+
+
+def no_cluster(rows: int, where: str = "") -> InputError:
+    """Say that rows have no cluster."""
+    said = "1 row has" if rows == 1 else f"{rows:,} rows have"
+    return InputError(f"{said} no cluster{where}.", "leave them out, or give each one of its own.")
+
+
 def check_kinds(several: Sequence[Sequence[Key]], names: Sequence[Any], what: str) -> None:
     """Refuse keys that are text on one side and numbers on another: 7 and "7" would never meet.
 
@@ -83,11 +96,9 @@ def check_kinds(several: Sequence[Sequence[Key]], names: Sequence[Any], what: st
         for place, column in enumerate(columns):
             for kind in sorted({words[x] for x in set(map(type, column)) if x in words}):
                 if known.setdefault(place, kind) != kind:
+                    by = f" by {names[place]!r}" if names else ""
                     raise InputError(
-                        f"the {what} by {names[place]!r} are {known[place]} in one and {kind} in another; "
-                        "they cannot be matched."
-                        if len(names) > place
-                        else f"the {what} are {known[place]} in one and {kind} in another; they cannot be matched.",
+                        f"the {what}{by} are {known[place]} in one and {kind} in another; they cannot be matched.",
                         "make them of one kind in all, and tabulate again.",
                     )
 

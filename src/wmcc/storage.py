@@ -134,7 +134,8 @@ def unpack(data: Any, kind: str, grouped: bool = False) -> Stored:
         if isinstance(problem, SchemaError):
             raise
         said = problem.message if isinstance(problem, WmccError) else problem
-        raise SchemaError(f"the stored table cannot be read: {type(problem).__name__}: {said}") from None
+        what = f"it has no entry {said}" if type(problem) is KeyError else f"{type(problem).__name__}: {said}"
+        raise SchemaError(f"the stored table cannot be read: {what}") from None
 
 
 def _check_schema(data: Any) -> None:
@@ -170,7 +171,7 @@ def _unpack(data: dict[str, Any], kind: str, grouped: bool) -> Stored:
     labels = _names(data["labels"])
     clusters = tuple(_keys(data["clusters"], "clusters")) if data["drawn"] == "clusters" else ()
     if missing(clusters):
-        raise ValueError("'clusters' has a key that is missing")
+        raise ValueError("a key in 'clusters' is null, and every row has a cluster")
     by: Any = data["by"] if grouped else None
     by = tuple(by) if isinstance(by, list) else by
     if grouped and ({type(x) for x in (by if isinstance(by, tuple) else (by,))} - {str, int} or by == ()):

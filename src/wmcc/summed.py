@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import fields
 from functools import cached_property, reduce
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -37,6 +37,8 @@ class Drawn(NamedTuple):
     kind: Literal["rows", "clusters", "pairs"] = "rows"
     clusters: tuple[Key, ...] = ()
 
+
+A = TypeVar("A", bound=Array)
 
 ROWS, PAIRS = Drawn("rows"), Drawn("pairs")
 
@@ -165,9 +167,7 @@ class Summed:
         """Return the table of some of the classes, by position: of rows with no other label."""
         place = np.full(len(self.labels), -1, dtype=np.int64)
         place[list(classes)] = np.arange(len(classes))
-        parts, drawn = self.parts.recoded(dict.fromkeys(range(self.axes()), place)), self.drawn
-        if drawn.kind == "clusters":
-            parts, drawn = occupied_clusters(parts, drawn.clusters)
+        parts, drawn = occupied(self.parts.recoded(dict.fromkeys(range(self.axes()), place)), self.drawn)
         names = tuple(self.labels[k] for k in classes)
         return type(self)(names, parts, self.ignored, drawn=drawn)  # type: ignore[call-arg]
 
@@ -312,18 +312,20 @@ def positions(names: tuple[Label, ...], mine: Sequence[Label]) -> IndexArray:
     return np.array([place[name] for name in mine], dtype=np.intp)
 
 
-def frozen(array: FloatArray) -> FloatArray:
+def frozen(array: A) -> A:
     """Return the array, not to be written to."""
     array.flags.writeable = False
     return array
 
 
-def occupied_clusters(parts: Stack, keys: tuple[Key, ...]) -> tuple[Stack, Drawn]:
-    """Return cells, and the clusters that have some: those of which no row is left do not count."""
-    met = np.zeros(len(keys), dtype=bool)
+def occupied(parts: Stack, drawn: Drawn) -> tuple[Stack, Drawn]:
+    """Return cells, and how their rows were drawn: clusters of which no row is left do not count."""
+    if drawn.kind != "clusters":
+        return parts, drawn
+    met = np.zeros(len(drawn.clusters), dtype=bool)
     met[parts.codes[-1]] = True
     if met.all():
-        return parts, Drawn("clusters", keys)
+        return parts, drawn
     place = np.cumsum(met) - 1
-    kept = tuple(key for key, there in zip(keys, met.tolist(), strict=True) if there)
+    kept = tuple(key for key, there in zip(drawn.clusters, met.tolist(), strict=True) if there)
     return parts.recoded({len(parts.codes) - 1: place}), Drawn("clusters", kept)

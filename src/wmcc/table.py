@@ -13,10 +13,10 @@ from . import labels as _labels
 from . import possible
 from .arraytypes import Array, ArrayLike, FloatArray, IntArray
 from .errors import InputError, TooManyClassesError
-from .exact import Exact, integers
+from .exact import integers
 from .labels import REST, Label
 from .stack import Stack
-from .summed import ROWS, Drawn, Summed, frozen, no_cells, occupied_clusters, positions
+from .summed import ROWS, Drawn, Summed, frozen, no_cells, occupied, positions
 from .sums import MOST_ROWS, Sums
 from .text import heaviest, number
 
@@ -156,26 +156,23 @@ class Table(Summed):
     def _sums(self) -> Sums:
         """The sums of all cells, as K x K matrices."""
         K, m = len(self.labels), len(self.stack)
-        if K * K > MOST_DENSE:
-            raise TooManyClassesError(
-                f"a matrix of {K:,} x {K:,} classes has {K * K:,} cells and would take {K * K * 8 / 1e9:,.1f} GB; "
-                f"matrices are made for up to {int(MOST_DENSE**0.5):,} classes.",
-                f"read the {m:,} cells that occur from table.stack; scores, intervals and certificates need no matrix.",
-            )
+        check_matrix(
+            K, f"read the {m:,} cells that occur from table.stack; scores, intervals and certificates need no matrix."
+        )
         sums = self.stack.sums.placed((K, K), tuple(self.stack.codes))
         for array in (sums.n, sums.w_min, sums.w_max):
-            array.flags.writeable = False
+            frozen(array)
         return sums
 
     @cached_property
     def true_sums(self) -> FloatArray:
         """Weight per true class: row sums."""
-        return frozen(self._along(0, self.stack.sums.w_exact).floats())
+        return frozen(self.stack.sums.w_exact.by_code(self.stack.codes[0], len(self.labels)).floats())
 
     @cached_property
     def pred_sums(self) -> FloatArray:
         """Weight per predicted class: column sums."""
-        return frozen(self._along(1, self.stack.sums.w_exact).floats())
+        return frozen(self.stack.sums.w_exact.by_code(self.stack.codes[1], len(self.labels)).floats())
 
     @cached_property
     def true_counts(self) -> IntArray:
@@ -190,15 +187,7 @@ class Table(Summed):
     def _counted(self, axis: int) -> IntArray:
         out = np.zeros(len(self.labels), dtype=np.int64)
         np.add.at(out, self.stack.codes[axis], self.stack.sums.n)
-        out.flags.writeable = False
-        return out
-
-    def _along(self, axis: int, x: Exact) -> Exact:
-        """Exact sums per true class (axis 0) or per predicted class (1) of numbers of the occupied cells."""
-        digits = np.zeros((len(x.digits), len(self.labels)), dtype=np.int64)
-        for plane, own in zip(digits, x.digits, strict=True):
-            np.add.at(plane, self.stack.codes[axis], own)
-        return Exact._own(digits, x.exponent)
+        return frozen(out)
 
     @cached_property
     def margins(self) -> Margins:
@@ -278,9 +267,7 @@ class Table(Summed):
         except ValueError as problem:
             reason = str(problem).partition("\n")[0].rstrip(".")
             raise InputError(f"the table taken away is no part of this one: {reason}.") from None
-        drawn = self.drawn
-        if drawn.kind == "clusters":
-            rest, drawn = occupied_clusters(rest, drawn.clusters)
+        rest, drawn = occupied(rest, self.drawn)
         return replace(self, parts=rest, ignored=ignored, drawn=drawn)
 
     def _without(self, other: Table) -> Stack:
@@ -334,6 +321,17 @@ class Table(Summed):
         rows = [["true \\ predicted", *names]]
         rows += [[name, *map(number, own)] for name, own in zip(names, w.tolist(), strict=True)]
         return rows, len(self.labels)
+
+
+def check_matrix(classes: int, instead: str) -> None:
+    """Refuse to make a matrix of all pairs of so many classes; ``instead`` says what to do."""
+    cells = classes * classes
+    if cells > MOST_DENSE:
+        raise TooManyClassesError(
+            f"a matrix of {classes:,} x {classes:,} classes has {cells:,} cells and would take "
+            f"{cells * 8 / 1e9:,.1f} GB; matrices are made for up to {int(MOST_DENSE**0.5):,} classes.",
+            instead,
+        )
 
 
 def merged_positive(tables: Sequence[Any]) -> Label | None:

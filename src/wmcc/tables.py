@@ -11,14 +11,13 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from . import storage
-from .arraytypes import Array, IndexArray, IntArray
+from .arraytypes import Array, FloatArray, IndexArray, IntArray
 from .errors import InputError, InputTypeError, SchemaError, WmccError
-from .exact import Exact
 from .joint import JointTable
-from .keys import Key, check_kinds, merged_keys, missing, plain_key
+from .keys import Key, check_kinds, distinct_keys, merged_keys, missing, no_cluster, plain_key
 from .labels import Label, ordered
 from .stack import Stack, numbered
-from .summed import ROWS, Drawn, Summed, merged_parts, no_cells, occupied_clusters, positions
+from .summed import ROWS, WORDS, Drawn, Summed, frozen, merged_parts, no_cells, occupied, positions
 from .table import Table, merged_positive
 from .text import grid, html, number
 
@@ -182,19 +181,12 @@ class Tables(Mapping[Key, T], Generic[T]):
         """Number of observations per group."""
         out = np.zeros(len(self), dtype=np.int64)
         np.add.at(out, self.parts.codes[0], self.parts.sums.n)
-        out.flags.writeable = False
-        return out
+        return frozen(out)
 
     @cached_property
-    def weights(self) -> Array:
+    def weights(self) -> FloatArray:
         """Weight per group: the float64 nearest to the exact sum."""
-        exact = self.parts.sums.w_exact
-        digits = np.zeros((len(exact.digits), len(self)), dtype=np.int64)
-        for plane, own in zip(digits, exact.digits, strict=True):
-            np.add.at(plane, self.parts.codes[0], own)
-        out = Exact(digits, exact.exponent).floats()
-        out.flags.writeable = False
-        return out
+        return frozen(self.parts.sums.w_exact.by_code(self.parts.codes[0], len(self)).floats())
 
     def total(self) -> T:
         """Return the table of all groups together."""
@@ -219,13 +211,12 @@ class Tables(Mapping[Key, T], Generic[T]):
             wanted = keys if isinstance(keys, Collection) and not isinstance(keys, str) else list(keys)
             unknown = next((key for key in wanted if key not in self._place), None)
             if unknown is not None or (None in wanted and None not in self._place):
-                raise InputError(f"there is no group {unknown!r}; the first are {self._listed(self.groups[:5])}.")
+                first = ", ".join(map(repr, self.groups[:5])) or "none"
+                raise InputError(f"there is no group {unknown!r}; the first are {first}.")
             kept = sorted({self._place[key] for key in wanted})
         place = np.full(len(self), -1, dtype=np.int64)
         place[kept] = np.arange(len(kept))
-        parts, drawn = self.parts.recoded({0: place}), self.drawn
-        if drawn.kind == "clusters":
-            parts, drawn = occupied_clusters(parts, drawn.clusters)
+        parts, drawn = occupied(self.parts.recoded({0: place}), self.drawn)
         declared = np.stack([place[self.declared[0]], self.declared[1]])
         found = replace(
             self,
@@ -264,9 +255,7 @@ class Tables(Mapping[Key, T], Generic[T]):
 
     def _rekeyed(self, keys: Sequence[Key]) -> Tables[T]:
         """Return the same with other keys; groups of one key become one."""
-        distinct = {key: k for k, key in enumerate(dict.fromkeys(keys))}
-        groups, (place,) = merged_keys([tuple(distinct)])
-        where = place[[distinct[key] for key in keys]]
+        groups, where = distinct_keys(keys)
         ignored = np.zeros(len(groups), dtype=np.int64)
         np.add.at(ignored, where, self.ignored)
         declared = np.stack([where[self.declared[0]], self.declared[1]])
@@ -274,15 +263,9 @@ class Tables(Mapping[Key, T], Generic[T]):
 
     def _reclustered(self, keys: Sequence[Key]) -> Tables[T]:
         """Return the same with other keys of clusters; clusters of one key become one."""
-        distinct = {key: k for k, key in enumerate(dict.fromkeys(keys))}
-        clusters, (place,) = merged_keys([tuple(distinct)])
-        where = place[[distinct[key] for key in keys]]
+        clusters, where = distinct_keys(keys)
         parts = self.parts.recoded({len(self.parts.codes) - 1: where})
         return replace(self, parts=parts, drawn=Drawn("clusters", clusters))
-
-    @staticmethod
-    def _listed(keys: Sequence[Key]) -> str:
-        return ", ".join(map(repr, keys)) or "none"
 
     def as_clusters(self) -> T:
         """Return one table whose clusters are these groups: what intervals and comparisons of clusters read.
@@ -295,18 +278,16 @@ class Tables(Mapping[Key, T], Generic[T]):
         True
         """
         if self.drawn != ROWS:
-            raise InputError(f"the rows of these tables are {self.drawn.kind} already; groups cannot be clusters too.")
+            raise InputError(
+                f"the rows of these tables are {WORDS[self.drawn.kind]}; groups of them are no clusters.",
+                "tables.total() is their table.",
+            )
         rows = int(self.rows[missing(self.groups)].sum())
         if rows:
-            said = "1 row has" if rows == 1 else f"{rows:,} rows have"
-            raise InputError(f"{said} no cluster.", "leave them out, or give each one of its own.")
-        axes = self.kind.axes()
-        parts = self.parts.along([*range(1, 1 + axes), 0])
-        occupied, place = np.unique(parts.codes[-1], return_inverse=True)
-        codes = np.array(parts.codes)
-        codes[-1] = place
-        keys = tuple(self.groups[k] for k in occupied.tolist())
-        return self._made(self.labels, Stack(codes, parts.sums), int(self.ignored.sum()), Drawn("clusters", keys))
+            raise no_cluster(rows)
+        parts, drawn = self.parts.along([*range(1, 1 + self.kind.axes()), 0]), Drawn("clusters", self.groups)
+        parts, drawn = occupied(parts, drawn)
+        return self._made(self.labels, parts, int(self.ignored.sum()), drawn)
 
     # ---- merging ------------------------------------------------------------------------------------
 

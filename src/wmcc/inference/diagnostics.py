@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arraytypes import IntArray
 from ..errors import InputError, InputTypeError
 from ..labels import Label
 from ..measures.base import as_table, check_scorable
@@ -71,13 +70,6 @@ class Sizes(NamedTuple):
         what = "true class" if count == 1 else "true classes"
         others = f", and {count} more {what} on fewer than {number(least)}" if count else ""
         return (f"{name} rests on {number(size, 3)} effective rows{others}",)
-
-
-def class_rows(table: Table, axis: int) -> IntArray:
-    """Number of rows of each true class (axis 0) or predicted class (1)."""
-    rows = np.zeros(len(table.labels), dtype=np.int64)
-    np.add.at(rows, table.stack.codes[axis], table.stack.sums.n)
-    return rows
 
 
 class ClassSize(NamedTuple):
@@ -216,7 +208,7 @@ def diagnosed(table: Table, limits: dict[str, float] = LIMITS, by_class: bool = 
     cells = Cells.of(table)
     sizes = Sizes.of(table)
     effect = table.rows / sizes.all
-    classes = zip(table.labels, class_rows(table, 0).tolist(), table.true_sums.tolist(), sizes.true, strict=True)
+    classes = zip(table.labels, table.true_counts.tolist(), table.true_sums.tolist(), sizes.true, strict=True)
     row, cell = float(cells.w_max.max()), int(np.argmax(cells.w))
     a, b = cells.codes[:, cell]
     warnings = []

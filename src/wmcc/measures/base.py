@@ -14,7 +14,7 @@ from .. import tally
 from ..arraytypes import FloatArray, IntArray
 from ..errors import InputError, InputTypeError, UndefinedMeasureError, UndefinedMeasureWarning
 from ..sources import tabulate
-from ..table import Margins, Table
+from ..table import Margins, Table, check_matrix
 from ..tables import Tables
 from .stacks import SMALL, PerCell, by_class, by_class_of_all, others, per_table, product, sums_of, total
 
@@ -207,6 +207,7 @@ class Measure:
         """
         table = as_table(y_true, y_pred, sample_weight, weight, **options)
         self._check(table)
+        check_matrix(len(table.labels), "wmcc.sensitivity(table).cells has the gradient of the cells that occur.")
         value = self.value(table.margins, on_zero(0.0 if self.termwise else "raise", self.title))
         slope = self.slope(Shares.of(table), value).dense()
         # Divided by the total in two steps, since the total itself may be beyond the largest float64.

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..inference import Diagnosis, effective_sample_size
 from ..inference.classes import class_intervals
-from ..inference.diagnostics import class_rows, diagnosed
+from ..inference.diagnostics import diagnosed
 from ..inference.influence import Clusters, sampled
 from ..inference.interval import PAIRED, Interval, checked_level, clustered, estimated, why_unsure, with_cluster
 from ..labels import Label
@@ -220,7 +220,7 @@ def score(
         for name, measure in MEASURES.items()
     }
     by_class = {name: measure(table, zero_division=zero_division) for name, measure in CLASS_MEASURES.items()}
-    rows = zip(table.labels, class_rows(table, 0).tolist(), table.true_sums.tolist(), strict=True)
+    rows = zip(table.labels, table.true_counts.tolist(), table.true_sums.tolist(), strict=True)
     classes = tuple(
         ClassScore(label, n, weight, **{name: float(values[k]) for name, values in by_class.items()})
         for k, (label, n, weight) in enumerate(rows)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..inference.comparison import p_cell
-from ..inference.diagnostics import class_rows
 from ..inference.interval import why_unsure
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import Shares
@@ -200,8 +199,8 @@ def _weights(score: Score) -> list[Block]:
 
 def _never_true(table: Table) -> list[str]:
     """Say so where labels are predicted that are never true: they may be misspelt, or the column the wrong one."""
-    called = class_rows(table, 1) > 0
-    names = [f"{label!r}" for label, no in zip(table.labels, called & (class_rows(table, 0) == 0), strict=True) if no]
+    called = table.pred_counts > 0
+    names = [f"{label!r}" for label, no in zip(table.labels, called & (table.true_counts == 0), strict=True) if no]
     if len(names) == called.sum():
         return ["no label that is predicted is ever true: is it the right column?"]
     more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""

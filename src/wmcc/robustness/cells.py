@@ -12,20 +12,10 @@ from math import prod
 import numpy as np
 
 from ..arraytypes import Array, FloatArray, IntArray
-from ..errors import InputError
-from ..table import Margins, Table
-
-MOST_SQUARE = 4096
-"""Classes up to which what is known of occupied cells is also given as a square array."""
+from ..table import Margins, Table, check_matrix
 
 PER_CLASS = 8
 """Cells that take as long as a class, which is sorted in several orders for the sums over all classes."""
-
-
-def check_square(K: int, instead: str) -> None:
-    """Refuse to make a square array of many classes."""
-    if K > MOST_SQUARE:
-        raise InputError(f"{K:,} classes are too many for a square array; expected at most {MOST_SQUARE:,}.", instead)
 
 
 class Cells:
@@ -91,7 +81,7 @@ class Cells:
 
     def laid_out(self, x: FloatArray) -> FloatArray:
         """Numbers of the cells as a K x K array, 0 where there is no cell."""
-        check_square(self.K, "sums, at and codes list the occupied cells.")
+        check_matrix(self.K, "read `sums`, `at` and `codes`, which list the occupied cells.")
         out = np.zeros((self.K, self.K))
         out[self.t, self.p] = x
         return out

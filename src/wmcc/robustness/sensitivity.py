@@ -12,9 +12,9 @@ from ..labels import Label
 from ..measures import MEASURES
 from ..measures.base import Measure, Shares
 from ..measures.stacks import PerCell
-from ..table import Table
+from ..table import Table, check_matrix
 from ..text import decimal, grid, html, number
-from .cells import Cells, check_square
+from .cells import Cells
 from .request import Model, checked_model, request
 from .witness import row_codes
 
@@ -79,7 +79,7 @@ class Sensitivity:
     def gradient(self) -> FloatArray:
         """∂M/∂C_ab, K x K."""
         K = len(self.labels)
-        check_square(K, "cells and influence have the slopes of occupied cells and of rows.")
+        check_matrix(K, "read `cells`, which has the slopes of occupied cells, or ask `influence` for those of rows.")
         return _per_unit(self.per_total.dense(), self.total)
 
     def slope(self, model: Model = "relative") -> float:

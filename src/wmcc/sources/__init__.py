@@ -203,7 +203,9 @@ def _tabulate_labels(
         check_shapes(columns, None)
         if by is not None or cluster is not None:
             word = "by" if by is not None else "cluster"
-            raise InputTypeError(f"a weight matrix pairs rows, so they have no groups: {word}= goes with row weights.")
+            raise InputTypeError(
+                f"a weight matrix pairs rows, so they have no groups or clusters: {word}= goes with a weight per row."
+            )
         return tabulate_matrix(columns[0], columns[1], weights, rules, threads)
     check_shapes(columns, weights)
     parts = Parts(keys_of_rows(by, "by", shape), keys_of_rows(cluster, "cluster", shape))

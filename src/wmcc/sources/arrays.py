@@ -22,7 +22,7 @@ from ..exact import Exact, check_digits
 from ..joint import JointTable
 from ..memory import available
 from ..stack import LARGEST_KEY, Stack, merged_stacks
-from ..summed import ROWS, Drawn, occupied_clusters
+from ..summed import ROWS, Drawn, occupied
 from ..sums import Sums
 from ..table import Table
 from ..tables import Tables
@@ -95,7 +95,7 @@ def named(found: Found, codebook: Codebook, parts: Parts, labels: int, drawn: Dr
     if place is not None:
         stack = stack.recoded(dict.fromkeys(axes, place))
     if parts.clusters is not None:
-        stack, drawn = occupied_clusters(stack, parts.clusters.keys)
+        stack, drawn = occupied(stack, Drawn("clusters", parts.clusters.keys))
     kind: Any = Table if labels == 2 else JointTable
     if parts.groups is None:
         return with_positive(kind(names, stack, int(found.ignored[0]), drawn=drawn), rules)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arraytypes import Array, IntArray
 from ..errors import InputError, LabelError
-from ..keys import Key, merged_keys, missing, of_one_kind, plain_key
+from ..keys import Key, distinct_keys, missing, no_cluster, of_one_kind, plain_key
 from ..stack import numbered
 from ..tables import Tables
 from .codes import Codebook, Rules, all_codes
@@ -64,9 +64,8 @@ def keyed(by: By, columns: Iterable[tuple[Any, Sequence[Any]]]) -> Keyed:
     known = [of_one_kind([plain_key(x) for x in own], name) for own, name in zip(values, names, strict=True)]
     plain = [[named[k] for k in own] for own, named in zip(combinations.tolist(), known, strict=True)]
     found = list(zip(*plain, strict=True)) if isinstance(by, tuple) else plain[0]
-    distinct = {key: k for k, key in enumerate(dict.fromkeys(found))}  # null and NaN are one key
-    keys, (place,) = merged_keys([tuple(distinct)])
-    return Keyed(by, keys, place[[distinct[key] for key in found]][where])
+    keys, place = distinct_keys(found)  # null and NaN are one key
+    return Keyed(by, keys, place[where])
 
 
 def check_clusters(tables: Tables[Any], cluster: By) -> None:
@@ -74,10 +73,8 @@ def check_clusters(tables: Tables[Any], cluster: By) -> None:
     lost = missing(tables.drawn.clusters)
     if lost:
         rows = int(tables.parts.sums.n[np.isin(tables.parts.codes[-1], lost)].sum())
-        said = "1 row has" if rows == 1 else f"{rows:,} rows have"
         several = cluster if isinstance(cluster, tuple) else (cluster,)
-        where = f"the column{'s' * (len(several) > 1)} {', '.join(map(repr, several))}"
-        raise InputError(f"{said} no cluster in {where}.", "leave them out, or give each one of its own.")
+        raise no_cluster(rows, f" in the column{'s' * (len(several) > 1)} {', '.join(map(repr, several))}")
 
 
 def keys_of_rows(given: Any, name: str, shape: tuple[int, ...]) -> Keyed | None:

@@ -38,17 +38,6 @@ def is_matrix(weights: Any, labels: Array) -> bool:
     return no_array(weights) or (weights is not None and weights.shape == labels.shape * 2)
 
 
-def pairs_rows(y_true: Any, weights: Any) -> bool:
-    """Whether there is a weight for each pair of rows, of what the caller gave as it is."""
-    return no_array(weights) or (_depth(y_true) == 1 and _depth(weights) == 2)
-
-
-def _depth(data: Any) -> int:
-    if isinstance(data, (list, tuple)):
-        return 1 + (_depth(data[0]) if len(data) else 0)
-    return int(getattr(data, "ndim", 0))
-
-
 def tabulate_matrix(truth: Column, pred: Column, weights: Any, rules: Rules, threads: int | None) -> Table:
     """Tabulate two vectors of labels, of one length, and the weight of each pair of their rows."""
     if truth.values.ndim != 1:
