@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import matthews_corrcoef
 
-from wmcc import tally
+from wmcc.core import kernel as tally
 
 THREADS = 2
 

@@ -18,7 +18,7 @@ import wmcc
 from wmcc.cli.reproduction import NAMES, reproduced, verdicts_markdown
 from wmcc.experiments import Separation, Verdict, draws, separation, verdicts
 from wmcc.experiments.design import MATCHES, MISMATCHES, TRUTHS
-from wmcc.markdown import table
+from wmcc.present.markdown import table
 
 FOLDER = Path(__file__).parent.parent / "docs" / "experiments"
 SEEDS = 20

@@ -18,7 +18,7 @@ from PIL import Image
 import wmcc
 from wmcc.demo import Map, make_map
 from wmcc.inference.comparison import probability
-from wmcc.plot.style import BLUE, GREY, SKY
+from wmcc.plot._style import BLUE, GREY, SKY
 
 LAND = {"farmland": "#f1e8c9", "forest": "#b3ceae"}
 WRONG = "#96201a"  # far darker than the land: seen without colour vision, and in print

@@ -10,10 +10,10 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from wmcc import tally
+from wmcc.core import kernel as tally
+from wmcc.core.kernel import _numpy
 from wmcc.robustness.aggregates import Aggregates
 from wmcc.robustness.cells import Cells
-from wmcc.tally import _numpy
 
 COMPILED = tally.active
 KERNELS = {"compiled": COMPILED, "numpy": _numpy}

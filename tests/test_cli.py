@@ -291,7 +291,7 @@ def test_anything_else_is_told_in_a_sentence_too(monkeypatch):
     def fails(*args, **options):
         raise RuntimeError("the moon is full\nand more")
 
-    monkeypatch.setattr("wmcc.cli.request.tabulate", fails)
+    monkeypatch.setattr("wmcc.cli.reading.tabulate", fails)
     said = run("score", "parcels.csv", *COLUMNS, code=1).stderr
     assert said == "Error: RuntimeError: the moon is full\nHint: --traceback shows where this comes from.\n"
     with pytest.raises(RuntimeError, match="moon"):

@@ -11,7 +11,7 @@ from cli_helpers import COLUMNS, SAMPLE, WEIGHTED, assert_fits, assert_refused, 
 
 import wmcc
 from wmcc.cli import robust, robust_blocks, robust_records
-from wmcc.cli.request import Request
+from wmcc.cli.reading import Request
 
 RANK = ("rank", "parcels.csv", "--true", "label", "--weight", "area")
 TWO = (*RANK, "--pred", "pred", "--pred", "pred_c")

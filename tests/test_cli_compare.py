@@ -10,7 +10,7 @@ from cli_helpers import COLUMNS, SAMPLE, WEIGHTED, assert_fits, assert_refused, 
 
 import wmcc
 from wmcc.cli import comparison_blocks, comparisons, robust, score_blocks, scores
-from wmcc.cli.request import Request
+from wmcc.cli.reading import Request
 
 SCORE = ("score", "parcels.csv", *WEIGHTED)
 TWO = ("compare", "parcels.csv", *WEIGHTED, "--pred", "pred_c")

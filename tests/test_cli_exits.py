@@ -17,7 +17,7 @@ from hypothesis import given
 
 import wmcc
 from wmcc.cli import records, stored
-from wmcc.written import as_csv
+from wmcc.present.written import as_csv
 
 LONG = "x" * 300
 DATA = ("parcels.csv", *COLUMNS)
@@ -123,7 +123,7 @@ def test_the_other_exit_codes(monkeypatch):
         def fails(*args, problem=problem, **options):
             raise problem
 
-        monkeypatch.setattr("wmcc.cli.request.tabulate", fails)
+        monkeypatch.setattr("wmcc.cli.reading.tabulate", fails)
         for command in ("score", "tabulate", "certify"):
             assert run(command, *DATA, code=code).stdout == ""
     said = run("score", *DATA, code=141).stderr
@@ -175,7 +175,7 @@ def test_a_bug_is_json_too(monkeypatch):
     def fails(*args, **options):
         raise RuntimeError("the moon is full")
 
-    monkeypatch.setattr("wmcc.cli.request.tabulate", fails)
+    monkeypatch.setattr("wmcc.cli.reading.tabulate", fails)
     error = json.loads(run("score", *DATA, "-f", "json", code=1).stdout)["error"]
     assert error["message"] == "RuntimeError: the moon is full"
     assert error["exit_code"] == 1

@@ -259,7 +259,7 @@ def test_a_signal_while_writing_leaves_what_was_there(number, tmp_path):
 def test_signals_while_reading(tmp_path):
     """Both end the run at once; there is no file yet that could be left behind."""
     for number, expected in ((signal.SIGINT, 130), (signal.SIGTERM, -15)):
-        code = "import time, wmcc.cli.request as r; r.tabulate = lambda *a, **k: (print('reading', flush=True), "
+        code = "import time, wmcc.cli.reading as r; r.tabulate = lambda *a, **k: (print('reading', flush=True), "
         code += "time.sleep(60)); from wmcc.cli import main; main()"
         args = [sys.executable, "-c", code, *TABULATE[3:], "-o", str(tmp_path / "t.json")]
         with subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
@@ -274,7 +274,7 @@ def test_signals_while_reading(tmp_path):
 def test_ctrl_c_during_a_query_of_duckdb():
     """DuckDB raises an error of its own, and the library one that blames the data."""
     code = """
-import duckdb, wmcc, wmcc.cli.request as request
+import duckdb, wmcc, wmcc.cli.reading as request
 def tabulate(*args, **options):
     print("reading", flush=True)
     try:

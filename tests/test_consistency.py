@@ -232,7 +232,7 @@ def test_what_rows_cannot_be_grouped_by():
 
 def test_many_identifiers_are_refused_soon(monkeypatch):
     """Before there is a table of them, if memory does not hold it."""
-    monkeypatch.setattr("wmcc.labels.available", lambda: 1 << 26)
+    monkeypatch.setattr("wmcc.core.labels.available", lambda: 1 << 26)
     frame = pl.LazyFrame({"t": range(200_000), "p": range(200_000)})
     with pytest.raises(wmcc.TooManyClassesError, match="classes or more: their names and margins would take"):
         wmcc.tabulate(frame, "t", "p")

@@ -200,7 +200,7 @@ def test_too_many_classes(monkeypatch):
     identifiers = np.arange(100_000)
     kinds = (identifiers, identifiers * 10**9, identifiers.astype(str), identifiers.astype(object))
     with monkeypatch.context() as little:
-        little.setattr("wmcc.labels.available", lambda: 1 << 26)
+        little.setattr("wmcc.core.labels.available", lambda: 1 << 26)
         message = (
             r"200,000 classes or more: their names and margins would take about 0\.1 GB, and 0\.1 GB are free"
             r"[\s\S]*not identifiers, dates or measurements"

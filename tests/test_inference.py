@@ -15,12 +15,12 @@ from scipy import optimize, stats
 from test_measures import dominated, fractions_of, matrices, table_of
 
 import wmcc
-from wmcc.exact import Exact
+from wmcc.core.exact import Exact
+from wmcc.core.table import FEW_CELLS
 from wmcc.inference.influence import Cells, Unit, of_rows
 from wmcc.measures import stacks
 from wmcc.measures.base import Shares
 from wmcc.measures.stacks import PerCell
-from wmcc.table import FEW_CELLS
 
 EACH = pytest.mark.parametrize("measure", wmcc.MEASURES.values(), ids=lambda m: m.name)
 METHODS = ("fisher", "delta")

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from oracle import _rounded_square
 
 import wmcc
-from wmcc import tally
-from wmcc.exact import MOST_DIGITS, Exact
+from wmcc.core import kernel as tally
+from wmcc.core.exact import MOST_DIGITS, Exact
 
 INTEGERS = ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"]
 

@@ -38,7 +38,7 @@ def score():
 @pytest.fixture(autouse=True)
 def _no_matrix(monkeypatch):
     """A matrix of all pairs of 3,000 classes takes 72 MB, and several make a gigabyte; nobody needs one."""
-    monkeypatch.setattr("wmcc.table.MOST_DENSE", 500**2)
+    monkeypatch.setattr("wmcc.core.table.MOST_DENSE", 500**2)
     yield
     plt.close("all")
 

@@ -9,7 +9,7 @@ from helpers import KERNELS, using
 
 import wmcc
 from wmcc import Table, exact
-from wmcc.tally import _numpy
+from wmcc.core.kernel import _numpy
 
 PEAK = """
 import sys

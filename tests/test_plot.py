@@ -22,7 +22,7 @@ import wmcc
 from wmcc import plot
 from wmcc.demo import make_map
 from wmcc.plot import style
-from wmcc.text import percent
+from wmcc.present.text import percent
 
 ROOT = Path(__file__).parent.parent
 PARCELS = ROOT / "src" / "wmcc" / "data" / "parcels.csv"

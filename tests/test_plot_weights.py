@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import wmcc
 from wmcc import plot
 from wmcc.plot import style
-from wmcc.text import percent
+from wmcc.present.text import percent
 
 DOCS = Path(__file__).parent.parent / "docs"
 TABLE = wmcc.Table.from_counts([[50, 3, 2], [4, 40, 1], [0, 2, 30]], ["farm", "forest", "water"])

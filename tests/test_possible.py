@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import wmcc
 from wmcc import Table
-from wmcc.exact import Exact
-from wmcc.stack import Stack
-from wmcc.sums import Sums
+from wmcc.core.exact import Exact
+from wmcc.core.stack import Stack
+from wmcc.core.sums import Sums
 
 
 def cells(table, **changes):

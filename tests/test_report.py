@@ -12,11 +12,11 @@ import pytest
 from report_helpers import NODES, as_json, forms, made, quick
 
 import wmcc
-from wmcc.markdown import escaped
+from wmcc.present.markdown import escaped
+from wmcc.present.text import decimal, share
 from wmcc.report import findings
 from wmcc.report.charts import funnel
 from wmcc.report.write import Asked, build
-from wmcc.text import decimal, share
 
 SAMPLE = Path(wmcc.__file__).parent / "data" / "parcels.csv"
 _quick = pytest.fixture(autouse=True)(quick)

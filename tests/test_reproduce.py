@@ -16,7 +16,7 @@ from wmcc import plot
 from wmcc.cli.reproduction import NAMES, pictures
 from wmcc.errors import InputError
 from wmcc.experiments import separation, verdicts
-from wmcc.whole import write_folder
+from wmcc.present.files import write_folder
 
 mpl.use("agg")
 SMALL = ("--n", 30, "--repetitions", 4, "--weights", "1,50", "--seed", 3)

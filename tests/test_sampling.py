@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from samples import MULTICLASS, Sample, alike, sample, samples
 
 import wmcc
-from wmcc.exact import Exact
+from wmcc.core.exact import Exact
+from wmcc.core.stack import Stack
+from wmcc.core.summed import Drawn
+from wmcc.core.sums import Sums
 from wmcc.inference import bootstrap
 from wmcc.inference.influence import Clusters, of_clusters
 from wmcc.sources import resample
-from wmcc.stack import Stack
-from wmcc.summed import Drawn
-from wmcc.sums import Sums
 
 GROUPS = np.arange(120) // 6
 

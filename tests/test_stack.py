@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import wmcc
 from wmcc import Table, Tables
+from wmcc.core.stack import Stack, merged_stacks
 from wmcc.sources import arrays, codes
-from wmcc.stack import Stack, merged_stacks
 
 
 @st.composite
@@ -307,7 +307,7 @@ def test_labels_that_turn_up_on_the_way(monkeypatch):
 
 
 def test_more_classes_than_memory_are_refused(monkeypatch):
-    monkeypatch.setattr("wmcc.labels.available", lambda: 10**7)
+    monkeypatch.setattr("wmcc.core.labels.available", lambda: 10**7)
     with pytest.raises(wmcc.TooManyClassesError, match=r"100,000 classes or more: .* 0\.0 GB, and 0\.0 GB are free"):
         wmcc.tabulate(np.arange(100_000), np.arange(100_000))
     monkeypatch.setattr(arrays, "SMALL_ROOM", 0)

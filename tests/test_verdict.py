@@ -12,7 +12,7 @@ from report_helpers import NODES, as_json, forms, quick
 
 import wmcc
 from wmcc.demo import make_map
-from wmcc.text import decimal, outward, share
+from wmcc.present.text import decimal, outward, share
 
 SAMPLE = Path(wmcc.__file__).parent / "data" / "parcels.csv"
 _quick = pytest.fixture(autouse=True)(quick)

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import re
 
-from .text import visible
+from .present.text import visible
 
 _HINT = "\n\nHint: "
 

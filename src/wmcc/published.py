@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .core.table import Table
 from .errors import InputError, UndefinedMeasureError
 from .measures import MEASURES, Measure
 from .measures.arithmetic import GUARD
 from .measures.base import as_table
-from .table import Table
-from .text import decimal, grid, html, number
+from .present.text import decimal, grid, html, number
 
 __all__ = ["binary", "multiclass", "PublishedBound"]
 
@@ -364,7 +364,7 @@ def _compared(
 
 def _change(table: Table, measure: str, eps: float) -> tuple[float, float]:
     """Largest change that is attained, and one that is not exceeded; NaN where M(S) is undefined."""
-    from .robustness import certify
+    from .robustness.certify import certify
 
     try:
         found = certify(table, measure, eps, model="absolute")

@@ -27,10 +27,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..core.table import Table
 from ..errors import MissingDependencyError
 from ..measures import MEASURES
 from ..sources import tabulate
-from ..table import Table
 
 try:
     from sklearn.metrics import make_scorer

@@ -14,7 +14,7 @@ from .results import write as _write
 from .results import write_tables as _write_tables
 
 if TYPE_CHECKING:
-    from .request import Request
+    from .reading import Request
 
 app = typer.Typer(
     name="wmcc",

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..table import Table
-from ..tables import Tables
-from ..text import number
+from ..core.table import Table
+from ..core.tables import Tables
+from ..present.text import number
 
 MOST_CLASSES = 50
 """Classes of the largest table that is drawn as a square; larger ones are listed cell by cell."""

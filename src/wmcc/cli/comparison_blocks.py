@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..inference.comparison import p_cell
 from ..inference.interval import why_unsure
 from ..measures import MEASURES
-from ..report import Uncertainty
-from ..text import decimal, number
+from ..present.text import decimal, number
+from ..results.uncertainty import Uncertainty
 from .blocks import Block, shown
 from .comparisons import Compared, Pair
 from .robust_blocks import notes_of_spans, off, scores_of, span

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..present.written import as_csv, as_json
 from ..report.record import pair_record
-from ..written import as_csv, as_json
 from .comparisons import Compared, Pair
 from .robust_records import span
 

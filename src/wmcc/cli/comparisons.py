@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ..core.joint import JointTable
 from ..errors import UndefinedMeasureError
-from ..inference import Comparison, Comparisons, compare
-from ..inference.compare import checked_margin
+from ..inference.compare import checked_margin, compare
+from ..inference.comparison import Comparison, Comparisons
 from ..inference.interval import checked_level
-from ..joint import JointTable
-from ..robustness import Ranking, certify_ranking
+from ..robustness.ranking import Ranking, certify_ranking
 from ..sources.predictions import predictions
 from . import robust
-from .request import Request
+from .reading import Request
 
 Pair = tuple[str, str]
 

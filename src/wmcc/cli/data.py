@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec
 from . import options as o
 
 if TYPE_CHECKING:
-    from .request import Request
+    from .reading import Request
 
 P = ParamSpec("P")
 
@@ -50,7 +50,7 @@ def takes_data(command: Callable[Concatenate[Request, P], None]) -> Callable[...
     """Give a command these options before its own, and hand it what they ask for."""
 
     def asked(**chosen: Any) -> tuple[Request]:
-        from .request import Request  # brings what reads files, which --help does without
+        from .reading import Request  # brings what reads files, which --help does without
 
         request = Request(**chosen)
         request.check()
@@ -68,7 +68,7 @@ def takes_predictions(
     """
 
     def asked(pred: Sequence[str] = (), **chosen: Any) -> tuple[Request, list[str]]:
-        from .request import Request
+        from .reading import Request
 
         request, preds = Request(**chosen), list(pred)
         if least > 1 or preds or not request.is_stored:

@@ -15,8 +15,8 @@ import typer
 from typer.core import TyperGroup
 
 from ..errors import WmccError
-from ..text import visible_lines
-from ..written import as_json
+from ..present.text import visible_lines
+from ..present.written import as_json
 from . import output, standard_input, startup
 
 OTHER, MENDABLE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141

@@ -6,8 +6,8 @@ import csv
 import re
 from typing import Any
 
+from ..core.labels import Label
 from ..errors import InputError
-from ..labels import Label
 from ..sources.datasets import dataset
 from ..sources.engines import joining_engine, open_lazy
 from ..sources.files import find

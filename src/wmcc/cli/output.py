@@ -6,8 +6,8 @@ import os
 import sys
 from collections.abc import Iterable
 
-from .. import whole
-from ..text import visible_lines
+from ..present import files as whole
+from ..present.text import visible_lines
 from . import startup
 
 

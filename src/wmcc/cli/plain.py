@@ -5,8 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 
-from ..markdown import escaped, table
-from ..text import visible
+from ..present.markdown import escaped, table
+from ..present.text import visible
 from .blocks import Block, listing
 
 GAP = 2

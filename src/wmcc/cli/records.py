@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-from ..keys import key_to_json
+from ..core.keys import key_to_json
+from ..core.table import Table
+from ..core.tables import Tables
 from ..measures import CLASS_MEASURES, MEASURES
+from ..present.written import as_csv, as_json
 from ..report.record import score_record
-from ..table import Table
-from ..tables import Tables
-from ..written import as_csv, as_json
 from .robust import Asked
 from .robust_records import span
 from .scores import Scored, Scores

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..report.write import Asked, build, render
-from .request import Request
+from .reading import Request
 from .standard_input import originals, said
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from ..errors import InputError
 from ..experiments import Separation, Verdict, separation, verdicts
-from ..markdown import table
 from ..optional import module
-from ..whole import check_folder, write_folder
-from ..written import as_csv
+from ..present.files import check_folder, write_folder
+from ..present.markdown import table
+from ..present.written import as_csv
 from .blocks import Block
 
 FIGURES = ("figure-1", "figure-2")

@@ -11,8 +11,8 @@ from . import options as o
 from . import output
 
 if TYPE_CHECKING:
-    from ..table import Table
-    from ..tables import Tables
+    from ..core.table import Table
+    from ..core.tables import Tables
     from .blocks import Block
 
 T = TypeVar("T")

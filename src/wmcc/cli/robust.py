@@ -6,14 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from ..core.table import Table
+from ..core.tables import Tables
 from ..errors import InputError, UndefinedMeasureError
-from ..measures.request import named_measure
-from ..robustness import Certificate, Radius, Rankings, certify, certify_ranking, radius
-from ..robustness.certify import limits_of
+from ..measures.checks import named_measure
+from ..robustness.certificate import Certificate
+from ..robustness.certify import certify, limits_of
+from ..robustness.radius import Radius, radius
+from ..robustness.ranking import Rankings, certify_ranking
 from ..robustness.request import checked_eps, checked_model
-from ..table import Table
-from ..tables import Tables
-from .request import Request
+from .reading import Request
 from .stored import Key
 
 EPS = 0.1

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..inference import Comparison
+from ..inference.comparison import Comparison
 from ..measures import MEASURES
-from ..robustness import Certificate, End, Radius, Ranking
+from ..present.text import decimal, number
 from ..robustness.box import Condition
-from ..robustness.radius import STOPPED, UNPROVED
-from ..text import decimal, number
+from ..robustness.certificate import Certificate, End
+from ..robustness.radius import STOPPED, UNPROVED, Radius
+from ..robustness.ranking import Ranking
 from .blocks import Block, name_of
 from .robust import Found, Ranked
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from ..keys import key_to_json
-from ..robustness import Certificate, End, Radius, Ranking
+from ..core.keys import key_to_json
+from ..core.table import Table
+from ..present.written import as_csv, as_json, finite
 from ..robustness.box import Condition
-from ..table import Table
-from ..written import as_csv, as_json, finite
+from ..robustness.certificate import Certificate, End
+from ..robustness.radius import Radius
+from ..robustness.ranking import Ranking
 from .robust import Found, Ranked
 
 SCHEMA = 1

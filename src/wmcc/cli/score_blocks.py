@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ..measures import CLASS_MEASURES, MEASURES
-from ..report import Score
-from ..text import decimal, heaviest, number
+from ..present.text import decimal, heaviest, number
+from ..results.score import Score
 from .blocks import Block, name_of, shown
 from .robust_blocks import notes_of_spans, off, span
 from .scores import Scored, Scores

@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from typing import Any, NamedTuple
 
+from ..core.table import Table
+from ..core.tables import Tables
 from ..errors import InputError, UndefinedMeasureError, UndefinedMeasureWarning, WmccError
-from ..report import Score, score
-from ..robustness import Certificate, certify
+from ..results.score import Score, score
+from ..robustness.certificate import Certificate
+from ..robustness.certify import certify
 from ..robustness.request import checked_model
-from ..table import Table
-from ..tables import Tables
 from .guard import warn
 from .robust import Asked
 from .stored import Key

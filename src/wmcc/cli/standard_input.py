@@ -16,7 +16,7 @@ import tempfile
 from typing import Any
 
 from ..errors import InputError
-from ..whole import sigterm_raises
+from ..present.files import sigterm_raises
 
 NAME = "-"
 """What stands for standard input on the command line."""

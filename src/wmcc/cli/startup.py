@@ -42,7 +42,7 @@ def own_process() -> None:
 
 def _format_warning(*args: Any, **options: Any) -> str:
     """What Python says of a warning, which may be an engine's and name a column, with nothing that moves the cursor."""
-    from ..text import visible_lines
+    from ..present.text import visible_lines
 
     return visible_lines(_formatted(*args, **options))
 

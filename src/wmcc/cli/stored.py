@@ -6,11 +6,11 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from .. import storage
+from ..core import storage
+from ..core.table import Table
+from ..core.tables import Tables
 from ..errors import InputError, SchemaError, WmccError
 from ..sources.files import no_file
-from ..table import Table
-from ..tables import Tables
 from . import standard_input
 
 Key = tuple[Any, ...]

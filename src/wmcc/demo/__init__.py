@@ -13,15 +13,14 @@ from functools import cached_property
 
 import numpy as np
 
-from ..arraytypes import Array, FloatArray
-from ..inference import compare
+from ..core.arraytypes import Array, FloatArray
+from ..inference.compare import compare
 from ..measures import mcc
-from ..report import write_report
-from ..report.write import form_of
-from ..robustness import certify_ranking
+from ..present.files import check
+from ..present.text import decimal, grid, number
+from ..report.write import form_of, write_report
+from ..robustness.ranking import certify_ranking
 from ..sources import joint_table
-from ..text import decimal, grid, number
-from ..whole import check
 from .tiling import tile
 
 OUT = "wmcc-demo.html"

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..arraytypes import FloatArray
+from ..core.arraytypes import FloatArray
 
 T = TypeVar("T")
 Point = tuple[float, float]

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arraytypes import FloatArray, IntArray
+from ..core.arraytypes import FloatArray, IntArray
 from ..errors import InputError
-from ..measures.request import checked_number, named_measure
+from ..measures.checks import checked_number, named_measure
 
 MATCHES = ("proportion", "chance", "shared")
 MISMATCHES = ("uniform", "next", "lowest")

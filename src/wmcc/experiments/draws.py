@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arraytypes import Array, FloatArray, IntArray
+from ..core.arraytypes import Array, FloatArray, IntArray
 from .design import Design
 
 HALF = np.uint64(32)

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arraytypes import FloatArray, IntArray
+from ..core.arraytypes import FloatArray, IntArray
 from ..errors import InputError
 from ..measures import MEASURES
 from ..measures.base import Shares
-from ..measures.request import named_measure
+from ..measures.checks import named_measure
 from ..sources.progress import Progress, bar
 from ..sources.resample import in_threads
 from .design import Design, checked

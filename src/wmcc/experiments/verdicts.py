@@ -8,7 +8,7 @@ from math import exp, inf, log, nan, sqrt
 
 import numpy as np
 
-from ..arraytypes import FloatArray
+from ..core.arraytypes import FloatArray
 from ..errors import InputError
 from .separation import Separation, Trace
 

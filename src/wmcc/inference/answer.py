@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..text import decimal, html
+from ..present.text import decimal, html
 
 
 class Answer:

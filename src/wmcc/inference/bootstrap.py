@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..arraytypes import FloatArray
+from ..core.arraytypes import FloatArray
+from ..core.table import Table
 from ..errors import InputError, InputTypeError
 from ..measures.base import Measure, Shares
 from ..sources.options import whole_number
 from ..sources.resample import resampled_rows
-from ..table import Table
 from .diagnostics import effective_sample_size
 from .influence import Cells, Clusters, balanced, of_data
 from .interval import Interval, contained, counted, doubts, quietly, scored, too_few

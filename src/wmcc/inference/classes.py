@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arraytypes import FloatArray, IntArray
-from ..exact import Exact
+from ..core.arraytypes import FloatArray, IntArray
+from ..core.exact import Exact
+from ..core.table import Table
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import Measure, Shares
 from ..measures.stacks import total
-from ..table import Table
 from .diagnostics import worth
 from .fisher import Moves, Scale, fisher, unvaried
 from .influence import Cells, Clusters, Influence, balanced, of_clusters, of_rows

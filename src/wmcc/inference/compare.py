@@ -8,25 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from ..core.joint import JointTable
 from ..errors import InputError, InputTypeError
-from ..joint import JointTable
 from ..measures.base import Measure, Shares
-from ..measures.request import after_joint_table, checked_number, named_measure
+from ..measures.checks import after_joint_table, checked_number, named_measure
 from ..measures.stacks import root, total
 from ..sources.predictions import checked_names, predictions
 from .comparison import Comparison, Comparisons
 from .influence import Cells, Clusters, balanced, of_data, sampled
-from .interval import (
-    FAR_APART,
-    NOTHING,
-    checked_level,
-    clustered,
-    counted,
-    quietly,
-    scored,
-    too_few,
-    with_cluster,
-)
+from .interval import FAR_APART, NOTHING, checked_level, clustered, counted, quietly, scored, too_few, with_cluster
 from .pivot import Pivot
 from .reliability import comparison_doubts, that_hold
 

@@ -8,7 +8,7 @@ from math import nan
 
 from ..errors import InputError
 from ..measures import MEASURES
-from ..text import decimal, grid, html, number
+from ..present.text import decimal, grid, html, number
 from .answer import Answer
 
 

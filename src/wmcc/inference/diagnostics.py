@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.labels import Label
+from ..core.table import Table
+from ..core.tables import Tables
 from ..errors import InputError, InputTypeError
-from ..labels import Label
 from ..measures.base import as_table, check_scorable
-from ..measures.request import checked_number
+from ..measures.checks import checked_number
+from ..present.text import grid, html, number
 from ..sources.columns import weight_array
-from ..table import Table
-from ..tables import Tables
-from ..text import grid, html, number
 from .influence import Cells
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arraytypes import Array, FloatArray, IntArray
+from ..core.arraytypes import Array, FloatArray, IntArray
 from ..measures.base import Measure, Shares
 from ..measures.stacks import by_class, per_table, root
 from .influence import Cells, Influence

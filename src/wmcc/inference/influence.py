@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arraytypes import FloatArray, IntArray
-from ..exact import FEW, Exact
-from ..joint import JointTable
+from ..core.arraytypes import FloatArray, IntArray
+from ..core.exact import FEW, Exact
+from ..core.joint import JointTable
+from ..core.table import Table
 from ..measures.stacks import at_least, over, root, total
-from ..table import Table
 
 TINY = 1e-300
 

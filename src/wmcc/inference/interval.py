@@ -9,17 +9,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..arraytypes import FloatArray
+from ..core.arraytypes import FloatArray
+from ..core.joint import JointTable
+from ..core.labels import Label
+from ..core.table import Table
+from ..core.tables import Tables
 from ..errors import InputError, InputTypeError
-from ..joint import JointTable
-from ..labels import Label
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import Measure, Shares
-from ..measures.request import checked_number, requested, value_or_reason
+from ..measures.checks import checked_number, requested, value_or_reason
 from ..measures.stacks import PerCell, largest, root, total
-from ..table import Table
-from ..tables import Tables
-from ..text import decimal, number
+from ..present.text import decimal, number
 from .answer import Answer
 from .fisher import Moves, Scale, fisher, unvaried
 from .influence import Cells, Clusters, balanced, of_data, sampled

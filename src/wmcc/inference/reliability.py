@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ..arraytypes import FloatArray
+from ..core.arraytypes import FloatArray
 from ..measures.base import Measure
 from ..measures.stacks import largest, over, total
-from ..text import number
+from ..present.text import number
 from .influence import Cells
 
 FEW_ROWS = 5.0

@@ -10,7 +10,7 @@ from scipy.linalg import LinAlgError, cholesky, eigvalsh
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import splu
 
-from ..arraytypes import Array, FloatArray
+from ..core.arraytypes import Array, FloatArray
 from ..errors import InputError, WeightError
 from ..sources.columns import weight_array
 from ..sources.sparse import is_sparse, sound, summed

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 from scipy.spatial import cKDTree
 
-from ..arraytypes import FloatArray, IntArray
+from ..core.arraytypes import FloatArray, IntArray
 from ..errors import InputError, InputTypeError, WeightError
 from ..sources.columns import place, weight_array
 

@@ -10,12 +10,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from .. import tally
-from ..arraytypes import FloatArray, IntArray
+from ..core import kernel as tally
+from ..core.arraytypes import FloatArray, IntArray
+from ..core.table import Margins, Table, check_matrix
+from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, UndefinedMeasureError, UndefinedMeasureWarning
 from ..sources import tabulate
-from ..table import Margins, Table, check_matrix
-from ..tables import Tables
 from .stacks import SMALL, PerCell, by_class, by_class_of_all, others, per_table, product, sums_of, total
 
 ZeroDivision = float | Literal["warn", "raise"]

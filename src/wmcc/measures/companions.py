@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arraytypes import FloatArray
-from ..table import Margins
+from ..core.arraytypes import FloatArray
+from ..core.table import Margins
 from .arithmetic import dot, mean, over_root
 from .base import Measure, OnZero, Shares, ZeroDivision, as_table, check_scorable, on_zero, registered
 from .stacks import PerCell, over, per_table, total

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arraytypes import FloatArray
-from ..table import Margins
+from ..core.arraytypes import FloatArray
+from ..core.table import Margins
 from .arithmetic import dot, fixed, mean, over_root, over_roots, root_ratio
 from .base import Measure, OnZero, Shares
 from .stacks import PerCell, over, per_table, root, total

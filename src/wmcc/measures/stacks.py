@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arraytypes import Array, FloatArray, IntArray
+from ..core.arraytypes import Array, FloatArray, IntArray
 
 FEW = 64
 """Classes of which all pairs are looked at faster than one after the other."""

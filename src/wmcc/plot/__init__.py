@@ -3,12 +3,12 @@
 Each function draws what other parts of wmcc computed, into ``ax`` if it is given, and returns the axes.
 """
 
-from .classes import classes
-from .confusion import confusion
-from .forest import forest
-from .funnel import funnel
-from .influence import influence
-from .separation import separation
-from .weights import weights
+from ._classes import classes
+from ._confusion import confusion
+from ._forest import forest
+from ._funnel import funnel
+from ._influence import influence
+from ._separation import separation
+from ._weights import weights
 
 __all__ = ["classes", "confusion", "forest", "funnel", "influence", "separation", "weights"]

@@ -8,11 +8,11 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from ..inference import Interval
+from ..core.table import Table
 from ..inference.influence import class_shares
-from ..robustness import Curve
-from ..table import Table
-from ..text import decimal, number, share, shortened, visible
+from ..inference.interval import Interval
+from ..present.text import decimal, number, share, shortened, visible
+from ..robustness.certificate import Curve
 from .elements import element
 from .findings import EPS_DIGITS, Findings
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ..core.table import Table
 from ..inference.influence import Unit
-from ..table import Table
-from ..text import number, percent
+from ..present.text import number, percent
 from .findings import Findings
 
 SQUARE = 25

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from xml.etree.ElementTree import Element, tostring
 
-from ..text import visible
+from ..present.text import visible
 
 Child = Element | str
 

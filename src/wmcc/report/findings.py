@@ -5,17 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..core.table import Table
 from ..errors import UndefinedMeasureError
-from ..inference import Comparisons, compare
+from ..inference.compare import compare
+from ..inference.comparison import Comparisons
 from ..measures import MEASURES
 from ..measures.base import Measure
-from ..measures.request import check_defined, named_measure
-from ..robustness import Certificate, Curve, Radius, Sensitivity, certify, certify_ranking, radius, sensitivity
+from ..measures.checks import check_defined, named_measure
+from ..present.text import number
+from ..results.score import Score
+from ..robustness.certificate import Certificate, Curve
+from ..robustness.certify import certify
+from ..robustness.radius import Radius, radius
+from ..robustness.ranking import certify_ranking
+from ..robustness.sensitivity import Sensitivity, sensitivity
 from ..sources.progress import bar
-from ..table import Table
-from ..text import number
 from .reading import Joints, Pair
-from .score import Score
 
 GRID = (0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 """Values of ε that are certified for the slider of a page, beside the one that was asked for."""

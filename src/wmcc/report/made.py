@@ -11,10 +11,10 @@ from importlib.metadata import version
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ..core.kernel import kernel
+from ..core.table import Table
+from ..present.text import number
 from ..sources.files import is_address
-from ..table import Table
-from ..tally import kernel
-from ..text import number
 
 LISTED = 20
 """Files that are named; of more there is one hash of all."""

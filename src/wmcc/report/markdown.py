@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..markdown import escaped, table
-from ..text import number, share
+from ..present.markdown import escaped, table
+from ..present.text import number, share
 from .document import SQUARE, Block, Document, Funnel, Grid, Heat, Items, Section, confusions
 from .findings import EPS_DIGITS
 

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from ..inference.influence import class_shares
-from ..text import decimal, number
+from ..present.text import decimal, number
 from .charts import colour, funnel, heat_map
 from .document import DRAWN, SQUARE, Block, Document, Funnel, Grid, Heat, Items, Mark, Section, confusions
 from .elements import Child, element, written

@@ -5,16 +5,16 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any
 
+from ..core.joint import JointTable
+from ..core.labels import merged
+from ..core.table import Table
 from ..errors import InputError, InputTypeError
 from ..inference.interval import clustered, is_of, with_cluster
-from ..joint import JointTable
-from ..labels import merged
 from ..measures.base import refuse_after_table
+from ..results.score import Score, score
 from ..sources.files import find, is_path
 from ..sources.options import names_a_column
 from ..sources.predictions import checked_names, predictions
-from ..table import Table
-from .score import Score, score
 
 Pair = tuple[str, str]
 Joints = dict[Pair, JointTable]

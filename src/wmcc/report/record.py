@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..inference import Comparisons, Diagnosis, Interval
+from ..core.table import Table
+from ..inference.comparison import Comparisons
+from ..inference.diagnostics import Diagnosis
+from ..inference.interval import Interval
 from ..measures import CLASS_MEASURES, MEASURES
-from ..robustness import Curve, Radius, Sensitivity
-from ..table import Table
-from ..written import as_json, finite
+from ..present.written import as_json, finite
+from ..results.score import Score
+from ..robustness.certificate import Curve
+from ..robustness.radius import Radius
+from ..robustness.sensitivity import Sensitivity
 from .document import Document
 from .findings import Findings
 from .made import Made
-from .score import Score
 
 SCHEMA = 1
 """Version of the JSON of reports. Raise it when a field changes its meaning or goes; new fields may come."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..core.table import Table
 from ..inference.comparison import p_cell
 from ..inference.interval import why_unsure
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import Shares
-from ..robustness import Radius
-from ..table import Table
-from ..text import decimal, heaviest, number, percent, share
+from ..present.text import decimal, heaviest, number, percent, share
+from ..results.score import Score
+from ..robustness.radius import Radius
 from .document import DRAWN, Block, Document, Funnel, Grid, Heat, Items, Mark, Section
 from .findings import Findings
 from .made import Made
 from .methods import methods
-from .score import Score
 from .verdict import verdict
 
 SHOWN = 10

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..inference.comparison import probability
-from ..robustness import Radius
-from ..robustness.radius import UNPROVED
-from ..text import decimal, share
+from ..present.text import decimal, share
+from ..robustness.radius import UNPROVED, Radius
 from .findings import EPS_DIGITS, Findings
 
 UNSURE = " (not to be relied on: see the warnings)"

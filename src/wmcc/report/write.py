@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..errors import InputError, InputTypeError
-from ..measures.request import checked_number, named_measure
-from ..whole import check, write
+from ..measures.checks import checked_number, named_measure
+from ..present.files import check, write
+from ..results.score import Score
 from .document import Document
 from .findings import findings
 from .made import BY_THEIR_PATHS, Made, made
@@ -17,7 +18,6 @@ from .markdown import markdown
 from .page import page
 from .reading import files, read
 from .record import report_json
-from .score import Score
 from .sections import document
 
 Format = Literal["html", "markdown", "json"]

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arraytypes import Array, FloatArray
+from ..core.arraytypes import Array, FloatArray
 from .cells import Cells
-from .interval import UNIT, Interval, dot, down, fraction_max, others, squares, up
+from .span import UNIT, Interval, dot, down, fraction_max, others, squares, up
 
 
 class Aggregates:

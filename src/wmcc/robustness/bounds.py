@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from ..core.labels import listed
+from ..core.table import Table
 from ..errors import InputError, InputTypeError, WeightError
-from ..labels import listed
 from ..measures.base import as_table
 from ..sources.columns import place, weight_array
 from ..sources.options import names_a_column
-from ..table import Table
 from .box import Box
 
 

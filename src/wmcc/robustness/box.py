@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arraytypes import Array, FloatArray
-from ..exact import Exact
-from ..joint import JointTable
-from ..table import Table
-from .interval import down, up
+from ..core.arraytypes import Array, FloatArray
+from ..core.exact import Exact
+from ..core.joint import JointTable
+from ..core.table import Table
+from .span import down, up
 
 
 class Condition(NamedTuple):

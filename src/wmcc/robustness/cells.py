@@ -11,8 +11,8 @@ from math import prod
 
 import numpy as np
 
-from ..arraytypes import Array, FloatArray, IntArray
-from ..table import Margins, Table, check_matrix
+from ..core.arraytypes import Array, FloatArray, IntArray
+from ..core.table import Margins, Table, check_matrix
 
 PER_CLASS = 8
 """Cells that take as long as a class, which is sorted in several orders for the sums over all classes."""

@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..arraytypes import FloatArray, IntArray
+from ..core.arraytypes import FloatArray, IntArray
 from ..errors import InputError
 from ..measures import MEASURES
+from ..present.text import decimal, grid, html, number, outward
 from ..sources.columns import weight_array
-from ..text import decimal, grid, html, number, outward
 from .box import Box, Condition
 from .cells import Cells
 from .witness import amount_limits, row_codes, row_values, share_limits

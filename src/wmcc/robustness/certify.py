@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arraytypes import FloatArray
+from ..core.arraytypes import FloatArray
+from ..core.table import Table
 from ..errors import InputError, InputTypeError
 from ..measures.base import Measure
-from ..measures.request import DEFAULTS, checked_number
-from ..table import Table
+from ..measures.checks import DEFAULTS, checked_number
 from .bounds import bounded_box
 from .box import Box, Condition, boxes_of
 from .cells import Cells

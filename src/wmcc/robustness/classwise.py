@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arraytypes import Array, FloatArray
+from ..core.arraytypes import Array, FloatArray
 from .aggregates import Aggregates
-from .interval import Interval, fraction_max
 from .relaxation import corner
+from .span import Interval, fraction_max
 
 ROUNDS = 8
 """Steps of Frank and Wolfe towards the best planes."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .aggregates import Aggregates
-from .interval import Interval
+from .span import Interval
 
 
 class Slopes(NamedTuple):

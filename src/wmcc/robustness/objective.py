@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arraytypes import FloatArray
+from ..core.arraytypes import FloatArray
 from ..measures.base import Measure, Shares, on_zero
 from .aggregates import Aggregates
 from .box import Box
 from .cells import Cells
 from .classwise import classwise_bound
 from .enclosures import Slopes, enclosure
-from .interval import UNIT, Interval, others
 from .relaxation import relaxed_bound
+from .span import UNIT, Interval, others
 
 
 class MeasureObjective:

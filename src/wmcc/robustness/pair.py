@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..arraytypes import FloatArray
+from ..core.arraytypes import FloatArray
 from ..measures.base import Measure
 from .box import Box
 from .enclosures import Slopes, enclosure
-from .interval import UNIT, Interval
 from .objective import exact_value, near
+from .span import UNIT, Interval
 from .twin import JointCells, TwinAggregates
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from ..core.joint import JointTable
+from ..core.table import Table
 from ..errors import InputError, InputTypeError
-from ..joint import JointTable
 from ..measures.base import Measure
-from ..measures.request import checked_number
-from ..table import Table
-from ..text import at_least, at_most, decimal, html, number
+from ..measures.checks import checked_number
+from ..present.text import at_least, at_most, decimal, html, number
 from .box import boxes_of
 from .bracket import Question, Tried, bracket
 from .cells import Cells

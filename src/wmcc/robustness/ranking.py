@@ -10,23 +10,23 @@ from typing import Any
 
 import numpy as np
 
-from ..arraytypes import FloatArray
+from ..core.arraytypes import FloatArray
+from ..core.joint import JointTable
 from ..errors import InputError
-from ..joint import JointTable
 from ..measures import MEASURES
 from ..measures.base import Measure
-from ..measures.request import after_joint_table, check_defined, named_measure
+from ..measures.checks import after_joint_table, check_defined, named_measure
+from ..present.text import decimal, grid, html, number
 from ..sources.predictions import checked_names, predictions
-from ..text import decimal, grid, html, number
 from .box import Box, Condition, box_of, boxes_of
 from .bracket import Bracket, Question, Tried, bracket
 from .certificate import End, Range, defined
 from .certify import limits_of
-from .interval import down, up
 from .pair import PairObjective
 from .radius import MOST, Radius, top_eps
 from .request import Model, checked_eps, checked_model
 from .search import Limits, Search
+from .span import down, up
 from .twin import JointCells
 
 TOLERANCE = 1e-3

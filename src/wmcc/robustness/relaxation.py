@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arraytypes import FloatArray
+from ..core.arraytypes import FloatArray
 from .aggregates import Aggregates
-from .interval import Interval, fraction_max, up
+from .span import Interval, fraction_max, up
 
 ROUNDS = 12
 """Steps of Frank and Wolfe towards the best tangents."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal
 
+from ..core.table import Table
 from ..errors import InputError
-from ..measures.request import check_defined, checked_number, requested
-from ..table import Table
+from ..measures.checks import check_defined, checked_number, requested
 
 Model = Literal["relative", "absolute"]
 

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..arraytypes import Array, FloatArray
+from ..core.arraytypes import Array, FloatArray
 from .enclosures import Slopes
-from .interval import Interval, down, up
+from .span import Interval, down, up
 
 PASSES = 12
 """Times a box is pruned before what is left of it is bounded."""

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arraytypes import FloatArray
-from ..labels import Label
+from ..core.arraytypes import FloatArray
+from ..core.labels import Label
+from ..core.table import Table, check_matrix
 from ..measures import MEASURES
 from ..measures.base import Measure, Shares
 from ..measures.stacks import PerCell
-from ..table import Table, check_matrix
-from ..text import decimal, grid, html, number
+from ..present.text import decimal, grid, html, number
 from .cells import Cells
 from .request import Model, checked_model, request
 from .witness import row_codes

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arraytypes import Array, FloatArray, IntArray
-from ..stack import numbered
+from ..core.arraytypes import Array, FloatArray, IntArray
+from ..core.stack import numbered
 from .aggregates import Aggregates
 from .cells import Cells, class_sums
-from .interval import UNIT, Interval, up
+from .span import UNIT, Interval, up
 
 
 class Both(NamedTuple):

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arraytypes import FloatArray, IntArray
-from ..labels import Label
+from ..core.arraytypes import FloatArray, IntArray
+from ..core.labels import Label
 from ..sources.columns import label_column
 from ..sources.shapes import check_shapes
-from .interval import down, up
+from .span import down, up
 
 LARGEST = float(np.finfo(np.float64).max)
 

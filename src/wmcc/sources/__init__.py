@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, TypedDict, Unpack, overload
 
+from ..core.table import Table
+from ..core.tables import Tables
 from ..errors import InputTypeError
-from ..table import Table
-from ..tables import Tables
 from .arrays import tabulate_arrays
 from .codes import Rules
 from .columns import label_column, weight_array

@@ -14,18 +14,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import labels as _labels
-from .. import tally
-from ..arraytypes import Array, IntArray
+from ..core import kernel as tally
+from ..core import labels as _labels
+from ..core.arraytypes import Array, IntArray
+from ..core.exact import Exact, check_digits
+from ..core.joint import JointTable
+from ..core.memory import available
+from ..core.stack import LARGEST_KEY, Stack, merged_stacks
+from ..core.summed import ROWS, Drawn, occupied
+from ..core.sums import Sums
+from ..core.table import Table
+from ..core.tables import Tables
 from ..errors import InputError, LabelError, WeightError
-from ..exact import Exact, check_digits
-from ..joint import JointTable
-from ..memory import available
-from ..stack import LARGEST_KEY, Stack, merged_stacks
-from ..summed import ROWS, Drawn, occupied
-from ..sums import Sums
-from ..table import Table
-from ..tables import Tables
 from .codes import Codebook, Encoder, Map, Rules, blocks, encoders, flattened, native
 from .columns import BLOCK, Column, place
 from .groups import WHOLE, Parts

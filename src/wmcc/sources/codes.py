@@ -14,11 +14,11 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .. import tally
-from ..arraytypes import Array, IntArray
+from ..core import kernel as tally
+from ..core.arraytypes import Array, IntArray
+from ..core.kernel._numpy import codes as kernel_codes
+from ..core.labels import Label, check_count, ordered, plain
 from ..errors import WmccError
-from ..labels import Label, check_count, ordered, plain
-from ..tally._numpy import codes as kernel_codes
 from .columns import BLOCK, Column
 
 SHARE = 1 << 16  # rows worth handing to a thread
@@ -386,7 +386,7 @@ class _Objects(_Growing):
 
 
 def all_codes(columns: list[Column], codebook: Codebook) -> list[IntArray]:
-    """Codes of all rows of some columns, as vectors; `wmcc.tally` has those of labels that are ignored or unknown."""
+    """Codes of all rows of some columns, as vectors; `core.kernel` has those of labels that are ignored or unknown."""
     arrays = [column.values.reshape(-1) for column in columns]
     out: list[IntArray] = [np.empty(array.size, dtype=np.int64) for array in arrays]
     for coder, array, codes in zip(encoders(columns, arrays, codebook, 1, map, False), arrays, out, strict=True):

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arraytypes import Array
+from ..core.arraytypes import Array
+from ..core.labels import Label, as_label
 from ..errors import InputError, InputTypeError, LabelError, WeightError, WmccError
-from ..labels import Label, as_label
 
 BLOCK = 1 << 16  # rows converted at a time where the kernel cannot read the caller's memory as it is
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, NoReturn
 
 import narwhals as nw
 
+from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, LabelError, WeightError
-from ..tables import Tables
 from . import series
 from .arrays import tabulate_arrays
 from .codes import Rules

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arraytypes import Array, IntArray
+from ..core.arraytypes import Array, IntArray
+from ..core.keys import Key, distinct_keys, missing, no_cluster, of_one_kind, plain_key
+from ..core.stack import numbered
+from ..core.tables import Tables
 from ..errors import InputError, LabelError
-from ..keys import Key, distinct_keys, missing, no_cluster, of_one_kind, plain_key
-from ..stack import numbered
-from ..tables import Tables
 from .codes import Codebook, Rules, all_codes
 from .columns import Column, label_column
 

@@ -7,10 +7,10 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from ..core.keys import plain_key
+from ..core.summed import no_cells
+from ..core.tables import Tables
 from ..errors import InputError, InputTypeError
-from ..keys import plain_key
-from ..summed import no_cells
-from ..tables import Tables
 from .codes import Rules
 from .files import no_column, one_column
 from .frames import Columns, as_tuple, category_type, checked, selected, tabulate_in_memory

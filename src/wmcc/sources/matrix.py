@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .. import tally
-from ..arraytypes import Array
+from ..core import kernel as tally
+from ..core.arraytypes import Array
+from ..core.stack import merged_stacks
+from ..core.summed import PAIRS, no_cells
+from ..core.table import Table
 from ..errors import InputError, LabelError, WeightError
-from ..stack import merged_stacks
-from ..summed import PAIRS, no_cells
-from ..table import Table
 from .arrays import Found, bad_weight, named, tabulate_arrays, unknown_label
 from .codes import Codebook, Rules, all_codes
 from .columns import Column, weight_array

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import labels as _labels
+from ..core import labels as _labels
 from ..errors import InputError, InputTypeError
 from .codes import Rules
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from itertools import combinations
 from typing import Any, NamedTuple
 
+from ..core.table import Table
 from ..errors import InputError, InputTypeError
-from ..table import Table
 from .joint import joint_table
 from .options import names_a_column
 

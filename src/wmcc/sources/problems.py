@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from ..core.labels import Label, listed
 from ..errors import InputError, LabelError, TooManyClassesError, WeightError, WmccError
-from ..labels import Label, listed
 
 PACKAGE = Path(__file__).parents[1]
 

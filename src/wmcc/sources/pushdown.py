@@ -9,13 +9,14 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from .. import possible, tally
-from ..arraytypes import Array, IntArray
-from ..keys import plain_key
-from ..labels import Label, as_label
-from ..stack import Stack
-from ..sums import Sums
-from ..tables import Tables
+from ..core import kernel as tally
+from ..core import possible
+from ..core.arraytypes import Array, IntArray
+from ..core.keys import plain_key
+from ..core.labels import Label, as_label
+from ..core.stack import Stack
+from ..core.sums import Sums
+from ..core.tables import Tables
 from . import texts
 from .arrays import Found, named
 from .codes import NOTHING, Codebook, Rules

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arraytypes import FloatArray, IntArray
+from ..core.arraytypes import FloatArray, IntArray
+from ..core.labels import Label
 from ..errors import InputTypeError
-from ..labels import Label
 from .codes import Codebook, all_codes
 from .columns import label_column, weight_array
 from .matrix import is_matrix, no_array

@@ -9,8 +9,8 @@ from typing import Any
 
 import narwhals as nw
 
+from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, LabelError, WeightError, WmccError
-from ..tables import Tables
 from .codes import Rules
 from .datasets import dataset, scan_options
 from .files import Files, no_column

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..arraytypes import Array
+from ..core.arraytypes import Array
 from ..errors import InputError
 from .columns import Column
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arraytypes import Array
+from ..core.arraytypes import Array
 from ..errors import InputError
 from .columns import weight_array
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.table import Table
 from ..errors import InputError, InputTypeError
-from ..table import Table
 from .options import make_rules
 
 

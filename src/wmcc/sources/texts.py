@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import labels as _labels
-from ..keys import Key
-from ..labels import Label
-from ..tables import Tables
+from ..core import labels as _labels
+from ..core.keys import Key
+from ..core.labels import Label
+from ..core.tables import Tables
 from .arrays import with_positive
 from .codes import Rules
 from .problems import unknown_labels

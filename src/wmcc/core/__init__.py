@@ -1,0 +1,1 @@
+"""The exact core: labels, sums, cells, and the tables that everything else reads."""

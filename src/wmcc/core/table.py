@@ -1,0 +1,378 @@
+"""The waist of the library: the weighted confusion table that every source makes and every reader reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import InputError, TooManyClassesError
+from ..present.text import heaviest, number
+from . import labels as _labels
+from . import possible
+from .arraytypes import Array, ArrayLike, FloatArray, IntArray
+from .exact import integers
+from .labels import REST, Label
+from .stack import Stack
+from .summed import ROWS, Drawn, Summed, frozen, no_cells, occupied, positions
+from .sums import MOST_ROWS, Sums
+
+MOST_DENSE = 1 << 24
+"""Cells that are shown as a matrix of all pairs of classes: those of 4,096 classes, 128 MiB for each matrix."""
+
+FEW_CELLS = 64
+"""Cells that Python's own integers add up faster than arrays do."""
+
+
+class Margins(NamedTuple):
+    """What the measures need of a table, as exact integers in one common unit.
+
+    The measures do not change when all weights are scaled, so the unit does not matter.
+    """
+
+    s: int
+    """Total weight."""
+    r: list[int]
+    """Weight per true class: the row sums."""
+    q: list[int]
+    """Weight per predicted class: the column sums."""
+    d: list[int]
+    """Weight of the correct rows per class: the diagonal."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Table(Summed):
+    r"""Weighted confusion table: row = true class, column = predicted class.
+
+    Tables are made by `wmcc.tabulate`, merged with ``+`` (label sets are aligned; the sums stay exact, so
+    the order of merging does not matter) and read by everything else. A table computes no measure.
+
+    It keeps a list of the cells that occur, so its memory goes by those and not by the square of the number of classes.
+    `n`, `w`, `w2`, `w_min` and `w_max` show them as K x K matrices, for up to 4,096 classes; `stack` is the list.
+
+    Parameters
+    ----------
+    labels
+        The K classes, in the order of rows and columns.
+    parts
+        The cells that occur: positions in ``labels`` of the true and of the predicted class, the cluster if rows come
+        in clusters, and the sums of each.
+    ignored
+        Rows left out because the caller named their label in ``ignore``.
+    positive
+        The positive class of a two-class table, if the caller named one.
+    drawn
+        How the rows were drawn: independently, in clusters, or as entries of a weight matrix.
+
+    Examples
+    --------
+    >>> import wmcc
+    >>> a = wmcc.tabulate(["oak", "elm", "oak"], ["oak", "oak", "oak"], [300.0, 2.0, 5.5])
+    >>> a
+    Table of 2 classes: 3 rows, total weight 307.5
+    true \ predicted  elm    oak
+    elm                 0      2
+    oak                 0  305.5
+    >>> a.n
+    array([[0, 1],
+           [0, 2]])
+    >>> (a + a).w
+    array([[  0.,   4.],
+           [  0., 611.]])
+    >>> a.stack.codes
+    array([[0, 1],
+           [1, 1]])
+    """
+
+    labels: tuple[Label, ...]
+    parts: Stack
+    ignored: int = 0
+    positive: Label | None = None
+    drawn: Drawn = ROWS
+
+    _kind = "table"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.positive is not None and (len(self.labels) > 2 or self.positive not in self.labels):
+            raise InputError(
+                f"positive={self.positive!r} must be one of the labels of a two-class table; "
+                f"the labels are {_labels.listed(self.labels)}."
+            )
+
+    # ---- making ------------------------------------------------------------------------------------
+
+    @classmethod
+    def empty(cls, labels: Sequence[Label] = ()) -> Table:
+        """Return a table without observations; with no labels it is the unit of ``+``."""
+        return cls(_labels.given(labels), no_cells(2))
+
+    @classmethod
+    def from_counts(
+        cls, n: ArrayLike, labels: Sequence[Label] | None = None, *, ignored: int = 0, positive: Label | None = None
+    ) -> Table:
+        """Table of observations that all weigh one, from a plain confusion matrix.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> wmcc.mcc(wmcc.Table.from_counts([[50, 3], [2, 45]]))
+        0.8999402959126063
+        """
+        counts = _counts(n)
+        names = tuple(range(len(counts))) if labels is None else _labels.given(labels)
+        if counts.shape != (len(names), len(names)):
+            raise InputError(f"a matrix of shape {counts.shape} for {len(names)} labels; it must be square.")
+        return cls(names, _listed(Sums.from_counts(counts)), ignored, positive)
+
+    @classmethod
+    def from_cells(
+        cls,
+        labels: Sequence[Label],
+        n: ArrayLike,
+        w: ArrayLike,
+        w2: ArrayLike,
+        w_min: ArrayLike,
+        w_max: ArrayLike,
+        *,
+        ignored: int = 0,
+        positive: Label | None = None,
+    ) -> Table:
+        """Table from K x K arrays of per-cell sums that something else computed."""
+        names, counts = _labels.given(labels), _counts(n)
+        floats = {name: _floats(x, name) for name, x in (("w", w), ("w2", w2), ("w_min", w_min), ("w_max", w_max))}
+        for name, array in (("n", counts), *floats.items()):
+            if array.shape != (len(names), len(names)):
+                raise InputError(f"{name} has shape {array.shape}; {len(names)} labels need {(len(names),) * 2}.")
+        sums = Sums.from_floats(counts, **floats, name=possible.by_labels(names))
+        return cls(names, _listed(sums), ignored, positive)
+
+    # ---- reading ------------------------------------------------------------------------------------
+
+    @cached_property
+    def _sums(self) -> Sums:
+        """The sums of all cells, as K x K matrices."""
+        K, m = len(self.labels), len(self.stack)
+        check_matrix(
+            K, f"read the {m:,} cells that occur from table.stack; scores, intervals and certificates need no matrix."
+        )
+        sums = self.stack.sums.placed((K, K), tuple(self.stack.codes))
+        for array in (sums.n, sums.w_min, sums.w_max):
+            frozen(array)
+        return sums
+
+    @cached_property
+    def true_sums(self) -> FloatArray:
+        """Weight per true class: row sums."""
+        return frozen(self.stack.sums.w_exact.by_code(self.stack.codes[0], len(self.labels)).floats())
+
+    @cached_property
+    def pred_sums(self) -> FloatArray:
+        """Weight per predicted class: column sums."""
+        return frozen(self.stack.sums.w_exact.by_code(self.stack.codes[1], len(self.labels)).floats())
+
+    @cached_property
+    def true_counts(self) -> IntArray:
+        """Number of observations per true class."""
+        return self._counted(0)
+
+    @cached_property
+    def pred_counts(self) -> IntArray:
+        """Number of observations per predicted class."""
+        return self._counted(1)
+
+    def _counted(self, axis: int) -> IntArray:
+        out = np.zeros(len(self.labels), dtype=np.int64)
+        np.add.at(out, self.stack.codes[axis], self.stack.sums.n)
+        return frozen(out)
+
+    @cached_property
+    def margins(self) -> Margins:
+        """Exact margins in a common unit; see `Margins`."""
+        codes, K = self.stack.codes, len(self.labels)
+        if len(self.stack) <= FEW_CELLS:
+            r, q, d = [0] * K, [0] * K, [0] * K
+            for t, p, own in zip(*codes.tolist(), self._weights, strict=True):
+                r[t] += own
+                q[p] += own
+                if t == p:
+                    d[t] = own
+            return Margins(sum(r), r, q, d)
+        (true, pred), digits = codes, self.stack.sums.w_exact.digits
+        out, right = np.zeros((len(digits), 3 * K), dtype=np.int64), true == pred
+        for plane, own in zip(out, digits, strict=True):
+            np.add.at(plane[:K], true, own)
+            np.add.at(plane[K:], pred, own)
+            plane[2 * K + true[right]] = own[right]
+        whole = integers(out)
+        return Margins(sum(whole[:K]), whole[:K], whole[K : 2 * K], whole[2 * K :])
+
+    def against_rest(self, label: Label) -> Table:
+        r"""Return the table of two classes: this one, and all others as one.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> wmcc.Table.from_counts([[5, 1, 0], [2, 7, 1], [0, 3, 4]], ["ash", "elm", "oak"]).against_rest("elm")
+        Table of 2 classes: 23 rows, total weight 23
+        true \ predicted   elm  all other classes
+        elm                  7                  3
+        all other classes    4                  9
+        """
+        if label not in self.labels:
+            raise InputError(f"there is no class {label!r}; the labels are {_labels.listed(self.labels)}.")
+        return self._with_rest([self.labels.index(label)])
+
+    def _with_rest(self, classes: Sequence[int]) -> Table:
+        """Return the table of some classes, by position, and all others as one, which comes last."""
+        names = [self.labels[k] for k in classes]
+        rest = REST if REST not in names else f"{REST} but it"  # a class may be called so
+        place = np.full(len(self.labels), len(names), dtype=np.int64)
+        place[list(classes)] = np.arange(len(names))
+        return self._recoded((*names, rest), place)
+
+    def _folded(self, most: int) -> Table:
+        """Return a table of at most so many classes: the heaviest, true and predicted, and all others as one."""
+        if len(self.labels) <= most:
+            return self
+        return self._with_rest(heaviest((self.true_sums / 2 + self.pred_sums / 2).tolist(), most - 1))
+
+    # ---- merging ------------------------------------------------------------------------------------
+
+    @classmethod
+    def _merged(cls, tables: Sequence[Table]) -> Table:
+        merged = super()._merged(tables)
+        positive = merged_positive(tables)
+        if positive is not None and len(merged.labels) > 2:
+            raise InputError(
+                f"the merged table has {len(merged.labels)} classes; with positive={positive!r} it can have two.",
+                "tabulate without positive=.",
+            )
+        return merged if positive is None else replace(merged, positive=positive)
+
+    def __sub__(self, other: Table) -> Table:
+        """Return what remains when the rows of ``other``, a part of this table, are taken away.
+
+        The sums are exact: nothing drifts. `w_min` and `w_max` are bounds where the tables do not tell them.
+        """
+        if not isinstance(other, Table):
+            return NotImplemented
+        try:
+            rest, ignored = self._without(other), self.ignored - other.ignored
+            if ignored < 0:
+                raise ValueError("it has more rows")
+        except ValueError as problem:
+            reason = str(problem).partition("\n")[0].rstrip(".")
+            raise InputError(f"the table taken away is no part of this one: {reason}.") from None
+        rest, drawn = occupied(rest, self.drawn)
+        return replace(self, parts=rest, ignored=ignored, drawn=drawn)
+
+    def _without(self, other: Table) -> Stack:
+        """Cells that remain when those of a part are taken away; ValueError if it is none."""
+        if not len(other.parts):
+            return self.parts
+        seen = np.unique(other.stack.codes).tolist()
+        if not {other.labels[k] for k in seen} <= set(self.labels):
+            raise ValueError("it has other classes")
+        if self.drawn.kind != other.drawn.kind or not set(other.drawn.clusters) <= set(self.drawn.clusters):
+            raise ValueError("its rows were drawn in another way")
+        place = np.full(len(other.labels), -1, dtype=np.intp)
+        place[seen] = positions(self.labels, [other.labels[k] for k in seen])
+        moved: dict[int, Array] = {0: place, 1: place}
+        if other.drawn.clusters:
+            own = {key: k for k, key in enumerate(self.drawn.clusters)}
+            moved[2] = np.array([own[key] for key in other.drawn.clusters], dtype=np.intp)
+        part, (n, w, w2, low, high) = other.parts.recoded(moved), self.parts.sums
+        at = self.parts.places(part.codes)
+        if at is None:
+            raise ValueError("it has more rows")
+        size = (len(self.parts),)
+        gone = part.sums.placed(size, at)
+        n, w, w2 = n - gone.n, w - gone.w_exact, w2 - gone.w2_exact
+        if n.min() < 0:
+            raise ValueError("it has more rows")
+        if (gone.w_min < low).any() or (gone.w_max > high).any():
+            raise ValueError("it has smaller or larger weights")
+        low, high = (np.where(n > 1, x, np.where(n == 1, w.floats(), np.nan)) for x in (low, high))
+        possible.check_cells(n, w, w2, low, high, possible.by_codes(self.labels, self.parts.codes))
+        return Stack(self.parts.codes, Sums(n, w, w2, low, high)).take(n > 0)
+
+    def _faded(self, factor: float) -> Table:
+        """Return the table of the same rows, all weights multiplied by a factor and the sums rounded."""
+        n, w, w2, low, high = self.parts.sums
+        sums = Sums(n, w.faded(factor), w2.faded(factor).faded(factor), low * factor, high * factor)
+        return replace(self, parts=Stack(self.parts.codes, sums))
+
+    # ---- showing ------------------------------------------------------------------------------------
+
+    def _summary(self) -> str:
+        one = f", positive class {self.positive!r}" if self.positive is not None else ""
+        return super()._summary() + one
+
+    def _shown(self, most: int) -> tuple[list[list[str]], int]:
+        shown = list(range(len(self.labels)))[:most]
+        names = [str(self.labels[k]) for k in shown]
+        top = self.stack.take((self.stack.codes < len(shown)).all(axis=0))
+        w = np.zeros((len(shown),) * 2)
+        w[tuple(top.codes)] = top.sums.w_exact.floats()
+        rows = [["true \\ predicted", *names]]
+        rows += [[name, *map(number, own)] for name, own in zip(names, w.tolist(), strict=True)]
+        return rows, len(self.labels)
+
+
+def check_matrix(classes: int, instead: str) -> None:
+    """Refuse to make a matrix of all pairs of so many classes; ``instead`` says what to do."""
+    cells = classes * classes
+    if cells > MOST_DENSE:
+        raise TooManyClassesError(
+            f"a matrix of {classes:,} x {classes:,} classes has {cells:,} cells and would take "
+            f"{cells * 8 / 1e9:,.1f} GB; matrices are made for up to {int(MOST_DENSE**0.5):,} classes.",
+            instead,
+        )
+
+
+def merged_positive(tables: Sequence[Any]) -> Label | None:
+    """The positive class of tables together, if one of them has one."""
+    found = list(dict.fromkeys(table.positive for table in tables if table.positive is not None))
+    if len(found) > 1:
+        raise InputError(
+            f"one table has positive class {found[0]!r}, the other {found[1]!r}; they cannot be merged.",
+            "tabulate both with the same positive=.",
+        )
+    return found[0] if found else None
+
+
+def _listed(sums: Sums) -> Stack:
+    """Cells that occur, of sums given as a matrix."""
+    codes = np.stack(np.nonzero(sums.n)).astype(np.int64)
+    return Stack(codes, sums.take(tuple(codes)))
+
+
+def _counts(n: ArrayLike) -> IntArray:
+    """Numbers of observations, as a new array."""
+    array = _array(n, "n")
+    if array.size and (array.dtype.kind not in "iu" or array.min() < 0 or array.sum(dtype=np.float64) >= MOST_ROWS):
+        raise InputError(
+            f"n must hold counts: integers of at least 0, fewer than 2**62 together; its dtype is {array.dtype}.",
+            "sums of weights need the number of rows as well: see Table.from_cells.",
+        )
+    return array.astype(np.int64)
+
+
+def _floats(x: ArrayLike, name: str) -> FloatArray:
+    array = _array(x, name)
+    if array.dtype.kind not in "iuf":
+        raise InputError(f"{name} must hold real numbers; its dtype is {array.dtype}.")
+    return array.astype(np.float64) + 0.0
+
+
+def _array(x: ArrayLike, name: str) -> Array:
+    if np.ma.is_masked(x):
+        raise InputError(f"{name} has masked entries.")
+    try:
+        return np.array(x)
+    except ValueError as problem:
+        raise InputError(f"{name} is no matrix: {problem}") from None

@@ -1,0 +1,442 @@
+"""Tables of groups of rows: one stack of cells for all of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from ..errors import InputError, InputTypeError, SchemaError, WmccError
+from ..present.text import grid, html, number
+from . import storage
+from .arraytypes import Array, FloatArray, IndexArray, IntArray
+from .joint import JointTable
+from .keys import Key, check_kinds, distinct_keys, merged_keys, missing, no_cluster, plain_key
+from .labels import Label, ordered
+from .stack import Stack, numbered
+from .summed import ROWS, WORDS, Drawn, Summed, frozen, merged_parts, no_cells, occupied, positions
+from .table import Table, merged_positive
+
+T = TypeVar("T", bound=Summed)
+
+NONE_DECLARED: IntArray = np.zeros((2, 0), dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tables(Mapping[Key, T], Generic[T]):
+    """One table per group of rows, by key: what `wmcc.tabulate` makes with ``by=``.
+
+    It is a mapping. All groups share one list of cells, and the table of a group is made when it is asked for, so
+    100,000 groups cost little. Two are merged with ``+``, key by key.
+
+    Parameters
+    ----------
+    kind
+        `wmcc.Table`, or `wmcc.JointTable` for two predictions of the same rows.
+    by
+        What rows are grouped by: the name of a column, and keys are its values; or several, and keys are tuples.
+    groups
+        The keys, sorted, what is missing last. A key is an integer, float, boolean, text, or None where it is missing;
+        dates are text.
+    labels
+        The classes of all groups together.
+    parts
+        Cells: positions of the group in ``groups`` and of the classes in ``labels``, the cluster if rows come in
+        clusters, and the sums of each.
+    ignored
+        Rows left out, per group.
+    same_classes
+        Whether each table has all classes, as the caller named them, or those that occur in its group.
+    declared
+        Pairs of a group and a class, by their places, a column each: classes that a group has though they need not
+        occur in it, where groups were merged whose classes were named in different ways.
+    positive, drawn
+        As in `wmcc.Table`.
+
+    Examples
+    --------
+    >>> import wmcc
+    >>> truth, guess, hectares = [0, 1, 1, 0], [0, 1, 0, 0], [2.5, 1.0, 4.0, 3.0]
+    >>> tables = wmcc.tabulate(truth, guess, hectares, by=["north", "south", "south", "north"])
+    >>> tables
+    Tables of 2 groups: 2 classes, 4 rows, total weight 10.5
+    by     classes  rows  weight
+    north        1     2     5.5
+    south        2     2       5
+    >>> wmcc.accuracy(tables["south"])
+    0.2
+    >>> tables.total() == wmcc.tabulate(truth, guess, hectares)
+    True
+    """
+
+    kind: type[T]
+    by: str | int | tuple[str | int, ...]
+    groups: tuple[Key, ...]
+    labels: tuple[Label, ...]
+    parts: Stack
+    ignored: IntArray
+    same_classes: bool = False
+    positive: Label | None = None
+    drawn: Drawn = ROWS
+    declared: IntArray = field(default_factory=lambda: NONE_DECLARED)
+
+    def __post_init__(self) -> None:
+        self.ignored.flags.writeable = False
+        self.declared.flags.writeable = False
+
+    @classmethod
+    def of(cls, tables: Mapping[Any, T], by: Any = None) -> Tables[T]:
+        """Make one of tables by key, such as those that were stored one by one; equal keys are merged.
+
+        ``by`` names what the keys are values of: one name, or one for each value of keys that are tuples.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> one, two = wmcc.Table.from_counts([[5, 1], [2, 7]]), wmcc.Table.from_counts([[9, 1], [0, 3]])
+        >>> wmcc.Tables.of({"monday": one, "tuesday": two}, by="day").total().n
+        array([[14,  2],
+               [ 2, 10]])
+        """
+        kinds = {type(table) for table in tables.values()}
+        if len(kinds) != 1 or not kinds <= {Table, JointTable}:
+            came = "there are none" if not kinds else f"these are {', '.join(sorted(kind.__name__ for kind in kinds))}"
+            raise InputTypeError(f"expected tables by key, all of one prediction or all of two; {came}.")
+        (kind,) = kinds
+        keys = [tuple(map(plain_key, key)) if isinstance(key, tuple) else plain_key(key) for key in tables]
+        named = _names_of(keys, by)
+        return cls._merged([_of_one(kind, named, key, own) for key, own in zip(keys, tables.values(), strict=True)])
+
+    @property
+    def columns(self) -> tuple[Any, ...]:
+        """Names of the columns that rows are grouped by."""
+        return self.by if isinstance(self.by, tuple) else (self.by,)
+
+    # ---- a mapping ------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self.groups)
+
+    @cached_property
+    def _place(self) -> dict[Key, int]:
+        return {key: k for k, key in enumerate(self.groups)}
+
+    @cached_property
+    def _ends(self) -> IndexArray:
+        """Where the cells of each group begin, and where the last ends."""
+        return np.searchsorted(self.parts.codes[0], np.arange(len(self.groups) + 1))
+
+    def __getitem__(self, key: Key) -> T:
+        k = self._place[key]
+        cells = slice(self._ends[k], self._ends[k + 1])
+        codes, sums = self.parts.codes[1:, cells], self.parts.sums.take(cells)
+        axes = self.kind.axes()
+        names, drawn = self.labels, self.drawn
+        codes = np.array(codes)
+        if not self.same_classes:
+            more = self.declared[1, self.declared[0] == k]
+            if self.positive is not None:
+                more = np.append(more, self.labels.index(self.positive))
+            used, own = np.unique(np.concatenate([codes[:axes].reshape(-1), more]), return_inverse=True)
+            codes[:axes] = own[: codes[:axes].size].reshape(axes, -1)
+            names = tuple(self.labels[j] for j in used.tolist())
+        if drawn.kind == "clusters":
+            used, codes[axes] = np.unique(codes[axes], return_inverse=True)
+            drawn = Drawn("clusters", tuple(drawn.clusters[j] for j in used.tolist()))
+        return self._made(names, Stack(codes, sums), int(self.ignored[k]), drawn)
+
+    def _made(self, labels: tuple[Label, ...], parts: Stack, ignored: int, drawn: Drawn) -> T:
+        """Return one table."""
+        kind: Any = self.kind
+        positive = {} if self.positive is None else {"positive": self.positive}
+        table: T = kind(labels, parts, ignored, drawn=drawn, **positive)
+        return table
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Tables) and self._values() == other._values():
+            return True
+        return Mapping.__eq__(self, other)  # of other fields, the same tables may come
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _values(self) -> tuple[Any, ...]:
+        own = (self.kind, self.by, self.groups, self.labels, self.parts, self.same_classes, self.positive, self.drawn)
+        return (*own, self.ignored.tolist(), self.declared.tolist())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        own = (self.kind, self.by, self.groups, self.labels, self.parts, self.ignored, self.same_classes, self.positive)
+        return Tables, (*own, self.drawn, self.declared)
+
+    # ---- all groups at once -----------------------------------------------------------------------------
+
+    @cached_property
+    def rows(self) -> IntArray:
+        """Number of observations per group."""
+        out = np.zeros(len(self), dtype=np.int64)
+        np.add.at(out, self.parts.codes[0], self.parts.sums.n)
+        return frozen(out)
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """Weight per group: the float64 nearest to the exact sum."""
+        return frozen(self.parts.sums.w_exact.by_code(self.parts.codes[0], len(self)).floats())
+
+    def total(self) -> T:
+        """Return the table of all groups together."""
+        axes = range(1, len(self.parts.codes))
+        return self._made(self.labels, self.parts.along(axes), int(self.ignored.sum()), self.drawn)
+
+    def select(self, keys: Iterable[Key] | Callable[[Key], Any]) -> Tables[T]:
+        """Return some of the groups: those of these keys, or those whose key a function says yes to.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> tables = wmcc.tabulate([0, 1, 1], [0, 1, 0], by=[2021, 2022, 2023])
+        >>> list(tables.select(lambda year: year > 2021))
+        [2022, 2023]
+        >>> list(tables.select([2021]))
+        [2021]
+        """
+        if callable(keys):
+            kept = [k for k, key in enumerate(self.groups) if keys(key)]
+        else:
+            wanted = keys if isinstance(keys, Collection) and not isinstance(keys, str) else list(keys)
+            unknown = next((key for key in wanted if key not in self._place), None)
+            if unknown is not None or (None in wanted and None not in self._place):
+                first = ", ".join(map(repr, self.groups[:5])) or "none"
+                raise InputError(f"there is no group {unknown!r}; the first are {first}.")
+            kept = sorted({self._place[key] for key in wanted})
+        place = np.full(len(self), -1, dtype=np.int64)
+        place[kept] = np.arange(len(kept))
+        parts, drawn = occupied(self.parts.recoded({0: place}), self.drawn)
+        declared = np.stack([place[self.declared[0]], self.declared[1]])
+        found = replace(
+            self,
+            parts=parts,
+            groups=tuple(self.groups[k] for k in kept),
+            ignored=self.ignored[kept],
+            drawn=drawn,
+            declared=declared[:, declared[0] >= 0],
+        )
+        return found if self.same_classes else found._of_classes_that_occur()
+
+    def _of_classes_that_occur(self) -> Tables[T]:
+        """Return the same over the classes that occur in some group."""
+        axes = range(1, 1 + self.kind.axes())
+        met = np.zeros(len(self.labels), dtype=bool)
+        for axis in axes:
+            met[self.parts.codes[axis]] = True
+        met[self.declared[1]] = True
+        if self.positive is not None:
+            met[self.labels.index(self.positive)] = True
+        names = tuple(name for name, there in zip(self.labels, met.tolist(), strict=True) if there)
+        return self._recoded(names, np.cumsum(met) - 1)
+
+    def _aligned(self, names: tuple[Label, ...]) -> Tables[T]:
+        """Return the same over the classes ``names``, which include its own."""
+        return self if names == self.labels else self._recoded(names, positions(names, self.labels))
+
+    def _relabelled(self, names: Sequence[Label]) -> Tables[T]:
+        """Return the same with other names for its classes, sorted; classes of one name become one."""
+        return self._recoded(ordered(names), positions(ordered(names), names))
+
+    def _recoded(self, names: tuple[Label, ...], place: Array) -> Tables[T]:
+        axes = range(1, 1 + self.kind.axes())
+        declared = np.stack([self.declared[0], place[self.declared[1]]])
+        return replace(self, labels=names, parts=self.parts.recoded(dict.fromkeys(axes, place)), declared=declared)
+
+    def _rekeyed(self, keys: Sequence[Key]) -> Tables[T]:
+        """Return the same with other keys; groups of one key become one."""
+        groups, where = distinct_keys(keys)
+        ignored = np.zeros(len(groups), dtype=np.int64)
+        np.add.at(ignored, where, self.ignored)
+        declared = np.stack([where[self.declared[0]], self.declared[1]])
+        return replace(self, groups=groups, parts=self.parts.recoded({0: where}), ignored=ignored, declared=declared)
+
+    def _reclustered(self, keys: Sequence[Key]) -> Tables[T]:
+        """Return the same with other keys of clusters; clusters of one key become one."""
+        clusters, where = distinct_keys(keys)
+        parts = self.parts.recoded({len(self.parts.codes) - 1: where})
+        return replace(self, parts=parts, drawn=Drawn("clusters", clusters))
+
+    def as_clusters(self) -> T:
+        """Return one table whose clusters are these groups: what intervals and comparisons of clusters read.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> images = wmcc.tabulate([0, 1, 1, 0], [0, 1, 0, 0], by=["a", "a", "b", "b"])
+        >>> images.as_clusters() == wmcc.tabulate([0, 1, 1, 0], [0, 1, 0, 0], cluster=["a", "a", "b", "b"])
+        True
+        """
+        if self.drawn != ROWS:
+            raise InputError(
+                f"the rows of these tables are {WORDS[self.drawn.kind]}; groups of them are no clusters.",
+                "tables.total() is their table.",
+            )
+        rows = int(self.rows[missing(self.groups)].sum())
+        if rows:
+            raise no_cluster(rows)
+        parts, drawn = self.parts.along([*range(1, 1 + self.kind.axes()), 0]), Drawn("clusters", self.groups)
+        parts, drawn = occupied(parts, drawn)
+        return self._made(self.labels, parts, int(self.ignored.sum()), drawn)
+
+    # ---- merging ------------------------------------------------------------------------------------
+
+    def __add__(self, other: Tables[T]) -> Tables[T]:
+        return self._merged([self, other]) if isinstance(other, Tables) else NotImplemented
+
+    def __radd__(self, other: object) -> Tables[T]:
+        return self if other == 0 else NotImplemented  # so that sum works
+
+    @classmethod
+    def _merged(cls, several: Sequence[Tables[T]]) -> Tables[T]:
+        """Sum of tables of groups, key by key."""
+        first = several[0]
+        for other in several[1:]:
+            if other.kind is not first.kind:
+                raise InputError("tables of one prediction and joint tables of two cannot be merged.")
+            if other.by != first.by:
+                a, b = (", ".join(map(str, tables.columns)) or "nothing" for tables in (first, other))
+                raise InputError(
+                    f"one is grouped by {a}, the other by {b}; they cannot be merged.",
+                    "tabulate both with the same groups.",
+                )
+        check_kinds([tables.groups for tables in several], first.columns, "groups")
+        groups, places = merged_keys([tables.groups for tables in several])
+        labelled = range(1, 1 + first.kind.axes())
+        labels, parts, drawn = merged_parts(several, labelled, {0: places})
+        ignored = np.zeros(len(groups), dtype=np.int64)
+        for tables, place in zip(several, places, strict=True):
+            ignored[place] += tables.ignored
+        same_classes = all(tables.same_classes and tables.labels == labels for tables in several)
+        declared = NONE_DECLARED if same_classes else _all_declared(several, places, labels)
+        positive = merged_positive(several)
+        if positive is not None and len(labels) > 2:
+            raise InputError(
+                f"the merged tables have {len(labels)} classes; with positive={positive!r} they can have two.",
+                "tabulate without positive=.",
+            )
+        return cls(first.kind, first.by, groups, labels, parts, ignored, same_classes, positive, drawn, declared)
+
+    # ---- storing ------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, numbers and strings: what `to_json` writes. See `wmcc.Table.to_dict`."""
+        known = (self.kind._kind, self.labels, self.parts, self.ignored.tolist(), self.positive)
+        of_groups: tuple[Any, ...] = (*self.drawn, self.by, self.groups, self.same_classes, self.declared.tolist())
+        return storage.pack(storage.Stored(*known, *of_groups))
+
+    def to_json(self) -> str:
+        """JSON text of `to_dict`; ``wmcc score`` and ``wmcc merge`` read it."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Tables[Any]:
+        """Read what `to_dict` made; anything else is refused with a `SchemaError`."""
+        old = storage.old_groups(data)
+        if old is not None:
+            by, groups = old
+            try:
+                return Tables.of({key: Table.from_dict(one) for key, one in groups.items()}, by)
+            except WmccError as problem:  # of tables that do not belong together
+                raise SchemaError(f"the stored groups cannot be read: {problem.message}", problem.hint) from None
+        joint = isinstance(data, dict) and data.get("kind") == "joint tables"
+        kind: Any = JointTable if joint else Table
+        x = storage.unpack(data, kind._kind, grouped=True)
+        ignored, drawn = np.array(x.ignored, dtype=np.int64), Drawn(x.drawn, x.clusters)
+        declared = np.array(x.declared, dtype=np.int64).reshape(2, -1)
+        return cls(kind, x.by, x.groups, x.labels, x.parts, ignored, x.same_classes, x.positive, drawn, declared)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Tables[Any]:
+        """Read what `to_json`, or ``wmcc tabulate --by … -o``, wrote.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> tables = wmcc.tabulate([0, 1, 1], [0, 1, 0], by=["a", "b", "a"])
+        >>> wmcc.Tables.from_json(tables.to_json()) == tables
+        True
+        """
+        return cls.from_dict(storage.parse(text))
+
+    # ---- showing ------------------------------------------------------------------------------------
+
+    def title(self, key: Key) -> str:
+        """Name a group: ``region = coast``."""
+        shown = ("missing" if x is None else x for x in self._as_tuple(key))
+        return ", ".join(f"{name} = {value}" for name, value in zip(self.columns, shown, strict=True))
+
+    def _as_tuple(self, key: Key) -> tuple[Any, ...]:
+        return key if isinstance(self.by, tuple) else (key,)
+
+    def _summary(self) -> str:
+        G, K, out = len(self), len(self.labels), int(self.ignored.sum())
+        what = "Tables" if self.kind is Table else "Joint tables"
+        groups, classes = f"{G:,} group{'s' * (G != 1)}", f"{K:,} class{'es' * (K != 1)}"
+        ignored = f", {out:,} ignored" if out else ""
+        total = float(self.parts.sums.w_exact.sum().floats())
+        rows = int(self.parts.sums.n.sum())
+        return f"{what} of {groups}: {classes}, {rows:,} rows{ignored}, total weight {number(total)}"
+
+    def _shown(self, most: int) -> list[list[str]]:
+        rows = [[*map(str, self.columns), "classes", "rows", "weight"]]
+        for key in self.groups[:most]:
+            table = self[key]
+            shown = ("missing" if x is None else str(x) for x in self._as_tuple(key))
+            rows.append([*shown, f"{len(table.labels):,}", f"{table.rows:,}", number(table.total)])
+        return rows
+
+    def _left_out(self, most: int) -> list[str]:
+        return [f"… the first {most} of {len(self):,} groups"] if len(self) > most else []
+
+    def __repr__(self) -> str:
+        return "\n".join([self._summary(), *([grid(self._shown(10))] if len(self) else []), *self._left_out(10)])
+
+    def _repr_html_(self) -> str:
+        if not len(self):
+            return html({}, [self._summary()])
+        return html({self._summary(): self._shown(50)}, self._left_out(50))
+
+
+def _of_one(kind: Any, by: Any, key: Key, table: Any) -> Tables[Any]:
+    """Tables of a single group."""
+    m = len(table.parts)
+    codes = np.concatenate([np.zeros((1, m), dtype=np.int64), table.parts.codes])
+    ignored, positive = np.array([table.ignored]), getattr(table, "positive", None)
+    parts = Stack(codes, table.parts.sums) if m else no_cells(len(codes))
+    return Tables(kind, by, (key,), table.labels, parts, ignored, True, positive, table.drawn)
+
+
+def _names_of(keys: Sequence[Key], by: Any) -> Any:
+    """Return what keys are called: as the caller says, if that fits them."""
+    lengths = {len(key) if isinstance(key, tuple) else None for key in keys}
+    count = next(iter(lengths))
+    if by is None:
+        by = "by" if count is None else tuple(f"by {k + 1}" for k in range(count))
+    by = tuple(by) if isinstance(by, (list, tuple)) else by
+    if lengths != {len(by) if isinstance(by, tuple) else None}:
+        raise InputError(
+            f"the keys do not fit by={by!r}: the first is {keys[0]!r}.",
+            "give one name for keys that are single values, and for tuples as many as they have values.",
+        )
+    return by
+
+
+def _all_declared(several: Sequence[Tables[Any]], places: Sequence[IndexArray], labels: tuple[Label, ...]) -> IntArray:
+    """Classes that groups have though they need not occur there, of tables together."""
+    pairs = []
+    for tables, place in zip(several, places, strict=True):
+        G, K = len(tables.groups), len(tables.labels)
+        own = np.indices((G, K)).reshape(2, -1) if tables.same_classes else tables.declared
+        pairs.append(np.stack([place[own[0]], positions(labels, tables.labels)[own[1]]]))
+    return numbered(np.concatenate(pairs, axis=1).astype(np.int64))[0]
