@@ -30,12 +30,13 @@ SHAPES = {
     "lengths differ": (([0, 1], [0, 1, 1]), "same shape; they have \\(2,\\) and \\(3,\\)"),
     "weights too short": ((Y, Y, [1.0, 2.0]), "shape of the labels, \\(3,\\); it has \\(2,\\)"),
     "weights too long": ((Y, Y, np.ones(4)), "\\(4,\\)"),
-    "empty": (([], []), "no rows"),
-    "empty arrays": ((np.zeros(0, int), np.zeros(0, int)), "no rows"),
     "one-hot both": ((np.eye(3, dtype=int), np.eye(3, dtype=int)[[0, 2, 1]]), "one-hot[\\s\\S]*argmax\\(axis=1\\)"),
-    "one-hot prediction": ((Y, np.eye(3)), "one-hot rows or probabilities; pass y.argmax\\(axis=-1\\)"),
-    "channels": ((np.zeros((2, 5, 6), int), np.zeros((2, 4, 5, 6))), "channel per class; pass y.argmax\\(axis=1\\)"),
-    "column vector": ((Y, np.array(Y)[:, None]), "drop the last axis"),
+    "one-hot prediction": ((Y, np.eye(3)), "looks one-hot, a single 1 each; pass np.argmax\\(y_pred, axis=-1\\)"),
+    "channels": (
+        (np.zeros((2, 5, 6), int), np.moveaxis(np.eye(4)[np.ones((2, 5, 6), int)], -1, 1)),
+        "looks one-hot, a single 1 each; pass np.argmax\\(y_pred, axis=1\\)",
+    ),
+    "column vector": ((Y, np.array(Y)[:, None]), "the axis of length 1 with y_pred.squeeze\\(1\\)"),
     "single label": ((1, Y), "y_true is 1 \\(int\\)"),
     "0-d": ((np.array(1), Y), "single value \\(1\\)"),
     "one weight for all": ((Y, Y, 2.0), "sample_weight is 2.0 \\(float\\)"),
@@ -202,13 +203,13 @@ def test_too_many_classes(monkeypatch):
     with monkeypatch.context() as little:
         little.setattr("wmcc.core.labels.available", lambda: 1 << 26)
         message = (
-            r"200,000 classes or more: their names and margins would take about 0\.1 GB, and 0\.1 GB are free"
+            r"200,000 classes; their names and margins would take about 0\.1 GB, and 0\.1 GB are free"
             r"[\s\S]*not identifiers, dates or measurements"
         )
         with pytest.raises(wmcc.TooManyClassesError, match=message):
             wmcc.tabulate([0], [0], labels=range(200_000))
         for many in (*kinds, pd.Series(identifiers).astype(str)):
-            check(wmcc.TooManyClassesError, r"[\d,]+ classes or more: their names and margins", many, many)
+            check(wmcc.TooManyClassesError, r"[\d,]+ classes; their names and margins", many, many)
     with monkeypatch.context() as little:
         little.setattr("wmcc.sources.arrays.SMALL_ROOM", 0)
         little.setattr("wmcc.sources.arrays.available", lambda: 1 << 20)
@@ -237,14 +238,12 @@ def test_arguments():
 
 def test_nothing_to_score():
     with pytest.raises(wmcc.InputError, match="total weight of 3 rows is zero"):
-        wmcc.mcc(Y, Y, [0, 0, 0])
+        wmcc.mcc(Y, Y, sample_weight=[0, 0, 0])
     with pytest.raises(wmcc.InputError, match="no observations"):
         wmcc.score(wmcc.Table.empty())
-    with pytest.raises(wmcc.InputTypeError, match=r"only a ndarray[\s\S]*from_counts"):
+    with pytest.raises(wmcc.InputTypeError, match=r"expected a Table; got a ndarray[\s\S]*from_counts"):
         wmcc.mcc(np.eye(2))
-    with pytest.raises(wmcc.InputTypeError, match="the rows are tabulated already; y_pred= belongs"):
-        wmcc.mcc(wmcc.tabulate(Y, Y), Y)
-    with pytest.raises(wmcc.InputTypeError, match=r"expected a Table, or y_true and y_pred; got only a list"):
+    with pytest.raises(wmcc.InputTypeError, match="expected a Table; got a list"):
         wmcc.effective_sample_size([1])
 
 
@@ -270,18 +269,54 @@ def test_the_tree():
 @given(st.text(st.characters() | st.sampled_from("\x1b\x9b\n\r\x07\u202e"), max_size=20), st.none() | st.text())
 def test_messages_hold_nothing_that_moves_a_cursor(name, hint):
     """And they keep it through a copy, and with something put before them."""
-    problem = wmcc.LabelError(f"{name} is no label.", hint)
-    again = wmcc.LabelError(f"a.csv: {problem}")
+    problem = wmcc.LabelError(f"{name} is no label.", hint, "labels")
+    again = problem.about("a.csv")
     for one in (problem, pickle.loads(pickle.dumps(problem)), again):
         assert not re.search(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e]", one.message + (one.hint or ""))
         assert str(one) == (one.message if one.hint is None else f"{one.message}\n\nHint: {one.hint}")
     assert pickle.loads(pickle.dumps(problem)).args == problem.args
-    assert again.hint == problem.hint
+    assert (again.hint, again.argument, type(again)) == (problem.hint, "labels", wmcc.LabelError)
+    assert again.message == f"a.csv: {problem.message}"
+    assert pickle.loads(pickle.dumps(problem)).argument == "labels"
 
 
 def test_the_name_of_a_file_cannot_move_the_cursor(tmp_path):
     (tmp_path / "\x1b[2Jgone.csv").write_text("")
     with pytest.raises(wmcc.InputError, match="is empty") as caught:
-        wmcc.tabulate(tmp_path / "\x1b[2Jgone.csv", "label", "pred")
+        wmcc.tabulate(tmp_path / "\x1b[2Jgone.csv", true="label", pred="pred")
     assert "\\x1b[2Jgone.csv" in str(caught.value)
     assert "\x1b" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("weights", "did you mean sample_weight= with arrays, or weight= with a frame or a file?"),
+        ("pos_label", "did you mean positive=?"),
+        ("num_classes", "did you mean labels=range(n)?"),
+        ("class_names", "did you mean names=?"),
+        ("ignore_index", "did you mean ignore=?"),
+        ("skipna", "did you mean missing='ignore'?"),
+        ("groupby", "did you mean by=?"),
+        ("wieght", "did you mean weight=?"),
+        ("average", "average is no option of reading data; its keywords are y_true, "),
+        ("number", "its keywords are y_true, "),
+    ],
+)
+def test_keywords_of_other_libraries(name, hint):
+    with pytest.raises(wmcc.InputTypeError, match=rf"tabulate\(\) has no keyword '{name}'") as caught:
+        wmcc.tabulate(Y, Y, **{name: 1})
+    assert caught.value.hint.startswith(hint)
+
+
+def test_a_frame_is_told_to_be_tabulated():
+    frame = pd.DataFrame({"y": Y, "p": Y})
+    with pytest.raises(wmcc.InputTypeError, match=r"Hint: tabulate first: wmcc\.tabulate\(data, true=…, pred=…\)"):
+        wmcc.score(frame)
+    with pytest.raises(wmcc.InputTypeError, match=r"write tabulate\(data, true='y', pred='p'\)"):
+        wmcc.tabulate(frame, y_true="y", y_pred="p")
+
+
+def test_the_positive_class_is_not_listed_where_it_is_unknown():
+    with pytest.raises(wmcc.InputError, match=r"positive=7 must be one of .*; the labels are 0, 1\.$"):
+        wmcc.tabulate([0, 1], [0, 1], positive=7)

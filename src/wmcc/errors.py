@@ -13,6 +13,7 @@
     └── MissingDependencyError (ImportError)
 
     UndefinedMeasureWarning (UserWarning)  the same, where the caller asked for a warning
+    LabelWarning (UserWarning)             a class that is called like a missing label
 
 Every message says what was expected, what came (value and row), and, after ``Hint:``, what to do. It is safe to print:
 what a file, a column or a label is called may hold characters that move a terminal's cursor, and these are shown as
@@ -21,11 +22,12 @@ escapes.
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections.abc import Sequence
+from typing import Any, Self
 
 from .present.text import visible
-
-_HINT = "\n\nHint: "
 
 
 class WmccError(Exception):
@@ -34,23 +36,40 @@ class WmccError(Exception):
     Parameters
     ----------
     message
-        What was expected and what came. It may be the text of another such error with something before it, as in
-        ``f"{path}: {problem}"``; its hint is then the hint of this one.
+        What was expected and what came.
     hint
         What to do about it.
+    argument
+        Name of the parameter that it is about.
 
     Attributes
     ----------
-    message, hint
-        The same, each on one line; the hint is None if there is none.
+    message, hint, argument
+        The same, each on one line; None where there is none.
     """
 
-    def __init__(self, message: str, hint: str | None = None) -> None:
-        if hint is None and _HINT in message:
-            message, _, hint = message.rpartition(_HINT)
+    def __init__(self, message: str, hint: str | None = None, argument: str | None = None) -> None:
         self.message = _line(message)
         self.hint = None if hint is None else _line(hint)
-        super().__init__(self.message if self.hint is None else f"{self.message}{_HINT}{self.hint}")
+        self.argument = argument
+        super().__init__(self.message if self.hint is None else f"{self.message}\n\nHint: {self.hint}")
+
+    def about(self, part: str, hint: str | None = None) -> Self:
+        """Return the same error about a part of what was given, such as a file or a group.
+
+        ``hint`` stands in where the error has none.
+
+        Examples
+        --------
+        >>> raise InputError("there are no rows.").about("standard input")
+        Traceback (most recent call last):
+            ...
+        wmcc.errors.InputError: standard input: there are no rows.
+        """
+        return type(self)(f"{part}: {self.message}", hint if self.hint is None else self.hint, self.argument)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.message, self.hint, self.argument)
 
 
 def _line(text: str) -> str:
@@ -88,6 +107,36 @@ class SchemaError(WmccError, ValueError):
 
 class MissingDependencyError(WmccError, ImportError):
     """An optional package is needed and not installed."""
+
+
+SYNONYMS = {
+    "weights": ("sample_weight= with arrays", "weight= with a frame or a file"), "pos_label": ("positive=",),
+    "num_classes": ("labels=range(n)",), "n_classes": ("labels=range(n)",), "classes": ("labels=",),
+    "class_names": ("names=",), "target_names": ("names=",), "ignore_index": ("ignore=",),
+    "dropna": ("missing='ignore'",), "skipna": ("missing='ignore'",), "groups": ("by=",), "groupby": ("by=",),
+}  # fmt: skip
+"""What keywords of other libraries are here."""
+
+
+def unknown_keyword(function: str, name: str, known: Sequence[str]) -> InputTypeError:
+    """Return the error of a keyword that a function does not have; it names the one that may be meant.
+
+    Examples
+    --------
+    >>> unknown_keyword("tabulate()", "pos_label", ["positive", "labels"]).hint
+    'did you mean positive=?'
+    """
+    meant = [x for x in SYNONYMS.get(name, ()) if x.partition("=")[0] in known]
+    if not meant and name not in SYNONYMS:
+        meant = [f"{x}=" for x in difflib.get_close_matches(name, known, 1, 0.7)]
+    hint = f"did you mean {', or '.join(meant)}?" if meant else f"its keywords are {', '.join(known)}."
+    if name in ("average", "normalize", "threshold", "zero_division", "beta"):
+        hint = f"{name} is no option of reading data; {hint}"
+    return InputTypeError(f"{function} has no keyword {name!r}.", hint)
+
+
+class LabelWarning(UserWarning):
+    """A class has a name that often stands for missing labels: ``NA``, ``nan``, ``None``, ``null``, or nothing."""
 
 
 class UndefinedMeasureWarning(UserWarning):

@@ -7,13 +7,16 @@ from typing import Any
 
 from .errors import MissingDependencyError
 
+INSTALLED_AS = {"dask": "'dask[dataframe]'"}
+"""What to ask pip for, where it is more than the name of the package."""
 
-def module(name: str, extra: str) -> Any:
+
+def module(name: str) -> Any:
     """Import an optional package, or say how to get it."""
     try:
         return importlib.import_module(name)
     except ImportError:
         package = name.partition(".")[0]
         raise MissingDependencyError(
-            f"this needs {package}, which is not installed.", f"pip install 'wmcc[{extra}]'"
+            f"this needs {package}, which is not installed.", f"pip install {INSTALLED_AS.get(package, package)}"
         ) from None
