@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from engines import ALL
-from helpers import KERNELS, few, rows, using
+from helpers import KERNELS, few, joint_table, rows, using
 from hypothesis import given
 from hypothesis import strategies as st
 from samples import sample
@@ -25,13 +25,13 @@ def test_each_group_is_tabulated(kernel, data, kind, seed):
     t, p, w = data.arrays
     keys = np.random.default_rng(seed).integers(0, 2 if kind is bool else 4, len(t)).astype(kind)
     with using(kernel):
-        found, joint = wmcc.tabulate(t, p, w, by=keys), wmcc.joint_table(t, p, t, w, by=keys)
+        found, joint = wmcc.tabulate(t, p, w, by=keys), joint_table(t, p, t, w, by=keys)
     assert list(found) == list(joint) == sorted(set(keys.tolist()))
     for key, table in found.items():
         own = keys == key
         assert type(key) is (int if kind is float else kind)
         assert table == wmcc.tabulate(t[own], p[own], w[own])
-        assert joint[key] == wmcc.joint_table(t[own], p[own], t[own], w[own])
+        assert joint[key] == joint_table(t[own], p[own], t[own], w[own])
     assert sum(found.values(), wmcc.Table.empty()) == wmcc.tabulate(t, p, w)
     assert wmcc.tabulate(t, p, w, by=keys.tolist()) == found
     assert wmcc.tabulate(t, p, w, by=np.array(keys.tolist(), dtype=object)) == found
@@ -46,7 +46,7 @@ def test_keys_of_any_container():
     coded = pd.Series(pd.Categorical(keys, ["unused", "c", "b", "a"]))
     assert list(wmcc.tabulate(t, p, w, by=coded)) == ["a", "b", "c"]
     frame = pl.DataFrame({"t": t, "p": p, "w": w, "k": keys})
-    assert wmcc.tabulate(frame, "t", "p", "w", by="k") == found
+    assert wmcc.tabulate(frame, true="t", pred="p", weight="w", by="k") == found
     whole = wmcc.tabulate(t, p, by=[Decimal(1), 2.0, np.int8(3)] * 4)
     assert list(whole) == [1, 2, 3]
     assert list(wmcc.tabulate(t, p, by=[True, 2, 1] * 4)) == [1, 2]
@@ -87,14 +87,14 @@ BAD = {
     "short": ([1, 2], r"by has shape \(2,\), and the labels \(3,\)"),
     "wide": ([[1], [2], [3]], r"by has shape \(3, 1\)"),
     "scalar": (3, "by is 3"),
-    "a column": ("tile", "by= goes with a frame"),
+    "a column": ("tile", "a column name works only with a frame"),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_keys_get_a_sentence(name):
     by, said = BAD[name]
-    for call in (lambda: wmcc.tabulate(Y, Y, by=by), lambda: wmcc.joint_table(Y, Y, Y, by=by)):
+    for call in (lambda: wmcc.tabulate(Y, Y, by=by), lambda: joint_table(Y, Y, Y, by=by)):
         with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=said):
             call()
 
@@ -104,7 +104,7 @@ def test_bad_rows_keep_their_numbers():
         wmcc.tabulate(Y, [0, 1, None], by=[2, 2, 1])
     with pytest.raises(wmcc.WeightError, match=r"sample_weight\[2\] is -1"):
         wmcc.tabulate(Y, Y, [1, 1, -1], by=[2, 2, 1])
-    with pytest.raises(wmcc.InputTypeError, match="a weight matrix pairs rows"):
+    with pytest.raises(wmcc.InputTypeError, match=r"a weight matrix works for one prediction .* with by="):
         wmcc.tabulate(Y, Y, np.ones((3, 3)), by=Y)
 
 
@@ -136,17 +136,51 @@ def test_keys_have_one_type_whatever_the_engine(engine, name):
     values, kind, expected = KEYED[name]
     table = pa.table({"t": [0, 1, 1, 0], "p": [0, 1, 0, 1], "w": [1.0, 2.0, 3.0, 4.0], "key": pa.array(values, kind)})
     frame = ALL[engine](table)
-    found = wmcc.tabulate(frame, "t", "p", "w", by="key")
+    found = wmcc.tabulate(frame, true="t", pred="p", weight="w", by="key")
     assert list(found) == expected
     assert [type(key) for key in found] == [type(key) for key in expected]
     assert found[expected[-2]].total == 5.0
-    assert list(wmcc.tabulate(frame, "t", "p", by=["key", "t"])) == [
+    assert list(wmcc.tabulate(frame, true="t", pred="p", by=["key", "t"])) == [
         (key, t) for key, t in zip([expected[0], expected[1], None], [1, 0, 1], strict=True)
     ]
     kept = table.filter(pa.array([value is not None for value in values]))
-    clustered = wmcc.tabulate(ALL[engine](kept), "t", "p", "w", cluster="key")
+    clustered = wmcc.tabulate(ALL[engine](kept), true="t", pred="p", weight="w", cluster="key")
     assert clustered.drawn.clusters == tuple(expected[:-1])
     with pytest.raises(wmcc.InputError, match=r"1 row has no cluster in the column 'key'\."):
-        wmcc.tabulate(frame, "t", "p", "w", cluster="key")
+        wmcc.tabulate(frame, true="t", pred="p", weight="w", cluster="key")
     ignored = table.set_column(0, "t", pa.array([0, 1, 9, 0]))  # the row without a cluster does not count
-    assert wmcc.tabulate(ALL[engine](ignored), "t", "p", "w", cluster="key", ignore=9).drawn == clustered.drawn
+    assert (
+        wmcc.tabulate(ALL[engine](ignored), true="t", pred="p", weight="w", cluster="key", ignore=9).drawn
+        == clustered.drawn
+    )
+
+
+def test_a_group_has_only_the_void_labels_that_occur_in_it():
+    t, p, keys = [0, 1, 0, 1], [0, 1, 255, 1], list("aabb")
+    found = wmcc.tabulate(t, p, by=keys, labels=[0, 1], ignore=255)
+    assert (found["a"].labels, found["b"].labels) == ((0, 1), (0, 1, 255))
+    assert wmcc.mcc(found["a"]) == 1.0
+    assert [row[1] for row in found.blocks()[0].rows] == ["2", "2"]  # void labels are no classes
+    assert found.select(["a"]).total() == found["a"]
+    merged = found + wmcc.tabulate([0, 2], [0, 2], by=["a", "c"])
+    assert merged["a"].void == ()
+    joint = wmcc.tabulate(t, {"x": p, "y": t}, by=keys, labels=[0, 1], ignore=255)
+    assert (joint["a"].void, joint["b"].void) == ((), (255,))
+    with pytest.raises(wmcc.InputError, match=r"MCC is for two classes; void .* were predicted \(255\), which makes 3"):
+        wmcc.mcc(found["b"])
+
+
+def test_a_series_of_the_frame_is_a_key():
+    frame = pd.DataFrame({"t": [0, 1, 1], "p": [0, 1, 0], "g": ["a", "a", "b"]}, index=[5, 3, 1])
+    for own in (frame, pl.from_pandas(frame), pa.table(frame)):
+        keys = {"by": own["g"], "cluster": [own["t"], "g"]}
+        found = wmcc.tabulate(own, true="t", pred="p", **keys)
+        assert found.columns == ("by" if own is not frame and hasattr(own, "column_names") else "g",)
+        wanted = wmcc.tabulate(own, true="t", pred="p", by="g", cluster=["t", "g"])
+        assert dict(found) == dict(wanted)
+    changed = wmcc.tabulate(frame, true="t", pred="p", by=frame["t"] + 1)
+    assert list(changed) == [1, 2]
+    with pytest.raises(wmcc.InputError, match="the series has 2 rows, but the frame has 3"):
+        wmcc.tabulate(frame, true="t", pred="p", by=frame["g"][:2])
+    with pytest.raises(wmcc.InputTypeError, match="goes with the one frame that it is of"):
+        wmcc.tabulate(frame, true="t", pred="p", join=frame, on="t", by=frame["g"])

@@ -71,7 +71,7 @@ def test_named_byte_orders_of_other_makers(kernel):
         expected = wmcc.tabulate(codes, codes)
         for y in (made, named, records["y"], pd.Series(named), pd.DataFrame({"y": named})["y"]):
             assert wmcc.tabulate(y, y) == expected
-        assert wmcc.tabulate(pd.DataFrame({"t": named, "p": named}), "t", "p") == expected
+        assert wmcc.tabulate(pd.DataFrame({"t": named, "p": named}), true="t", pred="p") == expected
 
 
 def test_a_short_hunt():
@@ -170,13 +170,14 @@ def test_numbers_beyond_unicode_are_no_text(kernel, width, order):
     with using(kernel):
         for x, place in ((bad, r"\[2\]"), (bad.reshape(2, 2), r"\[1, 0\]")):
             good = y.reshape(x.shape)
-            with pytest.raises(wmcc.LabelError, match=f"y_true{place} is not text: it holds a number above 0x10FFFF"):
+            said = f"y_true{place} is not valid text: it holds a character code above 0x10FFFF"
+            with pytest.raises(wmcc.LabelError, match=said):
                 wmcc.tabulate(x, good)
-            with pytest.raises(wmcc.LabelError, match=f"y_pred{place} is not text"):
+            with pytest.raises(wmcc.LabelError, match=f"y_pred{place} is not valid text"):
                 wmcc.tabulate(good, x, labels=["a", "b", "c", "d"])
-        with pytest.raises(wmcc.LabelError, match=r"by\[2\] is not text"):
+        with pytest.raises(wmcc.LabelError, match=r"by\[2\] is not valid text"):
             wmcc.tabulate(y, y, by=bad)
-        with pytest.raises(wmcc.LabelError, match=r"y_true\[2\] is not text"):
+        with pytest.raises(wmcc.LabelError, match=r"y_true\[2\] is not valid text"):
             wmcc.tabulate(bad, y, np.eye(4))
         with pytest.raises(wmcc.InputTypeError, match="holds text"):
             wmcc.tabulate(y, y, bad[::-1])

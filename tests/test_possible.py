@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from helpers import any_weight, rows
+from helpers import any_weight, joint_table, rows
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -55,11 +55,11 @@ def fits_float64(table):
 def test_what_rows_make_is_taken_from_every_store(a, b, half_life, updates):
     one, two = wmcc.tabulate(*a.arrays), wmcc.tabulate(*b.arrays)
     fading = wmcc.Accumulator(half_life=half_life)
-    fading.merge(one)
+    fading.update(one)
     for _ in range(updates):
-        fading.merge(two)
-    joint = wmcc.joint_table(a.t, a.p, a.p[::-1], a.w)
-    tables = [one, one + two, (one + two) - one, fading.snapshot(), joint.second, wmcc.tabulate(a.t, a.p)]
+        fading.update(two)
+    joint = joint_table(a.t, a.p, a.p[::-1], a.w)
+    tables = [one, one + two, (one + two) - one, fading.table, joint["b"], wmcc.tabulate(a.t, a.p)]
     text = wmcc.tabulate([*map(str, a.t)], [*map(str, a.p)], a.w)
     for table in [*tables, text.against_rest(text.labels[0])]:
         assert Table.from_json(table.to_json()) == table
@@ -116,14 +116,14 @@ def test_sums_that_no_rows_have_are_refused(weights, size, factor):
         if max(change.get("w_min", 0), change.get("w_max", 0)) > LARGEST:
             continue  # ends are float64
         change = {name: float(x) if name.startswith("w_") else x for name, x in change.items()}
-        with pytest.raises(wmcc.SchemaError, match="the cell of true 0 and predicted 0 cannot be"):
+        with pytest.raises(wmcc.SchemaError, match="the cell of true 0 and predicted 0 has impossible sums"):
             Table.from_dict(changed(table, **change))
         try:
             floats = {name: np.array([[float(x)]]) for name, x in change.items()}
         except OverflowError:
             continue
         if fits_float64(table):
-            with pytest.raises(wmcc.InputError, match="the cell of true 0 and predicted 0 cannot be"):
+            with pytest.raises(wmcc.InputError, match="the cell of true 0 and predicted 0 has impossible sums"):
                 Table.from_cells(*cells(table, **floats))
 
 
@@ -147,7 +147,9 @@ def test_sums_that_no_rows_have_are_refused(weights, size, factor):
 def test_the_sentence_names_the_cell_and_says_why(change, said):
     found = {"n": 2, "w": 4.0, "w2": 10.0, "w_min": 1.0, "w_max": 3.0} | change
     arrays = [np.array([[0, x], [0, 0]]) for x in found.values()]
-    with pytest.raises(wmcc.InputError, match=f"the cell of true 'elm' and predicted 'oak' cannot be: .*{said}"):
+    with pytest.raises(
+        wmcc.InputError, match=f"the cell of true 'elm' and predicted 'oak' has impossible sums: .*{said}"
+    ):
         Table.from_cells(["elm", "oak"], *arrays)
 
 
@@ -159,7 +161,7 @@ def test_a_difference_that_cannot_be_is_named_too():
     assert (whole - part).w[0, 0] == 4
     other = Table.from_cells([0], [[2]], [[2]], [[2]], [[1]], [[1]])
     with pytest.raises(
-        wmcc.InputError, match=r"no part of this one: the cell of true 0 and predicted 0 cannot be: .*\.$"
+        wmcc.InputError, match=r"not part of this one: the cell of true 0 and predicted 0 has impossible sums: .*\.$"
     ):
         _ = whole - other
 
@@ -170,7 +172,7 @@ def test_weights_that_fade_to_nothing_can_be_stored(half_life):
     stream = wmcc.Accumulator(half_life=half_life)
     stream.update([0, 0, 0, 0, 0], [0, 0, 0, 0, 1], [1.0, 1.5, 1.1, 0.3, 0.7])
     for step in range(int(2500 * half_life)):
-        stream.merge(Table.empty())
+        stream.update(Table.empty())
         if step % 100 == 0:
-            table = stream.snapshot()
+            table = stream.table
             assert Table.from_json(table.to_json()) == table

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     FloatArray: TypeAlias = NDArray[np.float64]
     IndexArray: TypeAlias = NDArray[np.intp]
     IntArray: TypeAlias = NDArray[np.int64]
+    Labels: TypeAlias = ArrayLike
+    Weights: TypeAlias = ArrayLike | None
 else:
-    Array = ArrayLike = FloatArray = IndexArray = IntArray = Any
+    Array = ArrayLike = FloatArray = IndexArray = IntArray = Labels = Weights = Any
 
-__all__ = ["Array", "ArrayLike", "FloatArray", "IndexArray", "IntArray"]
+__all__ = ["Array", "ArrayLike", "FloatArray", "IndexArray", "IntArray", "Labels", "Weights"]

@@ -246,7 +246,7 @@ class Exact:
         vectors = self._vectors()
         if vectors.shape[1] <= FEW and isinstance(power, int):
             lowest = self.exponent + power
-            return np.array([_float(x, lowest) for x in integers(vectors)]).reshape(self.shape)
+            return np.array([nearest_float(x, lowest) for x in integers(vectors)]).reshape(self.shape)
         exponents: Any = np.broadcast_to(self.exponent + power, self.shape).reshape(-1)
         out = np.empty(len(exponents))
         for start in range(0, len(out), BLOCK):  # what is needed on the way is as large as the digits
@@ -278,11 +278,11 @@ def _floats(vectors: IntArray, exponents: IntArray) -> FloatArray:
         out: FloatArray = np.ldexp((leading | sticky).astype(np.float64), lowest)
     # Below the normal range ldexp rounds a second time; division of integers does not.
     for i in np.flatnonzero((lowest + 63 < -1022) & (first != 0)):
-        out[i] = _float(integers(vectors[:, i]), int(exponents[i]))
+        out[i] = nearest_float(integers(vectors[:, i]), int(exponents[i]))
     return out
 
 
-def _float(x: int, exponent: int) -> float:
+def nearest_float(x: int, exponent: int) -> float:
     """The float64 nearest to ``x * 2**exponent``: Python rounds quotients of integers correctly, and once."""
     try:
         return float(x << exponent) if exponent >= 0 else x / (1 << -exponent)
@@ -345,8 +345,9 @@ def check_digits(planes: int, cells: int) -> None:
     if planes * cells > MOST_DIGITS:
         raise TooManyClassesError(
             f"the weights differ so much in size that exact sums of {cells:,} cells would take "
-            f"{planes * cells * 8 / 1e9:.1f} GB or more; wmcc keeps up to {MOST_DIGITS * 8 / 1e9:.1f} GB.",
-            "set weights that are negligible beside the largest to 0; 1,048,576 cells may hold weights of any size.",
+            f"{planes * cells * 8 / 1e9:.1f} GB or more; the limit is {MOST_DIGITS * 8 / 1e9:.1f} GB.",
+            "set weights that are negligible compared with the largest to 0. Up to 1,048,576 cells may hold weights of "
+            "any size.",
         )
 
 

@@ -1,12 +1,13 @@
-"""The joint table of two predictions for the same rows: what comparisons of two classifiers read."""
+"""The joint table of several predictions of the same rows: what comparisons of classifiers read."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
-from ..present.text import number
+from ..errors import InputError, InputTypeError
 from . import labels as _labels
 from .arraytypes import IntArray
 from .labels import Label
@@ -18,63 +19,74 @@ from .table import Table
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JointTable(Summed):
-    """Weighted table of three labels per row: the true one, and those of two classifiers.
+    """Weighted table of the labels of a row: the true one, and those that several classifiers predict.
 
-    Whether one classifier beats another under the same weights is a matter of the rows on which they differ, and
-    two confusion tables do not tell which those are. This table does, and has both of them as its margins, exactly.
-    Most of its K x K x K cells are empty where there are many classes, so it lists those that are not.
+    Two classifiers are compared on the rows on which they differ. Two separate confusion tables do not say which rows
+    those are; this table does. The table of each prediction is ``joint[name]``, exactly as `wmcc.tabulate` makes it of
+    the same rows. Most cells are empty where there are many classes, so the table lists those that are not.
 
-    It is made by `wmcc.joint_table` and merges with ``+``, as a `Table` does.
+    `wmcc.tabulate` makes one where the predictions are given as a mapping from names. Joint tables merge with ``+``.
 
     Parameters
     ----------
     labels
-        The K classes, in common for the truth and both predictions.
+        The K classes, in common for the truth and all predictions.
+    names
+        What the predictions are called, each different.
     parts
-        The cells that occur: positions in ``labels`` of the true class and of the two predictions, the cluster if rows
-        come in clusters, and the sums of each.
+        The cells that occur: positions in ``labels`` of the true class and of each prediction, the cluster if rows come
+        in clusters, and the sums of each.
     ignored
-        Rows left out because the caller named one of their labels in ``ignore``.
+        Rows left out because the caller named their true label in ``ignore``, or because a label is missing.
     drawn
         How the rows were drawn: independently, or in clusters.
+    void
+        The last of ``labels``, if they are no classes; see `wmcc.Table`.
 
     Examples
     --------
     >>> import wmcc
     >>> truth, a, b = ["elm", "oak", "oak"], ["elm", "oak", "elm"], ["elm", "elm", "oak"]
-    >>> joint = wmcc.joint_table(truth, a, b, [2.0, 300.0, 5.5])
+    >>> joint = wmcc.tabulate(truth, {"old": a, "new": b}, [2.0, 300.0, 5.5])
     >>> joint
-    JointTable of 2 classes: 3 rows, total weight 307.5
-    true  first  second  n    w
-    elm     elm     elm  1    2
-    oak     elm     oak  1  5.5
-    oak     oak     elm  1  300
+    Joint table of 2 classes: 3 rows, total weight 307.5
+    true  old  new  rows  weight
+    oak   oak  elm     1     300
+    oak   elm  oak     1     5.5
+    elm   elm  elm     1       2
     >>> joint.cells
     array([[0, 0, 0],
            [1, 0, 1],
            [1, 1, 0]])
-    >>> joint.second == wmcc.tabulate(truth, b, [2.0, 300.0, 5.5])
+    >>> joint["new"] == wmcc.tabulate(truth, b, [2.0, 300.0, 5.5])
     True
     """
 
     labels: tuple[Label, ...]
+    names: tuple[str, ...]
     parts: Stack
     ignored: int = 0
     drawn: Drawn = ROWS
+    void: tuple[Label, ...] = ()
 
     _kind = "joint table"
-    _listed_by = "cells"
+    _title = "Joint table"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if len(set(self.names)) != self.axes - 1 or len(self.names) != self.axes - 1 or not self.names:
+            raise InputError(f"names is {list(self.names)!r}; expected {self.axes - 1} different names of predictions.")
 
     @classmethod
-    def empty(cls, labels: Sequence[Label] = ()) -> JointTable:
+    def empty(cls, names: Sequence[str], labels: Sequence[Label] = ()) -> JointTable:
         """Return a table without observations; with no labels it is the unit of ``+``."""
-        return cls(_labels.given(labels), no_cells(3))
+        return cls(_labels.given(labels), tuple(names), no_cells(1 + len(names)))
 
     # ---- the cells, one by one ------------------------------------------------------------------------
 
     @property
     def cells(self) -> IntArray:
-        """The m cells that hold observations, one per row: true class, first and second prediction, by position."""
+        """The m cells that hold observations, one per row: true class and each prediction, by position."""
         return self.stack.codes.T
 
     @property
@@ -82,32 +94,84 @@ class JointTable(Summed):
         """The sums of the cells that hold observations, as vectors."""
         return self.stack.sums
 
-    # ---- the two tables of one prediction ---------------------------------------------------------------
+    # ---- tables of fewer predictions ----------------------------------------------------------------------
 
     @cached_property
-    def first(self) -> Table:
-        """Table of the true class and the first prediction: what `wmcc.tabulate` makes of the same rows."""
-        return self._of_prediction(1)
+    def tables(self) -> dict[str, Table]:
+        """The table of each prediction, by its name: what `wmcc.tabulate` makes of the same rows."""
+        parts = {name: self._along([name]) for name in self.names}
+        return {name: Table(self.labels, own, self.ignored, None, self.drawn, self.void) for name, own in parts.items()}
 
-    @cached_property
-    def second(self) -> Table:
-        """Table of the true class and the second prediction: what `wmcc.tabulate` makes of the same rows."""
-        return self._of_prediction(2)
+    def __getitem__(self, name: str) -> Table:
+        self._check(name)
+        return self.tables[name]
 
-    def _of_prediction(self, axis: int) -> Table:
-        cluster = range(3, len(self.parts.codes))
-        return Table(self.labels, self.parts.along([0, axis, *cluster]), self.ignored, drawn=self.drawn)
+    def _check(self, name: str) -> None:
+        if name not in self.names:
+            raise InputError(f"there is no prediction {name!r}; the predictions are {_labels.listed(self.names)}.")
 
-    def swapped(self) -> JointTable:
-        """Return the table with the two predictions in the other order."""
-        cluster = range(3, len(self.parts.codes))
-        return JointTable(self.labels, self.parts.along([0, 2, 1, *cluster]), self.ignored, self.drawn)
+    __iter__ = None  # or else Python would try joint[0], joint[1] …
+
+    def pair(self, a: str, b: str) -> JointTable:
+        """Return the joint table of two of the predictions, in this order.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> joint = wmcc.tabulate([0, 1, 1], {"a": [0, 1, 1], "b": [0, 1, 0], "c": [0, 0, 0]})
+        >>> joint.pair("c", "a")
+        Joint table of 2 classes: 3 rows, total weight 3
+        true  c  a  rows  weight
+        1     0  1     2       2
+        0     0  0     1       1
+        """
+        for name in (a, b):
+            self._check(name)
+        return JointTable(self.labels, (a, b), self._along([a, b]), self.ignored, self.drawn, self.void)
+
+    def _along(self, names: Sequence[str]) -> Stack:
+        """Return the cells of some of the predictions."""
+        axes = [1 + self.names.index(name) for name in names]
+        return self.parts.along([0, *axes, *range(self.axes, len(self.parts.codes))])
+
+    def _made(
+        self, labels: tuple[Label, ...], parts: Stack, drawn: Drawn, void: tuple[Label, ...], ignored: int | None = None
+    ) -> JointTable:
+        return JointTable(labels, self.names, parts, self.ignored if ignored is None else ignored, drawn, void)
+
+    @classmethod
+    def _merged(cls, tables: Sequence[JointTable]) -> JointTable:
+        check_names([table.names for table in tables])
+        return super()._merged(tables)
 
     # ---- showing ------------------------------------------------------------------------------------
 
-    def _shown(self, most: int) -> tuple[list[list[str]], int]:
-        rows = [["true", "first", "second", "n", "w"]]
-        top = self.stack.take(slice(most))
-        for cell, n, w in zip(top.codes.T.tolist(), top.sums.n.tolist(), top.sums.w_exact.floats(), strict=True):
-            rows.append([*(str(self.labels[k]) for k in cell), f"{n:,}", number(w)])
-        return rows, len(self.stack)
+    def _axis_names(self) -> list[str]:
+        return ["true", *self.names]
+
+
+def check_names(several: Sequence[tuple[str, ...]]) -> None:
+    """Refuse to merge tables of different predictions."""
+    for names in several[1:]:
+        if names != several[0]:
+            a, b = (", ".join(map(repr, x)) or "one prediction without a name" for x in (several[0], names))
+            raise InputError(
+                f"one table has the predictions {a}, the other {b}; they cannot be merged.",
+                "tabulate both with the same names, in the same order.",
+            )
+
+
+def several_predictions(given: JointTable) -> JointTable:
+    """Return the joint table that was given, if it has two predictions or more; refuse anything else."""
+    found: Any = given if isinstance(given, (JointTable, Table)) else getattr(given, "table", given)
+    together = 'wmcc.tabulate(y_true, {"A": pred_a, "B": pred_b}, sample_weight)'
+    if not isinstance(found, JointTable):
+        kind, hint = type(found).__name__, f"tabulate the predictions of the same rows together: {together}."
+        if kind == "Tables":
+            hint = (
+                "for each group: {key: wmcc.compare(joint) for key, joint in tables.items()}; for all: tables.total()."
+            )
+        raise InputTypeError(f"expected a JointTable of two predictions or more; got a {kind}.", hint)
+    if len(found.names) < 2:
+        raise InputError(f"the JointTable has one prediction, {found.names[0]!r}; expected two or more.")
+    return found

@@ -81,7 +81,7 @@ def distinct_keys(keys: Sequence[Key]) -> tuple[tuple[Key, ...], IndexArray]:
 def no_cluster(rows: int, where: str = "") -> InputError:
     """Say that rows have no cluster."""
     said = "1 row has" if rows == 1 else f"{rows:,} rows have"
-    return InputError(f"{said} no cluster{where}.", "leave them out, or give each one of its own.")
+    return InputError(f"{said} no cluster{where}.", "leave them out, or give each its own cluster.")
 
 
 def check_kinds(several: Sequence[Sequence[Key]], names: Sequence[Any], what: str) -> None:
@@ -99,7 +99,7 @@ def check_kinds(several: Sequence[Sequence[Key]], names: Sequence[Any], what: st
                     by = f" by {names[place]!r}" if names else ""
                     raise InputError(
                         f"the {what}{by} are {known[place]} in one and {kind} in another; they cannot be matched.",
-                        "make them of one kind in all, and tabulate again.",
+                        "convert them to one type in all tables, and tabulate again.",
                     )
 
 
@@ -111,7 +111,7 @@ def of_one_kind(values: Sequence[Any], name: Any) -> list[Any]:
             next(x for x in values if x is not None and isinstance(x, str) is kind) for kind in (True, False)
         )
         raise InputTypeError(
-            f"{name} holds keys of mixed types: {number!r} is a number and {text!r} is a string.", "use one kind."
+            f"{name} holds keys of mixed types: {number!r} is a number and {text!r} is a string.", "use one type."
         )
     if bool in kinds and len(kinds) > 1:
         return [int(value) if isinstance(value, bool) else value for value in values]
@@ -129,13 +129,13 @@ def key_from_json(value: Any) -> Key:
     """Read what `key_to_json` wrote; ValueError for anything else."""
     if isinstance(value, list):
         if any(isinstance(x, list) for x in value):
-            raise ValueError(f"{value!r} is no key")
+            raise ValueError(f"{value!r} is not a key")
         return tuple(key_from_json(x) for x in value)
     if isinstance(value, dict) and value in ({INFINITE: "inf"}, {INFINITE: "-inf"}):
         return float(value[INFINITE])
     if value is None or isinstance(value, (bool, int, float, str)):
         return plain_key(value)
-    raise ValueError(f"{value!r} is no key")
+    raise ValueError(f"{value!r} is not a key")
 
 
 def missing(keys: Iterable[Key]) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,12 @@ Label = bool | int | str
 
 REST = "all other classes"
 """Their name where they are taken as one."""
+
+NOTHING = "\0ignored"
+"""Stands for what is in the place of a label where the row is to be left out: a missing one, or ignored text."""
+
+SKIP_MISSING = "fill them in, or give missing='ignore' to leave out such rows and count them."
+"""What can be done about missing labels."""
 
 LABEL_BYTES = 400
 """Memory that a class takes, with its name, its place in an index and its margins."""
@@ -42,10 +49,9 @@ def as_label(value: Any, where: str) -> Label:
         return int.__int__(value)
     if isinstance(value, bytes):
         return _decoded(value, where)
+    if is_missing(value):
+        raise LabelError(f"{where} is missing ({value!r}); every row needs a label.", SKIP_MISSING)
     floats = (float, np.longdouble)  # NumPy's other floats are Python's by now
-    unequal = isinstance(value, (*floats, np.datetime64, np.timedelta64)) and value != value
-    if value is None or unequal or type(value).__name__ in ("NAType", "NaTType"):
-        raise LabelError(f"{where} is missing ({value!r}); every row needs a label.", "drop or impute such rows first.")
     if isinstance(value, Decimal) and value == value.to_integral_value():  # whole numbers of warehouses
         return as_label(int(value), where)
     if isinstance(value, floats):
@@ -61,10 +67,17 @@ def as_label(value: Any, where: str) -> Label:
     short = f"{short} of type {kind}" if len(short) <= 40 and "\n" not in short else f"of type {kind}"
     raise InputTypeError(
         f"{where} is {short}; a label must be an integer, a boolean or a string.",
-        "of images that differ in shape make a table each, and add them up."
+        "if the images differ in shape, tabulate each one and add up the tables with wmcc.merge."
         if isinstance(value, np.ndarray)
         else "convert the labels with str() if they name classes.",
     )
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for a label that is missing: None, NaN, NaT, NA, or a masked one."""
+    if value is None or value is np.ma.masked or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating, np.datetime64, np.timedelta64)) and bool(value != value)
 
 
 def _scalar(value: Any) -> Any:
@@ -94,7 +107,7 @@ def plain(labels: Iterable[Label]) -> tuple[Label, ...]:
     number = next(x for x in labels if not isinstance(x, str))
     raise InputTypeError(
         f"labels are of mixed types: {number!r} is a number and {text!r} is a string.",
-        "use one kind, for instance y.astype(str), in y_true, y_pred and labels alike.",
+        "use one type, for instance y.astype(str), in y_true, y_pred and labels alike.",
     )
 
 
@@ -110,7 +123,7 @@ def given(labels: Any, name: str = "labels") -> tuple[Label, ...]:
     result = plain(as_label(x, f"{name}[{i}]") for i, x in enumerate(labels))
     if len(set(result)) < len(result):
         twice, _ = Counter(result).most_common(1)[0]
-        raise InputError(f"{name} names {twice!r} twice; each class is named once.")
+        raise InputError(f"{name} names {twice!r} twice; list each class once.")
     check_count(len(result))
     return result
 
@@ -124,17 +137,33 @@ def check_count(count: int) -> None:
     """Refuse more classes than there is memory for."""
     if count > 1 << 16 and count * LABEL_BYTES > (free := available()) // 2:
         raise TooManyClassesError(
-            f"{count:,} classes or more: their names and margins would take about {count * LABEL_BYTES / 1e9:,.1f} GB, "
-            f"and {free / 1e9:,.1f} GB are free.",
+            f"there are at least {count:,} classes; their names and margins would take about "
+            f"{count * LABEL_BYTES / 1e9:,.1f} GB, and {free / 1e9:,.1f} GB are free.",
             "labels must be classes, not identifiers, dates or measurements; group rare classes before scoring.",
         )
 
 
-def merged(a: tuple[Label, ...], b: tuple[Label, ...]) -> tuple[Label, ...]:
-    """Labels of the union: as they are where both sides agree, sorted otherwise.
+def merged(
+    several: Iterable[tuple[tuple[Label, ...], tuple[Label, ...]]],
+) -> tuple[tuple[Label, ...], tuple[Label, ...]]:
+    """Labels and void labels of tables together, given as such pairs.
 
-    The rule is commutative and associative, and the empty tuple is its unit.
+    Classes are as they are where all agree, and sorted otherwise; void labels come last. What is a class in one table
+    is a class. The rule is commutative and associative, and labels of which there are none are its unit.
     """
+    several = list(several)
+    classes = reduce(_merged, (labels[: len(labels) - len(void)] for labels, void in several))
+    void = {x for _, own in several for x in own}
+    last = void_order(void.difference(classes)) if void else ()
+    return classes + last, last
+
+
+def void_order(labels: Iterable[Label]) -> tuple[Label, ...]:
+    """Distinct void labels in sorted order, numbers before text: they need not be of one kind."""
+    return tuple(sorted(set(labels), key=lambda x: (isinstance(x, str), x)))
+
+
+def _merged(a: tuple[Label, ...], b: tuple[Label, ...]) -> tuple[Label, ...]:
     if a is b:
         return a
     if a == b:

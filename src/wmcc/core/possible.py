@@ -116,14 +116,14 @@ def _said(which: str, n: IntArray, w: Exact, w2: Exact, low: FloatArray, high: F
         "uneven": f"w2 is largest where rows weigh w_min or w_max, and then it is {_text((a + b) * s - rows * a * b)}",
     }
     found = {"n": rows, "w": s, "w2": q, "w_min": a, "w_max": b}
-    return f"its sums do not fit: {', '.join(f'{key} = {_text(x)}' for key, x in found.items())}; but {why[which]}"
+    return f"{', '.join(f'{key} = {_text(x)}' for key, x in found.items())}; but {why[which]}"
 
 
 def _refuse(wrong: Array, name: Names, say: Callable[[Any], str], hint: str | None = None) -> None:
     """Refuse the first cell that is wrong, if there is one."""
     if wrong.any():
         at = tuple(int(k) for k in np.argwhere(wrong)[0])
-        raise InputError(f"{name(at)} cannot be: {say(at)}.", hint)
+        raise InputError(f"{name(at)} has impossible sums: {say(at)}.", hint)
 
 
 def _at(x: Exact, at: Any) -> Fraction:

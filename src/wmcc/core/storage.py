@@ -1,15 +1,18 @@
 """The stored form of tables: plain lists, numbers and strings, with a schema number.
 
-Schema 2 is one form for all kinds of tables::
+Schema 3 is one form for all kinds of tables::
 
-    {"schema": 2, "kind": "table", "labels": […], "positive": null, "ignored": 0, "drawn": "rows",
+    {"schema": 3, "kind": "table", "labels": […], "void": […], "positive": null, "ignored": 0, "drawn": "rows",
      "cells": {"true": […], "pred": […], "n": […], "w": […], …}}
 
-Cells are listed one by one, empty ones left out. A joint table has ``first`` and ``second`` in place of ``pred``. Where
-rows come in clusters, ``drawn`` is ``"clusters"``, ``clusters`` lists their keys, and cells have a ``cluster``, a place
-among these. Tables of groups have ``by``, ``groups`` (the keys), ``same_classes`` (whether each has all of ``labels``),
-``declared`` (classes that a group has beside those that occur in it), an ``ignored`` for each, and a ``group`` of each
-cell. Schema 1 had tables of independent rows only, and for groups a list of them; it is still read.
+Cells are listed one by one, empty ones left out. A joint table has ``names``, those of its predictions, and
+``pred_0``, ``pred_1`` … in place of ``pred``. Where rows come in clusters, ``drawn`` is ``"clusters"``, ``clusters``
+lists their keys, and cells have a ``cluster``, a place among these. Tables of groups have ``by``, ``groups`` (the
+keys), ``same_classes`` (whether each has all of ``labels``), ``declared`` (classes that a group has beside those that
+occur in it), an ``ignored`` for each, and a ``group`` of each cell.
+
+Older schemas are still read. Schema 2 had no void labels, and joint tables of two predictions without names. Schema 1
+had tables of independent rows only, and for groups a list of them.
 """
 
 from __future__ import annotations
@@ -28,11 +31,8 @@ from .labels import Label
 from .stack import Stack, numbered
 from .sums import MOST_ROWS, Sums
 
-SCHEMA = 2
+SCHEMA = 3
 """Version of the stored form. Raise it when `pack` changes, keep reading the old ones, keep their golden files."""
-
-AXES = {"table": ("true", "pred"), "joint table": ("true", "first", "second")}
-"""What the axes of labels are called, by the kind of table."""
 
 COLUMNS = ("n", "w", "w2", "w_min", "w_max", "w_exact", "w2_exact")
 
@@ -43,9 +43,9 @@ class Stored(NamedTuple):
     Parameters
     ----------
     kind
-        One of `AXES`.
-    labels, parts, positive
-        As in `wmcc.Table`.
+        ``"table"`` or ``"joint table"``.
+    labels, void, parts, positive, names
+        As in `wmcc.Table` and `wmcc.JointTable`.
     ignored
         Rows left out; of each group, if there are any.
     drawn, clusters
@@ -56,9 +56,11 @@ class Stored(NamedTuple):
 
     kind: str
     labels: tuple[Label, ...]
+    void: tuple[Label, ...]
     parts: Stack
     ignored: list[int]
     positive: Label | None
+    names: tuple[str, ...]
     drawn: Any
     clusters: tuple[Key, ...]
     by: Any = None
@@ -70,15 +72,15 @@ class Stored(NamedTuple):
 def pack(stored: Stored) -> dict[str, Any]:
     """From what is known of a table to plain lists, numbers and strings."""
     grouped, sums = stored.by is not None, stored.parts.sums
-    axes = _axes(stored.kind, grouped, stored.drawn)
+    axes = _axes(len(stored.names), grouped, stored.drawn)
     cells: dict[str, list[Any]] = dict(zip(axes, stored.parts.codes.tolist(), strict=True))
     cells["n"] = sums.n.tolist()
     for name, exact in (("w", sums.w_exact), ("w2", sums.w2_exact)):
         cells[name], cells[f"{name}_exact"] = _finite(exact.floats()), exact.hex()
     cells["w_min"], cells["w_max"] = sums.w_min.tolist(), sums.w_max.tolist()
     kind, ignored = (f"{stored.kind}s", stored.ignored) if grouped else (stored.kind, stored.ignored[0])
-    out: dict[str, Any] = {"schema": SCHEMA, "kind": kind, "labels": list(stored.labels)}
-    out |= {"positive": stored.positive} if stored.kind == "table" else {}
+    out: dict[str, Any] = {"schema": SCHEMA, "kind": kind, "labels": list(stored.labels), "void": list(stored.void)}
+    out |= {"positive": stored.positive} if stored.kind == "table" else {"names": list(stored.names)}
     out |= {"ignored": ignored, "drawn": stored.drawn}
     if stored.drawn == "clusters":
         out["clusters"] = [key_to_json(key) for key in stored.clusters]
@@ -89,9 +91,10 @@ def pack(stored: Stored) -> dict[str, Any]:
     return {**out, "cells": {name: cells[name] for name in (*axes, *COLUMNS)}}
 
 
-def _axes(kind: str, grouped: bool, drawn: str) -> list[str]:
-    """Names of the axes of the cells."""
-    return [*["group"] * grouped, *AXES[kind], *["cluster"] * (drawn == "clusters")]
+def _axes(predictions: int, grouped: bool, drawn: str) -> list[str]:
+    """Names of the axes of the cells; the one prediction of a plain table has no name, and counts as none."""
+    labels = ["true", *([f"pred_{k}" for k in range(predictions)] or ["pred"])]
+    return [*["group"] * grouped, *labels, *["cluster"] * (drawn == "clusters")]
 
 
 def _finite(values: Any) -> list[float | None]:
@@ -116,12 +119,10 @@ def is_grouped(data: Any) -> bool:
 def unpack(data: Any, kind: str, grouped: bool = False) -> Stored:
     """From what is stored to what is known of a table of this kind; anything else is refused with a sentence."""
     _check_schema(data)
-    if data["schema"] == 1:
-        data = {**data, "kind": "table", "drawn": "rows"}
     wanted = f"{kind}s" if grouped else kind
-    if data.get("kind") != wanted:
+    other = "table" if data["schema"] == 1 else data.get("kind")
+    if other != wanted:
         names = {"table": "Table", "joint table": "JointTable", "tables": "Tables", "joint tables": "Tables"}
-        other = data.get("kind")
         if not isinstance(other, str) or other not in names:
             raise SchemaError(f"the stored table cannot be read: its 'kind' is {other!r}, which is not known.")
         raise SchemaError(
@@ -129,7 +130,7 @@ def unpack(data: Any, kind: str, grouped: bool = False) -> Stored:
             f"read it with wmcc.{names[other]}.from_json.",
         )
     try:
-        return _unpack(data, kind, grouped)
+        return _unpack(_updated(data, kind), kind, grouped)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as problem:
         if isinstance(problem, SchemaError):
             raise
@@ -138,12 +139,24 @@ def unpack(data: Any, kind: str, grouped: bool = False) -> Stored:
         raise SchemaError(f"the stored table cannot be read: {what}") from None
 
 
+def _updated(data: dict[str, Any], kind: str) -> dict[str, Any]:
+    """Return what an older schema holds, in the form of this one."""
+    if data["schema"] == 1:
+        data = {**data, "schema": 2, "drawn": "rows"}
+    if data["schema"] == 2:
+        data = {**data, "void": []}
+        if kind == "joint table":
+            new = {"first": "pred_0", "second": "pred_1"}
+            data |= {"names": ["a", "b"], "cells": {new.get(name, name): x for name, x in data["cells"].items()}}
+    return data
+
+
 def _check_schema(data: Any) -> None:
     if not isinstance(data, dict) or "schema" not in data:
         raise SchemaError("this is not a stored wmcc table: it has no 'schema' entry.")
-    if type(data["schema"]) is not int or data["schema"] not in (1, SCHEMA):
+    if type(data["schema"]) is not int or data["schema"] not in (1, 2, SCHEMA):
         raise SchemaError(
-            f"the stored table has schema {data['schema']!r}; this version of wmcc reads schemas 1 and {SCHEMA}.",
+            f"the stored table has schema {data['schema']!r}; this version of wmcc reads schemas 1 to {SCHEMA}.",
             "update wmcc.",
         )
 
@@ -160,7 +173,7 @@ def old_groups(data: Any) -> tuple[tuple[str, ...], dict[Key, Any]] | None:
         key = entry.get("key") if isinstance(entry, dict) else None
         (values,) = _keys([key], f"groups[{place}]", tuple(by))
         if values in groups:
-            raise SchemaError(f"groups[{place}] has key {key!r}, which is there twice.")
+            raise SchemaError(f"groups[{place}] has key {key!r}, which occurs twice.")
         groups[values] = entry.get("table")
     return tuple(by), groups
 
@@ -168,7 +181,10 @@ def old_groups(data: Any) -> tuple[tuple[str, ...], dict[Key, Any]] | None:
 def _unpack(data: dict[str, Any], kind: str, grouped: bool) -> Stored:
     if data["drawn"] not in ("rows", "clusters", "pairs"):
         raise ValueError(f"'drawn' is {data['drawn']!r}; expected 'rows', 'clusters' or 'pairs'")
-    labels = _names(data["labels"])
+    labels, void = _names(data["labels"], data["void"])
+    names = tuple(data["names"]) if kind == "joint table" else ()
+    if {type(name) for name in names} - {str} or len(set(names)) < len(names) or (kind == "joint table" and not names):
+        raise ValueError("'names' must be different texts, one for each prediction")
     clusters = tuple(_keys(data["clusters"], "clusters")) if data["drawn"] == "clusters" else ()
     if missing(clusters):
         raise ValueError("a key in 'clusters' is null, and every row has a cluster")
@@ -178,8 +194,10 @@ def _unpack(data: dict[str, Any], kind: str, grouped: bool) -> Stored:
         raise ValueError("'by' must be a name or a list of names")
     groups = tuple(_keys(data["groups"], "groups", by)) if grouped else ()
     counts = {"group": len(groups), "cluster": len(clusters)}
-    sizes = {name: counts.get(name, len(labels)) for name in _axes(kind, grouped, data["drawn"])}
+    sizes = {name: counts.get(name, len(labels)) for name in _axes(len(names), grouped, data["drawn"])}
     parts = _cells(data["cells"], sizes, labels)
+    if void and parts.codes[int(grouped)].max(initial=0) >= len(labels) - len(void):
+        raise ValueError("a label in 'void' is the true label of a cell")
     ignored = data["ignored"] if grouped else [data["ignored"]]
     if len(ignored) != (len(groups) if grouped else 1) or any(
         type(x) is not int or not 0 <= x < MOST_ROWS for x in ignored
@@ -187,8 +205,8 @@ def _unpack(data: dict[str, Any], kind: str, grouped: bool) -> Stored:
         raise ValueError("'ignored' must be a number of rows, at least 0, for each table")
     given = data["positive"] if kind == "table" else None
     positive = None if given is None else _labels.as_label(given, "positive")
-    if positive is not None and (positive not in labels or len(labels) > 2):
-        raise ValueError("'positive' is not a class of two")
+    if positive is not None and (positive not in labels or len(labels) - len(void) > 2):
+        raise ValueError("'positive' is not one of two classes")
     same = data["same_classes"] if grouped else True
     if type(same) is not bool:
         raise ValueError("'same_classes' must be true or false")
@@ -201,12 +219,24 @@ def _unpack(data: dict[str, Any], kind: str, grouped: bool) -> Stored:
     if groups:
         groups, parts, order = _in_order(groups, 0, parts)
         ignored, declared[0] = [ignored[k] for k in order], [order.index(k) for k in declared[0]]
-    return Stored(kind, labels, parts, ignored, positive, data["drawn"], clusters, by, groups, same, declared)
+    own = (kind, labels, void, parts, ignored, positive, names, data["drawn"], clusters)
+    return Stored(*own, by, groups, same, declared)
 
 
-def _names(labels: Any) -> tuple[Label, ...]:
+def _names(labels: Any, void: Any) -> tuple[tuple[Label, ...], tuple[Label, ...]]:
+    """Labels, and those of them that are void, which come last."""
+    if not isinstance(labels, list) or not isinstance(void, list) or labels[len(labels) - len(void) :] != void:
+        raise ValueError("'void' must list the last of 'labels'")
+    last = tuple(_labels.as_label(x, f"void[{i}]") for i, x in enumerate(void))
+    names = (*_classes(labels[: len(labels) - len(void)]), *last)
+    if len(set(names)) < len(names):
+        raise ValueError("a label occurs twice")
+    return names, last
+
+
+def _classes(labels: list[Any]) -> tuple[Label, ...]:
     """Classes: of one kind, but for the one that stands for all others in a table of two."""
-    if isinstance(labels, list) and len(labels) == 2 and str(labels[1]).startswith(_labels.REST):
+    if len(labels) == 2 and str(labels[1]).startswith(_labels.REST):
         return tuple(_labels.as_label(x, f"labels[{i}]") for i, x in enumerate(labels))
     return _labels.given(labels)
 
@@ -234,7 +264,7 @@ def _keys(values: Any, name: str, by: Any = None) -> list[Any]:
             raise SchemaError(f"{name} has key {value!r}; expected {expected}.") from None
         keys.append(key)
     if len(set(keys)) < len(keys):
-        raise SchemaError(f"{name} has a key that is there twice.")
+        raise SchemaError(f"{name} has a key that occurs twice.")
     return keys
 
 

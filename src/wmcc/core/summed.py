@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import fields
-from functools import cached_property, reduce
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from ..errors import InputError
-from ..present.text import grid, html, number
+from ..present.blocks import Block
+from ..present.result import Result
+from ..present.text import counted, left_out, number
+from ..present.written import Record, apart, finite
 from . import labels as _labels
 from . import storage
 from .arraytypes import Array, FloatArray, IndexArray, IntArray
@@ -42,10 +46,16 @@ A = TypeVar("A", bound=Array)
 
 ROWS, PAIRS = Drawn("rows"), Drawn("pairs")
 
+NUMBERS = ("n", "w", "w2", "w_min", "w_max")
+"""What a cell has, as columns of a frame."""
+
+SHOWN_CELLS = 20
+"""Cells that are listed: the heaviest."""
+
 WORDS = {"rows": "independent rows", "clusters": "clusters", "pairs": "the entries of a weight matrix"}
 
 
-class Summed:
+class Summed(Result):
     """Classes, and a stack of cells.
 
     The stack of a table whose rows come in clusters has one axis more, the last: the cluster. All that does not concern
@@ -56,27 +66,35 @@ class Summed:
     parts: Stack
     ignored: int
     drawn: Drawn
+    void: tuple[Label, ...]
 
     _kind: ClassVar[str]
     """What it is called where it is stored, which says what axes it has."""
-    _listed_by: ClassVar[str] = "classes"
-    """What is counted where a table is too long to be shown."""
+    _title: ClassVar[str]
+    """What it is called where it is shown."""
 
     def __post_init__(self) -> None:
         if type(self.ignored) is not int or self.ignored < 0:
             raise InputError(f"ignored is {self.ignored!r}; expected a number of rows.")
+        if self.void and self.labels[-len(self.void) :] != self.void:
+            raise InputError(f"the void labels {_labels.listed(self.void)} must be the last of the labels.")
 
-    @classmethod
-    def axes(cls) -> int:
+    @property
+    def axes(self) -> int:
         """Number of labels of a row."""
-        return len(storage.AXES[cls._kind])
+        return len(self.parts.codes) - (self.drawn.kind == "clusters")
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        """The labels that are classes: all but the void ones, which come last."""
+        return self.labels[: len(self.labels) - len(self.void)]
 
     # ---- reading ------------------------------------------------------------------------------------
 
     @cached_property
     def stack(self) -> Stack:
         """The occupied cells: positions in ``labels`` of the labels of their rows, and their sums."""
-        axes = self.axes()
+        axes = self.axes
         return self.parts if len(self.parts.codes) == axes else self.parts.along(range(axes))
 
     @cached_property
@@ -160,30 +178,48 @@ class Summed:
     @classmethod
     def _merged(cls, tables: Sequence[Self]) -> Self:
         """Sum of tables: their classes are aligned, and clusters of the same key are one cluster."""
-        names, parts, drawn = merged_parts(tables, range(cls.axes()))
-        return cls(names, parts, sum(table.ignored for table in tables), drawn=drawn)  # type: ignore[call-arg]
+        labels, void, parts, drawn = merged_parts(tables, range(tables[0].axes))
+        return tables[0]._made(labels, parts, drawn, void, sum(table.ignored for table in tables))
+
+    def _made(
+        self, labels: tuple[Label, ...], parts: Stack, drawn: Drawn, void: tuple[Label, ...], ignored: int | None = None
+    ) -> Self:
+        """Return a table of the same predictions over other cells."""
+        rows = self.ignored if ignored is None else ignored
+        return type(self)(labels=labels, parts=parts, ignored=rows, drawn=drawn, void=void)  # type: ignore[call-arg]
 
     def _take(self, classes: Sequence[int]) -> Self:
         """Return the table of some of the classes, by position: of rows with no other label."""
         place = np.full(len(self.labels), -1, dtype=np.int64)
         place[list(classes)] = np.arange(len(classes))
-        parts, drawn = occupied(self.parts.recoded(dict.fromkeys(range(self.axes()), place)), self.drawn)
+        parts, drawn = occupied(self.parts.recoded(dict.fromkeys(range(self.axes), place)), self.drawn)
         names = tuple(self.labels[k] for k in classes)
-        return type(self)(names, parts, self.ignored, drawn=drawn)  # type: ignore[call-arg]
+        return self._made(names, parts, drawn, tuple(x for x in names if x in self.void))
 
     def _aligned(self, names: tuple[Label, ...]) -> Self:
-        """Return the table over the classes ``names``, which include its own."""
-        return self if names == self.labels else self._recoded(names, positions(names, self.labels))
+        """Return the table over the labels ``names``, which include its own."""
+        return self if names == self.labels else self._recoded(names, positions(names, self.labels), self.void)
 
     def _relabelled(self, names: Sequence[Label]) -> Self:
-        """Return the table with other names for its classes, sorted; classes of one name become one."""
-        ordered = _labels.ordered(names)
-        return self._recoded(ordered, positions(ordered, names))
+        """Return the table with other names for its labels, sorted; classes of one name become one."""
+        return self._recoded(*arranged(names, len(self.void)))
 
-    def _recoded(self, names: tuple[Label, ...], place: Array) -> Self:
-        """Return the table over other classes; ``place`` says where each of its own is among them, −1 if nowhere."""
-        parts = self.parts.recoded(dict.fromkeys(range(self.axes()), place))
-        return type(self)(names, parts, self.ignored, drawn=self.drawn)  # type: ignore[call-arg]
+    def _recoded(self, names: tuple[Label, ...], place: Array, void: tuple[Label, ...] = ()) -> Self:
+        """Return the table over other labels; ``place`` says where each of its own is among them, −1 if nowhere."""
+        parts = self.parts.recoded(dict.fromkeys(range(self.axes), place))
+        return self._made(names, parts, self.drawn, void)
+
+    def rename(self, names: Mapping[Label, Label]) -> Self:
+        """Return the table with other names for some of its labels, in the same order.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> wmcc.tabulate([0, 1, 1], [0, 1, 0]).rename({0: "road", 1: "grass"}).labels
+        ('road', 'grass')
+        """
+        found: Self = renamed(self, names)
+        return found
 
     # ---- storing ------------------------------------------------------------------------------------
 
@@ -193,17 +229,18 @@ class Summed:
         Cells are listed one by one, empty ones left out. ``w_exact`` and ``w2_exact`` hold the unrounded sums
         as ``0x<integer>p<exponent>``; ``w`` and ``w2`` are the same rounded, for readers in other languages.
         """
-        drawn, positive = self.drawn, getattr(self, "positive", None)
-        known = (self._kind, self.labels, self.parts, [self.ignored], positive)
-        return storage.pack(storage.Stored(*known, drawn.kind, drawn.clusters))
+        of_kind = getattr(self, "positive", None), getattr(self, "names", ())
+        return storage.pack(
+            storage.Stored(self._kind, self.labels, self.void, self.parts, [self.ignored], *of_kind, *self.drawn)
+        )
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Read what `to_dict` made; anything else is refused with a `SchemaError`."""
-        found = storage.unpack(data, cls._kind)
-        positive = {} if found.positive is None else {"positive": found.positive}
-        drawn = Drawn(found.drawn, found.clusters)
-        return cls(found.labels, found.parts, found.ignored[0], drawn=drawn, **positive)  # type: ignore[call-arg]
+        x = storage.unpack(data, cls._kind)
+        more = {"positive": x.positive} if x.kind == "table" else {"names": x.names}
+        drawn = Drawn(x.drawn, x.clusters)
+        return cls(labels=x.labels, parts=x.parts, ignored=x.ignored[0], drawn=drawn, void=x.void, **more)  # type: ignore[call-arg]
 
     def to_json(self) -> str:
         """JSON text of `to_dict`."""
@@ -224,35 +261,71 @@ class Summed:
 
     # ---- showing ------------------------------------------------------------------------------------
 
-    def _summary(self) -> str:
+    @property
+    def counts(self) -> str:
+        """How many rows there are, how they were drawn, and what they weigh."""
+        rows = counted(self.rows, "row")
+        if self.drawn.kind == "clusters":
+            rows += f" in {counted(len(self.drawn.clusters), 'cluster')}"
+        if self.drawn.kind == "pairs":
+            rows = f"{counted(self.rows, 'entry', 'entries')} of a weight matrix"
         out = f", {self.ignored:,} ignored" if self.ignored else ""
-        K, clusters = len(self.labels), len(self.drawn.clusters)
-        classes = "1 class" if K == 1 else f"{K:,} classes"
-        drawn = f" in {clusters:,} clusters" if self.drawn.kind == "clusters" else ""
-        return f"{type(self).__name__} of {classes}: {self.rows:,} rows{drawn}{out}, total weight {number(self.total)}"
+        return f"{rows}{out}, total weight {number(self.total)}"
 
-    def _shown(self, most: int) -> tuple[list[list[str]], int]:
-        """Return a heading and as many rows to show, and how many there are."""
-        raise NotImplementedError
+    @property
+    def kinds(self) -> str:
+        """How many classes there are, and what labels are void."""
+        return counted(len(self.classes), "class", "classes") + said_void(self.void)
 
-    def _left_out(self, most: int, there: int) -> list[str]:
-        return [f"… the first {most} of {there:,} {self._listed_by}"] if there > most else []
+    @property
+    def summary(self) -> str:
+        """What it is, in a line."""
+        return f"{self._title} of {self.kinds}: {self.counts}"
 
-    def __repr__(self) -> str:
-        rows, there = self._shown(10)
-        return "\n".join([self._summary(), *([] if len(rows) == 1 else [grid(rows)]), *self._left_out(10, there)])
+    def _listing(self) -> Block:
+        """The cells one by one, the heaviest first."""
+        w = self.stack.sums.w_exact.floats()
+        order = np.argsort(-w, kind="stable")[:SHOWN_CELLS]
+        top, rows = self.stack.take(order), []
+        for codes, n, weight in zip(top.codes.T.tolist(), top.sums.n.tolist(), w[order].tolist(), strict=True):
+            rows.append([*(str(self.labels[k]) for k in codes), f"{n:,}", number(weight)])
+        right = {(i, self.axes + 1): "right" for i, codes in enumerate(top.codes.T) if len(set(codes.tolist())) == 1}
+        head = [*self._axis_names(), "rows", "weight"]
+        notes = left_out(len(order), len(w), "cells")
+        return Block(self.summary, head, rows, notes, self.axes, right)
 
-    def _repr_html_(self) -> str:
-        rows, there = self._shown(50)
-        if len(rows) == 1:
-            return html({}, [self._summary()])
-        return html({self._summary(): rows}, self._left_out(50, there))
+    def _axis_names(self) -> list[str]:
+        return ["true", "pred"]
+
+    def blocks(self) -> list[Block]:
+        """Return the cells that occur, the heaviest first."""
+        return [self._listing()] if len(self.stack) else [Block(self.summary)]
+
+    def records(self) -> list[Record]:
+        """Return a row for each cell that occurs."""
+        sums = self.stack.sums
+        numbers = zip(
+            sums.n.tolist(),
+            *(x.floats().tolist() for x in (sums.w_exact, sums.w2_exact)),
+            sums.w_min.tolist(),
+            sums.w_max.tolist(),
+            strict=True,
+        )
+        names, labels = self._heads(), self.labels
+        return [
+            dict(zip(names, [*(labels[k] for k in codes), *map(finite, own)], strict=True))
+            for codes, own in zip(self.stack.codes.T.tolist(), numbers, strict=True)
+        ]
+
+    def _heads(self) -> list[str]:
+        true, *preds = self._axis_names()
+        return [true, *apart(preds, (true, *NUMBERS), "pred"), *NUMBERS]
 
 
 def merged_parts(
     tables: Sequence[Any], labelled: Sequence[int], places: dict[int, list[IndexArray]] | None = None
-) -> tuple[tuple[Label, ...], Stack, Drawn]:
-    """Classes, cells and design of tables together.
+) -> tuple[tuple[Label, ...], tuple[Label, ...], Stack, Drawn]:
+    """Labels, those of them that are void, cells and design of tables together.
 
     Parameters
     ----------
@@ -263,7 +336,7 @@ def merged_parts(
     places
         By axis, where the codes of each table's other axes are to be.
     """
-    names = reduce(_labels.merged, (table.labels for table in tables))
+    names, void = _labels.merged((table.labels, table.void) for table in tables)
     _labels.check_count(len(names))
     drawn, clusters = _merged_drawn([table.drawn for table in tables if len(table.parts) or table.drawn != ROWS])
     stacks = []
@@ -277,7 +350,7 @@ def merged_parts(
             moved[len(table.parts.codes) - 1] = clusters[table.drawn.clusters]
         stacks.append(table.parts.recoded(moved) if moved else table.parts)
     axes = max(len(table.parts.codes) for table in tables)
-    return names, merged_stacks(stacks) if stacks else no_cells(axes), drawn
+    return names, void, merged_stacks(stacks) if stacks else no_cells(axes), drawn
 
 
 def _merged_drawn(several: Sequence[Drawn]) -> tuple[Drawn, dict[tuple[Key, ...], IndexArray]]:
@@ -289,7 +362,7 @@ def _merged_drawn(several: Sequence[Drawn]) -> tuple[Drawn, dict[tuple[Key, ...]
         a, b = (WORDS[kind] for kind in kinds[:2])
         raise InputError(
             f"the rows of one table are {a}, those of another {b}; they cannot be merged.",
-            "score them apart." if "pairs" in kinds else "tabulate all with cluster=, or none.",
+            "score them separately." if "pairs" in kinds else "tabulate all with cluster=, or none.",
         )
     if kinds[0] != "clusters":
         return several[0], {}
@@ -310,6 +383,38 @@ def positions(names: tuple[Label, ...], mine: Sequence[Label]) -> IndexArray:
     """Where each of some classes is among ``names``."""
     place = {name: i for i, name in enumerate(names)}
     return np.array([place[name] for name in mine], dtype=np.intp)
+
+
+def arranged(names: Sequence[Label], void: int) -> tuple[tuple[Label, ...], IndexArray, tuple[Label, ...]]:
+    """Put labels in order, the last so many of which are void: classes sorted, and void ones after them.
+
+    Returns the distinct labels, the place of each of those given, and the void ones among them.
+    """
+    last = _labels.void_order(names[len(names) - void :])
+    ordered = _labels.ordered(names[: len(names) - void]) + last
+    return ordered, positions(ordered, names), last
+
+
+def renamed(table: Any, names: Mapping[Label, Label]) -> Any:
+    """Return a table, or tables, with other names for some labels."""
+    new = {old: _labels.as_label(name, f"the name of {old!r}") for old, name in names.items()}
+    for old in new:
+        if old not in table.labels:
+            raise InputError(f"there is no class {old!r} to rename; the labels are {_labels.listed(table.labels)}.")
+    labels = tuple(new.get(label, label) for label in table.labels)
+    if len(set(labels)) < len(labels):
+        twice, _ = Counter(labels).most_common(1)[0]
+        raise InputError(f"two classes would be called {twice!r}; each class needs a different name.")
+    classes = len(labels) - len(table.void)
+    changed = {"labels": _labels.plain(labels[:classes]) + labels[classes:], "void": labels[classes:]}
+    if getattr(table, "positive", None) is not None:
+        changed["positive"] = new.get(table.positive, table.positive)
+    return replace(table, **changed)
+
+
+def said_void(void: tuple[Label, ...]) -> str:
+    """Name void labels, as the rest of a sentence."""
+    return f" and void {_labels.listed(void)}" if void else ""
 
 
 def frozen(array: A) -> A:

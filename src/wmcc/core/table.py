@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from operator import or_
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..errors import InputError, TooManyClassesError
+from ..errors import InputError, InputTypeError, TooManyClassesError
+from ..present.blocks import Block
 from ..present.text import heaviest, number
 from . import labels as _labels
 from . import possible
@@ -22,6 +24,9 @@ from .sums import MOST_ROWS, Sums
 
 MOST_DENSE = 1 << 24
 """Cells that are shown as a matrix of all pairs of classes: those of 4,096 classes, 128 MiB for each matrix."""
+
+SHOWN_CLASSES = 50
+"""Classes of the largest table that is shown as a square; of larger ones the cells are listed."""
 
 FEW_CELLS = 64
 """Cells that Python's own integers add up faster than arrays do."""
@@ -41,6 +46,15 @@ class Margins(NamedTuple):
     """Weight per predicted class: the column sums."""
     d: list[int]
     """Weight of the correct rows per class: the diagonal."""
+    classes: int
+    """Number of classes that a mean over classes runs over: those that have weight in truth or prediction."""
+    known: int
+    """Number of labels that are classes; the labels after them are void."""
+
+
+def occurring(r: list[int], q: list[int]) -> int:
+    """Number of classes that have weight in truth or prediction."""
+    return sum(1 for own in map(or_, r, q) if own)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,6 +80,9 @@ class Table(Summed):
         The positive class of a two-class table, if the caller named one.
     drawn
         How the rows were drawn: independently, in clusters, or as entries of a weight matrix.
+    void
+        The last of ``labels``, if they are no classes: labels that the caller ignores in the truth, and that were
+        predicted for rows whose truth is known. Such predictions are wrong. No row has them for its truth.
 
     Examples
     --------
@@ -92,16 +109,15 @@ class Table(Summed):
     ignored: int = 0
     positive: Label | None = None
     drawn: Drawn = ROWS
+    void: tuple[Label, ...] = ()
 
     _kind = "table"
+    _title = "Table"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.positive is not None and (len(self.labels) > 2 or self.positive not in self.labels):
-            raise InputError(
-                f"positive={self.positive!r} must be one of the labels of a two-class table; "
-                f"the labels are {_labels.listed(self.labels)}."
-            )
+        if self.positive is not None and (len(self.classes) > 2 or self.positive not in self.classes):
+            raise no_positive(self.positive, self.classes)
 
     # ---- making ------------------------------------------------------------------------------------
 
@@ -125,7 +141,7 @@ class Table(Summed):
         counts = _counts(n)
         names = tuple(range(len(counts))) if labels is None else _labels.given(labels)
         if counts.shape != (len(names), len(names)):
-            raise InputError(f"a matrix of shape {counts.shape} for {len(names)} labels; it must be square.")
+            raise InputError(f"the matrix has shape {counts.shape}; {len(names)} labels need {(len(names),) * 2}.")
         return cls(names, _listed(Sums.from_counts(counts)), ignored, positive)
 
     @classmethod
@@ -164,6 +180,10 @@ class Table(Summed):
             frozen(array)
         return sums
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        """Return the K x K sums of weights, for np.asarray(table)."""
+        return np.array(self.w, dtype=dtype) if copy or dtype is not None else self.w
+
     @cached_property
     def true_sums(self) -> FloatArray:
         """Weight per true class: row sums."""
@@ -200,7 +220,7 @@ class Table(Summed):
                 q[p] += own
                 if t == p:
                     d[t] = own
-            return Margins(sum(r), r, q, d)
+            return self._margins(r, q, d)
         (true, pred), digits = codes, self.stack.sums.w_exact.digits
         out, right = np.zeros((len(digits), 3 * K), dtype=np.int64), true == pred
         for plane, own in zip(out, digits, strict=True):
@@ -208,7 +228,11 @@ class Table(Summed):
             np.add.at(plane[K:], pred, own)
             plane[2 * K + true[right]] = own[right]
         whole = integers(out)
-        return Margins(sum(whole[:K]), whole[:K], whole[K : 2 * K], whole[2 * K :])
+        return self._margins(whole[:K], whole[K : 2 * K], whole[2 * K :])
+
+    def _margins(self, r: list[int], q: list[int], d: list[int]) -> Margins:
+        known = len(self.labels) - len(self.void)
+        return Margins(sum(r), r, q, d, occurring(r[:known], q[:known]), known)
 
     def against_rest(self, label: Label) -> Table:
         r"""Return the table of two classes: this one, and all others as one.
@@ -246,9 +270,9 @@ class Table(Summed):
     def _merged(cls, tables: Sequence[Table]) -> Table:
         merged = super()._merged(tables)
         positive = merged_positive(tables)
-        if positive is not None and len(merged.labels) > 2:
+        if positive is not None and len(merged.classes) > 2:
             raise InputError(
-                f"the merged table has {len(merged.labels)} classes; with positive={positive!r} it can have two.",
+                f"the merged table has {len(merged.classes)} classes; with positive={positive!r} it can have two.",
                 "tabulate without positive=.",
             )
         return merged if positive is None else replace(merged, positive=positive)
@@ -265,8 +289,8 @@ class Table(Summed):
             if ignored < 0:
                 raise ValueError("it has more rows")
         except ValueError as problem:
-            reason = str(problem).partition("\n")[0].rstrip(".")
-            raise InputError(f"the table taken away is no part of this one: {reason}.") from None
+            reason = getattr(problem, "message", str(problem)).rstrip(".")
+            raise InputError(f"the subtracted table is not part of this one: {reason}.") from None
         rest, drawn = occupied(rest, self.drawn)
         return replace(self, parts=rest, ignored=ignored, drawn=drawn)
 
@@ -278,7 +302,7 @@ class Table(Summed):
         if not {other.labels[k] for k in seen} <= set(self.labels):
             raise ValueError("it has other classes")
         if self.drawn.kind != other.drawn.kind or not set(other.drawn.clusters) <= set(self.drawn.clusters):
-            raise ValueError("its rows were drawn in another way")
+            raise ValueError("its rows were sampled in another way")
         place = np.full(len(other.labels), -1, dtype=np.intp)
         place[seen] = positions(self.labels, [other.labels[k] for k in seen])
         moved: dict[int, Array] = {0: place, 1: place}
@@ -300,27 +324,57 @@ class Table(Summed):
         possible.check_cells(n, w, w2, low, high, possible.by_codes(self.labels, self.parts.codes))
         return Stack(self.parts.codes, Sums(n, w, w2, low, high)).take(n > 0)
 
-    def _faded(self, factor: float) -> Table:
-        """Return the table of the same rows, all weights multiplied by a factor and the sums rounded."""
-        n, w, w2, low, high = self.parts.sums
-        sums = Sums(n, w.faded(factor), w2.faded(factor).faded(factor), low * factor, high * factor)
-        return replace(self, parts=Stack(self.parts.codes, sums))
-
     # ---- showing ------------------------------------------------------------------------------------
 
-    def _summary(self) -> str:
-        one = f", positive class {self.positive!r}" if self.positive is not None else ""
-        return super()._summary() + one
+    @property
+    def summary(self) -> str:
+        """What it is, in a line."""
+        return super().summary + (f", positive class {self.positive!r}" if self.positive is not None else "")
 
-    def _shown(self, most: int) -> tuple[list[list[str]], int]:
-        shown = list(range(len(self.labels)))[:most]
-        names = [str(self.labels[k]) for k in shown]
-        top = self.stack.take((self.stack.codes < len(shown)).all(axis=0))
-        w = np.zeros((len(shown),) * 2)
-        w[tuple(top.codes)] = top.sums.w_exact.floats()
-        rows = [["true \\ predicted", *names]]
-        rows += [[name, *map(number, own)] for name, own in zip(names, w.tolist(), strict=True)]
-        return rows, len(self.labels)
+    def blocks(self) -> list[Block]:
+        """Return the weight of each cell; of many classes the heaviest cells, in a list."""
+        if not self.labels or len(self.labels) > SHOWN_CLASSES:
+            return super().blocks()
+        names, weights = list(map(str, self.labels)), self.w.tolist()
+        styles = {(k, k + 1): "right" for k in range(len(self.classes))}  # void labels are never true
+        styles |= {(i, j + 1): "nothing" for i, row in enumerate(weights) for j, w in enumerate(row) if w == 0}
+        rows = [[name, *map(number, row)] for name, row in zip(names[: len(self.classes)], weights, strict=False)]
+        return [Block(self.summary, ["true \\ predicted", *names], rows, styles=styles, narrow=self._listing)]
+
+
+class HasTable(Protocol):
+    """Something that has a table: an accumulator, a score."""
+
+    @property
+    def table(self) -> Table:
+        """The table of all that it was given."""
+
+
+Tabulated = Table | HasTable
+"""What readers of one table take."""
+
+
+def one_table(given: Tabulated) -> Table:
+    """Return the table that was given, by itself or by what has one; refuse anything else with what to do instead."""
+    if isinstance(given, Table):
+        return given
+    found = getattr(given, "table", None)
+    if isinstance(found, Table):
+        return found
+    kind, hint = type(given).__name__, "tabulate first: wmcc.tabulate(y_true, y_pred, sample_weight)."
+    if kind == "Tables":
+        hint = "for each group: {key: wmcc.score(table) for key, table in tables.items()}; for all: tables.total()."
+    elif kind == "JointTable":
+        hint = "take one prediction by its name: joint[name]."
+    elif isinstance(given, Mapping):
+        hint = (
+            "for each: {key: wmcc.score(table) for key, table in given.items()}; for all: wmcc.merge(given.values())."
+        )
+    elif hasattr(given, "columns"):
+        hint = "tabulate first: wmcc.tabulate(data, true=…, pred=…), with the names of the columns of labels."
+    elif hasattr(given, "shape") and len(given.shape) == 2:
+        hint = "for a confusion matrix use wmcc.Table.from_counts."
+    raise InputTypeError(f"expected a Table; got a {kind}.", hint)
 
 
 def check_matrix(classes: int, instead: str) -> None:
@@ -332,6 +386,14 @@ def check_matrix(classes: int, instead: str) -> None:
             f"{cells * 8 / 1e9:,.1f} GB; matrices are made for up to {int(MOST_DENSE**0.5):,} classes.",
             instead,
         )
+
+
+def no_positive(positive: Label, classes: tuple[Label, ...]) -> InputError:
+    """Say that a label cannot be the positive class."""
+    return InputError(
+        f"positive={positive!r} must be one of the labels of a two-class table; "
+        f"the labels are {_labels.listed(classes)}."
+    )
 
 
 def merged_positive(tables: Sequence[Any]) -> Label | None:
@@ -375,4 +437,4 @@ def _array(x: ArrayLike, name: str) -> Array:
     try:
         return np.array(x)
     except ValueError as problem:
-        raise InputError(f"{name} is no matrix: {problem}") from None
+        raise InputError(f"{name} is not a matrix: {problem}") from None

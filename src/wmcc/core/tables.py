@@ -4,39 +4,57 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from ..errors import InputError, InputTypeError, SchemaError, WmccError
-from ..present.text import grid, html, number
+from ..present.blocks import Block
+from ..present.result import Result
+from ..present.text import counted, name_of, number
+from ..present.written import Record, apart, beside
 from . import storage
 from .arraytypes import Array, FloatArray, IndexArray, IntArray
-from .joint import JointTable
+from .joint import JointTable, check_names
 from .keys import Key, check_kinds, distinct_keys, merged_keys, missing, no_cluster, plain_key
-from .labels import Label, ordered
+from .labels import Label
 from .stack import Stack, numbered
-from .summed import ROWS, WORDS, Drawn, Summed, frozen, merged_parts, no_cells, occupied, positions
+from .summed import (
+    ROWS,
+    WORDS,
+    Drawn,
+    Summed,
+    arranged,
+    frozen,
+    merged_parts,
+    no_cells,
+    occupied,
+    positions,
+    renamed,
+    said_void,
+)
 from .table import Table, merged_positive
 
 T = TypeVar("T", bound=Summed)
+M = TypeVar("M", bound="Summed | Tables[Any]")
+
+SHOWN_GROUPS, SHOWN_TABLES = 20, 5
+"""Groups that are listed, and groups up to which each table is shown."""
 
 NONE_DECLARED: IntArray = np.zeros((2, 0), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tables(Mapping[Key, T], Generic[T]):
-    """One table per group of rows, by key: what `wmcc.tabulate` makes with ``by=``.
+class Tables(Result, Mapping[Key, T], Generic[T]):
+    r"""One table per group of rows, by key: what `wmcc.tabulate` makes with ``by=``.
 
     It is a mapping. All groups share one list of cells, and the table of a group is made when it is asked for, so
     100,000 groups cost little. Two are merged with ``+``, key by key.
 
     Parameters
     ----------
-    kind
-        `wmcc.Table`, or `wmcc.JointTable` for two predictions of the same rows.
     by
         What rows are grouped by: the name of a column, and keys are its values; or several, and keys are tuples.
     groups
@@ -54,8 +72,10 @@ class Tables(Mapping[Key, T], Generic[T]):
     declared
         Pairs of a group and a class, by their places, a column each: classes that a group has though they need not
         occur in it, where groups were merged whose classes were named in different ways.
-    positive, drawn
+    positive, drawn, void
         As in `wmcc.Table`.
+    names
+        As in `wmcc.JointTable`; none if the groups are of type `wmcc.Table`.
 
     Examples
     --------
@@ -67,13 +87,21 @@ class Tables(Mapping[Key, T], Generic[T]):
     by     classes  rows  weight
     north        1     2     5.5
     south        2     2       5
+    <BLANKLINE>
+    by = north
+    true \ predicted    0
+    0                 5.5
+    <BLANKLINE>
+    by = south
+    true \ predicted  0  1
+    0                 0  0
+    1                 4  1
     >>> wmcc.accuracy(tables["south"])
     0.2
     >>> tables.total() == wmcc.tabulate(truth, guess, hectares)
     True
     """
 
-    kind: type[T]
     by: str | int | tuple[str | int, ...]
     groups: tuple[Key, ...]
     labels: tuple[Label, ...]
@@ -83,6 +111,10 @@ class Tables(Mapping[Key, T], Generic[T]):
     positive: Label | None = None
     drawn: Drawn = ROWS
     declared: IntArray = field(default_factory=lambda: NONE_DECLARED)
+    names: tuple[str, ...] = ()
+    void: tuple[Label, ...] = ()
+
+    _kind = "tables"
 
     def __post_init__(self) -> None:
         self.ignored.flags.writeable = False
@@ -105,11 +137,26 @@ class Tables(Mapping[Key, T], Generic[T]):
         kinds = {type(table) for table in tables.values()}
         if len(kinds) != 1 or not kinds <= {Table, JointTable}:
             came = "there are none" if not kinds else f"these are {', '.join(sorted(kind.__name__ for kind in kinds))}"
-            raise InputTypeError(f"expected tables by key, all of one prediction or all of two; {came}.")
-        (kind,) = kinds
+            raise InputTypeError(f"expected tables by key, all of type Table or all of type JointTable; {came}.")
         keys = [tuple(map(plain_key, key)) if isinstance(key, tuple) else plain_key(key) for key in tables]
         named = _names_of(keys, by)
-        return cls._merged([_of_one(kind, named, key, own) for key, own in zip(keys, tables.values(), strict=True)])
+        return cls._merged([_of_one(named, key, own) for key, own in zip(keys, tables.values(), strict=True)])
+
+    @property
+    def kind(self) -> type[T]:
+        """The type of the tables: `wmcc.Table`, or `wmcc.JointTable` for named predictions of the same rows."""
+        kind: Any = JointTable if self.names else Table
+        return kind  # type: ignore[no-any-return]
+
+    @property
+    def axes(self) -> int:
+        """Number of labels of a row."""
+        return 1 + max(1, len(self.names))
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        """The labels that are classes: all but the void ones, which come last."""
+        return self.labels[: len(self.labels) - len(self.void)]
 
     @property
     def columns(self) -> tuple[Any, ...]:
@@ -137,11 +184,13 @@ class Tables(Mapping[Key, T], Generic[T]):
         k = self._place[key]
         cells = slice(self._ends[k], self._ends[k + 1])
         codes, sums = self.parts.codes[1:, cells], self.parts.sums.take(cells)
-        axes = self.kind.axes()
+        axes = self.axes
         names, drawn = self.labels, self.drawn
         codes = np.array(codes)
-        if not self.same_classes:
+        if self.void or not self.same_classes:
             more = self.declared[1, self.declared[0] == k]
+            if self.same_classes:
+                more = np.arange(len(self.classes))
             if self.positive is not None:
                 more = np.append(more, self.labels.index(self.positive))
             used, own = np.unique(np.concatenate([codes[:axes].reshape(-1), more]), return_inverse=True)
@@ -155,24 +204,23 @@ class Tables(Mapping[Key, T], Generic[T]):
     def _made(self, labels: tuple[Label, ...], parts: Stack, ignored: int, drawn: Drawn) -> T:
         """Return one table."""
         kind: Any = self.kind
-        positive = {} if self.positive is None else {"positive": self.positive}
-        table: T = kind(labels, parts, ignored, drawn=drawn, **positive)
+        more = {"names": self.names} if self.names else {"positive": self.positive}
+        void = tuple(x for x in labels if x in self.void) if self.void else ()
+        table: T = kind(labels=labels, parts=parts, ignored=ignored, drawn=drawn, void=void, **more)
         return table
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, Tables) and self._values() == other._values():
+        if isinstance(other, Tables) and all(map(_same, self._values(), other._values())):
             return True
         return Mapping.__eq__(self, other)  # of other fields, the same tables may come
 
     __hash__ = None  # type: ignore[assignment]
 
     def _values(self) -> tuple[Any, ...]:
-        own = (self.kind, self.by, self.groups, self.labels, self.parts, self.same_classes, self.positive, self.drawn)
-        return (*own, self.ignored.tolist(), self.declared.tolist())
+        return tuple(getattr(self, own.name) for own in fields(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        own = (self.kind, self.by, self.groups, self.labels, self.parts, self.ignored, self.same_classes, self.positive)
-        return Tables, (*own, self.drawn, self.declared)
+        return Tables, self._values()
 
     # ---- all groups at once -----------------------------------------------------------------------------
 
@@ -226,32 +274,38 @@ class Tables(Mapping[Key, T], Generic[T]):
             drawn=drawn,
             declared=declared[:, declared[0] >= 0],
         )
-        return found if self.same_classes else found._of_classes_that_occur()
+        return found._of_labels_that_occur()
 
-    def _of_classes_that_occur(self) -> Tables[T]:
-        """Return the same over the classes that occur in some group."""
-        axes = range(1, 1 + self.kind.axes())
+    def _of_labels_that_occur(self) -> Tables[T]:
+        """Return the same over the labels that occur in some group, and over all classes that the caller named."""
+        axes = range(1, 1 + self.axes)
         met = np.zeros(len(self.labels), dtype=bool)
+        met[: len(self.classes)] = self.same_classes
         for axis in axes:
             met[self.parts.codes[axis]] = True
         met[self.declared[1]] = True
         if self.positive is not None:
             met[self.labels.index(self.positive)] = True
         names = tuple(name for name, there in zip(self.labels, met.tolist(), strict=True) if there)
-        return self._recoded(names, np.cumsum(met) - 1)
+        return self._recoded(names, np.cumsum(met) - 1, tuple(x for x in names if x in self.void))
 
     def _aligned(self, names: tuple[Label, ...]) -> Tables[T]:
         """Return the same over the classes ``names``, which include its own."""
-        return self if names == self.labels else self._recoded(names, positions(names, self.labels))
+        return self if names == self.labels else self._recoded(names, positions(names, self.labels), self.void)
 
     def _relabelled(self, names: Sequence[Label]) -> Tables[T]:
-        """Return the same with other names for its classes, sorted; classes of one name become one."""
-        return self._recoded(ordered(names), positions(ordered(names), names))
+        """Return the same with other names for its labels, sorted; classes of one name become one."""
+        return self._recoded(*arranged(names, len(self.void)))
 
-    def _recoded(self, names: tuple[Label, ...], place: Array) -> Tables[T]:
-        axes = range(1, 1 + self.kind.axes())
+    def rename(self, names: Mapping[Label, Label]) -> Tables[T]:
+        """Return the same with other names for some of the labels, in the same order; see `wmcc.Table.rename`."""
+        return renamed(self, names)  # type: ignore[no-any-return]
+
+    def _recoded(self, names: tuple[Label, ...], place: Array, void: tuple[Label, ...]) -> Tables[T]:
+        axes = range(1, 1 + self.axes)
         declared = np.stack([self.declared[0], place[self.declared[1]]])
-        return replace(self, labels=names, parts=self.parts.recoded(dict.fromkeys(axes, place)), declared=declared)
+        parts = self.parts.recoded(dict.fromkeys(axes, place))
+        return replace(self, labels=names, parts=parts, declared=declared, void=void)
 
     def _rekeyed(self, keys: Sequence[Key]) -> Tables[T]:
         """Return the same with other keys; groups of one key become one."""
@@ -279,13 +333,13 @@ class Tables(Mapping[Key, T], Generic[T]):
         """
         if self.drawn != ROWS:
             raise InputError(
-                f"the rows of these tables are {WORDS[self.drawn.kind]}; groups of them are no clusters.",
-                "tables.total() is their table.",
+                f"the rows of these tables are {WORDS[self.drawn.kind]}; its groups cannot become clusters.",
+                "use tables.total(), one table of all groups.",
             )
         rows = int(self.rows[missing(self.groups)].sum())
         if rows:
             raise no_cluster(rows)
-        parts, drawn = self.parts.along([*range(1, 1 + self.kind.axes()), 0]), Drawn("clusters", self.groups)
+        parts, drawn = self.parts.along([*range(1, 1 + self.axes), 0]), Drawn("clusters", self.groups)
         parts, drawn = occupied(parts, drawn)
         return self._made(self.labels, parts, int(self.ignored.sum()), drawn)
 
@@ -301,9 +355,8 @@ class Tables(Mapping[Key, T], Generic[T]):
     def _merged(cls, several: Sequence[Tables[T]]) -> Tables[T]:
         """Sum of tables of groups, key by key."""
         first = several[0]
+        check_names([tables.names for tables in several])
         for other in several[1:]:
-            if other.kind is not first.kind:
-                raise InputError("tables of one prediction and joint tables of two cannot be merged.")
             if other.by != first.by:
                 a, b = (", ".join(map(str, tables.columns)) or "nothing" for tables in (first, other))
                 raise InputError(
@@ -312,26 +365,28 @@ class Tables(Mapping[Key, T], Generic[T]):
                 )
         check_kinds([tables.groups for tables in several], first.columns, "groups")
         groups, places = merged_keys([tables.groups for tables in several])
-        labelled = range(1, 1 + first.kind.axes())
-        labels, parts, drawn = merged_parts(several, labelled, {0: places})
+        labelled = range(1, 1 + first.axes)
+        labels, void, parts, drawn = merged_parts(several, labelled, {0: places})
         ignored = np.zeros(len(groups), dtype=np.int64)
         for tables, place in zip(several, places, strict=True):
             ignored[place] += tables.ignored
         same_classes = all(tables.same_classes and tables.labels == labels for tables in several)
         declared = NONE_DECLARED if same_classes else _all_declared(several, places, labels)
         positive = merged_positive(several)
-        if positive is not None and len(labels) > 2:
+        classes = len(labels) - len(void)
+        if positive is not None and classes > 2:
             raise InputError(
-                f"the merged tables have {len(labels)} classes; with positive={positive!r} they can have two.",
+                f"the merged tables have {classes} classes; with positive={positive!r} they can have two.",
                 "tabulate without positive=.",
             )
-        return cls(first.kind, first.by, groups, labels, parts, ignored, same_classes, positive, drawn, declared)
+        own = (first.by, groups, labels, parts, ignored, same_classes, positive, drawn, declared)
+        return cls(*own, first.names, void)
 
     # ---- storing ------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings: what `to_json` writes. See `wmcc.Table.to_dict`."""
-        known = (self.kind._kind, self.labels, self.parts, self.ignored.tolist(), self.positive)
+        known = (self.kind._kind, self.labels, self.void, self.parts, self.ignored.tolist(), self.positive, self.names)
         of_groups: tuple[Any, ...] = (*self.drawn, self.by, self.groups, self.same_classes, self.declared.tolist())
         return storage.pack(storage.Stored(*known, *of_groups))
 
@@ -350,11 +405,11 @@ class Tables(Mapping[Key, T], Generic[T]):
             except WmccError as problem:  # of tables that do not belong together
                 raise SchemaError(f"the stored groups cannot be read: {problem.message}", problem.hint) from None
         joint = isinstance(data, dict) and data.get("kind") == "joint tables"
-        kind: Any = JointTable if joint else Table
-        x = storage.unpack(data, kind._kind, grouped=True)
+        x = storage.unpack(data, "joint table" if joint else "table", grouped=True)
         ignored, drawn = np.array(x.ignored, dtype=np.int64), Drawn(x.drawn, x.clusters)
         declared = np.array(x.declared, dtype=np.int64).reshape(2, -1)
-        return cls(kind, x.by, x.groups, x.labels, x.parts, ignored, x.same_classes, x.positive, drawn, declared)
+        own = (x.by, x.groups, x.labels, x.parts, ignored, x.same_classes, x.positive, drawn, declared)
+        return cls(*own, x.names, x.void)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Tables[Any]:
@@ -373,48 +428,87 @@ class Tables(Mapping[Key, T], Generic[T]):
 
     def title(self, key: Key) -> str:
         """Name a group: ``region = coast``."""
-        shown = ("missing" if x is None else x for x in self._as_tuple(key))
+        shown = map(name_of, self._as_tuple(key))
         return ", ".join(f"{name} = {value}" for name, value in zip(self.columns, shown, strict=True))
 
     def _as_tuple(self, key: Key) -> tuple[Any, ...]:
         return key if isinstance(self.by, tuple) else (key,)
 
-    def _summary(self) -> str:
-        G, K, out = len(self), len(self.labels), int(self.ignored.sum())
-        what = "Tables" if self.kind is Table else "Joint tables"
-        groups, classes = f"{G:,} group{'s' * (G != 1)}", f"{K:,} class{'es' * (K != 1)}"
-        ignored = f", {out:,} ignored" if out else ""
-        total = float(self.parts.sums.w_exact.sum().floats())
-        rows = int(self.parts.sums.n.sum())
-        return f"{what} of {groups}: {classes}, {rows:,} rows{ignored}, total weight {number(total)}"
+    @property
+    def summary(self) -> str:
+        """What they are, in a line."""
+        out = int(self.ignored.sum())
+        rows = counted(int(self.parts.sums.n.sum()), "row") + (f", {out:,} ignored" if out else "")
+        what = f"{'Joint tables' if self.names else 'Tables'} of {counted(len(self), 'group')}"
+        classes = counted(len(self.classes), "class", "classes") + said_void(self.void)
+        total = number(float(self.parts.sums.w_exact.sum().floats()))
+        return f"{what}: {classes}, {rows}, total weight {total}"
 
-    def _shown(self, most: int) -> list[list[str]]:
-        rows = [[*map(str, self.columns), "classes", "rows", "weight"]]
-        for key in self.groups[:most]:
-            table = self[key]
-            shown = ("missing" if x is None else str(x) for x in self._as_tuple(key))
-            rows.append([*shown, f"{len(table.labels):,}", f"{table.rows:,}", number(table.total)])
-        return rows
-
-    def _left_out(self, most: int) -> list[str]:
-        return [f"… the first {most} of {len(self):,} groups"] if len(self) > most else []
-
-    def __repr__(self) -> str:
-        return "\n".join([self._summary(), *([grid(self._shown(10))] if len(self) else []), *self._left_out(10)])
-
-    def _repr_html_(self) -> str:
+    def blocks(self) -> list[Block]:
+        """Return a line for each group, and the tables of a few."""
         if not len(self):
-            return html({}, [self._summary()])
-        return html({self._summary(): self._shown(50)}, self._left_out(50))
+            return [Block(self.summary)]
+        rows = []
+        for key in self.groups[:SHOWN_GROUPS]:
+            table = self[key]
+            shown = map(name_of, self._as_tuple(key))
+            rows.append([*shown, f"{len(table.classes):,}", f"{table.rows:,}", number(table.total)])
+        more = len(self) - SHOWN_GROUPS
+        notes = [f"… and {counted(more, 'more group')}; CSV and JSON have all."] if more > 0 else []
+        head = [*map(str, self.columns), "classes", "rows", "weight"]
+        overview = Block(self.summary, head, rows, notes, len(self.columns))
+        if len(self) > SHOWN_TABLES:
+            return [overview]
+        return [overview, *(replace(b, title=self.title(key)) for key, table in self.items() for b in table.blocks())]
+
+    def records(self) -> list[Record]:
+        """Return a row for each cell that occurs, of each group."""
+        keys = {key: dict(zip(map(str, self.columns), self._as_tuple(key), strict=True)) for key in self.groups}
+        return [row for key, table in self.items() for row in beside(keys[key], table.records())]
+
+    def _heads(self) -> list[str]:
+        cells = self.total()._heads()
+        return [*apart(list(map(str, self.columns)), cells, "by"), *cells]
 
 
-def _of_one(kind: Any, by: Any, key: Key, table: Any) -> Tables[Any]:
+def _same(a: Any, b: Any) -> bool:
+    """Whether two values of a field are the same."""
+    return np.array_equal(a, b) if isinstance(a, np.ndarray) else bool(a == b)
+
+
+def merge(tables: Iterable[M]) -> M:
+    """Return the sum of tables: of `Table`, of `JointTable`, or of `Tables`, all of one type and at least one.
+
+    It is what ``+`` makes of them, in any order and to the last bit, and faster where there are many.
+
+    Examples
+    --------
+    >>> import wmcc
+    >>> days = [wmcc.tabulate([0, 1], [0, 1]), wmcc.tabulate([1, 1], [0, 1])]
+    >>> wmcc.merge(days).n
+    array([[1, 0],
+           [1, 2]])
+    """
+    several: list[Any] = [tables] if isinstance(tables, (Summed, Mapping)) else list(tables)
+    kinds = list(dict.fromkeys(type(table).__name__ for table in several))
+    if isinstance(tables, (Summed, Mapping)) or len(kinds) != 1 or not isinstance(several[0], (Summed, Tables)):
+        raise InputTypeError(
+            f"merge takes a list of tables of one type, at least one; got {' and '.join(kinds) or 'none'}.",
+            "a mapping of groups to tables is added up with tables.total(), or with merge(tables.values()).",
+        )
+    kind: Any = type(several[0])
+    merged: M = kind._merged(several)
+    return merged
+
+
+def _of_one(by: Any, key: Key, table: Any) -> Tables[Any]:
     """Tables of a single group."""
     m = len(table.parts)
     codes = np.concatenate([np.zeros((1, m), dtype=np.int64), table.parts.codes])
     ignored, positive = np.array([table.ignored]), getattr(table, "positive", None)
     parts = Stack(codes, table.parts.sums) if m else no_cells(len(codes))
-    return Tables(kind, by, (key,), table.labels, parts, ignored, True, positive, table.drawn)
+    own = (by, (key,), table.labels, parts, ignored, True, positive, table.drawn, NONE_DECLARED)
+    return Tables(*own, getattr(table, "names", ()), table.void)
 
 
 def _names_of(keys: Sequence[Key], by: Any) -> Any:
@@ -436,7 +530,7 @@ def _all_declared(several: Sequence[Tables[Any]], places: Sequence[IndexArray], 
     """Classes that groups have though they need not occur there, of tables together."""
     pairs = []
     for tables, place in zip(several, places, strict=True):
-        G, K = len(tables.groups), len(tables.labels)
+        G, K = len(tables.groups), len(tables.classes)  # void labels are there only if they occur
         own = np.indices((G, K)).reshape(2, -1) if tables.same_classes else tables.declared
         pairs.append(np.stack([place[own[0]], positions(labels, tables.labels)[own[1]]]))
     return numbered(np.concatenate(pairs, axis=1).astype(np.int64))[0]

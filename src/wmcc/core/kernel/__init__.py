@@ -11,7 +11,7 @@ from types import ModuleType
 
 from . import _numpy
 
-IGNORED, UNKNOWN = _numpy.IGNORED, _numpy.UNKNOWN
+IGNORED, UNKNOWN, MOST_AXES = _numpy.IGNORED, _numpy.UNKNOWN, _numpy.MOST_AXES
 
 
 def _load() -> ModuleType:

@@ -17,6 +17,7 @@ Column = tuple[Array, int, int, int, Array | None]
 
 IGNORED = 1 << 30
 UNKNOWN = 1 << 31
+MOST_AXES = 16
 _NOTHING = Exact(np.zeros((0, 0), dtype=np.int64), 0)
 _BLOCK = 1 << 16  # a digit's block sum stays below 2**48: exact in the float64 that bincount adds in
 
@@ -92,8 +93,8 @@ class Tally:
         room: int = (1 << 31) - 1,
         large: float = 0.0,
     ) -> None:
-        if not 1 <= len(sizes) <= 5 or not -1 <= part < len(sizes) or not 0 <= room < 1 << 31:
-            raise ValueError("expected one to five sizes, a part that is one of them or -1, and room below 2**31")
+        if not 1 <= len(sizes) <= MOST_AXES or not -1 <= part < len(sizes) or not 0 <= room < 1 << 31:
+            raise ValueError("expected 1 to 16 sizes, a part that is one of them or -1, and room below 2**31")
         if max(sizes) > IGNORED or math.prod(sizes) >= 1 << 63:
             raise ValueError("at most 2**30 codes of an axis, and keys below 2**63")
         if dense and math.prod(sizes) > 1 << 24:

@@ -20,7 +20,7 @@ static PyObject *tally_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         return NULL;
     Py_ssize_t axes = PyTuple_Size(object);
     if (axes < 1 || axes > WMCC_MOST_AXES || part < -1 || part >= axes || room < 0 || room > INT32_MAX) {
-        PyErr_SetString(PyExc_ValueError, "expected one to five sizes, a part that is one of them or -1, and room below 2**31");
+        PyErr_SetString(PyExc_ValueError, "expected 1 to 16 sizes, a part that is one of them or -1, and room below 2**31");
         return NULL;
     }
     uint32_t sizes[WMCC_MOST_AXES];

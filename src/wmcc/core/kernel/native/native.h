@@ -86,7 +86,7 @@ enum { WMCC_W_BASE = -1152, WMCC_Q_BASE = -2208 };
    planes may be there that turn out empty; so many more are let pass until the sums are read. */
 enum { WMCC_MOST_DIGITS = 136 << 20, WMCC_SPARE_PLANES = 16 };
 /* Columns that a key may be made of, and cells of a tally with a place for each key. */
-enum { WMCC_MOST_AXES = 5, WMCC_MOST_DENSE = 1 << 24 };
+enum { WMCC_MOST_AXES = 16, WMCC_MOST_DENSE = 1 << 24 };
 enum { WMCC_BLOCK = 256 }; /* rows that are looked up and added at a time */
 /* Rows after which lanes are emptied, and bits of a row in a lane: it has room for twice as many rows. */
 enum { WMCC_LIMIT = 1 << 12, WMCC_BITS = 62 - 12 };
