@@ -10,6 +10,7 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 
+import wmcc
 from wmcc.core import kernel as tally
 from wmcc.core.kernel import _numpy
 from wmcc.robustness.aggregates import Aggregates
@@ -40,6 +41,11 @@ class Rows(NamedTuple):
     @property
     def arrays(self):
         return np.array(self.t), np.array(self.p), np.array(self.w, dtype=np.float64)
+
+
+def joint_table(t: Any, a: Any, b: Any, w: Any = None, names: Any = ("a", "b"), **options: Any) -> Any:
+    """The joint table of two predictions, called a and b unless said otherwise."""
+    return wmcc.tabulate(t, dict(zip(names, (a, b), strict=True)), w, **options)
 
 
 ordinary = st.floats(0, 1e6, allow_subnormal=False)

@@ -92,9 +92,32 @@ def mpc1(C: Matrix) -> Decimal | None:
     return real(sum(s * c - a * b for c, a, b in zip(d, r, q, strict=True))) / sum(roots)
 
 
-def mpc2(C: Matrix) -> Decimal:
-    terms = [_phi(*_one_vs_rest(C, k)) for k in range(len(C))]
-    return sum((x for x in terms if x is not None), Decimal(0)) / len(C)
+def classes_of(C: Matrix) -> list[int]:
+    """Classes with weight in truth or prediction."""
+    return [k for k in range(len(C)) if any(C[k]) or any(row[k] for row in C)]
+
+
+def _mean_over_classes(C: Matrix, of_class, classes: list[int] | None) -> Decimal:
+    """Over the classes with weight in truth or prediction, or over these; a term that is undefined counts as 0."""
+    classes = classes_of(C) if classes is None else classes
+    terms = [of_class(*_one_vs_rest(C, k)) for k in classes]
+    return sum((x for x in terms if x is not None), Decimal(0)) / len(classes)
+
+
+def mpc2(C: Matrix, classes: list[int] | None = None) -> Decimal:
+    return _mean_over_classes(C, _phi, classes)
+
+
+def mean_iou(C: Matrix, classes: list[int] | None = None) -> Decimal:
+    return _mean_over_classes(C, CLASS_MEASURES["iou"], classes)
+
+
+def mean_f1(C: Matrix, classes: list[int] | None = None) -> Decimal:
+    return _mean_over_classes(C, CLASS_MEASURES["f1"], classes)
+
+
+def mean_recall(C: Matrix, classes: list[int] | None = None) -> Decimal:
+    return _mean_over_classes(C, CLASS_MEASURES["recall"], classes)
 
 
 def accuracy(C: Matrix) -> Decimal:
@@ -113,7 +136,9 @@ def kappa(C: Matrix) -> Decimal | None:
     return None if chance == 1 else real((observed - chance) / (1 - chance))
 
 
-MEASURES = {f.__name__: f for f in (mcc, ecc, mpc1, mpc2, accuracy, balanced_accuracy, kappa)}
+MEASURES = {
+    f.__name__: f for f in (mcc, ecc, mpc1, mpc2, accuracy, balanced_accuracy, kappa, mean_iou, mean_f1, mean_recall)
+}
 
 
 def _quotient(n: Fraction, d: Fraction) -> Decimal | None:
@@ -129,10 +154,13 @@ CLASS_MEASURES = {
 }
 
 
-def exact(name: str, C: Matrix) -> Decimal | None:
-    """Value of a measure to DIGITS digits; None where it is undefined."""
+MEANS = {"mpc2", "mean_iou", "mean_f1", "mean_recall"}
+
+
+def exact(name: str, C: Matrix, classes: list[int] | None = None) -> Decimal | None:
+    """Value of a measure to DIGITS digits; None where it is undefined. A mean may be over given classes."""
     with precision():
-        return MEASURES[name](C)
+        return MEASURES[name](C, classes) if name in MEANS else MEASURES[name](C)
 
 
 def exact_class(name: str, C: Matrix, k: int) -> Decimal | None:

@@ -1,7 +1,10 @@
 """Every measure against the exact oracle, to the last digits."""
 
+import inspect
 import math
 import pickle
+import pydoc
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -105,7 +108,7 @@ def test_known_failures_of_others():
     """Inputs on which other implementations return a wrong number; see docs/design.md."""
     y = [0, 0, 1, 1]
     for weight in (1e-300, 1e-85, 1e77, 1e160, 1e300):
-        assert wmcc.mcc(y, y, [weight] * 4) == 1.0
+        assert wmcc.mcc(y, y, sample_weight=[weight] * 4) == 1.0
     assert wmcc.mcc(table_of([[1e12, 1e-4], [1e-4, 2e-4]])) == pytest.approx(2 / 3, abs=1e-12)
     counts = wmcc.Table.from_counts([[10**9, 2 * 10**8], [10**8, 10**9]])
     assert oracle.ulps(wmcc.mcc(counts), oracle.exact("mcc", [[Fraction(int(x)) for x in row] for row in counts.n])) < 1
@@ -147,11 +150,51 @@ def test_zero_denominators(name):
 
 def test_mpc2_is_undefined_term_by_term():
     y_true, y_pred = [0, 1, 1, 0], [0, 1, 1, 1]
-    two = wmcc.mpc2(y_true, y_pred)
-    assert wmcc.mpc2(y_true, y_pred, labels=[0, 1, 2]) == pytest.approx(two * 2 / 3, rel=1e-15)
-    assert wmcc.mpc2(y_true, y_pred, labels=[0, 1, 2], zero_division=1.0) == pytest.approx((2 * two + 1) / 3, rel=1e-15)
-    assert math.isnan(wmcc.mpc2(y_true, y_pred, labels=[0, 1, 2], zero_division=math.nan))
-    assert wmcc.ecc(y_true, y_pred, labels=[0, 1, 2]) == wmcc.ecc(y_true, y_pred)
+    three = wmcc.tabulate([*y_true, 1], [*y_pred, 2])
+    own = wmcc.CLASS_MEASURES["mcc"](three, zero_division=math.nan)
+    assert math.isnan(own[2])
+    assert wmcc.mpc2(three) == pytest.approx((own[0] + own[1]) / 3, rel=1e-15)
+    assert wmcc.mpc2(three, zero_division=1.0) == pytest.approx((own[0] + own[1] + 1) / 3, rel=1e-15)
+    assert math.isnan(wmcc.mpc2(three, zero_division=math.nan))
+
+
+@pytest.mark.parametrize("measure", wmcc.MEASURES.values(), ids=lambda m: m.name)
+@given(data=rows())
+def test_declared_classes_that_do_not_occur_change_nothing(measure, data):
+    table = wmcc.tabulate(*data.arrays)
+    more = wmcc.tabulate(*data.arrays, labels=[*table.labels, 7000, 7001])
+    if not measure.two_classes:
+        assert measure(more) == measure(table)
+        assert measure(more, zero_division=0.5) == measure(table, zero_division=0.5)
+
+
+def test_absent_classes_as_other_libraries_have_them():
+    """Two classes occur of four that are declared: TorchMetrics' mean IoU is over the two, and so is ours."""
+    y_true, y_pred = [0, 0, 1, 1], [0, 1, 1, 1]
+    table = wmcc.tabulate(y_true, y_pred, labels=range(4))
+    assert wmcc.mean_iou(table) == pytest.approx((1 / 2 + 2 / 3) / 2)  # 0.5833; a mean over four would be 0.2917
+    assert wmcc.mpc2(table) == wmcc.mpc2(y_true, y_pred) == pytest.approx(0.5774, abs=1e-4)
+
+
+@given(data=rows(classes=4))
+def test_a_rival_does_not_change_a_score(data):
+    """The prediction of a joint table is scored as it is alone, whatever classes another prediction names."""
+    joint = wmcc.tabulate(data.t, {"a": data.p, "b": [9] * len(data.t)}, data.w)
+    alone = wmcc.tabulate(data.t, data.p, data.w)
+    for measure in wmcc.MEASURES.values():
+        if not measure.two_classes:
+            assert measure(joint["a"]) == measure(alone)
+            assert measure(joint.pair("b", "a")["a"]) == measure(alone)
+
+
+@pytest.mark.parametrize("name", ["mpc2", "mean_iou", "mean_f1", "mean_recall"])
+def test_void_labels_are_no_classes_of_a_mean(name):
+    table = wmcc.tabulate([0, 0, 1, 1, 9], [0, 9, 1, 0, 0], ignore=9)
+    value = wmcc.MEASURES[name](table)
+    for rule in (1.0, -5.0, math.nan, "raise"):
+        assert wmcc.MEASURES[name](table, zero_division=rule) == value
+    if name == "mean_iou":
+        assert value == pytest.approx((1 / 3 + 1 / 2) / 2)
 
 
 # ---- gradients --------------------------------------------------------------------------------------
@@ -189,16 +232,16 @@ def test_gradients_of_very_uneven_and_very_large_weights():
     for name in ("mcc", "ecc", "mpc1", "mpc2"):
         gradient = wmcc.MEASURES[name].gradient(table_of(uneven))
         assert gradient[0, 1] == pytest.approx(-0.5 * 1e170, rel=1e-4)
-    huge = wmcc.mcc.gradient([0, 1, 0, 1], [0, 1, 1, 0], [1e308, 1e308, 1e307, 1e307])
-    assert huge[0, 0] == pytest.approx(
-        wmcc.mcc.gradient([0, 1, 0, 1], [0, 1, 1, 0], [1.0, 1.0, 0.1, 0.1])[0, 0] * 1e-308
-    )
+    t, p = [0, 1, 0, 1], [0, 1, 1, 0]
+    huge = wmcc.mcc.gradient(wmcc.tabulate(t, p, [1e308, 1e308, 1e307, 1e307]))
+    usual = wmcc.mcc.gradient(wmcc.tabulate(t, p, [1.0, 1.0, 0.1, 0.1]))
+    assert huge[0, 0] == pytest.approx(usual[0, 0] * 1e-308)
 
 
 def test_gradient_of_an_undefined_measure():
     with pytest.raises(wmcc.UndefinedMeasureError):
-        wmcc.ecc.gradient([1, 1], [1, 0])
-    assert not wmcc.mpc2.gradient([1, 1], [1, 0]).any()
+        wmcc.ecc.gradient(wmcc.tabulate([1, 1], [1, 0]))
+    assert not wmcc.mpc2.gradient(wmcc.tabulate([1, 1], [1, 0])).any()
 
 
 # ---- the rest ---------------------------------------------------------------------------------------
@@ -225,23 +268,56 @@ def test_measures_are_good_citizens():
     assert wmcc.ecc.__name__ == "ecc"
 
 
+@pytest.mark.parametrize("name", wmcc.MEASURES)
+def test_help_says_what_a_measure_is(name):
+    measure = wmcc.MEASURES[name]
+    said = pydoc.plain(pydoc.render_doc(measure))
+    assert measure.about.splitlines()[0] in said
+    assert f"wmcc.{name}(y_true, y_pred, sample_weight=weights)" in said
+    assert "two_classes" not in said  # the fields of the class are not what was asked for
+    assert str(inspect.signature(measure)) == str(inspect.signature(wmcc.mcc))
+    assert list(inspect.signature(measure).parameters) == ["y_true", "y_pred", "sample_weight", "zero_division"]
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ([0, 1, 1], "tabulate first"),
+        (np.array([[3, 1], [0, 2]]), r"Table\.from_counts"),
+        ({"a": wmcc.Table.from_counts([[3, 1], [0, 2]])}, r"wmcc\.merge"),
+        (wmcc.tabulate([0, 1], [0, 1], by=["a", "b"]), r"tables\.total\(\)"),
+        (None, "tabulate first"),
+    ],
+)
+def test_what_is_no_table_is_refused(given, hint):
+    with pytest.raises(wmcc.InputTypeError, match=rf"expected a Table; got a [\s\S]*{hint}"):
+        wmcc.ecc(given)
+
+
+def test_what_has_a_table_is_read():
+    table = wmcc.tabulate([0, 1, 1], [0, 1, 0])
+    assert wmcc.ecc(wmcc.score(table)) == wmcc.ecc(table)
+
+
 def test_score_reads_the_registry():
     table = wmcc.tabulate([0, 1, 2, 2], [0, 2, 2, 1], [1.0, 2.5, 3.0, 1.0])
     score = wmcc.score(table)
     for name, measure in wmcc.MEASURES.items():
         assert getattr(score, name) == (None if measure.two_classes else measure(table))
-        assert (f"\n{measure.title} " in f"\n{score}") is not measure.two_classes
+        shown = not measure.two_classes and name != "mean_recall"
+        assert bool(re.search(rf"^{re.escape(measure.title)} +-?\d", repr(score), re.MULTILINE)) is shown
+    assert "Mean recall is equal to balanced accuracy" in repr(score)
     for name, measure in wmcc.CLASS_MEASURES.items():
         assert [getattr(c, name) for c in score.classes] == measure(table).tolist()
-    assert (score.n, score.weight, [c.label for c in score.classes]) == (4, 7.5, [0, 1, 2])
+    assert (score.n, score.total, [c.label for c in score.classes]) == (4, 7.5, [0, 1, 2])
 
 
 def test_score_names_the_positive_class_and_escapes_labels():
-    score = wmcc.score(["<b>", "no"], ["<b>", "<b>"], positive="<b>")
+    score = wmcc.score(wmcc.tabulate(["<b>", "no"], ["<b>", "<b>"], positive="<b>"))
     assert "<b> (positive)" in repr(score)
     assert "&lt;b&gt; (positive)" in score._repr_html_()
     assert "<b>" not in score._repr_html_()
-    assert "… and 20 more classes" in repr(wmcc.score(list(range(50)), list(range(50))))
+    assert "the 50 heaviest of 70 classes" in repr(wmcc.score(list(range(70)), list(range(70))))
 
 
 # ---- roots and means -----------------------------------------------------------------------------------

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from .base import Measure
-from .companions import ClassMeasure, accuracy, balanced_accuracy, class_mcc, f1, iou, kappa, precision, recall
+from .companions import (
+    ClassMeasure,
+    accuracy,
+    balanced_accuracy,
+    class_mcc,
+    f1,
+    iou,
+    kappa,
+    mean_f1,
+    mean_iou,
+    mean_recall,
+    precision,
+    recall,
+)
 from .correlation import ecc, mcc, mpc1, mpc2
 
 MEASURES: dict[str, Measure] = {
-    measure.name: measure for measure in (mcc, ecc, mpc1, mpc2, accuracy, balanced_accuracy, kappa)
+    measure.name: measure
+    for measure in (mcc, ecc, mpc1, mpc2, accuracy, balanced_accuracy, kappa, mean_iou, mean_f1, mean_recall)
 }
 """One number per table, by name."""
 
@@ -22,6 +36,9 @@ __all__ = [
     "ecc",
     "kappa",
     "mcc",
+    "mean_f1",
+    "mean_iou",
+    "mean_recall",
     "Measure",
     "MEASURES",
     "mpc1",

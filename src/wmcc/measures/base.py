@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Literal, NamedTuple
+from inspect import Parameter, Signature
+from math import isfinite
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
 from ..core import kernel as tally
-from ..core.arraytypes import FloatArray, IntArray
-from ..core.table import Margins, Table, check_matrix
-from ..core.tables import Tables
-from ..errors import InputError, InputTypeError, UndefinedMeasureError, UndefinedMeasureWarning
-from ..sources import tabulate
+from ..core.arraytypes import FloatArray, IntArray, Labels, Weights
+from ..core.labels import listed
+from ..core.table import Margins, Table, Tabulated, check_matrix, occurring, one_table
+from ..errors import InputError, InputTypeError, UndefinedMeasureError, UndefinedMeasureWarning, unknown_keyword
+from .arithmetic import fixed, mean
 from .stacks import SMALL, PerCell, by_class, by_class_of_all, others, per_table, product, sums_of, total
 
 ZeroDivision = float | Literal["warn", "raise"]
@@ -41,22 +43,33 @@ class Shares(NamedTuple):
     """r (1 − r)."""
     B: FloatArray
     """q (1 − q)."""
+    classes: int
+    """Number of classes that a mean over classes runs over."""
 
     @classmethod
     def of(cls, table: Table) -> Shares:
         """Shares of a table's margins."""
-        s, r, q, d = table.margins
+        s, r, q, d, *_ = table.margins
         square, margins = s * s, r + q
         parts = [x / s for x in margins + d] + [(s - x) / s for x in margins]
         parts += [(s * c - a * b) / square for a, b, c in zip(r, q, d, strict=True)]
-        return cls.made(*np.array(parts).reshape(6, len(r)))
+        r_, q_, d_, not_r, not_q, covariance = np.array(parts).reshape(6, len(r))
+        return cls.made(r_, q_, d_, not_r, not_q, covariance, table.margins.classes)
 
     @classmethod
     def made(
-        cls, r: FloatArray, q: FloatArray, d: FloatArray, not_r: FloatArray, not_q: FloatArray, covariance: FloatArray
+        cls,
+        r: FloatArray,
+        q: FloatArray,
+        d: FloatArray,
+        not_r: FloatArray,
+        not_q: FloatArray,
+        covariance: FloatArray,
+        classes: int | None = None,
     ) -> Shares:
-        """Shares of which A and B are not known."""
-        return cls(r, q, d, not_r, not_q, covariance, r * not_r, q * not_q)
+        """Shares of which A and B are not known; without their number, all classes count in a mean over classes."""
+        counted = r.shape[-1] if classes is None else classes
+        return cls(r, q, d, not_r, not_q, covariance, r * not_r, q * not_q, counted)
 
     @classmethod
     def of_margins(cls, s: float, r: FloatArray, q: FloatArray, d: FloatArray) -> Shares:
@@ -71,30 +84,33 @@ class Shares(NamedTuple):
         """Shares of a stack of tables, or of one, given by all K x K cells; rounded at every step."""
         K = cells.shape[-1]
         if K <= SMALL:
-            return cls._of_sums(product(cells.reshape(*cells.shape[:-2], K * K), sums_of(K)), K)
+            return cls._of_sums(product(cells.reshape(*cells.shape[:-2], K * K), sums_of(K)), K, K)
         return cls.of_classes(by_class_of_all(cells))
 
     @classmethod
-    def of_some_cells(cls, cells: FloatArray, codes: IntArray, classes: int) -> Shares:
-        """Shares of a stack of tables, or of one, given by some of their cells as `by_class` takes them."""
+    def of_some_cells(cls, cells: FloatArray, codes: IntArray, classes: int, counted: int) -> Shares:
+        """Shares of a stack of tables, or of one, given by some of their cells as `by_class` takes them.
+
+        ``counted`` is the number of classes that a mean over classes runs over.
+        """
         if classes <= SMALL:
             sums = sums_of(classes)
             chosen = sums if cells.shape[-1] == len(sums) else sums[codes[0] * classes + codes[1]]
-            return cls._of_sums(product(cells, chosen), classes)
-        return cls.of_classes(by_class(cells, codes, classes))
+            return cls._of_sums(product(cells, chosen), classes, counted)
+        return cls.of_classes(by_class(cells, codes, classes), counted)
 
     @classmethod
-    def _of_sums(cls, sums: FloatArray, K: int) -> Shares:
+    def _of_sums(cls, sums: FloatArray, K: int, counted: int) -> Shares:
         """Shares from the sums that `sums_of` makes."""
         sums /= sums[..., -1:]
         r, q, d = sums[..., :K], sums[..., K : 2 * K], sums[..., 2 * K : 3 * K]
         not_r, not_q = sums[..., 4 * K : 5 * K], sums[..., 5 * K : 6 * K]
         products = sums[..., : 4 * K] * sums[..., 4 * K : 8 * K]
         A, B, right, wrong = (products[..., k * K : (k + 1) * K] for k in range(4))
-        return cls(r, q, d, not_r, not_q, right - wrong, A, B)
+        return cls(r, q, d, not_r, not_q, right - wrong, A, B, counted)
 
     @classmethod
-    def of_classes(cls, sums: FloatArray) -> Shares:
+    def of_classes(cls, sums: FloatArray, counted: int | None = None) -> Shares:
         """Shares of a stack of tables, or of one, given by the sums that `by_class` makes; rounded at every step.
 
         A class may hold nearly all of the weight, so 1 − r is the sum of the others, and d − r q is d·TN − FN·FP.
@@ -103,12 +119,20 @@ class Shares(NamedTuple):
         r, q = d + fn, d + fp
         not_r, not_q = others(r), others(q)
         tn = np.where(fp < fn, not_r - fp, not_q - fn)  # less is lost where less is taken away
-        return cls.made(r, q, d, not_r, not_q, d * tn - fn * fp)
+        return cls.made(r, q, d, not_r, not_q, d * tn - fn * fp, counted)
+
+
+_CALLS = """Call it with a table, or with labels as a metric of scikit-learn::
+
+    wmcc.{name}(table)
+    wmcc.{name}(y_true, y_pred, sample_weight=weights)
+
+``zero_division`` is the value of an undefined measure or term: a number (0.0 unless given), "warn" or "raise"."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A number computed from a `Table`; call it with a table, or with what `tabulate` takes.
+    """A number computed from a table; call it with a `wmcc.Table`, or with labels and weights.
 
     Parameters
     ----------
@@ -125,12 +149,15 @@ class Measure:
         matter. What is undefined is 0.
     slope
         ∂M/∂C per cell times the total weight, from shares and the measure's value, or stacks of them.
+    about
+        What it is, in a few sentences: its documentation.
     symmetric
         Whether swapping truth and prediction leaves it unchanged.
     two_classes
         Whether it is defined for two classes only.
-    termwise
-        Whether a zero denominator concerns a term of it rather than the whole.
+    has_terms
+        Of a sum of terms that may be undefined one by one: whether one of them is defined. None for other measures,
+        which are undefined as a whole.
     over_classes
         Whether it is a mean over classes, in which each counts alike, however little weight it has.
 
@@ -152,47 +179,53 @@ class Measure:
     value: Callable[[Margins, OnZero], float]
     near: Callable[[Shares], FloatArray]
     slope: Callable[[Shares, Any], PerCell]
+    about: str
     symmetric: bool = True
     two_classes: bool = False
-    termwise: bool = False
+    has_terms: Callable[[Margins], bool] | None = None
     over_classes: bool = False
 
+    def __post_init__(self) -> None:
+        doc = f"{self.about}\n\n{self.title} = {self.formula}\n\n{_CALLS.format(name=self.name)}"
+        object.__setattr__(self, "__doc__", doc)  # so that help(wmcc.mcc) says what MCC is
+
+    @overload
+    def __call__(self, table: Tabulated, /, *, zero_division: ZeroDivision = ...) -> float: ...
+    @overload
+    def __call__(
+        self, y_true: Labels, y_pred: Labels, *, sample_weight: Weights = ..., zero_division: ZeroDivision = ...
+    ) -> float: ...
     def __call__(
         self,
         y_true: Any,
         y_pred: Any = None,
+        *more: Any,
         sample_weight: Any = None,
-        weight: Any = None,
-        *,
         zero_division: ZeroDivision = 0.0,
-        **options: Any,
+        **unknown: Any,
     ) -> float:
-        """Score a table, labels and weights, or columns of a frame or file.
+        """Score a table, or labels and weights.
 
         Parameters
         ----------
         y_true
-            A `Table`, true labels, or a frame or file.
+            A `wmcc.Table`, and nothing after it; or true labels.
         y_pred, sample_weight
-            Predicted labels and weights, with true labels; or columns, with a frame or file.
-        weight
-            The column of weights, the fourth argument with a frame or file.
+            Predicted labels, and a weight per observation.
         zero_division
             What an undefined value or term is: a number (0.0 by the paper's convention; NaN is a number),
             ``"warn"`` for 0.0 with an `UndefinedMeasureWarning`, ``"raise"`` for an `UndefinedMeasureError`.
-        **options
-            Passed on to `wmcc.tabulate`: ``labels``, ``ignore``, ``positive``, ``threads``, ``engine``, and so on.
         """
-        margins = None if weight is not None or options else short_margins(y_true, y_pred, sample_weight)
+        if more or unknown:
+            raise misread(f"wmcc.{self.name}", more, unknown)
+        margins = short_margins(y_true, y_pred, sample_weight)
         if margins is None or (self.two_classes and len(margins.r) > 2):
-            table = as_table(y_true, y_pred, sample_weight, weight, **options)
+            table = table_of(y_true, y_pred, sample_weight)
             self._check(table)
             margins = table.margins
         return self.value(margins, on_zero(zero_division, self.title)) + 0.0  # no negative zero
 
-    def gradient(
-        self, y_true: Any, y_pred: Any = None, sample_weight: Any = None, weight: Any = None, **options: Any
-    ) -> FloatArray:
+    def gradient(self, table: Tabulated) -> FloatArray:
         """Return ∂M/∂C_ab for every cell: how the value moves per unit of weight added there.
 
         The measure does not change when all weights are scaled, so Σ C_ab g_ab = 0. Terms that are undefined
@@ -201,23 +234,31 @@ class Measure:
         Examples
         --------
         >>> import wmcc
-        >>> wmcc.mcc.gradient([1, 1, 0, 0], [1, 0, 0, 0]).round(3)
+        >>> wmcc.mcc.gradient(wmcc.tabulate([1, 1, 0, 0], [1, 0, 0, 0])).round(3)
         array([[ 0.048, -0.722],
                [-0.241,  0.144]])
         """
-        table = as_table(y_true, y_pred, sample_weight, weight, **options)
+        table = one_table(table)
         self._check(table)
         check_matrix(len(table.labels), "wmcc.sensitivity(table).cells has the gradient of the cells that occur.")
-        value = self.value(table.margins, on_zero(0.0 if self.termwise else "raise", self.title))
+        value = self.value(table.margins, on_zero(0.0 if self.has_terms else "raise", self.title))
         slope = self.slope(Shares.of(table), value).dense()
         # Divided by the total in two steps, since the total itself may be beyond the largest float64.
         s, bits = table.margins.s, table.margins.s.bit_length()
         return np.asarray(np.ldexp(slope / (s / (1 << bits)), -bits - table.stack.sums.w_exact.exponent))
 
+    def fits(self, table: Table) -> bool:
+        """Whether it is defined for so many classes; void answers are one more column."""
+        few = len(table.labels) <= 2 or (len(table.classes) <= 2 and not any(table.margins.q[table.margins.known :]))
+        return few or not self.two_classes
+
     def _check(self, table: Table) -> None:
-        if self.two_classes and len(table.labels) > 2:
+        if not self.fits(table):
+            why = f"this table has {len(table.labels)}."
+            if len(table.classes) < 3:  # the others are void
+                why = f"void labels were predicted ({listed(table.void)}), which makes {len(table.labels)} columns."
             raise InputError(
-                f"{self.title} is for two classes; this table has {len(table.labels)}.",
+                f"{self.title} is for two classes; {why}",
                 "use wmcc.ecc (the multiclass MCC of scikit-learn), wmcc.mpc1 or wmcc.mpc2.",
             )
         check_scorable(table)
@@ -231,6 +272,37 @@ class Measure:
 
     def __repr__(self) -> str:
         return f"<measure {self.name}: {self.formula}>"
+
+
+READING = (
+    "by", "cluster", "engine", "ignore", "labels", "missing", "names", "on", "positive", "pred", "true", "weight",
+)  # fmt: skip
+"""Keywords that are those of `tabulate`."""
+
+
+def misread(function: str, more: tuple[Any, ...], unknown: dict[str, Any]) -> InputTypeError:
+    """Return the error of arguments that a measure does not take."""
+    if not unknown:
+        return InputTypeError(
+            f"{function} takes y_true and y_pred by position; {2 + len(more)} arguments were given.",
+            f"give the weights by keyword: {function}(y_true, y_pred, sample_weight=weights).",
+        )
+    name = next(iter(unknown))
+    if name in READING:
+        made = f"wmcc.tabulate(…, {name}=…)"
+        return InputTypeError(f"{function} has no keyword {name!r}.", f"give it to tabulate: {function}({made}).")
+    return unknown_keyword(function, name, ["sample_weight", "zero_division"])
+
+
+Measure.__call__.__signature__ = Signature(  # type: ignore[attr-defined]
+    [
+        Parameter("self", Parameter.POSITIONAL_OR_KEYWORD),
+        Parameter("y_true", Parameter.POSITIONAL_OR_KEYWORD),
+        Parameter("y_pred", Parameter.POSITIONAL_OR_KEYWORD, default=None),
+        Parameter("sample_weight", Parameter.KEYWORD_ONLY, default=None),
+        Parameter("zero_division", Parameter.KEYWORD_ONLY, default=0.0),
+    ]
+)
 
 
 def registered(registry: str, name: str) -> Any:
@@ -249,39 +321,19 @@ def short_margins(y_true: Any, y_pred: Any, sample_weight: Any) -> Margins | Non
     if sample_weight is not None and type(sample_weight) is not np.ndarray:
         return None
     found = tally.active.margins(y_true, y_pred, sample_weight)
-    return None if found is None else Margins(*found)
+    if found is None:
+        return None
+    s, r, q, d = found
+    return Margins(s, r, q, d, occurring(r, q), len(r))
 
 
-def as_table(y_true: Any, y_pred: Any = None, sample_weight: Any = None, weight: Any = None, **options: Any) -> Table:
-    """Return the table itself, or the table of labels and weights, or of columns of a frame or file."""
-    if isinstance(y_true, Table):
-        given = {"y_pred": y_pred, "sample_weight": sample_weight, "weight": weight}
-        refuse_after_table({name: x for name, x in given.items() if x is not None} | options)
-        return y_true
-    if isinstance(y_true, Tables) or options.get("by") is not None:
-        came = "tables of groups were given" if isinstance(y_true, Tables) else "by= makes one table per group"
-        raise InputTypeError(
-            f"{came}, and here one is read.",
-            "take each, {key: wmcc.score(table) for key, table in tables.items()}; or all together, tables.total().",
-        )
-    if y_pred is None and options.get("true") is None:
-        raise InputTypeError(
-            f"expected a Table, or y_true and y_pred; got only a {type(y_true).__name__}.",
-            "for a confusion matrix use wmcc.Table.from_counts.",
-        )
-    table: Table = tabulate(y_true, y_pred, sample_weight, weight, **options)
-    return table
+def table_of(y_true: Any, y_pred: Any, sample_weight: Any) -> Table:
+    """Return the table that was given, or the table of labels and weights."""
+    if y_pred is None and sample_weight is None:
+        return one_table(y_true)
+    from ..sources import tabulate  # labels are read above the waist; who gives tables does not load that
 
-
-def refuse_after_table(given: Iterable[str]) -> None:
-    """Refuse arguments that belong to the making of a table, where one is given."""
-    names = [f"{name}=" for name in given]
-    if names:
-        belong = "belongs" if len(names) == 1 else "belong"
-        raise InputTypeError(
-            f"the rows are tabulated already; {', '.join(names)} {belong} to the making of the table.",
-            "tabulate with cluster=: the table knows its clusters." if "cluster=" in names else None,
-        )
+    return one_table(tabulate(y_true, y_pred, sample_weight))
 
 
 def check_scorable(table: Table) -> None:
@@ -291,6 +343,18 @@ def check_scorable(table: Table) -> None:
         if table.rows == 0:
             raise InputError(f"the table has no observations{ignored}; there is nothing to score.")
         raise InputError(f"the total weight of {table.rows:,} rows is zero{ignored}; there is nothing to score.")
+
+
+def mean_of_terms(terms: Callable[[int], list[int]], defined: int, m: Margins, zero: OnZero) -> float:
+    """Mean over the classes that occur of terms, some of which may be undefined.
+
+    ``terms`` has those that are defined, in units of ``2**-bits``; the others count as ``zero`` says.
+    """
+    absent = m.classes - defined
+    substitute = zero(f"{absent} of {m.classes} classes lack weight in y_true or y_pred") if absent else 0.0
+    if not isfinite(substitute):
+        return substitute
+    return mean(lambda bits: [*terms(bits), absent * fixed(substitute, bits)], m.classes)
 
 
 def on_zero(rule: Any, title: str) -> OnZero:

@@ -1,82 +1,63 @@
-"""What callers of the readers of a table give, checked: a table or rows, and a measure of it."""
+"""What callers of the readers give beside a table, checked once: a measure, a level, an ε, a model, a margin."""
 
 from __future__ import annotations
 
 from math import isfinite
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from ..core.joint import JointTable
 from ..core.table import Table
-from ..errors import InputError, InputTypeError, UndefinedMeasureError
+from ..errors import InputError
 from . import CLASS_MEASURES, MEASURES
-from .base import Measure, as_table, refuse_after_table
+from .base import Measure
+from .companions import ClassMeasure
 
-DEFAULTS: dict[str, Any] = {
-    "measure": "ecc",
-    "eps": 0.1,
-    "model": "relative",
-    "confidence_level": 0.95,
-    "method": "fisher",
-}
-"""Defaults of arguments that may follow a table by position."""
+Model = Literal["relative", "absolute"]
 
 
-def requested(
-    y_true: Any, y_pred: Any, sample_weight: Any, weight: Any, options: dict[str, Any], named: dict[str, Any]
-) -> tuple[Table, dict[str, Any]]:
-    """Return a table, and what is asked of it.
-
-    ``named`` holds the arguments that follow a table, in their order: after a table they may be given by position,
-    as in ``certify(table, "ecc", 0.1)``, where rows have their prediction and weights.
-    """
-    if isinstance(y_true, JointTable):
-        raise InputTypeError(
-            "a JointTable of two predictions was given; one is expected here.", "use its .first or .second."
-        )
-    if isinstance(y_true, Table):
-        named = with_positional(named, (y_pred, sample_weight, weight))
-        refuse_after_table(options)
-        table = y_true
-    else:
-        table = as_table(y_true, y_pred, sample_weight, weight, **options)
-    named["measure"] = named_measure(named["measure"])
-    return table, named
-
-
-def with_positional(named: dict[str, Any], positional: tuple[Any, ...]) -> dict[str, Any]:
-    """Return arguments given by name, with those that were given by position after a table."""
-    if any(given is not None for given in positional[len(named) :]):
-        raise InputTypeError("too many arguments after a table.")
-    out = dict(named)
-    for name, given in zip(named, positional, strict=False):
-        if given is not None:
-            if named[name] != DEFAULTS[name]:
-                raise InputTypeError(f"{name} was given twice, as {given!r} and as {named[name]!r}.")
-            out[name] = given
-    return out
-
-
-def after_joint_table(
-    named: dict[str, Any], positional: tuple[Any, ...], weight: Any, options: dict[str, Any]
-) -> dict[str, Any]:
-    """Return arguments that follow a joint table, by name or by position; what belongs to its making is refused."""
-    refuse_after_table([*["weight"] * (weight is not None), *options])
-    return with_positional(named, positional)
-
-
-def named_measure(measure: Any) -> Measure:
+def named_measure(measure: str | Measure | ClassMeasure) -> Measure:
     """Return a measure of a whole table, given by itself or by name."""
     name = getattr(measure, "name", measure)
-    if name in CLASS_MEASURES and name not in MEASURES:
+    if isinstance(name, str) and name in CLASS_MEASURES and name not in MEASURES:
         raise InputError(
-            f"{name!r} is a number per class, without a gradient over the table.",
-            f"the measures are {', '.join(MEASURES)}.",
+            f"{name!r} is a number per class; a measure of a whole table is expected: {', '.join(MEASURES)}.",
+            f'wmcc.interval and wmcc.compare take it with a class: wmcc.interval(table, "{name}", of="road").',
+            "measure",
         )
     if not isinstance(name, str) or name not in MEASURES:
-        raise InputError(f"measure is {str(measure)[:40]!r}; expected one with a gradient: {', '.join(MEASURES)}.")
+        raise InputError(
+            f"measure is {repr(measure)[:60]}; expected one of {', '.join(MEASURES)}.", _meant(name), "measure"
+        )
     return MEASURES[name]
+
+
+SYNONYMS = {
+    "miou": "mean_iou", "jaccard": "mean_iou", "dice": "mean_f1", "macro_f1": "mean_f1",
+    "macro_recall": "mean_recall", "rk": "ecc", "r_k": "ecc", "cohen_kappa": "kappa",
+    "matthews_corrcoef": "ecc", "overall_accuracy": "accuracy",
+}  # fmt: skip
+"""Other names of measures, as people know them."""
+
+
+def _meant(name: Any) -> str | None:
+    """Say which measure was probably meant."""
+    if not isinstance(name, str):
+        return "ask for one measure at a time; wmcc.score has all of them."
+    plain = name.lower().replace(" ", "_").replace("-", "_")
+    found = plain if plain in MEASURES else SYNONYMS.get(plain)
+    return None if found is None else f"did you mean {found!r}?"
+
+
+def named_class_measure(measure: str | Measure | ClassMeasure) -> ClassMeasure:
+    """Return a measure of one class, given by itself or by name."""
+    name = getattr(measure, "name", measure)
+    if not isinstance(name, str) or name not in CLASS_MEASURES:
+        raise InputError(
+            f"measure is {str(measure)[:40]!r}; with of=, a class, expected one of {', '.join(CLASS_MEASURES)}.",
+            argument="measure",
+        )
+    return CLASS_MEASURES[name]
 
 
 def value_or_reason(measure: Measure, table: Table) -> tuple[float, str | None]:
@@ -89,17 +70,9 @@ def value_or_reason(measure: Measure, table: Table) -> tuple[float, str | None]:
         return 0.0
 
     value = measure.value(m, note) + 0.0
-    if measure.termwise:  # a term that is undefined leaves the others
-        defined = any(0 < a < m.s and 0 < b < m.s for a, b in zip(m.r, m.q, strict=True))
-        reasons = [] if defined else ["no class has a correlation of its own"]
+    if measure.has_terms is not None:  # a term that is undefined leaves the others
+        reasons = [] if measure.has_terms(m) else ["no class has a correlation of its own"]
     return value, f"{measure.title} is undefined at these weights: {reasons[0]}" if reasons else None
-
-
-def check_defined(measure: Measure, table: Table) -> None:
-    """Raise an `UndefinedMeasureError` with the reason if the measure has no value, or no gradient, at the table."""
-    _, reason = value_or_reason(measure, table)
-    if reason is not None:
-        raise UndefinedMeasureError(f"{reason}.")
 
 
 def checked_number(x: Any, name: str) -> float:
@@ -108,5 +81,63 @@ def checked_number(x: Any, name: str) -> float:
         if isinstance(x, (str, bytes, bool, np.bool)) or not isfinite(number := float(x)):
             raise ValueError
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} is {str(x)[:40]!r}; expected a finite number.") from None
+        raise InputError(f"{name} is {str(x)[:40]!r}; expected a finite number.", argument=name) from None
     return number
+
+
+def checked_level(level: Any) -> float:
+    """Return a confidence level, if it is one."""
+    found = checked_number(level, "confidence_level")
+    if not 0 < found < 1:
+        raise InputError(
+            f"confidence_level is {found!r}; expected a number between 0 and 1, such as 0.95.",
+            argument="confidence_level",
+        )
+    return found
+
+
+def checked_margin(margin: Any) -> float | None:
+    """Return a margin, if it is one; None if nothing was asked."""
+    if margin is None:
+        return None
+    found = checked_number(margin, "margin")
+    if found < 0:
+        raise InputError(
+            f"margin is {margin!r}; expected a number of at least 0: how much lower the first score may be.",
+            argument="margin",
+        )
+    return found
+
+
+def checked_model(model: Any) -> Model:
+    """Return the model, if it is one."""
+    if model == "relative" or model == "absolute":
+        return model  # type: ignore[no-any-return]
+    raise InputError(
+        f"model is {str(model)[:40]!r}; expected 'relative' (each weight off by a share ε of itself) "
+        "or 'absolute' (each weight off by at most ε).",
+        argument="model",
+    )
+
+
+def checked_eps(eps: Any, model: Model) -> float:
+    """Return ε as a float, if it makes sense for the model."""
+    number = checked_number(eps, "eps")
+    if number < 0:
+        raise InputError(
+            f"eps is {number!r}; expected a number of at least 0: how far a weight may be off.", argument="eps"
+        )
+    if model == "relative" and number >= 1:
+        raise InputError(
+            f"eps is {number!r}; with model='relative' it must be below 1, as weights are not negative.",
+            "give a share (0.1 for 10 %), or use model='absolute'.",
+            "eps",
+        )
+    return number
+
+
+def whole_number(x: Any, name: str, least: int) -> int:
+    """Return an integer of at least so much."""
+    if isinstance(x, (int, np.integer)) and not isinstance(x, bool) and x >= least:
+        return int(x)
+    raise InputError(f"{name} is {str(x)[:40]!r}; expected a whole number of at least {least:,}.", argument=name)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from ..core.arraytypes import FloatArray
-from ..core.table import Margins
+from ..core.arraytypes import FloatArray, Labels, Weights
+from ..core.table import Margins, Tabulated
 from .arithmetic import dot, mean, over_root
-from .base import Measure, OnZero, Shares, ZeroDivision, as_table, check_scorable, on_zero, registered
+from .base import Measure, OnZero, Shares, ZeroDivision, check_scorable, mean_of_terms, on_zero, registered, table_of
 from .stacks import PerCell, over, per_table, total
 
 
@@ -65,7 +65,62 @@ def _kappa_slope(x: Shares, value: Any) -> PerCell:
     return PerCell(rows * scale, -lost * x.r * scale, scale)
 
 
-accuracy = Measure("accuracy", "Accuracy", "T / s", (0.0, 1.0), _accuracy, _accuracy_near, _accuracy_slope)
+class _Overlap(NamedTuple):
+    """A mean over classes of TP / (TP + missed · FN + false · FP)."""
+
+    missed: float
+    false: float
+
+    def value(self, m: Margins, zero: OnZero) -> float:
+        """From margins, exactly."""
+        missed, false = int(2 * self.missed), int(2 * self.false)
+        classes = list(zip(m.r, m.q, m.d, strict=True))[: m.known]  # void labels are none
+        terms = [(2 * d, 2 * d + missed * (r - d) + false * (q - d)) for r, q, d in classes]
+        defined = [(own, of) for own, of in terms if of]
+        return mean_of_terms(lambda bits: [(own << bits) // of for own, of in defined], len(defined), m, zero)
+
+    def sizes(self, x: Shares) -> FloatArray:
+        """TP + missed · FN + false · FP of each class."""
+        return np.asarray(x.d + self.missed * (x.r - x.d) + self.false * (x.q - x.d))
+
+    def near(self, x: Shares) -> FloatArray:
+        """From shares."""
+        return np.asarray(total(over(x.d, self.sizes(x))) / x.classes)
+
+    def slope(self, x: Shares, value: Any) -> PerCell:
+        """A wrong row of a cell (a, b) is missed in class a and false in class b; a right one adds to both sums."""
+        inverse = over(1.0, self.sizes(x)) / x.classes
+        lost = over(x.d, self.sizes(x)) * inverse
+        return PerCell(-self.missed * lost, -self.false * lost, inverse - (1 - self.missed - self.false) * lost)
+
+
+def _mean_over_classes(name: str, title: str, formula: str, overlap: _Overlap, about: str) -> Measure:
+    of_each = "The mean runs over the classes that have weight in truth or prediction; each counts alike."
+    return Measure(
+        name,
+        title,
+        f"mean of {formula} over the classes with r_k + q_k > 0",
+        (0.0, 1.0),
+        overlap.value,
+        overlap.near,
+        overlap.slope,
+        f"{about} {of_each}",
+        symmetric=overlap.missed == overlap.false,
+        has_terms=lambda m: m.s > 0,
+        over_classes=True,
+    )
+
+
+accuracy = Measure(
+    "accuracy",
+    "Accuracy",
+    "T / s",
+    (0.0, 1.0),
+    _accuracy,
+    _accuracy_near,
+    _accuracy_slope,
+    "Share of the weight that is predicted right: overall accuracy.",
+)
 balanced_accuracy = Measure(
     "balanced_accuracy",
     "Balanced accuracy",
@@ -74,11 +129,37 @@ balanced_accuracy = Measure(
     _balanced_accuracy,
     _balanced_accuracy_near,
     _balanced_accuracy_slope,
+    "Mean recall (producer's accuracy) over the classes that have weight in the truth; each counts alike.",
     symmetric=False,
     over_classes=True,
 )
 kappa = Measure(
-    "kappa", "Cohen's kappa", "(s·T − Σ r_k q_k) / (s² − Σ r_k q_k)", (-1.0, 1.0), _kappa, _kappa_near, _kappa_slope
+    "kappa",
+    "Cohen's kappa",
+    "(s·T − Σ r_k q_k) / (s² − Σ r_k q_k)",
+    (-1.0, 1.0),
+    _kappa,
+    _kappa_near,
+    _kappa_slope,
+    "Cohen's kappa: accuracy beyond that of independent guesses with the same margins, as a share of what is possible.",
+)
+mean_iou = _mean_over_classes(
+    "mean_iou",
+    "Mean IoU",
+    "C_kk / (r_k + q_k − C_kk)",
+    _Overlap(1.0, 1.0),
+    "Mean intersection over union (Jaccard index).",
+)
+mean_f1 = _mean_over_classes(
+    "mean_f1", "Mean F1", "2 C_kk / (r_k + q_k)", _Overlap(0.5, 0.5), "Mean F1 score (Dice coefficient), or macro F1."
+)
+mean_recall = _mean_over_classes(
+    "mean_recall",
+    "Mean recall",
+    "C_kk / r_k",
+    _Overlap(1.0, 0.0),
+    "Mean recall, or macro recall. A class that is predicted and never true counts as 0; "
+    "`wmcc.balanced_accuracy` leaves it out.",
 )
 
 
@@ -102,18 +183,17 @@ class ClassMeasure:
     formula: str
     value: Callable[[int, int, int, int], float | None]
 
+    @overload
+    def __call__(self, table: Tabulated, /, *, zero_division: ZeroDivision = ...) -> FloatArray: ...
+    @overload
     def __call__(
-        self,
-        y_true: Any,
-        y_pred: Any = None,
-        sample_weight: Any = None,
-        weight: Any = None,
-        *,
-        zero_division: ZeroDivision = 0.0,
-        **options: Any,
+        self, y_true: Labels, y_pred: Labels, *, sample_weight: Weights = ..., zero_division: ZeroDivision = ...
+    ) -> FloatArray: ...
+    def __call__(
+        self, y_true: Any, y_pred: Any = None, *, sample_weight: Any = None, zero_division: ZeroDivision = 0.0
     ) -> FloatArray:
         """Value per class, in the order of ``table.labels``; the arguments are those of a `wmcc.Measure`."""
-        table = as_table(y_true, y_pred, sample_weight, weight, **options)
+        table = table_of(y_true, y_pred, sample_weight)
         check_scorable(table)
         m, handle = table.margins, on_zero(zero_division, self.title)
         out = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import isfinite
 from operator import mul
 from typing import Any
 
@@ -10,8 +9,8 @@ import numpy as np
 
 from ..core.arraytypes import FloatArray
 from ..core.table import Margins
-from .arithmetic import dot, fixed, mean, over_root, over_roots, root_ratio
-from .base import Measure, OnZero, Shares
+from .arithmetic import dot, over_root, over_roots, root_ratio
+from .base import Measure, OnZero, Shares, mean_of_terms
 from .stacks import PerCell, over, per_table, root, total
 
 
@@ -55,13 +54,7 @@ def _why_all(m: Margins) -> str:
 def _mpc2(m: Margins, zero: OnZero) -> float:
     covariances = [m.s * d - a * b for d, a, b in zip(m.d, m.r, m.q, strict=True)]
     defined = [(n, p) for n, p in zip(covariances, _products(m), strict=True) if p]
-    absent = len(m.r) - len(defined)
-    substitute = zero(f"{absent} of {len(m.r)} classes lack weight in y_true or y_pred") if absent else 0.0
-    if not isfinite(substitute):
-        return substitute
-    return mean(
-        lambda bits: [root_ratio(n, p, bits) for n, p in defined] + [absent * fixed(substitute, bits)], len(m.r)
-    )
+    return mean_of_terms(lambda bits: [root_ratio(n, p, bits) for n, p in defined], len(defined), m, zero)
 
 
 def _spreads(x: Shares) -> tuple[Any, Any]:
@@ -108,7 +101,7 @@ def _mpc1_slope(x: Shares, value: Any) -> PerCell:
 
 def _mpc2_near(x: Shares) -> FloatArray:
     a, b = _roots(x)
-    return np.asarray(total(over(over(x.covariance, a), b)) / x.r.shape[-1])
+    return np.asarray(total(over(over(x.covariance, a), b)) / x.classes)
 
 
 def _mpc2_slope(x: Shares, value: Any) -> PerCell:
@@ -118,8 +111,11 @@ def _mpc2_slope(x: Shares, value: Any) -> PerCell:
     u, v = over(phi, a * a) / 2, over(phi, b * b) / 2
     rows = per_table(total(c * x.d - u * x.r)) - c * x.q - u * (x.not_r - x.r)
     columns = -c * x.r - per_table(total(v * x.q)) - v * (x.not_q - x.q)
-    K = c.shape[-1]
-    return PerCell(rows / K, columns / K, c / K)
+    return PerCell(rows / x.classes, columns / x.classes, c / x.classes)
+
+
+def _has_a_correlation(m: Margins) -> bool:
+    return any(0 < a < m.s and 0 < b < m.s for a, b in zip(m.r, m.q, strict=True))
 
 
 mcc = Measure(
@@ -130,22 +126,54 @@ mcc = Measure(
     _ecc,  # for two classes N, P and Q of R_K are each twice those of MCC
     _ecc_near,
     _ecc_slope,
+    """Weighted Matthews correlation coefficient, for two classes.
+
+It is the correlation between truth and prediction, in which every observation counts by its weight. It is 1 if all
+predictions are right, 0 if they say nothing about the truth, and −1 if all are wrong. It does not depend on which class
+is called positive.
+For more than two classes use `wmcc.ecc`, `wmcc.mpc1` or `wmcc.mpc2`.""",
     two_classes=True,
 )
 ecc = Measure(
-    "ecc", "ECC (R_K)", "(s·T − Σ r_k q_k) / √((s² − Σ r_k²)(s² − Σ q_k²))", (-1.0, 1.0), _ecc, _ecc_near, _ecc_slope
+    "ecc",
+    "ECC (R_K)",
+    "(s·T − Σ r_k q_k) / √((s² − Σ r_k²)(s² − Σ q_k²))",
+    (-1.0, 1.0),
+    _ecc,
+    _ecc_near,
+    _ecc_slope,
+    """Weighted extended correlation coefficient R_K, for any number of classes.
+
+It is the correlation between truth and prediction as vectors of class indicators. Classes count by their weight. It is
+1 if all predictions are right and 0 if they say nothing about the truth. For two classes it is MCC; scikit-learn's
+``matthews_corrcoef`` is the same number.""",
 )
 mpc1 = Measure(
-    "mpc1", "MPC1", "Σ (s·C_kk − r_k q_k) / Σ √(r_k (s−r_k) q_k (s−q_k))", (-1.0, 1.0), _mpc1, _mpc1_near, _mpc1_slope
+    "mpc1",
+    "MPC1",
+    "Σ (s·C_kk − r_k q_k) / Σ √(r_k (s−r_k) q_k (s−q_k))",
+    (-1.0, 1.0),
+    _mpc1,
+    _mpc1_near,
+    _mpc1_slope,
+    """First weighted multiclass Pearson correlation, for any number of classes.
+
+It is the sum of the covariances of the classes over the sum of their largest possible values. Classes that have no
+weight in truth or prediction contribute nothing. For two classes it is MCC.""",
 )
 mpc2 = Measure(
     "mpc2",
     "MPC2",
-    "(1/K) Σ (s·C_kk − r_k q_k) / √(r_k (s−r_k) q_k (s−q_k))",
+    "mean of (s·C_kk − r_k q_k) / √(r_k (s−r_k) q_k (s−q_k)) over the classes with r_k + q_k > 0",
     (-1.0, 1.0),
     _mpc2,
     _mpc2_near,
     _mpc2_slope,
-    termwise=True,
+    """Second weighted multiclass Pearson correlation, for any number of classes.
+
+It is the mean of each class's own MCC against the rest, so a rare class counts as much as a common one. The mean runs
+over the classes that have weight in truth or prediction. A class that has weight in only one of them counts as 0, by
+the paper's convention. A class that occurs in neither does not count. For two classes it is MCC.""",
+    has_terms=_has_a_correlation,
     over_classes=True,
 )
