@@ -154,19 +154,19 @@ class Case:
         table, by = self.expected()
         frame = make(self.table)
         name = self.called(frame, self.table)
-        three = name["true"], name["pred"], name["weight"]
-        if wmcc.tabulate(frame, *three) != table:
+        call = {"true": name["true"], "pred": name["pred"], "weight": name["weight"]}
+        if wmcc.tabulate(frame, **call) != table:
             return "another table"
-        if wmcc.tabulate(frame, true=three[0], pred=three[1], weight=three[2], by=name["by"]) != by:
+        if wmcc.tabulate(frame, **call, by=name["by"]) != by:
             return "other groups"
-        if wmcc.joint_table(frame, *three[:2], three[1], three[2]).second != table:
+        if wmcc.tabulate(frame, **{**call, "pred": dict.fromkeys("ab", name["pred"])})["b"] != table:
             return "another joint table"
         left, right = self.sides()
         frames = make(left), make(right)
         mine, theirs = self.called(frames[0], left), self.called(frames[1], right)
         if mine["key"] == theirs["key"]:
             names = {"true": mine["true"], "weight": mine["weight"], "on": mine["key"]}
-            joined = wmcc.tabulate(*frames, pred=theirs["pred"], **names)
+            joined = wmcc.tabulate(frames[0], join=frames[1], pred=theirs["pred"], **names)
             if joined != table:
                 return "another table of two frames"
         return None

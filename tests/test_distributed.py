@@ -37,16 +37,16 @@ def test_dask_on_a_cluster_of_processes(folder):
     import dask.dataframe as dd
     from distributed import Client, LocalCluster, get_task_stream
 
-    expected = wmcc.tabulate(folder, "label", "pred", "area")
+    expected = wmcc.tabulate(folder, true="label", pred="pred", weight="area")
     stay = dask.config.set({"distributed.scheduler.work-stealing": False})  # a busy machine's way to move partitions
     local = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
     with stay, LocalCluster(**local) as cluster, Client(cluster) as client:
         with get_task_stream(client) as tasks:
-            found = wmcc.tabulate(dd.read_parquet(folder), "label", "pred", "area")
+            found = wmcc.tabulate(dd.read_parquet(folder), true="label", pred="pred", weight="area")
         same(found, expected, exact=False)
         assert len({task["worker"] for task in tasks.data}) == 2  # both did some of it
         assert {task["status"] for task in tasks.data} == {"OK"}
-        groups = wmcc.tabulate(folder, "label", "pred", "area", by="tile", engine="dask")
+        groups = wmcc.tabulate(folder, true="label", pred="pred", weight="area", by="tile", engine="dask")
         assert list(groups) == [0, 1, 2, 3]
         same(sum(groups.values()), expected, exact=False)
         # What the workers send each other are partial tables, not rows: one row in a hundred would be more.
@@ -56,15 +56,15 @@ def test_dask_on_a_cluster_of_processes(folder):
 
 def test_spark_with_two_workers(folder):
     session = spark()
-    expected = wmcc.tabulate(folder, "label", "pred", "area")
+    expected = wmcc.tabulate(folder, true="label", pred="pred", weight="area")
     frame = session.read.parquet(str(folder))
     assert session.sparkContext.defaultParallelism == 2
-    same(wmcc.tabulate(frame, "label", "pred", "area"), expected, exact=False)
+    same(wmcc.tabulate(frame, true="label", pred="pred", weight="area"), expected, exact=False)
     frame.createOrReplaceTempView("predictions")  # as in a notebook
     table = session.table("predictions").where("tile < 2")
-    groups = wmcc.tabulate(table, "label", "pred", "area", by="tile")
+    groups = wmcc.tabulate(table, true="label", pred="pred", weight="area", by="tile")
     assert list(groups) == [0, 1]
-    exact = wmcc.tabulate(folder, "label", "pred", "area", by="tile")
+    exact = wmcc.tabulate(folder, true="label", pred="pred", weight="area", by="tile")
     for tile, found in groups.items():
         same(found, exact[tile], exact=False)
 
@@ -72,9 +72,9 @@ def test_spark_with_two_workers(folder):
 def test_tables_of_shards_merge_exactly(folder):
     """What a cluster without a common engine does: a table per shard, as JSON, added up on one machine."""
     shards = [folder / f"part-{k}.parquet" for k in range(PARTS)]
-    stored = [wmcc.tabulate(shard, "label", "pred", "area").to_json() for shard in shards]
+    stored = [wmcc.tabulate(shard, true="label", pred="pred", weight="area").to_json() for shard in shards]
     merged = sum(wmcc.Table.from_json(text) for text in reversed(stored))
-    assert merged == wmcc.tabulate(folder, "label", "pred", "area")
+    assert merged == wmcc.tabulate(folder, true="label", pred="pred", weight="area")
 
 
 def test_the_example_of_the_readme(folder):
@@ -82,4 +82,6 @@ def test_the_example_of_the_readme(folder):
     spark()
     names = {"wmcc": wmcc, "folder": str(folder)}
     exec(example.partition("```")[0], names)
-    assert names["score"].ecc == pytest.approx(wmcc.ecc(folder, "label", "pred", "area"), rel=1e-12)
+    assert names["score"].ecc == pytest.approx(
+        wmcc.ecc(wmcc.tabulate(folder, true="label", pred="pred", weight="area")), rel=1e-12
+    )

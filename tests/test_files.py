@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import shutil
 
 import narwhals as nw
@@ -20,7 +21,7 @@ import wmcc
 from wmcc.sources import files, scan
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning"
+    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::wmcc.LabelWarning"
 )
 
 ROWS = 700
@@ -88,36 +89,37 @@ def test_every_engine_reads_every_format(folder, engine, name):
         spark()
     table = make_table()
     if (engine, name) == ("pyspark", "a.arrow"):
-        with pytest.raises(wmcc.InputError, match="Spark reads no Arrow IPC files"):
-            wmcc.tabulate(folder / name, "label", "pred", "area", engine=engine)
+        with pytest.raises(wmcc.InputError, match="Spark cannot read Arrow IPC files"):
+            wmcc.tabulate(folder / name, true="label", pred="pred", weight="area", engine=engine)
         return
     exact = engine == "arrow"
     same(
-        wmcc.tabulate(folder / name, "label", "pred", "area", engine=engine),
-        wmcc.tabulate(table, "label", "pred", "area"),
+        wmcc.tabulate(folder / name, true="label", pred="pred", weight="area", engine=engine),
+        wmcc.tabulate(table, true="label", pred="pred", weight="area"),
         exact,
     )
-    groups = wmcc.tabulate(str(folder / name), "code", "code", by="region", engine=engine)
+    groups = wmcc.tabulate(str(folder / name), true="code", pred="code", by="region", engine=engine)
     assert list(groups) == ["north", "south"]
     for group, found in groups.items():
         rows = table.filter(pa.compute.equal(table["region"], group))
-        same(found, wmcc.tabulate(rows, "code", "code"), exact)
+        same(found, wmcc.tabulate(rows, true="code", pred="code"), exact)
 
 
 def test_lists_of_files_and_labels_as_numbers(folder):
     parts = [folder / "parts" / f"part-{k}.parquet" for k in range(3)]
-    whole = wmcc.tabulate(make_table(), "code", "code", "area")
-    assert wmcc.tabulate(parts, "code", "code", "area") == whole
-    assert sum(wmcc.tabulate(part, "code", "code", "area") for part in reversed(parts)) == whole
-    assert wmcc.mcc(parts[0], nw.col("code") == 1, nw.col("code") < 2, nw.col("area") * 2) > 0
+    whole = wmcc.tabulate(make_table(), true="code", pred="code", weight="area")
+    assert wmcc.tabulate(parts, true="code", pred="code", weight="area") == whole
+    assert sum(wmcc.tabulate(part, true="code", pred="code", weight="area") for part in reversed(parts)) == whole
+    call = {"true": nw.col("code") == 1, "pred": nw.col("code") < 2, "weight": nw.col("area") * 2}
+    assert wmcc.mcc(wmcc.tabulate(parts[0], **call)) > 0
 
 
 @pytest.mark.parametrize("batch", [1, 7, 64, 1000])
 def test_batches_do_not_matter(folder, batch, monkeypatch):
     monkeypatch.setattr(scan, "BATCH", batch)
     for by in (None, "region"):
-        assert wmcc.tabulate(folder / "a.parquet", "label", "pred", "area", by=by) == wmcc.tabulate(
-            make_table(), "label", "pred", "area", by=by
+        assert wmcc.tabulate(folder / "a.parquet", true="label", pred="pred", weight="area", by=by) == wmcc.tabulate(
+            make_table(), true="label", pred="pred", weight="area", by=by
         )
 
 
@@ -128,11 +130,13 @@ def test_rows_without_a_group_are_a_group(name, tmp_path, monkeypatch):
     frame = pl.DataFrame({"t": [0, 1, 1, 0, 1], "p": [0, 1, 0, 0, 1], "g": ["a", None, "b", None, "a"]})
     frame.write_csv(tmp_path / name) if name == "d.csv" else frame.write_parquet(tmp_path / name)
     expected = {"a": 2, "b": 1, None: 2}
-    assert {key: table.rows for key, table in wmcc.tabulate(tmp_path / name, "t", "p", by="g").items()} == expected
+    assert {
+        key: table.rows for key, table in wmcc.tabulate(tmp_path / name, true="t", pred="p", by="g").items()
+    } == expected
     chunks = pa.chunked_array([["a", None], ["b", None, "a"]])
     for column in (chunks, chunks.dictionary_encode()):
         found = wmcc.tabulate(
-            pa.table({"t": frame["t"].to_arrow(), "p": frame["p"].to_arrow(), "g": column}), "t", "p", by="g"
+            pa.table({"t": frame["t"].to_arrow(), "p": frame["p"].to_arrow(), "g": column}), true="t", pred="p", by="g"
         )
         assert {key: table.rows for key, table in found.items()} == expected
 
@@ -141,16 +145,18 @@ def test_two_files_with_a_key(tmp_path):
     table = make_table().append_column("id", pa.array(range(ROWS)))
     pq.write_table(table.select(["id", "label", "area"]), tmp_path / "truth.parquet")
     pl.from_arrow(table.select(["pred", "id"])).reverse().write_csv(tmp_path / "pred.csv")
-    expected = wmcc.tabulate(table, "label", "pred", "area")
+    truth = tmp_path / "truth.parquet"
+    call = {"join": tmp_path / "pred.csv", "on": "id", "true": "label", "pred": "pred", "weight": "area"}
+    expected = wmcc.tabulate(table, true="label", pred="pred", weight="area")
     for engine in (None, "polars", "duckdb"):
         same(
-            wmcc.tabulate(tmp_path / "truth.parquet", tmp_path / "pred.csv", on="id", weight="area", engine=engine),
+            wmcc.tabulate(truth, **call, engine=engine),
             expected,
             exact=False,
         )
     pl.from_arrow(table.select(["pred", "id"])).slice(3).write_csv(tmp_path / "pred.csv")
     with pytest.raises(wmcc.InputError, match="3 keys of 'id' are in the truth only and 0 in the prediction only"):
-        wmcc.tabulate(tmp_path / "truth.parquet", tmp_path / "pred.csv", on="id", weight="area")
+        wmcc.tabulate(truth, **call)
 
 
 # ---- bounded memory ----------------------------------------------------------------------------------
@@ -167,7 +173,7 @@ def test_only_needed_columns_are_read_in_bounded_memory(tmp_path, monkeypatch):
     before = pa.default_memory_pool()
     pa.set_memory_pool(pool)
     try:
-        found = wmcc.tabulate(tmp_path / "wide.parquet", "label", "pred", "area")
+        found = wmcc.tabulate(tmp_path / "wide.parquet", true="label", pred="pred", weight="area")
     finally:
         pa.set_memory_pool(before)
     assert found == wmcc.tabulate(label, label, wide["area"])
@@ -188,14 +194,14 @@ def test_bad_rows_are_counted_over_all_files(tmp_path, monkeypatch):
     with pytest.raises(
         wmcc.WeightError, match=r"13 of 30 rows have a weight in 'w'.*The first: .*2\.parquet: w\[[67]\] is"
     ):
-        wmcc.tabulate(tmp_path, "t", "p", "w")
+        wmcc.tabulate(tmp_path, true="t", pred="p", weight="w")
     pq.write_table(good.set_column(0, "t", pa.array([None] * 3 + ["a"] * 7)), tmp_path / "2.parquet")
     with pytest.raises(
         wmcc.LabelError, match=r"3 of 30 rows have no label in 't'; 10 of 30 rows have a weight.*2\.parquet: t\[0\]"
     ):
-        wmcc.tabulate(tmp_path, "t", "p", "w")
+        wmcc.tabulate(tmp_path, true="t", pred="p", weight="w")
     with pytest.raises(wmcc.LabelError, match=r"1\.parquet: t\[1\] is 'b', which is not among labels"):
-        wmcc.tabulate(tmp_path, "t", "p", labels=["a"])
+        wmcc.tabulate(tmp_path, true="t", pred="p", labels=["a"])
 
 
 @pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb", "dask"])
@@ -211,21 +217,21 @@ def test_damaged_files(folder, tmp_path, engine):
     ):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(wmcc.InputError, match=rf"{name} cannot be read|no rows"):
-            wmcc.tabulate(tmp_path / name, "label", "pred", "area", engine=engine)
+            wmcc.tabulate(tmp_path / name, true="label", pred="pred", weight="area", engine=engine)
 
 
 def test_spark_says_what_it_cannot_read(folder, tmp_path):
     spark()
     (tmp_path / "cut.parquet").write_bytes((folder / "a.parquet").read_bytes()[:3000])
     with pytest.raises(wmcc.InputError, match=r"cut\.parquet cannot be read"):
-        wmcc.tabulate(tmp_path / "cut.parquet", "label", "pred", "area", engine="pyspark")
+        wmcc.tabulate(tmp_path / "cut.parquet", true="label", pred="pred", weight="area", engine="pyspark")
 
 
 @pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb", "dask"])
 def test_weights_that_are_text(tmp_path, engine):
     (tmp_path / "a.csv").write_text("t,p,w\na,a,1.5\nb,b,heavy\n")
     with pytest.raises(wmcc.WmccError, match=r"heavy|holds String|must be a real number") as caught:
-        wmcc.tabulate(tmp_path / "a.csv", "t", "p", "w", engine=engine)
+        wmcc.tabulate(tmp_path / "a.csv", true="t", pred="p", weight="w", engine=engine)
     assert isinstance(caught.value, ValueError | TypeError)
 
 
@@ -237,20 +243,20 @@ def test_files_that_are_not_there(folder, tmp_path):
         (".", r"holds files of different formats: csv, ipc, jsonl, parquet, tsv"),
     ):
         with pytest.raises(wmcc.InputError, match=said):
-            wmcc.tabulate(folder / name, "label", "pred")
+            wmcc.tabulate(folder / name, true="label", pred="pred")
     with pytest.raises(wmcc.InputError, match=r"no data files in .*; the folder holds nothing"):
-        wmcc.tabulate(tmp_path, "label", "pred")
+        wmcc.tabulate(tmp_path, true="label", pred="pred")
     (tmp_path / "notes.docx").touch()
     with pytest.raises(wmcc.InputError, match=r"no data files in .*; the folder holds notes\.docx"):
-        wmcc.tabulate(tmp_path, "label", "pred")
-    with pytest.raises(wmcc.InputError, match=r"notes\.docx' is of no known format; known are \.parquet"):
-        wmcc.tabulate(tmp_path / "notes.docx", "label", "pred")
+        wmcc.tabulate(tmp_path, true="label", pred="pred")
+    with pytest.raises(wmcc.InputError, match=r"notes\.docx' has no known format; expected an ending among \.parquet"):
+        wmcc.tabulate(tmp_path / "notes.docx", true="label", pred="pred")
     with pytest.raises(wmcc.InputError, match="different formats: csv, parquet"):
-        wmcc.tabulate([folder / "a.csv", folder / "a.parquet"], "label", "pred")
+        wmcc.tabulate([folder / "a.csv", folder / "a.parquet"], true="label", pred="pred")
     with pytest.raises(
         wmcc.InputError, match="engine is 'pandas'; expected one of arrow, polars, duckdb, pyspark, dask"
     ):
-        wmcc.tabulate(folder / "a.csv", "label", "pred", engine="pandas")
+        wmcc.tabulate(folder / "a.csv", true="label", pred="pred", engine="pandas")
 
 
 @pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb", "dask"])
@@ -259,7 +265,7 @@ def test_a_column_that_is_not_there(folder, engine):
         with pytest.raises(
             wmcc.InputError, match=r"no column 'aera'; the columns are 'label'[\s\S]*did you mean 'area'"
         ):
-            wmcc.tabulate(folder / name, "label", "pred", "aera", engine=engine)
+            wmcc.tabulate(folder / name, true="label", pred="pred", weight="aera", engine=engine)
 
 
 @pytest.mark.parametrize("engine", ["arrow", "polars"])
@@ -276,21 +282,84 @@ def test_a_file_that_changes_while_it_is_read(folder, tmp_path, engine, monkeypa
 
     monkeypatch.setattr(files.Files, "stamps", touching)
     with pytest.raises(wmcc.InputError, match=r"a\.parquet changed while it was being read"):
-        wmcc.tabulate(path, "label", "pred", "area", engine=engine)
+        wmcc.tabulate(path, true="label", pred="pred", weight="area", engine=engine)
 
 
 def test_a_file_without_rows(tmp_path):
     pq.write_table(make_table().slice(0, 0), tmp_path / "none.parquet")
     (tmp_path / "none.csv").write_text("label,pred,area\n")
     for name in ("none.parquet", "none.csv"):
-        with pytest.raises(wmcc.InputError, match="no rows"):
-            wmcc.tabulate(tmp_path / name, "label", "pred", "area")
+        call = {"true": "label", "pred": "pred", "weight": "area"}
+        assert wmcc.tabulate(tmp_path / name, **call) == wmcc.Table.empty()
+        assert len(wmcc.tabulate(tmp_path / name, **call, by="label", cluster="pred")) == 0
+    (tmp_path / "none.csv").write_text("")
+    with pytest.raises(wmcc.InputError, match=r"none\.csv is empty: it has no header line with column names"):
+        wmcc.tabulate(tmp_path / "none.csv", true="label", pred="pred")
+
+
+@pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb", "dask", "pyspark"])
+def test_void_and_missing_labels_in_text(tmp_path, engine):
+    """Rows are left out for their truth, in whatever way it is written; a void answer is of the kind of the classes."""
+    if engine == "pyspark":
+        spark()
+    (tmp_path / "a.csv").write_text("t,p,w,g\n0,0,1,a\n0,255.0,2,a\n1,1,4,b\n255,x,,b\n255.0,0,-1,b\n,1,,a\n1,,,b\n")
+    (tmp_path / "b.csv").write_text("t,p,w,g\n1,0,8,a\n1,255,16,b\n")
+    call = {"true": "t", "pred": "p", "weight": "w", "engine": engine, "ignore": 255}
+    for labels in (None, [1, 0]):
+        found = wmcc.tabulate(tmp_path, **call, missing="ignore", labels=labels)
+        expected = wmcc.tabulate(
+            [0, 0, 1, 1, 1, 255, 255, 255, 255],
+            [0, 255, 1, 0, 255, 0, 0, 0, 0],
+            [1, 2, 4, 8, 16, 0, 0, 0, 0],
+            ignore=255,
+            labels=labels,
+        )
+        assert found == expected
+        assert (found.void, [type(x) for x in found.labels]) == ((255,), [int] * 3)
+    groups = wmcc.tabulate(tmp_path, **call, missing="ignore", by="g")
+    assert {key: (table.rows, table.ignored) for key, table in groups.items()} == {"a": (3, 1), "b": (2, 3)}
+    with pytest.raises(
+        wmcc.LabelError, match=r"no label in 't'; 1 of 9 rows has no label in 'p'[\s\S]*missing='ignore'"
+    ):
+        wmcc.tabulate(tmp_path, **call)
+    text = wmcc.tabulate(tmp_path, **{**call, "ignore": ["255", "nodata"]}, missing="ignore", names={0: "a", 1: "b"})
+    assert (text.labels, text.void) == (("a", "b", 255), (255,))
+
+
+@pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb", "dask", "pyspark"])
+def test_a_weight_column_of_text_is_not_a_damaged_file(tmp_path, engine):
+    if engine == "pyspark":
+        spark()
+    (tmp_path / "a.csv").write_text("t,p,w\n0,0,1.5\n1,1,heavy\n")
+    with pytest.raises(
+        wmcc.WeightError, match=r"the column 'w' holds a value that is not a number[\s\S]*weight="
+    ) as caught:
+        wmcc.tabulate(tmp_path / "a.csv", true="t", pred="p", weight="w", engine=engine)
+    assert "damaged" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("map.gpkg", "geopandas.read_file"),
+        ("map.SHP", "geopandas.read_file"),
+        ("book.xlsx", "pandas.read_excel"),
+        ("rows.json", "pandas.read_json"),
+        ("rows.zip", "unpack"),
+        ("map.tif", "read it into arrays"),
+        ("notes.docx", "rename it with that ending; otherwise read it into a frame"),
+    ],
+)
+def test_files_of_other_formats(tmp_path, name, advice):
+    (tmp_path / name).write_text("x")
+    with pytest.raises(wmcc.InputError, match=rf"has no known format[\s\S]*{advice}"):
+        wmcc.tabulate(tmp_path / name, true="t", pred="p")
 
 
 def test_progress_only_when_watched(folder, capsys):
-    wmcc.tabulate(folder / "a.parquet", "label", "pred")
+    wmcc.tabulate(folder / "a.parquet", true="label", pred="pred")
     assert capsys.readouterr() == ("", "")
-    wmcc.tabulate(folder / "a.parquet", "label", "pred", progress=True)
+    wmcc.tabulate(folder / "a.parquet", true="label", pred="pred", progress=True)
     shown = capsys.readouterr()
     assert "reading" in shown.err
     assert shown.out == ""
@@ -299,16 +368,31 @@ def test_progress_only_when_watched(folder, capsys):
 def test_a_missing_engine_is_named(folder, monkeypatch):
     import importlib
 
-    def none(name):
+    def none(name, package=None):
         raise ImportError(name)
 
+    assert wmcc.tabulate is not None  # names of wmcc itself are loaded when they are asked for
+    assert wmcc.MissingDependencyError is not None
+
     monkeypatch.setattr(importlib, "import_module", none)
-    for engine, extra in (
-        ("arrow", "arrow"),
+    for engine, package in (
+        ("arrow", "pyarrow"),
         ("polars", "polars"),
         ("duckdb", "duckdb"),
-        ("dask", "dask"),
+        ("dask", "'dask[dataframe]'"),
         ("pyspark", "pyspark"),
     ):
-        with pytest.raises(wmcc.MissingDependencyError, match=rf"not installed\.[\s\S]*pip install 'wmcc\[{extra}\]'"):
-            wmcc.tabulate(folder / "a.parquet", "label", "pred", engine=engine)
+        said = rf"not installed\.[\s\S]*pip install {re.escape(package)}$"
+        with pytest.raises(wmcc.MissingDependencyError, match=said):
+            wmcc.tabulate(folder / "a.parquet", true="label", pred="pred", engine=engine)
+
+
+@pytest.mark.parametrize("engine", [None, "polars", "duckdb", "dask"])
+@pytest.mark.parametrize("ignore", [255, "255", 255.0])
+def test_void_labels_of_text_are_of_the_kind_of_the_classes(tmp_path, engine, ignore):
+    path = tmp_path / "rows.csv"
+    path.write_text("y,p\n1,1\n1,255\n0,0\n255,0\n")
+    table = wmcc.tabulate(str(path), true="y", pred="p", ignore=ignore, engine=engine)
+    assert table == wmcc.tabulate([1, 1, 0, 255], [1, 255, 0, 0], ignore=255)
+    path.write_text("y,p\na,a\nb,255\n255,a\n")
+    assert wmcc.tabulate(str(path), true="y", pred="p", ignore=ignore, engine=engine).void == ("255",)

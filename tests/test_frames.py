@@ -7,6 +7,7 @@ from decimal import Decimal
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 import wmcc
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning"
+    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::wmcc.LabelWarning"
 )
 
 
@@ -122,7 +123,7 @@ def frames(draw):
 
 def check_frame(engines, frame) -> None:
     table, (t, p), w, groups, ignore = frame
-    names = ["t", "p"] + (["w"] if w is not None else [])
+    named = {"true": "t", "pred": "p", "weight": None if w is None else "w"}
     expected = wmcc.tabulate(t, p, w, ignore=ignore)
     by = {}
     for group in sorted(set(groups), key=lambda x: (x is None, x)):
@@ -131,8 +132,8 @@ def check_frame(engines, frame) -> None:
     for name, make in engines.items():
         exact = name in IN_MEMORY
         native = make(table)
-        same(wmcc.tabulate(native, *names, ignore=ignore), expected, exact)
-        found = wmcc.tabulate(native, *names, ignore=ignore, by="g")
+        same(wmcc.tabulate(native, **named, ignore=ignore), expected, exact)
+        found = wmcc.tabulate(native, **named, ignore=ignore, by="g")
         assert list(found) == list(by)
         for group, want in by.items():
             same(found[group], want, exact)
@@ -167,7 +168,7 @@ def counts(table, ignore):
     """How many rows have no label on either side, and how many others a bad weight."""
     rows = list(zip(*(table[name].to_pylist() for name in "tpw"), strict=True))
     good = [x for x in rows if None not in x[:2]]
-    bad = [x for x in good if ignore not in x[:2] and not (x[2] is not None and 0 <= x[2] < math.inf)]
+    bad = [x for x in good if x[0] != ignore and not (x[2] is not None and 0 <= x[2] < math.inf)]
     return sum(x[0] is None for x in rows), sum(x[1] is None for x in rows), len(bad)
 
 
@@ -175,10 +176,10 @@ def check_bad(engines, table, ignore) -> None:
     no_true, no_pred, bad = counts(table, ignore)
     for make in engines.values():
         if not no_true + no_pred + bad:
-            wmcc.tabulate(make(table), "t", "p", "w", ignore=ignore)
+            wmcc.tabulate(make(table), true="t", pred="p", weight="w", ignore=ignore)
             continue
         with pytest.raises(wmcc.LabelError if no_true + no_pred else wmcc.WeightError) as caught:
-            wmcc.tabulate(make(table), "t", "p", "w", ignore=ignore)
+            wmcc.tabulate(make(table), true="t", pred="p", weight="w", ignore=ignore)
         said = str(caught.value)
         for count, what in ((no_true, "no label in 't'"), (no_pred, "no label in 'p'"), (bad, "a weight in 'w'")):
             part = f"{count:,} of {len(table):,} rows {'has' if count == 1 else 'have'} {what}"
@@ -201,7 +202,7 @@ def test_the_first_bad_row_of_a_frame_in_memory_is_named():
     frame = pl.DataFrame({"label": [0, 1, 0], "pred": [0, 1, 1], "g": [1, 1, 2], "ha": [1.0, 2.0, -0.5]})
     for by in (None, "g"):
         with pytest.raises(wmcc.WeightError, match=r"1 of 3 rows has a weight in 'ha'.*The first: ha\[2\] is -0.5"):
-            wmcc.tabulate(frame, "label", "pred", "ha", by=by)
+            wmcc.tabulate(frame, true="label", pred="pred", weight="ha", by=by)
 
 
 @pytest.mark.parametrize("engine", list(ALL))
@@ -209,17 +210,28 @@ def test_what_is_wrong_with_columns(engine):
     table = pa.table({"label": ["a"], "pred": ["a"], "ha": [1.0], "text": ["1.5"], "day": pa.array([0], pa.date32())})
     frame = ALL[engine](table)
     with pytest.raises(wmcc.InputError, match=r"no column 'lable'; the columns are 'label', 'pred'[\s\S]*mean 'label'"):
-        wmcc.tabulate(frame, "lable", "pred")
+        wmcc.tabulate(frame, true="lable", pred="pred")
     with pytest.raises(wmcc.InputTypeError, match=r"column 'text' holds .*; a weight must be a real number"):
-        wmcc.tabulate(frame, "label", "pred", "text")
+        wmcc.tabulate(frame, true="label", pred="pred", weight="text")
     with pytest.raises(wmcc.InputTypeError, match=r"column 'day' holds .*; labels must be|day.0. is .*a label must be"):
-        wmcc.tabulate(frame, "label", "day")
+        wmcc.tabulate(frame, true="label", pred="day")
     with pytest.raises(wmcc.LabelError, match="not among labels"):
-        wmcc.tabulate(frame, "label", "pred", labels=["b", "c"])
+        wmcc.tabulate(frame, true="label", pred="pred", labels=["b", "c"])
     with pytest.raises(wmcc.InputTypeError, match="mixed types"):
-        wmcc.tabulate(frame, "label", "pred", ignore=[255])
-    with pytest.raises(wmcc.InputError, match="no rows"):
-        wmcc.tabulate(ALL[engine](table.slice(0, 0)), "label", "pred", "ha")
+        wmcc.tabulate(frame, true="label", pred="pred", ignore=[255])
+
+
+@pytest.mark.parametrize("engine", list(ALL))
+def test_no_rows_make_an_empty_table(engine):
+    nothing = ALL[engine](pa.table({"t": ["a"], "p": ["a"], "w": [1.0], "g": [1], "c": ["x"]}).slice(0, 0))
+    call = {"true": "t", "pred": "p", "weight": "w"}
+    assert wmcc.tabulate(nothing, **call) == wmcc.Table.empty()
+    assert wmcc.tabulate(nothing, **call, labels=["a", "b"]) == wmcc.Table.empty(["a", "b"])
+    clustered = wmcc.tabulate(nothing, **call, cluster="c")
+    assert (clustered.drawn.kind, clustered.rows) == ("clusters", 0)
+    assert len(wmcc.tabulate(nothing, **call, by="g", cluster="c")) == 0
+    joint = wmcc.tabulate(nothing, true="t", pred={"a": "p", "b": "p"})
+    assert joint == wmcc.JointTable.empty(["a", "b"])
 
 
 @pytest.mark.parametrize("engine", list(ALL))
@@ -241,9 +253,66 @@ def test_odd_names_and_labels(engine):
         if engine == "pyspark" and k not in (0, 3, 7):  # each takes seconds there
             continue
         expected = wmcc.tabulate(odd, odd[:3] + odd[2:-1], list(range(9)))
-        found = wmcc.tabulate(ALL[engine](table), name, other, weight, by=group)
+        found = wmcc.tabulate(ALL[engine](table), true=name, pred=other, weight=weight, by=group)
         assert list(found) == ["x'x"]
         same(found["x'x"], expected, exact=True)  # whole numbers
+
+
+# ---- what is void, and what is missing --------------------------------------------------------------
+
+VOID = {
+    "integer": (pa.int64(), [0, 1, 255]),
+    "text": (pa.string(), ["elm", "oak", "void"]),
+    "category": (pa.dictionary(pa.int32(), pa.string()), ["elm", "oak", "void"]),
+    "whole float": (pa.float64(), [0.0, 1.0, 255.0]),
+}
+
+
+@pytest.mark.parametrize("kind", VOID)
+@pytest.mark.parametrize("engine", list(ALL))
+def test_void_answers_and_missing_labels(engine, kind):
+    """One rule for all engines: only the truth is ignored, and what is missing is left out if the caller says so."""
+    dtype, (a, b, void) = VOID[kind]
+    t = [a, a, b, b, void, None, b, void]
+    p = [a, void, b, a, void, a, None, a]
+    q = [a, a, void, b, b, b, b, None]
+    w = [1.0, 2.0, 4.0, 8.0, -1.0, math.nan, math.inf, -1.0]
+    columns = {name: _array(x, dtype) for name, x in (("t", t), ("p", p), ("q", q))}
+    table = pa.table({**columns, "w": w, "g": [1, 1, 2, 2, 1, 2, 2, 2], "c": list("xyxyxyxy")})
+    plain = [[None if x is None else x if isinstance(x, str) else int(x) for x in column] for column in (t, p, q)]
+    frame, exact, rules = ALL[engine](table), engine in IN_MEMORY, {"ignore": plain[0][4], "missing": "ignore"}
+    call = {"true": "t", "pred": "p", "weight": "w"}
+    expected = wmcc.tabulate(*plain[:2], w, **rules)
+    assert (expected.void, expected.ignored, expected.rows) == ((plain[0][4],), 4, 4)
+    same(wmcc.tabulate(frame, **call, **rules), expected, exact)
+    same(wmcc.tabulate(frame, **call, **rules, labels=plain[0][2:0:-1]), expected._aligned(
+        (*plain[0][2:0:-1], plain[0][4])), exact)  # fmt: skip
+    found = wmcc.tabulate(frame, **call, **rules, by="g", cluster="c")
+    wanted = wmcc.tabulate(*plain[:2], w, **rules, by=table["g"].to_pylist(), cluster=table["c"].to_pylist())
+    assert (found.groups, found.void, found.ignored.tolist()) == ((1, 2), wanted.void, wanted.ignored.tolist())
+    for key in wanted:
+        same(found[key], wanted[key], exact)
+        assert found[key].drawn == wanted[key].drawn
+    joint = wmcc.tabulate(frame, true="t", pred={"A": "p", "B": "q"}, weight="w", **rules)
+    both = wmcc.tabulate(plain[0], {"A": plain[1], "B": plain[2]}, w, **rules)
+    assert (joint.labels, joint.void, joint.ignored) == (both.labels, both.void, both.ignored)
+    assert np.array_equal(joint.cells, both.cells)
+    with pytest.raises(wmcc.LabelError, match=r"1 of 8 rows has no label in 't'[\s\S]*missing='ignore'"):
+        wmcc.tabulate(frame, **call, ignore=plain[0][4])
+    with pytest.raises(wmcc.LabelError, match=r"255|void"):
+        wmcc.tabulate(frame, true="t", pred="p", missing="ignore", labels=plain[0][1:3])
+    if exact:  # what comes first is said, and not what else is wrong
+        with pytest.raises(wmcc.LabelError, match=r"255|void"):
+            wmcc.tabulate(frame, **call, missing="ignore", labels=plain[0][1:3])
+
+
+@pytest.mark.parametrize("engine", list(ALL))
+def test_a_void_label_of_ignored_rows_only_does_not_appear(engine):
+    frame = ALL[engine](pa.table({"t": [0, 1, 9], "p": [0, 0, 9], "q": [0, 1, 7]}))
+    assert wmcc.tabulate(frame, true="t", pred="p", ignore=9).labels == (0, 1)
+    assert wmcc.tabulate(frame, true="t", pred="q", ignore=[9, 7]).labels == (0, 1)
+    names = wmcc.tabulate(frame, true="t", pred="p", ignore=9, names={0: "elm", 1: "oak"})
+    assert (names.labels, names.ignored) == (("elm", "oak"), 1)
 
 
 # ---- what travels -----------------------------------------------------------------------------------
@@ -270,9 +339,9 @@ def test_only_cells_travel_and_only_once(engine, monkeypatch):
             forbidden,
             lambda self, *a, f=original, **k: f(self, *a, **k) if len(self) < 20 else pytest.fail("rows travel"),
         )
-    assert wmcc.tabulate(frame, "t", "p", "w").total == 450.0
+    assert wmcc.tabulate(frame, true="t", pred="p", weight="w").total == 450.0
     assert collected == [6]
-    wmcc.tabulate(frame, "t", "p", "w", by="g")
+    wmcc.tabulate(frame, true="t", pred="p", weight="w", by="g")
     assert collected == [6, 6]  # parity ties the group to the prediction
 
 
@@ -286,7 +355,7 @@ def test_the_query_is_one_scan_of_the_needed_columns():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pl.LazyFrame, "collect", explaining)
-        wmcc.tabulate(frame, "t", "p", "w")
+        wmcc.tabulate(frame, true="t", pred="p", weight="w")
     assert len(plans) == 1
     assert plans[0].count("DF [") == 1
     assert "3/4 COLUMNS" in plans[0].upper()
@@ -324,45 +393,85 @@ def test_expressions_of_the_engine():
 
         frames.append((ALL["pyspark"](table), functions.col("m2") / 10))
     for frame, weight in frames:
-        same(wmcc.tabulate(frame, "t", "p", weight), expected, exact=False)
-    with pytest.raises(wmcc.InputTypeError, match="neither a column's name nor an expression"):
-        wmcc.tabulate(table.to_pandas(), "t", "p", 3.5)
-
-
-def test_measures_and_scores_take_frames():
-    frame = pl.DataFrame({"t": [0, 1, 1, 0], "p": [0, 1, 0, 0], "w": [1.0, 2.0, 3.0, 4.0]})
-    table = wmcc.tabulate(frame, "t", "p", "w")
-    assert wmcc.mcc(frame, "t", "p", "w") == wmcc.mcc(table)
-    assert wmcc.mcc(frame, true="t", pred="p", weight="w") == wmcc.mcc(table)
-    assert wmcc.score(frame.lazy(), "t", "p", "w").ecc == pytest.approx(wmcc.ecc(table))
-    assert np.array_equal(wmcc.mcc.gradient(frame, "t", "p", "w"), wmcc.mcc.gradient(table))
-    with pytest.raises(wmcc.InputTypeError, match="one table per group"):
-        wmcc.score(frame, "t", "p", "w", by="t")
+        same(wmcc.tabulate(frame, true="t", pred="p", weight=weight), expected, exact=False)
+    with pytest.raises(wmcc.InputTypeError, match="cannot be used as a column"):
+        wmcc.tabulate(table.to_pandas(), true="t", pred="p", weight=3.5)
 
 
 def test_several_columns_to_group_by():
     frame = pl.DataFrame({"t": [0, 1, 1, 0], "p": [0, 1, 0, 0], "a": [2, 1, 1, 2], "b": ["x", "y", "x", "x"]})
     for data in (frame, frame.lazy()):
-        tables = wmcc.tabulate(data, "t", "p", by=["a", "b"])
+        tables = wmcc.tabulate(data, true="t", pred="p", by=["a", "b"])
         assert list(tables) == [(1, "x"), (1, "y"), (2, "x")]
         assert tables[2, "x"].n.tolist() == [[2]]
 
 
 def test_calls_that_make_no_sense():
-    frame = pl.DataFrame({"t": [0, 1], "p": [0, 1]})
+    frame = pl.DataFrame({"t": [0, 1], "p": [0, 1], "w": [1.0, 2.0]})
+    named = {"true": "t", "pred": "p"}
     for call, said in (
-        (lambda: wmcc.tabulate([0, 1], [0, 1], by="t"), "by= goes with a frame"),
-        (lambda: wmcc.tabulate([0, 1], [0, 1], engine="polars"), "engine= goes with a frame"),
-        (lambda: wmcc.tabulate(3.5, "t", "p"), "expected a data frame or a file"),
-        (lambda: wmcc.tabulate(frame, "t"), "expected two columns of labels"),
-        (lambda: wmcc.tabulate(frame, "t", "p", true="t", pred="p"), "a column too many"),
-        (lambda: wmcc.tabulate(frame), "got only"),
-        (lambda: wmcc.tabulate(frame, "t", "p", engine="duckdb"), "is for files"),
-        (lambda: wmcc.tabulate(frame, "t", "p", allow_unmatched=True), "goes with on="),
-        (lambda: wmcc.tabulate(frame.to_pandas(), "t", "p", frame.to_pandas()["t"]), "a Series is neither a column"),
+        (lambda: wmcc.tabulate([0, 1], [0, 1], by="t"), "a column name works only with a frame"),
+        (lambda: wmcc.tabulate([0, 1], [0, 1], engine="polars"), "engine= is for a frame"),
+        (lambda: wmcc.tabulate([0, 1], [0, 1], weight=[1, 1]), r"weight= is for a frame[\s\S]*sample_weight="),
+        (lambda: wmcc.tabulate([0, 1], [0, 1], unmatched="ignore"), "unmatched= is for a frame"),
+        (lambda: wmcc.tabulate(3.5, **named), "true= and pred= name columns of a frame or a file"),
+        (lambda: wmcc.tabulate(frame, "t"), r"by keyword[\s\S]*tabulate\(data, true='t', pred=…\)"),
+        (lambda: wmcc.tabulate(frame, "t", "p"), r"by keyword[\s\S]*tabulate\(data, true='t', pred='p'\)"),
+        (lambda: wmcc.tabulate(frame, "t", "p", "w"), r"data, true='t', pred='p', weight='w'\)"),
+        (lambda: wmcc.tabulate(frame, "t", "p", sample_weight="w"), r"data, true='t', pred='p', weight='w'\)"),
+        (lambda: wmcc.tabulate(frame.to_pandas(), "t", "p", weight="w"), r"data, true='t', pred='p', weight='w'\)"),
+        (lambda: wmcc.tabulate("a.csv", "t", "p", "w"), r"data, true='t', pred='p', weight='w'\)"),
+        (lambda: wmcc.tabulate(frame, **named, sample_weight="w"), r"is for arrays[\s\S]*weight="),
+        (lambda: wmcc.tabulate(frame, true="t"), "pred= is missing: the column of the predicted labels"),
+        (lambda: wmcc.tabulate(frame, pred="t"), "true= is missing: the column of the true labels"),
+        (lambda: wmcc.tabulate(frame, frame, on="t", **named), r"join=predictions, on=…, true=…, pred=…\)"),
+        (lambda: wmcc.tabulate(frame), r"by keyword[\s\S]*tabulate\(data, true=…, pred=…\)"),
+        (lambda: wmcc.tabulate([0, 1]), "got a list alone"),
+        (lambda: wmcc.tabulate(), "got nothing alone"),
+        (lambda: wmcc.tabulate(frame, true="t", pred=["p", "t"]), "mapping from names"),
+        (lambda: wmcc.tabulate([0, 1], [[0, 1], [1, 1]]), "mapping from names"),
+        (lambda: wmcc.tabulate([0, 1], [np.zeros(2), np.ones(2)], [1, 1]), "mapping from names"),
+        (lambda: wmcc.tabulate([0, 1], [0, 1], [1, 1], [1, 1]), "4 arguments are given by position"),
+        (lambda: wmcc.tabulate([0, 1], [0, 1], y_pred=[0, 1]), "y_pred is given by position and by keyword"),
+        (lambda: wmcc.tabulate(frame, **named, engine="duckdb"), "is for files"),
+        (lambda: wmcc.tabulate(frame, **named, on="t"), "join= and on= must be given together"),
+        (lambda: wmcc.tabulate(frame, **named, unmatched="ignore"), "join= and on= must be given together"),
+        (lambda: wmcc.tabulate(frame, **named, join=frame), "join= and on= must be given together"),
+        (lambda: wmcc.tabulate(frame, **named, wieght="w"), r"no keyword 'wieght'[\s\S]*did you mean weight=\?"),
+        (lambda: wmcc.tabulate([0], [0], sample_weights=[1]), r"did you mean sample_weight=\?"),
+        (lambda: wmcc.tabulate([0], [0], zzz=[1]), r"no keyword 'zzz'[\s\S]*its keywords are y_true"),
+        (lambda: wmcc.tabulate(data=frame, **named), "without a keyword: tabulate"),
+        (lambda: wmcc.tabulate(frame, true="t", pred={"a": "p"}, positive=1), "positive= works with one prediction"),
     ):
         with pytest.raises(wmcc.InputTypeError, match=said):
             call()
+    with pytest.raises(wmcc.InputError, match="unmatched is 'maybe'; expected 'error' or 'ignore'"):
+        wmcc.tabulate(frame, **named, unmatched="maybe")
+    with pytest.raises(wmcc.InputError, match="missing is 'drop'; expected 'error' or 'ignore'"):
+        wmcc.tabulate(frame, **named, missing="drop")
+
+
+@pytest.mark.parametrize("engine", [*IN_MEMORY, "dask"])
+def test_series_of_the_same_frame_are_columns(engine):
+    frame = ALL[engine](pa.table({"t": [0, 1, 1], "p": [0, 1, 0], "m2": [10.0, 20.0, 30.0]}))
+    expected = wmcc.tabulate([0, 1, 1], [0, 1, 0], [10.0, 20.0, 30.0])
+    same(wmcc.tabulate(frame, true="t", pred="p", weight=frame["m2"]), expected, engine != "dask")
+    same(wmcc.tabulate(frame, true=frame["t"], pred=frame["p"], weight="m2"), expected, engine != "dask")
+    if engine != "dask":
+        with pytest.raises(wmcc.InputError, match="the series has 2 rows, but the frame has 3"):
+            wmcc.tabulate(frame, true="t", pred="p", weight=frame["m2"][:2])
+
+
+def test_series_of_another_frame_are_refused():
+    frame = pd.DataFrame({"t": [0, 1, 1], "p": [0, 1, 0], "m2": [10.0, 20.0, 30.0]}, index=[3, 3, 4])
+    computed = wmcc.tabulate(frame, true="t", pred="p", weight=frame["m2"] / 10)  # as in gdf.area
+    assert computed == wmcc.tabulate([0, 1, 1], [0, 1, 0], [1.0, 2.0, 3.0])
+    with pytest.raises(wmcc.InputError, match="index of a series differs from that of the frame"):
+        wmcc.tabulate(frame, true="t", pred="p", weight=frame["m2"].reset_index(drop=True))
+    with pytest.raises(wmcc.InputTypeError, match="a series cannot be used with a lazy frame"):
+        wmcc.tabulate(pl.from_pandas(frame).lazy(), true="t", pred="p", weight=pl.Series([1.0, 2.0, 3.0]))
+    with pytest.raises(wmcc.InputTypeError, match="cannot be used as a column"):
+        wmcc.tabulate(frame, true="t", pred="p", weight=np.array([1.0, 2.0, 3.0]))
 
 
 def test_too_many_groups_are_refused(monkeypatch):
@@ -371,4 +480,4 @@ def test_too_many_groups_are_refused(monkeypatch):
     monkeypatch.setattr(pushdown, "MOST_CELLS", 10)
     frame = pl.LazyFrame({"t": range(20), "p": range(20)})
     with pytest.raises(wmcc.TooManyClassesError, match="more than 10 different combinations"):
-        wmcc.tabulate(frame, "t", "p")
+        wmcc.tabulate(frame, true="t", pred="p")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import narwhals as nw
 import pyarrow as pa
 import pytest
 from engines import ALL, FAST, IN_MEMORY, SPARK
@@ -12,7 +13,7 @@ from test_frames import same
 import wmcc
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning"
+    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::wmcc.LabelWarning"
 )
 
 
@@ -41,22 +42,22 @@ def check_join(engines, truth, pred):
     lonely = len(set(truth) ^ set(pred))
     left, right = tables(truth, pred)
     for name, make in engines.items():
-        call = {"true": "label", "weight": "ha", "on": "id"}
+        call = {"true": "label", "pred": "label", "weight": "ha", "on": "id"}
         if lonely:
             with pytest.raises(wmcc.InputError) as caught:
-                wmcc.tabulate(make(left), make(right), **call)
+                wmcc.tabulate(make(left), join=make(right), **call)
             assert f"{len(set(truth) - set(pred)):,} keys of 'id' are in the truth only" in str(caught.value)
             assert f"{len(set(pred) - set(truth)):,} in the prediction only; {len(both):,} are in both" in str(
                 caught.value
             )
-        if not both:
-            continue
         expected = wmcc.tabulate([truth[k][0] for k in both], [pred[k] for k in both], [truth[k][1] for k in both])
-        found = wmcc.tabulate(make(left), make(right), **call, allow_unmatched=bool(lonely))
+        found = wmcc.tabulate(make(left), join=make(right), **call, unmatched="ignore" if lonely else "error")
         assert found.ignored == lonely
         assert found.rows == len(both)
         assert found.w.tolist() == expected.w.tolist()
-        groups = wmcc.tabulate(make(left), make(right), **call, allow_unmatched=True, by="tile")
+        if not both:
+            continue
+        groups = wmcc.tabulate(make(left), join=make(right), **call, unmatched="ignore", by="tile")
         assert sum(t.rows for t in groups.values()) == len(both)
         same(sum(groups.values()) - _nothing(groups), expected, exact=name in IN_MEMORY)
 
@@ -85,30 +86,58 @@ def test_keys_that_cannot_be_joined(engine):
     once = make(pa.table({"id": [1, 2], "y": ["a", "b"]}))
     twice = make(pa.table({"id": [1, 2, 2], "y": ["a", "b", "b"]}))
     missing = make(pa.table({"id": pa.array([1, None], pa.int64()), "y": ["a", "b"]}))
-    with pytest.raises(wmcc.InputError, match="1 key of 'id' found more than once in the truth"):
-        wmcc.tabulate(twice, once, on="id", allow_unmatched=True)
-    with pytest.raises(wmcc.InputError, match="1 key of 'id' found more than once in the prediction"):
-        wmcc.tabulate(once, twice, on="id", allow_unmatched=True)
+    with pytest.raises(wmcc.InputError, match="the truth has 1 key of 'id' more than once"):
+        wmcc.tabulate(twice, join=once, true="y", pred="y", on="id", unmatched="ignore")
+    with pytest.raises(wmcc.InputError, match="the prediction has 1 key of 'id' more than once"):
+        wmcc.tabulate(once, join=twice, true="y", pred="y", on="id", unmatched="ignore")
     for sides in ((missing, once), (once, missing), (missing, missing)):
         with pytest.raises(wmcc.WmccError, match=r"rows without a key: 'id' is missing|the key 'id' holds .*Float64"):
-            wmcc.tabulate(*sides, on="id", allow_unmatched=True)
+            wmcc.tabulate(sides[0], join=sides[1], true="y", pred="y", on="id", unmatched="ignore")
     with pytest.raises(wmcc.InputError, match="no column 'idd'"):
-        wmcc.tabulate(once, once, on="idd")
+        wmcc.tabulate(once, join=once, true="y", pred="y", on="idd")
     bad = make(pa.table({"id": [1, 2], "y": ["a", None]}))
     with pytest.raises(wmcc.LabelError, match="1 of 2 rows has no label in 'y'"):
-        wmcc.tabulate(once, bad, on="id")
+        wmcc.tabulate(once, join=bad, true="y", pred="y", on="id")
 
 
 def test_a_joined_table_is_the_table_of_the_rows():
     truth = pa.table({"id": [3, 1, 2], "scene": ["x", "x", "y"], "label": [0, 1, 1]})
     pred = pa.table({"scene": ["x", "y", "x"], "id": [1, 2, 3], "class": [1, 0, 0], "ha": [2.0, 3.0, 0.5]})
-    found = wmcc.tabulate(truth, pred, on=["scene", "id"], weight="ha")  # the weight may be on either side
+    call = {"true": "label", "pred": "class", "on": ["scene", "id"]}
+    found = wmcc.tabulate(truth, join=pred, **call, weight="ha")  # the weight may be on either side
     assert found == wmcc.tabulate([0, 1, 1], [0, 1, 0], [0.5, 2.0, 3.0])
-    with pytest.raises(wmcc.InputError, match=r"which column holds the prediction\? There are 'class', 'ha'"):
-        wmcc.tabulate(truth, pred, on=["scene", "id"])
+    several = {"a": "class", "b": nw.col("class") * 0}
+    joint = wmcc.tabulate(truth, join=pred, true="label", pred=several, on=["scene", "id"], weight="ha")
+    assert joint == wmcc.tabulate([0, 1, 1], {"a": [0, 1, 0], "b": [0, 0, 0]}, [0.5, 2.0, 3.0])
+    with pytest.raises(wmcc.InputError, match="there is no column 'h' in either"):
+        wmcc.tabulate(truth, join=pred, **call, weight="h")
+
+
+@pytest.mark.parametrize("engine", list(ALL))
+def test_void_and_missing_labels_of_two_frames(engine):
+    truth = ALL[engine](pa.table({"id": [1, 2, 3, 4, 5], "y": ["a", "b", "void", None, "a"], "w": [1.0, 2, -1, -1, 4]}))
+    pred = ALL[engine](pa.table({"id": [5, 4, 3, 2, 1], "p": ["void", "a", "b", "b", "a"]}))
+    call = {"join": pred, "on": "id", "true": "y", "pred": "p", "weight": "w", "ignore": "void"}
+    found = wmcc.tabulate(truth, **call, missing="ignore")
+    assert (found.labels, found.void, found.ignored) == (("a", "b", "void"), ("void",), 2)
+    assert found.w.tolist() == [[1, 0, 4], [0, 2, 0], [0, 0, 0]]
+    with pytest.raises(wmcc.LabelError, match="1 of 5 rows has no label in 'y'"):
+        wmcc.tabulate(truth, **call)
+
+
+@pytest.mark.parametrize("engine", list(ALL))
+def test_no_rows_to_join(engine):
+    full, empty = pa.table({"id": [1, 2], "y": ["a", "b"], "g": [1, 2]}), pa.table({"id": [1], "y": ["a"], "g": [1]})
+    call = {"on": "id", "true": "y", "pred": "y"}
+    nothing = ALL[engine](empty.slice(0, 0))
+    assert wmcc.tabulate(nothing, join=nothing, **call) == wmcc.Table.empty()
+    found = wmcc.tabulate(ALL[engine](full), join=nothing, **call, unmatched="ignore")
+    assert (found.rows, found.ignored) == (0, 2)
+    with pytest.raises(wmcc.InputError, match="2 keys of 'id' are in the truth only and 0 in the prediction only"):
+        wmcc.tabulate(ALL[engine](full), join=nothing, **call)
 
 
 def test_frames_of_two_engines_are_not_joined():
     table = pa.table({"id": [1], "y": [0]})
     with pytest.raises(wmcc.InputTypeError, match=r"truth is a frame of pyarrow and prediction one of lazy polars"):
-        wmcc.tabulate(table, ALL["polars, lazy"](table), on="id")
+        wmcc.tabulate(table, join=ALL["polars, lazy"](table), true="y", pred="y", on="id")

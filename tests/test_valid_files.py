@@ -18,7 +18,7 @@ import wmcc
 from wmcc.sources import jsonlines
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning"
+    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::wmcc.LabelWarning"
 )
 
 
@@ -36,12 +36,15 @@ def test_numbers_that_become_fractions_later(tmp_path, engine):
     rows = 30_000 if engine == "pyspark" else 100_000  # more than a block of any engine
     whole, fraction = '{"t": "a", "p": "a", "w": 1}\n', '{"t": "b", "p": "b", "w": 0.25}\n'
     (tmp_path / "a.jsonl").write_text(whole * rows + fraction)
-    table = wmcc.tabulate(tmp_path / "a.jsonl", "t", "p", "w", engine=engine)
+    table = wmcc.tabulate(tmp_path / "a.jsonl", true="t", pred="p", weight="w", engine=engine)
     assert table.w.tolist() == [[rows, 0], [0, 0.25]]
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts" / "1.jsonl").write_text(whole)
     (tmp_path / "parts" / "2.jsonl").write_text(fraction)
-    assert wmcc.tabulate(tmp_path / "parts", "t", "p", "w", engine=engine).w.tolist() == [[1, 0], [0, 0.25]]
+    assert wmcc.tabulate(tmp_path / "parts", true="t", pred="p", weight="w", engine=engine).w.tolist() == [
+        [1, 0],
+        [0, 0.25],
+    ]
 
 
 values = st.one_of(st.integers(-(2**53), 2**53), st.floats(-1e300, 1e300), st.none())
@@ -60,13 +63,13 @@ def test_blocks_of_lines_do_not_matter(tmp_path_factory, rows, size):
     t, flag, w = ([row[k] for row in rows] for k in range(3))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jsonlines, "BLOCK", size)
-        if not rows or None in w:
-            with pytest.raises(wmcc.InputError, match=r"there are no rows|a weight in 'w' that is missing"):
-                wmcc.tabulate(path, "t", "p", "w")
+        if None in w:
+            with pytest.raises(wmcc.InputError, match=r"a weight in 'w' that is missing"):
+                wmcc.tabulate(path, true="t", pred="p", weight="w")
         else:
-            assert wmcc.tabulate(path, "t", "p", "w") == wmcc.tabulate(t, t, [float(x) for x in w])
+            assert wmcc.tabulate(path, true="t", pred="p", weight="w") == wmcc.tabulate(t, t, [float(x) for x in w])
         if rows:
-            assert wmcc.tabulate(path, "flag", "flag", by="t") == wmcc.tabulate(flag, flag, by=t)
+            assert wmcc.tabulate(path, true="flag", pred="flag", by="t") == wmcc.tabulate(flag, flag, by=t)
 
 
 def test_what_lines_do_not_hold(tmp_path):
@@ -76,18 +79,19 @@ def test_what_lines_do_not_hold(tmp_path):
         ('{"t": [1], "p": 1}\n', "column 't' of .* holds lists or records"),
         ('{"T": 1, "p": 1}\n', r"no column 't'; the columns are 'T', 'p'\.\s+Hint: did you mean 'T'"),
         ('{"t": 1, "p": 1}\n{"t": ', "cannot be read"),
-        ("", "there are no rows"),
     ):
         path.write_text(lines)
         with pytest.raises(wmcc.WmccError, match=said):
-            wmcc.tabulate(path, "t", "p")
+            wmcc.tabulate(path, true="t", pred="p")
+    path.write_text("")
+    assert wmcc.tabulate(path, true="t", pred="p") == wmcc.Table.empty()
 
 
 def test_lines_in_folders_with_names(tmp_path):
     for tile in ("x y", "01"):
         (tmp_path / f"tile={tile}").mkdir()
         (tmp_path / f"tile={tile}" / "a.jsonl").write_text('{"t": 0, "p": 0}\n' * len(tile))
-    assert {key: table.rows for key, table in wmcc.tabulate(tmp_path, "t", "p", by="tile").items()} == {
+    assert {key: table.rows for key, table in wmcc.tabulate(tmp_path, true="t", pred="p", by="tile").items()} == {
         "01": 2,
         "x y": 3,
     }
@@ -113,7 +117,7 @@ def test_columns_that_only_one_file_has(tmp_path, engine):
                 else:
                     (pq.write_table if kind == "parquet" else pyarrow.feather.write_feather)(table, path)
             if (engine, kind) != ("pyspark", "arrow"):
-                found = wmcc.tabulate(folder, "t", "p", "w", engine=engine)
+                found = wmcc.tabulate(folder, true="t", pred="p", weight="w", engine=engine)
                 assert found.w.tolist() == [[1, 0], [0, 2.5]], (kind, order)
 
 
@@ -130,21 +134,21 @@ def test_a_name_that_comes_twice_in_a_file(tmp_path, engine):
     cannot = {"polars": ("parquet", "arrow"), "dask": ("parquet",), "pyspark": ("parquet", "arrow", "jsonl")}
     for kind in ("csv", "parquet", "arrow", "jsonl"):
         if kind in cannot.get(engine, ()):
-            with pytest.raises(wmcc.InputError, match=r"cannot tell apart|reads no Arrow IPC|already exists"):
-                wmcc.tabulate(tmp_path / f"a.{kind}", "t", "p", "w", engine=engine)
+            with pytest.raises(wmcc.InputError, match=r"cannot tell apart|cannot read Arrow IPC|already exists"):
+                wmcc.tabulate(tmp_path / f"a.{kind}", true="t", pred="p", weight="w", engine=engine)
             continue
-        found = wmcc.tabulate(tmp_path / f"a.{kind}", "t", "p", "w", engine=engine)
+        found = wmcc.tabulate(tmp_path / f"a.{kind}", true="t", pred="p", weight="w", engine=engine)
         assert found.w.tolist() == [[1, 0], [0, 2.5]], kind
         if kind in ("csv", "parquet") or (engine, kind) == ("arrow", "arrow"):
             with pytest.raises(wmcc.InputError, match=rf"a\.{kind} has 2 columns 'x'; expected one"):
-                wmcc.tabulate(tmp_path / f"a.{kind}", "t", "p", "x", engine=engine)
+                wmcc.tabulate(tmp_path / f"a.{kind}", true="t", pred="p", weight="x", engine=engine)
 
 
 def test_names_twice_in_files_that_are_joined(tmp_path):
     (tmp_path / "t.csv").write_text("id,x,t,x\n1,7,a,7\n2,7,b,7\n")
     (tmp_path / "p.csv").write_text("id,p\n2,b\n1,b\n")
     for reader in ("polars", "duckdb", "dask"):
-        found = wmcc.tabulate(tmp_path / "t.csv", tmp_path / "p.csv", on="id", true="t", engine=reader)
+        found = wmcc.tabulate(tmp_path / "t.csv", join=tmp_path / "p.csv", on="id", true="t", pred="p", engine=reader)
         assert found.n.tolist() == [[0, 1], [0, 1]]
 
 
@@ -152,10 +156,10 @@ def test_a_header_and_nothing_more(tmp_path, engine):
     """With a line break after it or without, alone or beside a file with rows."""
     for end in ("\n", ""):
         (tmp_path / "a.csv").write_text(f"t,p,w{end}")
-        with pytest.raises(wmcc.InputError, match="there are no rows"):
-            wmcc.tabulate(tmp_path / "a.csv", "t", "p", "w", engine=engine)
+        found = wmcc.tabulate(tmp_path / "a.csv", true="t", pred="p", weight="w", engine=engine)
+        assert found == wmcc.Table.empty()
         (tmp_path / "b.csv").write_text("t,p,w\na,a,2\n")
-        assert wmcc.tabulate(tmp_path, "t", "p", "w", engine=engine).total == 2
+        assert wmcc.tabulate(tmp_path, true="t", pred="p", weight="w", engine=engine).total == 2
         (tmp_path / "b.csv").unlink()
 
 
@@ -174,10 +178,10 @@ def test_names_that_look_like_addresses(tmp_path, monkeypatch, engine, name):
     (tmp_path / "b.csv").write_text("t,p,w\nz,z,1\n")
     for asked in (name, path):
         if (engine == "pyspark" and ":" in name) or (engine == "dask" and "::" in name):
-            with pytest.raises(wmcc.InputError, match=r"takes for a pattern or an address[\s\S]*engine='arrow'"):
-                wmcc.tabulate(asked, "t", "p", "w", engine=engine)
+            with pytest.raises(wmcc.InputError, match=r"would read as a pattern or an address[\s\S]*engine='arrow'"):
+                wmcc.tabulate(asked, true="t", pred="p", weight="w", engine=engine)
         else:
-            assert wmcc.tabulate(asked, "t", "p", "w", engine=engine).w.tolist() == [[1, 0], [0, 2.5]]
+            assert wmcc.tabulate(asked, true="t", pred="p", weight="w", engine=engine).w.tolist() == [[1, 0], [0, 2.5]]
 
 
 def test_links_that_lead_nowhere(tmp_path, monkeypatch):
@@ -185,14 +189,14 @@ def test_links_that_lead_nowhere(tmp_path, monkeypatch):
     (tmp_path / "loop1.csv").symlink_to("loop2.csv")
     (tmp_path / "loop2.csv").symlink_to("loop1.csv")
     with pytest.raises(wmcc.InputError, match=r"'loop1.csv' is a link that leads back to itself") as caught:
-        wmcc.tabulate("loop1.csv", "t", "p")
+        wmcc.tabulate("loop1.csv", true="t", pred="p")
     assert "did you mean" not in str(caught.value)
     (tmp_path / "loop1.csv").unlink()
     with pytest.raises(wmcc.InputError, match=r"'loop2\.csv' is a link to 'loop1\.csv', and there is no such file"):
-        wmcc.tabulate("loop2.csv", "t", "p")
+        wmcc.tabulate("loop2.csv", true="t", pred="p")
     (tmp_path / "a.csv").write_text("t,p\na,a\n")
     with pytest.raises(wmcc.InputError, match=r"loop2\.csv' is a link to 'loop1\.csv'"):  # rows would be missed
-        wmcc.tabulate(tmp_path, "t", "p")
+        wmcc.tabulate(tmp_path, true="t", pred="p")
 
 
 # ---- damaged files -----------------------------------------------------------------------------------
@@ -206,7 +210,7 @@ def checksummed(tmp_path):
     table = pa.table({"t": np.array(["a", "b", "c"])[t], "p": np.array(["a", "b", "c"])[p], "w": rng.random(60)})
     path = tmp_path / "a.parquet"
     pq.write_table(table, path, write_page_checksum=True, row_group_size=40, store_schema=False)
-    return path, path.read_bytes(), wmcc.tabulate(path, "t", "p", "w")
+    return path, path.read_bytes(), wmcc.tabulate(path, true="t", pred="p", weight="w")
 
 
 def flipped(path, whole: bytes, bit: int) -> None:
@@ -221,7 +225,7 @@ def test_a_flipped_bit_gives_the_right_number_or_a_sentence(checksummed):
     for bit in range(0, 8 * len(whole), 13):
         flipped(path, whole, bit)
         try:
-            assert wmcc.tabulate(path, "t", "p", "w") == expected, bit
+            assert wmcc.tabulate(path, true="t", pred="p", weight="w") == expected, bit
         except wmcc.WmccError:
             refused += 1
     assert refused > 500
@@ -242,7 +246,7 @@ def test_rows_that_are_missing_by_a_files_own_count(checksummed):
         if sum(parts) != 60 and min(parts) >= 0:
             found += 1
             with pytest.raises(wmcc.InputError, match="cannot be read"):
-                wmcc.tabulate(path, "t", "p", "w")
+                wmcc.tabulate(path, true="t", pred="p", weight="w")
     assert found > 10
 
 
@@ -255,9 +259,9 @@ def test_engines_that_can_be_told_to_look_at_checksums(checksummed, reader):
     for place in (100, 150, 200):  # among the weights, where any bits are a number
         flipped(path, whole, 8 * (column.dictionary_page_offset + place) + 3)
         with pytest.raises(wmcc.InputError, match=r"cannot be read.*(?i:checksum|CRC)"):
-            wmcc.tabulate(path, "t", "p", "w", engine=reader)
+            wmcc.tabulate(path, true="t", pred="p", weight="w", engine=reader)
     path.write_bytes(whole)
-    same(wmcc.tabulate(path, "t", "p", "w", engine=reader), expected, exact=False)
+    same(wmcc.tabulate(path, true="t", pred="p", weight="w", engine=reader), expected, exact=False)
 
 
 def test_codes_that_stand_for_nothing():
@@ -266,4 +270,4 @@ def test_codes_that_stand_for_nothing():
         with pytest.raises(wmcc.InputError, match="a code of encoded text lies outside its dictionary of 1"):
             wmcc.tabulate(data, ["a", "a"])
         with pytest.raises(wmcc.InputError, match="outside its dictionary"):
-            wmcc.tabulate(pa.table({"t": [0, 1], "g": data}), "t", "t", by="g")
+            wmcc.tabulate(pa.table({"t": [0, 1], "g": data}), true="t", pred="t", by="g")

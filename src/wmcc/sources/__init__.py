@@ -1,151 +1,186 @@
-"""Everything that makes a Table. `tabulate` is the front door; `joint_table` is its twin for two predictions."""
+"""Everything that makes a Table: `tabulate` is the door that data come in through."""
 
 from __future__ import annotations
 
-from typing import Any, TypedDict, Unpack, overload
+import inspect
+import os
+import warnings
+from collections.abc import Mapping
+from typing import Any, Literal, TypedDict, Unpack, overload
 
+import numpy as np
+
+from ..core.arraytypes import Labels
+from ..core.joint import JointTable
 from ..core.table import Table
 from ..core.tables import Tables
-from ..errors import InputTypeError
+from ..errors import InputError, InputTypeError, LabelWarning, unknown_keyword
 from .arrays import tabulate_arrays
-from .codes import Rules
-from .columns import label_column, weight_array
-from .groups import Parts, keys_of_rows
-from .joint import joint_table
-from .matrix import is_matrix, no_array, tabulate_matrix
-from .options import make_rules, names_a_column, refuse_without_columns, whole_number
-from .shapes import check_shapes
+from .codes import Rules, make_rules
+from .columns import (
+    along_dims,
+    check_aligned,
+    check_shapes,
+    fitted,
+    is_matrix,
+    label_column,
+    no_array,
+    weight_array,
+)
+from .groups import WHOLE, Parts, keys_of_rows
 from .stream import Accumulator
 
+Several = Mapping[str, Any]
+"""Predictions by their names."""
 
-class Options(TypedDict, total=False):
-    """Keywords of `tabulate`."""
+Choice = Literal["error", "ignore"]
 
-    true: Any
-    pred: Any
+
+class Reading(TypedDict, total=False):
+    """Keywords of `tabulate` that go with data of any kind."""
+
     cluster: Any
-    on: Any
-    allow_unmatched: bool
-    engine: str | None
-    progress: bool | None
     labels: Any
+    names: Mapping[Any, Any] | None
     ignore: Any
+    missing: Choice
     positive: Any
     threads: int | None
 
 
+class Columned(Reading, total=False):
+    """Keywords of `tabulate` that go with frames and files."""
+
+    weight: Any
+    join: Any
+    on: Any
+    unmatched: Choice
+    engine: str | None
+    progress: bool | None
+
+
 @overload
 def tabulate(
-    y_true: Any,
-    y_pred: Any = ...,
-    sample_weight: Any = ...,
-    weight: Any = ...,
-    *,
-    by: None = ...,
-    **options: Unpack[Options],
+    y_true: Labels, y_pred: Several, sample_weight: Any = ..., *, by: None = ..., **options: Unpack[Reading]
+) -> JointTable: ...
+@overload
+def tabulate(
+    y_true: Labels, y_pred: Several, sample_weight: Any = ..., *, by: Any, **options: Unpack[Reading]
+) -> Tables[JointTable]: ...
+@overload
+def tabulate(
+    y_true: Labels, y_pred: Labels, sample_weight: Any = ..., *, by: None = ..., **options: Unpack[Reading]
 ) -> Table: ...
 @overload
 def tabulate(
-    y_true: Any,
-    y_pred: Any = ...,
-    sample_weight: Any = ...,
-    weight: Any = ...,
-    *,
-    by: Any,
-    **options: Unpack[Options],
+    y_true: Labels, y_pred: Labels, sample_weight: Any = ..., *, by: Any, **options: Unpack[Reading]
 ) -> Tables[Table]: ...
-def tabulate(
-    y_true: Any,
-    y_pred: Any = None,
-    sample_weight: Any = None,
-    weight: Any = None,
-    *,
-    true: Any = None,
-    pred: Any = None,
-    by: Any = None,
-    cluster: Any = None,
-    on: Any = None,
-    allow_unmatched: bool = False,
-    engine: str | None = None,
-    progress: bool | None = None,
-    labels: Any = None,
-    ignore: Any = None,
-    positive: Any = None,
-    threads: int | None = None,
-) -> Table | Tables[Table]:
-    r"""Tabulate true and predicted labels, with a weight per observation or per pair of them.
+@overload
+def tabulate(data: Any, /, *, true: Any, pred: Several, by: None = ..., **options: Unpack[Columned]) -> JointTable: ...
+@overload
+def tabulate(data: Any, /, *, true: Any, pred: Several, by: Any, **options: Unpack[Columned]) -> Tables[JointTable]: ...
+@overload
+def tabulate(data: Any, /, *, true: Any, pred: Any, by: None = ..., **options: Unpack[Columned]) -> Table: ...
+@overload
+def tabulate(data: Any, /, *, true: Any, pred: Any, by: Any, **options: Unpack[Columned]) -> Tables[Table]: ...
+def tabulate(*given: Any, **named: Any) -> Table | JointTable | Tables[Any]:
+    r"""Tabulate true and predicted labels, with a weight per observation.
 
-    It takes labels, a frame or file that has them as columns, or two frames or files with a common key::
+    Labels come in arrays, or as columns of a frame or file, which are always named by keyword::
 
-        tabulate(y_true, y_pred, sample_weight)
-        tabulate(frame, "label", "pred", "area")            pandas, polars, PyArrow, DuckDB, Dask, PySpark, ibis
-        tabulate("preds/*.parquet", "label", "pred", "area")
-        tabulate(truth, prediction, on="id")                frames or files
+        tabulate(y_true, y_pred, sample_weight)                              arrays, series, tensors, images
+        tabulate(data, true="label", pred="pred", weight="area")             frames of any engine; files
+        tabulate(truth, join=predictions, on="id", true="label", pred="p")   two frames or files with a common key
+
+    Several predictions of the same rows are a mapping from names, and make a `JointTable`::
+
+        tabulate(y_true, {"A": a, "B": b}, sample_weight)
+        tabulate(data, true="label", pred={"A": "model_a", "B": "model_b"}, weight="area")
 
     Parameters
     ----------
     y_true, y_pred
-        Labels: integers, booleans or strings, in arrays of any shape (two label maps of one image will do),
+        Labels: integers, booleans or strings, in arrays of any shape (such as two label maps of one image),
         lists, series of pandas, polars or PyArrow, CPU tensors, or anything that speaks NumPy's array protocols
-        or DLPack. Categorical series are read as their codes.
+        or DLPack. Categorical series are read as their codes. Series must have the same index, and arrays of xarray the
+        same dimensions and coordinates.
     sample_weight
         One finite number of at least 0 per observation, in the shape of the labels; None counts each once.
-        float32 and float64 are read as they are; other numbers are converted to float64.
+        float32 and float64 are read as they are; other numbers are converted to float64. A weight for each row of an
+        image has the shape (H, 1), one for each image of a stack (B, 1, 1), and one for each pixel, the same in all
+        images, (H, W).
 
-        With labels in vectors of N it may also be the matrix S of the paper, N x N: the table is then
-        C_ab = Σ S_ij [t_i = a][c_j = b]. S is a dense array, a sparse matrix of SciPy, or an iterator over
-        blocks of its rows (each dense or sparse, N wide, N rows in all), so that S need not be in memory at
-        once. Each non-zero entry is an observation: `Table.n` counts those, not rows of labels, and sampling
-        errors of rows do not apply. Entries that are zero leave their labels known. A diagonal S gives the
-        table of its diagonal as a vector. `wmcc.matrices` makes and checks such matrices.
+        With labels in vectors of N it may also be the matrix S of the paper, N x N: the table is then C_ab = Σ S_ij
+        [t_i = a][c_j = b]. S is a dense array, a sparse matrix of SciPy, or an iterator over blocks of its rows (each
+        dense or sparse, N wide, N rows in all), so that S need not be in memory at once. Each non-zero entry is an
+        observation: `Table.n` counts those, not rows of labels, and sampling errors of rows do not apply. Labels whose
+        entries are all zero are still classes of the table. A diagonal S gives the table of its diagonal as a vector.
+        `wmcc.matrices` makes and checks such matrices.
+    data
+        A frame of pandas, polars, PyArrow, DuckDB, Dask, PySpark or ibis; or files: a name, a pattern, a folder, or a
+        list of these. Frames in memory are read by the exact kernel. Lazy frames compute one group-by in their own
+        engine, and only its cells are read; their sums are as exact as the engine's.
     true, pred, weight
-        Columns of a frame or file, by keyword or by position after it: names (integers too, if a pandas frame has
-        such), or expressions of narwhals or of the frame's own engine. Frames in memory are read by the exact kernel.
-        Lazy frames are asked for one group-by, and only its cells travel; their sums are as exact as the engine's.
+        Columns of the frame or file: names (integers too, if a pandas frame has such), expressions of narwhals or of
+        the frame's own engine, or series of the same frame.
+    join, on
+        A second frame or file, which holds the predictions, and the column, or columns, that identify a row in both.
+        Keys that are missing or come twice are refused. The weight and the groups are columns of either.
+    unmatched
+        What to do with keys without a partner: ``"error"`` refuses them, ``"ignore"`` counts them as ignored.
     by
-        Column, or columns, of a frame or file: one table per group, in the same pass. With labels in arrays: a key per
-        observation, or per item of their first axis (an image of a stack).
+        Groups: one table for each, in the same pass. A column, or a list of columns, of a frame or file. With arrays a
+        key per observation, or per item of their first axis (an image of a stack); or a mapping from names to such.
     cluster
-        What rows belong together (image, scene, patient), given as ``by`` is: rows of one cluster need not be
-        independent of each other. The table keeps the cells of each cluster, so that intervals and comparisons know of
-        them. Rows of the same key are one cluster, also when tables are merged.
-    on
-        Column, or columns, that identify a row in both of two frames or files. Keys that are missing or come twice
-        are refused, and so are keys without a partner unless ``allow_unmatched``; then they count as ignored. Without
-        ``true`` and ``pred`` each side must have just one column beside the key, the weight and the groups.
-    engine
-        What reads files: ``"arrow"`` (the default: batches through the exact kernel, in bounded memory), ``"polars"``,
-        ``"duckdb"``, ``"pyspark"`` or ``"dask"``. Frames know their own. Of CSV files the named columns are read as
-        text by all of them, and labels that all look like integers are integers.
-    progress
-        Whether to show a progress bar while files are read; by default when standard error is a terminal.
+        Clusters: rows that belong together (image, scene, patient) and may depend on each other, given in the same way
+        as ``by``. The table keeps the cells of each cluster, and intervals and comparisons use them. Rows of the same
+        key are one cluster, also when tables are merged. For images in scenes give both: ``cluster=["scene",
+        "image"]``; keys are tuples then.
     labels
-        The classes and their order. A label that is not among them is an error, unless ``ignore`` names it.
-        Without it the classes are the labels that occur, sorted.
+        The classes and their order. A label that is not among them is an error, unless ``ignore`` names it. Without it
+        the classes are the labels that occur, sorted. A mapping has the classes' names too: ``{0: "road", 1: "car"}``.
+    names
+        A mapping from labels to names: the table's labels are the names. Each class that occurs needs one.
     ignore
-        A label, or several (255 in segmentation): rows whose true or predicted label is one of them are left
-        out, and their number is kept in `Table.ignored`. Their weights are not looked at. Of a weight matrix
-        entries S_ij are left out, where the i-th true or the j-th predicted label is one of them.
+        A label, or several (255 in segmentation), that are not classes. Rows with such a *true* label are left out and
+        counted in `Table.ignored`; their weights are not read. All other rows count: if an ignored label is predicted
+        for one, the prediction is wrong, and has its own column, which is not a class (`Table.void`). Of a weight
+        matrix, the entries S_ij are left out if the i-th true label is ignored.
+    missing
+        What to do with rows whose true or predicted label is missing (None, NaN, NA, masked): ``"error"``
+        refuses them, ``"ignore"`` leaves them out and counts them in `Table.ignored`.
     positive
         The positive class of a two-class problem, for reports. The measures do not depend on it.
+    engine
+        What reads files: ``"arrow"`` (the default: batches through the exact kernel, in bounded memory), ``"polars"``,
+        ``"duckdb"``, ``"pyspark"`` or ``"dask"``. A frame uses its own engine. All engines read the named columns of
+        CSV files as text; labels that all look like integers become integers.
     threads
         Number of threads, 256 at most; by default one per processor, and one for short inputs. The table is
         the same to the last bit for any number, and for any order of the rows.
+    progress
+        Whether to show a progress bar while files are read; by default when standard error is a terminal.
 
     Returns
     -------
     Table
-        With ``by`` a `wmcc.Tables`, a mapping from each group to its table, in sorted order; for several columns the
-        keys are tuples.
+        A `JointTable` of several predictions. With ``by`` a `Tables`, a mapping from each group to its table, in sorted
+        order; for several columns the keys are tuples. Without rows the table is empty.
 
     Raises
     ------
     InputError
-        Lengths or shapes that differ, no rows, missing or unknown labels, weights that are negative or not
-        finite, more classes than there is memory for, no such column, no such file. The message names the first bad row
-        and its value, or the number of bad rows.
+        Lengths or shapes that differ, missing or unknown labels, weights that are negative or not finite, more classes
+        than there is memory for, no such column, no such file. The message names the first bad row and its value, or
+        the number of bad rows.
     InputTypeError
-        Containers, labels or weights of a kind that cannot be scored, or labels of mixed kinds.
+        Containers, labels or weights of a kind that cannot be scored, labels of mixed kinds, or an unknown keyword.
+
+    Warns
+    -----
+    LabelWarning
+        A class has a name that often stands for missing labels (``"NA"``, ``"nan"``, ``"None"``, ``"null"``, or the
+        empty text).
 
     Examples
     --------
@@ -155,62 +190,239 @@ def tabulate(
     true \ predicted  elm  oak
     elm                 2  7.5
     oak                 0  300
-    >>> wmcc.tabulate([[0, 1], [255, 1]], [[0, 1], [0, 0]], ignore=255).ignored
-    1
-    >>> wmcc.tabulate(["oak", "elm"], ["oak", "oak"], [[300, 0.5], [0.5, 2]])
-    Table of 2 classes: 4 rows, total weight 303
-    true \ predicted  elm    oak
-    elm                 0    2.5
-    oak                 0  300.5
+    >>> wmcc.tabulate([[0, 1], [255, 1]], [[0, 1], [0, 255]], ignore=255, names={0: "road", 1: "car"})
+    Table of 2 classes and void 255: 3 rows, 1 ignored, total weight 3
+    true \ predicted  road  car  255
+    road                 1    0    0
+    car                  0    1    1
+    >>> wmcc.tabulate([0, 1, 1], {"old": [0, 0, 1], "new": [0, 1, 1]}).names
+    ('old', 'new')
     >>> import polars as pl
     >>> frame = pl.DataFrame({"label": [0, 1, 1], "pred": [0, 1, 0], "ha": [2.5, 1.0, 4.0], "tile": ["a", "a", "b"]})
-    >>> tables = wmcc.tabulate(frame, "label", "pred", pl.col("ha") * 10_000, by="tile")
+    >>> tables = wmcc.tabulate(frame, true="label", pred="pred", weight=pl.col("ha") * 10_000, by="tile")
     >>> tables["b"].total
     40000.0
     """
-    rules, threads = make_rules(labels, ignore, positive), whole_number(threads, "threads")
-    if on is None and true is None and pred is None and not names_a_column(y_true, y_pred):
-        if y_pred is None:
-            raise InputTypeError(f"expected y_true and y_pred; got only {type(y_true).__name__}.")
-        refuse_without_columns(by=by, cluster=cluster, engine=engine, weight=weight)
-        return _tabulate_labels(y_true, y_pred, sample_weight, by, cluster, rules, threads)
-    from .tabular import tabulate_columns  # brings narwhals, which arrays do without
-
-    names = [x for x in ((y_pred, sample_weight, weight) if on is None else (sample_weight, weight)) if x is not None]
-    tables: Table | Tables[Table] = tabulate_columns(
-        (y_true,) if on is None else (y_true, y_pred),
-        names,
-        {"true": true, "pred": pred, "weight": None},
-        by=by,
-        cluster=cluster,
-        on=on,
-        allow_unmatched=allow_unmatched,
-        engine=engine,
-        progress=progress,
-        rules=rules,
-        threads=threads,
-    )
-    return tables
-
-
-def _tabulate_labels(
-    y_true: Any, y_pred: Any, sample_weight: Any, by: Any, cluster: Any, rules: Rules, threads: int | None
-) -> Table | Tables[Table]:
-    columns = [label_column(y_true, "y_true"), label_column(y_pred, "y_pred")]
-    weights = sample_weight if sample_weight is None or no_array(sample_weight) else weight_array(sample_weight)
-    shape = columns[0].values.shape
-    if is_matrix(weights, columns[0].values):
-        check_shapes(columns, None)
-        if by is not None or cluster is not None:
-            word = "by" if by is not None else "cluster"
-            raise InputTypeError(
-                f"a weight matrix pairs rows, so they have no groups or clusters: {word}= goes with a weight per row."
-            )
-        return tabulate_matrix(columns[0], columns[1], weights, rules, threads)
-    check_shapes(columns, weights)
-    parts = Parts(keys_of_rows(by, "by", shape), keys_of_rows(cluster, "cluster", shape))
-    table: Table | Tables[Table] = tabulate_arrays(columns, weights, rules, threads, parts=parts)
+    table = _tabulate(**_bound(given, named))
+    if table.classes and isinstance(table.classes[0], str) and (odd := LIKE_MISSING.intersection(table.classes)):
+        name = min(odd)
+        warnings.warn(
+            f"a class is called {name!r}, a common code for missing labels. If it means missing, give "
+            f"ignore={name!r}, or make such labels missing values and give missing='ignore'. If it is a real class, "
+            "rename it.",
+            LabelWarning,
+            stacklevel=2,
+        )
     return table
 
 
-__all__ = ["Accumulator", "joint_table", "tabulate"]
+LIKE_MISSING = frozenset({"", "NA", "N/A", "<NA>", "NaN", "nan", "None", "NULL", "null", "NaT"})
+"""Names of classes that look like missing labels."""
+
+
+def _tabulate(
+    y_true: Any = None,
+    y_pred: Any = None,
+    sample_weight: Any = None,
+    *,
+    true: Any = None,
+    pred: Any = None,
+    weight: Any = None,
+    join: Any = None,
+    on: Any = None,
+    unmatched: Choice = "error",
+    by: Any = None,
+    cluster: Any = None,
+    labels: Any = None,
+    names: Mapping[Any, Any] | None = None,
+    ignore: Any = None,
+    missing: Choice = "error",
+    positive: Any = None,
+    engine: str | None = None,
+    threads: int | None = None,
+    progress: bool | None = None,
+) -> Table | JointTable | Tables[Any]:
+    rules = make_rules(labels, names, ignore, missing, positive)
+    if not (threads is None or (isinstance(threads, (int, np.integer)) and threads >= 1)) or threads is True:
+        raise InputError(f"threads is {threads!r}; expected a whole number of at least 1, or None.")
+    table: Table | JointTable | Tables[Any]
+    if true is None and pred is None and join is None and on is None:
+        if y_pred is None or _names_columns(y_true, y_pred):
+            raise _by_keyword(y_true, y_pred, sample_weight, weight)
+        others = {
+            "weight": weight,
+            "engine": engine,
+            "progress": progress,
+            "unmatched": None if unmatched == "error" else 1,
+        }
+        for name in (name for name, given in others.items() if given is not None):
+            raise InputTypeError(
+                f"{name}= is for a frame or a file, with true= and pred= naming its columns.",
+                "with arrays, give the weights as sample_weight=." if name == "weight" else None,
+            )
+        table = _of_arrays(y_true, y_pred, sample_weight, by, cluster, rules, threads)
+    else:
+        if y_pred is not None and on is not None:
+            raise InputTypeError(
+                "the frame or file of the predictions is given by keyword.",
+                "write tabulate(truth, join=predictions, on=…, true=…, pred=…).",
+            )
+        if y_pred is not None:
+            raise _by_keyword(y_true, y_pred, sample_weight, weight)
+        if true is None or pred is None:
+            raise InputTypeError(
+                f"{'true' if true is None else 'pred'}= is missing: the column of the "
+                f"{'true' if true is None else 'predicted'} labels.",
+                "write tabulate(data, true=…, pred=…).",
+            )
+        if sample_weight is not None:
+            raise InputTypeError("sample_weight= is for arrays.", "give the column of weights as weight=.")
+        from .frames import Columns  # brings narwhals, which arrays do without
+        from .tabular import tabulate_columns
+
+        predictions = _predictions(pred, "pred", rules)
+        several = tuple(pred.values()) if predictions else (pred,)
+        columns = Columns(true, several, weight, by, cluster, predictions)
+        table = tabulate_columns(
+            y_true,
+            columns,
+            rules,
+            join=join,
+            on=on,
+            unmatched=unmatched,
+            engine=engine,
+            threads=threads,
+            progress=progress,
+        )
+    return table if rules.names is None else _with_names(table, rules.names)
+
+
+tabulate.__signature__ = inspect.signature(_tabulate)  # type: ignore[attr-defined]
+KEYWORDS = tuple(inspect.signature(_tabulate).parameters)
+
+
+def _of_arrays(
+    y_true: Any, y_pred: Any, sample_weight: Any, by: Any, cluster: Any, rules: Rules, threads: int | None
+) -> Any:
+    """Tabulate labels in memory."""
+    names = _predictions(y_pred, "y_pred", rules)
+    preds = {f"y_pred[{name!r}]": own for name, own in zip(names, y_pred.values(), strict=True)} if names else None
+    given = {"y_true": y_true, **(preds or {"y_pred": y_pred})}
+    if not (type(y_true) is type(y_pred) is np.ndarray and by is None and cluster is None):
+        check_aligned({**given, "sample_weight": sample_weight, "by": by, "cluster": cluster})
+    columns = [label_column(own, name, 0, rules.skip_missing) for name, own in given.items()]
+    truth = columns[0].values
+    if isinstance(y_pred, (list, tuple)) and truth.ndim == 1 and columns[1].values.ndim == 2:
+        raise _no_mapping("y_pred", f"a {type(y_pred).__name__} of {len(y_pred)}")
+    check_shapes(columns, list(getattr(y_pred, "columns", ())))
+    weights = sample_weight
+    if not (weights is None or no_array(weights)):
+        weights = weight_array(sample_weight)
+        if weights.shape != truth.shape:
+            weights = along_dims(sample_weight, y_true, weights)
+    if is_matrix(weights, truth):
+        from .matrix import tabulate_matrix
+
+        if by is not None or cluster is not None or names:
+            word = "several predictions" if names else "by=" if by is not None else "cluster="
+            raise InputTypeError(
+                "a weight matrix works for one prediction without groups or clusters; "
+                f"with {word} give one weight per row."
+            )
+        return tabulate_matrix(columns, weights, rules, threads)[0]
+    weights = None if weights is None else fitted(weights, truth.shape, not names)
+    parts = WHOLE
+    if by is not None or cluster is not None:
+        parts = Parts(keys_of_rows(by, "by", truth.shape), keys_of_rows(cluster, "cluster", truth.shape))
+    return tabulate_arrays(columns, weights, rules, threads, parts=parts, names=names)
+
+
+def _with_names(table: Any, names: Mapping[Any, Any]) -> Any:
+    """Give the classes of a table, or of tables, their names."""
+    nameless = next((label for label in table.classes if label not in names), None)
+    if nameless is not None:
+        raise InputError(
+            f"names= has no name for the class {nameless!r}.",
+            "add it to names=; if it is not a class, list it in ignore=.",
+        )
+    return table.rename({label: names[label] for label in table.labels if label in names})
+
+
+# ---- what the caller gave -------------------------------------------------------------------------------
+
+
+def _bound(given: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+    """Arguments by their names; positions are those of y_true, y_pred and sample_weight."""
+    if not named and len(given) <= 3:
+        return dict(zip(KEYWORDS, given, strict=False))
+    for name in named:
+        if name not in KEYWORDS:
+            if name == "data":
+                how = "the frame or file comes first, without a keyword: tabulate(data, true=…, pred=…)."
+                raise InputTypeError("tabulate() has no keyword 'data'.", how)
+            raise unknown_keyword("tabulate()", name, KEYWORDS)
+    placed = dict(zip(KEYWORDS, given[:3], strict=False))
+    twice = placed.keys() & named.keys()
+    if twice or len(given) > 3:
+        if len(given) > 1 and _names_columns(given[0], given[1]):
+            raise _by_keyword(*given[:3], *given[3:4] or [named.get("sample_weight", named.get("weight"))])
+        if len(given) == 1 and isinstance(named["y_true"], str):
+            raise _by_keyword(given[0], *map(named.get, ("y_true", "y_pred", "sample_weight")))
+        raise InputTypeError(
+            f"{min(twice)} is given by position and by keyword."
+            if twice
+            else f"{len(given)} arguments are given by position; they are y_true, y_pred and sample_weight.",
+            "give all others by keyword; several predictions are a mapping from names.",
+        )
+    return placed | named
+
+
+def _names_columns(data: Any, name: Any) -> bool:
+    """Whether this is a frame or a file, and the next argument names a column, or is an expression."""
+    if isinstance(name, str) or (hasattr(name, "alias") and not hasattr(name, "__len__")):
+        return True
+    return isinstance(name, (int, np.integer)) and (
+        isinstance(data, (str, os.PathLike)) or hasattr(type(data), "columns")
+    )
+
+
+def _by_keyword(data: Any, *columns: Any) -> InputTypeError:
+    """Say how labels, or the columns of a frame or file, are given."""
+    if not (isinstance(data, (str, os.PathLike)) or hasattr(type(data), "columns")) and not isinstance(columns[0], str):
+        came = "nothing" if data is None else f"a {type(data).__name__}"
+        return InputTypeError(
+            f"expected true and predicted labels; got {came} alone.",
+            "write tabulate(y_true, y_pred), or tabulate(data, true=…, pred=…) of a frame or file.",
+        )
+    names = [repr(x) if isinstance(x, (str, int)) else "…" for x in columns if x is not None]
+    roles = zip(("true", "pred", "weight"), [*names, *["…"] * (2 - len(names))], strict=False)
+    shown = ", ".join(f"{role}={name}" for role, name in roles)
+    return InputTypeError("the columns of a frame or file are named by keyword.", f"write tabulate(data, {shown}).")
+
+
+def _predictions(given: Any, name: str, rules: Rules) -> tuple[str, ...]:
+    """Return the names of predictions that are given as a mapping; none for a single one without a name."""
+    if not isinstance(given, Mapping):
+        if name == "pred" and isinstance(given, (list, tuple)):
+            raise _no_mapping(name, f"a {type(given).__name__} of columns")
+        return ()
+    names = tuple(map(str, given))
+    if not names or len(set(names)) < len(names) or {type(x) for x in given} - {str, int}:
+        raise InputError(
+            f"{name} is a mapping with the names {list(given)!r}; expected different strings, at least one."
+        )
+    if rules.positive is not None:
+        raise InputTypeError("positive= works with one prediction; several were given.")
+    return names
+
+
+def _no_mapping(name: str, came: str) -> InputTypeError:
+    return InputTypeError(
+        f"{name} is {came}; several predictions are given as a mapping from names.",
+        f"for instance {name}={{'A': a, 'B': b}}."
+        if name == "y_pred"
+        else "for instance pred={'A': 'model_a', 'B': 'model_b'}.",
+    )
+
+
+__all__ = ["Accumulator", "tabulate"]

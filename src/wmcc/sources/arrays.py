@@ -19,17 +19,18 @@ from ..core import labels as _labels
 from ..core.arraytypes import Array, IntArray
 from ..core.exact import Exact, check_digits
 from ..core.joint import JointTable
+from ..core.labels import NOTHING
 from ..core.memory import available
 from ..core.stack import LARGEST_KEY, Stack, merged_stacks
-from ..core.summed import ROWS, Drawn, occupied
+from ..core.summed import ROWS, Drawn, no_cells, occupied
 from ..core.sums import Sums
-from ..core.table import Table
+from ..core.table import Table, no_positive
 from ..core.tables import Tables
 from ..errors import InputError, LabelError, WeightError
 from .codes import Codebook, Encoder, Map, Rules, blocks, encoders, flattened, native
 from .columns import BLOCK, Column, place
 from .groups import WHOLE, Parts
-from .problems import too_many_cells
+from .problems import too_many_cells, too_many_predictions
 
 THREAD_ROWS = 1 << 19  # rows a thread must have to be worth starting
 MOST_THREADS = 256
@@ -49,11 +50,14 @@ def tabulate_arrays(
     weight_name: str | None = None,
     parts: Parts = WHOLE,
     drawn: Drawn = ROWS,
+    names: tuple[str, ...] = (),
 ) -> Any:
     """Tabulate columns of labels and, maybe, weights, all of one shape.
 
-    Returns a `Table` of two columns, a `JointTable` of three, or `Tables` of either if there are groups.
+    Returns a `Table`; a `JointTable` if the predictions have ``names``; or `Tables` of either if there are groups.
     """
+    if not columns[0].values.size:
+        return nothing(rules, parts, names, drawn)
     keys = [found.codes for found in parts if found is not None]
     arrays = flattened([*(column.values for column in columns), *keys, *([] if weights is None else [weights])])
     workers = _workers(threads, arrays[0].size)
@@ -68,7 +72,15 @@ def tabulate_arrays(
         _raise_unknown(columns, rules)
     if found.bad_weights and weights is not None:
         _raise_bad_weight(columns, weights, rules, weight_name or "sample_weight")
-    return named(found, codebook, parts, len(columns), drawn)
+    return named(found, codebook, parts, names, drawn)
+
+
+def nothing(rules: Rules, parts: Parts = WHOLE, names: tuple[str, ...] = (), drawn: Drawn = ROWS) -> Any:
+    """Return the table of no rows, or the tables of no groups."""
+    axes = 1 + max(1, len(names)) + sum(found is not None for found in parts)
+    groups = 1 if parts.groups is None else len(parts.groups.keys)
+    found = Found(no_cells(axes), np.zeros(groups, dtype=np.int64))
+    return named(found, Codebook(rules._replace(ignore=())), parts, names, drawn)
 
 
 class Found(NamedTuple):
@@ -81,27 +93,32 @@ class Found(NamedTuple):
     bad_weights: int = 0
 
 
-def named(found: Found, codebook: Codebook, parts: Parts, labels: int, drawn: Drawn = ROWS, known: Any = None) -> Any:
+def named(
+    found: Found, codebook: Codebook, parts: Parts, predictions: tuple[str, ...], drawn: Drawn = ROWS, known: Any = None
+) -> Any:
     """From a stack over codes to a table over classes, or to tables of groups.
 
-    ``labels`` is the number of axes of labels; ``known`` is not zero for classes that count though no cell has them.
+    ``predictions`` are their names, if they have any; ``known`` is not zero for classes that count though no cell has
+    them.
     """
     rules, stack, first = codebook.rules, found.stack, int(parts.groups is not None)
+    labels = 1 + max(1, len(predictions))
     axes = range(first, first + labels)
     met = np.zeros(len(codebook.classes), dtype=bool) if known is None else known > 0
-    if rules.labels is None:
+    if rules.labels is None or rules.ignore:
         met[stack.codes[first : first + labels]] = True
-    names, place = codebook.named(met, int(found.ignored.sum()))
+    names, void, place = codebook.named(met, int(found.ignored.sum()))
     if place is not None:
         stack = stack.recoded(dict.fromkeys(axes, place))
     if parts.clusters is not None:
         stack, drawn = occupied(stack, Drawn("clusters", parts.clusters.keys))
-    kind: Any = Table if labels == 2 else JointTable
-    if parts.groups is None:
-        return with_positive(kind(names, stack, int(found.ignored[0]), drawn=drawn), rules)
-    groups, same = parts.groups, rules.labels is not None
-    tables = Tables(kind, groups.by, groups.keys, names, stack, found.ignored, same, drawn=drawn)
-    return with_positive(tables, rules)
+    if parts.groups is not None:
+        own = (parts.groups.by, parts.groups.keys, names, stack, found.ignored, rules.labels is not None)
+        return with_positive(Tables(*own, drawn=drawn, names=predictions, void=void), rules)
+    ignored = int(found.ignored[0])
+    if predictions:
+        return JointTable(names, predictions, stack, ignored, drawn, void)
+    return with_positive(Table(names, stack, ignored, None, drawn, void), rules)
 
 
 def with_positive(table: Any, rules: Rules) -> Any:
@@ -109,7 +126,10 @@ def with_positive(table: Any, rules: Rules) -> Any:
     if rules.positive is None:
         return table
     if rules.labels is None and rules.positive not in table.labels:
-        table = table._aligned(_labels.ordered((*table.labels, rules.positive)))
+        classes = _labels.ordered((*table.classes, rules.positive))
+        if len(classes) > 2:  # said here, where it is not listed among them
+            raise no_positive(rules.positive, table.classes)
+        table = table._aligned((*classes, *table.void))
     return replace(table, positive=rules.positive)
 
 
@@ -156,16 +176,20 @@ class Filling:
         self._done: list[Found] = []
         self._begin(len(codebook.classes))
 
+    def _sizes_of(self, classes: int) -> tuple[int, ...]:
+        """Sizes of the axes of a key, for so many classes."""
+        labels = (classes,) * self._labels
+        if not self._keys:
+            return labels
+        groups, clusters = (() if found is None else (len(found.keys),) for found in self._parts)
+        return groups + labels + clusters
+
     def _begin(self, classes: int) -> None:
-        sizes = [classes] * self._labels
-        if self._parts.groups is not None:
-            sizes.insert(0, len(self._parts.groups.keys))
-        if self._parts.clusters is not None:
-            sizes.append(len(self._parts.clusters.keys))
+        sizes = self._sizes_of(classes)
         cells = math.prod(sizes)
-        if cells >= LARGEST_KEY:
-            raise too_many_cells(LARGEST_KEY)
-        self._classes, self._sizes = classes, tuple(sizes)
+        if cells >= LARGEST_KEY or len(sizes) > tally.MOST_AXES:
+            raise too_many_cells(LARGEST_KEY) if self._labels < 4 else too_many_predictions(self._labels - 1, classes)
+        self._classes, self._sizes = classes, sizes
         rows = self._arrays[0].size
         dense = cells <= min(max(FEW_CELLS, rows // 2), MOST_CELLS)
         room = min(rows, MOST_ROOM)  # no row has two cells
@@ -181,7 +205,9 @@ class Filling:
         prepared = [coder.prepare(native(x)) for coder, x in zip(self._coders, parts, strict=False)]
         if len(self._codebook.classes) > self._classes:
             self._done.append(self._read())
-            self._begin(max(2 * self._classes, len(self._codebook.classes), 16))
+            known = len(self._codebook.classes)
+            room = max(2 * self._classes, known, 16)  # for those to come, if there can be so many
+            self._begin(room if math.prod(self._sizes_of(room)) < LARGEST_KEY else known)
         columns = [coder.argument(x) for coder, x in zip(self._coders, prepared, strict=True)]
         keys = [
             (native(x), 0, len(own.keys), 0, None) for x, own in zip(parts[self._labels :], self._keys, strict=False)
@@ -299,19 +325,19 @@ def _taken(queue: deque[Any]) -> Iterator[Any]:
 
 
 def _looked_at(columns: list[Column], weights: Array | None, rules: Rules) -> Iterator[tuple[int, list[Any], float]]:
-    """Rows that were not ignored, one by one: number, labels, weight. Slow, and only for messages."""
+    """Rows that were not left out, one by one: number, labels, weight. Slow, and only for messages."""
     ignore = set(rules.ignore)
     for start in range(0, columns[0].values.size, BLOCK):
         rows = slice(start, start + BLOCK)
         named = [column.labels(rows) for column in columns]
         w = [1.0] * len(named[0]) if weights is None else weights.flat[rows].astype(np.float64).tolist()
         for i, (*pair, weight) in enumerate(zip(*named, w, strict=True), start):
-            if not ignore.intersection(pair):
+            if pair[0] not in ignore and NOTHING not in pair:
                 yield i, pair, weight
 
 
 def _raise_unknown(columns: list[Column], rules: Rules) -> None:
-    known = set(rules.labels or ())
+    known = {*(rules.labels or ()), *rules.ignore}  # which may be predicted
     for row, pair, _ in _looked_at(columns, None, rules):
         for column, label in zip(columns, pair, strict=True):
             if label not in known:
@@ -331,13 +357,14 @@ def unknown_label(column: Column, row: int, rules: Rules) -> LabelError:
     (label,) = column.labels(slice(row, row + 1))
     return LabelError(
         f"{column.place(row)} is {label!r}, which is not among labels=({_labels.listed(rules.labels or ())}).",
-        "add it to labels, or name it in ignore= to leave such rows out (they are counted).",
+        "add it to labels=; if it is not a class, list it in ignore=.",
     )
 
 
 def bad_weight(where: str, weight: float, left_out: str = "row") -> WeightError:
     """Say that a weight cannot be one."""
+    came = "nan (missing)" if weight != weight else repr(weight)
     return WeightError(
-        f"{where} is {weight!r}; a weight must be a finite number of at least 0.",
+        f"{where} is {came}; a weight must be a finite number of at least 0.",
         f"a weight of 0 leaves a {left_out} out.",
     )

@@ -8,7 +8,7 @@ block by block on the way, and their classes turn up as they come.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
@@ -17,8 +17,8 @@ import numpy as np
 from ..core import kernel as tally
 from ..core.arraytypes import Array, IntArray
 from ..core.kernel._numpy import codes as kernel_codes
-from ..core.labels import Label, check_count, ordered, plain
-from ..errors import WmccError
+from ..core.labels import NOTHING, Label, as_label, check_count, given, ordered, plain, void_order
+from ..errors import InputError, InputTypeError, WmccError
 from .columns import BLOCK, Column
 
 SHARE = 1 << 16  # rows worth handing to a thread
@@ -27,6 +27,7 @@ LOOKUP_RANGE = 1 << 20  # up to this far apart it is cheap to mark those that oc
 SAMPLE = 1 << 13  # rows of each of the two samples that a guess rests on
 LONGEST_KEY = 4096  # bytes of a fixed-width string beyond which it is coded as an object
 MOST_CODES = tally.IGNORED - 1
+MANY = 1 << 16  # classes that may take more memory than there is
 
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
@@ -35,11 +36,43 @@ Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
 
 class Rules(NamedTuple):
-    """What the caller said about labels."""
+    """What the caller said about labels, by the keywords of `tabulate`."""
 
     labels: tuple[Label, ...] | None = None
+    names: dict[Label, Label] | None = None
     ignore: tuple[Label, ...] = ()
+    missing: str = "error"
     positive: Label | None = None
+
+    @property
+    def skip_missing(self) -> bool:
+        """Whether missing labels leave their rows out."""
+        return self.missing == "ignore"
+
+
+def make_rules(
+    labels: Any = None, names: Any = None, ignore: Any = None, missing: Any = "error", positive: Any = None
+) -> Rules:
+    """Check what the caller says about labels."""
+    if labels is not None and isinstance(labels, Mapping):
+        if names is not None:
+            raise InputError("labels is a mapping from labels to names, and names is given too; expected one of them.")
+        labels, names = list(labels), labels
+    if names is not None and not isinstance(names, Mapping):
+        raise InputTypeError(f"names is {names!r}; expected a mapping from labels to names, such as {{0: 'road'}}.")
+    if missing not in ("error", "ignore"):
+        raise InputError(f"missing is {missing!r}; expected 'error' or 'ignore'.")
+    rules = Rules(
+        None if labels is None else given(labels),
+        None if names is None else {as_label(x, "a key of names"): as_label(y, "a name") for x, y in names.items()},
+        () if ignore is None else given(ignore, "ignore"),
+        missing,
+        None if positive is None else as_label(positive, "positive"),
+    )
+    both = set(rules.labels or ()) & set(rules.ignore)
+    if both:
+        raise InputError(f"{next(iter(both))!r} is in labels and in ignore; it cannot be both.")
+    return rules
 
 
 class Integers(NamedTuple):
@@ -59,12 +92,12 @@ class Integers(NamedTuple):
         return [low + k for k in values] if low else values
 
 
-NOTHING = "\0ignored"
-"""Stands for all labels in a text file that are to be ignored, of whatever kind the others are."""
-
-
 class Codebook:
-    """The classes of all columns, in the order they were met, and the code of each."""
+    """The classes of all columns, in the order they were met, and the code of each.
+
+    Labels that are to be ignored leave rows out where they are the truth, and are void where they are predicted: they
+    have a code, but are no classes.
+    """
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
@@ -85,41 +118,49 @@ class Codebook:
         low, high = (found[0], found[-1]) if found else (0, 0)
         return Integers(low, np.array([k - low for k in found])) if high - low < LOOKUP_RANGE else None
 
-    def codes(self, labels: Sequence[Label]) -> list[int]:
+    def codes(self, labels: Sequence[Label], truth: bool = False) -> list[int]:
         """Code of each label: its class, a new class, or a sentinel for ignored and unknown ones."""
         self._integers = self._integers or int in map(type, labels)
-        if not self._closed:
-            known, ignore = self._code, self._ignore
-            if not known and not ignore:  # all are new, unless one comes twice
-                known.update(zip(labels, range(len(labels)), strict=True))
-                if len(known) == len(labels):
-                    self.classes = list(labels)
-                    check_count(len(labels))
-                    return list(range(len(labels)))
-                known.clear()
-            for label in labels:
-                if label not in known and label not in ignore:
-                    known[label] = len(self.classes)
-                    self.classes.append(label)
+        known, ignore = self._code, self._ignore
+        if not (self._closed or known or ignore or self.rules.skip_missing):  # all are new, unless one comes twice
+            known.update(zip(labels, range(len(labels)), strict=True))
+            if len(known) == len(labels) and NOTHING not in known:
+                self.classes = list(labels)
+                self._check_count()
+                return list(range(len(labels)))
+            known.clear()
+        left_out = {NOTHING, *ignore} if truth else {NOTHING}
+        for label in labels:
+            if label not in known and label not in left_out and (label in ignore or not self._closed):
+                known[label] = len(self.classes)
+                self.classes.append(label)
+        self._check_count()
+        return [tally.IGNORED if label in left_out else known.get(label, tally.UNKNOWN) for label in labels]
+
+    def _check_count(self) -> None:
+        if len(self.classes) > MANY:
             check_count(len(self.classes))
-        if not self._ignore:
-            return [self._code.get(label, tally.UNKNOWN) for label in labels]
-        return [tally.IGNORED if label in self._ignore else self._code.get(label, tally.UNKNOWN) for label in labels]
 
-    def named(self, met: Array, ignored: int) -> tuple[tuple[Label, ...], IntArray | None]:
-        """Return the classes that count: those given, or those met, sorted; and the place of each code among them.
+    def named(self, met: Array, ignored: int) -> tuple[tuple[Label, ...], tuple[Label, ...], IntArray | None]:
+        """Return the labels of a table, those of them that are void, and the place of each code among them.
 
-        ``met`` says of each code whether it occurs; ``ignored`` is the number of rows left out. The places are None if
-        each code is its own.
+        ``met`` says of each code whether it occurs; ``ignored`` is the number of rows left out. Classes are those
+        given, or those met, sorted; void labels that are met come last. The places are None if each code is its own.
         """
         rules = self.rules
-        if rules.ignore and not ignored and rules.ignore != (NOTHING,):
-            plain((*self.classes, *rules.ignore))  # ignore="255" beside integers ignores nothing
+        void: tuple[Label, ...] = ()
+        if self._ignore:
+            there = {x: self._code[x] for x in self._ignore if x in self._code}
+            void = void_order(x for x, code in there.items() if met[code])
+            met = np.array(met)
+            met[list(there.values())] = False
+            if not ignored and not void:
+                plain((*self.classes, *rules.ignore))  # ignore="255" beside integers ignores nothing
         if rules.labels is not None:
-            return rules.labels, None
-        if self.ascending:
+            names, order = rules.labels, list(range(len(rules.labels)))
+        elif self.ascending:
             if met.all():
-                return tuple(self.classes), None
+                return tuple(self.classes), (), None
             order = np.flatnonzero(met).tolist()
             names = tuple([self.classes[k] for k in order])
         else:
@@ -128,11 +169,13 @@ class Codebook:
             order = [kept[name] for name in names]
             if self._integers and bool in map(type, names):
                 names = tuple(map(int, names))
-            if order == list(range(len(self.classes))):
-                return names, None
+        order += [self._code[x] for x in void]
+        names += void
+        if order == list(range(len(self.classes))):
+            return names, void, None
         place = np.full(len(self.classes), -1, dtype=np.int64)
         place[order] = np.arange(len(order))
-        return names, place
+        return names, void, place
 
 
 # ---- blocks of rows that the kernel can read -------------------------------------------------------------
@@ -208,23 +251,27 @@ def encoders(
         if codebook.rules.labels is None:
             found = (_guess(arrays) if guess else None) or _occurring(arrays, workers, run, DIRECT_RANGE)
         if found is not None:
+            one = _Lookup(found, found.values(), codebook)  # the same codes for all, but for ignored ones
             codebook.ascending = codebook.rules.labels is None
-            return [_Lookup(found, found.values(), codebook)] * len(columns)  # one for all: the same codes
-    return [_encoder(c, a, codebook, workers, run) for c, a in zip(columns, arrays, strict=True)]
+            truth = _Lookup(found, found.values(), codebook, True) if codebook.rules.ignore else one
+            return [truth, *[one] * (len(columns) - 1)]
+    return [
+        _encoder(c, a, codebook, k == 0, workers, run) for k, (c, a) in enumerate(zip(columns, arrays, strict=True))
+    ]
 
 
-def _encoder(column: Column, array: Array, codebook: Codebook, workers: int, run: Map) -> Encoder:
+def _encoder(column: Column, array: Array, codebook: Codebook, truth: bool, workers: int, run: Map) -> Encoder:
     if column.categories is not None:
         found = _occurring([array], workers, run, 0)
         if found is None:
             known = np.unique(array)
             found = Integers(int(known[0]), known.astype(np.int64) - int(known[0]))
-        return _Lookup(found, [_category(column, k) for k in found.values()], codebook)
+        return _Lookup(found, [_category(column, k) for k in found.values()], codebook, truth)
     kind = array.dtype.kind
     if kind == "b":
-        return _Lookup(Integers.between(0, 1), [False, True], codebook)
+        return _Lookup(Integers.between(0, 1), [False, True], codebook, truth)
     long_text = kind == "U" and array.dtype.itemsize > LONGEST_KEY
-    return _Objects(column, codebook) if kind == "O" or long_text else _Keys(column, codebook)
+    return (_Objects if kind == "O" or long_text else _Keys)(column, codebook, truth)
 
 
 def _category(column: Column, code: int) -> Label:
@@ -288,10 +335,10 @@ class _Lookup:
 
     static = True
 
-    def __init__(self, raw: Integers, labels: Sequence[Label], codebook: Codebook) -> None:
+    def __init__(self, raw: Integers, labels: Sequence[Label], codebook: Codebook, truth: bool = False) -> None:
         self._low = raw.low
         self._length = int(raw.offsets[-1]) + 1 if len(raw.offsets) else 0
-        codes = codebook.codes(labels)
+        codes = codebook.codes(labels, truth)
         # Consecutive classes need no table: the kernel adds instead of looking up.
         self._first = codes[0] if codes else 0
         self._table: Array | None = None
@@ -320,13 +367,13 @@ class _Growing:
 
     static = False
 
-    def __init__(self, column: Column, codebook: Codebook) -> None:
-        self._column, self._codebook = column, codebook
+    def __init__(self, column: Column, codebook: Codebook, truth: bool) -> None:
+        self._column, self._codebook, self._truth = column, codebook, truth
         self._table = np.zeros(0, dtype=np.uint32)
 
     def _learn(self, labels: Sequence[Label]) -> None:
         if len(labels):
-            self._table = np.append(self._table, np.array(self._codebook.codes(labels), dtype=np.uint32))
+            self._table = np.append(self._table, np.array(self._codebook.codes(labels, self._truth), dtype=np.uint32))
 
     def argument(self, block: Array) -> tuple[Any, ...]:
         return (block, 0, len(self._table), 0, self._table)
@@ -335,8 +382,8 @@ class _Growing:
 class _Keys(_Growing):
     """Fixed-width strings and integers of a wide range, coded by their bytes."""
 
-    def __init__(self, column: Column, codebook: Codebook) -> None:
-        super().__init__(column, codebook)
+    def __init__(self, column: Column, codebook: Codebook, truth: bool) -> None:
+        super().__init__(column, codebook, truth)
         self._dtype = column.values.dtype.newbyteorder("=")
         self._width = max(1, self._dtype.itemsize)
         self._known = tally.active.Dictionary(self._width)
@@ -357,8 +404,8 @@ class _Keys(_Growing):
 class _Objects(_Growing):
     """Python objects, coded by type and equality in dicts: True, 1 and 1+0j are equal, and each is looked at."""
 
-    def __init__(self, column: Column, codebook: Codebook) -> None:
-        super().__init__(column, codebook)
+    def __init__(self, column: Column, codebook: Codebook, truth: bool) -> None:
+        super().__init__(column, codebook, truth)
         self._known: dict[type, dict[Any, int]] = {}
         self._row = 0
 
@@ -386,9 +433,14 @@ class _Objects(_Growing):
 
 
 def all_codes(columns: list[Column], codebook: Codebook) -> list[IntArray]:
-    """Codes of all rows of some columns, as vectors; `core.kernel` has those of labels that are ignored or unknown."""
+    """Codes of all rows of some columns, the first of which is the truth, as vectors.
+
+    `core.kernel` has the codes of labels that are ignored or unknown.
+    """
     arrays = [column.values.reshape(-1) for column in columns]
     out: list[IntArray] = [np.empty(array.size, dtype=np.int64) for array in arrays]
+    if not arrays[0].size:
+        return out
     for coder, array, codes in zip(encoders(columns, arrays, codebook, 1, map, False), arrays, out, strict=True):
         for start in range(0, len(codes), BLOCK):
             rows = slice(start, start + BLOCK)

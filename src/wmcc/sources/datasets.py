@@ -18,7 +18,7 @@ def dataset(files: Files, columns: Collection[Any] | None = None, weight: str | 
     holds the values of all; text columns of Parquet are decoded no further than to codes. Without ``columns`` all may
     be needed.
     """
-    pa, ds = module("pyarrow", "arrow"), module("pyarrow.dataset", "arrow")
+    pa, ds = module("pyarrow"), module("pyarrow.dataset")
     folders = pa.schema([(name, pa.string()) for name in files.partitions])
     options = {"partitioning": ds.partitioning(folders, flavor="hive")} if files.partitions else {}
     if files.is_csv:
@@ -35,9 +35,9 @@ def dataset(files: Files, columns: Collection[Any] | None = None, weight: str | 
 
 def stored_schema(path: str) -> Any:
     """Names and types of the columns of a Parquet or Arrow IPC file, as they are written there."""
-    ds = module("pyarrow.dataset", "arrow")
+    ds = module("pyarrow.dataset")
     kind = "parquet" if FORMATS[os.path.splitext(path.lower())[1]] == "parquet" else "ipc"
-    data = ds.dataset([path], schema=module("pyarrow", "arrow").schema([]), format=kind)
+    data = ds.dataset([path], schema=module("pyarrow").schema([]), format=kind)
     return next(data.get_fragments()).physical_schema.remove_metadata()
 
 
@@ -48,7 +48,7 @@ def stored_names(path: str) -> list[str]:
 
 def parquet_format(coded: Collection[Any] = ()) -> Any:
     """Return what reads Parquet; text of the columns that are ``coded`` is not decoded."""
-    ds = module("pyarrow.dataset", "arrow")
+    ds = module("pyarrow.dataset")
     return ds.ParquetFileFormat(
         read_options=ds.ParquetReadOptions(dictionary_columns=set(coded)), default_fragment_scan_options=scan_options()
     )
@@ -56,12 +56,12 @@ def parquet_format(coded: Collection[Any] = ()) -> Any:
 
 def scan_options(**options: Any) -> Any:
     """Return how Parquet is read: pages that have a checksum are held to it."""
-    return module("pyarrow.dataset", "arrow").ParquetFragmentScanOptions(page_checksum_verification=True, **options)
+    return module("pyarrow.dataset").ParquetFragmentScanOptions(page_checksum_verification=True, **options)
 
 
 def _csv(files: Files, names: list[str] | None, columns: Collection[Any], weight: str | None, options: Any) -> Any:
     """CSV files with the same header: its names, if they are known."""
-    pa, ds, csv = (module(name, "arrow") for name in ("pyarrow", "pyarrow.dataset", "pyarrow.csv"))
+    pa, ds, csv = (module(name) for name in ("pyarrow", "pyarrow.dataset", "pyarrow.csv"))
     coded = pa.dictionary(pa.int32(), pa.string())
     types = {name: pa.float64() if name == weight else coded for name in columns}
     read = {}

@@ -50,7 +50,7 @@ def open_lazy(
     """
     check_engine(engine)
     if engine == "arrow":
-        raise InputError("Arrow reads files, but does not join them.", f"engine= can be {', '.join(ENGINES)}.")
+        raise InputError("Arrow reads files, but does not join them.", f"give engine= one of {', '.join(ENGINES)}.")
     _check_names(files, engine)
     files.check_headers(columns or ())
     session = {} if session is None else session
@@ -73,10 +73,10 @@ def open_lazy(
 def _names_of(files: Files, engine: str) -> Callable[[str], list[str]] | None:
     """What reads the names of columns in a file, where an engine changes them or wants the same in all files."""
     if (engine, files.format) == ("duckdb", "parquet"):  # capitals do not count there, and no name may be empty
-        module("duckdb", "duckdb"), module("pyarrow", "duckdb")
+        module("duckdb"), module("pyarrow")
         return stored_names
     if (engine, files.format) == ("polars", "ipc"):
-        pl = module("polars", "polars")
+        pl = module("polars")
         return stored_names if importlib.util.find_spec("pyarrow") else lambda path: list(pl.read_ipc_schema(path))
     return None
 
@@ -124,7 +124,7 @@ def _check_names(files: Files, engine: str) -> None:
             continue
         if glob.has_magic(path) or signs.get(engine, "\n") in path:
             raise InputError(
-                f"the name {path!r} has characters that {engine} takes for a pattern or an address.",
+                f"the name {path!r} has characters that {engine} would read as a pattern or an address.",
                 "rename the file, or read it with engine='arrow'.",
             )
 
@@ -141,7 +141,7 @@ def joining_engine() -> str:
 
 
 def _polars(files: Files, columns: Collection[Any], guess: bool, session: dict[str, Any]) -> Opened:
-    pl, paths = module("polars", "polars"), list(files.paths)
+    pl, paths = module("polars"), list(files.paths)
     if files.format in ("parquet", "ipc"):
         scan = pl.scan_parquet if files.format == "parquet" else pl.scan_ipc
         options: dict[str, Any] = {"hive_partitioning": bool(files.partitions)}
@@ -171,7 +171,7 @@ def _same_kinds(frames: list[Any], columns: Collection[Any], files: Files, pl: A
 
 
 def _duckdb(files: Files, columns: Collection[Any], guess: bool, session: dict[str, Any]) -> Opened:
-    duckdb, paths = module("duckdb", "duckdb"), list(files.paths)
+    duckdb, paths = module("duckdb"), list(files.paths)
     if "duckdb" not in session:
         session["duckdb"] = duckdb.connect()  # of its own: the one of the module is busy when another thread reads
     connection = session["duckdb"]
@@ -202,9 +202,9 @@ def _duckdb(files: Files, columns: Collection[Any], guess: bool, session: dict[s
 
 
 def _dask(files: Files, columns: Collection[Any], guess: bool, session: dict[str, Any]) -> Opened:
-    dd, paths = module("dask.dataframe", "dask"), list(files.paths)
+    dd, paths = module("dask.dataframe"), list(files.paths)
     if files.format == "parquet":
-        pa = module("pyarrow", "dask")
+        pa = module("pyarrow")
         # Dask looks at how files are to be opened only where folders have a schema of their own, be it empty.
         schema = pa.schema([(name, pa.string()) for name in files.partitions])
         opened = {"partitioning": {"flavor": "hive", "schema": schema}, "format": parquet_format()}
@@ -214,7 +214,7 @@ def _dask(files: Files, columns: Collection[Any], guess: bool, session: dict[str
         frames = [dd.read_parquet(group, blocksize=DASK_BLOCK, dataset=opened) for group in types.values()]
         return Opened(frames[0] if len(frames) == 1 else dd.concat(frames), files.partitions)
     if files.format == "ipc":
-        return Opened(dd.from_map(module("pyarrow.feather", "dask").read_feather, paths))
+        return Opened(dd.from_map(module("pyarrow.feather").read_feather, paths))
     whole = {"blocksize": None, "compression": "gzip"} if files.zipped else {}
     if files.format == "jsonl":
         exact = {"dtype": False, "convert_dates": False, "precise_float": True}
@@ -226,7 +226,7 @@ def _dask(files: Files, columns: Collection[Any], guess: bool, session: dict[str
 
 
 def _pyspark(files: Files, columns: Collection[Any], guess: bool, session: dict[str, Any]) -> Opened:
-    spark = module("pyspark.sql", "pyspark").SparkSession.builder.getOrCreate()
+    spark = module("pyspark.sql").SparkSession.builder.getOrCreate()
     # Java's working folder is the one it was started in.
     reader, paths = spark.read, [path if is_address(path) else os.path.abspath(path) for path in files.paths]
     if files.root is not None:
@@ -238,7 +238,7 @@ def _pyspark(files: Files, columns: Collection[Any], guess: bool, session: dict[
     if files.format == "jsonl":
         return Opened(reader.json(paths, mode="FAILFAST"))
     if files.format == "ipc":
-        raise InputError("Spark reads no Arrow IPC files.", "use another engine, or write Parquet.")
+        raise InputError("Spark cannot read Arrow IPC files.", "use another engine, or save the data as Parquet.")
     options = {"header": True, "sep": files.separator, "escape": '"', "multiLine": True, "mode": "FAILFAST"}
     if guess or is_address(paths[0]):
         return Opened(reader.csv(paths, enforceSchema=False, inferSchema=guess, **options))

@@ -29,6 +29,15 @@ FORMATS = {
 }
 """What a file holds, by the end of its name; ``.gz`` may follow that of text."""
 
+INSTEAD = {
+    ".gpkg .shp .geojson .fgb .gdb .kml": "read it with geopandas.read_file, and pass the frame.",
+    ".xlsx .xls .xlsm .ods": "read it with pandas.read_excel, and pass the frame.",
+    ".json": "read it with pandas.read_json, and pass the frame; a file of one record per line must end with .jsonl.",
+    ".zip .bz2 .xz .zst .tar .7z": "unpack it first.",
+    ".tif .tiff .png .npy .npz .nc .zarr .jp2": "read it into arrays: tabulate(y_true, y_pred, sample_weight).",
+}
+"""What to do with files of other formats, by the end of their names."""
+
 TEXT = ("csv", "tsv", "jsonl")
 
 
@@ -80,7 +89,7 @@ class Files(NamedTuple):
         for path in self.paths:
             header = self.header(path)
             if not header:
-                raise InputError(f"there are no rows: {path} is empty.")
+                raise InputError(f"{path} is empty: it has no header line with column names.")
             for name in columns:
                 if name not in self.partitions:
                     one_column(name, header, path, len(self.paths) > 1)
@@ -178,10 +187,19 @@ def _find(name: str) -> Files:
     kind = _format(name)
     if kind is None:
         raise InputError(
-            f"{name!r} is of no known format; known are {', '.join(FORMATS)}, and .gz after those of text.",
-            "rename it by what it holds.",
+            f"{name!r} has no known format; expected an ending among {', '.join(FORMATS)}, or .gz after one of text.",
+            _instead(name),
         )
     return Files((name,), kind)
+
+
+def _instead(name: str) -> str:
+    """What to do with a file that is not read here."""
+    end = os.path.splitext(name.lower())[1]
+    for ends, advice in INSTEAD.items():
+        if end in ends.split():
+            return advice
+    return "if it has one of these formats, rename it with that ending; otherwise read it into a frame first."
 
 
 def no_file(name: str) -> InputError:
@@ -192,7 +210,7 @@ def no_file(name: str) -> InputError:
             f"{name!r} is a link that leads back to itself, not to a file."
             if loop
             else f"{name!r} is a link to {os.readlink(name)!r}, and there is no such file.",
-            "make the link anew, or give the file itself.",
+            "repair the link, or give the file itself.",
         )
     folder, base = os.path.split(name)
     near = difflib.get_close_matches(base, os.listdir(folder or ".") if os.path.isdir(folder or ".") else [], 1)
@@ -228,7 +246,9 @@ def _in_folder(name: str, paths: Iterable[Path]) -> Files:
         )
     if len(set(kinds.values())) > 1:
         formats = ", ".join(sorted(set(kinds.values())))
-        raise InputError(f"{name!r} holds files of different formats: {formats}.", "name some with a pattern: *.csv.")
+        raise InputError(
+            f"{name!r} holds files of different formats: {formats}.", "choose one format with a pattern such as *.csv."
+        )
     root = name if os.path.isdir(name) else os.path.dirname(name.partition("*")[0])
     below = (os.path.relpath(path, root or ".") for path in kinds)
     partitioned = any("=" in os.path.dirname(path) for path in below)

@@ -5,21 +5,23 @@ A frame in memory is read column by column by the exact kernel; a lazy one is as
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple, NoReturn
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import narwhals as nw
+from narwhals import dependencies
 
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, LabelError, WeightError
 from . import series
-from .arrays import tabulate_arrays
+from .arrays import nothing, tabulate_arrays
 from .codes import Rules
 from .columns import label_column, weight_array
 from .groups import By, Keyed, Parts, keyed
-from .options import is_name
-from .places import Data, own_names, picked, place, unused
-from .problems import LABEL_ROLES, Problems
+from .places import Data, is_name, own_names, picked, place, unused
+from .problems import Problems, label_roles
 from .pushdown import Cells
 
 
@@ -27,21 +29,27 @@ class Columns(NamedTuple):
     """Which columns of a frame hold what: names, or expressions of narwhals or of the frame's own engine."""
 
     true: Any
-    pred: Any
+    preds: tuple[Any, ...]
     weight: Any = None
     by: By = ()
     cluster: By = ()
-    second: Any = None
+    predictions: tuple[str, ...] = ()
+    """Names of the predictions, if the caller named them."""
+    series: Mapping[str, Any] = MappingProxyType({})
+    """Groups and clusters, by role, that are given as series of the frame."""
 
     def roles(self) -> dict[str, Any]:
-        """By the names used inside: t, p, q for another prediction, w; b0, … for groups and c0, … for clusters."""
-        keys = {f"{letter}{i}": name for letter, own in self.keys().items() for i, name in enumerate(own)}
-        maybe = {role: what for role, what in (("q", self.second), ("w", self.weight)) if what is not None}
-        return {"t": self.true, "p": self.pred, **maybe, **keys}
+        """By the names used inside: t, p0, p1 … for predictions, w; b0, … for groups and c0, … for clusters."""
+        keys = {**self._key_names(), **self.series}
+        weight = {} if self.weight is None else {"w": self.weight}
+        return {"t": self.true, **{f"p{i}": pred for i, pred in enumerate(self.preds)}, **weight, **keys}
 
     def keys(self) -> dict[str, tuple[Any, ...]]:
         """Columns of keys: b for groups, c for clusters."""
         return {"b": as_tuple(self.by), "c": as_tuple(self.cluster)}
+
+    def _key_names(self) -> dict[str, Any]:
+        return {f"{letter}{i}": name for letter, own in self.keys().items() for i, name in enumerate(own)}
 
     def plain(self) -> list[Any] | None:
         """Names of the columns that are needed; None if expressions may need any."""
@@ -53,7 +61,8 @@ class Columns(NamedTuple):
 
     def names(self) -> dict[str, Any]:
         """What to call each in a message."""
-        words = {"t": "true", "p": "pred" if self.second is None else "pred_a", "q": "pred_b", "w": "weight"}
+        preds = [f"pred[{name!r}]" for name in self.predictions] or ["pred"]
+        words = {"t": "true", "w": "weight", **{f"p{i}": word for i, word in enumerate(preds)}, **self._key_names()}
         return {role: x if is_name(x) else words[role] for role, x in self.roles().items()}
 
 
@@ -69,14 +78,18 @@ def tabulate_frame(data: Data, columns: Columns, rules: Rules, threads: int | No
     frame = checked(frame, names)
     if isinstance(frame, nw.DataFrame):
         return tabulate_in_memory(frame, columns, rules, threads)
-    cells = Cells(frame, names, rules, text, columns.by, columns.cluster)
+    cells = Cells(frame, names, rules, text, columns.by, columns.cluster, columns.predictions)
     cells.problems().refuse(names)
-    return cells.tables() if cells.rows else no_rows()
+    return cells.tables()
 
 
-def no_rows(where: str = "the frame") -> NoReturn:
-    """Say that there is nothing to tabulate."""
-    raise InputError(f"there are no rows: {where} is empty.")
+def no_rows(columns: Columns, rules: Rules) -> Tables[Any]:
+    """Tables of a frame without rows: of no groups, or of the one group of all rows."""
+    groups, clusters = (
+        keyed(by, [((), ())] * len(as_tuple(by))) if by != () else None for by in (columns.by, columns.cluster)
+    )
+    found = nothing(rules, Parts(groups, clusters), columns.predictions)
+    return found if isinstance(found, Tables) else Tables.of({(): found}, ())
 
 
 # ---- choosing columns ------------------------------------------------------------------------------
@@ -93,9 +106,10 @@ def selected(data: Data, roles: dict[str, Any]) -> tuple[Any, set[str]]:
     frame = picked(frame, {role: places[role] for role in roles})
     text = {role for role, what in roles.items() if is_name(what) and what in data.text}
     casts = [nw.col("w").cast(nw.Float64)] if "w" in text else []
-    if text & set(LABEL_ROLES):  # labels are compared with each other: all are text then
-        casts += [nw.col(role).cast(nw.String) for role in LABEL_ROLES if role in roles and role not in text]
-        text |= {"t", "p"}
+    labels = label_roles(roles)
+    if text & set(labels):  # labels are compared with each other: all are text then
+        casts += [nw.col(role).cast(nw.String) for role in labels if role not in text]
+        text |= set(labels)
     return (frame.with_columns(*casts) if casts else frame), text - {"w"}
 
 
@@ -104,6 +118,8 @@ def _with_expression(frame: Any, name: str, expression: Any) -> Any:
     if isinstance(expression, nw.Expr):
         return frame.with_columns(expression.alias(name))
     native, engine = frame.to_native(), frame.implementation
+    if is_series(expression):
+        _check_series(native, expression, engine)
     try:
         if engine.is_polars():
             native = native.with_columns(expression.alias(name))
@@ -115,15 +131,49 @@ def _with_expression(frame: Any, name: str, expression: Any) -> Any:
             native = native.select(duckdb.StarExpression(), expression.alias(name))
         elif engine.is_ibis():
             native = native.mutate(**{name: expression})
+        elif engine.is_pyarrow():
+            native = native.append_column(name, expression)
+        elif hasattr(expression, "dtype") and hasattr(expression, "index"):  # of pandas, or of Dask
+            native = native.assign(**{name: expression})
         else:
-            raise TypeError("it has none of its own")
+            raise TypeError(f"{str(engine).lower()} has no expressions")
     except Exception as problem:
         raise InputTypeError(
-            f"a {type(expression).__name__} is neither a column's name nor an expression that "
-            f"{str(engine).lower()} takes: {problem}",
-            "give a name, or an expression such as narwhals.col('area') / 10_000.",
+            f"a {type(expression).__name__} cannot be used as a column: {problem}",
+            "give a column name, a series of the same frame, or an expression such as narwhals.col('area') / 10_000.",
         ) from problem
     return nw.from_native(native)
+
+
+def is_series(given: Any) -> bool:
+    """Whether this is a column that is computed already: of pandas, polars or PyArrow."""
+    return any(
+        check(given)
+        for check in (
+            dependencies.is_pandas_like_series,
+            dependencies.is_polars_series,
+            dependencies.is_pyarrow_chunked_array,
+        )
+    ) or type(given).__module__.startswith("pyarrow")
+
+
+def _check_series(native: Any, series: Any, engine: Any) -> None:
+    """Refuse a series that is not one of the same frame."""
+    if not hasattr(native, "__len__"):
+        raise InputTypeError(
+            "a series cannot be used with a lazy frame, whose rows are not known yet.",
+            "add it to the frame as a column, or give an expression.",
+        )
+    if len(series) != len(native):
+        raise InputError(
+            f"the series has {len(series):,} rows, but the frame has {len(native):,}.",
+            "give a series of the same frame.",
+        )
+    if engine.is_pandas_like() and hasattr(series, "index") and not series.index.equals(native.index):
+        raise InputError(
+            "the index of a series differs from that of the frame, so pairing the rows by position could be wrong.",
+            "give a series of the same frame, or add it as a column: frame.assign(w=series).",
+        )
 
 
 LABELS = (nw.Boolean, nw.String, nw.Categorical, nw.Enum, nw.Decimal, nw.Binary, nw.Object, nw.Unknown)
@@ -132,7 +182,7 @@ LABELS = (nw.Boolean, nw.String, nw.Categorical, nw.Enum, nw.Decimal, nw.Binary,
 def checked(frame: Any, names: dict[str, Any]) -> Any:
     """Refuse columns that are neither labels nor weights; make text of categories, which not all engines group."""
     schema, lazy, casts = frame.collect_schema(), isinstance(frame, nw.LazyFrame), []
-    for role in (role for role in LABEL_ROLES if role in names):
+    for role in label_roles(names):
         kind = schema[role]
         if not (kind.is_numeric() or kind in LABELS):
             raise InputTypeError(
@@ -152,7 +202,7 @@ def checked(frame: Any, names: dict[str, Any]) -> Any:
         if kind.is_nested() or (kind == nw.Datetime and kind.time_unit == "ns" and not pandas):
             raise InputTypeError(
                 f"column {names[role]!r} holds {kind}; rows cannot be grouped by it.",
-                "group by text or numbers made of it.",
+                "convert it to text or integers first.",
             )
     return frame.with_columns(*casts) if casts else frame
 
@@ -174,7 +224,7 @@ def tabulate_in_memory(
 ) -> Tables[Any]:
     """Tables of an eager frame, with exact sums; ``numbered`` if its rows are the caller's, for messages."""
     if not len(frame):
-        no_rows()
+        return no_rows(columns, rules)
     names = columns.names()
     try:
         return read_in_memory(frame, columns, rules, threads)
@@ -188,7 +238,7 @@ def tabulate_in_memory(
 
 def count_problems(frame: Any, names: dict[str, Any], rules: Rules) -> Problems:
     """Let an eager frame's engine count the rows that cannot be tabulated."""
-    ungrouped = {role: name for role, name in names.items() if role in (*LABEL_ROLES, "w")}
+    ungrouped = {role: name for role, name in names.items() if role[0] in "tpw"}
     return Cells(frame.lazy(), ungrouped, rules).problems()
 
 
@@ -196,10 +246,14 @@ def read_in_memory(frame: Any, columns: Columns, rules: Rules, threads: int | No
     """Tables of an eager frame that is not empty; ``first`` is the number of its first row, for messages."""
     names = columns.names()
     called = {role: name if isinstance(name, str) else f"column {name}" for role, name in names.items()}
-    labels = [label_column(frame[role].to_native(), called[role], first) for role in LABEL_ROLES if role in names]
+    labels = [
+        label_column(frame[role].to_native(), called[role], first, rules.skip_missing) for role in label_roles(names)
+    ]
     weights = weight_array(frame["w"].to_native(), called["w"], first) if "w" in names else None
     groups, clusters = (_keyed(frame, letter, by) for letter, by in (("b", columns.by), ("c", columns.cluster)))
-    found = tabulate_arrays(labels, weights, rules, threads, called.get("w"), Parts(groups, clusters))
+    found = tabulate_arrays(
+        labels, weights, rules, threads, called.get("w"), Parts(groups, clusters), names=columns.predictions
+    )
     return found if isinstance(found, Tables) else Tables.of({(): found}, ())
 
 

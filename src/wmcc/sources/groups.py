@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from ..core.arraytypes import Array, IntArray
 from ..core.keys import Key, distinct_keys, missing, no_cluster, of_one_kind, plain_key
 from ..core.stack import numbered
 from ..core.tables import Tables
-from ..errors import InputError, LabelError
+from ..errors import InputError, InputTypeError, LabelError
 from .codes import Codebook, Rules, all_codes
 from .columns import Column, label_column
 
@@ -78,9 +78,26 @@ def check_clusters(tables: Tables[Any], cluster: By) -> None:
 
 
 def keys_of_rows(given: Any, name: str, shape: tuple[int, ...]) -> Keyed | None:
-    """Read a key per row of labels in memory, or per item of their first axis (an image of a stack)."""
+    """Read a key per row of labels in memory, or per item of their first axis (an image of a stack).
+
+    A mapping from names has several, and keys are tuples.
+    """
     if given is None:
         return None
+    if isinstance(given, Mapping):
+        if not given:
+            raise InputError(f"{name} is an empty mapping; expected keys by name.")
+        several = [_of_rows(own, f"{name}[{word!r}]", shape) for word, own in given.items()]
+        found = keyed(tuple(map(str, given)), [(own.codes.reshape(-1), own.keys) for own in several])
+        return found._replace(codes=found.codes.reshape(shape))
+    return _of_rows(given, name, shape)
+
+
+def _of_rows(given: Any, name: str, shape: tuple[int, ...]) -> Keyed:
+    if isinstance(given, str):
+        raise InputTypeError(
+            f"{name} is {given!r}; a column name works only with a frame or a file.", "give a key per observation."
+        )
     with _about_keys():
         column = label_column(given, name)
     own = column.values.shape
@@ -104,7 +121,7 @@ def _about_keys() -> Iterator[None]:
         what, lost = problem.message.partition(";")[0].rstrip("."), "missing" in problem.message
         raise LabelError(
             f"{what.replace('label', 'key')}; every row needs a key, an integer, a boolean or a string.",
-            "leave rows without a key out, or give each one of its own." if lost else None,
+            "leave out rows without a key, or give each its own key." if lost else None,
         ) from None
 
 
@@ -114,5 +131,5 @@ def _distinct(column: Column) -> tuple[tuple[Key, ...], IntArray]:
     (codes,) = all_codes([column], codebook)
     of_one_kind(codebook.classes, column.name)
     met: Array = np.bincount(codes, minlength=len(codebook.classes)) > 0
-    keys, place = codebook.named(met, 0)
+    keys, _, place = codebook.named(met, 0)
     return keys, codes if place is None else place[codes]

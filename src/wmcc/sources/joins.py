@@ -15,8 +15,8 @@ from .codes import Rules
 from .files import no_column, one_column
 from .frames import Columns, as_tuple, category_type, checked, selected, tabulate_in_memory
 from .groups import keyed
-from .options import is_name
-from .places import Data
+from .places import Data, is_name
+from .problems import label_roles
 from .pushdown import Cells, collect
 
 MATCHED, ONLY_TRUTH, ONLY_PRED, TWICE_TRUTH, TWICE_PRED, NO_KEY = range(6)
@@ -29,7 +29,7 @@ def tabulate_joined(
     on: tuple[Any, ...],
     rules: Rules,
     threads: int | None,
-    allow_unmatched: bool,
+    unmatched: str,
 ) -> Tables[Any]:
     """Tables of the rows that two narwhals frames of one engine have in common."""
     engines = [_engine(side.frame) for side in (truth, pred)]
@@ -38,18 +38,19 @@ def tabulate_joined(
             f"truth is a frame of {engines[0]} and prediction one of {engines[1]}; they cannot be joined.",
             "convert one to the other's engine.",
         )
-    columns = _defaults(truth, pred, columns, on)
+    _check_columns(truth, pred, columns, on)
     names = columns.names()
     joined, text = _joined(truth, pred, columns, on)
     frame = checked(joined, names)
     by = [role for role in names if role.startswith("b")]
     if isinstance(frame, nw.LazyFrame):
-        cells = Cells(frame, {**names, "status": "status"}, rules, text, columns.by, columns.cluster)
-        left_out = _sift(cells.columns, on, allow_unmatched)
+        keys = columns.by, columns.cluster, columns.predictions
+        cells = Cells(frame, {**names, "status": "status"}, rules, text, *keys)
+        left_out = _sift(cells.columns, on, unmatched)
         cells.problems(left_out).refuse(names)
         return cells.tables(left_out)
     counts = collect(frame.lazy().group_by("status", *by).agg(n=nw.len())).to_dict(as_series=False)
-    left_out = _sift(counts, on, allow_unmatched)
+    left_out = _sift(counts, on, unmatched)
     matched = frame.filter(nw.col("status") == MATCHED).drop("status")
     tables = tabulate_in_memory(matched, columns, rules, threads, numbered=False)
     return tables + _unmatched(tables, counts, sorted(left_out), columns) if left_out else tables
@@ -60,12 +61,14 @@ def _unmatched(tables: Tables[Any], counts: dict[str, list[Any]], rows: list[int
     n = np.array([int(counts["n"][row]) for row in rows])
     by = [[plain_key(counts[f"b{i}"][row]) for row in rows] for i in range(len(as_tuple(columns.by)))]
     none = no_cells(len(tables.parts.codes))
-    if not by:
-        return Tables(tables.kind, (), ((),), tables.labels, none, np.array([n.sum()]), tables.same_classes)
-    found = keyed(columns.by, [(range(len(rows)), values) for values in by])
-    ignored = np.zeros(len(found.keys), dtype=np.int64)
-    np.add.at(ignored, found.codes, n)
-    return Tables(tables.kind, columns.by, found.keys, tables.labels, none, ignored, tables.same_classes)
+    if by:
+        found = keyed(columns.by, [(range(len(rows)), values) for values in by])
+        keys, ignored = found.keys, np.zeros(len(found.keys), dtype=np.int64)
+        np.add.at(ignored, found.codes, n)
+    else:
+        keys, ignored = ((),), np.array([n.sum()])
+    own = (columns.by, keys, tables.labels, none, ignored, tables.same_classes)
+    return Tables(*own, names=tables.names, void=tables.void)
 
 
 def _arrow(frame: Any) -> Any:
@@ -79,25 +82,15 @@ def _engine(frame: Any) -> str:
     return f"{kind}{str(frame.implementation).lower()}"
 
 
-def _defaults(truth: Data, pred: Data, columns: Columns, on: tuple[Any, ...]) -> Columns:
-    """Fill in the columns of labels where a frame has only one that can be meant."""
-    others = [x for x in (columns.weight, *columns.keys()["b"], *columns.keys()["c"]) if is_name(x)]
+def _check_columns(truth: Data, pred: Data, columns: Columns, on: tuple[Any, ...]) -> None:
+    """Refuse columns that neither side has, and keys that one of them has not."""
     known = [side.known() for side in (truth, pred)]
-    for name in others:
-        if not any(name in names for names in known):
+    for name in (columns.weight, *columns.keys()["b"], *columns.keys()["c"]):
+        if is_name(name) and not any(name in names for names in known):
             raise no_column(name, [*known[0], *known[1]], "either")
-    found = []
-    for names, given, word in zip(known, (columns.true, columns.pred), ("true", "pred"), strict=True):
+    for names, where in zip(known, ("the truth", "the prediction"), strict=True):
         for key in on:
-            one_column(key, names, "the truth" if word == "true" else "the prediction", several=True)
-        free = [name for name in names if name not in (*on, *others)]
-        if given is None and len(free) != 1:
-            raise InputError(
-                f"which column holds the {'truth' if word == 'true' else 'prediction'}? There are {_listed(free)}.",
-                f"name it with {word}=.",
-            )
-        found.append(free[0] if given is None else given)
-    return columns._replace(true=found[0], pred=found[1])
+            one_column(key, names, where, several=True)
 
 
 def _listed(names: Any) -> str:
@@ -111,7 +104,8 @@ def _joined(truth: Data, pred: Data, columns: Columns, on: tuple[Any, ...]) -> t
     """
     keys = {f"k{i}": name for i, name in enumerate(on)}
     roles = columns.roles()
-    mine, theirs = {"t": roles.pop("t")}, {"p": roles.pop("p")}
+    mine = {"t": roles.pop("t")}
+    theirs = {role: roles.pop(role) for role in label_roles(roles)}
     known = truth.known()
     for role, what in roles.items():  # weights and groups come from the truth, or else from the prediction
         (theirs if is_name(what) and what not in known else mine)[role] = what
@@ -142,13 +136,15 @@ def _joined(truth: Data, pred: Data, columns: Columns, on: tuple[Any, ...]) -> t
 
 def _labels_alike(left: Any, right: Any, text: set[str]) -> tuple[Any, Any, set[str]]:
     """Make text of all labels where one side's are, and of Dask's integers, which a join with gaps makes floats of."""
-    kinds = left.collect_schema()["t"], right.collect_schema()["p"]
-    gaps = left.implementation.is_dask() and all(kind.is_integer() or kind == nw.Boolean for kind in kinds)
-    if text & {"t", "p"} or gaps:
-        cast = [kind not in (nw.String, nw.Categorical, nw.Enum) for kind in kinds]
-        left = left.with_columns(nw.col("t").cast(nw.String)) if cast[0] else left
-        right = right.with_columns(nw.col("p").cast(nw.String)) if cast[1] else right
-        text = text | {"t", "p"}
+    schemas = left.collect_schema(), right.collect_schema()
+    kinds = {role: schema[role] for schema in schemas for role in schema.names() if role[0] in "tp"}
+    gaps = left.implementation.is_dask() and all(kind.is_integer() or kind == nw.Boolean for kind in kinds.values())
+    if text & kinds.keys() or gaps:
+        cast = [role for role, kind in kinds.items() if kind not in (nw.String, nw.Categorical, nw.Enum)]
+        left = left.with_columns(nw.col("t").cast(nw.String)) if "t" in cast else left
+        preds = [nw.col(role).cast(nw.String) for role in cast if role != "t"]
+        right = right.with_columns(*preds) if preds else right
+        text = text | kinds.keys()
     return left, right, text
 
 
@@ -165,7 +161,7 @@ def _keys_alike(left: Any, right: Any, keys: dict[str, str]) -> tuple[Any, Any]:
             raise InputTypeError(
                 f"the key {name!r} holds {a} in the truth and {b} in the prediction; "
                 "expected integers, text or dates, the same in both.",
-                "cast one of them; pandas makes floats of integers where one is missing.",
+                "cast one of them. In pandas, one missing value turns a column of integers into floats.",
             )
     return left, right
 
@@ -183,28 +179,29 @@ def _one_per_key(frame: Any, keys: list[str], values: list[str], count: str) -> 
     return frame.group_by(*keys).agg(nw.len().alias(count), *(nw.col(x).min() for x in values))
 
 
-def _sift(cells: dict[str, list[Any]], on: tuple[Any, ...], allow_unmatched: bool) -> set[int]:
+def _sift(cells: dict[str, list[Any]], on: tuple[Any, ...], unmatched: str) -> set[int]:
     """Refuse what cannot be joined; return the entries that were left out, as the caller allowed."""
     counts = [0] * 6
     for status, n in zip(cells["status"], cells["n"], strict=True):
         counts[int(status)] += int(n)
     key = _listed(on)
     if counts[NO_KEY]:
-        raise InputError(f"there are rows without a key: {key} is missing.", "drop or mend such rows first.")
+        raise InputError(
+            f"there are rows without a key: {key} is missing.",
+            "leave out such rows, or give them keys, before joining.",
+        )
     for code, word in ((TWICE_TRUTH, "truth"), (TWICE_PRED, "prediction")):
         if counts[code]:
             raise InputError(
-                f"{_keys(counts[code])} of {key} found more than once in the {word}; which row is meant is not known.",
+                f"the {word} has {_keys(counts[code])} of {key} more than once, so the join is ambiguous.",
                 "make the key unique, or join on more columns.",
             )
-    if (counts[ONLY_TRUTH] or counts[ONLY_PRED]) and not allow_unmatched:
+    if (counts[ONLY_TRUTH] or counts[ONLY_PRED]) and unmatched == "error":
         raise InputError(
             f"{counts[ONLY_TRUTH]:,} keys of {key} are in the truth only and {counts[ONLY_PRED]:,} in the prediction "
             f"only; {counts[MATCHED]:,} are in both.",
-            "allow_unmatched=True scores what is in both and counts the others as ignored.",
+            'unmatched="ignore" tabulates the rows found in both and counts the others as ignored.',
         )
-    if not counts[MATCHED]:
-        raise InputError(f"there are no rows: no key of {key} is in both.")
     return {row for row, status in enumerate(cells["status"]) if int(status) != MATCHED}
 
 

@@ -20,7 +20,7 @@ BLOCK = 1 << 22
 
 def json_blocks(files: Files, columns: list[Any] | None) -> Iterator[tuple[str, Any]]:
     """Arrow tables of the lines of files, and the file each is of; without ``columns`` all may be needed."""
-    pa, inside = module("pyarrow", "arrow"), columns and [x for x in columns if x not in files.partitions]
+    pa, inside = module("pyarrow"), columns and [x for x in columns if x not in files.partitions]
     workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for path, stream in _streams(files):
         reader, folders, ahead = _Reader(path, inside), files.folders(path), deque[Any]()
@@ -44,16 +44,18 @@ def _with_folders(table: Any, folders: dict[str, str | None], pa: Any) -> Any:
 
 def mixed(name: Any, where: str) -> InputTypeError:
     """Say that a column has no type."""
-    return InputTypeError(f"column {name!r} of {where} holds values of different types.", "make them alike.")
+    return InputTypeError(
+        f"column {name!r} of {where} holds values of different types.", "give all of them the same type."
+    )
 
 
 def _streams(files: Files) -> Iterator[tuple[str, Any]]:
     """Streams of the bytes of files, unpacked."""
     if not is_address(files.paths[0]):
         for path in files.paths:
-            yield path, module("pyarrow", "arrow").input_stream(path, compression="detect")
+            yield path, module("pyarrow").input_stream(path, compression="detect")
         return
-    data = module("pyarrow.dataset", "arrow").dataset(files.paths[0], format="json")
+    data = module("pyarrow.dataset").dataset(files.paths[0], format="json")
     for path in data.files:
         yield path, data.filesystem.open_input_stream(path)
 
@@ -79,7 +81,7 @@ class _Reader:
 
     def __init__(self, path: str, columns: list[Any] | None) -> None:
         self._path, self._columns = path, columns
-        self._json, pa = module("pyarrow.json", "arrow"), module("pyarrow", "arrow")
+        self._json, pa = module("pyarrow.json"), module("pyarrow")
         self._invalid, self._schema = pa.ArrowInvalid, pa.schema
         self._kinds = (pa.int64(), pa.float64(), pa.bool_(), pa.string())
         self._known: dict[Any, Any] = dict.fromkeys(columns or (), pa.int64())

@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import narwhals as nw
+import numpy as np
 from narwhals import dependencies
 
 from ..errors import InputError
@@ -36,6 +37,11 @@ class Data(NamedTuple):
     def known(self) -> list[Any]:
         """Names of the columns, in their order."""
         return own_names(self.frame) if self.names is None else list(self.names)
+
+
+def is_name(what: Any) -> bool:
+    """Whether this names a column: text, or an integer, which pandas has for names too."""
+    return isinstance(what, (str, int, np.integer)) and not isinstance(what, bool)
 
 
 def as_data(data: Any) -> Data | None:
@@ -85,8 +91,8 @@ def place(name: Any, names: Sequence[Any], frame: Any) -> int:
         alike = [x for x in names if x != name and x.casefold() == name.casefold()]
         if alike:
             raise InputError(
-                f"the columns {name!r} and {alike[0]!r} differ in capitals only, and engines behind ibis may take "
-                "one for the other.",
+                f"the columns {name!r} and {alike[0]!r} differ only in upper and lower case, and a "
+                "database behind ibis may confuse them.",
                 "rename one of them.",
             )
     return found

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import re
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import zip_longest
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ..core.labels import Label, listed
+from ..core.labels import SKIP_MISSING, Label, listed
 from ..errors import InputError, LabelError, TooManyClassesError, WeightError, WmccError
 
 PACKAGE = Path(__file__).parents[1]
 
-LABEL_ROLES = ("t", "p", "q")
-"""What columns of labels are called inside: the truth, a prediction, and the second of a joint table."""
+
+def label_roles(roles: Iterable[str]) -> list[str]:
+    """Which columns hold labels, by what they are called inside: t is the truth, p0, p1 … are predictions."""
+    return [role for role in roles if role[0] in "tp"]
 
 
 @contextmanager
-def said_by_engines(message: str, hint: str | None = None) -> Iterator[None]:
-    """Turn what an engine raises into a sentence: ``message``, and the first line of what it says."""
+def said_by_engines(message: str, hint: str | None = None, weight: Any = None) -> Iterator[None]:
+    """Turn what an engine raises into a sentence: ``message``, and the first line of what it says.
+
+    ``weight`` is the column of weights of a text file, which may hold something else.
+    """
     try:
         yield
     except (WmccError, MemoryError):
@@ -36,7 +43,22 @@ def said_by_engines(message: str, hint: str | None = None) -> Iterator[None]:
         lines = [line.strip() for line in str(cause).splitlines() if line.strip()] or [type(cause).__name__]
         causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]  # Java's
         said = causes[-1] if causes else " ".join(lines[:3])
+        if weight is not None and NO_NUMBER.search(said):
+            line, value = LINE.search(said), VALUE.search(said)
+            where = f", in line {line[1]}" if line else ""
+            came = f": {next(filter(None, value.groups()), '')!r}" if value else ""
+            raise WeightError(
+                f"{message}: the column {weight!r} holds a value that is not a number{where}{came}.",
+                "a weight must be a number; name another column in weight=, or correct the file.",
+            ) from problem
         raise InputError(f"{message}: {said[:400]}", hint) from problem
+
+
+NO_NUMBER = re.compile(r"conversion|convert|cast|could not parse", re.IGNORECASE)
+"""What engines say of text that is to be a number."""
+LINE = re.compile(r"Row #(\d+)")
+VALUE = re.compile(r"""invalid value '(.*?)'|values: \["(.*?)"|string ['"](.*?)['"] to|to float: '(.*?)'""")
+"""Where they say that it is, and what."""
 
 
 class Problems(NamedTuple):
@@ -44,21 +66,24 @@ class Problems(NamedTuple):
 
     rows: int = 0
     bad_weight: int = 0
-    no_true: int = 0
-    no_pred: int = 0
-    no_second: int = 0
+    no_label: tuple[int, ...] = ()
+    """Of the truth, and of each prediction."""
 
     def __add__(self, other: Problems) -> Problems:  # type: ignore[override]
-        return Problems(*(a + b for a, b in zip(self, other, strict=True)))
+        lost = tuple(a + b for a, b in zip_longest(self.no_label, other.no_label, fillvalue=0))
+        return Problems(self.rows + other.rows, self.bad_weight + other.bad_weight, lost)
 
     def refuse(self, names: dict[str, str], first: WmccError | None = None) -> None:
         """Raise the error that says so, if there are any.
 
-        ``names`` are those of the columns t, p, maybe q, and w; ``first`` tells where the first bad row is.
+        ``names`` are those of the columns, by role; ``first`` tells where the first bad row is.
         """
+        if isinstance(first, LabelError) and not any(self.no_label):
+            return  # a label that is there but cannot be counted came first, and the error says so
         parts = []
-        missing = dict(zip(LABEL_ROLES, (self.no_true, self.no_pred, self.no_second), strict=True))
-        for count, name in dict.fromkeys((missing[role], names[role]) for role in LABEL_ROLES if role in names):
+        for count, name in dict.fromkeys(
+            zip(self.no_label, (names[role] for role in label_roles(names)), strict=False)
+        ):
             if count:
                 parts.append(f"{_rows(count, self.rows)} no label in {name!r}")
         if self.bad_weight:
@@ -66,12 +91,11 @@ class Problems(NamedTuple):
             parts.append(f"{_rows(self.bad_weight, self.rows)} a weight in {names['w']!r} {bad}")
         if not parts:
             return
-        where = f" The first: {str(first).partition(chr(10))[0]}" if first else ""
-        kind: type[InputError] = LabelError if any(missing.values()) else WeightError
-        raise kind(
-            f"{'; '.join(parts)}.{where}",
-            "drop or mend such rows first; name their label in ignore= to leave them out and have them counted.",
-        )
+        where = f" The first: {first.message}" if first else ""
+        kind: type[InputError] = LabelError if any(self.no_label) else WeightError
+        hints = [SKIP_MISSING] if any(self.no_label) else []
+        hints += ["a weight of 0 leaves a row out."] if self.bad_weight else []
+        raise kind(f"{'; '.join(parts)}.{where}", "; ".join(hints).replace(".;", ";"))
 
 
 def _rows(count: int, total: int) -> str:
@@ -82,12 +106,20 @@ def unknown_labels(rows: int, where: str, label: Label, labels: tuple[Label, ...
     """Say that rows have a label that is not among those the caller named."""
     return LabelError(
         f"{rows:,} rows have a label{where} that is not among labels=({listed(labels)}); one is {label!r}.",
-        "add it to labels, or name it in ignore= to leave such rows out (they are counted).",
+        "add it to labels=; if it is not a class, list it in ignore=.",
     )
 
 
 MOST_CELLS = 1 << 23
 """Cells that a group-by may return, or that a joint table may have. More are of no use, and would not be small."""
+
+
+def too_many_predictions(predictions: int, classes: int) -> TooManyClassesError:
+    """Say that a joint table cannot hold so many predictions."""
+    return TooManyClassesError(
+        f"a joint table cannot hold {predictions} predictions of {classes:,} classes: there are too many combinations.",
+        "compare them in pairs: give two predictions at a time.",
+    )
 
 
 def too_many_cells(most: int) -> TooManyClassesError:

@@ -44,7 +44,9 @@ def reading(files: list[Files], progress: bool | None) -> Iterator[Progress]:
         now = x.stamps()
         for path, stamp in stamps.items():
             if now.get(path) != stamp:
-                raise InputError(f"{path} changed while it was being read.", "read it again when nothing writes to it.")
+                raise InputError(
+                    f"{path} changed while it was being read.", "read it again when no program is writing to it."
+                )
 
 
 @contextmanager

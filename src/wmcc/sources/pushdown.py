@@ -13,15 +13,15 @@ from ..core import kernel as tally
 from ..core import possible
 from ..core.arraytypes import Array, IntArray
 from ..core.keys import plain_key
-from ..core.labels import Label, as_label
+from ..core.labels import NOTHING, Label, as_label, is_missing, void_order
 from ..core.stack import Stack
 from ..core.sums import Sums
 from ..core.tables import Tables
 from . import texts
 from .arrays import Found, named
-from .codes import NOTHING, Codebook, Rules
+from .codes import Codebook, Rules
 from .groups import By, Keyed, Parts, keyed
-from .problems import LABEL_ROLES, MOST_CELLS, Problems, too_many_cells, unknown_labels
+from .problems import MOST_CELLS, Problems, label_roles, too_many_cells, unknown_labels
 
 
 class Cells:
@@ -30,15 +30,15 @@ class Cells:
     Parameters
     ----------
     frame
-        A lazy narwhals frame with columns ``t``, ``p``, maybe ``q`` and ``w``, and others to group by.
+        A lazy narwhals frame with columns ``t``, ``p0`` and maybe ``p1`` … and ``w``, and others to group by.
     names
         What the caller calls these columns. Those that begin with ``b`` are keys of groups, with ``c`` of clusters.
     rules
         What the caller said about labels.
     text
         Columns that were read as text, to be made sense of.
-    by, cluster
-        What the caller calls the keys.
+    by, cluster, predictions
+        What the caller calls the keys, and the predictions if they have names.
     """
 
     def __init__(
@@ -49,10 +49,12 @@ class Cells:
         text: Collection[str] = (),
         by: By = (),
         cluster: By = (),
+        predictions: tuple[str, ...] = (),
     ) -> None:
         self._names, self._rules, self._by, self._cluster = names, rules, by, cluster
+        self._predictions = predictions
         self._text = {name for name in text if name[0] == "c"}
-        roles = [role for role in LABEL_ROLES if role in names]
+        roles = label_roles(names)
         found = collect(_query(frame, [name for name in names if name != "w"], "w" in names))
         self.columns = found.to_dict(as_series=False)
         self._n = np.array(self.columns["n"], dtype=np.int64)
@@ -62,21 +64,25 @@ class Cells:
 
     def _read(self, text: Collection[str]) -> None:
         """Make sense of text, and integers of booleans that stand beside integers."""
-        values = {x for labels in self._labels.values() for x in labels if x is not None}
-        read: Any = None
         if "t" in text:
-            ignored = {x: NOTHING for x in texts.ignored_texts(self._rules) if x in values}
-            counted = [str(x) for x in values if x not in ignored]
+            ignored = texts.ignored_texts(self._rules)
+            rows = [
+                row for row in zip(*self._labels.values(), strict=True) if None not in row and row[0] not in ignored
+            ]
+            counted = {str(x) for row in rows for x in row if x not in ignored}
             known = texts.reader(counted)
+            if counted:  # void labels are of the kind that the classes are
+                ignored = {x: known(texts.written(label)) for x, label in ignored.items()}
+            void = void_order(ignored[str(x)] for row in rows for x in row if x in ignored)
             meant = texts.read_rules(self._rules, known) if counted else self._rules
-            self._rules = meant._replace(ignore=(NOTHING,) if ignored else ())
-            read = lambda x: ignored.get(x) or known(x)  # noqa: E731
-        elif set(map(type, values)) == {bool, int}:
-            read = int
-        if read is not None:
-            self._labels = {
-                role: [None if x is None else read(x) for x in labels] for role, labels in self._labels.items()
-            }
+            self._rules = meant._replace(ignore=void)
+            for role, labels in self._labels.items():
+                named = dict.fromkeys(ignored, NOTHING) if role == "t" else ignored
+                read = {x: named[str(x)] if x in named else known(str(x)) for x in set(labels) if x is not None}
+                self._labels[role] = [None if x is None else read[x] for x in labels]
+        elif {type(x) for labels in self._labels.values() for x in labels if x is not None} == {bool, int}:
+            for role, labels in self._labels.items():
+                self._labels[role] = [None if x is None else int(x) for x in labels]
         for name in (name for name in self._names if name[0] in "bc"):
             keys = [plain_key(x) for x in self.columns[name]]
             if name in text and name[0] == "b":  # clusters when it is known which of them count
@@ -86,17 +92,16 @@ class Cells:
 
     def problems(self, left_out: Collection[int] = ()) -> Problems:
         """Count rows without a label and rows with a bad weight; ``left_out`` are cells not to look at."""
-        n, ignore = self._n.copy(), set(self._rules.ignore)
+        n, ignore = self._n.copy(), {NOTHING, *self._rules.ignore}
         n[list(left_out)] = 0
         lost = [np.array([label is None for label in labels], dtype=bool) for labels in self._labels.values()]
         bad = 0
         if "w" in self._names:
-            passed = np.logical_or.reduce(lost)
-            if ignore:
-                passed |= np.array([not ignore.isdisjoint(row) for row in zip(*self._labels.values(), strict=True)])
+            passed = np.logical_or.reduce(lost) | np.array([label in ignore for label in self._labels["t"]], dtype=bool)
             good = np.array([int(x or 0) for x in self.columns["good"]], dtype=np.int64)
             bad = int(np.where(passed | (n == 0), 0, n - good).sum())
-        return Problems(int(n.sum()), bad, *(int(n[missing].sum()) for missing in lost))
+        lost = [] if self._rules.skip_missing else lost
+        return Problems(int(n.sum()), bad, tuple(int(n[missing].sum()) for missing in lost))
 
     def tables(self, left_out: Collection[int] = ()) -> Tables[Any]:
         """Return the table of each group; ``left_out`` are cells to be counted as ignored."""
@@ -107,22 +112,23 @@ class Cells:
         there[list(left_out)] = False
         codes = np.zeros((len(self._labels), len(n)), dtype=np.int64)
         rows = np.flatnonzero(there).tolist()
-        for known, column in zip(self._labels.values(), codes, strict=True):
-            column[there] = codebook.codes([known[row] for row in rows])  # type: ignore[misc]
+        for (role, known), column in zip(self._labels.items(), codes, strict=True):
+            own = [known[row] for row in rows]
+            column[there] = codebook.codes([NOTHING if x is None else x for x in own], role == "t")
         kept = there & (codes != tally.IGNORED).all(axis=0)
         for (role, known), column in zip(self._labels.items(), codes, strict=True):
             unknown = kept & (column == tally.UNKNOWN)
             if unknown.any():
                 where = f" in {self._names[role]!r}"
                 label = known[int(np.argmax(unknown))]
-                assert label is not None  # those were refused before
+                assert label is not None  # such rows were refused, or left out
                 raise unknown_labels(int(n[unknown].sum()), where, label, rules.labels or ())
         keys = [groups.codes, *codes, *([] if clusters is None else [clusters.codes])]
         ignored = np.zeros(len(groups.keys), dtype=np.int64)
         np.add.at(ignored, groups.codes[~kept], n[~kept])
         # Two groups may be one cell: an engine tells 0.0 from -0.0.
         stack = Stack.gathered(np.stack(keys)[:, kept], self._sums(kept, codebook, codes[:, kept]))
-        found: Tables[Any] = named(Found(stack, ignored), codebook, Parts(groups, clusters), len(codes))
+        found: Tables[Any] = named(Found(stack, ignored), codebook, Parts(groups, clusters), self._predictions)
         return texts.typed(found, rules, self._text)
 
     def _keyed(self, letter: str, by: By) -> Any:
@@ -179,5 +185,4 @@ def _labels(values: list[Any], name: str) -> list[Label | None]:
 
 
 def _label(value: Any, name: str) -> Label | None:
-    missing = value is None or value != value or type(value).__name__ in ("NAType", "NaTType")
-    return None if missing else as_label(value, f"a value of {name}")
+    return None if is_missing(value) else as_label(value, f"a value of {name}")

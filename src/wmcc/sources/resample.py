@@ -11,11 +11,8 @@ import numpy as np
 
 from ..core.arraytypes import FloatArray, IntArray
 from ..core.labels import Label
-from ..errors import InputTypeError
-from .codes import Codebook, all_codes
-from .columns import label_column, weight_array
-from .matrix import is_matrix, no_array
-from .options import make_rules, names_a_column
+from .codes import Codebook, Rules, all_codes
+from .columns import fitted, label_column, weight_array
 from .progress import bar
 
 DRAWS = np.repeat(np.arange(6, dtype=np.float32), [94, 94, 49, 13, 5, 1])
@@ -25,34 +22,25 @@ AT_ONCE = 1 << 20  # draws that a thread works on
 LONG = 1 << 26  # draws that take long enough for a progress bar
 
 
-def resampled_rows(
+def resample_rows(
     labels: tuple[Label, ...],
     occupied: IntArray,
-    data: tuple[Any, ...],
-    ignore: Any,
+    rows: tuple[Any, Any, Any],
     resamples: int,
-    seed: Any,
+    seed: int,
     progress: bool | None,
 ) -> FloatArray:
     """Return Σw of the cells of so many resampled tables, over the classes ``labels``; in units of the largest weight.
 
-    ``data`` are y_true, y_pred and weights, which were tabulated before and found good; ``occupied`` are the cells of
-    their table, positions of the true and of the predicted class. Each row is drawn 0, 1, 2 …
-    times, independently of the others (the Poisson bootstrap). A seed gives the same tables on any number of threads.
+    ``rows`` are y_true, y_pred and weights, one per row, which were tabulated before and found good; ``occupied`` are
+    the cells of their table, positions of the true and of the predicted class. Each row is drawn 0, 1, 2 … times,
+    independently of the others (the Poisson bootstrap). A seed gives the same tables on any number of threads.
     """
-    y_true, y_pred, sample_weight = data
-    if y_pred is None or names_a_column(y_true, y_pred):
-        raise InputTypeError(
-            "the bootstrap resamples rows, and needs them in memory: a frame or file was given.",
-            "give its columns as arrays; or cluster=, of which only the tables are resampled.",
-        )
+    y_true, y_pred, sample_weight = rows
     columns = [label_column(y_true, "y_true"), label_column(y_pred, "y_pred")]
-    weights = sample_weight if no_array(sample_weight) else weight_array(sample_weight)
-    if is_matrix(weights, columns[0].values):
-        raise InputTypeError("the bootstrap resamples rows, and a weight matrix pairs them: its entries are no sample.")
-    cells, weights = _row_cells(labels, columns, ignore), weights.reshape(-1)
-    kept = cells >= 0
-    cells, weights = cells[kept], weights[kept].astype(np.float64)
+    weights = fitted(weight_array(sample_weight), columns[0].values.shape).reshape(-1)
+    cells = _row_cells(labels, columns)
+    weights = weights.astype(np.float64)
     order = np.argsort(cells, kind="stable")
     cells, weights = cells[order], weights[order] / weights.max()
     step = max(1, AT_ONCE // resamples)
@@ -97,8 +85,7 @@ def in_threads(function: Callable[[int], Any], count: int, stack: ExitStack) -> 
     return stack.enter_context(ThreadPoolExecutor(workers)).map(function, range(count))
 
 
-def _row_cells(labels: tuple[Label, ...], columns: list[Any], ignore: Any) -> IntArray:
-    """Cell of each row, as a vector; −1 for rows that are ignored."""
-    t, p = all_codes(columns, Codebook(make_rules(labels, ignore)))
-    K = len(labels)
-    return np.where((t < K) & (p < K), t * K + p, -1)
+def _row_cells(labels: tuple[Label, ...], columns: list[Any]) -> IntArray:
+    """Cell of each row, as a vector."""
+    t, p = all_codes(columns, Codebook(Rules(labels)))
+    return np.asarray(t * len(labels) + p)

@@ -16,8 +16,7 @@ from .datasets import dataset, scan_options
 from .files import Files, no_column
 from .frames import Columns, checked, count_problems, no_rows, read_in_memory, selected
 from .jsonlines import json_blocks
-from .options import is_name
-from .places import Data
+from .places import Data, is_name
 from .problems import Problems
 from .progress import Progress
 from .texts import ignored_texts, typed
@@ -40,20 +39,20 @@ def scan(files: Files, columns: Columns, rules: Rules, threads: int | None, prog
     batches = _batches(files, columns, progress)
     for path, first, data in batches:
         frame, text = selected(data, roles)
-        batch_rules = Rules(ignore=ignored_texts(rules)) if "t" in text else rules
+        batch_rules = Rules(ignore=tuple(ignored_texts(rules)), missing=rules.missing) if "t" in text else rules
         try:
             part = read_in_memory(checked(frame, names), columns, batch_rules, threads, first)
         except (LabelError, WeightError) as problem:
             rest = itertools.chain([(path, first, data)], batches)
             with suppress(InputTypeError):  # of another batch; this one came first
-                _count_all(rest, columns, batch_rules, parts, _in(path, problem))
-            raise _in(path, problem) from None
+                _count_all(rest, columns, batch_rules, parts, problem.about(path))
+            raise problem.about(path) from None
         except WmccError as problem:
-            raise _in(path, problem) from None
+            raise problem.about(path) from None
         parts.append(part)
         if len(parts) == TOGETHER:
             parts = [Tables._merged(parts)]
-    return typed(Tables._merged(parts), rules, text) if parts else no_rows(files.name)
+    return typed(Tables._merged(parts), rules, text) if parts else no_rows(columns, rules)
 
 
 def _batches(files: Files, columns: Columns, progress: Progress) -> Iterator[tuple[str, int, Data]]:
@@ -95,8 +94,8 @@ def _row_groups(data: Any, columns: list[str] | None) -> Iterator[tuple[str, Any
         rows = sum(group.num_rows for group in whole.row_groups)
         if rows != whole.metadata.num_rows:  # which no checksum covers
             raise InputError(
-                f"{whole.path} cannot be read: it has {whole.metadata.num_rows:,} rows, and its parts {rows:,}.",
-                "it is damaged.",
+                f"{whole.path} cannot be read: it claims {whole.metadata.num_rows:,} rows, its parts have {rows:,}.",
+                "the file is damaged; write it again.",
             )
         for ids in _shares(whole.row_groups):
             part = whole.subset(row_group_ids=ids)
@@ -127,10 +126,6 @@ def _scanned(data: Any, columns: list[str] | None, **options: Any) -> Iterator[t
     for tagged in scanner.scan_batches():
         path = str(getattr(data, "path", None) or getattr(tagged.fragment, "path", ""))
         yield path, pa.Table.from_batches([tagged.record_batch])
-
-
-def _in(path: str, problem: WmccError) -> WmccError:
-    return type(problem)(f"{path}: {problem}")
 
 
 def _count_all(

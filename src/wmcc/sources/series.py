@@ -13,26 +13,27 @@ import narwhals as nw
 import numpy as np
 from narwhals import dependencies
 
+from ..core.labels import SKIP_MISSING
 from ..errors import InputError, InputTypeError, LabelError
 
 Coded = tuple[Any, Any]
 """Integers and what they stand for (a mapping or a sequence), or plain values and None."""
 
 
-def labels(data: Any, name: str, first: int = 0) -> Coded:
+def labels(data: Any, name: str, first: int, skip_missing: bool) -> Coded:
     """Codes and categories of a series, or its values and None; what is no series is passed on.
 
-    ``first`` is the number of its first row, for messages.
+    ``first`` is the number of its first row, for messages. Missing labels are a category, or refused.
     """
     data = _native(data)
     read = _reader(data)
     if read is None:
         return data, None
     row = _missing(data)
+    if row is not None and skip_missing:
+        return group_codes(data)
     if row is not None:
-        raise LabelError(
-            f"{name}[{row + first}] is missing; every row needs a label.", "drop or impute such rows first."
-        )
+        raise LabelError(f"{name}[{row + first}] is missing; every row needs a label.", SKIP_MISSING)
     coded: Coded = read(data)
     return coded
 
@@ -151,7 +152,7 @@ def _whole(data: Any) -> Any:
         if len(part) > part.null_count and not 0 <= ends["min"].as_py() <= ends["max"].as_py() < len(part.dictionary):
             raise InputError(
                 f"a code of encoded text lies outside its dictionary of {len(part.dictionary):,}.",
-                "the data are damaged; make them anew.",
+                "the data are damaged; create them again.",
             )
     # Chunks may have different dictionaries.
     return data if hasattr(data, "buffers") else data.unify_dictionaries().combine_chunks()

@@ -8,70 +8,73 @@ from typing import Any
 
 import narwhals as nw
 
-from ..errors import InputTypeError
+from ..errors import InputError, InputTypeError
 from .codes import Rules
 from .columns import what
 from .engines import check_engine, joining_engine, open_lazy
 from .files import Files, find, is_path
-from .frames import Columns, as_tuple, tabulate_frame
+from .frames import Columns, as_tuple, is_series, tabulate_frame
 from .groups import By, check_clusters
 from .joins import tabulate_joined
-from .options import is_name
-from .places import Data, as_data
+from .places import Data, as_data, is_name
 from .problems import said_by_engines
 from .progress import reading
 from .scan import scan
 
 
 def tabulate_columns(
-    data: tuple[Any, ...],
-    given: list[Any],
-    named: dict[str, Any],
-    *,
+    data: Any,
+    columns: Columns,
     rules: Rules,
-    threads: int | None,
+    *,
+    join: Any,
+    on: Any,
+    unmatched: str,
     engine: str | None,
+    threads: int | None,
     progress: bool | None,
-    by: Any = None,
-    cluster: Any = None,
-    on: Any = None,
-    allow_unmatched: bool = False,
 ) -> Any:
-    """Tabulate columns of one frame or file, or of two with a common key.
-
-    ``named`` are the columns that make up a table, one prediction or two among them; ``given`` come by position and
-    are those that have no name there.
-    """
+    """Tabulate columns of a frame or file, or of two with a common key; tables of the groups, if there are any."""
     check_engine(engine)
-    roles = [role for role, what in named.items() if what is None]
-    if on is not None:  # the labels' columns are named, or found
-        roles = ["weight"]
-    elif allow_unmatched:
-        raise InputTypeError("allow_unmatched= goes with on=, the key of two frames or files.")
-    if len(given) > len(roles):
-        raise InputTypeError(f"{given[-1]!r} is a column too many; the columns are {', '.join(named)}.")
-    named = {**named, **dict(zip(roles, given, strict=False))}
-    weight = named.pop("weight")
-    if on is None and any(what is None for what in named.values()):
-        two, three = "two columns of labels, as in tabulate", "three columns of labels, as in joint_table"
-        example = f"{two}(data, 'label', 'pred')" if len(named) == 2 else f"{three}(data, 'label', 'old', 'new')"
-        raise InputTypeError(f"expected {example}.")
-    true, pred, *second = named.values()
-    columns = Columns(true, pred, weight, _names(by, "by", data), _names(cluster, "cluster", data), *second)
-    found = [find(side) for side in data if is_path(side)]
+    if unmatched not in ("error", "ignore"):
+        raise InputError(f"unmatched is {unmatched!r}; expected 'error' or 'ignore'.")
+    if (join is None) != (on is None) or (join is None and unmatched == "ignore"):
+        raise InputTypeError(
+            "join= and on= must be given together, and unmatched= only with them: the frame or file of predictions, "
+            "the column that identifies a row in both, and what to do with rows found in only one."
+        )
+    sides = (data,) if join is None else (data, join)
+    series: dict[str, Any] = {}
+    by, cluster = (
+        _names(_without_series(given, word, series), word, sides)
+        for given, word in ((columns.by, "by"), (columns.cluster, "cluster"))
+    )
+    columns = columns._replace(by=by, cluster=cluster, series=series)
+    found = [find(side) for side in sides if is_path(side)]
+    if series and (found or join is not None):
+        raise InputTypeError("a series of keys goes with the one frame that it is of.", "name a column of the data.")
     if engine is not None and not found:
-        raise InputTypeError(f"engine={engine!r} is for files; a frame is tabulated by its own.")
-    with reading(found, progress) as bar, _sentences(found), _one_at_a_time(data, engine):
-        if on is not None:
-            keys, session = as_tuple(_names(on, "on", data)), dict[str, Any]()
-            truth, prediction = (_data(side, engine or joining_engine(), columns, session) for side in data)
-            tables = tabulate_joined(truth, prediction, columns, keys, rules, threads, allow_unmatched)
+        raise InputTypeError(f"engine={engine!r} is for files; a frame is tabulated by its own engine.")
+    with reading(found, progress) as bar, _sentences(found, columns.weight), _one_at_a_time(sides, engine):
+        if join is not None:
+            keys, session = as_tuple(_names(on, "on", sides)), dict[str, Any]()
+            truth, prediction = (_data(side, engine or joining_engine(), columns, session) for side in sides)
+            tables = tabulate_joined(truth, prediction, columns, keys, rules, threads, unmatched)
         elif found and engine in (None, "arrow"):
             tables = scan(found[0], columns, rules, threads, bar)
         else:
-            tables = tabulate_frame(_data(data[0], engine, columns), columns, rules, threads)
+            tables = tabulate_frame(_data(data, engine, columns), columns, rules, threads)
     check_clusters(tables, columns.cluster)
-    return tables.total() if by is None else tables
+    return tables if by != () else tables.total()
+
+
+def _without_series(given: Any, word: str, series: dict[str, Any]) -> Any:
+    """Put the names of series of the frame in their place, and note the series by their roles."""
+    several = list(given) if isinstance(given, (list, tuple)) else [given]
+    for i, one in enumerate(several):
+        if is_series(one):
+            series[f"{word[0]}{i}"], several[i] = one, str(getattr(one, "name", None) or word)
+    return several if isinstance(given, (list, tuple)) else several[0]
 
 
 def _names(given: Any, word: str, data: tuple[Any, ...]) -> By:
@@ -97,12 +100,13 @@ def _one_at_a_time(data: tuple[Any, ...], engine: str | None) -> AbstractContext
     return _DASK if dask else nullcontext()
 
 
-def _sentences(found: list[Files]) -> AbstractContextManager[None]:
+def _sentences(found: list[Files], weight: Any) -> AbstractContextManager[None]:
     """What an engine raises, as a sentence of ours."""
     if not found:
         return said_by_engines("the engine could not compute the table")
     names = " and ".join(files.name for files in found)
-    return said_by_engines(f"{names} cannot be read", "it may be damaged, cut short or of another format.")
+    text = weight if is_name(weight) and any(files.is_csv for files in found) else None
+    return said_by_engines(f"{names} cannot be read", "it may be damaged, cut short or of another format.", text)
 
 
 def _data(data: Any, engine: str | None, columns: Columns, session: dict[str, Any] | None = None) -> Data:
@@ -113,7 +117,7 @@ def _data(data: Any, engine: str | None, columns: Columns, session: dict[str, An
     frame = as_data(data)
     if frame is None:
         raise InputTypeError(
-            f"expected a data frame or a file, to go with columns named in it; got a {type(data).__name__}.",
-            "labels themselves are given as tabulate(y_true, y_pred, sample_weight).",
+            f"true= and pred= name columns of a frame or a file; got a {type(data).__name__}.",
+            "pass labels as tabulate(y_true, y_pred, sample_weight), without true= and pred=.",
         )
     return frame

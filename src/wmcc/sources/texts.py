@@ -41,25 +41,29 @@ def written(label: Label) -> str:
     return str(label).lower() if isinstance(label, bool) else str(label)
 
 
-def ignored_texts(rules: Rules) -> tuple[str, ...]:
-    """What is to be ignored, in the ways it may be written."""
-    texts = map(written, rules.ignore)
-    return tuple(dict.fromkeys(x for text in texts for x in (text, f"{text}.0", text.upper(), text.capitalize())))
+def ignored_texts(rules: Rules) -> dict[str, Label]:
+    """What is to be ignored, in the ways it may be written, and what the caller called it."""
+    texts = {written(label): label for label in rules.ignore}
+    ways = {x: label for text, label in texts.items() for x in (f"{text}.0", text.upper(), text.capitalize())}
+    return {**ways, **texts}
 
 
 def read_rules(rules: Rules, read: Callable[[str], Label]) -> Rules:
     """What the caller said about classes, in labels of the kind that the text has."""
     labels = None if rules.labels is None else _labels.given([read(written(x)) for x in rules.labels])
-    return Rules(labels, (), None if rules.positive is None else read(written(rules.positive)))
+    positive = None if rules.positive is None else read(written(rules.positive))
+    return rules._replace(labels=labels, ignore=(), positive=positive)
 
 
 def typed(tables: Tables[Any], rules: Rules, text: set[str]) -> Tables[Any]:
     """Tables over text as tables over what it stands for; ``text`` are the roles that were read as text."""
     if "t" in text:
-        read = reader(map(str, tables.labels))
+        read, void = reader(map(str, tables.classes)), ignored_texts(rules)
         # Where all rows are ignored there is no text to go by, and the caller's classes are of the kind they are.
-        meant = read_rules(rules, read) if tables.labels else rules._replace(ignore=())
-        tables = _of_classes(tables._relabelled([read(str(label)) for label in tables.labels]), meant)
+        meant = read_rules(rules, read) if tables.classes else rules._replace(ignore=())
+        names = [read(str(label)) for label in tables.classes]
+        names += [read(written(void[str(label)])) for label in tables.void]  # of the kind that the classes are
+        tables = _of_classes(tables._relabelled(names), meant)
     groups, clusters = ({int(role[1:]) for role in text if role[0] == letter} for letter in "bc")
     if groups:
         tables = tables._rekeyed(_typed_keys(tables.groups, groups))
@@ -84,10 +88,11 @@ def _of_classes(tables: Tables[Any], rules: Rules) -> Tables[Any]:
     """Tables over the classes that the caller named, if any."""
     if rules.labels is not None:
         known = set(rules.labels)
-        unknown = np.array([label not in known for label in tables.labels], dtype=bool)
+        void = set(tables.void)
+        unknown = np.array([label not in known and label not in void for label in tables.labels], dtype=bool)
         if unknown.any():
-            axes = slice(1, 1 + tables.kind.axes())
+            axes = slice(1, 1 + tables.axes)
             rows = tables.parts.sums.n[unknown[tables.parts.codes[axes]].any(axis=0)].sum()
             raise unknown_labels(int(rows), "", tables.labels[int(np.argmax(unknown))], rules.labels)
-        tables = replace(tables._aligned(rules.labels), same_classes=True)
+        tables = replace(tables._aligned(rules.labels + tables.void), same_classes=True)
     return with_positive(tables, rules)  # type: ignore[no-any-return]
