@@ -2,121 +2,363 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import threading
 import weakref
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import wraps
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 import numpy as np
 
-from ..core.table import Table
-from ..errors import InputError, InputTypeError
-from .options import make_rules
+from ..core.joint import JointTable
+from ..core.labels import ordered
+from ..core.stack import Stack
+from ..core.summed import no_cells
+from ..core.sums import Sums
+from ..core.table import Table, Tabulated
+from ..core.tables import Tables
+from ..errors import InputError, InputTypeError, unknown_keyword
+from ..present.text import brief
+from .codes import make_rules
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Time = Any
+"""The number of an update; or its time, in seconds or as a datetime."""
 
 
-class _State(NamedTuple):
+def _checked_keywords(function: Callable[P, R]) -> Callable[P, R]:
+    """Refuse a keyword that the function does not have, and name the nearest that it has."""
+    known = list(inspect.signature(function).parameters)[1:]
+    name = function.__qualname__.removesuffix(".__init__")
+
+    @wraps(function)
+    def call(*args: P.args, **named: P.kwargs) -> R:
+        for keyword in named:
+            if keyword not in known:
+                raise unknown_keyword(name, keyword, known)
+        return function(*args, **named)
+
+    return call
+
+
+@dataclass(frozen=True)
+class _State:
     """What an accumulator holds; replaced as a whole, so that no reader and no forked process finds half an update.
 
-    A window is a queue made of two stacks: ``new`` lists the updates since the stacks were last turned over, and
-    ``total`` is their sum; ``old[i]`` is the sum of the i + 1 youngest before that. The oldest update leaves by
-    dropping the last sum, so smallest weights and classes that are gone are gone from the snapshot too.
+    A window is a queue made of two stacks. The first ``fresh`` of ``new`` came since the stacks were last turned over,
+    and ``total`` is their sum. ``old[k]`` has the sum of the k + 1 youngest before that, and the time of the oldest of
+    them; the first ``kept`` have not left. The oldest update leaves by dropping the last sum, so smallest weights and
+    classes that are gone are gone from the table too. ``new`` grows beyond what older states know of; nothing else
+    changes.
     """
 
-    total: Table
-    new: Sequence[Table] = ()
-    old: Sequence[Table] = ()
+    latest: Time = None
+    total: Any = None
+    new: list[tuple[Time, Any]] = field(default_factory=list)
+    fresh: int = 0
+    old: Sequence[tuple[Time, Any]] = ()
+    kept: int = 0
 
-    def whole(self) -> Table:
-        return self.old[-1] + self.total if self.old else self.total
+    def whole(self) -> Any:
+        """Sum of all that has not left; None if there is nothing."""
+        return _sum(self.old[self.kept - 1][1] if self.kept else None, self.total)
+
+    def after(self, limit: Time) -> _State:
+        """What is left of updates that came after a time."""
+        state = self
+        while state.kept or state.fresh:
+            if not state.kept:
+                times, tables = zip(*reversed(state.new[: state.fresh]), strict=True)
+                old = list(zip(times, accumulate(tables), strict=True))
+                state = _State(state.latest, old=old, kept=len(old))
+            if state.old[state.kept - 1][0] > limit:
+                break
+            state = replace(state, kept=state.kept - 1)
+        return state
+
+    def plus(self, at: Time, table: Any) -> _State:
+        """Add an update."""
+        del self.new[self.fresh :]  # of updates that were refused
+        self.new.append((at, table))
+        return replace(self, latest=at, total=_sum(self.total, table), fresh=self.fresh + 1)
 
 
 class Accumulator:
-    """A table of observations that come in batches, from one thread or from many.
+    """A table of observations that come in batches, or one by one, from one thread or from many.
 
-    Sums are exact, so the snapshot is the table of all rows, to the last bit, whatever the batches were and
-    whichever thread brought them. A process that is forked while threads update starts with a table of whole updates.
+    It is read as the table that it holds: ``wmcc.score(accumulator)``, ``wmcc.interval(accumulator, "mcc")``. Sums are
+    exact, so this is the table of all rows, to the last bit, whatever the batches were and whichever thread brought
+    them. A process that is forked while threads update starts with a table of whole updates.
 
     Parameters
     ----------
     window
-        Count only the last ``window`` updates; None counts all.
+        Count only the last ``window`` updates; or only those of the last ``window``, a `datetime.timedelta`, before the
+        latest update. Older updates are dropped. None counts all.
     half_life
-        Let weights fade: after ``half_life`` updates an observation weighs half as much. The sums are rounded at
-        each update, and the order of updates matters. None forgets nothing.
-    **options
-        ``labels``, ``ignore``, ``positive`` and ``threads``, as for `wmcc.tabulate`.
+        Discount older weights: after ``half_life`` updates, or after this time, an observation weighs half as much. The
+        sums are rounded at each update, and the order of updates matters. None forgets nothing.
+    labels, names, ignore, missing, positive, threads
+        As for `wmcc.tabulate`.
 
     Examples
     --------
     >>> import wmcc
     >>> day = wmcc.Accumulator()
     >>> day.update(["cat", "dog"], ["cat", "cat"], [1.0, 2.5])
-    >>> day.update(["dog", "dog"], ["dog", "dog"], [0.1, 0.2])
-    >>> round(wmcc.mcc(day.snapshot()), 4)
+    >>> day.update("dog", "dog", 0.3)
+    >>> round(wmcc.mcc(day.table), 4)
     0.175
     >>> last_two = wmcc.Accumulator(window=2)
     >>> for batch in ([0, 0], [0, 1], [1, 1]):
     ...     last_two.update(batch, [0, 1])
-    >>> last_two.snapshot().n
+    >>> last_two.table.n
     array([[1, 0],
            [1, 2]])
+    >>> from datetime import datetime, timedelta
+    >>> hour = wmcc.Accumulator(window=timedelta(hours=1))
+    >>> for minute in (0, 25, 50, 75):
+    ...     hour.update(["cat"] * 10, ["cat"] * 10, at=datetime(2025, 6, 1) + timedelta(minutes=minute))
+    >>> hour.table.rows
+    30
     """
 
-    def __init__(self, *, window: int | None = None, half_life: float | None = None, **options: Any) -> None:
-        from . import tabulate
+    @_checked_keywords
+    def __init__(
+        self,
+        *,
+        window: int | timedelta | None = None,
+        half_life: float | timedelta | None = None,
+        labels: Any = None,
+        names: Mapping[Any, Any] | None = None,
+        ignore: Any = None,
+        missing: Literal["error", "ignore"] = "error",
+        positive: Any = None,
+        threads: int | None = None,
+    ) -> None:
+        import numpy.ma  # noqa: F401  # NumPy loads it on first use, and a fork meanwhile would wait for it for ever
 
         if window is not None and half_life is not None:
-            raise InputError("window and half_life are two ways to forget; give one of them.")
-        if window is not None and not (_is_number(window) and window >= 1 and window % 1 == 0):
-            raise InputError(f"window is {window!r}; expected a number of updates of at least 1.")
-        if half_life is not None and not (_is_number(half_life) and 1e-300 < half_life < 1e300):
-            raise InputError(f"half_life is {str(half_life)[:40]}; expected a number of updates greater than 0.")
-        if unknown := set(options) - {"labels", "ignore", "positive", "threads"}:
-            raise InputTypeError(f"Accumulator has no option {min(unknown)!r}.")
-        rules = make_rules(options.get("labels"), options.get("ignore"), options.get("positive"))
-        self._tabulate, self._options = tabulate, {**rules._asdict(), "threads": options.get("threads")}
-        self._fade = None if half_life is None else 2.0 ** (-1.0 / float(half_life))
-        self._window = None if window is None else int(window)
-        nothing = Table.empty(rules.labels or ())
-        self._nothing = nothing if rules.labels is None else replace(nothing, positive=rules.positive)
-        self._state = _State(self._nothing)
+            raise InputError("window and half_life were both given; expected at most one of them.")
+        if window is not None and not _is_span(window, whole=True):
+            raise InputError(
+                f"window is {window!r}; expected a whole number of updates of at least 1, or a datetime.timedelta."
+            )
+        if half_life is not None and not _is_span(half_life):
+            raise InputError(
+                f"half_life is {brief(half_life)}; expected a number of updates above 0, or a datetime.timedelta."
+            )
+        from . import tabulate
+
+        rules = make_rules(labels, names, ignore, missing, positive)
+        self._options = {**rules._asdict(), "threads": threads}
+        self._nothing: Table = tabulate([], [], **self._options)
+        self._window, self._half_life = window, half_life
+        self._by_time = isinstance(half_life if window is None else window, timedelta)
+        self._state = _State()
         self._enlist()
 
-    def update(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
-        """Add observations; they are as for `wmcc.tabulate`. If they are refused, nothing has changed."""
-        self._push(self._tabulate(y_true, y_pred, sample_weight, **self._options))
+    # ---- writing ----------------------------------------------------------------------------------------
 
-    def merge(self, other: Accumulator | Table) -> None:
-        """Add what another accumulator holds now, or a table, as one update."""
-        if not isinstance(other, (Accumulator, Table)):
-            raise InputTypeError(f"expected an Accumulator or a Table to merge; got a {type(other).__name__}.")
-        self._push(other if isinstance(other, Table) else other.snapshot())
+    @overload
+    def update(self, table: Tabulated | Tables[Table], /, *, at: datetime | float | None = ...) -> None: ...
+    @overload
+    def update(
+        self,
+        y_true: Any,
+        y_pred: Any,
+        sample_weight: Any = ...,
+        *,
+        by: Any = ...,
+        cluster: Any = ...,
+        at: datetime | float | None = ...,
+    ) -> None: ...
+    @overload
+    def update(
+        self,
+        data: Any,
+        /,
+        *,
+        true: Any,
+        pred: Any,
+        weight: Any = ...,
+        join: Any = ...,
+        on: Any = ...,
+        unmatched: Literal["error", "ignore"] = ...,
+        by: Any = ...,
+        cluster: Any = ...,
+        engine: str | None = ...,
+        progress: bool | None = ...,
+        at: datetime | float | None = ...,
+    ) -> None: ...
+    @_checked_keywords
+    def update(
+        self,
+        y_true: Any,
+        y_pred: Any = None,
+        sample_weight: Any = None,
+        *,
+        true: Any = None,
+        pred: Any = None,
+        weight: Any = None,
+        join: Any = None,
+        on: Any = None,
+        unmatched: Literal["error", "ignore"] | None = None,
+        by: Any = None,
+        cluster: Any = None,
+        engine: str | None = None,
+        progress: bool | None = None,
+        at: datetime | float | None = None,
+    ) -> None:
+        """Add observations; if they are refused, nothing has changed.
 
-    def snapshot(self) -> Table:
-        """Return the table as it is now. Later updates do not change it."""
-        return self._state.whole()
+        Parameters
+        ----------
+        y_true, y_pred, sample_weight
+            Labels and weights as for `wmcc.tabulate`, or those of a single observation. A batch may be empty. The first
+            may also be a table, tables of groups or another accumulator, given alone; its present content is one
+            update.
+        data, true, pred, weight, join, on, unmatched, engine, progress
+            A frame or file and its columns, as for `wmcc.tabulate`.
+        by
+            Groups, as for `wmcc.tabulate`: all updates have them, or none. `tables` has their tables.
+        cluster
+            Clusters, as for `wmcc.tabulate`. Rows with the same key belong to one cluster, also across updates.
+        at
+            When the observations were made, if the window or the half-life is a time: a datetime, or a number of
+            seconds. No update may be earlier than the one before. An empty one moves the window.
 
-    def _push(self, table: Table) -> None:
+        Examples
+        --------
+        >>> import wmcc
+        >>> cameras = wmcc.Accumulator()
+        >>> cameras.update(["cat", "dog"], ["cat", "cat"], by=["north", "south"])
+        >>> cameras.update("cat", "cat", by="south")
+        >>> {key: wmcc.accuracy(table) for key, table in cameras.tables.items()}
+        {'north': 1.0, 'south': 0.5}
+        """
+        labels = {"y_pred": y_pred, "sample_weight": sample_weight}
+        columns = {"true": true, "pred": pred, "weight": weight, "join": join, "on": on, "unmatched": unmatched}
+        others = {"by": by, "cluster": cluster, "engine": engine, "progress": progress}
+        given = {name: x for name, x in (labels | columns | others).items() if x is not None}
+        self._push(self._read(y_true, given), at)
+
+    def reset(self) -> None:
+        """Forget all observations."""
         with self._lock:
-            total, new, old = state = self._state
-            if self._window is None:
-                state = _State((total if self._fade is None else total._faded(self._fade)) + table)
+            self._state = _State()
+
+    # ---- reading ----------------------------------------------------------------------------------------
+
+    @property
+    def table(self) -> Table:
+        """The table as it is now, of all groups together. Later updates do not change it."""
+        held = self._whole()
+        if held is None:
+            return self._nothing
+        table: Table = held.total() if isinstance(held, Tables) else held
+        return table
+
+    @property
+    def tables(self) -> Tables[Table]:
+        """The table of each group as it is now, if updates come with ``by=``."""
+        held = self._whole()
+        if held is None:
+            return Tables("by", (), self._nothing.labels, no_cells(3), np.zeros(0, dtype=np.int64))
+        if not isinstance(held, Tables):
+            raise InputTypeError("this accumulator has no groups: its updates came without by=.", "read its .table.")
+        return held
+
+    def __repr__(self) -> str:
+        held = self._whole()
+        return f"Accumulator of {held!r}" if isinstance(held, Tables) else f"Accumulator of a {self.table!r}"
+
+    # ---- how --------------------------------------------------------------------------------------------
+
+    def _whole(self) -> Any:
+        """Return what is held now; classes that have names stand in the order of what they are the names of."""
+        held, names = self._state.whole(), self._options["names"]
+        if held is None or names is None or self._options["labels"] is not None:
+            return held
+        first = [name for name in dict.fromkeys(names[label] for label in ordered(list(names))) if name in held.classes]
+        return held._aligned(tuple(dict.fromkeys([*first, *held.labels])))
+
+    def _read(self, y_true: Any, given: dict[str, Any]) -> Table | Tables[Table]:
+        """Return the table, or tables of groups, of what was given to `update`."""
+        from . import tabulate
+
+        own = y_true
+        if isinstance(own, Accumulator):
+            held = own._whole()
+            own = own._nothing if held is None else held
+        elif isinstance(getattr(own, "table", None), Table):
+            own = own.table
+        several = isinstance(own, JointTable) or (isinstance(own, Tables) and own.names)
+        if several or isinstance(given.get("y_pred", given.get("pred")), Mapping):
+            raise InputTypeError(
+                "an Accumulator holds one prediction; several were given.",
+                "wmcc.merge(joints) adds up joint tables; or give each prediction an Accumulator of its own.",
+            )
+        if isinstance(own, (Table, Tables)):
+            if given:
+                raise InputTypeError(f"{min(given)}= cannot be given with a table, whose rows are already tabulated.")
+            return own
+        if not given.keys() & {"y_pred", "true", "pred"}:
+            raise InputTypeError(
+                f"expected y_true and y_pred, or a table; got only a {type(y_true).__name__}.",
+                "for a frame or a file, name the columns: update(data, true=..., pred=...).",
+            )
+        if "y_pred" in given and _is_one(y_true) and _is_one(given["y_pred"]):
+            y_true, given = [y_true], {name: [x] if _is_one(x) else x for name, x in given.items()}
+        found: Table | Tables[Table] = tabulate(y_true, **given, **self._options)
+        return found
+
+    def _push(self, table: Table | Tables[Table], at: Time) -> None:
+        with self._lock:
+            state = self._state
+            at = self._time(at, state.latest)
+            if self._window is not None:
+                state = state.after(at - _as_difference(self._window, at)).plus(at, table)
+            elif self._half_life is not None and state.total is not None:
+                factor = 0.5 ** ((at - state.latest) / _as_difference(self._half_life, at))
+                state = _State(at, _sum(_faded(state.total, factor), table))
             else:
-                if len(new) + len(old) == self._window:
-                    total, new, old = self._without_oldest(state)
-                state = _State(total + table, [*new, table], old)
-                state.whole()  # refuses what does not fit
+                state = _State(at, _sum(state.total, table))
+            state.whole()  # refuses what does not fit
             self._state = state
 
-    def _without_oldest(self, state: _State) -> _State:
-        total, new, old = state
-        if not old:
-            old = list(accumulate(reversed(new), initial=self._nothing))[1:]
-            total, new = self._nothing, []
-        return _State(total, new, old[:-1])
+    def _time(self, at: Any, latest: Time) -> Time:
+        """Return the time of an update: its number, if windows and half-lives are not times."""
+        if not self._by_time:
+            if at is not None:
+                raise InputTypeError("at= is only for a window or a half-life that is a datetime.timedelta.")
+            return (latest or 0) + 1
+        if isinstance(at, np.datetime64):
+            at = at.astype("datetime64[us]").item()
+        if not isinstance(at, datetime) and not (_is_number(at) and np.isfinite(at)):
+            raise InputTypeError(
+                f"at is {at!r}; expected the time of the update, a datetime or a number of seconds.",
+                f"{'half_life' if self._window is None else 'window'} is a time span, so each update needs its time.",
+            )
+        try:
+            early = latest is not None and at < latest
+        except TypeError:
+            raise InputTypeError(
+                f"at is {at!r}, and the update before came at {latest!r}: the two cannot be compared.",
+                "give all times in one form, and all or none with a time zone.",
+            ) from None
+        if early:
+            raise InputError(
+                f"at is {at}, earlier than the update before, {latest}.", "give updates in the order of their times."
+            )
+        return at
 
     def _enlist(self) -> None:
         """Make the lock, for those who write only: who reads takes the state as it is."""
@@ -128,10 +370,8 @@ class Accumulator:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
+        self._state = replace(self._state, new=self._state.new[: self._state.fresh])  # a copy grows alone
         self._enlist()
-
-    def __repr__(self) -> str:
-        return f"Accumulator of a {self.snapshot()!r}"
 
 
 _all: weakref.WeakSet[Accumulator] = weakref.WeakSet()
@@ -147,5 +387,39 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_unlock_all)
 
 
+def _sum(before: Any, table: Any) -> Any:
+    """Add a table, or tables of groups, to those before; None is nothing."""
+    if before is None or table is None:
+        return table if before is None else before
+    if isinstance(before, Tables) != isinstance(table, Tables):
+        came = "with by=, and this one without" if isinstance(before, Tables) else "without by=, and this one with"
+        raise InputTypeError(f"earlier updates came {came}; give by= in all updates or in none.")
+    return before + table
+
+
+def _faded(held: Any, factor: float) -> Any:
+    """Return the table of the same rows, or tables, all weights multiplied by a factor and the sums rounded."""
+    n, w, w2, low, high = held.parts.sums
+    sums = Sums(n, w.faded(factor), w2.faded(factor).faded(factor), low * factor, high * factor)
+    return replace(held, parts=Stack(held.parts.codes, sums))
+
+
+def _as_difference(span: Any, at: Time) -> Any:
+    """Return a window or half-life as what the difference of two times is."""
+    return span.total_seconds() if isinstance(span, timedelta) and not isinstance(at, datetime) else span
+
+
+def _is_span(value: Any, whole: bool = False) -> bool:
+    """Whether this is a number of updates or a time, and above 0."""
+    if isinstance(value, timedelta):
+        return value > timedelta(0)
+    return _is_number(value) and bool(1e-300 < value < 1e300) and not (whole and (value < 1 or value % 1))
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def _is_one(value: Any) -> bool:
+    """Whether this is a single label, weight or key, and no array of them."""
+    return value is None or isinstance(value, (str, bytes, int, float)) or getattr(value, "shape", None) == ()
