@@ -1,7 +1,10 @@
-"""Matrices of neighbours are what they promise, and `check` finds what matrices are."""
+"""Matrices of neighbours are what they promise, `check` finds what matrices are, and the truth scores 1 under them."""
 
 import re
+import warnings
 from dataclasses import replace
+from decimal import Decimal, localcontext
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -29,7 +32,8 @@ def laplacian(S):
 
 def expected(adjacent, w, credit):
     """The definition, in dense matrices."""
-    degree = np.maximum(adjacent.sum(axis=1), 1)
+    degree = adjacent.sum(axis=1)
+    degree = np.where(degree > 0, degree, 1)
     M = adjacent / np.sqrt(np.outer(degree, degree))
     return np.sqrt(np.outer(w, w)) * (np.eye(len(w)) + credit * M)
 
@@ -120,7 +124,7 @@ def test_a_near_miss_scores_more_than_a_far_one():
     far[-1] = 0
     S = matrices.grid(12)
     assert wmcc.mcc(truth, near) == wmcc.mcc(truth, far)
-    assert wmcc.mcc(truth, near, S) > wmcc.mcc(truth, far, S)
+    assert wmcc.mcc(truth, near, sample_weight=S) > wmcc.mcc(truth, far, sample_weight=S)
 
 
 @given(data=st.data(), credit=credits_)
@@ -129,7 +133,109 @@ def test_the_truth_against_itself_is_the_ceiling(data, credit):
     labels = st.lists(st.integers(0, 1), min_size=12, max_size=12)
     t, c = data.draw(labels), data.draw(labels)
     S = matrices.grid(shape, credit=credit, weight=data.draw(st.lists(weights, min_size=12, max_size=12)))
-    assert wmcc.mcc(t, c, S) ** 2 <= wmcc.mcc(t, t, S) * wmcc.mcc(c, c, S) * (1 + 1e-9) + 1e-12
+    assert (
+        wmcc.mcc(t, c, sample_weight=S) ** 2
+        <= wmcc.mcc(t, t, sample_weight=S) * wmcc.mcc(c, c, sample_weight=S) * (1 + 1e-9) + 1e-12
+    )
+
+
+# ---- neighbours that the caller names ----------------------------------------------------------------
+
+
+@given(
+    N=st.integers(1, 9),
+    edges=st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=20),
+    credit=credits_,
+    data=st.data(),
+)
+def test_a_list_of_pairs(N, edges, credit, data):
+    w = np.array(data.draw(st.lists(weights, min_size=N, max_size=N)))
+    edges = [(i, j) for i, j in edges if max(i, j) < N and i != j]
+    adjacent = np.zeros((N, N), dtype=bool)
+    for i, j in edges:
+        adjacent[i, j] = adjacent[j, i] = True
+    S = matrices.from_adjacency(edges, n=N, credit=credit, weight=w)
+    if credit > 1e-300 or credit == 0:
+        promises(S, w, credit, adjacent & (credit > 0))
+    for A in (adjacent, adjacent.astype(int), adjacent.tolist(), sp.coo_array(adjacent), sp.csr_matrix(adjacent * 7.5)):
+        again = matrices.from_adjacency(A, credit=credit, weight=w)
+        assert (again != S).nnz == 0
+    assert (matrices.from_adjacency(np.array(edges).reshape(-1, 2), n=N, credit=credit, weight=w) != S).nnz == 0
+
+
+@given(N=st.integers(1, 8), seed=st.integers(0, 10**6), credit=st.floats(0.01, 0.99))
+def test_lengths_of_borders_divide_the_credit(N, seed, credit):
+    rng = np.random.default_rng(seed)
+    A = rng.lognormal(0, 4, (N, N)) * (rng.random((N, N)) < 0.5)
+    A = np.triu(A, 1) + np.triu(A, 1).T
+    before, w = A.copy(), rng.lognormal(0, 2, N)
+    for given_as in (A, sp.csr_array(A)):
+        promises(matrices.from_adjacency(given_as, credit=credit, weight=w), w, credit, A)
+    assert np.array_equal(A, before)
+    # Of an observation with one neighbour, which has no other, the neighbour has all of the credit.
+    pair = matrices.from_adjacency([[0, 30], [30, 0]], credit=credit).toarray()
+    assert pair[0, 1] == pytest.approx(credit)
+
+
+def test_borders_of_any_size():
+    A = np.array([[0, 1e-300, 0], [1e-300, 0, 1e300], [0, 1e300, 0]])
+    S = matrices.from_adjacency(A).toarray()
+    assert np.isfinite(S).all()
+    assert S[1, 2] == pytest.approx(0.5)
+    small = matrices.from_adjacency(A[:2, :2]).toarray()
+    assert small[0, 1] == pytest.approx(0.5)
+
+
+def test_neighbours_named_as_those_of_a_grid():
+    S = matrices.grid((3, 4), credit=0.7)
+    A = (S - sp.diags_array(S.diagonal())) > 0
+    assert (matrices.from_adjacency(A, credit=0.7) != S).nnz == 0
+
+
+# ---- points of geopandas and shapely ------------------------------------------------------------------
+
+XY = [(0.0, 0.0), (10.0, 0.0), (10.0, 30.0), (25.0, 5.0)]
+
+
+def test_points_of_shapely():
+    shapely = pytest.importorskip("shapely")
+    points = [shapely.Point(x, y) for x, y in XY]
+    high = [shapely.Point(x, y, 1000.0 * x) for x, y in XY]  # heights do not count, as in shapely's own distances
+    expected = matrices.nearest(XY, 2)
+    for given_as in (points, tuple(points), np.array(points), high, shapely.MultiPoint(XY)):
+        assert (matrices.nearest(given_as, 2) != expected).nnz == 0
+        assert (matrices.within(given_as, 20) != matrices.within(XY, 20)).nnz == 0
+    square = shapely.box(0, 0, 1, 1)
+    for row, bad, word in ((1, square, "POLYGON"), (2, None, "missing"), (3, shapely.Point(), "EMPTY")):
+        broken = list(points)
+        broken[row] = bad
+        with pytest.raises(wmcc.InputError, match=rf"points\[{row}\] is .*{word}.*; expected a point"):
+            matrices.nearest(broken)
+    squares = [shapely.box(x, y, x + 2, y + 2) for x, y in XY]
+    with pytest.raises(wmcc.InputError, match=r"for polygons pass \.centroid"):
+        matrices.nearest(squares)
+    assert (matrices.nearest([x.centroid for x in squares], 2) != expected).nnz == 0  # the hint can be followed
+
+
+def test_points_of_geopandas():
+    gpd = pytest.importorskip("geopandas")
+    series = gpd.GeoSeries.from_xy(*zip(*XY, strict=True), crs=25832)
+    frame = gpd.GeoDataFrame({"area": [1.0, 2.0, 3.0, 4.0]}, geometry=series)
+    expected = matrices.nearest(XY, 2, weight=frame.area + 1)
+    for given_as in (series, frame, frame.set_index("area"), frame.rename_geometry("centre")):
+        assert (matrices.nearest(given_as, 2, weight=frame["area"] * 0 + 1) != expected).nnz == 0
+    degrees = series.to_crs(4326)
+    with pytest.raises(wmcc.InputError, match=r"in degrees \(WGS 84\)[\s\S]*estimate_utm_crs") as refused:
+        matrices.within(degrees, 20)
+    hint = refused.value.hint.removeprefix("project them first: ").rstrip(".")
+    projected = eval(hint, {"points": degrees})
+    assert (matrices.within(projected, 20) != matrices.within(XY, 20)).nnz == 0
+    with pytest.raises(wmcc.InputError, match="in degrees"):
+        matrices.nearest(gpd.GeoDataFrame(geometry=degrees))
+    squares = gpd.GeoDataFrame(geometry=series.buffer(1, cap_style="square"))
+    with pytest.raises(wmcc.InputError, match=r"points\[0\] is POLYGON"):
+        matrices.nearest(squares)
+    assert (matrices.nearest(squares.centroid, 2) != matrices.nearest(XY, 2)).nnz == 0
 
 
 LINE = [[0.0], [1.0], [3.0]]
@@ -162,6 +268,25 @@ REFUSED = {
     "no shape": (lambda: matrices.grid(()), r"shape is \(\); expected"),
     "side of 0": (lambda: matrices.grid((0, 2)), r"shape is \(0, 2\)"),
     "half a side": (lambda: matrices.grid((1.5, 2)), r"shape is \(1.5, 2\)"),
+    "pairs without n": (
+        lambda: matrices.from_adjacency([(0, 1), (1, 2), (0, 2)]),
+        r"A has shape \(3, 2\)[\s\S]*needs n=, the number of observations",
+    ),
+    "n of 0": (lambda: matrices.from_adjacency([(0, 1)], n=0), "n is 0; expected the number of observations"),
+    "a pair beyond n": (lambda: matrices.from_adjacency([(0, 1), (1, 3)], n=3), r"pair 1 of A is \(1, 3\).* 0 to 2"),
+    "a pair of one": (lambda: matrices.from_adjacency([(1, 1)], n=3), r"pair 0 of A is \(1, 1\); expected two diff"),
+    "pairs of floats": (lambda: matrices.from_adjacency([(0.5, 1.0)], n=3), r"must be pairs \(i, j\) of integers"),
+    "a matrix and n": (lambda: matrices.from_adjacency(np.eye(3), n=3), r"leave n= out for an N x N matrix"),
+    "one way only": (
+        lambda: matrices.from_adjacency([[0, 1], [0, 0]]),
+        r"A\[0, 1\] is 1.0 and A\[1, 0\] is 0.0: .*; expected a symmetric",
+    ),
+    "its own neighbour": (lambda: matrices.from_adjacency(np.eye(3)), r"A\[0, 0\] is 1.0; expected zeros on the diag"),
+    "no distance": (lambda: matrices.from_adjacency([[0, -1], [-1, 0]]), r"smallest entry of A is -1.0"),
+    "NaN for a border": (lambda: matrices.from_adjacency([[0, NAN], [NAN, 0]]), r"A\[0, 1\] is nan; expected finite"),
+    "a matrix of a cube": (lambda: matrices.from_adjacency(np.zeros((2, 2, 2))), r"A has shape \(2, 2, 2\)"),
+    "weight of another number": (lambda: matrices.from_adjacency([(0, 1)], n=3, weight=[1, 2]), r"weight has shape"),
+    "full credit": (lambda: matrices.from_adjacency([(0, 1)], n=3, credit=1), r"credit is 1.0"),
     "not square": (lambda: matrices.check(np.ones((2, 3))), r"S has shape \(2, 3\); expected a square matrix"),
     "no matrix": (lambda: matrices.check(np.ones(3)), r"S has shape \(3,\)"),
     "empty": (lambda: matrices.check(np.ones((0, 0))), r"S has shape \(0, 0\)"),
@@ -273,3 +398,173 @@ def test_pivots_of_exactly_zero(S, bad):
 def test_the_answer_is_frozen():
     with pytest.raises(AttributeError):
         matrices.check([[1.0]]).symmetric = False
+
+
+# ---- scores that are 1 for the truth -------------------------------------------------------------------
+
+
+def oracle(t, c, S):
+    """ECC, MPC1 and MPC2 by their definition, in fractions; None where a denominator is zero."""
+    labels = sorted({*t, *c})
+    S = [[Fraction(x) for x in row] for row in S]
+    one = [1] * len(t)
+
+    def form(a, b):
+        return sum(S[i][j] for i, x in enumerate(a) if x for j, y in enumerate(b) if y)
+
+    def cov(a, b):
+        return form(a, b) * form(one, one) - form(a, one) * form(one, b)
+
+    occur = [
+        k for k in labels if form([x == k for x in t], one) + form(one, [x == k for x in c]) > 0
+    ]  # fmt: skip
+    T, C = ([[x == k for x in own] for k in occur] for own in (t, c))
+    N = [cov(a, b) for a, b in zip(T, C, strict=True)]
+    P, Q = [cov(a, a) for a in T], [cov(b, b) for b in C]
+    with localcontext() as context:
+        context.prec = 60
+
+        def root(x):
+            return (Decimal(x.numerator) / Decimal(x.denominator)).sqrt()
+
+        def number(x):
+            return Decimal(x.numerator) / Decimal(x.denominator)
+
+        roots = [root(p * q) for p, q in zip(P, Q, strict=True)]
+        ecc = number(sum(N)) / root(sum(P) * sum(Q)) if sum(P) * sum(Q) else None
+        mpc1 = number(sum(N)) / sum(roots) if any(roots) else None
+        terms = [number(n) / r for n, r in zip(N, roots, strict=True) if r]
+        mpc2 = sum(terms) / len(occur) if terms else None
+    return {"ecc": ecc, "mpc1": mpc1, "mpc2": mpc2}
+
+
+@st.composite
+def semidefinite(draw, definite=False):
+    """A symmetric positive semidefinite matrix of numbers of at least 0, exact in float64, and labels."""
+    N, rank = draw(st.integers(1, 7)), draw(st.integers(1, 7))
+    B = np.array(draw(st.lists(st.lists(st.integers(0, 3), min_size=rank, max_size=rank), min_size=N, max_size=N)))
+    S = (B @ B.T + definite * np.eye(N)) * draw(st.sampled_from([1.0, 2.0**-30, 2.0**40]))
+    labels = st.lists(st.integers(0, draw(st.integers(0, 3))), min_size=N, max_size=N)
+    return draw(labels), draw(labels), S
+
+
+@given(semidefinite())
+def test_scores_under_a_matrix_are_those_of_the_definition(case):
+    t, c, S = case
+    if not S.any():
+        with pytest.raises(wmcc.InputError, match=r"no observations|nothing to score"):
+            matrices.score(t, c, S)
+        return
+    blocks = (S[k : k + 2] for k in range(0, len(t), 2))
+    found = matrices.score(t, c, S)
+    for other in (matrices.score(t, c, sp.csr_array(S)), matrices.score(t, c, blocks)):
+        assert other == found
+    undefined = []
+    for name, expected in oracle(t, c, S.tolist()).items():
+        value = getattr(found, name)
+        if expected is None:
+            undefined.append(name)
+            assert value == 0.0
+            assert f"{wmcc.MEASURES[name].title}" in found.problem
+            with pytest.raises(wmcc.UndefinedMeasureError):
+                matrices.score(t, c, S, zero_division="raise")
+        else:
+            assert abs(Decimal(value) - expected) <= Decimal("1e-15")
+            assert -1 <= value <= 1
+    assert (found.problem is None) == (not undefined)
+    assert found.table == wmcc.tabulate(t, c, S)
+    for name, value in found.literal.items():
+        assert value == wmcc.MEASURES[name](found.table)
+    assert (found.mcc is None) == (len({*t, *c}) > 2)
+    assert found.mcc in (None, found.ecc)
+
+
+@given(semidefinite(definite=True))
+def test_the_truth_scores_one_and_nothing_else_does(case):
+    """Exactly 1.0, for ECC, MPC1 and MPC2; under a positive definite matrix only the truth does."""
+    t, c, S = case
+    own = matrices.score(t, t, S)
+    if len(set(t)) > 1:
+        assert (own.ecc, own.mpc1, own.mpc2, own.problem) == (1.0, 1.0, 1.0, None)
+        found, back = matrices.score(t, c, S), matrices.score(c, t, S)
+        assert (found.ecc, found.mpc1, found.mpc2) == (back.ecc, back.mpc1, back.mpc2)
+        if t != c:
+            assert found.ecc < 1
+    else:
+        assert own.ecc == 0.0
+        assert "the classes of y_true and of y_pred do not vary" in own.problem
+
+
+@given(data=st.data(), N=st.integers(1, 9), K=st.integers(1, 4))
+def test_of_a_diagonal_matrix_they_are_the_measures_themselves(data, N, K):
+    labels = st.lists(st.integers(0, K - 1), min_size=N, max_size=N)
+    t, c = data.draw(labels), data.draw(labels)
+    w = np.array(data.draw(st.lists(st.floats(1e-300, 1e300), min_size=N, max_size=N)))
+    found, plain = matrices.score(t, c, np.diag(w)), wmcc.tabulate(t, c, w)
+    for name, value in found.literal.items():
+        assert value == getattr(found, name) == wmcc.MEASURES[name](plain)
+
+
+def test_tolerance_does_not_lower_the_truth():
+    truth = np.repeat([0, 1, 2], 8)
+    for credit in (0.1, 0.5, 0.9):
+        S = matrices.grid(24, credit=credit)
+        own = matrices.score(truth, truth, S)
+        assert own.ecc == own.mpc1 == own.mpc2 == 1.0
+        assert max(own.literal.values()) < 1  # the paper's formula charges the truth for its own borders
+        near, far = truth.copy(), truth.copy()
+        near[8], far[12] = 0, 0
+        assert own.ecc > matrices.score(truth, near, S).ecc > matrices.score(truth, far, S).ecc
+
+
+def test_matrices_that_are_not_semidefinite_are_refused_where_it_shows():
+    t, c = [0, 0, 1, 1], [0, 1, 0, 1]
+    swap = np.array([[0, 1.0], [1, 0]])
+    negative = np.kron(np.eye(2), swap)  # ⟨c, c⟩ is 0 for c = 0101, and its variance is below 0
+    with pytest.raises(wmcc.InputError, match="not positive semidefinite: the variance of class 0 in y_pred"):
+        matrices.score(t, c, negative)
+    leaves = np.array([[0, 0, 1, 2], [0, 2, 0, 0], [1, 0, 0, 0], [2, 0, 0, 0]])
+    assert not matrices.check(leaves).positive_definite
+    with pytest.raises(
+        wmcc.InputError, match=r"not positive semidefinite: class [01] would have a correlation outside"
+    ):
+        matrices.score([1, 0, 1, 1], [1, 0, 1, 0], leaves)
+    skew = np.array([[1, 0.5], [0.25, 1]])
+    with pytest.raises(wmcc.InputError, match=r"\[0, 1\] is 0.5 and .*\[1, 0\] is 0.25[\s\S]*\(S \+ S.T\) / 2"):
+        matrices.score([0, 1], [0, 1], skew)
+    with pytest.raises(wmcc.InputError, match="S is not symmetric"):
+        matrices.score([0, 1], [0, 1], iter([skew]))
+    assert matrices.score([0, 1], [0, 1], (skew + skew.T) / 2).mcc == 1.0
+
+
+def test_undefined_scores_under_a_matrix():
+    ones = np.ones((4, 4))  # every pair counts alike: no class varies
+    found = matrices.score([0, 0, 1, 1], [0, 1, 0, 1], ones)
+    assert (found.mcc, found.mpc1, found.mpc2) == (0.0, 0.0, 0.0)
+    assert found.problem.startswith("ECC (R_K), MPC1, MPC2: undefined, since under S the classes of y_true and of y_p")
+    assert found.problem in repr(found)
+    assert np.isnan(matrices.score([0, 1], [1, 1], np.eye(2), zero_division=NAN).ecc)
+    apart = matrices.score([0, 1], [2, 3], np.eye(2))  # ECC has a value where MPC1 has none
+    assert apart.ecc == 0.0
+    assert apart.problem == "MPC1, MPC2: undefined, since no class varies both in y_true and in y_pred."
+    with warnings.catch_warnings(record=True, action="always") as said:
+        matrices.score([0, 1], [2, 3], np.eye(2), zero_division="warn")
+    assert {warning.category for warning in said} == {wmcc.UndefinedMeasureWarning}
+    assert "MPC1 is undefined and set to 0: no class varies both in y_true and in y_pred." in map(
+        str, [warning.message for warning in said]
+    )
+
+
+@pytest.mark.parametrize(
+    ("S", "said"),
+    [
+        ([1.0, 2.0], r"sample_weight has shape \(2,\); expected a square matrix"),
+        (np.eye(3), r"sample_weight has shape \(3, 3\); 2 labels need \(2, 2\)"),
+        (sp.eye_array(3), r"shape \(3, 3\); 2 labels need \(2, 2\)"),
+        ([[1, -1], [-1, 1]], r"\[0, 1\] is -1.0"),
+        (np.zeros((2, 2)), "nothing to score"),
+    ],
+)
+def test_matrices_that_cannot_be_scored(S, said):
+    with pytest.raises(wmcc.InputError, match=said):
+        matrices.score([0, 1], [0, 1], S)

@@ -1,13 +1,13 @@
-"""Weight matrices of neighbours: make them, and check a matrix of your own.
+"""Weight matrices of neighbours: make them, check a matrix of your own, and score under one.
 
 The paper's S weighs pairs of observations: TP = tᵀSc. With S = diag(w) an observation meets its own prediction only;
 entries off the diagonal let it meet those of its neighbours as well, so that a class predicted next door earns part
-of the credit. `nearest`, `within` and `grid` make such matrices:
+of the credit. `nearest`, `within`, `grid` and `from_adjacency` make such matrices:
 
     S = D^½ (I + credit · M) D^½,    M = G^-½ A G^-½
 
 with D = diag(weight), A_ij = 1 where i and j are neighbours (A is symmetric, its diagonal is 0), and G the diagonal
-matrix of their numbers of neighbours.
+matrix of their numbers of neighbours, the row sums of A. A_ij may also be any number of at least 0.
 
 S is symmetric and its entries are not negative. It is positive definite for 0 ≤ credit < 1 and positive weights:
 M has the eigenvalues of G⁻¹A, since G^½ M G^-½ = AG⁻¹ = (G⁻¹A)ᵀ; the rows of G⁻¹A sum to 1 (or to 0, without
@@ -32,6 +32,7 @@ array([[1.354, 1.707],
 """
 
 from .checks import MatrixCheck, check
-from .neighbours import grid, nearest, within
+from .correlation import MatrixScore, score
+from .neighbours import from_adjacency, grid, nearest, within
 
-__all__ = ["check", "grid", "MatrixCheck", "nearest", "within"]
+__all__ = ["check", "from_adjacency", "grid", "MatrixCheck", "MatrixScore", "nearest", "score", "within"]

@@ -12,15 +12,18 @@ from scipy.sparse.linalg import splu
 
 from ..core.arraytypes import Array, FloatArray
 from ..errors import InputError, WeightError
+from ..present.blocks import Block
+from ..present.result import Result
 from ..sources.columns import weight_array
 from ..sources.sparse import is_sparse, sound, summed
 
 EPS = float(np.finfo(np.float64).eps)
 SMALL = 500  # rows up to which a sparse matrix is checked as a dense one
+ROWS = 256  # rows of a dense matrix that are compared with its columns at a time
 
 
-@dataclass(frozen=True)
-class MatrixCheck:
+@dataclass(frozen=True, repr=False)
+class MatrixCheck(Result):
     """What `check` found.
 
     Parameters
@@ -39,6 +42,13 @@ class MatrixCheck:
     positive_definite: bool
     non_negative: bool
     reason: str
+
+    _kind = "matrix check"
+    _stored = ("symmetric", "positive_definite", "non_negative", "reason")
+
+    def blocks(self) -> list[Block]:
+        """Return the reason."""
+        return [Block(notes=[self.reason])]
 
 
 def check(S: Any) -> MatrixCheck:
@@ -65,36 +75,51 @@ def check(S: Any) -> MatrixCheck:
     >>> print(matrices.check([[1, 2], [2, 1]]).reason)
     S is symmetric. It is not positive definite: S[0, 1]² is larger than S[0, 0] · S[1, 1]. No entry is negative.
     """
-    S = _square(S)
+    S = square(S)
     values = _stored(S)
     low = int(np.argmin(values)) if values.size else 0
     non_negative = not values.size or bool(values[low] >= 0)
     signs = "No entry is negative." if non_negative else f"{_entry(S, low)} is {values[low].item()!r}, below 0."
-    with np.errstate(over="ignore"):
-        difference = abs(S - S.T)
-    gaps = _stored(difference)
-    if gaps.size and gaps.max() > 0:
-        i, j = _where(difference, int(np.argmax(gaps)))
-        a, b = (float(S[pair]) for pair in ((i, j), (j, i)))
-        said = f"S[{i}, {j}] is {a!r} and S[{j}, {i}] is {b!r}: they differ by {gaps.max():.3g}, so S is not symmetric"
-        return MatrixCheck(False, False, non_negative, f"{said} (nor positive definite). {signs}")
+    said = asymmetry(S)
+    if said:
+        return MatrixCheck(
+            False, False, non_negative, f"{said}, so S is not symmetric (nor positive definite). {signs}"
+        )
     definite, why = _definite(S)
     verdict = "positive definite" if definite else "not positive definite"
     return MatrixCheck(True, definite, non_negative, f"S is symmetric. It is {verdict}{why}. {signs}")
 
 
-def _square(S: Any) -> Any:
-    """Return S in float64: an array, or CSR with entries for the same place summed."""
-    matrix: Any = sound(S, "S") if is_sparse(S) else weight_array(S, "S")
+def asymmetry(S: Any, name: str = "S") -> str:
+    """Say where S_ij and S_ji differ most; nothing if S, which `square` made, is symmetric."""
+    step, largest, i, j = S.shape[0] if is_sparse(S) else ROWS, 0.0, 0, 0
+    for first in range(0, S.shape[0], step):
+        with np.errstate(over="ignore"):
+            difference = abs(S[first : first + step] - S.T[first : first + step])
+        gaps = _stored(difference)
+        if gaps.size and gaps.max() > largest:
+            largest = float(gaps.max())
+            i, j = _where(difference, int(np.argmax(gaps)))
+            i += first
+    if not largest:
+        return ""
+    a, b = (float(S[pair]) for pair in ((i, j), (j, i)))
+    return f"{name}[{i}, {j}] is {a!r} and {name}[{j}, {i}] is {b!r}: they differ by {largest:.3g}"
+
+
+def square(S: Any, name: str = "S") -> Any:
+    """Return a square matrix in float64: an array, or CSR with entries for the same place summed."""
+    matrix: Any = sound(S, name) if is_sparse(S) else weight_array(S, name)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.shape[0]:
-        raise InputError(f"S has shape {matrix.shape}; expected a square matrix.")
+        raise InputError(f"{name} has shape {matrix.shape}; expected a square matrix.")
     if is_sparse(matrix):
         matrix = summed(matrix)
-    matrix = matrix.astype(np.float64)
+    matrix = matrix.astype(np.float64, copy=False)
     finite = np.isfinite(_stored(matrix))
     if not finite.all():
         k = int(np.argmin(finite))
-        raise WeightError(f"{_entry(matrix, k)} is {_stored(matrix)[k].item()!r}; expected finite numbers.")
+        value = _stored(matrix)[k].item()
+        raise WeightError(f"{_entry(matrix, k, name)} is {value!r}; expected finite numbers.")
     return matrix
 
 
@@ -110,8 +135,8 @@ def _where(matrix: Any, k: int) -> tuple[int, int]:
     return i, j
 
 
-def _entry(matrix: Any, k: int) -> str:
-    return "S[{}, {}]".format(*_where(matrix, k))
+def _entry(matrix: Any, k: int, name: str = "S") -> str:
+    return "{}[{}, {}]".format(name, *_where(matrix, k))
 
 
 def _definite(S: Any) -> tuple[bool, str]:

@@ -1,8 +1,9 @@
-"""Weight matrices of points and of pixels that share credit with their neighbours."""
+"""Weight matrices of points, of pixels and of any other observations that share credit with their neighbours."""
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable
 from itertools import product
 from typing import Any
@@ -14,6 +15,8 @@ from scipy.spatial import cKDTree
 from ..core.arraytypes import FloatArray, IntArray
 from ..errors import InputError, InputTypeError, WeightError
 from ..sources.columns import place, weight_array
+from ..sources.sparse import is_sparse
+from .checks import asymmetry, square
 
 
 def nearest(points: Any, k: int = 4, *, credit: float = 0.5, weight: Any = None) -> csr_array:
@@ -22,12 +25,13 @@ def nearest(points: Any, k: int = 4, *, credit: float = 0.5, weight: Any = None)
     Parameters
     ----------
     points
-        Coordinates, N x d: centroids of parcels, in units in which distances make sense.
+        Coordinates, N x d: centroids of parcels, in units in which distances make sense. Points of shapely and columns
+        of geopandas are taken too, by their x and y; geopandas' points in degrees must be projected first.
     k
         Number of neighbours, at least 1; all others where there are no more. Which of several equally far is taken
         is left to the tree.
     credit
-        Share of credit for neighbours, 0 ≤ credit < 1: eigenvalues of the unweighted S lie in 1 ± credit.
+        What the neighbours of an observation count together, if it counts 1 itself: 0 ≤ credit < 1.
     weight
         One positive, finite number per point, such as its area; None is ones. It is the diagonal of S, to the bit.
 
@@ -125,21 +129,109 @@ def grid(shape: Iterable[int], *, diagonal: bool = False, credit: float = 0.5, w
     return _matrix(i, j, index.size, credit, weight, sides)
 
 
+def from_adjacency(A: Any, *, n: int | None = None, credit: float = 0.5, weight: Any = None) -> csr_array:
+    """Weight matrix in which each observation shares with those that you say are its neighbours.
+
+    Parameters
+    ----------
+    A
+        A symmetric N x N matrix, dense or sparse, with zeros on its diagonal: A[i, j] is 1 where i and j are neighbours
+        and 0 where they are not, or a number of at least 0 that says how close they are, such as the length of their
+        common border. With ``n`` it is a list of pairs (i, j) of positions instead, in either order or both.
+    n
+        The number of observations, if ``A`` is a list of pairs.
+    credit, weight
+        As for `nearest`. The credit is divided among neighbours as A divides it.
+
+    Returns
+    -------
+    scipy.sparse.csr_array
+        N x N, symmetric to the bit, non-negative and positive definite: see `wmcc.matrices`.
+
+    Examples
+    --------
+    >>> from wmcc import matrices
+    >>> matrices.from_adjacency([(0, 1), (1, 2)], n=4, weight=[4, 1, 4, 9]).toarray().round(3)
+    array([[4.   , 0.707, 0.   , 0.   ],
+           [0.707, 1.   , 0.707, 0.   ],
+           [0.   , 0.707, 4.   , 0.   ],
+           [0.   , 0.   , 0.   , 9.   ]])
+    >>> border = [[0, 30, 10], [30, 0, 0], [10, 0, 0]]
+    >>> matrices.from_adjacency(border).toarray().round(3)
+    array([[1.   , 0.433, 0.25 ],
+           [0.433, 1.   , 0.   ],
+           [0.25 , 0.   , 1.   ]])
+    """
+    if n is not None:
+        i, j, N = _pairs(A, n)
+        return _matrix(i, j, N, credit, weight, (N,))
+    if not is_sparse(A) and np.ndim(A) == 2 and np.shape(A)[0] != 2 and np.shape(A)[1] == 2:
+        raise InputError(
+            f"A has shape {np.shape(A)}; expected a square matrix.",
+            "a list of pairs needs n=, the number of observations.",
+        )
+    matrix = csr_array(square(A, "A"), copy=True)
+    matrix.eliminate_zeros()
+    why = asymmetry(matrix, "A")
+    if why:
+        raise InputError(f"{why}; expected a symmetric matrix.", "A + A.T is symmetric, and so is A.maximum(A.T).")
+    own = matrix.diagonal()
+    if own.any():
+        k = int(np.argmax(own != 0))
+        raise InputError(
+            f"A[{k}, {k}] is {own[k].item()!r}; expected zeros on the diagonal: no observation is its own neighbour.",
+            "A - scipy.sparse.diags_array(A.diagonal()) has zeros there; weight= is the diagonal of S.",
+        )
+    if matrix.nnz and matrix.data.min() < 0:
+        raise WeightError(f"the smallest entry of A is {matrix.data.min().item()!r}; expected numbers of at least 0.")
+    return _shared(matrix, credit, weight, matrix.shape[:1])
+
+
+def _pairs(pairs: Any, n: Any) -> tuple[IntArray, IntArray, int]:
+    """Check a list of pairs of positions among ``n``."""
+    if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
+        raise InputError(f"n is {n!r}; expected the number of observations, at least 1.")
+    edges = np.asarray(list(pairs) if not hasattr(pairs, "__array__") and isinstance(pairs, Iterable) else pairs)
+    edges = edges.reshape(0, 2).astype(np.int64) if edges.size == 0 else edges
+    if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
+        raise InputTypeError(
+            f"A has shape {edges.shape} and dtype {edges.dtype}; with n= it must be pairs (i, j) of integers.",
+            "leave n= out for an N x N matrix.",
+        )
+    bad = (edges < 0) | (edges >= n) | (edges[:, :1] == edges[:, 1:])
+    if bad.any():
+        row = int(np.argmax(bad.any(axis=1)))
+        raise InputError(
+            f"pair {row} of A is {tuple(edges[row].tolist())}; expected two different positions from 0 to {n - 1}."
+        )
+    return edges[:, 0], edges[:, 1], int(n)
+
+
 def _matrix(i: IntArray, j: IntArray, N: int, credit: float, weight: Any, shape: tuple[int, ...]) -> csr_array:
-    """D^½ (I + credit · M) D^½ for neighbours i and j, named in either order or both."""
+    """Weight matrix for neighbours i and j, named in either order or both."""
+    one_way = csr_array((np.ones(len(i)), (i, j)), shape=(N, N))
+    shared = (one_way + one_way.T).tocsr()
+    shared.data[:] = 1.0
+    return _shared(shared, credit, weight, shape)
+
+
+def _shared(A: csr_array, credit: float, weight: Any, shape: tuple[int, ...]) -> csr_array:
+    """D^½ (I + credit · G^-½ A G^-½) D^½, with G the row sums of A."""
     credit = _number(credit, "credit", "0 ≤ credit < 1")
     if not 0 <= credit < 1:
         raise InputError(
-            f"credit is {credit!r}; expected 0 ≤ credit < 1.", "from 1 on the matrix need not be positive definite."
+            f"credit is {credit!r}; expected 0 ≤ credit < 1.",
+            "with a credit of 1 or more the matrix may not be positive definite.",
         )
-    w = _weight(weight, N, shape)
-    one_way = csr_array((np.ones(len(i)), (i, j)), shape=(N, N))
-    shared = (one_way + one_way.T).tocsr()
-    neighbours = np.diff(shared.indptr).astype(np.float64)
+    N = A.shape[0]
+    w, shared = _weight(weight, N, shape), A.copy()
+    if A.nnz:  # only ratios of its entries matter, and sums of scaled ones do not overflow
+        shared.data = A.data / A.data.max()
+        shared.eliminate_zeros()
     i, j = np.repeat(np.arange(N), np.diff(shared.indptr)), shared.indices
     # Products do not depend on the order of their factors: S_ij and S_ji have the same bits.
-    root = np.sqrt(w)
-    shared.data = credit * (root[i] * root[j] / np.sqrt(neighbours[i] * neighbours[j]))
+    root, by_row = np.sqrt(w), np.sqrt(shared.sum(axis=1))
+    shared.data = credit * (root[i] * root[j]) * (shared.data / (by_row[i] * by_row[j]))
     return (shared + diags_array(w)).tocsr()
 
 
@@ -160,6 +252,7 @@ def _weight(weight: Any, N: int, shape: tuple[int, ...]) -> FloatArray:
 
 
 def _points(points: Any) -> FloatArray:
+    points = _in_the_plane(points)
     try:
         array = np.asarray(np.ma.filled(np.ma.asarray(points, dtype=np.float64), np.nan))
     except (TypeError, ValueError) as problem:
@@ -173,6 +266,29 @@ def _points(points: Any) -> FloatArray:
         row = int(np.argmin(np.isfinite(array).reshape(-1)))
         raise InputError(f"{place('points', array, row)} is {array.flat[row].item()!r}; coordinates must be finite.")
     return array
+
+
+def _in_the_plane(points: Any) -> Any:
+    """Return x and y of points of geopandas or shapely; anything else as it is."""
+    points = getattr(points, "geometry", points)  # of a frame
+    crs: Any = getattr(points, "crs", None)
+    if getattr(crs, "is_geographic", False):
+        raise InputError(
+            f"the points are in degrees ({crs.name}), and differences of degrees are not distances.",
+            "project them first: points.to_crs(points.estimate_utm_crs()).",
+        )
+    points = getattr(points, "geoms", points)  # of a MultiPoint
+    shapely = sys.modules.get("shapely")  # who holds its points has loaded it
+    first = next((x for x in points if x is not None), None) if isinstance(points, Iterable) else points
+    if shapely is None or not isinstance(first, shapely.Geometry):
+        return points
+    geometries = np.array(list(points), dtype=object)
+    bad = (shapely.get_type_id(geometries) != shapely.GeometryType.POINT) | shapely.is_empty(geometries)
+    if bad.any():
+        row = int(np.argmax(bad))
+        came = "missing" if geometries[row] is None else str(geometries[row])[:40]
+        raise InputError(f"points[{row}] is {came}; expected a point.", "for polygons pass .centroid.")
+    return shapely.get_coordinates(geometries)  # x and y, in which shapely measures distances too
 
 
 def _number(value: Any, name: str, expected: str) -> float:

@@ -7,7 +7,7 @@ are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from ..core.table import Table
 from ..errors import InputError, LabelError, WeightError
 from .arrays import Found, bad_weight, named, tabulate_arrays, unknown_label
 from .codes import Codebook, Rules, all_codes
-from .columns import Column, weight_array
+from .columns import Column, check_shapes, label_column, no_array, weight_array
 from .groups import WHOLE
 from .sparse import is_sparse, sound, summed
 
@@ -28,56 +28,76 @@ CHUNK = 1 << 20  # entries of S handed to the kernel at a time
 MERGED = 32  # tables of chunks that wait to be merged
 
 
-def no_array(weights: Any) -> bool:
-    """Whether weights can only be those of a matrix: sparse, or blocks of rows from an iterator."""
-    return is_sparse(weights) or hasattr(weights, "__next__")
+def tabulate_matrix(
+    columns: Sequence[Column],
+    weights: Any,
+    rules: Rules,
+    threads: int | None,
+    pairs: Sequence[tuple[int, int]] = ((0, 1),),
+) -> list[Table]:
+    """Tabulate pairs of columns of labels, all vectors of one length, by the weight of each pair of their rows.
 
-
-def is_matrix(weights: Any, labels: Array) -> bool:
-    """Whether there is a weight for each pair of observations, rather than for each observation."""
-    return no_array(weights) or (weights is not None and weights.shape == labels.shape * 2)
-
-
-def tabulate_matrix(truth: Column, pred: Column, weights: Any, rules: Rules, threads: int | None) -> Table:
-    """Tabulate two vectors of labels, of one length, and the weight of each pair of their rows."""
-    if truth.values.ndim != 1:
+    ``pairs`` says which columns are the true and the predicted labels of each table.
+    """
+    if columns[0].values.ndim != 1:
+        shape = columns[0].values.shape
         raise InputError(
-            f"sample_weight is a matrix, so y_true and y_pred must be vectors; they have shape {truth.values.shape}.",
+            f"sample_weight is a matrix, so y_true and y_pred must be vectors; they have shape {shape}.",
             "pass y.ravel() with a weight for each pair of pixels, or a dense array with a weight for each pixel.",
         )
     codebook = Codebook(rules)
-    t, c = all_codes([truth, pred], codebook)
+    codes = all_codes(list(columns), codebook)
     K = len(codebook.classes)
-    for codes in (t, c):  # K where labels are ignored, K + 1 where they are unknown
-        codes[codes == tally.IGNORED] = K
-        codes[codes == tally.UNKNOWN] = K + 1
-    small = [codes.astype(np.int32) for codes in (t, c)]  # they are looked up for each entry
-    ignored, unknown = (t == K) | (c == K), (t > K) | (c > K)
+    for own in codes:  # K where labels are ignored, K + 1 where they are unknown
+        own[own == tally.IGNORED] = K
+        own[own == tally.UNKNOWN] = K + 1
+    small = [own.astype(np.int32) for own in codes]  # they are looked up for each entry
+    ignored, unknown = (np.any([own == K for own in codes], axis=0), np.any([own > K for own in codes], axis=0))
     if (unknown & ~ignored).any():
         row = int(np.argmax(unknown & ~ignored))
-        raise unknown_label(truth if t[row] > K else pred, row, rules)
-    # As with a vector of weights, a zero leaves a label known, unless its own row is ignored.
-    known = sum(np.bincount(x[~ignored], minlength=K) for x in (t, c))
-    by_code = Rules(labels=tuple(range(K)), ignore=(K,) if ignored.any() else ())
-    stacks, ignored_entries = [no_cells(2)], 0
-    for i, j, w in _gathered(_entries(weights, len(t)), CHUNK // 2):
-        columns = [Column("y_true", small[0].take(i)), Column("y_pred", small[1].take(j))]
-        try:
-            part: Table = tabulate_arrays(columns, w, by_code, threads)
-        except (LabelError, WeightError):  # which speak of places in the chunk
-            a, b = (x.values for x in columns)
-            met = (a != K) & (b != K)
-            bad = met & ((a > K) | (b > K))
-            if bad.any():  # it had been overlooked, since its own row is ignored
-                k = int(np.argmax(bad))
-                raise unknown_label(*((truth, int(i[k])) if a[k] > K else (pred, int(j[k]))), rules) from None
-            k = int(np.argmax(met & ~((w >= 0) & (w < np.inf))))
-            raise bad_weight(f"sample_weight[{i[k]}, {j[k]}]", float(w[k]), "pair") from None
-        stacks = [merged_stacks([*stacks, part.parts])] if len(stacks) == MERGED else [*stacks, part.parts]
-        ignored_entries += part.ignored
-    found = Found(merged_stacks(stacks), np.array([ignored_entries]))
-    table: Table = named(found, codebook, WHOLE, 2, PAIRS, known)
-    return table
+        raise unknown_label(next(x for x, own in zip(columns, codes, strict=True) if own[row] > K), row, rules)
+    by_code, some = Rules(labels=tuple(range(K))), bool(ignored.any())
+    stacks, ignored_entries = [[no_cells(2)] for _ in pairs], [0 for _ in pairs]
+    for entries in _gathered(_entries(weights, len(codes[0])), CHUNK // 2) if len(codes[0]) else ():
+        for k, (true, pred) in enumerate(pairs):
+            i, j, w = entries
+            a, b = small[true].take(i), small[pred].take(j)
+            if some:
+                kept = (a != K) & (b != K)
+                ignored_entries[k] += int((~kept).sum())
+                i, j, w, a, b = (x[kept] for x in (i, j, w, a, b))
+            try:
+                part: Table = tabulate_arrays([Column("y_true", a), Column("y_pred", b)], w, by_code, threads)
+            except (LabelError, WeightError):  # which speak of places in the chunk
+                bad = (a > K) | (b > K)
+                at = int(np.argmax(bad if bad.any() else ~((w >= 0) & (w < np.inf))))
+                if bad.any():  # it had been overlooked, since its own row is ignored
+                    found = (columns[true], int(i[at])) if a[at] > K else (columns[pred], int(j[at]))
+                    raise unknown_label(*found, rules) from None
+                raise bad_weight(f"sample_weight[{i[at]}, {j[at]}]", float(w[at]), "pair") from None
+            held = [*stacks[k], part.parts]
+            stacks[k] = [merged_stacks(held)] if len(held) > MERGED else held
+    tables = []
+    for (true, pred), held, out in zip(pairs, stacks, ignored_entries, strict=True):
+        # As with a vector of weights, a zero leaves a label known, unless its own row is ignored.
+        known = sum(np.bincount(codes[axis][~ignored], minlength=K) for axis in (true, pred))
+        table: Table = named(Found(merged_stacks(held), np.array([out])), codebook, WHOLE, (), PAIRS, known)
+        tables.append(table)
+    return tables
+
+
+def pair_tables(y_true: Any, y_pred: Any, weights: Any) -> list[Table]:
+    """Tables of truth and prediction, of the truth and itself, and of the prediction and itself, in one pass over S.
+
+    All have the same classes.
+    """
+    columns = [label_column(y_true, "y_true"), label_column(y_pred, "y_pred")]
+    check_shapes(columns)
+    N = columns[0].values.size
+    if not no_array(weights) and weights.shape != (N, N):
+        raise InputError(f"sample_weight has shape {weights.shape}; {N} labels need {(N, N)}.")
+    tables = tabulate_matrix(columns, weights, Rules(), None, [(0, 1), (0, 0), (1, 1)])
+    return [table._aligned(tables[0].labels) for table in tables]
 
 
 class Entries(NamedTuple):

@@ -38,7 +38,7 @@ def sound(matrix: Any, name: str) -> Any:
     if wrong:
         raise InputError(
             f"{name} is a sparse matrix ({matrix.format}) whose parts do not fit together: {wrong}.",
-            "make it anew with scipy.sparse.coo_array((values, (rows, columns)), shape=(N, N)), which checks them.",
+            "rebuild it with scipy.sparse.coo_array((values, (rows, columns)), shape=(N, N)), which checks them.",
         )
     return matrix
 
