@@ -44,21 +44,21 @@ def _no_matrix(monkeypatch):
 
 
 def test_a_score_shows_the_first_classes():
-    assert "… and 2,970 more classes, in .classes\n" in repr(score())
-    assert len(repr(score())) < 5_000
-    assert len(score()._repr_html_()) < 10_000
+    assert "Shown are the 50 heaviest of 3,000 classes; CSV and JSON have all.\n" in repr(score())
+    assert len(repr(score())) < 7_000
+    assert len(score()._repr_html_()) < 14_000
     assert len(score().classes) == K
 
 
 @cache
 def built():
-    from wmcc.report.write import Asked, build
+    from wmcc.report.write import Wish, build
 
-    return build((table(), None, None, None), Asked(progress=False), {})
+    return build(table(), Wish(progress=False))
 
 
 def test_a_page_shows_the_heaviest_classes():
-    page = render("html", *built())
+    page = render(".html", *built())
     assert len(page) < 500_000
     assert "Drawn are the 499 heaviest of 3,000 classes; the last stands for all others." in page
     assert page.count("These are the 500 heaviest of 3,000 classes; the report as JSON lists all.") == 2
@@ -66,20 +66,20 @@ def test_a_page_shows_the_heaviest_classes():
 
 
 def test_markdown_shows_the_heaviest_classes():
-    text = render("markdown", *built())
+    text = render(".md", *built())
     assert len(text) < 150_000
     assert text.count("These are the 500 heaviest of 3,000 classes; the report as JSON lists all.") == 2
-    weights = sorted((c.weight for c in score().classes), reverse=True)
+    weights = sorted((c.total for c in score().classes), reverse=True)
     listed = [
-        line.split(" | ") for line in text.split("Each class against the rest:")[1].split("\n\n")[1].split("\n")[2:]
+        line.split(" | ") for line in text.split("Each class against the rest\n\n")[1].split("\n\n")[0].split("\n")[2:]
     ]
     labels = [int(cells[0].strip("| ")) for cells in listed]
     assert labels == sorted(labels)
-    assert min(score().classes[k].weight for k in labels) == weights[499]
+    assert min(score().classes[k].total for k in labels) == weights[499]
 
 
 def test_a_report_for_programs_has_all_classes():
-    found = json.loads(render("json", *built()))["predictions"][0]
+    found = json.loads(render(".json", *built()))["predictions"][0]
     assert [c["label"] for c in found["classes"]] == list(range(K))
     assert wmcc.Table.from_dict(found["table"]) == table()
 
@@ -88,7 +88,7 @@ def test_a_report_for_programs_has_all_classes():
 def test_the_command_line_lists_the_heaviest_classes(form, tmp_path):
     (tmp_path / "t.json").write_text(table().to_json())
     said = run("score", tmp_path / "t.json", "-f", form).stdout
-    assert "The 100 heaviest of 3,000 classes; --format csv lists all.\n" in said
+    assert "Shown are the 50 heaviest of 3,000 classes; CSV and JSON have all.\n" in said
     assert len(said) < 10_000
     assert len(run("show", tmp_path / "t.json", "-f", form).stdout) < 10_000
 
@@ -118,6 +118,6 @@ def test_a_picture_of_the_table_is_of_the_heaviest_classes(show):
 def test_pictures_of_classes_are_of_the_heaviest():
     from wmcc import plot
 
-    for ax in (plot.classes(score()), plot.weights(table())):
+    for ax in (plot.classes(score()), plot.shares(table())):
         assert ax.get_title(loc="left").endswith("the 500 heaviest of 3,000 classes")
         assert ax.get_ylim() == (499.5, -0.5)

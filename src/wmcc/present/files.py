@@ -28,7 +28,7 @@ def check(out: str | None, inputs: Iterable[str] = ()) -> None:
     if os.path.isdir(out) or out.endswith(("/", os.sep)):
         raise InputError(f"the output {out!r} is a folder; expected the name of a file.")
     if not os.path.isdir(folder):
-        raise InputError(f"the output {out!r} cannot be written: there is no folder {folder!r}.", "make it first.")
+        raise InputError(f"the output {out!r} cannot be written: there is no folder {folder!r}.", "create it first.")
     try:
         os.stat(out)
     except FileNotFoundError:
@@ -46,19 +46,19 @@ def check(out: str | None, inputs: Iterable[str] = ()) -> None:
         os.unlink(temporary)
     for name in inputs:
         if os.path.exists(out) and os.path.exists(name) and os.path.samefile(out, name):
-            raise InputError(f"the output {out!r} is the file that is read; it would be lost.", "choose another name.")
+            raise InputError(f"the output {out!r} is also the input; it would be overwritten.", "choose another name.")
 
 
-def write(path: str, text: str) -> None:
-    """Write a text file so that its name never stands for a part of it.
+def write(path: str, content: str | bytes) -> None:
+    """Write a file so that its name never stands for a part of it.
 
-    The text goes to a temporary file in the same folder, to the disk, and only then to its name; a link is followed.
+    The content goes to a temporary file in the same folder, to the disk, and only then to its name; a link is followed.
     What fails or is interrupted on the way leaves the name as it was. Only a kill leaves the temporary file.
     """
     try:
-        data = text.encode()
+        data = content.encode() if isinstance(content, str) else content
     except UnicodeEncodeError as problem:
-        raise InputError(f"a label is no valid text: {problem.reason}.", "write JSON, which escapes it.") from None
+        raise InputError(f"a label is not valid text: {problem.reason}.", "write JSON, which escapes it.") from None
     if _special(path):  # /dev/stdout and the like are written to; a file in their place would be no help
         with open(path, "wb", buffering=0) as device:
             write_all(device.fileno(), data)
@@ -69,7 +69,7 @@ def write(path: str, text: str) -> None:
 def check_folder(folder: str, names: Iterable[str]) -> None:
     """Refuse a folder that files of these names cannot be written to; it need not be there, but the one it is in."""
     if not folder:
-        raise InputError("the output has no name; expected that of a folder.")
+        raise InputError("the output has no name; expected the name of a folder.")
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise InputError(f"the output {folder!r} is a file; expected a folder.")
     for path in (

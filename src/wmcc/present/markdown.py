@@ -1,10 +1,23 @@
-"""Markdown of labels and numbers: nothing in a label is markup."""
+"""Blocks as Markdown: nothing in a label is markup."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from .blocks import Block
 from .text import visible
+
+
+def markdown(blocks: Iterable[Block]) -> str:
+    """Write tables of GitHub's Markdown; titles and notes are paragraphs."""
+    return "\n\n".join(part for block in blocks for part in paragraphs(block)) + "\n"
+
+
+def paragraphs(block: Block) -> list[str]:
+    """Write a block: its title, its table and its notes."""
+    parts = [escaped(block.title)] if block.title else []
+    parts += [table(block.head or [""] * block.columns, block.rows, block.texts)] if block.columns else []
+    return parts + list(map(escaped, block.notes))
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], texts: int = 1) -> str:

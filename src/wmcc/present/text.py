@@ -1,11 +1,10 @@
-"""Text for people: numbers, names, aligned columns, and the same in HTML for notebooks."""
+"""Text for people: numbers and names."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from html import escape
 
 
 def decimal(x: float) -> str:
@@ -98,6 +97,17 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: (most + 1) // 2 - 1].rstrip()}…{text[-(most // 2) :].lstrip()}"
 
 
+def brief(value: object, most: int = 40) -> str:
+    """Write a value as Python does, shortened: what came, in a message.
+
+    Examples
+    --------
+    >>> brief("0.1"), brief([0.1])
+    ("'0.1'", '[0.1]')
+    """
+    return shortened(repr(value), most)
+
+
 def visible(text: str) -> str:
     r"""The text on one line, with nothing in it that moves a terminal's cursor or turns its direction.
 
@@ -121,47 +131,58 @@ def _shown(character: str) -> str:
     return character
 
 
-def grid(rows: Sequence[Sequence[str]]) -> str:
-    """Columns two spaces apart: the first to the left, the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        first, *others = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        lines.append("  ".join([row[0].ljust(len(first)), *others]).rstrip())
-    return "\n".join(lines)
-
-
-CAPTION = "caption-side:top;text-align:left;font-weight:bold;white-space:nowrap;color:inherit"
-
-
-def html_table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
-    """Write an HTML table; the first cell of a row is its heading. All is escaped; colours are the page's."""
-    title = f'<caption style="{CAPTION}">{escape(caption)}</caption>' * bool(caption)
-    names = "".join(_heading(x, "col", left=k == 0) if x else "<td></td>" for k, x in enumerate(head))
-    top = f"<thead><tr>{names}</tr></thead>" * bool(head)
-    body = "".join(
-        f"<tr>{_heading(first, 'row', left=True)}{''.join(f'<td>{escape(x)}</td>' for x in others)}</tr>"
-        for first, *others in rows
-    )
-    return (
-        f'<table style="text-align:right;font-variant-numeric:tabular-nums">{title}{top}<tbody>{body}</tbody></table>'
-    )
-
-
-def _heading(text: str, scope: str, left: bool) -> str:
-    return f'<th scope="{scope}" style="text-align:{"left" if left else "right"}">{escape(text)}</th>'
-
-
-def html(tables: Mapping[str, Sequence[Sequence[str]]], notes: Sequence[str] = ()) -> str:
-    """Write a result for notebooks: tables by their captions, each with its heading as the first row, and sentences.
+def counted(n: int, one: str, many: str | None = None) -> str:
+    """Write how many there are.
 
     Examples
     --------
-    >>> html({}, ["MCC < 0.5"])
-    '<p>MCC &lt; 0.5</p>'
+    >>> counted(1, "row"), counted(2000, "row"), counted(3, "class", "classes")
+    ('1 row', '2,000 rows', '3 classes')
     """
-    parts = [html_table(head, rows, caption) for caption, (head, *rows) in tables.items()]
-    return "".join([*parts, *(f"<p>{escape(note)}</p>" for note in notes)])
+    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
+
+
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """Write names in a sentence.
+
+    Examples
+    --------
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    return f" {last} ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def off_by(eps: float, model: str) -> str:
+    """Write how far weights may be off: a share of each, or an amount."""
+    return f"{number(100 * eps)} %" if model == "relative" else number(eps)
+
+
+def width(text: str) -> int:
+    """Columns that a text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(x) in "WF" for x in text)
+    return len(text) + wide - sum(unicodedata.category(x) in ("Mn", "Me", "Cf") for x in text)
+
+
+def cut(text: str, room: int) -> str:
+    """Return the text, or its beginning and an ellipsis, in so many columns."""
+    if width(text) <= room:
+        return text
+    while text and width(text) >= room:
+        text = text[:-1]
+    return text + "…"
+
+
+def name_of(label: object) -> str:
+    """Write a label, or a value of a column of groups."""
+    return "missing" if label is None else str(label)
+
+
+def left_out(shown: int, there: int, what: str) -> list[str]:
+    """Say so where a table shows a part of a long list."""
+    return [] if there <= shown else [f"Shown are the {shown:,} heaviest of {there:,} {what}; CSV and JSON have all."]
 
 
 def heaviest(weights: Sequence[float], most: int) -> list[int]:

@@ -1,0 +1,75 @@
+"""One result per group of rows, shown and stored together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .blocks import Block, few, stacked
+from .result import Result
+from .text import name_of
+from .written import Record, beside, columns, plain
+
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Groups(Result):
+    """Results by group, as the command line makes them of tables by group.
+
+    Parameters
+    ----------
+    by
+        Names of the columns that rows were grouped by.
+    results
+        By key, which has a value for each of them: a result, or the sentence that says why there is none.
+    """
+
+    by: tuple[str, ...]
+    results: Mapping[Key, Result | str]
+
+    _kind = "groups"
+
+    def title(self, key: Key) -> str:
+        """Name a group: ``region = coast``."""
+        return ", ".join(f"{name} = {name_of(x)}" for name, x in zip(self.by, key, strict=True))
+
+    def blocks(self) -> list[Block]:
+        """Return a line or a few for each group, under common heads, and what is to be noted of each."""
+        lines = {key: [] if isinstance(found, str) else found.lines() for key, found in self.results.items()}
+        made = stacked([(list(map(name_of, key)), own) for key, own in lines.items()], self.by)
+        said: dict[str, list[str]] = {}
+        for key, found in self.results.items():
+            notes = [found] if isinstance(found, str) else [note for block in lines[key] for note in block.notes]
+            for note in dict.fromkeys(notes):
+                said.setdefault(note, []).append(self.title(key))
+        notes = [note if 1 < len(lines) == len(of) else f"{'; '.join(of)}: {note}" for note, of in said.items()]
+        return [*made, Block(notes=few(notes))] if notes else made
+
+    def fields(self) -> dict[str, Any]:
+        """Return what is stored: a list of groups, each with its key and its result or the problem."""
+        groups = []
+        for key, found in self.results.items():
+            known = (None, found) if isinstance(found, str) else (found.to_dict(), None)
+            groups.append({"key": list(map(_key, key)), **dict(zip(("result", "problem"), known, strict=True))})
+        return {"by": list(self.by), "groups": groups}
+
+    def _heads(self) -> list[str]:
+        return list(self.by)
+
+    def records(self) -> list[Record]:
+        """Return the rows of all groups; columns of the key come first."""
+        rows = {k: [{"problem": x}] if isinstance(x, str) else x.records() for k, x in self.results.items()}
+        whole = [own for key, own in rows.items() if not isinstance(self.results[key], str)]
+        empty = dict.fromkeys(columns([row for own in (*whole, *rows.values()) for row in own]))
+        return [
+            row
+            for key, own in rows.items()
+            for row in beside(dict(zip(self.by, key, strict=True)), [{**empty, **row} for row in own])
+        ]
+
+
+def _key(value: Any) -> Any:
+    """A value of a key, as stored tables have it: JSON has no infinite numbers."""
+    return {"float": repr(value)} if isinstance(value, float) and plain(value) is None else value

@@ -1,0 +1,171 @@
+"""What all results have in common: how they are shown, stored and turned into frames."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+from ..errors import InputError
+from . import blocks as _blocks
+from .blocks import Block
+from .text import listed
+from .written import Record, as_json, as_records_csv, plain
+
+if TYPE_CHECKING:
+    from .frames import Backend
+
+SCHEMA = 1
+"""Version of the JSON of results. Raise it when a field changes its meaning or goes; new fields may come."""
+
+ROOM = 120
+"""Columns of the text of a result: wider tables are cut, or listed in fewer columns."""
+
+ENDINGS = (".json", ".csv", ".md", ".tex", ".html", ".txt", ".xlsx", ".parquet")
+"""Ends of names of files that results are written to."""
+
+T = TypeVar("T")
+
+
+class Delegate(property, Generic[T]):
+    """A property that is one of a part of the result: ``Delegate[float]("only.se", "Standard error.")``."""
+
+    def __init__(self, path: str, doc: str) -> None:
+        super().__init__(attrgetter(path))
+        self.__doc__ = doc
+
+    if TYPE_CHECKING:
+
+        def __get__(self, instance: Any, owner: type | None = None, /) -> T: ...  # type: ignore[override]
+
+
+class Result:
+    """A result: it shows itself as text and in notebooks, and is stored for people and for programs.
+
+    A subclass names its ``_kind`` and the attributes that are ``_stored``, and makes `blocks`; it may have `lines` and
+    `records` of its own.
+    """
+
+    _kind: ClassVar[str]
+    """What it is called where it is stored."""
+
+    _stored: ClassVar[Sequence[str]] = ()
+    """Attributes that are stored."""
+
+    def blocks(self) -> list[Block]:
+        """Return what people read: tables and sentences."""
+        raise NotImplementedError
+
+    def lines(self) -> list[Block]:
+        """Return the same in a line or a few, to stand below those of other groups under the same heads."""
+        return self.blocks()
+
+    def fields(self) -> dict[str, Any]:
+        """Return what is stored, as JSON has it."""
+        return {name: plain(getattr(self, name)) for name in self._stored}
+
+    def records(self) -> list[Record]:
+        """Return tidy rows, for frames and CSV: a value by the name of its column."""
+        known = self.fields()
+        if "warnings" in known:
+            known["warnings"] = "; ".join(known["warnings"]) or None
+        plain_values = {name: x for name, x in known.items() if not isinstance(x, (list, dict))}
+        return [{"class" if name == "label" else name: x for name, x in plain_values.items()}]
+
+    def _heads(self) -> list[str]:
+        """Return names of columns that a frame has even without rows."""
+        return []
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain dicts, lists, numbers and texts, with the number of the schema and the kind of result.
+
+        What is undefined or infinite is None. A JSON Schema of each kind is in ``wmcc/present/schemas``.
+        """
+        return {"schema": SCHEMA, "kind": self._kind, **self.fields()}
+
+    def to_json(self) -> str:
+        """Return the JSON text of `to_dict`."""
+        return as_json(self.to_dict())
+
+    def to_frame(self, backend: Backend = "pandas") -> Any:
+        """Return a tidy data frame, of pandas, polars or PyArrow.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> score = wmcc.score(wmcc.Table.from_counts([[80, 12], [9, 99]]))
+        >>> score.to_frame()[["class", "measure", "value", "low", "high"]].round(3).tail(2)
+            class measure  value    low   high
+        18      1     iou  0.825  0.749  0.886
+        19      1     mcc  0.788  0.691  0.863
+        """
+        from .frames import frame
+
+        return frame(self.records(), backend, self._heads())
+
+    def save(self, path: str | os.PathLike[str]) -> str:
+        """Write it to a file, in the form that the end of the name asks for, and return the name.
+
+        ``.json``, ``.csv``, ``.xlsx`` and ``.parquet`` are for programs; ``.md``, ``.tex``, ``.html`` and ``.txt`` for
+        people. The file is there as a whole, or as it was before.
+
+        Examples
+        --------
+        >>> import os, tempfile, wmcc
+        >>> path = os.path.join(tempfile.mkdtemp(), "score.md")
+        >>> os.path.basename(wmcc.score([0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9).save(path))
+        'score.md'
+        """
+        from . import files
+
+        out = os.fsdecode(path)
+        form = ending(out)
+        files.check(out)
+        files.write(out, written(self, form))
+        return out
+
+    def __repr__(self) -> str:
+        return _blocks.text(self.blocks(), ROOM).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        from .html import html
+
+        return html(self.blocks())
+
+
+def ending(path: str, known: Sequence[str] = ENDINGS) -> str:
+    """Return the end of a name, if there is a form of such files."""
+    form = os.path.splitext(path)[1].lower()
+    if form not in known:
+        raise InputError(
+            f"{path!r} has no known ending; expected a name that ends with {listed(known, 'or')}.",
+            f"call it {os.path.splitext(path)[0]}{known[0]}, for instance.",
+            "path",
+        )
+    return form
+
+
+def written(result: Result, form: str, safe: bool = False) -> str | bytes:
+    """Write a result in the form of a file with this ending. With ``safe``, no text in CSV is a formula."""
+    if form == ".json":
+        return result.to_json()
+    if form == ".csv":
+        return as_records_csv(result.records(), result._heads(), safe)
+    if form in (".xlsx", ".parquet"):
+        from . import frames
+
+        return (frames.excel if form == ".xlsx" else frames.parquet)(result.records(), result._heads())
+    if form == ".md":
+        from .markdown import markdown
+
+        return markdown(result.blocks())
+    if form == ".tex":
+        from .latex import latex
+
+        return latex(result.blocks())
+    if form == ".html":
+        from .html import page
+
+        return page(result.blocks(), result._kind)
+    return _blocks.text(result.blocks())
