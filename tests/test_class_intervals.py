@@ -33,7 +33,7 @@ def test_they_are_intervals_of_the_rows_they_are_about(seed, n, clusters):
     rng = np.random.default_rng(seed)
     t, c, w = draw(rng, n)
     groups = rng.integers(0, 12, n) if clusters else None
-    score = wmcc.score(t, c, w, cluster=groups, labels=range(K))
+    score = wmcc.score(wmcc.tabulate(t, c, w, cluster=groups, labels=range(K)))
     for name, chosen in ROWS_OF.items():
         for k, found in enumerate(score.class_intervals[name]):
             rows = chosen(t, c, k)
@@ -44,11 +44,8 @@ def test_they_are_intervals_of_the_rows_they_are_about(seed, n, clusters):
                 continue
             own = (np.where(x[rows] == k, 0, 1) for x in (t, c))
             expected = wmcc.interval(
-                *own,
-                w[rows],
-                measure="mcc" if name == "mcc" else "accuracy",
-                cluster=groups[rows] if clusters else None,
-                labels=[0, 1],
+                wmcc.tabulate(*own, w[rows], cluster=groups[rows] if clusters else None, labels=[0, 1]),
+                "mcc" if name == "mcc" else "accuracy",
             )
             assert (found.problem is None) == (expected.problem is None)
             if expected.problem is None:
@@ -58,7 +55,7 @@ def test_they_are_intervals_of_the_rows_they_are_about(seed, n, clusters):
 @few(30)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_f1_follows_iou(seed):
-    score = wmcc.score(*draw(np.random.default_rng(seed), 80), labels=range(K))
+    score = wmcc.score(wmcc.tabulate(*draw(np.random.default_rng(seed), 80), labels=range(K)))
     for iou, f1, own in zip(score.class_intervals["iou"], score.class_intervals["f1"], score.classes, strict=True):
         assert f1.value == own.f1
         assert (f1.low, f1.high) == pytest.approx([2 * x / (1 + x) for x in (iou.low, iou.high)], rel=1e-12)
@@ -69,10 +66,10 @@ def test_f1_follows_iou(seed):
 
 def test_they_hold_the_truth_as_often_as_they_say():
     rng, runs = np.random.default_rng(8), 400
-    big = wmcc.score(*draw(rng, 2_000_000))
+    big = wmcc.score(wmcc.tabulate(*draw(rng, 2_000_000)))
     held = {name: np.zeros(K) for name in wmcc.CLASS_MEASURES}
     for _ in range(runs):
-        for name, found in wmcc.score(*draw(rng, 400)).class_intervals.items():
+        for name, found in wmcc.score(wmcc.tabulate(*draw(rng, 400))).class_intervals.items():
             held[name] += [x.low <= getattr(c, name) <= x.high for x, c in zip(found, big.classes, strict=True)]
     for name, count in held.items():
         # 95 % give or take three standard errors of 400 runs, and what the study of docs/coverage.md allows.
@@ -108,8 +105,8 @@ def test_a_perfect_class_has_an_interval_too():
 
 
 def test_a_weight_matrix_has_none():
-    found = wmcc.score([0, 1, 1], [0, 1, 0], np.eye(3)).class_intervals
-    assert all("pairs rows" in x.problem for own in found.values() for x in own)
+    found = wmcc.score(wmcc.tabulate([0, 1, 1], [0, 1, 0], np.eye(3))).class_intervals
+    assert all("matrix over pairs of rows" in x.problem for own in found.values() for x in own)
 
 
 def test_the_rest_is_one_class():
@@ -154,7 +151,9 @@ def test_the_rest_adds_up_exactly(seed, classes):
 @pytest.mark.parametrize("w", [None, [1.0, 1.0, 1.0, 0.0] * 12])
 def test_a_class_without_weight_has_no_interval_in_clusters_either(w):
     truth, guess = ["a", "b", "b", "c"] * 12, ["a", "b", "a", "a"] * 12
-    rows, clusters = (wmcc.score(truth, guess, w, cluster=x).class_intervals for x in (None, np.arange(48) // 4))
+    rows, clusters = (
+        wmcc.score(wmcc.tabulate(truth, guess, w, cluster=x)).class_intervals for x in (None, np.arange(48) // 4)
+    )
     for name in rows:
         assert [x.problem for x in clusters[name] if x.label == "c"] == [
             x.problem for x in rows[name] if x.label == "c"

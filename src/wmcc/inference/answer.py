@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from ..present.text import decimal, html
+from collections.abc import Mapping
+from typing import Any
+
+from ..core.labels import Label
+from ..measures import CLASS_MEASURES, MEASURES
+from ..present.blocks import Block
+from ..present.result import Result
+from ..present.text import decimal
 
 
-class Answer:
+class Answer(Result):
     """An answer that knows how far it can be relied on."""
 
     low: float
@@ -30,12 +37,27 @@ class Answer:
             return "not estimable *"
         return f"{decimal(self.low)} to {decimal(self.high)}" + " *" * bool(self.warnings)
 
-    def _sentences(self) -> list[str]:
+    def sentences(self) -> list[str]:
         """Return what was found, in lines."""
         raise NotImplementedError
 
-    def __repr__(self) -> str:
-        return "\n".join([*self._sentences(), *(f"unreliable: {why}" for why in self.warnings)])
+    def blocks(self) -> list[Block]:
+        """Return what was found, and why it may not be relied on."""
+        return [Block(notes=[*self.sentences(), *(f"unreliable: {why}" for why in self.warnings)])]
 
-    def _repr_html_(self) -> str:
-        return html({}, repr(self).splitlines())
+
+def measure_title(measure: str, label: Label | None) -> str:
+    """Name a measure for people, and the class whose own it is."""
+    return MEASURES[measure].title if label is None else f"{CLASS_MEASURES[measure].title} of {label}"
+
+
+def why_unsure(found: Mapping[str, Any]) -> list[str]:
+    """What to know of intervals or comparisons by title: each sentence once, with the titles unless it is of all."""
+    titles: dict[str, list[str]] = {}
+    for title, x in found.items():
+        for why in (*x.warnings, *((x.problem,) if x.problem else ())):
+            titles.setdefault(why, []).append(title)
+    return [
+        f"* Intervals{'' if len(these) == len(found) else ' of ' + ', '.join(these)}: {why}."
+        for why, these in titles.items()
+    ]

@@ -7,6 +7,7 @@ those of all classes are made at once.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from math import isnan, nan
 from typing import NamedTuple
@@ -15,14 +16,30 @@ import numpy as np
 
 from ..core.arraytypes import FloatArray, IntArray
 from ..core.exact import Exact
-from ..core.table import Table
+from ..core.labels import Label
+from ..core.summed import occupied
+from ..core.table import Margins, Table
 from ..measures import CLASS_MEASURES, MEASURES
-from ..measures.base import Measure, Shares
-from ..measures.stacks import total
+from ..measures.base import Measure, OnZero, Shares
+from ..measures.stacks import PerCell, over, total
 from .diagnostics import worth
-from .fisher import Moves, Scale, fisher, unvaried
-from .influence import Cells, Clusters, Influence, balanced, of_clusters, of_rows
-from .interval import FAR_APART, LIGHTEST, NOTHING, TOO_LIGHT, Interval, alike, contained, quietly, too_few, unseen
+from .fisher import Moves, Scale, fisher_ends, unseen_ends
+from .influence import CellSums, Clusters, Influence, Sample, T, balance, of_clusters, of_rows
+from .interval import (
+    FAR_APART,
+    LIGHTEST,
+    NOTHING,
+    PAIRED,
+    TOO_LIGHT,
+    Interval,
+    Spread,
+    nothing_varied,
+    quietly,
+    same_influence,
+    spread,
+    too_few,
+    within_range,
+)
 from .reliability import interval_doubts, that_hold
 
 FOUR = np.indices((2, 2)).reshape(2, 4)
@@ -44,34 +61,105 @@ PARTS = {
 }
 
 
-def class_intervals(data: Table | Clusters, level: float) -> dict[str, tuple[Interval, ...]]:
+def _own(name: str, c: float, a: float, b: float, e: float) -> Measure:
+    """Return the score of the first of two classes, c·d / (a·r + b·q − e·d), as a measure of their table."""
+    of_class, side = CLASS_MEASURES[name], "y_pred" if name == "precision" else "y_true"
+
+    def size(x: Shares) -> FloatArray:
+        return np.asarray(a * x.r[..., 0] + b * x.q[..., 0] - e * x.d[..., 0])
+
+    def value(m: Margins, zero: OnZero) -> float:
+        found = of_class.value(m.s, m.r[0], m.q[0], m.d[0])
+        return zero(f"the class has no weight in {side}") if found is None else found
+
+    def near(x: Shares) -> FloatArray:
+        return np.asarray(over(c * x.d[..., 0], size(x)))
+
+    def slope(x: Shares, value: float | FloatArray) -> PerCell:
+        first, unit = np.array([1.0, 0.0]), over(1.0, size(x))
+        lost, right = (np.asarray(own)[..., np.newaxis] * first for own in (value * unit, (c + e * value) * unit))
+        return PerCell(-a * lost, -b * lost, right)
+
+    return Measure(name, of_class.title, of_class.formula, (0.0, 1.0), value, near, slope, of_class.formula)
+
+
+OWN: dict[str, Measure] = {
+    "precision": _own("precision", 1.0, 0.0, 1.0, 0.0),
+    "recall": _own("recall", 1.0, 1.0, 0.0, 0.0),
+    "f1": _own("f1", 2.0, 1.0, 1.0, 0.0),
+    "iou": _own("iou", 1.0, 1.0, 1.0, 1.0),
+    "mcc": MEASURES["mcc"],
+}
+"""The scores of the first of two classes, as measures of a table of the class and the rest."""
+
+
+def class_part(table: T, name: str, label: Label) -> T:
+    """Return the rows that a class's score is about, in two classes: it, and the rest.
+
+    These are the rows of the class for recall, those that a prediction calls so for precision, and both for F1 and IoU.
+    """
+    place = np.array([0 if own == label else 1 for own in table.labels])
+    names = (table if isinstance(table, Table) else table[table.names[0]]).against_rest(label).labels
+    two = table._recoded(names, place)
+    is_class = two.parts.codes[: two.axes] == 0
+    kept = {"recall": is_class[0], "precision": is_class[1:].any(axis=0), "mcc": np.ones(len(two.parts), dtype=bool)}
+    parts, drawn = occupied(two.parts.take(kept.get(name, is_class.any(axis=0))), two.drawn)
+    return replace(two, parts=parts, drawn=drawn)
+
+
+def class_intervals(sample: Sample[Table], level: float) -> dict[str, tuple[Interval, ...]]:
     """Intervals of each measure of `CLASS_MEASURES`, a tuple of one per class in the order of the labels."""
-    table = data.whole if isinstance(data, Clusters) else data
-    four = Four.of(table)
-    found = {name: _intervals(data, table, four, name, level) for name in PARTS}
+    four = Four.of(sample.table)
+    found = {name: _intervals(sample, four, name, level) for name in PARTS}
     found["f1"] = [_f1(iou, value or 0.0) for iou, value in zip(found["iou"], four.values("f1"), strict=True)]
     return {name: tuple(found[name]) for name in CLASS_MEASURES}
 
 
+def class_interval(
+    table: Table,
+    name: str,
+    label: Label,
+    level: float,
+    method: str,
+    made: Callable[[Sample[Table], Measure], Interval],
+) -> Interval:
+    """Interval of one class's own score; ``made`` makes that of a part of the table by another method than fisher's."""
+    two = table.against_rest(label)
+    found = replace(class_intervals(Sample.of(two), level)[name][0], label=label, method=method)
+    if method == "fisher" or found.problem is not None:
+        return found
+    measure, _ = PARTS["iou" if name == "f1" else name]
+    own = made(Sample.of(class_part(table, name, label)), measure)
+    own = replace(own, measure="iou" if name == "f1" else name, label=label)
+    return _f1(own, found.value) if name == "f1" else own
+
+
+def class_spread(part: Sample[Table], name: str, value: float) -> Spread:
+    """Return how far a class's own score may be off, from the rows that it is about."""
+    if name != "f1":
+        return spread(part, PARTS[name].measure)
+    iou = spread(part, PARTS["iou"].measure)
+
+    def ends(tail: float) -> tuple[float, float]:
+        low, high = iou.ends(tail)
+        return min(_f1_of(low), value), max(_f1_of(high), value)
+
+    return iou._replace(value=value, se=2 * iou.se / (1 + iou.value) ** 2, ends=ends)
+
+
+def _f1_of(iou: float) -> float:
+    return 2 * iou / (1 + iou)
+
+
 class Four(NamedTuple):
-    """Sums of the four cells of each class against the rest.
+    """Sums of the four cells of each class against the rest."""
 
-    Parameters
-    ----------
-    n, w_max
-        Number of rows and largest weight: class × cell.
-    w, w2
-        Σw and Σw² as integers: a list of classes for each cell.
-    exponent, shift
-        Power of two that is the unit of w; and how many bits larger the unit of w² is than that of w2.
-    """
-
-    n: IntArray
-    w_max: FloatArray
-    w: list[list[int]]
-    w2: list[list[int]]
-    exponent: int
-    shift: int
+    n: IntArray  # number of rows: class × cell
+    w_max: FloatArray  # largest weight: class × cell
+    w: list[list[int]]  # Σw as integers: a list of classes for each cell
+    w2: list[list[int]]  # Σw², likewise
+    exponent: int  # power of two that is the unit of w
+    shift: int  # how many bits larger the unit of w² is than that of w2
 
     @classmethod
     def of(cls, table: Table) -> Four:
@@ -101,8 +189,8 @@ class Four(NamedTuple):
         value = CLASS_MEASURES[name].value
         return [value(a + b + c + d, a + b, a + c, a) for a, b, c, d in zip(*self.w, strict=True)]
 
-    def part(self, cells: list[int]) -> tuple[Cells, FloatArray]:
-        """Return some of the four cells in units of their total weight, the others empty, and effective sizes."""
+    def part(self, cells: list[int]) -> tuple[CellSums, FloatArray, FloatArray]:
+        """Return some of the four cells in units of their total weight, the others empty; effective sizes; totals."""
         shift, n = self.shift, np.zeros_like(self.n)
         w, w2, w_max = (np.zeros(self.n.shape) for _ in range(3))
         totals = [sum(own) for own in zip(*(self.w[cell] for cell in cells), strict=True)]
@@ -116,7 +204,8 @@ class Four(NamedTuple):
         w_max[:, cells] = np.ldexp(self.w_max[:, cells], -bits - self.exponent) / unit
         of_part = [sum(own) for own in zip(*(self.w2[cell] for cell in cells), strict=True)]
         n_eff = np.array([worth(s, x, shift) for s, x in zip(totals, of_part, strict=True)])
-        return Cells(n, w, w2, w_max, FOUR, 2), n_eff
+        weight = np.ldexp(np.where(np.array(totals) == 0, 0.0, unit[:, 0]), bits[:, 0] + self.exponent)
+        return CellSums(n, w, w2, w_max, FOUR, 2, 2), n_eff, weight
 
 
 def _per_class(x: Exact, classes: IntArray, count: int, exponent: int) -> list[int]:
@@ -128,30 +217,36 @@ def _per_class(x: Exact, classes: IntArray, count: int, exponent: int) -> list[i
 
 
 @quietly
-def _intervals(data: Table | Clusters, table: Table, four: Four, name: str, level: float) -> list[Interval]:
+def _intervals(sample: Sample[Table], four: Four, name: str, level: float) -> list[Interval]:
     """Intervals of one measure, of each class."""
     measure, kept = PARTS[name]
+    table, tail = sample.table, (1 - level) / 2
     known = four.values(name)
     value = np.array([0.0 if x is None else x for x in known])
-    cells, n_eff = four.part(kept)
+    cells, n_eff, weight = four.part(kept)
     shares = Shares.of_cells(cells.w.reshape(-1, 2, 2))
     of_all = measure.slope(shares, value)
-    slope = balanced(of_all.of_table(FOUR), cells)
-    found, count, what, effective = of_rows(slope, cells), total(cells.n), "rows", None
-    if isinstance(data, Clusters):
-        found, count, n_eff = _of_clusters(data, slope, kept)
+    slope = balance(of_all.of_table(FOUR), cells)
+    rows = total(cells.n)
+    found, count, what, effective = of_rows(slope, cells), rows, "rows", None
+    if sample.clusters is not None:
+        found, count, n_eff = _of_clusters(sample.clusters, table, slope, kept)
         what, effective = "clusters", n_eff
     inside = Scale(measure).inside(value)
     varied = (found.variance > NOTHING) & inside
 
     def problem(k: int) -> str | None:
+        if table.drawn.kind == "pairs":
+            return PAIRED
         if known[k] is None:
             return f"{CLASS_MEASURES[name].title} is undefined at these weights: {_why(four, table, name, k)}"
         if any(0 < x < 1 / LIGHTEST for own in (shares.r, shares.not_r, shares.q, shares.not_q) for x in own[k]):
             return TOO_LIGHT
         few = too_few(int(count[k]), what, float(n_eff[k]))
         if few is not None or np.isfinite(found.variance[k]):
-            return few or (alike(int(count[k])) if what == "clusters" and not varied[k] and inside[k] else None)
+            return few or (
+                same_influence(int(count[k])) if what == "clusters" and not varied[k] and inside[k] else None
+            )
         return FAR_APART
 
     problems = [problem(k) for k in range(len(known))]
@@ -160,26 +255,27 @@ def _intervals(data: Table | Clusters, table: Table, four: Four, name: str, leve
     warnings: list[tuple[str, ...]] = [()] * len(known)
     still, plain = np.flatnonzero(fine & ~varied), np.flatnonzero(fine & varied)
     moves = Moves.of_two_classes(cells.some(still))
-    low[still], high[still] = unvaried(measure, value[still], moves, level, n_eff[still])
+    low[still], high[still] = unseen_ends(measure, value[still], moves, tail, n_eff[still])
     se[still] = 0.0
     some, moved = cells.some(plain), Influence(*(x[plain] for x in found))
-    low[plain], high[plain] = fisher(measure, value[plain], some, moved, level)
+    low[plain], high[plain] = fisher_ends(measure, value[plain], some, moved)(tail)
     se[plain], df[plain] = np.sqrt(moved.variance), moved.df
     steepest, worth_of = of_all.largest_square()[plain], None if effective is None else effective[plain]
     doubts = interval_doubts(measure, slope[plain], steepest, some, moved.variance, worth_of)
     for k in still.tolist():
-        warnings[k] = (unseen(measure, value[k]),)
+        warnings[k] = (nothing_varied(measure, value[k]),)
     for at, k in enumerate(plain.tolist()):
         warnings[k] = that_hold({why: holds[at] for why, holds in doubts.items()})
         if isnan(low[k]) or isnan(high[k]):
-            problems[k], warnings[k], low[k], high[k], df[k] = FAR_APART, (), nan, nan, nan
+            problems[k], warnings[k], se[k], df[k] = FAR_APART, (), nan, nan
     out = []
     for k, label in enumerate(table.labels):
         x, many = float(value[k]), int(count[k])
-        a, b = (nan, nan) if problems[k] else contained(measure, x, low[k], high[k])
+        a, b = (nan, nan) if problems[k] else within_range(measure, x, low[k], high[k])
         clusters = many if what == "clusters" and many else None
-        errors = float(se[k]), float(df[k]), float(n_eff[k])
-        out.append(Interval(name, level, "fisher", x, a, b, *errors, clusters, warnings[k], problems[k], label))
+        effective_k = nan if table.drawn.kind == "pairs" else float(n_eff[k])
+        sizes = float(se[k]), float(df[k]), int(rows[k]), effective_k, float(weight[k])
+        out.append(Interval(name, level, "fisher", x, a, b, *sizes, clusters, warnings[k], problems[k], label))
     return out
 
 
@@ -192,13 +288,15 @@ def _why(four: Four, table: Table, name: str, k: int) -> str:
     return f"all the weight of {side} is in one class"
 
 
-def _of_clusters(data: Clusters, slope: FloatArray, kept: list[int]) -> tuple[Influence, IntArray, FloatArray]:
+def _of_clusters(
+    clusters: Clusters, table: Table, slope: FloatArray, kept: list[int]
+) -> tuple[Influence, IntArray, FloatArray]:
     """Influence of the clusters of each class's part of the rows; their number, and how many they are worth."""
-    places, (true, pred) = np.full(4, -1), data.whole.stack.codes
+    places, (true, pred) = np.full(4, -1), table.stack.codes
     places[kept] = kept
     none, found = Influence(nan, nan, nan, np.zeros(4)), []
     for k, own in enumerate(slope):  # each is as large as the data, so they are not kept
-        part = data.within(places[2 * (true != k) + (pred != k)], 4)
+        part = clusters.within(places[2 * (true != k) + (pred != k)], 4)
         found.append((*(of_clusters(own, part) if part.count else none), part.count, part.n_eff))
     *influence, count, n_eff = (np.array(x) for x in zip(*found, strict=True))
     return Influence(*influence), count, n_eff
@@ -206,7 +304,7 @@ def _of_clusters(data: Clusters, slope: FloatArray, kept: list[int]) -> tuple[In
 
 def _f1(iou: Interval, value: float) -> Interval:
     """Interval of F1 = 2 IoU / (1 + IoU), which grows with IoU."""
-    low, high = (2 * x / (1 + x) for x in (iou.low, iou.high))
+    low, high = map(_f1_of, (iou.low, iou.high))
     problem = None if iou.problem is None else iou.problem.replace("IoU", "F1")
     se = 2 * iou.se / (1 + iou.value) ** 2
     return replace(iou, measure="f1", value=value, low=min(low, value), high=max(high, value), se=se, problem=problem)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from math import nan
+from typing import Any, Literal
 
-from ..errors import InputError
-from ..measures import MEASURES
-from ..present.text import decimal, grid, html, number
-from .answer import Answer
+from ..core.labels import Label
+from ..core.table import Table
+from ..present.blocks import Block, few
+from ..present.pairs import Pair, PairResult, Pairs
+from ..present.result import Delegate
+from ..present.text import counted, decimal, number
+from ..present.written import plain
+from .answer import Answer, measure_title, why_unsure
 
 
 def probability(p: float) -> str:
@@ -23,57 +28,70 @@ def p_cell(p: float | None) -> str:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Answer):
-    """What `wmcc.compare` returns for two classifiers.
+class Difference(Answer, PairResult):
+    """The difference of two scores, and how far it may be off because the rows are a sample.
 
     Parameters
     ----------
     names
-        Of the first and the second.
+        Of the first and the second prediction.
     measure, confidence_level
         What was asked.
     values
         The score of each.
-    difference, low, high
+    value, low, high
         First − second, and its interval; the ends are NaN where there is a `problem`.
     se, df
         Standard error of the difference, and its degrees of freedom as far as uneven weights or clusters limit them.
     p_value
-        Two-sided: the chance of so large a difference or a larger one if both truly scored the same.
-    n_eff, clusters
-        Effective sample size; number of clusters, or None.
+        Two-sided: the probability of a difference at least this large if the true scores were equal.
+    n, n_eff, total
+        Rows, effective sample size and weight; of independent samples, both together.
+    ignored
+        Rows that were left out.
+    clusters
+        Number of clusters; None where rows are independent.
     margin, p_noninferior
-        How much lower the first may score, and the chance of such a result, or a better one, if it truly scored lower
-        by that; None if it was not asked.
+        The margin of non-inferiority, and its one-sided p-value: the probability of a result at least this good if the
+        first truly scored lower by the margin. None without a margin.
     warnings
-        Why the test may be off, a sentence each.
+        Why the test may be unreliable, a sentence each.
     problem
         Why there is no test; None if there is one.
+    label
+        The class whose own scores are compared; None for scores of whole tables.
+    p_adjusted
+        The p-value corrected for the number of pairs in the comparison by Holm's method; `winner` and `verdict` use it.
     """
 
-    names: tuple[str, str]
+    names: Pair
     measure: str
     confidence_level: float
     values: tuple[float, float]
-    difference: float
+    value: float
     low: float
     high: float
     se: float
     df: float
     p_value: float
+    n: int
     n_eff: float
+    total: float
+    ignored: int = 0
     clusters: int | None = None
     margin: float | None = None
     p_noninferior: float | None = None
     warnings: tuple[str, ...] = ()
     problem: str | None = None
+    label: Label | None = None
+    p_adjusted: float = nan
 
     @property
     def winner(self) -> str | None:
-        """The one with the higher score, if chance is an unlikely reason at the confidence level; else None."""
-        if not self.p_value < 1 - self.confidence_level:
+        """The one with the significantly higher score, at the confidence level; None if there is none."""
+        if not self.p_adjusted < 1 - self.confidence_level:
             return None
-        return self.names[0 if self.difference > 0 else 1]
+        return self.names[0 if self.value > 0 else 1]
 
     @property
     def noninferior(self) -> bool | None:
@@ -88,7 +106,7 @@ class Comparison(Answer):
         a, b = self.names
         if self.winner is not None:
             return f"{self.winner} scores higher than {b if self.winner == a else a}"
-        return f"{a} and {b} are not told apart"
+        return f"{a} and {b} do not differ significantly"
 
     @property
     def noninferiority(self) -> str | None:
@@ -100,10 +118,18 @@ class Comparison(Answer):
             return f"{a} is not worse than {b} by {least} or more"
         return f"{a} may be worse than {b} by {least} or more"
 
-    def _sentences(self) -> list[str]:
+    _kind = "difference"
+    _stored = (
+        "names", "measure", "label", "values", "value", "low", "high", "se", "df", "p_value", "p_adjusted", "margin",
+        "p_noninferior", "noninferior", "n", "total", "n_eff", "ignored", "clusters", "confidence_level", "winner",
+        "verdict", "status", "warnings", "problem",
+    )  # fmt: skip
+
+    def sentences(self) -> list[str]:
+        """Return the difference, its interval and the verdict in sentences."""
         a, b = self.names
-        scores = f"({a} {decimal(self.values[0])}, {b} {decimal(self.values[1])})"
-        head = f"{MEASURES[self.measure].title} of {a} − {b}: {decimal(self.difference)}"
+        scores = f"({', '.join(self.scores)})"
+        head = f"{measure_title(self.measure, self.label)}, {a} − {b}: {decimal(self.value)}"
         if self.problem:
             return [f"{head} {scores}", f"not estimable: {self.problem}"]
         level = f"{number(100 * self.confidence_level)} % interval"
@@ -116,83 +142,177 @@ class Comparison(Answer):
 
 
 @dataclass(frozen=True, repr=False)
-class Comparisons:
-    """What `wmcc.compare` returns for more than two classifiers.
+class Comparison(Pairs[Difference]):
+    """What `wmcc.compare` returns, for two predictions and for more.
+
+    For two, what was found of them is here by its own name: `value`, `low`, `high`, `se`, `p_value`, `verdict` and
+    so on. For more, each pair has its own: ``comparison["A", "B"].p_value``.
 
     Parameters
     ----------
     names
-        Of all.
+        Of all predictions.
+    measure, label, confidence_level
+        What was asked; the label is that of the class whose own scores are compared, or None.
+    sample
+        ``"rows"``: predictions of the same rows, drawn independently; ``"clusters"``: of the same clusters of rows;
+        ``"independent"``: each of rows of its own.
     pairs
-        A `Comparison` by the names of each pair, as if it were the only one; `p_adjusted`, `told_apart` and
-        `ranking` are corrected for the number of pairs.
+        The `Difference` of each pair, by their names. Its p-value is as if the pair were the only one; ``p_adjusted``
+        is corrected for the number of pairs, and ``winner`` and ``verdict`` use that one.
+    n, ignored
+        Rows that were compared, and rows that were left out; of independent samples, all together.
+    tables
+        The table of each prediction, by name.
     """
 
     names: tuple[str, ...]
-    pairs: dict[tuple[str, str], Comparison]
+    measure: str
+    confidence_level: float
+    sample: Literal["rows", "clusters", "independent"]
+    pairs: dict[Pair, Difference]
+    n: int
+    ignored: int
+    tables: dict[str, Table] = field(compare=False)
+    label: Label | None = None
 
-    def __getitem__(self, pair: tuple[str, str]) -> Comparison:
-        if pair in self.pairs:
-            return self.pairs[pair]
-        raise InputError(f"there is no pair {pair!r}; the pairs are {', '.join(map(repr, self.pairs))}.")
+    # ---- all pairs ------------------------------------------------------------------------------------
 
-    @cached_property
-    def p_adjusted(self) -> dict[tuple[str, str], float]:
+    @property
+    def p_adjusted(self) -> dict[Pair, float]:
         """P-values corrected for the number of pairs by Holm's method."""
-        return dict(zip(self.pairs, holm([pair.p_value for pair in self.pairs.values()]), strict=True))
-
-    @cached_property
-    def values(self) -> dict[str, float]:
-        """The score of each, best first."""
-        known = {name: x for pair, found in self.pairs.items() for name, x in zip(pair, found.values, strict=True)}
-        return dict(sorted(known.items(), key=lambda item: -item[1]))
-
-    def corrected(self, pair: tuple[str, str]) -> Comparison:
-        """Return a comparison whose p-value is corrected for the number of pairs, and with it winner and verdict."""
-        return replace(self[pair], p_value=self.p_adjusted[pair])
+        return {pair: found.p_adjusted for pair, found in self.pairs.items()}
 
     def told_apart(self, a: str, b: str) -> bool:
         """Whether two scores differ, at the confidence level for all pairs together."""
-        pair = (b, a) if (b, a) in self.pairs else (a, b)
-        level = self[pair].confidence_level  # says which pairs there are, if it is none
-        return self.p_adjusted[pair] < 1 - level
+        return self[(b, a) if (b, a) in self.pairs else (a, b)].winner is not None
 
     @property
     def ranking(self) -> list[tuple[str, float, tuple[str, ...]]]:
-        """Name, score and those it is not told apart from, best first."""
+        """Name, score and those it does not differ from significantly, best first."""
         order = list(self.values)
         return [
             (name, x, tuple(other for other in order if other != name and not self.told_apart(name, other)))
             for name, x in self.values.items()
         ]
 
-    def _rows(self) -> list[list[str]]:
-        title = MEASURES[next(iter(self.pairs.values())).measure].title
-        rows = [["", title, "not told apart from"]]
-        rows += [[name, decimal(x), ", ".join(others) or "—"] for name, x, others in self.ranking]
-        return rows
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Why tests may be unreliable, a sentence each; with the names of the pair if there are several."""
+        return tuple(f"{self._before(found)}{why}" for found in self.pairs.values() for why in found.warnings)
 
-    def _pairs(self) -> list[list[str]]:
-        rows = [["pair", "difference", "interval", "p", "Holm"]]
-        for (a, b), found in self.pairs.items():
-            p, adjusted = p_cell(found.p_value), p_cell(self.p_adjusted[a, b])
-            rows.append([f"{a} − {b}", decimal(found.difference), found.ends, p, adjusted])
-        return rows
+    @property
+    def problem(self) -> str | None:
+        """Why there is no test of any pair; None if there is one."""
+        problems = [f"{self._before(found)}{found.problem}" for found in self.pairs.values() if found.problem]
+        return "; ".join(problems) if len(problems) == len(self.pairs) else None
 
-    def _notes(self) -> list[str]:
-        notes = []
-        for (a, b), found in self.pairs.items():
-            notes += [f"{a} − {b}: not estimable: {found.problem}"] if found.problem else []
-            notes += [f"{a} − {b}: unreliable: {why}" for why in found.warnings]
-        return notes
+    def _before(self, found: Difference) -> str:
+        return "" if len(self.pairs) == 1 else f"{found.names[0]} − {found.names[1]}: "
 
-    def __repr__(self) -> str:
-        return "\n\n".join(
-            [grid(self._rows()), grid(self._pairs()), *(["\n".join(self._notes())] if self._notes() else [])]
-        )
+    # ---- the only pair --------------------------------------------------------------------------------
 
-    def _repr_html_(self) -> str:
-        return html({"Scores, best first": self._rows(), "Differences": self._pairs()}, self._notes())
+    value = Delegate[float]("only.value", "First − second.")
+    low = Delegate[float]("only.low", "Lower end of the interval of the difference.")
+    high = Delegate[float]("only.high", "Upper end of the interval of the difference.")
+    se = Delegate[float]("only.se", "Standard error of the difference.")
+    df = Delegate[float]("only.df", "Degrees of freedom of the standard error.")
+    p_value = Delegate[float](
+        "only.p_value", "Two-sided: the chance of so large a difference or a larger one if both truly scored the same."
+    )
+    n_eff = Delegate[float]("only.n_eff", "Effective sample size.")
+    clusters = Delegate[int | None]("only.clusters", "Number of clusters; None where rows are independent.")
+    p_noninferior = Delegate[float | None](
+        "only.p_noninferior",
+        "The chance of such a result, or a better one, if the first truly scored lower by the margin.",
+    )
+    noninferior = Delegate[bool | None]("only.noninferior", "Whether the first is shown not to be worse by the margin.")
+    winner = Delegate[str | None](
+        "only.winner",
+        "The one with the higher score, if chance is an unlikely reason at the confidence level; else None.",
+    )
+    verdict = Delegate[str]("only.verdict", "What was found, in a sentence.")
+
+    @property
+    def reliable(self) -> bool:
+        """Whether there is a test of every pair, and no warning."""
+        return all(found.reliable for found in self.pairs.values())
+
+    # ---- showing ------------------------------------------------------------------------------------
+
+    _kind = "comparison"
+    _done = "compared"
+    _stored = (
+        "names", "measure", "label", "confidence_level", "margin", "sample", "n", "ignored", "ranking", "pairs",
+        "warnings", "problem",
+    )  # fmt: skip
+
+    @property
+    def margin(self) -> float | None:
+        """How much lower the first of a pair may score; None if it was not asked."""
+        return next(iter(self.pairs.values())).margin
+
+    def _size(self) -> str:
+        """Say how many rows were compared."""
+        ignored = f", {self.ignored:,} ignored" if self.ignored else ""
+        if self.sample == "independent":
+            each = ", ".join(f"{name} {counted(table.rows, 'row')}" for name, table in self.tables.items())
+            return f"independent samples: {each}{ignored}"
+        clusters = next(iter(self.pairs.values())).clusters
+        within = "" if clusters is None else f" in {counted(clusters, 'cluster')}"
+        return f"{counted(self.n, 'row')}{within}{ignored}"
+
+    def pair_block(self, title: str, beside: dict[str, dict[Pair, str]] | None = None) -> Block:
+        """Return a row for each pair; ``beside`` has columns of texts that stand beside the intervals."""
+        several, beside = len(self.pairs) > 1, beside or {}
+        head = ["First", "Second", "First − second", f"{number(100 * self.confidence_level)} % interval", "p"]
+        head += ["p (Holm)"] * several
+        head += [] if self.margin is None else [f"p (margin {number(self.margin)})"]
+        rows = []
+        for pair, found in self.pairs.items():
+            row = [*found.scores, decimal(found.value), found.ends, p_cell(found.p_value)]
+            row += [p_cell(found.p_adjusted)] * several + ([] if self.margin is None else [p_cell(found.p_noninferior)])
+            rows.append([*row, *(own[pair] for own in beside.values())])
+        return Block(title, [*head, *beside], rows, texts=2)
+
+    def notes(self) -> list[str]:
+        """Return verdicts, and what to know of the intervals."""
+        said = [] if len(self.pairs) > 1 else [self.only.verdict, self.only.noninferiority]
+        titled = {" − ".join(pair): found for pair, found in self.pairs.items()}
+        return [*(f"{sentence}." for sentence in said if sentence), *why_unsure(titled)]
+
+    def ranking_blocks(self) -> list[Block]:
+        """Return the ranking of more than two predictions."""
+        rows = [[name, ", ".join(others) or "—", decimal(x)] for name, x, others in self.ranking]
+        title = measure_title(self.measure, self.label)
+        head = ["Prediction", "No significant difference from", title]
+        return [Block(f"Ranking by {title}", head, rows, texts=2)] if len(self.names) > 2 else []
+
+    @property
+    def title(self) -> str:
+        """What was compared, and on how many rows."""
+        return f"Differences of {measure_title(self.measure, self.label)}, {self._size()}"
+
+    def blocks(self) -> list[Block]:
+        """Return the ranking of more than two, the difference of each pair, and verdicts."""
+        return [*self.ranking_blocks(), replace(self.pair_block(self.title), notes=few(self.notes()))]
+
+    def lines(self) -> list[Block]:
+        """Return the difference of each pair, and verdicts."""
+        title = f"Differences of {measure_title(self.measure, self.label)}"
+        return [replace(self.pair_block(title), notes=self.notes())]
+
+    def fields(self) -> dict[str, Any]:
+        """Return what is stored: the ranking, and the pairs in a list."""
+        ranking = [{"name": name, "value": x, "not_told_apart_from": others} for name, x, others in self.ranking]
+        return {**super().fields(), "ranking": plain(ranking), "pairs": [x.fields() for x in self.pairs.values()]}
+
+
+def with_holm(differences: Iterable[Difference]) -> dict[Pair, Difference]:
+    """Return differences by their names, with p-values corrected for their number by Holm's method."""
+    found = list(differences)
+    ps = holm([x.p_value for x in found])
+    return {x.names: replace(x, p_adjusted=p) for x, p in zip(found, ps, strict=True)}
 
 
 def holm(p_values: list[float]) -> list[float]:

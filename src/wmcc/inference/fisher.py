@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import atanh, inf, isqrt, tanh
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ import numpy as np
 from ..core.arraytypes import Array, FloatArray, IntArray
 from ..measures.base import Measure, Shares
 from ..measures.stacks import by_class, per_table, root
-from .influence import Cells, Influence
+from .influence import CellSums, Influence
 from .pivot import Pivot
 
 CLOSELY = 64
@@ -41,13 +42,20 @@ MOST = 1 - 1e-15
 """Where a score is taken to be at the end of its range."""
 
 
-def fisher(measure: Measure, value: Any, cells: Cells, found: Influence, level: float) -> tuple[Any, Any]:
-    """Ends of the interval that is made on the scale of artanh. Leading axes are a stack of tables."""
+def fisher_ends(measure: Measure, value: Any, cells: CellSums, found: Influence) -> Callable[[float], tuple[Any, Any]]:
+    """Return what gives the ends of intervals that are made on the scale of artanh, by the chance beyond each.
+
+    Leading axes are a stack of tables.
+    """
     scale = Scale(measure)
     se_z = root(found.variance) * scale.rate(value)
     pivot = Pivot(scale.of(value), se_z, found.skewness, _curvature(scale, cells, found, se_z), found.df)
-    low, high = pivot.ends(level)
-    return scale.back(low), scale.back(high)
+
+    def ends(tail: float) -> tuple[Any, Any]:
+        low, high = pivot.ends(tail)
+        return scale.back(low), scale.back(high)
+
+    return ends
 
 
 class Scale:
@@ -78,25 +86,25 @@ class Scale:
         return 1 / (self._half * (1 - y * y))
 
 
-def _curvature(scale: Scale, cells: Cells, found: Influence, se_z: Any) -> Any:
+def _curvature(scale: Scale, cells: CellSums, found: Influence, se_z: Any) -> Any:
     """Half the second derivative of z along the influences, in units of its standard error."""
     unit = found.direction / per_table(root(found.variance))
     moved = cells.w[..., np.newaxis, :] + STEPS * unit[..., np.newaxis, :]
-    values = scale.near(Shares.of_some_cells(moved, cells.codes, cells.classes))
+    values = scale.near(Shares.of_some_cells(moved, cells.codes, cells.classes, cells.counted))
     before, here, after = map(scale.of, values.tolist() if values.ndim == 1 else values.T)
     return (before - 2 * here + after) / (2 * STEP**2 * se_z)
 
 
-def unvaried(
-    measure: Measure, value: FloatArray, moves: Moves, level: float, n_eff: FloatArray
+def unseen_ends(
+    measure: Measure, value: FloatArray, moves: Moves, tail: float, n_eff: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Ends of intervals where no row was seen that would vary the score, such as a perfect one; of a stack of tables.
 
-    What was not seen in n_eff draws holds at most a share 1 − (α/2)^(1/n_eff) of the weight, with confidence 1 − α/2.
+    What was not seen in n_eff draws holds at most a share 1 − tail^(1/n_eff) of the weight, with confidence 1 − tail.
     The ends are the scores if that share, or less, had been predicted otherwise: of the true class and as the class
     where it counts most. A higher level allows a larger share, so its interval holds that of a lower level.
     """
-    share = 1 - ((1 - level) / 2) ** (1 / n_eff)
+    share = 1 - tail ** (1 / n_eff)
     ends = []
     for side, end in zip((1, -1), measure.range, strict=True):
         least = np.where(value == end, side * end, inf)
@@ -107,29 +115,17 @@ def unvaried(
 
 
 class Moves(NamedTuple):
-    """Ways to move weight of a true class from the prediction that most of it has to another one, one each.
+    """Ways to move weight of a true class from the prediction that most of it has to another one, one each."""
 
-    Parameters
-    ----------
-    table
-        Which table of a stack it is in.
-    sums
-        What `by_class` makes of the table's shares of the weight; its second axis is that of the moves.
-    true, source, target
-        The true class, the prediction that is taken from, and the one that is given to.
-    held
-        How much of the true class has the prediction that is taken from.
-    """
-
-    table: IntArray
-    sums: FloatArray
+    table: IntArray  # which table of a stack it is in
+    sums: FloatArray  # what `by_class` makes of the table's shares of the weight; the second axis is that of the moves
     true: IntArray
-    source: IntArray
-    target: IntArray
-    held: FloatArray
+    source: IntArray  # the prediction that is taken from
+    target: IntArray  # the prediction that is given to
+    held: FloatArray  # how much of the true class has the prediction that is taken from
 
     @classmethod
-    def between(cls, cells: Cells) -> Moves:
+    def between(cls, cells: CellSums) -> Moves:
         """All moves in a table; if it has many classes, those between classes spread evenly over their sizes."""
         (t, p), K = cells.codes, max(cells.classes, 2)  # beside a single class there may be one that was not seen
         sums = by_class(cells.w, cells.codes, K)
@@ -144,7 +140,7 @@ class Moves(NamedTuple):
         return cls(np.zeros_like(true), sums, true, source[true], target, largest[true])._possible()
 
     @classmethod
-    def of_two_classes(cls, cells: Cells) -> Moves:
+    def of_two_classes(cls, cells: CellSums) -> Moves:
         """All moves in a stack of tables of two classes, given by all of their cells."""
         w, sums = cells.w.reshape(-1, 2, 2), by_class(cells.w, cells.codes, 2)
         table, true = (a.reshape(-1) for a in np.indices((len(w), 2)))

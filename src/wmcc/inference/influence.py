@@ -6,15 +6,18 @@ g moved it by u = w·g, and the u of all rows add up to zero. Var(M) ≈ Σu². 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..core.arraytypes import FloatArray, IntArray
+from ..core.arraytypes import FloatArray, IndexArray, IntArray
 from ..core.exact import FEW, Exact
 from ..core.joint import JointTable
+from ..core.keys import Key
 from ..core.table import Table
+from ..measures.base import check_scorable
 from ..measures.stacks import at_least, over, root, total
 
 TINY = 1e-300
@@ -52,28 +55,19 @@ class Unit(NamedTuple):
         return np.asarray(np.ldexp(x, -self.exponent - bits) * ((1 << bits) / self.s))
 
 
-class Cells(NamedTuple):
-    """Sums of the occupied cells of a table, in units of its total weight. Leading axes are a stack of tables.
-
-    Parameters
-    ----------
-    n, w, w2, w_max
-        Number of rows, Σw, Σw² and the largest weight per cell.
-    codes
-        Positions of the classes of each cell, a row per axis: of the true class, and of one prediction or two.
-    classes
-        How many there are.
-    """
+class CellSums(NamedTuple):
+    """Sums of the occupied cells of a table, in units of its total weight. Leading axes are a stack of tables."""
 
     n: IntArray
     w: FloatArray
     w2: FloatArray
     w_max: FloatArray
-    codes: IntArray
+    codes: IntArray  # positions of the classes of each cell: a row for the true class, and for each prediction
     classes: int
+    counted: int  # how many of the classes a mean over classes runs over
 
     @classmethod
-    def of(cls, table: Table | JointTable) -> Cells:
+    def of(cls, table: Table | JointTable) -> CellSums:
         """Return those of a table, in the order of its stack."""
         codes, sums = table.stack.codes, table.stack.sums
         exact, squares = sums.w_exact, sums.w2_exact
@@ -84,16 +78,17 @@ class Cells(NamedTuple):
         else:
             unit = Unit.of(exact)
             w, w2 = unit.shares(exact), unit.shares(squares, 2)
-        return cls(sums.n, w, w2, unit.largest(sums.w_max), codes, len(table.labels))
+        counted = table.margins.classes if isinstance(table, Table) else len(table.labels)
+        return cls(sums.n, w, w2, unit.largest(sums.w_max), codes, len(table.labels), counted)
 
-    def some(self, which: Any) -> Cells:
+    def some(self, which: Any) -> CellSums:
         """Return some tables of a stack."""
         return self._replace(n=self.n[which], w=self.w[which], w2=self.w2[which], w_max=self.w_max[which])
 
 
 def dense_shares(table: Table) -> FloatArray:
     """Shares of the total weight, K x K."""
-    cells, K = Cells.of(table), len(table.labels)
+    cells, K = CellSums.of(table), len(table.labels)
     out = np.zeros((K, K))
     out[tuple(cells.codes)] = cells.w
     return out
@@ -108,27 +103,15 @@ def class_shares(table: Table, axis: int) -> FloatArray:
 
 
 class Influence(NamedTuple):
-    """What the influences u of all rows or clusters add up to.
+    """What the influences u of all rows or clusters add up to."""
 
-    Parameters
-    ----------
-    variance
-        Σu².
-    skewness
-        Σu³ / (Σu²)^{3/2}.
-    df
-        Degrees of freedom of the variance, as far as uneven weights limit them.
-    direction
-        Where all cells move if each row or cluster counts more in proportion to its u: Σ u·(its cells).
-    """
-
-    variance: Any
-    skewness: Any
-    df: Any
-    direction: FloatArray
+    variance: Any  # Σu²
+    skewness: Any  # Σu³ / (Σu²)^{3/2}
+    df: Any  # degrees of freedom of the variance, as far as uneven weights limit them
+    direction: FloatArray  # where cells move if each row or cluster counts more in proportion to its u: Σ u·(its cells)
 
 
-def balanced(slope: FloatArray, cells: Cells) -> FloatArray:
+def balance(slope: FloatArray, cells: CellSums) -> FloatArray:
     """Return slopes of which the heaviest cell's follows from the others', since Σ w·slope = 0.
 
     Where a cell holds nearly all of the weight, its own slope is what rounding left of large numbers.
@@ -142,12 +125,7 @@ def balanced(slope: FloatArray, cells: Cells) -> FloatArray:
     return out
 
 
-def of_data(slope: FloatArray, cells: Cells, data: Table | JointTable | Clusters) -> Influence:
-    """Influence of the rows of a table, or of the clusters if that is what the data are."""
-    return of_clusters(slope, data) if isinstance(data, Clusters) else of_rows(slope, cells)
-
-
-def of_rows(slope: FloatArray, cells: Cells) -> Influence:
+def of_rows(slope: FloatArray, cells: CellSums) -> Influence:
     """Influence of rows, from the sums of their cells. Leading axes are a stack of tables.
 
     A table has no Σw³ and no Σw⁴. Per cell they are taken to be those of log-normal weights of the same n, Σw and Σw²,
@@ -182,45 +160,31 @@ def of_clusters(slope: FloatArray, clusters: Clusters) -> Influence:
     p is its share of the weight; the jackknife adds up the squares of that, times (G − 1) / G. For clusters of equal
     weight that is Σu² G / (G − 1), as usual. Of uneven clusters no more than n_eff − 1 can be counted as free.
     """
-    u = clusters.added(slope)
+    u = clusters.influences(slope)
     G, square = len(u), (u * u).sum()
     skewness = over((u**3).sum(), square * np.sqrt(square))
     free = max(min(G, clusters.n_eff) - 1, 1.0)
     noise = max((u**4).sum() - square**2 / G, 2 * square**2 / free + TINY)
     without = u / (1 - clusters.shares)
     variance = (without * without).sum() * (G - 1) / G
-    return Influence(variance, skewness, max(2 * square**2 / noise, 1.0), clusters.moved(u))
-
-
-def sampled(table: Any) -> Any:
-    """Return what was drawn independently: rows, and then the table itself, or clusters."""
-    return Clusters.of(table) if table.drawn.kind == "clusters" else table
+    return Influence(variance, skewness, max(2 * square**2 / noise, 1.0), clusters.sum_of(u))
 
 
 class Clusters:
-    """Clusters of rows, and the table of all of them.
+    """Clusters of the rows of a table, which has so many occupied cells.
 
-    Parameters
-    ----------
-    whole
-        The table of all rows, of one prediction or of two; None for clusters of a part of them.
-    cells
-        How many occupied cells it has.
-    count
-        How many clusters have weight; the others do not count.
-    owner, cell, w
-        Of each cell of each cluster: the number of the cluster, which of the whole table's occupied cells it is, and
-        its share of the total weight.
+    ``places`` are those of the table's clusters that have weight; the others do not count. Each cell of each cluster
+    has its cluster's number, ``owner``, the place of ``cell`` among the table's, and its share ``w`` of the weight.
     """
 
-    def __init__(self, whole: Any, cells: int, count: int, owner: IntArray, cell: IntArray, w: FloatArray) -> None:
-        self.whole, self._cells, self.count = whole, cells, count
+    def __init__(self, cells: int, places: IndexArray, owner: IntArray, cell: IntArray, w: FloatArray) -> None:
+        self._cells, self.places, self.count = cells, places, len(places)
         self._owner, self._cell, self._w = owner, cell, w
 
     @classmethod
-    def of(cls, whole: Table | JointTable) -> Clusters:
+    def of(cls, table: Table | JointTable) -> Clusters:
         """Clusters of a table that was drawn in clusters."""
-        stack = whole.parts
+        stack = table.parts
         owner, sums = stack.codes[-1], stack.sums
         cell = np.zeros(len(stack), dtype=np.int64)
         np.cumsum((np.diff(stack.codes[:-1], axis=1) != 0).any(axis=0), out=cell[1:])
@@ -229,7 +193,7 @@ class Clusters:
         number = np.cumsum(weighing) - 1
         kept = weighing[owner]
         w = Unit.of(sums.w_exact).shares(sums.w_exact)
-        return cls(whole, len(whole.stack), int(weighing.sum()), number[owner[kept]], cell[kept], w[kept])
+        return cls(len(table.stack), np.flatnonzero(weighing), number[owner[kept]], cell[kept], w[kept])
 
     def within(self, places: IntArray, cells: int) -> Clusters:
         """Return the clusters of a part of the rows, in units of its weight.
@@ -240,7 +204,7 @@ class Clusters:
         kept = (cell >= 0) & (self._w > 0)
         owners, owner = np.unique(self._owner[kept], return_inverse=True)
         w = self._w[kept]
-        return Clusters(None, cells, len(owners), owner, cell[kept], w / w.sum())
+        return Clusters(cells, self.places[owners], owner, cell[kept], w / w.sum())
 
     @cached_property
     def shares(self) -> FloatArray:
@@ -253,12 +217,56 @@ class Clusters:
         w = self.shares
         return float(w.sum() ** 2 / (w * w).sum()) if self.count else 0.0
 
-    def added(self, of_cells: FloatArray) -> FloatArray:
-        """Σ w·x over the rows of each cluster, where x depends on the cell."""
-        return np.asarray(np.bincount(self._owner, of_cells[self._cell] * self._w, self.count), dtype=np.float64)
+    def influences(self, slope: FloatArray) -> FloatArray:
+        """Σ w·slope over the rows of each cluster."""
+        return np.asarray(np.bincount(self._owner, slope[self._cell] * self._w, self.count), dtype=np.float64)
 
-    def moved(self, factors: FloatArray) -> FloatArray:
+    def sum_of(self, factors: FloatArray) -> FloatArray:
         """Return the sum of the clusters' cells, each times its factor; a stack of sums for a stack of factors."""
         stack = np.atleast_2d(factors)
         out = [np.bincount(self._cell, f[self._owner] * self._w, self._cells) for f in stack]
         return np.array(out, dtype=np.float64).reshape(*np.shape(factors)[:-1], self._cells)
+
+
+T = TypeVar("T", Table, JointTable)
+
+
+@dataclass(frozen=True)
+class Sample(Generic[T]):
+    """A table, which has weight, and what was drawn independently for it: its rows, or clusters of them."""
+
+    table: T
+    cells: CellSums
+    clusters: Clusters | None  # None if the rows themselves were drawn
+    n_eff: float  # effective number of what was drawn: (Σw)² / Σw²
+
+    @classmethod
+    def of(cls, table: T) -> Sample[T]:
+        """Return the sample of a table; one of a single prediction without weight is refused."""
+        if isinstance(table, Table):
+            check_scorable(table)
+        cells = CellSums.of(table)
+        clusters = Clusters.of(table) if table.drawn.kind == "clusters" else None
+        return cls(table, cells, clusters, float(1 / total(cells.w2)) if clusters is None else clusters.n_eff)
+
+    @property
+    def count(self) -> int:
+        """How many rows or clusters were drawn."""
+        return self.table.rows if self.clusters is None else self.clusters.count
+
+    @property
+    def what(self) -> str:
+        """What they are called."""
+        return "rows" if self.clusters is None else "clusters"
+
+    def without_each(self, slope: FloatArray) -> dict[Key, float]:
+        """By how much the score would be lower without each cluster, to first order, by their keys."""
+        clusters, keys = self.clusters, self.table.drawn.clusters
+        if clusters is None:
+            return {}
+        u = clusters.influences(slope) / (1 - clusters.shares)
+        return dict(zip((keys[k] for k in clusters.places.tolist()), u.tolist(), strict=True))
+
+    def influence(self, slope: FloatArray) -> Influence:
+        """Influence of what was drawn, from the slopes of the occupied cells."""
+        return of_rows(slope, self.cells) if self.clusters is None else of_clusters(slope, self.clusters)

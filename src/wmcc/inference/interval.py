@@ -1,44 +1,36 @@
-"""Confidence intervals of scores, from one table."""
+"""What a confidence interval is, and how it is made of one table."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, isfinite, isnan, nan
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.arraytypes import FloatArray
-from ..core.joint import JointTable
 from ..core.labels import Label
 from ..core.table import Table
-from ..core.tables import Tables
-from ..errors import InputError, InputTypeError
-from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import Measure, Shares
-from ..measures.checks import checked_number, requested, value_or_reason
-from ..measures.stacks import PerCell, largest, root, total
+from ..measures.checks import value_or_reason
+from ..measures.stacks import PerCell, largest, root
 from ..present.text import decimal, number
-from .answer import Answer
-from .fisher import Moves, Scale, fisher, unvaried
-from .influence import Cells, Clusters, balanced, of_data, sampled
+from .answer import Answer, measure_title
+from .fisher import Moves, Scale, fisher_ends, unseen_ends
+from .influence import Sample, balance
 from .pivot import Pivot
-from .reliability import interval_doubts, that_hold
+from .reliability import below, interval_doubts, that_hold
 
-Method = Literal["fisher", "delta", "bootstrap"]
-METHODS = ("fisher", "delta", "bootstrap")
-
-PAIRED = "a weight matrix pairs rows, and its entries are no independent observations: there is no interval"
-FAR_APART = "the weights are too far apart in size for float64 to tell how much each row counts"
+PAIRED = "the weights are a matrix over pairs of rows, so the rows are not an independent sample"
+FAR_APART = "the weights differ too much in size to compute a standard error in float64"
+TOO_LIGHT = "a class, or all classes but one, holds less than 1e-140 of the weight, too little to compute with"
 
 quietly = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 """For what is looked at afterwards: whether it is finite."""
 
 FEWEST = 2 - 1e-9
-"""Effective rows or clusters that an interval needs."""
-
-TOO_LIGHT = "a class, or all but one, holds less than 1e-140 of the weight, too little to compute with"
+"""Effective rows or clusters that an interval needs; two of equal weight are two, whatever rounding says."""
 
 NOTHING = 1e-28
 """Variances that may be but rounding."""
@@ -61,12 +53,14 @@ class Interval(Answer):
         Standard error of the score.
     df
         Degrees of freedom of the standard error, as far as uneven weights or few clusters limit them.
+    n, total
+        Number of rows, and their weight; of a class's own score, of the rows that it is about.
     n_eff
         Effective sample size, of clusters if there are any: (Σw)² / Σw².
     clusters
         How many clusters of rows there are; None if rows are independent.
     warnings
-        Why the interval may cover less often than it says, a sentence each.
+        Why the interval may cover the true score less often than it says, a sentence each.
     problem
         Why there is no interval; None if there is one.
     label
@@ -90,15 +84,23 @@ class Interval(Answer):
     high: float
     se: float
     df: float
+    n: int
     n_eff: float
+    total: float
     clusters: int | None = None
     warnings: tuple[str, ...] = ()
     problem: str | None = None
     label: Label | None = None
 
-    def _sentences(self) -> list[str]:
-        of_class = self.label is not None
-        title = f"{CLASS_MEASURES[self.measure].title} of {self.label}" if of_class else MEASURES[self.measure].title
+    _kind = "interval"
+    _stored = (
+        "measure", "label", "value", "low", "high", "se", "df", "n", "total", "n_eff", "clusters", "method",
+        "confidence_level", "status", "warnings", "problem",
+    )  # fmt: skip
+
+    def sentences(self) -> list[str]:
+        """Return the score and its interval in a sentence."""
+        title = measure_title(self.measure, self.label)
         if self.problem:
             return [f"{title} {decimal(self.value)}, interval not estimable: {self.problem}"]
         how = self.method if self.clusters is None else f"{self.method}, {self.clusters:,} clusters"
@@ -107,224 +109,119 @@ class Interval(Answer):
         return [f"{title} {decimal(self.value)}, {level} {decimal(self.low)} to {decimal(self.high)} ({how}{error})"]
 
 
-def interval(
-    y_true: Any,
-    y_pred: Any = None,
-    sample_weight: Any = None,
-    weight: Any = None,
-    *,
-    measure: Any = "ecc",
-    confidence_level: float = 0.95,
-    method: Method = "fisher",
-    cluster: Any = None,
-    resamples: int = 2000,
-    seed: Any = 0,
-    progress: bool | None = None,
-    **options: Any,
-) -> Interval:
-    """Say how far a score may be off because the rows are a sample.
+class Spread(NamedTuple):
+    """How far a score may be off."""
 
-    It takes a table, and then measure, confidence level and method; or what makes one::
-
-        interval(table, "mcc", 0.95)
-        interval(y_true, y_pred, sample_weight, measure="mcc", cluster=image)
-        interval(frame, "label", "pred", "area", measure="mcc", cluster="scene")
-        interval(tabulate(frame, "label", "pred", "area", cluster="scene"), "mcc")
-
-    Parameters
-    ----------
-    y_true, y_pred, sample_weight, weight, **options
-        A table, or what `wmcc.tabulate` takes; or tables by key, one per cluster. A table knows how its rows were
-        drawn: one that was made with ``cluster=`` needs none here, and one of a weight matrix has no interval.
-    measure
-        A measure, or its name.
-    confidence_level
-        How often intervals made this way are to hold the true score.
-    method
-        ``"fisher"``: on the scale of artanh, where scores are nearly normal, corrected for what skewness is left and
-        with degrees of freedom that uneven weights leave. ``"delta"``: the score ± a normal quantile of standard
-        errors, within the measure's range. ``"bootstrap"``: percentiles of resampled rows or clusters, as a check; it
-        needs rows, or a table whose cells hold equal weights.
-    cluster
-        What rows belong together (image, scene, patient): a key per row, or a column. Rows of one cluster need not be
-        independent of each other; clusters are.
-    resamples, seed, progress
-        Of the bootstrap: how many, from which random numbers, and whether to show a bar; by default on a terminal.
-
-    Returns
-    -------
-    Interval
-        Where it cannot be relied on it says why, and where there is none it says why not.
-
-    Notes
-    -----
-    The standard error is √(Σ g²·Σw²), with g the gradient over the cells of the table: no row is needed. Rows, with
-    their weights, are taken to be drawn independently. See docs/inference.md: derivation, measured coverage.
-
-    Examples
-    --------
-    >>> import wmcc
-    >>> truth, guess = [0, 0, 0, 1, 1, 1] * 20, [0, 0, 1, 1, 1, 0] * 20
-    >>> wmcc.interval(truth, guess, measure="mcc")
-    MCC 0.3333, 95 % interval 0.1565 to 0.4941 (fisher, se 0.0861)
-    >>> wmcc.interval(truth, guess, measure="mcc", cluster=[k // 6 for k in range(120)])
-    MCC 0.3333, interval not estimable: all 20 clusters moved it alike, so how clusters vary cannot be seen
-    """
-    asked = {"measure": measure, "confidence_level": confidence_level, "method": method}
-    table, asked = requested(clustered(y_true), y_pred, sample_weight, weight, with_cluster(options, cluster), asked)
-    data = sampled(refuse_pairs(table))
-    level = checked_level(asked["confidence_level"])
-    if asked["method"] not in METHODS:
-        raise InputError(f"method is {str(asked['method'])[:40]!r}; expected 'fisher', 'delta' or 'bootstrap'.")
-    if asked["method"] == "bootstrap":
-        from .bootstrap import bootstrap_interval
-
-        rows = None if isinstance(y_true, (Table, Mapping)) else (y_true, y_pred, sample_weight, weight, options)
-        return bootstrap_interval(data, asked["measure"], level, rows, resamples, seed, progress)
-    return estimated(data, asked["measure"], level, asked["method"])
-
-
-def refuse_pairs(table: Any) -> Any:
-    """Return the table, unless its rows are entries of a weight matrix, which are no sample."""
-    if table.drawn.kind == "pairs":
-        raise InputTypeError(f"{PAIRED}.", "give a weight per row.")
-    return table
-
-
-def with_cluster(options: dict[str, Any], cluster: Any) -> dict[str, Any]:
-    """Return what belongs to the making of a table, clusters included if there are any."""
-    return options if cluster is None else {**options, "cluster": cluster}
-
-
-def clustered(data: Any, kind: Any = Table) -> Any:
-    """Return one table of tables by cluster, which knows its clusters; anything else as it is."""
-    if not isinstance(data, Mapping):
-        return data
-    tables = data if isinstance(data, Tables) else Tables.of(data) if _all_are(data, kind) else None
-    if tables is None or tables.kind is not kind or not len(tables):
-        of = "joint tables" if kind is JointTable else "tables"
-        made = "joint_table" if kind is JointTable else "tabulate"
-        raise InputTypeError(
-            f"expected a dict of {of}, one per cluster, as wmcc.{made}(..., by=...) makes it.",
-            f"give cluster= to wmcc.{made}: its table knows its clusters.",
-        )
-    return tables.as_clusters()
-
-
-def is_of(data: Any, kind: Any) -> bool:
-    """Whether this is such a table, or tables of that kind by cluster."""
-    if isinstance(data, Tables):
-        return data.kind is kind
-    return isinstance(next(iter(data.values()), None) if isinstance(data, Mapping) else data, kind)
-
-
-def _all_are(data: Mapping[Any, Any], kind: Any) -> bool:
-    return bool(data) and all(isinstance(table, kind) for table in data.values())
-
-
-def checked_level(level: Any) -> float:
-    """Return a confidence level, if it is one."""
-    found = checked_number(level, "confidence_level")
-    if not 0 < found < 1:
-        raise InputError(f"confidence_level is {found!r}; expected a number between 0 and 1, such as 0.95.")
-    return found
+    value: float
+    problem: str | None  # why nothing is known; then the rest means nothing
+    se: float = nan
+    df: float = nan
+    warnings: tuple[str, ...] = ()
+    ends: Callable[[float], tuple[float, float]] = lambda tail: (nan, nan)  # from the chance beyond each end
 
 
 @quietly
-def estimated(data: Table | Clusters, measure: Measure, level: float, method: str) -> Interval:
-    """Interval of a measure of a table that can be scored."""
-    table = data.whole if isinstance(data, Clusters) else data
-    clusters = data.count if isinstance(data, Clusters) else None
-    value, undefined = scored(measure, table)
-    cells = Cells.of(table)
-    n_eff = data.n_eff if isinstance(data, Clusters) else 1 / total(cells.w2)
-
-    def answer(low: float, high: float, se: float, df: float, *warnings: str, problem: str | None = None) -> Interval:
-        return Interval(measure.name, level, method, value, low, high, se, df, n_eff, clusters, warnings, problem)
-
-    problem = undefined or too_few(*counted(data), n_eff)
+def spread(sample: Sample[Table], measure: Measure) -> Spread:
+    """Find how far the score of a table may be off."""
+    table, cells, clusters = sample.table, sample.cells, sample.clusters
+    value, problem = value_or_problem(measure, sample)
     if problem is not None:
-        return answer(nan, nan, nan, nan, problem=problem)
+        return Spread(value, problem)
     of_all = measure.slope(Shares.of(table), value)
-    slope = balanced(of_all.of_table(cells.codes), cells)
-    found = of_data(slope, cells, data)
+    slope = balance(of_all.of_table(cells.codes), cells)
+    found = sample.influence(slope)
     if not isfinite(found.variance):
-        return answer(nan, nan, nan, nan, problem=FAR_APART)
+        return Spread(value, FAR_APART)
     inside = Scale(measure).inside(value)
     if not (found.variance > NOTHING and inside):
         if clusters is not None and inside:
-            return answer(nan, nan, nan, nan, problem=alike(clusters))
-        ends = unvaried(measure, np.array([value]), Moves.between(cells), level, np.array([n_eff]))
-        low, high = contained(measure, value, *(float(x[0]) for x in ends))
-        return answer(low, high, 0.0, nan, unseen(measure, value))
-    se = float(root(found.variance))
-    warnings = doubts(data, measure, slope, of_all, cells, found.variance)
-    if method == "delta":
-        low, high = contained(measure, value, *Pivot(value, se, 0.0, 0.0, inf).ends(level))
-        return answer(low, high, se, inf, *warnings)
-    low, high = contained(measure, value, *fisher(measure, value, cells, found, level))
-    if isnan(low) or isnan(high):
-        return answer(nan, nan, se, nan, problem=FAR_APART)
-    return answer(low, high, se, float(found.df), *warnings)
+            return Spread(value, same_influence(clusters.count))
+        moves = Moves.between(cells)
+
+        def unseen(tail: float) -> tuple[float, float]:
+            low, high = unseen_ends(measure, np.array([value]), moves, tail, np.array([sample.n_eff]))
+            return within_range(measure, value, low[0], high[0])
+
+        return Spread(value, None, 0.0, nan, (nothing_varied(measure, value),), quietly(unseen))
+    ends = fisher_ends(measure, value, cells, found)
+    if not all(map(isfinite, ends(0.025))):
+        return Spread(value, FAR_APART)
+    warnings = doubts(sample, measure, slope, of_all, found.variance)
+
+    def seen(tail: float) -> tuple[float, float]:
+        return within_range(measure, value, *ends(tail))
+
+    return Spread(value, None, float(root(found.variance)), float(found.df), warnings, seen)
 
 
-def alike(clusters: int) -> str:
+def estimate(sample: Sample[Table], measure: Measure, level: float, method: str = "fisher") -> Interval:
+    """Return the interval of a measure, by the method ``"fisher"`` or ``"delta"``."""
+    value, problem, se, df, warnings, ends = spread(sample, measure)
+    tail = (1 - level) / 2
+    if problem is not None:
+        low, high = nan, nan
+    elif method == "delta" and se > 0:
+        df = inf
+        low, high = within_range(measure, value, *Pivot(value, se, 0.0, 0.0, inf).ends(tail))
+    else:
+        low, high = ends(tail)
+    return Interval(measure.name, level, method, value, low, high, se, df, *sizes(sample), warnings, problem)
+
+
+def sizes(sample: Sample[Table]) -> tuple[int, float, float, int | None]:
+    """Return the numbers of a sample that an interval has: rows, effective size, weight and clusters."""
+    n_eff = nan if sample.table.drawn.kind == "pairs" else sample.n_eff
+    return sample.table.rows, n_eff, sample.table.total, None if sample.clusters is None else sample.clusters.count
+
+
+def same_influence(clusters: int) -> str:
     """Say why there is no interval where clusters do not vary the score."""
-    return f"all {clusters:,} clusters moved it alike, so how clusters vary cannot be seen"
+    return f"all {clusters:,} clusters have the same influence on the score, so its variance cannot be estimated"
 
 
-def unseen(measure: Measure, value: float) -> str:
+def nothing_varied(measure: Measure, value: float) -> str:
     """Say what an interval is where nothing varied the score."""
-    seen = "no row that would lower it was seen" if value == measure.range[1] else "no row was seen that would move it"
-    return f"{seen}; the interval is what chance could have kept from sight"
+    moves = "lowers" if value == measure.range[1] else "moves"
+    return (
+        f"no row of the sample {moves} the score, so its standard error is 0; "
+        "the interval allows for rows that the sample may have missed"
+    )
 
 
 def doubts(
-    data: Table | Clusters, measure: Measure, slope: FloatArray, of_all: PerCell, cells: Cells, variance: Any
+    sample: Sample[Table], measure: Measure, slope: FloatArray, of_all: PerCell, variance: Any
 ) -> tuple[str, ...]:
     """Say why an interval may cover less often than it says, from the slopes of its cells and those of all cells."""
-    clusters = data.n_eff if isinstance(data, Clusters) else None
+    cells, clusters = sample.cells, None if sample.clusters is None else sample.n_eff
     steepest = largest(slope * slope) if len(slope) == cells.classes**2 else of_all.largest_square()
     return that_hold(interval_doubts(measure, slope, steepest, cells, variance, clusters))
 
 
-def scored(measure: Measure, table: Table) -> tuple[float, str | None]:
-    """Return the value of a measure, and why it has no slope that float64 can hold, if so."""
+def value_or_problem(measure: Measure, sample: Sample[Table]) -> tuple[float, str | None]:
+    """Return the value of a measure, and why there is no standard error, if so."""
+    table = sample.table
     value, reason = value_or_reason(measure, table)
+    if reason is not None or table.drawn.kind == "pairs":
+        return value, reason or PAIRED
     m = table.margins
     # Where no class is too light, all but one are not either. The total is a number of units, and mostly of too few.
-    if reason is None and m.s > LIGHTEST and any(0 < x * LIGHTEST < m.s for own in (m.r, m.q) for x in own):
-        reason = TOO_LIGHT
-    return value, reason
+    if m.s > LIGHTEST and any(0 < x * LIGHTEST < m.s for own in (m.r, m.q) for x in own):
+        return value, TOO_LIGHT
+    return value, too_few(sample.count, sample.what, sample.n_eff)
 
 
-def contained(measure: Measure, value: float, low: Any, high: Any) -> tuple[float, float]:
+def within_range(measure: Measure, value: float, low: Any, high: Any) -> tuple[float, float]:
     """Return ends that lie in the measure's range and hold the score, as they need not at low confidence levels."""
     least, most = measure.range
     return max(least, min(float(low), value)), min(most, max(float(high), value))
 
 
-def why_unsure(found: Mapping[str, Any]) -> list[str]:
-    """What to know of intervals or comparisons by title: each sentence once, with the titles unless it is of all."""
-    titles: dict[str, list[str]] = {}
-    for title, x in found.items():
-        for why in (*x.warnings, *((x.problem,) if x.problem else ())):
-            titles.setdefault(why, []).append(title)
-    return [
-        f"* Intervals{'' if len(these) == len(found) else ' of ' + ', '.join(these)}: {why}."
-        for why, these in titles.items()
-    ]
-
-
-def counted(data: Any) -> tuple[int, str]:
-    """What was drawn: how many, and whether rows or clusters."""
-    return (data.count, "clusters") if isinstance(data, Clusters) else (data.rows, "rows")
-
-
 def too_few(count: int, what: str, n_eff: float) -> str | None:
     """Say so if there are too few rows or clusters to see how they vary."""
     if count < 2:
-        return f"at least two {what} with weight are needed to see how they vary, and there is {count}"
+        there = f"only {count}" if count else "none"
+        return f"a standard error needs at least two {what} with weight, and there {'is' if count else 'are'} {there}"
     if n_eff < FEWEST:
-        return f"the weights leave {number(n_eff, 3)} effective {what} of {count:,}, and at least 2 are needed"
+        worth = below(n_eff, 2)
+        return f"the effective number of {what} is {worth}, of {count:,}; at least 2 are needed"
     return None

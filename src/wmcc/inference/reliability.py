@@ -13,7 +13,7 @@ from ..core.arraytypes import FloatArray
 from ..measures.base import Measure
 from ..measures.stacks import largest, over, total
 from ..present.text import number
-from .influence import Cells
+from .influence import CellSums
 
 FEW_ROWS = 5.0
 """Influential rows below which an interval is called unreliable."""
@@ -30,13 +30,17 @@ FEW_DIFFERENT = 10.0
 
 SHORT = "the interval may be too short"
 ROWS_ARE_FEW = f"fewer than about {number(FEW_ROWS)} influential rows determine the standard error; {SHORT}"
-ROW_IS_HEAVY = f"a row as heavy as the heaviest would make up more than {100 * HEAVY:.0f} % of the variance; {SHORT}"
-CLASSES_ARE_HEAVY = f"the heaviest row of each class makes up more than {100 * HEAVY:.0f} % of the variance; {SHORT}"
-CLUSTERS_ARE_FEW = f"the clusters are worth fewer than {FEW_CLUSTERS:.0f} of equal weight; {SHORT}"
+ROW_IS_HEAVY = (
+    f"a single row with the largest weight can make up more than {100 * HEAVY:.0f} % of the variance; {SHORT}"
+)
+CLASSES_ARE_HEAVY = (
+    f"on average a class's heaviest row makes up more than {100 * HEAVY:.0f} % of the variance of the class; {SHORT}"
+)
+CLUSTERS_ARE_FEW = f"there are fewer than {FEW_CLUSTERS:.0f} effective clusters; {SHORT}"
 FEW_DIFFER = f"the predictions differ on fewer than {number(FEW_DIFFERENT)} effective rows; {SHORT}"
 
 
-def influential_rows(steepest: Any, cells: Cells, variance: Any) -> Any:
+def influential_rows(steepest: Any, cells: CellSums, variance: Any) -> Any:
     """How many rows of usual weight, in the cell where a row matters most, would have this variance.
 
     ``steepest`` is the square of its slope. That cell may be empty: if few rows there would make up the variance, some
@@ -45,7 +49,7 @@ def influential_rows(steepest: Any, cells: Cells, variance: Any) -> Any:
     return variance / (steepest * (total(cells.w2) / total(cells.n)))
 
 
-def heaviest_row(slope: FloatArray, cells: Cells, variance: Any) -> Any:
+def heaviest_row(slope: FloatArray, cells: CellSums, variance: Any) -> Any:
     """Share of the variance that a row as heavy as the heaviest has, on average over the weight of the table.
 
     It need not be the share of that row itself: the next heavy row may fall into a cell where it matters more.
@@ -54,7 +58,7 @@ def heaviest_row(slope: FloatArray, cells: Cells, variance: Any) -> Any:
     return total(slope * slope * cells.w) * most * most / variance
 
 
-def heaviest_of_classes(slope: FloatArray, cells: Cells, variance: Any) -> Any:
+def heaviest_of_classes(slope: FloatArray, cells: CellSums, variance: Any) -> Any:
     """Share of the heaviest row in the squared weights of its true class, averaged by the variance of the classes."""
     starts = np.flatnonzero(np.diff(cells.codes[0], prepend=-1))  # classes are in ascending order
     of_class = np.add.reduceat(slope * slope * cells.w2, starts, axis=-1)
@@ -63,15 +67,8 @@ def heaviest_of_classes(slope: FloatArray, cells: Cells, variance: Any) -> Any:
     return total(of_class * over(most * most, squares)) / variance
 
 
-def differing(cells: Cells) -> FloatArray:
-    """Effective number of rows on which two predictions differ, of joint tables."""
-    differ = cells.codes[1] != cells.codes[2]
-    w, w2 = (total(x[..., differ]) for x in (cells.w, cells.w2))
-    return np.asarray(over(w * w, w2))
-
-
 def interval_doubts(
-    measure: Measure, slope: FloatArray, steepest: Any, cells: Cells, variance: Any, clusters: Any = None
+    measure: Measure, slope: FloatArray, steepest: Any, cells: CellSums, variance: Any, clusters: Any = None
 ) -> dict[str, Any]:
     """Sentences that speak against intervals, and for which of them each holds.
 
@@ -86,15 +83,16 @@ def interval_doubts(
 
 
 def comparison_doubts(
-    measure: Measure, slope: FloatArray, cells: Cells, variance: Any, clusters: Any = None
+    measure: Measure, slope: FloatArray, cells: CellSums, variance: Any, clusters: Any = None
 ) -> dict[str, Any]:
     """Sentences that speak against comparisons, and for which of them each holds.
 
     A heavy row moves a difference and its standard error alike, so it is no reason by itself.
     """
-    steepest = largest(slope * slope)
+    steepest, differ = largest(slope * slope), cells.codes[1] != cells.codes[2]
+    w, w2 = (total(x[..., differ]) for x in (cells.w, cells.w2))
     out = {
-        FEW_DIFFER: differing(cells) < FEW_DIFFERENT,
+        FEW_DIFFER: over(w * w, w2) < FEW_DIFFERENT,
         ROWS_ARE_FEW: influential_rows(steepest, cells, variance) < FEW_ROWS,
     }
     if clusters is not None:
@@ -102,11 +100,23 @@ def comparison_doubts(
     return {**out, **_of_classes(measure, slope, cells, variance)}
 
 
-def _of_classes(measure: Measure, slope: FloatArray, cells: Cells, variance: Any) -> dict[str, Any]:
+def _of_classes(measure: Measure, slope: FloatArray, cells: CellSums, variance: Any) -> dict[str, Any]:
     """In a mean over classes a few heavy rows may decide the score of a class, though not that of the whole table."""
     if not measure.over_classes:
         return {}
     return {CLASSES_ARE_HEAVY: heaviest_of_classes(slope, cells, variance) > HEAVY}
+
+
+def below(x: float, limit: float) -> str:
+    """Write a number that is below a limit with as many digits as show it.
+
+    Examples
+    --------
+    >>> below(1.2345, 2), below(1.99996, 2)
+    ('1.23', '1.99996')
+    """
+    texts = (number(x, digits) for digits in range(3, 18))
+    return next((text for text in texts if float(text.replace(",", "")) < limit), repr(x))
 
 
 def that_hold(doubts: dict[str, Any]) -> tuple[str, ...]:
