@@ -49,7 +49,19 @@ def _mpc1(r: Array, q: Array, d: Array) -> Array:
 
 
 def _mpc2(r: Array, q: Array, d: Array) -> Array:
-    return _over(*_terms(r, q, d)).mean(-1)
+    return _over(*_terms(r, q, d))
+
+
+def _mean_iou(r: Array, q: Array, d: Array) -> Array:
+    return _over(d, r + q - d)
+
+
+def _mean_f1(r: Array, q: Array, d: Array) -> Array:
+    return _over(2 * d, r + q)
+
+
+def _mean_recall(r: Array, q: Array, d: Array) -> Array:
+    return _over(d, r)
 
 
 def _accuracy(r: Array, q: Array, d: Array) -> Array:
@@ -73,20 +85,32 @@ FORMULAS: dict[str, Callable[[Array, Array, Array], Array]] = {
     "accuracy": _accuracy,
     "balanced_accuracy": _balanced_accuracy,
     "kappa": _kappa,
+    "mean_iou": _mean_iou,
+    "mean_f1": _mean_f1,
+    "mean_recall": _mean_recall,
 }
+"""From r, q and d to the measure, or to the terms of a mean over classes."""
+
+
+def formula(name: str, r: Array, q: Array, d: Array, classes: list[int] | None = None) -> Array:
+    """Return a measure; a mean is over these classes, or over all."""
+    found = FORMULAS[name](r, q, d)
+    if name not in oracle.MEANS:
+        return found
+    return (found if classes is None else found[..., classes]).mean(-1)
 
 
 def _margins(C: Array) -> tuple[Array, Array, Array]:
     return C.sum(-1), C.sum(-2), np.diagonal(C, axis1=-2, axis2=-1)
 
 
-def values(name: str, C: Array) -> Array:
+def values(name: str, C: Array, classes: list[int] | None = None) -> Array:
     """Measure of each table of a stack (m, K, K), 0 where it is undefined; a guide, not a judge."""
     with np.errstate(all="ignore"):
-        return np.nan_to_num(FORMULAS[name](*_margins(C)))
+        return np.nan_to_num(formula(name, *_margins(C), classes))
 
 
-def slopes(name: str, C: Array) -> Array:
+def slopes(name: str, C: Array, classes: list[int] | None = None) -> Array:
     """∂M/∂C of each table, by steps too small to round, along the imaginary axis."""
     K, h = C.shape[-1], 1e-30
     step = 1j * h * np.eye(K)
@@ -95,7 +119,7 @@ def slopes(name: str, C: Array) -> Array:
     with np.errstate(all="ignore"):
         for i in range(3):
             moved = [x + step if j == i else x + 0j * step for j, x in enumerate(margins)]
-            parts.append(np.nan_to_num(FORMULAS[name](*moved).imag / h))
+            parts.append(np.nan_to_num(formula(name, *moved, classes).imag / h))
     by_row, by_column, diagonal = parts
     return by_row[..., :, np.newaxis] + by_column[..., np.newaxis, :] + np.eye(K) * diagonal[..., np.newaxis]
 
@@ -104,10 +128,14 @@ def slopes(name: str, C: Array) -> Array:
 
 
 class Limits(NamedTuple):
-    """The smallest and the largest sum of each cell, exactly; K x K lists of fractions."""
+    """The smallest and the largest sum of each cell, exactly; K x K lists of fractions.
+
+    ``classes`` are those that a mean runs over: the ones that occur with the weights as they are.
+    """
 
     low: list[list[Fraction]]
     high: list[list[Fraction]]
+    classes: list[int] | None = None
 
     def table(self, position: Array) -> list[list[Fraction]]:
         """Cells at a position: 0 at the smallest, 1 at the largest sum."""
@@ -121,7 +149,7 @@ class Limits(NamedTuple):
         cells = self.table(position)
         if not any(map(any, cells)):
             return Decimal(0)
-        value = oracle.exact(name, cells)
+        value = oracle.exact(name, cells, self.classes)
         return Decimal(0) if value is None else value
 
     def contain(self, cells: list[list[Fraction]]) -> bool:
@@ -137,11 +165,12 @@ def limits(t: Any, p: Any, w: Any, K: int, model: str = "relative", eps: float =
         least, most = [Fraction(x) * (1 - e) for x in w], [Fraction(x) * (1 + e) for x in w]
     else:
         least, most = [max(Fraction(x) - e, Fraction(0)) for x in w], [Fraction(x) + e for x in w]
-    return between(t, p, least, most, K)
+    return between(t, p, w, least, most, K)
 
 
-def between(t: Any, p: Any, least: Any, most: Any, K: int) -> Limits:
-    return Limits(*(oracle.matrix(t, p, w, range(K)) for w in (least, most)))
+def between(t: Any, p: Any, w: Any, least: Any, most: Any, K: int) -> Limits:
+    classes = oracle.classes_of(oracle.matrix(t, p, w, range(K)))
+    return Limits(*(oracle.matrix(t, p, x, range(K)) for x in (least, most)), classes)
 
 
 # ---- the search ---------------------------------------------------------------------------------------
@@ -181,11 +210,11 @@ class Attack:
 
     def values(self, positions: Array) -> Array:
         """What is attacked, at each of a stack of positions."""
-        return values(self.name, self._tables(positions))
+        return values(self.name, self._tables(positions), self.limits.classes)
 
     def slopes(self, positions: Array) -> Array:
         """Its slopes in the cells."""
-        return slopes(self.name, self._tables(positions)).reshape(len(positions), -1)
+        return slopes(self.name, self._tables(positions), self.limits.classes).reshape(len(positions), -1)
 
     def corners(self, count: int) -> None:
         """Every corner if there are few; else corners at random, and those that favour some classes."""

@@ -22,6 +22,8 @@ class JointLimits(NamedTuple):
     K: int
     low: list[Fraction]
     high: list[Fraction]
+    classes: list[list[int]]
+    """Those that a mean runs over, of the first and of the second: they occur with the weights as they are."""
 
     def sums(self, position: Array) -> list[Fraction]:
         """Cells at a position: 0 at the smallest, 1 at the largest sum."""
@@ -39,7 +41,10 @@ class JointLimits(NamedTuple):
         sums = self.sums(position)
         if not any(sums):
             return Decimal(0)
-        first, second = (oracle.exact(name, self.table(sums, column)) or Decimal(0) for column in (1, 2))
+        first, second = (
+            oracle.exact(name, self.table(sums, column), classes) or Decimal(0)
+            for column, classes in enumerate(self.classes, 1)
+        )
         with oracle.precision():
             return first - second
 
@@ -53,7 +58,9 @@ def joint_limits(t: Array, a: Array, b: Array, w: Any, K: int, model: str, eps: 
         step = e * x if model == "relative" else e
         low[cell] = low.get(cell, Fraction(0)) + max(x - step, Fraction(0))
         high[cell] = high.get(cell, Fraction(0)) + x + step
-    return JointLimits(np.array(list(low)), K, list(low.values()), list(high.values()))
+    weighing = np.array([x > 0 for x in w])
+    classes = [sorted({int(k) for column in (t, own) for k in column[weighing]}) for own in (a, b)]
+    return JointLimits(np.array(list(low)), K, list(low.values()), list(high.values()), classes)
 
 
 class PairAttack(Attack):
@@ -80,13 +87,14 @@ class PairAttack(Attack):
         return out
 
     def values(self, positions: Array) -> Array:
-        first, second = (values(self.name, tables) for tables in self._pair(positions))
+        both = zip(self._pair(positions), self.limits.classes, strict=True)
+        first, second = (values(self.name, tables, classes) for tables, classes in both)
         return first - second
 
     def slopes(self, positions: Array) -> Array:
         first, second = (
-            slopes(self.name, tables).reshape(len(positions), -1)[:, codes]
-            for tables, codes in zip(self._pair(positions), self.where, strict=True)
+            slopes(self.name, tables, classes).reshape(len(positions), -1)[:, codes]
+            for tables, codes, classes in zip(self._pair(positions), self.where, self.limits.classes, strict=True)
         )
         return first - second
 

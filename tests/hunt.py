@@ -39,17 +39,18 @@ class Case(NamedTuple):
     @property
     def limits(self) -> Limits:
         if self.model == "bounds":
-            return between(self.t, self.p, self.lower.tolist(), self.upper.tolist(), self.K)
+            return between(self.t, self.p, self.w.tolist(), self.lower.tolist(), self.upper.tolist(), self.K)
         return limits(self.t, self.p, self.w.tolist(), self.K, self.model, self.eps)
 
     def certify(self, measure: str, **options: Any) -> Any:
-        options |= {"measure": measure, "labels": list(range(self.K))}
-        options |= (
-            {"lower": self.lower, "upper": self.upper}
-            if self.model == "bounds"
-            else {"eps": self.eps, "model": self.model}
-        )
-        return wmcc.certify(self.t, self.p, self.w, **options)
+        if self.model == "bounds":
+            lower, upper = (self.table(w) for w in (self.lower, self.upper))
+            return wmcc.certify(self.table(self.w), measure, lower=lower, upper=upper, **options)
+        return wmcc.certify(self.table(self.w), measure, eps=self.eps, model=self.model, **options)
+
+    def table(self, w: Array) -> wmcc.Table:
+        """The table of the rows with these weights."""
+        return wmcc.tabulate(self.t, self.p, w, labels=range(self.K))
 
 
 SHARES = (0.0, 1e-300, 1e-12, 0.01, 0.1, 0.3, 0.7, 0.999999)
@@ -113,9 +114,8 @@ def hunt(job: tuple[int, float]) -> tuple[int, int, Decimal, list[str]]:
         kind = random.choice([None, *NASTY])
         case = draw(random, kind, most=int(random.choice([3, 4, 6, 10, 30])))
         name = str(random.choice(list(FORMULAS)[0 if case.K == 2 else 1 :]))
-        try:
-            certificate = case.certify(name, nodes=int(random.choice([1, 10, 100])))
-        except wmcc.UndefinedMeasureError:
+        certificate = case.certify(name, nodes=int(random.choice([1, 10, 100])))
+        if certificate.problem:  # it is undefined
             continue
         verdict = attack(case.limits, name, seed=seed)
         tables, weightings = tables + 1, weightings + verdict.weightings

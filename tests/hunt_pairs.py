@@ -30,8 +30,8 @@ class PairCase(NamedTuple):
         return joint_limits(self.t, self.a, self.b, self.w.tolist(), self.K, self.model, self.eps)
 
     def rank(self, measure: str, **options: Any) -> Any:
-        options |= {"labels": list(range(self.K)), "eps": self.eps, "model": self.model}
-        return wmcc.certify_ranking(self.t, self.a, self.b, self.w, measure=measure, **options)
+        joint = wmcc.tabulate(self.t, {"a": self.a, "b": self.b}, self.w, labels=range(self.K))
+        return wmcc.certify_ranking(joint, measure, eps=self.eps, model=self.model, **options)
 
 
 SHARES = (0.0, 1e-300, 1e-12, 1e-5, 0.01, 0.1, 0.3, 0.7, 0.999999)
@@ -92,9 +92,8 @@ def hunt_pairs(job: tuple[int, float]) -> tuple[int, int, Decimal, list[str]]:
         kind = random.choice([None, *NASTY_PAIRS])
         case = draw_pair(random, kind, most=int(random.choice([2, 3, 4, 6])))
         name = str(random.choice(list(FORMULAS)[0 if case.K == 2 else 1 :]))
-        try:
-            ranking = case.rank(name, nodes=int(random.choice([1, 10, 100])))
-        except wmcc.UndefinedMeasureError:
+        ranking = case.rank(name, nodes=int(random.choice([1, 10, 100])))
+        if ranking.problem:  # it is undefined
             continue
         verdict = attack(case.limits, name, seed=seed, kind=PairAttack)
         tables, weightings = tables + 1, weightings + verdict.weightings

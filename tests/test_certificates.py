@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 from fractions import Fraction
+from html import escape
 
 import numpy as np
 import pytest
 from adversary import Attack, Limits, attack, limits
-from helpers import any_weight, few, ordinary, rows
+from helpers import any_weight, few, joint_table, ordinary, rows
 from hunt import NASTY, Case, draw
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -17,9 +18,9 @@ from hypothesis import strategies as st
 import wmcc
 from wmcc.measures import CLASS_MEASURES
 from wmcc.robustness.box import Box
-from wmcc.robustness.witness import amount_limits, share_limits
+from wmcc.robustness.rows import amount_limits, share_limits
 
-MANY = ["ecc", "mpc1", "mpc2", "accuracy", "balanced_accuracy", "kappa"]
+MANY = [name for name in wmcc.MEASURES if name != "mcc"]
 TABLE = wmcc.Table.from_counts([[50, 3, 2], [4, 40, 1], [0, 2, 30]])
 T = [0] * 55 + [1] * 45 + [2] * 32
 P = [0] * 50 + [1] * 3 + [2] * 2 + [0] * 4 + [1] * 40 + [2] + [1] * 2 + [2] * 30
@@ -31,10 +32,9 @@ models = st.sampled_from(["relative", "absolute"])
 
 def certified(case: Case, name: str, **options):
     """Certificate of a case; cases at which the measure is undefined are passed over."""
-    try:
-        return case.certify(name, **options)
-    except wmcc.UndefinedMeasureError:
-        assume(False)
+    found = case.certify(name, **options)
+    assume(found.problem is None)
+    return found
 
 
 def inside(certificate, found) -> None:
@@ -52,7 +52,7 @@ def check_witnesses(certificate, region: Limits, name: str) -> None:
         for t, p, c in zip(*end.codes.tolist(), cells, strict=True):
             exact[t][p] = Fraction(c) * Fraction(2) ** exponent
         assert region.contain(exact)
-        value = Limits(exact, exact).exact(name, np.zeros((K, K)))
+        value = Limits(exact, exact, region.classes).exact(name, np.zeros((K, K)))
         ulp = Decimal(float(np.spacing(abs(end.attained))))
         assert abs(Decimal(end.attained) - value) <= ulp
         assert side * Decimal(end.bound) >= side * value
@@ -123,7 +123,7 @@ def test_ranges_where_proofs_are_delicate(known, nodes):
 @pytest.mark.parametrize("eps", [0.05, 0.3, 0.8])
 @pytest.mark.parametrize("name", MANY)
 def test_the_adversary_sees_a_billionth(name, eps):
-    certificate = wmcc.certify(TABLE, name, eps, nodes=60)
+    certificate = wmcc.certify(TABLE, name, eps=eps, nodes=60)
     found = attack(limits(T, P, UNIT, 3, "relative", eps), name)
     inside(certificate, found)
     if certificate.lower.exact:
@@ -174,15 +174,14 @@ def test_weights_of_the_witnesses(seed, kind, name):
     """They are within their limits, to the last bit, and have the value that is attained."""
     case = draw(np.random.default_rng(seed), kind, most=4)
     certificate = certified(case, name, nodes=20)
-    for which, end in (("low", certificate.lower), ("high", certificate.upper)):
+    for which, end in (("low", certificate.lower), ("high", certificate.upper)) if not certificate.problem else ():
         weights = certificate.weights(which, case.t, case.p, case.w, lower=case.lower, upper=case.upper)
         for i, (found, w) in enumerate(zip(map(Fraction, weights), map(Fraction, case.w), strict=True)):
             step = Fraction(case.eps) * (w if case.model == "relative" else 1)
             bounds = (case.lower[i], case.upper[i]) if case.model == "bounds" else (max(w - step, 0), w + step)
             assert bounds[0] <= found <= bounds[1]
         if weights.any():
-            value = getattr(wmcc, name)(case.t, case.p, weights, labels=range(case.K))
-            assert value == pytest.approx(end.attained, abs=1e-13)
+            assert wmcc.MEASURES[name](case.table(weights)) == pytest.approx(end.attained, abs=1e-13)
 
 
 @given(any_weight, models, st.floats(0, 1, exclude_max=True), st.integers(-1074, 1000))
@@ -210,21 +209,23 @@ def test_a_position_is_meant_exactly(cells):
 @pytest.mark.parametrize("size", [1e19, 1e25])
 def test_an_extreme_is_attained_at_any_small_part_of_a_weight(size):
     t, p, w, lower = [0, 1, 2], [1, 0, 2], [size, 1.0, 1.0], [0.0, 1.0, 1.0]
-    certificate = wmcc.certify(t, p, w, measure="kappa", lower=lower, upper=w, nodes=400)
+    table = wmcc.tabulate(t, p, w)
+    certificate = wmcc.certify(table, "kappa", lower=wmcc.tabulate(t, p, lower), upper=table, nodes=400)
     worst = certificate.weights("low", t, p, w, lower=lower, upper=w)
-    assert certificate.lower.attained == pytest.approx(wmcc.kappa(t, p, [1 + 6**0.5, 1, 1]), abs=1e-6)
-    assert wmcc.kappa(t, p, worst) == pytest.approx(certificate.lower.attained, abs=1e-15)
+    assert certificate.lower.attained == pytest.approx(wmcc.kappa(t, p, sample_weight=[1 + 6**0.5, 1, 1]), abs=1e-6)
+    assert wmcc.kappa(t, p, sample_weight=worst) == pytest.approx(certificate.lower.attained, abs=1e-15)
 
 
 def test_weights_of_bounds_and_unknown_rows():
     t, p, w = [0, 0, 1, 1, 9], [0, 1, 1, 0, 9], [5.0, 2.0, 4.0, 1.0, 7.0]
     lower, upper = [4.0, 2.0, 3.0, 0.0, 7.0], [5.0, 3.0, 4.0, 2.0, 7.0]
-    certificate = wmcc.certify(t, p, w, measure="mcc", lower=lower, upper=upper, ignore=[9])
+    least, table, most = (wmcc.tabulate(t, p, x, ignore=[9]) for x in (lower, w, upper))
+    certificate = wmcc.certify(table, "mcc", lower=least, upper=most)
     assert certificate.model == "bounds"
     assert np.isnan(certificate.eps)
     worst = certificate.weights("low", t, p, w, lower=lower, upper=upper)
     assert worst.tolist() == [4.0, 3.0, 3.0, 2.0, 7.0]
-    assert wmcc.mcc(t, p, worst, ignore=[9]) == certificate.lower.attained
+    assert wmcc.mcc(wmcc.tabulate(t, p, worst, ignore=[9])) == certificate.lower.attained
     with pytest.raises(wmcc.InputError, match="end is 'worst'; expected 'low' or 'high'"):
         certificate.weights("worst", t, p, w)
 
@@ -245,27 +246,21 @@ def test_larger_boxes_hold_what_smaller_attain(data, model, eps, name):
 @pytest.mark.parametrize("name", MANY)
 def test_models_agree_where_they_should(name):
     eps = 0.25
-    relative = wmcc.certify(TABLE, name, eps)
-    absolute = wmcc.certify(TABLE, name, eps, "absolute")
-    weights = np.array(UNIT)
-    by_rows = wmcc.certify(T, P, weights, measure=name, lower=weights * 0.75, upper=weights * 1.25)
-    by_tables = wmcc.certify(
-        TABLE,
-        name,
-        lower=wmcc.tabulate(T, P, weights * 0.75),
-        upper=wmcc.tabulate(T, P, weights * 1.25),
-    )
-    for other in (absolute, by_rows, by_tables):
+    relative = wmcc.certify(TABLE, name, eps=eps)
+    absolute = wmcc.certify(TABLE, name, eps=eps, model="absolute")
+    least, most = (wmcc.tabulate(T, P, np.array(UNIT) * x) for x in (0.75, 1.25))
+    bounds = wmcc.certify(TABLE, name, lower=least, upper=most)
+    for other in (absolute, bounds):
         assert (other.low, other.high) == (relative.low, relative.high)
         assert (other.lower.attained, other.upper.attained) == (relative.lower.attained, relative.upper.attained)
         assert (other.lower.position == relative.lower.position).all()
-    only_up = wmcc.certify(T, P, measure=name, upper=weights * 1.25)
+    only_up = wmcc.certify(TABLE, name, upper=most)
     assert relative.low <= only_up.low <= only_up.high <= relative.high
 
 
 @pytest.mark.parametrize("name", MANY)
 def test_no_error_no_range(name):
-    certificate = wmcc.certify(TABLE, name, 0.0)
+    certificate = wmcc.certify(TABLE, name, eps=0.0)
     assert certificate.exact
     assert certificate.lower.attained == certificate.upper.attained == certificate.value
     assert np.nextafter(certificate.value, -2) <= certificate.low <= certificate.high
@@ -274,9 +269,9 @@ def test_no_error_no_range(name):
 
 @pytest.mark.parametrize("name", MANY)
 def test_limits_of_the_search(name):
-    full = wmcc.certify(TABLE, name, 0.7, nodes=40)
+    full = wmcc.certify(TABLE, name, eps=0.7, nodes=40)
     for options in ({"nodes": 1}, {"seconds": 0}, {"gap": 0.3}, {"gap": 1e-3}):
-        hasty = wmcc.certify(TABLE, name, 0.7, **options)
+        hasty = wmcc.certify(TABLE, name, eps=0.7, **options)
         assert hasty.low <= full.lower.attained
         assert hasty.high >= full.upper.attained
         assert hasty.lower.nodes <= full.lower.nodes
@@ -292,7 +287,7 @@ def test_what_is_shown_is_not_narrower_than_what_is_certified(name, eps):
     rng = np.random.default_rng(int(1000 * eps))
     for _ in range(10):
         table = wmcc.Table.from_counts(rng.integers(0, 60, (2, 2)) + np.eye(2, dtype=int))
-        found = wmcc.certify(table, name, eps, nodes=3)
+        found = wmcc.certify(table, name, eps=eps, nodes=3)
         low, high = map(float, found.ends)
         ends = [end.attained if end.exact else end.bound for end in (found.lower, found.upper)]
         assert low <= ends[0] < low + 1e-4
@@ -301,14 +296,19 @@ def test_what_is_shown_is_not_narrower_than_what_is_certified(name, eps):
 
 
 def test_several_eps():
-    curve = wmcc.certify(TABLE, "ecc", [0.0, 0.1, 0.2])
+    curve = wmcc.certify_curve(TABLE, "ecc", eps=[0.0, 0.1, 0.2])
     assert len(curve) == 3
     assert curve.eps.tolist() == [0.0, 0.1, 0.2]
     assert (np.diff(curve.low) < 0).all()
     assert (np.diff(curve.high) > 0).all()
     assert [c.low for c in curve] == curve.low.tolist()
-    assert curve[1] == wmcc.certify(TABLE, "ecc", 0.1)
-    assert "0.1" in repr(curve)
+    assert curve[1] == wmcc.certify(TABLE, "ecc", eps=0.1)
+    assert (curve.measure, curve.value, curve.problem) == ("ecc", curve[0].value, None)
+    assert curve[1:].eps.tolist() == [0.1, 0.2]
+    for wrong, said in (([0.1, -1.0], "eps is -1.0"), ([], "eps is empty"), (0.1, "expected several numbers")):
+        with pytest.raises(wmcc.WmccError, match=said):
+            wmcc.certify_curve(TABLE, eps=wrong)
+    assert "10 %" in repr(curve)
     assert "<table" in curve._repr_html_()
 
 
@@ -320,19 +320,19 @@ WRONG = {
     "infinite": ({"eps": float("inf")}, "eps is 'inf'; expected a finite number"),
     "text": ({"eps": "0.1"}, "eps is '0.1'; expected a finite number"),
     "truth value": ({"eps": True}, "eps is 'True'; expected a finite number"),
-    "in a sequence": ({"eps": [0.1, -1.0]}, "eps is -1.0"),
-    "no eps": ({"eps": []}, "eps is empty"),
+    "several": ({"eps": [0.1, 0.2]}, "eps is '[0.1, 0.2]'; expected a finite number"),
     "all of a weight": ({"eps": 1.0}, "with model='relative' it must be below 1"),
     "model": ({"model": "both"}, "model is 'both'; expected 'relative'"),
-    "measure": ({"measure": "mse"}, "measure is 'mse'; expected one with a gradient: mcc, ecc"),
+    "measure": ({"measure": "mse"}, "measure is 'mse'; expected one of mcc, ecc"),
     "class measure": ({"measure": "recall"}, "'recall' is a number per class"),
     "class measure itself": ({"measure": CLASS_MEASURES["recall"]}, "'recall' is a number per class"),
     "two classes": ({"measure": "mcc"}, "MCC is for two classes"),
     "gap": ({"gap": -1}, "gap is -1"),
-    "nodes": ({"nodes": 0}, "nodes is 0"),
-    "fraction of a node": ({"nodes": 1.5}, "nodes is 1.5"),
+    "nodes": ({"nodes": 0}, "nodes is '0'; expected a whole number of at least 1"),
+    "fraction of a node": ({"nodes": 1.5}, "nodes is '1.5'"),
     "seconds": ({"seconds": -1}, "seconds is -1"),
-    "bounds as rows": ({"lower": UNIT}, "lower is a list; it must be given as the weights are"),
+    "bounds as rows": ({"lower": UNIT}, "expected a Table; got a list"),
+    "eps and bounds": ({"eps": 0.2, "lower": TABLE}, "eps= and bounds of the weights were given"),
     "other rows": ({"upper": wmcc.Table.from_counts(np.eye(3, dtype=int))}, "the table of upper is of other rows"),
     "above": ({"lower": wmcc.tabulate(T, P, [2.0] * len(T))}, "lower is above the weights in the cell of true 0, pred"),
     "below": ({"upper": wmcc.tabulate(T, P, [0.5] * len(T))}, "upper is below the weights in the cell"),
@@ -347,23 +347,61 @@ def test_wrong_requests_get_a_sentence(wrong):
     assert sentence in str(caught.value)
 
 
-def test_wrong_rows_get_a_sentence():
-    w = [1.0, 2.0, 3.0]
-    with pytest.raises(wmcc.WmccError, match=r"lower\[1\] is .*2.5.*, and the weight there is .*2.0"):
-        wmcc.certify([0, 1, 1], [0, 1, 0], w, lower=[1.0, 2.5, 3.0])
-    with pytest.raises(wmcc.WmccError, match=r"upper\[0\] is .*0.5"):
-        wmcc.certify([0, 1, 1], [0, 1, 0], w, upper=[0.5, 2.5, 3.0])
-    with pytest.raises(wmcc.WmccError, match="lower must have the shape of the weights"):
-        wmcc.certify([0, 1, 1], [0, 1, 0], w, lower=[1.0, 2.0])
-    for name in ("ecc", "mpc1", "mpc2", "kappa"):
-        with pytest.raises(wmcc.UndefinedMeasureError, match="undefined at these weights"):
-            wmcc.certify([0, 0, 0], [0, 0, 0], w, measure=name, labels=[0, 1, 2])
+@pytest.mark.parametrize("name", ["ecc", "mpc1", "mpc2", "kappa"])
+def test_an_undefined_measure_has_no_range(name):
+    table = wmcc.tabulate([0, 0, 0], [0, 0, 0], [1.0, 2.0, 3.0], labels=[0, 1, 2])
+    found = wmcc.certify(table, name)
+    assert "undefined at these weights" in found.problem
+    assert (found.value, found.n, found.total) == (0.0, 3, 6.0)
+    assert np.isnan([found.low, found.high, found.lower.gap]).all()
+    assert found.problem in repr(found)
+    assert escape(found.problem) in found._repr_html_()
+    assert found.lower.cells.tolist() == table.w.tolist()
+    assert wmcc.certify_curve(table, name, eps=[0.1]).problem == found.problem
+
+
+def test_a_table_without_weight_is_refused():
     with pytest.raises(wmcc.WmccError, match="nothing to score"):
-        wmcc.certify([0, 1], [0, 1], [0.0, 0.0], eps=1.0, model="absolute")
+        wmcc.certify(wmcc.tabulate([0, 1], [0, 1], [0.0, 0.0]), eps=1.0, model="absolute")
 
 
 @given(any_weight)
 def test_witness_cells_are_numbers(w):
-    certificate = wmcc.certify([0, 1, 1, 0], [0, 1, 0, 0], [w, w, w, 1.0], measure="accuracy", eps=0.5)
+    certificate = wmcc.certify(wmcc.tabulate([0, 1, 1, 0], [0, 1, 0, 0], [w, w, w, 1.0]), "accuracy", eps=0.5)
     assert np.isfinite(certificate.lower.cells).all()
     assert (certificate.lower.cells >= 0).all()
+
+
+@pytest.mark.parametrize("name", ["mpc2", "mean_iou", "mean_f1", "mean_recall"])
+def test_a_class_that_would_join_a_mean_leaves_no_range(name):
+    """With some weight it would be one class more that the mean is of, and the score would jump."""
+    t, p, w = [0, 0, 1, 2], [0, 1, 1, 2], [1.0, 1.0, 2.0, 0.0]
+    table, more = wmcc.tabulate(t, p, w), wmcc.tabulate(t, p, [1.0, 1.0, 2.0, 1.0])
+    for found in (wmcc.certify(table, name, eps=0.5, model="absolute"), wmcc.certify(table, name, upper=more)):
+        assert found.problem.startswith("class 2 has rows but no weight")
+        assert found.value == wmcc.MEASURES[name](table)
+        assert np.isnan([found.low, found.high]).all()
+    radius = wmcc.radius(table, name, at_least=0.1, model="absolute")
+    assert (radius.holds, radius.safe, radius.broken) == (True, 0.0, None)
+    assert "it has no radius; class 2 has rows but no weight" in repr(radius)
+    assert wmcc.certify(table, name, eps=0.5).problem is None
+    assert wmcc.certify(table, "ecc", eps=0.5, model="absolute").problem is None
+    assert wmcc.certify_ranking(joint_table(t, p, t, w), name, eps=0.5, model="absolute").problem == found.problem
+
+
+@pytest.mark.parametrize("name", ["mpc2", "mean_iou", "mean_f1", "mean_recall"])
+def test_a_mean_over_classes_has_no_range_where_a_class_may_vanish(name):
+    """Without the class the mean is over others: it may be higher than with the class at any weight."""
+    t, p, w = [0, 0, 1, 1, 2], [0, 0, 1, 1, 0], [5, 5, 5, 5, 0.5]
+    table = wmcc.tabulate(t, p, w)
+    assert wmcc.MEASURES[name](t, p, sample_weight=[5, 5, 5, 5, 0]) == 1.0
+    found = wmcc.certify(table, name, eps=0.5, model="absolute")
+    assert "class 2 could lose all its weight" in found.problem
+    assert np.isnan([found.low, found.high]).all()
+    below = wmcc.certify(table, name, eps=0.49, model="absolute")
+    assert below.problem is None
+    assert below.high < 0.8
+    radius = wmcc.radius(table, name, at_most=0.9, model="absolute")
+    assert 0.49 < radius.safe < 0.5
+    least = wmcc.tabulate(t, p, [5, 5, 5, 5, 0])
+    assert "class 2" in wmcc.certify(table, name, lower=least).problem

@@ -18,10 +18,10 @@ MULTICLASS = ["ecc", "mpc1", "mpc2"]
 
 def nothing_known(*_, **__):
     end = SimpleNamespace(attained=math.nan)
-    return SimpleNamespace(value=math.nan, low=math.nan, high=math.nan, lower=end, upper=end)
+    return SimpleNamespace(value=math.nan, low=math.nan, high=math.nan, lower=end, upper=end, problem=None)
 
 
-printed_only = mock.patch("wmcc.robustness.certify", nothing_known)
+printed_only = mock.patch("wmcc.robustness.certification.certify", nothing_known)
 """For tests of the printed side alone, which need no certificate."""
 
 
@@ -76,7 +76,7 @@ def test_theorem_3_4_is_evaluated_as_printed(data, eps):
     found = published.binary(wmcc.tabulate(t, c, w), eps)
     mcc, factor = theorem_3_4(t, c, w, eps)
     assert found.bound == pytest.approx(mcc * factor, rel=1e-9, abs=1e-9 * factor)
-    assert found.value == wmcc.mcc(t, c, w)
+    assert found.value == wmcc.mcc(t, c, sample_weight=w)
     assert np.sign(found.bound) == np.sign(found.value)
 
 
@@ -216,9 +216,9 @@ def test_what_the_certificate_leaves_open_stays_open(monkeypatch, low, attained,
     def certify(table, measure, eps, model):
         assert (measure, eps, model) == ("mcc", 1e-6, "absolute")
         ends = {"lower": SimpleNamespace(attained=attained), "upper": SimpleNamespace(attained=0.5)}
-        return SimpleNamespace(value=0.5, low=low, high=0.5, **ends)
+        return SimpleNamespace(value=0.5, low=low, high=0.5, problem=None, **ends)
 
-    monkeypatch.setattr("wmcc.robustness.certify", certify)
+    monkeypatch.setattr("wmcc.robustness.certification.certify", certify)
     found = published.binary(wmcc.Table.from_counts(GOOD), 1e-6)
     assert found.bound == pytest.approx(0.0155, rel=0.01)
     assert found.valid is valid
@@ -253,7 +253,7 @@ def test_epsilon_beyond_half_the_smallest_sum():
 
 def test_the_positive_class_is_the_last_unless_named():
     t, c = [0, 0, 0, 1, 1], [0, 0, 1, 1, 0]
-    last, first = published.binary(t, 0.01, y_pred=c), published.binary(t, 0.01, y_pred=c, positive=0)
+    last, first = (published.binary(wmcc.tabulate(t, c, positive=positive), 0.01) for positive in (None, 0))
     assert last == published.binary(wmcc.tabulate(t, c, positive=1), 0.01)
     assert "m = 1 is positive" in dict(last.preconditions)
     assert "m = 2 is positive" in dict(first.preconditions)
@@ -263,7 +263,7 @@ def test_the_positive_class_is_the_last_unless_named():
 
 @printed_only
 def test_a_weight_of_zero_is_no_weight_of_the_paper():
-    assert unmet(published.binary([1, 1, 0, 0, 0], 0.01, y_pred=[1, 0, 1, 0, 0], sample_weight=[1, 1, 1, 1, 0])) == [
+    assert unmet(published.binary(wmcc.tabulate([1, 1, 0, 0, 0], [1, 0, 1, 0, 0], [1, 1, 1, 1, 0]), 0.01)) == [
         "every weight is positive"
     ]
 

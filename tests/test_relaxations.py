@@ -95,20 +95,21 @@ def test_the_smallest_ecc_may_be_inside():
 
 
 def test_a_table_at_which_ecc_is_undefined_counts_as_0():
-    certificate = wmcc.certify([0, 0, 0, 1, 1, 2], [0, 0, 0, 1, 2, 2], [9, 9, 9, 1, 1, 1.0], eps=1.0, model="absolute")
+    table = wmcc.tabulate([0, 0, 0, 1, 1, 2], [0, 0, 0, 1, 2, 2], [9, 9, 9, 1, 1, 1.0])
+    certificate = wmcc.certify(table, eps=1.0, model="absolute")
     assert certificate.low <= 0
-    assert "Not so here: the measure is defined" in repr(certificate)
-    sure = wmcc.certify([0, 0, 0, 1, 1, 2], [0, 0, 0, 1, 2, 2], [9, 9, 9, 1, 1, 1.0], eps=0.9, model="absolute")
+    assert "Condition not met: the measure is defined" in repr(certificate)
+    sure = wmcc.certify(table, eps=0.9, model="absolute")
     assert sure.low > 0
     assert all(condition.met for condition in sure.conditions)
 
 
 def test_weights_of_a_witness_where_weights_are_on_both_sides_of_eps():
     t, p, w = [0, 0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 0, 2, 0], [0.5, 5, 2, 4, 3, 6, 2]
-    certificate = wmcc.certify(t, p, w, measure="ecc", eps=1, model="absolute")
+    certificate = wmcc.certify(wmcc.tabulate(t, p, w), eps=1, model="absolute")
     for end, name in ((certificate.lower, "low"), (certificate.upper, "high")):
         assert not end.exact or name == "high"
-        assert np.isclose(wmcc.ecc(t, p, certificate.weights(name, t, p, w)), end.attained, rtol=1e-12)
+        assert np.isclose(wmcc.ecc(t, p, sample_weight=certificate.weights(name, t, p, w)), end.attained, rtol=1e-12)
 
 
 @pytest.mark.parametrize("size", [1, 10 * SMALL])

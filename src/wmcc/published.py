@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .core.table import Table
-from .errors import InputError, UndefinedMeasureError
+from .core.table import Table, Tabulated, one_table
+from .errors import InputError
 from .measures import MEASURES, Measure
 from .measures.arithmetic import GUARD
-from .measures.base import as_table
-from .present.text import decimal, grid, html, number
+from .present.blocks import Block
+from .present.result import Result
+from .present.text import decimal, number
 
 __all__ = ["binary", "multiclass", "PublishedBound"]
 
@@ -31,7 +32,7 @@ ROUNDING = 2.0**-52
 
 
 @dataclass(frozen=True, repr=False)
-class PublishedBound:
+class PublishedBound(Result):
     """A bound as printed, beside the truth; what `binary` and `multiclass` return.
 
     Parameters
@@ -75,26 +76,23 @@ class PublishedBound:
             )
         return "It holds here." if self.valid else "It fails here: the measure moves further than the printed bound."
 
-    def _title(self) -> str:
-        return f"{self.statement} as printed: for comparison only, never a guarantee"
+    _kind = "published bound"
+    _stored = ("statement", "measure", "value", "eps", "bound", "change", "valid", "preconditions", "verdict")
 
-    def _rows(self) -> list[list[str]]:
-        return [
+    def blocks(self) -> list[Block]:
+        """Return the bound, what was found, and the preconditions."""
+        rows = [
             [MEASURES[self.measure].title, decimal(self.value)],
             ["ε", number(self.eps)],
             ["Printed bound", number(self.bound)],
             ["Largest change", number(self.change)],
             *([sentence, "met" if met else "not met"] for sentence, met in self.preconditions),
         ]
-
-    def __repr__(self) -> str:
-        return f"{self._title()}\n{grid(self._rows())}\n{self.verdict}"
-
-    def _repr_html_(self) -> str:
-        return html({self._title(): [[], *self._rows()]}, [self.verdict])
+        title = f"{self.statement} as printed: for comparison only, never a guarantee"
+        return [Block(title, (), rows, [self.verdict])]
 
 
-def binary(table: Any, eps: float, **options: Any) -> PublishedBound:
+def binary(table: Tabulated, eps: float) -> PublishedBound:
     """Evaluate the bound of Theorem 3.4 on MCC, as printed. For comparison only: it is false in general.
 
     With A = {⟨t,c⟩, ⟨t,1⟩, ⟨1,c⟩, ⟨1−t,1⟩, ⟨1,1−c⟩}, m = min A, M = max A and κ = 2⁵ tr(S)² N / m² it says
@@ -106,9 +104,8 @@ def binary(table: Any, eps: float, **options: Any) -> PublishedBound:
     Parameters
     ----------
     table
-        A `Table` of two classes; or true labels, with ``y_pred`` and what else `wmcc.tabulate` takes as options. The
-        positive class, t = 1, is ``table.positive``, or the last label: A counts the true positives but not
-        the true negatives, so the bound depends on it, though MCC does not.
+        A `wmcc.Table` of two classes. The positive class, t = 1, is ``table.positive``, or the last label: A counts
+        the true positives but not the true negatives, so the bound depends on it, though MCC does not.
     eps
         How far each weight may move, in the unit of the weights.
 
@@ -121,8 +118,8 @@ def binary(table: Any, eps: float, **options: Any) -> PublishedBound:
     Four observations of weight 1. Where the predictions are right move the weights up by ε, elsewhere down: MCC
     becomes ε.
 
-    >>> from wmcc import published
-    >>> published.binary([1, 1, 0, 0], 0.01, y_pred=[1, 0, 1, 0])
+    >>> from wmcc import published, tabulate
+    >>> published.binary(tabulate([1, 1, 0, 0], [1, 0, 1, 0]), 0.01)
     Theorem 3.4 as printed: for comparison only, never a guarantee
     MCC                                            0.0000
     ε                                                0.01
@@ -134,9 +131,10 @@ def binary(table: Any, eps: float, **options: Any) -> PublishedBound:
     ε > 0                                             met
     ε < m/2 = 0.5                                     met
     ε < 1/N = 0.25                                    met
+    <BLANKLINE>
     It fails here: the measure moves further than the printed bound.
     """
-    table, size = as_table(table, **options), _size(eps)
+    table, size = one_table(table), _size(eps)
     if len(table.labels) > 2:
         raise InputError(
             f"Theorem 3.4 is about two classes; this table has {len(table.labels)}.",
@@ -160,10 +158,10 @@ def binary(table: Any, eps: float, **options: Any) -> PublishedBound:
         (f"ε < m/2 = {number(_float(m / 2))}", e < m / 2),
         (f"ε < 1/N = {number(1 / x.N)}", e * x.N < 1),
     )
-    return _compared("Theorem 3.4", "mcc", table, value, size, bound, preconditions)
+    return _beside_truth("Theorem 3.4", "mcc", table, value, size, bound, preconditions)
 
 
-def multiclass(table: Any, measure: str | Measure, eps: float, **options: Any) -> PublishedBound:
+def multiclass(table: Tabulated, measure: str | Measure, eps: float) -> PublishedBound:
     """Evaluate the bound of Theorem 4.5 on ECC, MPC1 or MPC2, as printed. For comparison only: it is false.
 
     With κ = 16NC/s², N the number of observations, s the total weight, M_t and M_c the largest entries of t − t̄ and
@@ -184,7 +182,7 @@ def multiclass(table: Any, measure: str | Measure, eps: float, **options: Any) -
     Parameters
     ----------
     table
-        A `Table`; or true labels, with ``y_pred`` and what else `wmcc.tabulate` takes as options.
+        A `wmcc.Table`.
     measure
         ``"ecc"``, ``"mpc1"`` or ``"mpc2"``, or the measure itself.
     eps
@@ -210,9 +208,10 @@ def multiclass(table: Any, measure: str | Measure, eps: float, **options: Any) -
     ε < s/2 = 16                                    met
     ε < 1 (proof of Lemma 4.4)                      met
     [R_tt]_kk [R_cc]_kk > 0 for every class         met
+    <BLANKLINE>
     It fails here: the measure moves further than the printed bound.
     """
-    table, size = as_table(table, **options), _size(eps)
+    table, size = one_table(table), _size(eps)
     name = measure.name if isinstance(measure, Measure) else measure
     if not isinstance(name, str) or name not in _PARTS:
         raise InputError(
@@ -238,7 +237,7 @@ def multiclass(table: Any, measure: str | Measure, eps: float, **options: Any) -
         ("ε < 1 (proof of Lemma 4.4)", size < 1),
         spread,
     )
-    return _compared(f"Theorem 4.5 ({name.upper()})", name, table, value, size, bound, preconditions)
+    return _beside_truth(f"Theorem 4.5 ({name.upper()})", name, table, value, size, bound, preconditions)
 
 
 # ---- the quantities of the paper, from the table, as rationals: no weights are too large or too small ------------
@@ -343,7 +342,7 @@ def _root(x: Fraction) -> Fraction:
 # ---- beside the truth --------------------------------------------------------------------------------------------
 
 
-def _compared(
+def _beside_truth(
     statement: str,
     measure: str,
     table: Table,
@@ -352,26 +351,18 @@ def _compared(
     bound: Fraction | None,
     preconditions: tuple[tuple[str, bool], ...],
 ) -> PublishedBound:
-    printed = nan if bound is None else _float(bound)
-    found, limit = _change(table, measure, eps)
+    from .robustness.certification import certify
+
+    printed, found = nan if bound is None else _float(bound), certify(table, measure, eps=eps, model="absolute")
+    # Ends are NaN where M(S) is undefined, and so are both changes then.
+    change = max(found.value - found.lower.attained, found.upper.attained - found.value)
+    limit = max(found.value - found.low, found.high - found.value)
     valid: bool | None = None
-    if not all(met for _, met in preconditions) or printed < 0 or found - ROUNDING > printed:
+    if not all(met for _, met in preconditions) or printed < 0 or change - ROUNDING > printed:
         valid = False
     elif limit + ROUNDING <= printed:
         valid = True
-    return PublishedBound(statement, measure, value, eps, printed, preconditions, valid, found)
-
-
-def _change(table: Table, measure: str, eps: float) -> tuple[float, float]:
-    """Largest change that is attained, and one that is not exceeded; NaN where M(S) is undefined."""
-    from .robustness.certify import certify
-
-    try:
-        found = certify(table, measure, eps, model="absolute")
-    except UndefinedMeasureError:
-        return nan, nan
-    attained = max(found.value - found.lower.attained, found.upper.attained - found.value)
-    return attained, max(found.value - found.low, found.high - found.value)
+    return PublishedBound(statement, measure, value, eps, printed, preconditions, valid, change)
 
 
 def _positive_weights(table: Table) -> tuple[str, bool]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..core.arraytypes import Array, FloatArray
 from .cells import Cells
-from .span import UNIT, Interval, dot, down, fraction_max, others, squares, up
+from .span import UNIT, Span, dot, down, fraction_max, others, squares, up
 
 
 class Aggregates:
@@ -27,7 +27,7 @@ class Aggregates:
 
     def __init__(self, cells: Cells, low: FloatArray, high: FloatArray) -> None:
         self.cells, self.low, self.high = cells, low, high
-        self.K, self.same, self.identity = cells.K, cells.same, cells.identity
+        self.classes, self.same, self.identity = float(cells.classes), cells.same, cells.identity
         C = np.stack([low, high])  # the same sums of both, in one go
         kinds = cells.kinds(C)
         margins = kinds[..., 1:, :] + kinds[..., :1, :]
@@ -36,10 +36,10 @@ class Aggregates:
         true, pred, not_true, not_pred = (x[..., i, :] for x in (margins, rest) for i in range(2))
         TN = _rejected(cells, C, FN, FP, not_true, not_pred)
         # Sums of numbers of one sign, and differences of which half is left: all have a relative error of a few units.
-        pad = (2 * (len(cells) + self.K) + 8) * UNIT
+        pad = (2 * (len(cells) + cells.K) + 8) * UNIT
         sums = TP, FN, FP, TN, true, pred, not_true, not_pred
         self.TP, self.FN, self.FP, self.TN, self.true, self.pred, self.not_true, self.not_pred = (
-            Interval(x[0] * (1 - pad), x[1] * (1 + pad)) for x in sums
+            Span(x[0] * (1 - pad), x[1] * (1 + pad)) for x in sums
         )
 
     # ---- from classes to cells --------------------------------------------------------------------------
@@ -52,148 +52,71 @@ class Aggregates:
         """Give each cell the number of its predicted class."""
         return x[..., self.cells.p]
 
-    def every(self, x: Any) -> Any:
-        """Give each cell a number of the whole table, whose last axis has length one."""
-        return x
-
-    def without_two(self, x: Interval) -> Interval:
+    def without_two(self, x: Span) -> Span:
         """Give each cell the sum over the classes that are neither its true nor its predicted one."""
         return x.without_two(self.cells.t, self.cells.p)
 
     # ---- of classes and tables --------------------------------------------------------------------------
 
-    @cached_property
-    def _rows(self) -> tuple[Interval, Interval]:
-        return _parts(self.true, self.not_true)
+    r = cached_property(lambda self: _part(self.true, self.not_true))  # share of each true class
+    q = cached_property(lambda self: _part(self.pred, self.not_pred))  # share of each predicted class
+    not_r = cached_property(lambda self: _part(self.not_true, self.true))  # 1 − r, as the share of the other classes
+    not_q = cached_property(lambda self: _part(self.not_pred, self.pred))
+    T = cached_property(lambda self: _part(self.TP.sum(), self.FN.sum()))  # correct share
+    o = cached_property(lambda self: _part(self.FN.sum(), self.TP.sum()))  # 1 − T, the share of errors
+    hit = cached_property(lambda self: _part(self.TP, self.FN + self.not_true))  # share of TP, of each class
+    rejected = cached_property(lambda self: _part(self.TN, self.FN + self.FP + self.TP))  # share of TN, of each class
+    union = cached_property(lambda self: _part(self.TP + self.FN + self.FP, self.TN))  # share of TP, FN and FP together
+    recall = cached_property(lambda self: _part(self.TP, self.FN))
+    iou = cached_property(lambda self: _part(self.TP, self.FN + self.FP))
+    f1 = cached_property(lambda self: _part(self.TP, (self.FN + self.FP) * 0.5))
+    rq = cached_property(lambda self: dot(self.r, self.q))  # Σ r q
+    # Quotients mean nothing for classes that are not `present`.
+    q_over_r = cached_property(lambda self: _quotient(self.TP, self.FP, self.FN))
+    nq_over_nr = cached_property(lambda self: _quotient(self.TN, self.FN, self.FP))  # (1 − q) / (1 − r)
 
     @cached_property
-    def _columns(self) -> tuple[Interval, Interval]:
-        return _parts(self.pred, self.not_pred)
-
-    @property
-    def r(self) -> Interval:
-        """Share of each true class."""
-        return self._rows[0]
-
-    @property
-    def q(self) -> Interval:
-        """Share of each predicted class."""
-        return self._columns[0]
-
-    @property
-    def not_r(self) -> Interval:
-        """1 − r, as the share of the other classes."""
-        return self._rows[1]
-
-    @property
-    def not_q(self) -> Interval:
-        """1 − q, likewise."""
-        return self._columns[1]
-
-    @cached_property
-    def _correct(self) -> tuple[Interval, Interval]:
-        return _parts(self.TP.sum(), self.FN.sum())
-
-    @property
-    def T(self) -> Interval:  # noqa: N802
-        """Correct share."""
-        return self._correct[0]
-
-    @property
-    def o(self) -> Interval:
-        """1 − T, the share of errors."""
-        return self._correct[1]
-
-    @cached_property
-    def hit(self) -> Interval:
-        """Share of TP, of each class."""
-        return _parts(self.TP, self.FN + self.not_true)[0]
-
-    @cached_property
-    def rejected(self) -> Interval:
-        """Share of TN, of each class."""
-        return _parts(self.TN, self.FN + self.FP + self.TP)[0]
-
-    @cached_property
-    def recall(self) -> Interval:
-        """C_kk / r_k."""
-        return _parts(self.TP, self.FN)[0]
-
-    @cached_property
-    def x(self) -> Interval:
+    def x(self) -> Span:
         """Difference r − q = (FN − FP)/s: the diagonal cancels, and is in the denominator alone."""
         rest = self.TP + self.TN
 
-        def largest(more: Interval, less: Interval) -> FloatArray:
+        def largest(more: Span, less: Span) -> FloatArray:
             v = more.hi - less.lo
             share = _share(v, np.where(v > 0, rest.lo, rest.hi) + more.hi + less.lo)
             return np.asarray(up(share + 8 * UNIT * np.abs(share)))
 
-        return Interval(-largest(self.FP, self.FN), largest(self.FN, self.FP))
+        return Span(-largest(self.FP, self.FN), largest(self.FN, self.FP))
 
     @cached_property
-    def q_over_r(self) -> Interval:
-        """Quotient q / r; means nothing for classes that are not `present`."""
-        return _quotient(self.TP, self.FP, self.FN)
-
-    @cached_property
-    def nq_over_nr(self) -> Interval:
-        """(1 − q) / (1 − r)."""
-        return _quotient(self.TN, self.FN, self.FP)
-
-    @cached_property
-    def rq(self) -> Interval:
-        """Σ r q."""
-        return dot(self.r, self.q)
-
-    @cached_property
-    def _spread(self) -> Interval:
-        both = Interval(np.stack([self.r.lo, self.q.lo]), np.stack([self.r.hi, self.q.hi]))
+    def _spread(self) -> Span:
+        both = Span(np.stack([self.r.lo, self.q.lo]), np.stack([self.r.hi, self.q.hi]))
         return (1.0 - squares(both)).at_least(0.0)
 
-    @property
-    def P(self) -> Interval:  # noqa: N802
-        """1 − Σ r²."""
-        return self._spread[0]
+    P = property(lambda self: self._spread[0])  # 1 − Σ r²
+    Q = property(lambda self: self._spread[1])  # 1 − Σ q²
+    # P − N = Σ over a ≠ b of x_ab (1 − r_a + r_b): never negative, and small where there are few errors.
+    alpha = cached_property(lambda self: self._weighted_errors(self.r))
+    beta = cached_property(lambda self: self._weighted_errors(-self.q))  # Q − N = Σ of x_ab (1 + q_a − q_b)
+    N = cached_property(lambda self: (self.T - self.rq) & (self.P - self.alpha) & (self.Q - self.beta))  # T − Σ r q
 
-    @property
-    def Q(self) -> Interval:  # noqa: N802
-        """1 − Σ q²."""
-        return self._spread[1]
-
-    @cached_property
-    def alpha(self) -> Interval:
-        """P − N = Σ over a ≠ b of x_ab (1 − r_a + r_b): never negative, and small where there are few errors."""
-        return self._weighted_errors(self.r)
-
-    @cached_property
-    def beta(self) -> Interval:
-        """Q − N = Σ over a ≠ b of x_ab (1 + q_a − q_b)."""
-        return self._weighted_errors(-self.q)
-
-    def _weighted_errors(self, r: Interval) -> Interval:
+    def _weighted_errors(self, r: Span) -> Span:
         """Σ over a ≠ b of x_ab (1 − r_a + r_b)."""
         wrong = 1.0 - self.identity
         gap = (1.0 - (self.row(r) - self.column(r))).at_least(0.0)
         least, most = fraction_max(np.stack([-wrong * gap.lo, wrong * gap.hi]), self.low, self.high)
-        return Interval(-least, most).at_least(0.0)
+        return Span(-least, most).at_least(0.0)
 
     @cached_property
-    def N(self) -> Interval:  # noqa: N802
-        """T − Σ r q."""
-        return (self.T - self.rq) & (self.P - self.alpha) & (self.Q - self.beta)
-
-    @cached_property
-    def phi(self) -> Interval:
+    def phi(self) -> Span:
         """MCC of each class against the rest: its range, as it never falls in TP and TN, nor rises in FP and FN."""
         low = _mcc(self.TP.lo, self.TN.lo, self.FP.hi, self.FN.hi)
         high = _mcc(self.TP.hi, self.TN.hi, self.FP.lo, self.FN.lo)
-        return Interval(low.lo, high.hi).between(-1.0, 1.0)
+        return Span(low.lo, high.hi).between(-1.0, 1.0)
 
-    @cached_property
-    def present(self) -> Array:
-        """Classes that have weight in truth and prediction somewhere in the box."""
-        return np.asarray((self.true.hi > 0) & (self.pred.hi > 0))
+    # Classes that have weight in the box: in truth and prediction somewhere; in truth somewhere; in truth everywhere.
+    present = cached_property(lambda self: np.asarray((self.true.hi > 0) & (self.pred.hi > 0)))
+    ever_in_truth = cached_property(lambda self: np.asarray(self.true.hi > 0))
+    in_truth = cached_property(lambda self: np.asarray(self.true.lo > 0))
 
     @cached_property
     def vanishing(self) -> Array:
@@ -205,17 +128,7 @@ class Aggregates:
     @property
     def jumps(self) -> Array:
         """Cells in which MPC2 may jump, down or up: not those of the diagonal, as its terms never fall in them."""
-        return np.asarray(self.every(self.vanishing) & ~self.same)
-
-    @cached_property
-    def ever_in_truth(self) -> Array:
-        """Classes that have weight in truth somewhere in the box."""
-        return np.asarray(self.true.hi > 0)
-
-    @cached_property
-    def in_truth(self) -> Array:
-        """Classes that have weight in truth everywhere in the box."""
-        return np.asarray(self.true.lo > 0)
+        return np.asarray(self.vanishing & ~self.same)
 
 
 def _rejected(
@@ -238,32 +151,28 @@ def _share(part: FloatArray, total: FloatArray) -> FloatArray:
     return np.divide(part, total, out=np.zeros_like(total), where=total > 0)
 
 
-def _parts(part: Interval, rest: Interval) -> tuple[Interval, Interval]:
-    """Shares part / (part + rest) and rest / (part + rest), where the two move independently of each other."""
-
-    def range_of(a: Interval, b: Interval) -> Interval:
-        least, most = _share(a.lo, a.lo + b.hi), _share(a.hi, a.hi + b.lo)
-        return Interval(np.maximum(down(least * (1 - 4 * UNIT)), 0.0), np.minimum(up(most * (1 + 4 * UNIT)), 1.0))
-
-    return range_of(part, rest), range_of(rest, part)
+def _part(part: Span, rest: Span) -> Span:
+    """Share part / (part + rest), where the two move independently of each other."""
+    least, most = _share(part.lo, part.lo + rest.hi), _share(part.hi, part.hi + rest.lo)
+    return Span(np.maximum(down(least * (1 - 4 * UNIT)), 0.0), np.minimum(up(most * (1 + 4 * UNIT)), 1.0))
 
 
-def _quotient(common: Interval, over: Interval, under: Interval) -> Interval:
+def _quotient(common: Span, over: Span, under: Span) -> Span:
     """(common + over) / (common + under); rises in ``over``, falls in ``under``, is monotone in ``common``."""
     hi = [(c + over.hi) / (c + under.lo) for c in (common.lo, common.hi)]
     lo = [(c + over.lo) / (c + under.hi) for c in (common.lo, common.hi)]
     least = np.maximum(down(np.nan_to_num(np.fmin(*lo), nan=0.0) * (1 - 8 * UNIT)), 0.0)  # beyond float64: the largest
     most = np.where(common.lo + under.lo > 0, np.fmax(*hi), np.inf) * (1 + 8 * UNIT)
-    return Interval(least, most)
+    return Span(least, most)
 
 
-def _mcc(TP: Any, TN: Any, FP: Any, FN: Any) -> Interval:
+def _mcc(TP: Any, TN: Any, FP: Any, FN: Any) -> Span:
     """MCC of four sums; 0 where it is undefined, which at an extreme corner of a box is also its limit."""
-    TP, TN, FP, FN = (Interval.exactly(x) for x in (TP, TN, FP, FN))
+    TP, TN, FP, FN = (Span.exactly(x) for x in (TP, TN, FP, FN))
     margins = (TP + FP, TP + FN, TN + FP, TN + FN)
     roots = [margin.sqrt() for margin in margins]
     zero = np.logical_or.reduce([a.hi + b.hi == 0 for a in (TP, TN) for b in (FP, FN)])
     value = (TP / (roots[0] * roots[1])) * (TN / (roots[2] * roots[3])) - (FP / (roots[0] * roots[2])) * (
         FN / (roots[1] * roots[3])
     )
-    return Interval(np.where(zero, 0.0, value.lo), np.where(zero, 0.0, value.hi))
+    return Span(np.where(zero, 0.0, value.lo), np.where(zero, 0.0, value.hi))

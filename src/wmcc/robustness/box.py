@@ -8,7 +8,9 @@ in a common unit; the search works on float64 numbers rounded outward from them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +18,10 @@ import numpy as np
 from ..core.arraytypes import Array, FloatArray
 from ..core.exact import Exact
 from ..core.joint import JointTable
-from ..core.table import Table
+from ..core.labels import listed
+from ..core.table import Table, Tabulated, one_table
+from ..errors import InputError, WeightError
+from ..measures.base import Measure
 from .span import down, up
 
 
@@ -27,32 +32,19 @@ class Condition(NamedTuple):
     met: bool
 
 
+@dataclass(frozen=True, eq=False)
 class Box:
     """Occupied cells between ``low`` and ``high``, as lists of integers in a common unit.
 
-    Parameters
-    ----------
-    low, high
-        Every table that can be reached has its cells between these.
-    reached
-        Lower ends that are certainly reached, where ``low`` may lie beyond what can be; None if it does not.
-    step
-        By how much each weight of a cell is lowered to get there, where that is not ε.
-    conditions
-        What the box rests on.
+    Every table that can be reached has its cells between these.
     """
 
-    def __init__(
-        self,
-        low: list[int],
-        high: list[int],
-        exponent: int,
-        reached: list[int] | None = None,
-        step: FloatArray | None = None,
-        conditions: tuple[Condition, ...] = (),
-    ) -> None:
-        self.low, self.high, self.exponent = low, high, exponent
-        self.reached, self.step, self.conditions = reached, step, conditions
+    low: list[int]
+    high: list[int]
+    exponent: int
+    reached: list[int] | None = None  # lower ends that are certainly reached, where ``low`` may lie beyond what can be
+    step: FloatArray | None = None  # by how much each weight of a cell is lowered to get there, where that is not ε
+    conditions: tuple[Condition, ...] = ()
 
     # ---- making ------------------------------------------------------------------------------------
 
@@ -77,7 +69,7 @@ class Box:
         high = [c + k * step for c, k in zip(cells, counts, strict=True)]
         low = [max(c - k * step, 0) for c, k in zip(cells, counts, strict=True)]
         condition = Condition(
-            "no cell has weights both above and below ε, so its smallest sum is known", not mixed.any()
+            "in each cell all weights are above ε or all are below, so its smallest sum is known", not mixed.any()
         )
         if condition.met:
             return cls(low, high, exponent, conditions=(condition,))
@@ -103,15 +95,13 @@ class Box:
     @cached_property
     def floor(self) -> FloatArray:
         """Lower ends as shares of the largest total, rounded down."""
-        unit = self._unit
-        shares = np.array([c / unit for c in self.low])
+        shares = np.array([c / self._unit for c in self.low])
         return np.asarray(np.where(shares > 0, down(shares), 0.0))
 
     @cached_property
     def ceiling(self) -> FloatArray:
         """Upper ends as shares of the largest total, rounded up."""
-        unit = self._unit
-        shares = np.array([c / unit for c in self.high])
+        shares = np.array([c / self._unit for c in self.high])
         return np.asarray(np.where([c > 0 for c in self.high], up(shares), 0.0))
 
     @cached_property
@@ -146,6 +136,67 @@ def boxes_of(table: Table | JointTable, model: str) -> Callable[[float], Box]:
 def box_of(table: Table | JointTable, eps: float, model: str) -> Box:
     """Return one of them."""
     return boxes_of(table, model)(eps)
+
+
+def bounded_box(table: Table, lower: Tabulated | None, upper: Tabulated | None) -> Box:
+    """Return the box between the tables of the smallest and of the largest weights; None is the table itself."""
+    bounds = {
+        "lower": table if lower is None else one_table(lower),
+        "upper": table if upper is None else one_table(upper),
+    }
+    own = table.stack
+    for name, bound in bounds.items():
+        its = bound.stack
+        same = np.array_equal(its.codes, own.codes) and np.array_equal(its.sums.n, own.sums.n)
+        if bound.labels != table.labels or not same:
+            raise InputError(
+                f"the table of {name} is of other rows: its labels are {listed(bound.labels)} "
+                f"and it has {bound.rows:,} rows; expected {listed(table.labels)} and {table.rows:,}.",
+                f"tabulate the same rows with other weights: {name}=wmcc.tabulate(y_true, y_pred, {name}_weights).",
+            )
+    least, most, w = (x.stack.sums.w_exact for x in (*bounds.values(), table))
+    for name, part in (("lower", Box.between(least, w)), ("upper", Box.between(w, most))):
+        wrong = next((i for i, (a, b) in enumerate(zip(part.low, part.high, strict=True)) if a > b), None)
+        if wrong is not None:
+            a, b = own.codes[:, wrong]
+            side = "above" if name == "lower" else "below"
+            raise WeightError(
+                f"{name} is {side} the weights in the cell of true {table.labels[a]!r}, predicted {table.labels[b]!r}.",
+                "bounds must be such that lower <= weight <= upper.",
+            )
+    return Box.between(least, most)
+
+
+def changing_classes(table: Table | JointTable, box: Box, measure: Measure) -> str | None:
+    """Say so if weights of the box take a class out of a mean over classes, or bring one in."""
+    if measure.has_terms is None:
+        return None
+    least = box.low if box.reached is None else box.reached  # above 0 where a weight of the cell is
+    for has, always, ever in zip(*(_weighty(table, w) for w in (table._weights, least, box.high)), strict=True):
+        for k in sorted(ever - always):
+            gains = "has rows but no weight, and other weights could give it some"
+            how, fewer = ("could lose all its weight", "fewer") if k in has else (gains, "more")
+            return f"class {table.labels[k]!r} {how}; then {measure.title} would be a mean over {fewer} classes"
+    return None
+
+
+def _weighty(table: Table | JointTable, weights: Sequence[int]) -> list[set[int]]:
+    """Return the classes that have weight in the truth or in a prediction, for each prediction."""
+    codes = table.stack.codes[:, np.array([x > 0 for x in weights], dtype=bool)]
+    known = len(table.labels) - len(table.void)
+    return [{k for k in np.unique(codes[[0, axis]]).tolist() if k < known} for axis in range(1, len(codes))]
+
+
+def steady_eps(table: Table | JointTable, measure: Measure) -> float:
+    """Return the smallest ε of the absolute model with which a mean over classes may lose a class; ∞ if it is none."""
+    if measure.has_terms is None:
+        return inf
+    codes, most = table.stack.codes, table.stack.sums.w_max
+    found = []
+    for axis, classes in enumerate(_weighty(table, table._weights), 1):
+        for k in classes:
+            found.append(float(most[(codes[0] == k) | (codes[axis] == k)].max()))
+    return min(found)
 
 
 def _whole(x: float, exponent: int) -> int:

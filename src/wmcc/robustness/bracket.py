@@ -20,62 +20,30 @@ LOOKS, PROOFS = 200, 60
 
 
 class Tried(NamedTuple):
-    """What was found at an ε.
+    """What was found at an ε."""
 
-    Parameters
-    ----------
-    margin
-        By how much the statement holds at least, where a proof was asked for; else by how much it was seen to hold.
-    proved
-        Whether it certainly holds.
-    witness
-        Where it certainly does not; None if no such weights were found.
-    stopped
-        Whether a limit of the search came before an answer.
-    """
-
-    margin: float
-    proved: bool
-    witness: End | None
-    stopped: bool
+    margin: float  # by how much the statement holds at least, if a proof was asked for; else how much it was seen to
+    proved: bool  # whether it certainly holds
+    witness: End | None  # where it certainly does not; None if no such weights were found
+    stopped: bool  # whether a limit of the search came before an answer
 
 
 class Question(NamedTuple):
-    """A statement about weights that are off by up to ε.
+    """A statement about weights that are off by up to ε."""
 
-    Parameters
-    ----------
-    margin
-        By how much it holds at the weights as they are.
-    look, prove
-        From ε to what is found there: quickly, which proves nothing; or with all the boxes that are allowed.
-    top
-        The largest ε worth a look.
-    """
-
-    margin: float
-    look: Callable[[float], Tried]
-    prove: Callable[[float], Tried]
-    top: float
+    margin: float  # by how much it holds at the weights as they are
+    look: Callable[[float], Tried]  # from ε to what is found there: quickly, which proves nothing
+    prove: Callable[[float], Tried]  # the same, with all the boxes that are allowed
+    top: float  # the largest ε worth a look
 
 
 class Bracket(NamedTuple):
-    """What `bracket` finds.
+    """What `bracket` finds."""
 
-    Parameters
-    ----------
-    safe
-        The largest ε for which there is a proof.
-    broken, witness
-        The smallest ε at which the statement is broken, and where; None if it is at none.
-    stopped
-        Whether the two are apart because a limit of the search was met.
-    """
-
-    safe: float
-    broken: float | None
-    witness: End | None
-    stopped: bool
+    safe: float  # the largest ε for which there is a proof
+    broken: float | None  # the smallest ε at which the statement is broken; None if it is at none
+    witness: End | None  # where it is broken
+    stopped: bool  # whether the two are apart because a limit of the search was met
 
 
 def bracket(asked: Question, tolerance: float, coarse: float) -> Bracket:

@@ -19,25 +19,22 @@ PER_CLASS = 8
 
 
 class Cells:
-    """The true and the predicted class of each cell; a pair of classes may come more than once.
+    """The classes of each cell, as positions t and p among K; a pair of classes may come more than once.
 
-    Parameters
-    ----------
-    t, p
-        Positions of the true and of the predicted class, one per cell.
-    K
-        Number of classes.
+    A mean over classes runs over ``classes`` of them, which is the number of the table, wherever weights move. Labels
+    after the first ``known`` are void.
     """
 
-    def __init__(self, t: Array, p: Array, K: int) -> None:
+    def __init__(self, t: Array, p: Array, K: int, classes: int | None = None, known: int | None = None) -> None:
         self.t, self.p, self.K = np.asarray(t, dtype=np.intp), np.asarray(p, dtype=np.intp), K
+        self.classes, self.known = K if classes is None else classes, K if known is None else known
         self.same: Array = self.t == self.p
 
     @classmethod
     def of(cls, table: Table) -> Cells:
         """The occupied cells of a table."""
         t, p = table.stack.codes
-        return cls(t, p, len(table.labels))
+        return cls(t, p, len(table.labels), table.margins.classes, table.margins.known)
 
     def __len__(self) -> int:
         return len(self.t)
@@ -96,7 +93,7 @@ class Cells:
             q[p] += c
             if t == p:
                 d[t] += c
-        return Margins(sum(r), r, q, d)
+        return Margins(sum(r), r, q, d, self.classes, self.known)
 
     @cached_property
     def _lists(self) -> tuple[list[int], list[int]]:

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import nan
+from typing import Any, Literal, SupportsIndex, overload
 
 import numpy as np
 
 from ..core.arraytypes import FloatArray, IntArray
-from ..errors import InputError
+from ..core.exact import nearest_float
+from ..core.labels import Label
 from ..measures import MEASURES
-from ..present.text import decimal, grid, html, number, outward
-from ..sources.columns import weight_array
+from ..present.blocks import Block, stacked
+from ..present.result import Delegate, Result
+from ..present.text import decimal, listed, number, off_by, outward
+from ..present.written import Record, plain
 from .box import Box, Condition
 from .cells import Cells
-from .witness import amount_limits, row_codes, row_values, share_limits
+from .twin import JointCells
 
-
-class Occupied(Protocol):
-    """The occupied cells of a table, or of a joint one, of K classes."""
-
-    K: int
-
-    @property
-    def codes(self) -> IntArray:
-        """Positions of their classes, a row per label."""
-
-    def laid_out(self, x: FloatArray) -> FloatArray:
-        """Numbers of the cells as an array of the shape of the table."""
+MOST_SQUARE = 2048
+"""Classes up to which a stored witness is a matrix; one of more is a list of the sums of its occupied cells."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +52,14 @@ class End:
     exact: bool
     at: FloatArray = field(repr=False, compare=False)
     box: Box = field(repr=False, compare=False)
-    occupied: Occupied = field(repr=False, compare=False)
+    occupied: Cells | JointCells = field(repr=False, compare=False)
     nodes: int = 0
     stopped: bool = False
+
+    @classmethod
+    def unknown(cls, box: Box, occupied: Cells | JointCells) -> End:
+        """No end, where the measure is undefined; its witness is the table as it is."""
+        return cls(nan, nan, False, np.zeros(len(box.low)), box, occupied)
 
     @property
     def gap(self) -> float:
@@ -85,7 +84,7 @@ class End:
     def sums(self) -> FloatArray:
         """Sums of the weights of the occupied cells at the witness."""
         cells, exponent = self.box.cells(self.at.tolist())
-        return np.array([_scaled(c, exponent) for c in cells])
+        return np.array([nearest_float(c, exponent) for c in cells])
 
     @property
     def position(self) -> FloatArray:
@@ -97,67 +96,118 @@ class End:
         """Sums of the weights per cell at the witness: K x K for one prediction."""
         return self.occupied.laid_out(self.sums)
 
+    @property
+    def said(self) -> str:
+        """The same as `status`, for a column of a table."""
+        return "attained" if self.exact else f"gap {self.gap:.2g}"
 
-def _scaled(c: int, exponent: int) -> float:
-    try:
-        return float(c << exponent) if exponent >= 0 else c / (1 << -exponent)
-    except OverflowError:  # as `Table.w` has it
-        return float("inf")
+    @property
+    def witness(self) -> FloatArray:
+        """Sums of the weights at the witness: K x K for one prediction of few classes, else in the order of `codes`."""
+        return self.cells if self.occupied.K <= MOST_SQUARE and len(self.codes) == 2 else self.sums
+
+    def fields(self) -> dict[str, Any]:
+        """Return what is stored."""
+        return {name: plain(getattr(self, name)) for name in ("bound", "attained", "exact", "gap", "nodes", "witness")}
 
 
-class Range:
+class Range(Result):
     """What certified ranges have in common: of a measure, and of a difference."""
 
+    value: float
     lower: End
     upper: End
     conditions: tuple[Condition, ...]
+    problem: str | None
 
-    @property
-    def low(self) -> float:
-        """It is at least this, whatever the weights within the box."""
-        return self.lower.bound
-
-    @property
-    def high(self) -> float:
-        """It is at most this, whatever the weights within the box."""
-        return self.upper.bound
+    low = Delegate[float]("lower.bound", "It is at least this, whatever the weights within the box.")
+    high = Delegate[float]("upper.bound", "It is at most this, whatever the weights within the box.")
 
     @property
     def ends(self) -> tuple[str, str]:
         """Both ends for people, rounded outwards."""
+        if self.problem:
+            return "—", "—"
         return outward(*(end.attained if end.exact else end.bound for end in (self.lower, self.upper)))
+
+    @property
+    def columns(self) -> list[str]:
+        """Both ends in columns of a table, each with how near it is to a value that is attained."""
+        if self.problem:
+            return ["—", "—"]
+        return [f"{text} {end.said}" for text, end in zip(self.ends, (self.lower, self.upper), strict=True)]
 
     @property
     def exact(self) -> bool:
         """Whether both ends are attained."""
         return self.lower.exact and self.upper.exact
 
-    def _title(self) -> str:
+    @property
+    def span(self) -> str:
+        """Both ends in a cell beside an interval: a dagger says that an end is a bound."""
+        if self.problem:
+            return "—"
+        return " to ".join(self.ends) + " †" * (not self.exact)
+
+    @property
+    def conditions_met(self) -> bool:
+        """Whether all that the statement rests on holds."""
+        return all(condition.met for condition in self.conditions)
+
+    def title(self) -> str:
         """Return what the range is of."""
         raise NotImplementedError
 
-    def _now(self) -> float:
-        """Return the number at the weights as they are."""
-        raise NotImplementedError
-
-    def _rows(self) -> list[list[str]]:
+    def blocks(self) -> list[Block]:
+        """Return the ends with the value between them, and what does not hold."""
+        if self.problem:
+            now = [["as weighted", decimal(self.value)]]
+            return [Block(self.title(), (), now, [f"There is no range: {self.problem}."])]
         low, high = self.ends
-        now = ["as weighted", decimal(self._now()), ""]
-        return [["lowest", low, self.lower.status], now, ["highest", high, self.upper.status]]
+        rows = [
+            ["lowest", low, self.lower.status],
+            ["as weighted", decimal(self.value), ""],
+            ["highest", high, self.upper.status],
+        ]
+        return [Block(self.title(), (), rows, unmet([("", self)]))]
 
-    def _notes(self) -> list[str]:
-        return [f"Not so here: {c.sentence}." for c in self.conditions if not c.met]
+    def records(self) -> list[Record]:
+        """Return a row without witnesses."""
+        row = super().records()[0]
+        row.pop("cells", None)
+        for name, end in (("low", self.lower), ("high", self.upper)):
+            row |= plain({name: end.bound, f"{name}_attained": end.attained, f"{name}_exact": end.exact})
+        return [{**row, "conditions_met": self.conditions_met}]
 
-    def __repr__(self) -> str:
-        return "\n".join([self._title(), grid(self._rows()), *self._notes()])
 
-    def _repr_html_(self) -> str:
-        return html({self._title(): [[], *self._rows()]}, self._notes())
+GAPS = "An end with a gap is a proved bound. Some weights reach a value within the gap of it."
+BOUNDS = "† An end is a proved bound that no weights cross. The certificate of the measure gives its gap."
+
+
+def notes_of_ranges(found: Mapping[str, Range]) -> list[str]:
+    """What to know of ranges that stand beside intervals, by what they are of."""
+    bounds = [] if all(one.exact or one.problem for one in found.values()) else [BOUNDS]
+    several = len(found) > 1
+    return bounds + unmet([(name if several else "", one) for name, one in found.items()])
+
+
+def unmet(found: Iterable[tuple[str, Range]]) -> list[str]:
+    """Say where something does not hold that a range rests on."""
+    places: dict[str, list[str]] = {}
+    for where, one in found:
+        for condition in one.conditions:
+            if not condition.met:
+                places.setdefault(condition.sentence, []).append(where)
+    notes = []
+    for sentence, names in places.items():
+        where = listed(list(dict.fromkeys(filter(None, names))))
+        notes.append(f"Condition not met{f' for {where}' if where else ''}: {sentence}.")
+    return notes
 
 
 @dataclass(frozen=True, repr=False)
 class Certificate(Range):
-    """What `wmcc.certify` returns: the range of a measure over all weightings within a box.
+    """What `wmcc.certify` returns: the range of a measure over all weights within given limits.
 
     Parameters
     ----------
@@ -172,9 +222,13 @@ class Certificate(Range):
     lower, upper
         The two ends. `low` and `high` are their bounds.
     conditions
-        What the statement rests on, and whether it holds.
+        Conditions of the range, and whether they are met.
     labels
         Classes, in the order of the witnesses' rows and columns.
+    n, total
+        Number of rows, and their weight.
+    problem
+        Why there is no range, and its ends are NaN: the measure is undefined. None if there is one.
     """
 
     measure: str
@@ -184,10 +238,32 @@ class Certificate(Range):
     lower: End
     upper: End
     conditions: tuple[Condition, ...]
-    labels: tuple[Any, ...]
+    labels: tuple[Label, ...]
+    n: int
+    total: float
+    problem: str | None = None
+
+    _kind = "certificate"
+    _stored = (
+        "measure", "model", "eps", "value", "low", "high", "lower", "upper", "conditions", "labels", "cells",
+        "n", "total", "problem",
+    )  # fmt: skip
+
+    @property
+    def cells(self) -> dict[str, list[int]] | None:
+        """Places in `labels` of the true and predicted class of each sum of a witness; None where it is a matrix."""
+        codes = self.lower.codes
+        return None if len(self.labels) <= MOST_SQUARE else dict(zip(("true", "pred"), codes.tolist(), strict=True))
 
     def weights(
-        self, end: str, y_true: Any, y_pred: Any, sample_weight: Any = None, *, lower: Any = None, upper: Any = None
+        self,
+        end: Literal["low", "high"],
+        y_true: Any,
+        y_pred: Any,
+        sample_weight: Any = None,
+        *,
+        lower: Any = None,
+        upper: Any = None,
     ) -> FloatArray:
         """Return a weight for each row with which the measure has the value attained at an end.
 
@@ -208,52 +284,50 @@ class Certificate(Range):
         --------
         >>> import wmcc
         >>> t, c, w = [0, 0, 1, 1, 1], [0, 1, 1, 1, 0], [5, 2, 3, 3, 1]
-        >>> certificate = wmcc.certify(t, c, w, measure="mcc", eps=0.2)
+        >>> certificate = wmcc.certify(wmcc.tabulate(t, c, w), "mcc", eps=0.2)
         >>> worst = certificate.weights("low", t, c, w)
         >>> worst
         array([4. , 2.4, 2.4, 2.4, 1.2])
-        >>> round(wmcc.mcc(t, c, worst), 6), round(certificate.lower.attained, 6)
+        >>> round(wmcc.mcc(t, c, sample_weight=worst), 6), round(certificate.lower.attained, 6)
         (0.430414, 0.430414)
         """
-        if end not in ("low", "high"):
-            raise InputError(f"end is {str(end)[:40]!r}; expected 'low' or 'high'.")
-        witness = self.lower if end == "low" else self.upper
-        rows = row_codes(self.labels, y_true, y_pred)
-        position = row_values(witness.at, witness.codes, rows)
-        w = (
-            np.ones(position.shape)
-            if sample_weight is None
-            else np.asarray(weight_array(sample_weight), dtype=np.float64)
-        )
-        if w.shape != position.shape:
-            raise InputError(f"sample_weight must have the shape of the labels, {position.shape}; it has {w.shape}.")
-        if self.model == "relative":
-            least, most = share_limits(w, self.eps)
-        elif self.model == "absolute":
-            step = witness.box.step
-            less = self.eps if step is None else row_values(step, witness.codes, rows)
-            least, most = amount_limits(w, less, self.eps)
-        else:
-            least, most = (w if x is None else np.asarray(x, dtype=np.float64).reshape(w.shape) for x in (lower, upper))
-        at = np.clip(least + np.nan_to_num(position) * (most - least), least, most)
-        return np.asarray(np.where(np.isnan(position), w, at))
+        from .rows import witness_weights  # what reads rows is loaded by who has them
 
-    def _title(self) -> str:
-        moved = {
-            "relative": f"each weight off by up to {number(100 * self.eps)} %",
-            "absolute": f"each weight off by up to {number(self.eps)}",
-        }
-        return f"{MEASURES[self.measure].title}, {moved.get(self.model, 'each weight within its bounds')}"
+        return witness_weights(self, end, y_true, y_pred, sample_weight, lower, upper)
 
-    def _now(self) -> float:
-        return self.value
+    @property
+    def moved(self) -> str:
+        """How far weights may be off, in a column of a table."""
+        return "their bounds" if self.model == "bounds" else off_by(self.eps, self.model)
+
+    def title(self) -> str:
+        """Return the measure and how weights may be off."""
+        how = "within its bounds" if self.model == "bounds" else f"off by up to {self.moved}"
+        return f"{MEASURES[self.measure].title}, each weight {how}"
+
+    def lines(self) -> list[Block]:
+        """Return both ends in a row."""
+        row = [self.moved, decimal(self.value), *self.columns]
+        notes = [f"There is no range: {self.problem}."] if self.problem else [] if self.exact else [GAPS]
+        notes += unmet([("", self)])
+        title = f"Range of {MEASURES[self.measure].title} for weights that are off"
+        return [Block(title, ["Weights off by", "As weighted", "Lowest", "Highest"], [row], notes)]
 
 
-class Curve(Sequence[Certificate]):
-    """Certificates for several values of ε, as `wmcc.certify` returns them for a sequence."""
+class Curve(Result, Sequence[Certificate]):
+    """Certificates for several values of ε, in their order: what `wmcc.certify_curve` returns."""
 
     def __init__(self, certificates: Sequence[Certificate]) -> None:
-        self._certificates = tuple(certificates)
+        self.certificates = tuple(certificates)
+
+    _first = property(lambda self: self[0])
+    measure = Delegate[str]("_first.measure", "Name of the measure.")
+    model = Delegate[str]("_first.model", "How weights may be off.")
+    value = Delegate[float]("_first.value", "The measure at the weights as they are.")
+    labels = Delegate[tuple[Label, ...]]("_first.labels", "Classes, in the order of the witnesses' rows and columns.")
+    n = Delegate[int]("_first.n", "Number of rows.")
+    total = Delegate[float]("_first.total", "Weight of the rows.")
+    problem = Delegate[str | None]("_first.problem", "Why there are no ranges; None if there are.")
 
     @property
     def eps(self) -> FloatArray:
@@ -271,45 +345,54 @@ class Curve(Sequence[Certificate]):
         return np.array([c.high for c in self])
 
     def __len__(self) -> int:
-        return len(self._certificates)
+        return len(self.certificates)
 
-    def __getitem__(self, index: Any) -> Any:
-        return self._certificates[index]
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Certificate: ...
+    @overload
+    def __getitem__(self, index: slice) -> Curve: ...
+    def __getitem__(self, index: SupportsIndex | slice) -> Certificate | Curve:
+        return Curve(self.certificates[index]) if isinstance(index, slice) else self.certificates[index]
 
-    def __iter__(self) -> Iterator[Certificate]:
-        return iter(self._certificates)
+    _kind = "curve"
+    _stored = ("measure", "model", "value", "labels", "certificates", "n", "total", "problem")
 
-    def _rows(self) -> list[list[str]]:
-        rows = [["ε", "lowest", "", "highest", ""]]
-        for c in self:
-            sides = zip(c.ends, (c.lower, c.upper), strict=True)
-            ends = [x for text, end in sides for x in (text, "attained" if end.exact else "bound")]
-            rows.append([number(c.eps), *ends])
-        return rows
+    def fields(self) -> dict[str, Any]:
+        """Return what is stored: what all certificates have in common stands once."""
+        found = super().fields()
+        common = ("measure", "model", "value", "labels", "n", "total", "problem")
+        own = [{name: x for name, x in c.items() if name not in common} for c in found["certificates"]]
+        return {**found, "certificates": own}
 
-    def _title(self) -> str:
-        first = self[0]
-        return f"{MEASURES[first.measure].title} {decimal(first.value)}, {first.model} ε"
+    def blocks(self) -> list[Block]:
+        """Return a row for each ε."""
+        (made,) = stacked([((), c.lines()) for c in self])
+        gaps = [f"There is no range: {self.problem}."] if self.problem else []
+        gaps += [] if self.problem or all(c.exact for c in self) else [GAPS]
+        return [replace(made, notes=gaps + unmet((f"ε = {number(c.eps)}", c) for c in self))]
 
-    def __repr__(self) -> str:
-        return f"{self._title()}\n{grid(self._rows())}"
-
-    def _repr_html_(self) -> str:
-        return html({self._title(): self._rows()})
+    def records(self) -> list[Record]:
+        """Return a row for each ε."""
+        return [row for c in self for row in c.records()]
 
 
-def defined(box: Box, cells: Cells, name: str) -> Condition:
+def definition(box: Box, cells: Cells, name: str) -> Condition:
     """Whether no margin that a measure, or one of its terms, divides by becomes zero within a box."""
-    s, rows, columns, _ = cells.margins(box.low)
+    ends = box.low, box.high
+    s, rows, columns, *_ = cells.margins(box.low)
     safe = [0 < r < s and 0 < q < s for r, q in zip(rows, columns, strict=True)]
     if name == "mpc2":
-        _, most, most_predicted, _ = cells.margins(box.high)
+        _, most, most_predicted, *_ = cells.margins(box.high)
         met = all(ok for ok, r, q in zip(safe, most, most_predicted, strict=True) if r and q)
     elif name == "mpc1":
         met = any(safe)
+    elif name in ("mean_iou", "mean_f1", "mean_recall"):
+        sides = 1 if name == "mean_recall" else 2  # a class has a term if it has weight in truth, or in either
+        never, ever = ([any(own) for own in zip(*m[1 : 1 + sides], strict=True)] for m in map(cells.margins, ends))
+        met = never == ever
     elif name in ("accuracy", "balanced_accuracy"):
         met = s > 0
     else:
         met = all(sum(x > 0 for x in margin) > 1 for margin in (rows, columns))
-    what = "every term of the measure is" if name == "mpc2" else "the measure is"
-    return Condition(f"{what} defined at every table of the box (where not, it counts as 0)", met)
+    what = "every term of the measure is" if name.startswith(("mpc2", "mean_")) else "the measure is"
+    return Condition(f"{what} defined for all these weights (where it is undefined, it counts as 0)", met)

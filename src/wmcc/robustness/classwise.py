@@ -24,7 +24,7 @@ import numpy as np
 from ..core.arraytypes import Array, FloatArray
 from .aggregates import Aggregates
 from .relaxation import corner
-from .span import Interval, fraction_max
+from .span import Span, fraction_max
 
 ROUNDS = 8
 """Steps of Frank and Wolfe towards the best planes."""
@@ -113,25 +113,25 @@ class _Planes:
 
     def bound(self, at: _Touch) -> FloatArray:
         """Bound −(Σ φ)/K from above by the planes, rounded outward."""
-        exact = _Touch(*(Interval.exactly(x) for x in at))
+        exact = _Touch(*(Span.exactly(x) for x in at))
         by_row, by_column, by_hit = self._margins(exact, self.slope_r, self.slope_q)
         half = exact.gamma * 0.5
         logs = exact.r.log() + exact.not_r.log() + exact.q.log() + exact.not_q.log()
-        ends = [Interval.exactly(x) for x in (self.t.lo, self.t.hi)]
+        ends = [Span.exactly(x) for x in (self.t.lo, self.t.hi)]
         chord = [x.log() - x * self.m for x in ends]
-        intercept = Interval.exactly(np.minimum(chord[0].lo, chord[1].lo))
+        intercept = Span.exactly(np.minimum(chord[0].lo, chord[1].lo))
         log_gamma = exact.gamma.where(self.filled, 1.0).log()
         first = exact.gamma * (intercept - log_gamma + 3.0) - half * logs - half / exact.not_r - half / exact.not_q
         second = (
-            self.slope_r * exact.tau * (Interval.exactly(self.r.lo) * self.r.hi)
-            + self.slope_q / exact.tau * (Interval.exactly(self.q.lo) * self.q.hi)
+            self.slope_r * exact.tau * (Span.exactly(self.r.lo) * self.r.hi)
+            + self.slope_q / exact.tau * (Span.exactly(self.q.lo) * self.q.hi)
         ) * 0.5
         constant = (first + second).where(self.used, self.z.phi.where(self.z.present, 0.0))
         constant = constant + (by_row + by_column + by_hit).where(self.mirrored, 0.0)
         row, column = ((-c - by_hit).where(self.mirrored, c) for c in (by_row, by_column))
         least = -self._on_cells(row, column, by_hit)
-        found = Interval.exactly(fraction_max(least.hi, self.z.low, self.z.high)) - constant.sum()
-        return np.asarray((found / float(self.z.K)).hi)
+        found = Span.exactly(fraction_max(least.hi, self.z.low, self.z.high)) - constant.sum()
+        return np.asarray((found / self.z.classes).hi)
 
     def _on_cells(self, row: Any, column: Any, hit: Any) -> Any:
         """Coefficients of the cells of those of r, q and TP."""
@@ -139,6 +139,6 @@ class _Planes:
         return z.row(row) + z.column(column) + z.row(hit) * z.identity
 
 
-def _chord(r: Interval) -> Interval:
+def _chord(r: Span) -> Span:
     """1 / ((1 − r₋)(1 − r₊)), the slope of r/(1−r) over its range."""
-    return ((1.0 - Interval.exactly(r.lo)) * (1.0 - Interval.exactly(r.hi))).inverse()
+    return ((1.0 - Span.exactly(r.lo)) * (1.0 - Span.exactly(r.hi))).inverse()

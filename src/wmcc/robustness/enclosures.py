@@ -2,21 +2,22 @@
 
 For every measure the slopes s · ∂M/∂C_ab, per cell, and the value, both enclosed from the `Aggregates` of the
 box. The formulas are those of the gradients, written so that quantities that nearly cancel are enclosed as one:
-see docs/theory.md, where each line is derived. They use nothing but the arithmetic that `Interval` and
-`Twin` have in common, and `row`, `column` and `every` of the aggregates, which turn numbers of a cell's true class,
-of its predicted class and of the whole table into numbers per cell.
+see docs/theory.md, where each line is derived. They use nothing but the arithmetic that `Span` and
+`Twin` have in common, and `row` and `column` of the aggregates, which turn numbers of a cell's true class and of its
+predicted class into numbers per cell. Numbers of the whole table have a last axis of one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .aggregates import Aggregates
-from .span import Interval
+from .span import Span
 
 
 class Slopes(NamedTuple):
@@ -25,29 +26,24 @@ class Slopes(NamedTuple):
     cells: Any
     value: Any
 
+    def __neg__(self) -> Slopes:
+        return Slopes(-self.cells, -self.value)
 
-Target = Interval | None
+
+Target = Span | None
 """Values of interest: where the search is for a maximum, those between the best found and the bound."""
 
 
 @dataclass(frozen=True)
 class Enclosure:
-    """What the search knows of a measure.
-
-    Parameters
-    ----------
-    slopes
-        From aggregates to `Slopes`. With a target, only tables whose value is in the target are enclosed.
-    corners
-        Whether the largest (side 1) or smallest (side −1) value over any box is at a corner, given that it is
-        at least (at most) some value that was found.
-    relaxed
-        Whether the quadratic relaxation is for this measure.
-    """
+    """What the search knows of a measure."""
 
     slopes: Callable[[Aggregates, Target], Slopes]
-    corners: Callable[[int, float], bool]
+    """With a target, only tables whose value is in the target are enclosed."""
+    corners: float
+    """The largest σM over any box is at a corner, if it is at least this."""
     relaxed: bool = False
+    """Whether the quadratic relaxation is for this measure."""
 
 
 def _aimed(N: Any, D: Any, target: Target) -> tuple[Any, Any]:
@@ -64,7 +60,7 @@ def _ecc(z: Aggregates, target: Target = None) -> Slopes:
     N, value = _aimed(z.N, D, target)
     by_row, by_column = z.not_r / z.P, z.not_q / z.Q
     steep = 1.0 - z.row(by_row) - z.column(by_column)
-    plain = z.every(N) * steep + z.every(z.rq) - z.row(z.q) - z.column(z.r)
+    plain = N * steep + z.rq - z.row(z.q) - z.column(z.r)
     alpha, beta = (z.alpha / z.P) & (1.0 - N / z.P), (z.beta / z.Q) & (1.0 - N / z.Q)
     few_errors = _unlike(z) + z.row(z.not_r * alpha) + z.column(z.not_q * beta)
     return Slopes(_slopes(z, plain & few_errors, D), value)
@@ -72,12 +68,12 @@ def _ecc(z: Aggregates, target: Target = None) -> Slopes:
 
 def _slopes(z: Aggregates, h: Any, D: Any) -> Any:
     """(h + [a = b]) / D; nothing is known in a box where the measure may be undefined, as it may jump there."""
-    return ((h + z.identity) / z.every(D)).unless(z.every(D.may_vanish()))
+    return ((h + z.identity) / D).unless(D.may_vanish())
 
 
 def _unlike(z: Aggregates) -> Any:
     """−1 − o + x_a − x_b, where x_a − x_a is 0."""
-    return (z.row(z.x) - z.column(z.x)) * (1.0 - z.identity) - 1.0 - z.every(z.o)
+    return (z.row(z.x) - z.column(z.x)) * (1.0 - z.identity) - 1.0 - z.o
 
 
 def _mpc1(z: Aggregates, target: Target = None) -> Slopes:
@@ -100,11 +96,11 @@ def _mpc1(z: Aggregates, target: Target = None) -> Slopes:
     both = (rho.with_inverse() - 2.0).where(z.present, -2.0)
     same = (both * thin_r + 2.0 * zeta * z.x) & (both * thin_q - 2.0 * eta * z.x)
     bend = z.row(same).where(z.same, bend)
-    bend = (bend + z.every(common)) * 0.5
+    bend = (bend + common) * 0.5
     dD = 2.0 - z.row(z.r) - z.column(z.q) + bend
-    plain = z.every(N) * (1.0 - dD / z.every(D)) + z.every(z.rq) - z.row(z.q) - z.column(z.r)
+    plain = N * (1.0 - dD / D) + z.rq - z.row(z.q) - z.column(z.r)
     lost = (((z.alpha + z.beta - unequal.sum()) * 0.5) / D) & (1.0 - value)  # 1 − M
-    few_errors = _unlike(z) + z.every(lost) * dD - bend
+    few_errors = _unlike(z) + lost * dD - bend
     return Slopes(_slopes(z, plain & few_errors, D), value)
 
 
@@ -114,12 +110,12 @@ def _spread(r: Any, not_r: Any) -> Any:
 
 
 def _mpc2(z: Aggregates, target: Target = None) -> Slopes:
-    K = z.K
+    K = z.classes
     phi = z.phi.where(z.present, 0.0)
-    value = phi.sum() / float(K)
+    value = phi.sum() / K
     if target is not None:
         value = value.within(target)
-        phi = phi.within(value * float(K) - phi.others())
+        phi = phi.within(value * K - phi.others())
     half = phi * 0.5
     a, b = z.r / z.not_r, z.q / z.not_q  # odds
     a_inverse, b_inverse = a.inverse(), b.inverse()
@@ -139,13 +135,13 @@ def _mpc2(z: Aggregates, target: Target = None) -> Slopes:
     TN, TP, FN, FP = (x.where(z.present, 0.0) for x in (TN, TP, FN, FP))
     wrong = z.without_two(TN) - z.row(FN) - z.column(FP)
     right = z.row(TN.others() + TP)
-    cells = right.where(z.same, wrong) / float(K)
+    cells = right.where(z.same, wrong) / K
     return Slopes(cells.unless(z.jumps), value)
 
 
 def _accuracy(z: Aggregates, target: Target = None) -> Slopes:
     value = z.T if target is None else z.T.within(target)
-    return Slopes(z.identity - z.every(value), value)
+    return Slopes(z.identity - value, value)
 
 
 def _balanced_accuracy(z: Aggregates, target: Target = None) -> Slopes:
@@ -157,7 +153,22 @@ def _balanced_accuracy(z: Aggregates, target: Target = None) -> Slopes:
     # A class that may vanish from the truth leaves the mean with a jump: then nothing is known.
     jumps = np.asarray((counted & ~z.in_truth).any(-1, keepdims=True))
     value = (recall.sum() / K).unless(jumps, 0.0, 1.0).between(0.0, 1.0)
-    return Slopes(cells.unless(z.every(jumps)), value if target is None else value.within(target))
+    return Slopes(cells.unless(jumps), value if target is None else value.within(target))
+
+
+def _mean_overlap(z: Aggregates, overlap: Any, size: Any, missed: float, false: float, target: Target) -> Slopes:
+    """Mean over classes of TP / (TP + missed · FN + false · FP), whose denominator has the share ``size``."""
+    K = z.classes
+    overlap = overlap.where(size.ever_positive(), 0.0)
+    value = (overlap.sum() / K).between(0.0, 1.0)
+    if target is not None:
+        value = value.within(target)
+    per_unit = size.inverse()
+    wrong = z.row(overlap * per_unit) * -missed - z.column(overlap * per_unit) * false
+    cells = z.row((1.0 - overlap) * per_unit).where(z.same, wrong) / K
+    # A class that may vanish counts as 0 there, with a jump: then nothing is known of slopes.
+    vanishing = np.asarray(size.may_vanish_or_not().any(-1, keepdims=True))
+    return Slopes(cells.unless(vanishing), value)
 
 
 def _kappa(z: Aggregates, target: Target = None) -> Slopes:
@@ -167,24 +178,17 @@ def _kappa(z: Aggregates, target: Target = None) -> Slopes:
     if target is not None:
         value = value.within(target)
     lost = (z.o / e) & (1.0 - value)
-    h = z.every(lost) * (1.0 + z.every(z.rq) - z.row(z.q) - z.column(z.r)) - 1.0
+    h = lost * (1.0 + z.rq - z.row(z.q) - z.column(z.r)) - 1.0
     return Slopes(_slopes(z, h, e), value)
 
 
-def _at_corners(side: int, found: float) -> bool:
-    return True
-
-
-def _not_at_corners(side: int, found: float) -> bool:
-    return False
-
-
-def _at_corners_beyond_zero(side: int, found: float) -> bool:
-    return side * found >= 0
-
+ALWAYS, NEVER = -inf, inf
 
 AS_MCC = {"mcc", "ecc", "mpc1", "mpc2"}
 """Measures that are MCC for two classes."""
+
+MONOTONE = {"mean_iou", "mean_f1", "mean_recall"}
+"""Measures that never fall when a right cell rises, and never rise when a wrong one does."""
 
 
 def enclosure(name: str, K: int) -> Enclosure:
@@ -193,12 +197,15 @@ def enclosure(name: str, K: int) -> Enclosure:
 
 
 ENCLOSURES = {
-    "mcc": Enclosure(_ecc, _at_corners),
-    "ecc": Enclosure(_ecc, _at_corners_beyond_zero, relaxed=True),
-    "mpc1": Enclosure(_mpc1, _at_corners_beyond_zero, relaxed=True),
-    "mpc2": Enclosure(_mpc2, _not_at_corners),
-    "accuracy": Enclosure(_accuracy, _at_corners),
-    "balanced_accuracy": Enclosure(_balanced_accuracy, _at_corners),
-    "kappa": Enclosure(_kappa, _not_at_corners),
+    "mcc": Enclosure(_ecc, ALWAYS),
+    "ecc": Enclosure(_ecc, 0.0, relaxed=True),
+    "mpc1": Enclosure(_mpc1, 0.0, relaxed=True),
+    "mpc2": Enclosure(_mpc2, NEVER),
+    "accuracy": Enclosure(_accuracy, ALWAYS),
+    "balanced_accuracy": Enclosure(_balanced_accuracy, ALWAYS),
+    "kappa": Enclosure(_kappa, NEVER),
+    "mean_iou": Enclosure(lambda z, target: _mean_overlap(z, z.iou, z.union, 1.0, 1.0, target), ALWAYS),
+    "mean_f1": Enclosure(lambda z, target: _mean_overlap(z, z.f1, (z.r + z.q) * 0.5, 0.5, 0.5, target), ALWAYS),
+    "mean_recall": Enclosure(lambda z, target: _mean_overlap(z, z.recall, z.r, 1.0, 0.0, target), ALWAYS),
 }
 """By the name of the measure."""

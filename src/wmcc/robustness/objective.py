@@ -10,58 +10,46 @@ from .aggregates import Aggregates
 from .box import Box
 from .cells import Cells
 from .classwise import classwise_bound
-from .enclosures import Slopes, enclosure
+from .enclosures import Slopes
 from .relaxation import relaxed_bound
-from .span import UNIT, Interval, others
+from .search import Objective
+from .span import Span, others
 
 
-class MeasureObjective:
-    """σM over a box: σ = 1 to find the largest value, −1 the smallest."""
+class MeasureObjective(Objective):
+    """A measure of one table."""
 
-    rounding = 0.0
+    cells: Cells
 
     def __init__(self, box: Box, cells: Cells, measure: Measure, side: int) -> None:
-        self.box, self.cells, self.measure, self.side = box, cells, measure, side
-        self.enclosure = enclosure(measure.name, cells.K)
+        super().__init__(box, cells, measure, side)
         self.size = cells.size
 
-    def slopes(self, low: FloatArray, high: FloatArray, target: Interval | None) -> Slopes:
-        """Enclose σ times the slopes, and σM."""
-        if target is not None and self.side < 0:
-            target = -target
-        cells, value = self.enclosure.slopes(Aggregates(self.cells, low, high), target)
-        return Slopes(cells, value) if self.side > 0 else Slopes(-cells, -value)
+    def _slopes(self, low: FloatArray, high: FloatArray, target: Span | None) -> Slopes:
+        return self.enclosure.slopes(Aggregates(self.cells, low, high), target)
 
     def whole(self) -> Slopes:
         """Slopes and values over the whole box."""
         with np.errstate(all="ignore"):
             return self.slopes(self.box.floor[np.newaxis], self.box.ceiling[np.newaxis], None)
 
-    def total(self, low: FloatArray) -> FloatArray:
-        """Lower bound of the total weight."""
-        return np.asarray(low.sum(-1, keepdims=True) * (1 - low.shape[-1] * UNIT))
-
     def bound(self, low: FloatArray, high: FloatArray, level: FloatArray) -> FloatArray:
         """Bound σM by a relaxation, where there is one."""
         if self.measure.name == "mpc2" and self.side < 0:
             return classwise_bound(Aggregates(self.cells, low, high))
         if not self.enclosure.relaxed:
-            return np.full((len(low), 1), np.inf)
+            return super().bound(low, high, level)
         z = Aggregates(self.cells, low, high)
         return relaxed_bound(z, self.side, level, by_class=self.measure.name == "mpc1")
 
     def at_corners(self, found: float) -> bool:
         """Whether the extreme value is at a corner, given one that was found."""
-        return self.enclosure.corners(self.side, self.side * found)
+        return found >= self.enclosure.corners
 
     def near(self, point: FloatArray) -> tuple[float, FloatArray]:
         """σM and its slopes at a table, nearly."""
         value, slopes = near(self.measure, self.cells, point)
         return self.side * value, self.side * slopes
-
-    def exact(self, position: FloatArray) -> float:
-        """σM at a position of the box, the outer one where it is not exact."""
-        return self.side * self.value(position, reached=False)
 
     def value(self, position: FloatArray, reached: bool = True) -> float:
         """M at a position of the box: the float64 nearest to it, or in rare cases its neighbour."""
@@ -80,6 +68,6 @@ def near(measure: Measure, cells: Cells, sums: FloatArray) -> tuple[float, Float
     r, q = margins = kinds[1:] + d
     not_r, not_q = others(margins)
     tn = np.where(fp < fn, not_r - fp, not_q - fn)  # less is lost where less is taken away
-    shares = Shares.made(r, q, d, not_r, not_q, d * tn - fn * fp)
+    shares = Shares.made(r, q, d, not_r, not_q, d * tn - fn * fp, cells.classes)
     value = measure.near(shares)
     return float(value), measure.slope(shares, value).at(cells.t, cells.p)

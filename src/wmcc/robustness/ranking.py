@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from math import inf, isfinite
+from itertools import combinations
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from ..core.arraytypes import FloatArray
-from ..core.joint import JointTable
-from ..errors import InputError
+from ..core.joint import JointTable, several_predictions
 from ..measures import MEASURES
 from ..measures.base import Measure
-from ..measures.checks import after_joint_table, check_defined, named_measure
-from ..present.text import decimal, grid, html, number
-from ..sources.predictions import checked_names, predictions
-from .box import Box, Condition, box_of, boxes_of
-from .bracket import Bracket, Question, Tried, bracket
-from .certificate import End, Range, defined
-from .certify import limits_of
+from ..measures.checks import Model, checked_eps, checked_model, named_measure, value_or_reason
+from ..present.blocks import Block, few
+from ..present.pairs import Pair, PairResult, Pairs
+from ..present.result import Delegate
+from ..present.text import counted, decimal, off_by
+from ..present.written import Record, plain
+from .box import Box, Condition, box_of, boxes_of, changing_classes
+from .bracket import Question, Tried, bracket
+from .certificate import GAPS, End, Range, definition, unmet
+from .certification import EPS, attained_value, glance, limits_of
 from .pair import PairObjective
-from .radius import MOST, Radius, top_eps
-from .request import Model, checked_eps, checked_model
+from .radii import MOST, Radius, top_eps, unsettled
 from .search import Limits, Search
 from .span import down, up
 from .twin import JointCells
@@ -37,8 +39,8 @@ COARSE = 0.01
 
 
 @dataclass(frozen=True, repr=False)
-class Ranking(Range):
-    """What `wmcc.certify_ranking` returns for two classifiers.
+class Lead(Range, PairResult):
+    """The certified range of first − second for two predictions of the same rows.
 
     Parameters
     ----------
@@ -49,13 +51,17 @@ class Ranking(Range):
     values
         The measure of each, at the weights as they are.
     lower, upper
-        Ends of the range of first − second, over all weights within the box. `low` and `high` are their bounds;
-        positions and cells are those of the joint table.
+        Ends of the range of first − second, over all weights within ε. `low` and `high` are their bounds;
+        positions and cells are those of the joint table of the two.
     conditions
         What the statement rests on, and whether it holds.
+    joint, cells, limits
+        The joint table of the two, its cells, and when to stop the search for a radius.
+    problem
+        Why there is no range, and its ends are NaN: the measure of one of them is undefined. None if there is one.
     """
 
-    names: tuple[str, str]
+    names: Pair
     measure: str
     model: str
     eps: float
@@ -64,14 +70,12 @@ class Ranking(Range):
     upper: End
     conditions: tuple[Condition, ...]
     joint: JointTable = field(repr=False)
+    cells: JointCells = field(repr=False, compare=False)
     limits: Limits = field(repr=False)
-
-    @cached_property
-    def _cells(self) -> JointCells:
-        return _cells_of(self.joint)
+    problem: str | None = None
 
     @property
-    def difference(self) -> float:
+    def value(self) -> float:  # type: ignore[override]
         """First − second at the weights as they are."""
         return self.values[0] - self.values[1]
 
@@ -81,143 +85,214 @@ class Ranking(Range):
         return self.names[0] if self.low > 0 else self.names[1] if self.high < 0 else None
 
     @property
+    def _tied(self) -> bool:
+        """Whether the scores are the same, but for rounding."""
+        return abs(self.value) <= PairObjective.rounding
+
+    @property
     def verdict(self) -> str:
         """What is certain, in a sentence."""
         a, b = self.names
+        if self.problem is not None:
+            return "nothing can be certified"
         if self.winner is not None:
             return f"{self.winner} beats {b if self.winner == a else a}"
-        if abs(self.difference) <= PairObjective.rounding:
-            return f"{a} and {b} score the same, but for rounding"
-        leader, other, side = (a, b, -1) if self.difference > 0 else (b, a, 1)
+        if self._tied:
+            return f"{a} and {b} score the same up to rounding"
+        leader, other, side = (a, b, -1) if self.value > 0 else (b, a, 1)
         end = self.lower if side < 0 else self.upper
-        if PairObjective(end.box, self._cells, MEASURES[self.measure], side).crossed(end.at):
-            return f"{leader} leads, and there are weights with which {other} does at least as well"
-        return f"{leader} leads; that no weights reverse it was not shown"
+        if PairObjective(end.box, self.cells, MEASURES[self.measure], side).crossed(end.at):
+            return f"{leader} leads, but with some of these weights {other} does at least as well"
+        return f"{leader} leads; we could not prove that it leads for all these weights"
 
     @cached_property
     def radius(self) -> Radius:
         """How far weights may be off before the leader may be overtaken: see `wmcc.radius`."""
         a, b = self.names
-        side = -1 if self.difference >= 0 else 1  # the end of first − second that might cross zero
+        side = -1 if self.value >= 0 else 1  # the end of first − second that might cross zero
         leader, other = (a, b) if side < 0 else (b, a)
         measure, model = MEASURES[self.measure], checked_model(self.model)
+        statement = f"{leader} beats {other} in {measure.title}"
+        problem = self.problem or (f"{a} and {b} score the same up to rounding" if self._tied else None)
+        if problem is not None:
+            holds = self.problem is not None and not self._tied
+            return Radius(statement, self.measure, model, self.value, holds, 0.0, None, None, problem=problem)
         limits, box_of = self.limits._replace(goal=0.0), boxes_of(self.joint, model)
 
-        def look(eps: float) -> Tried:
-            return tried(PairObjective(box_of(eps), self._cells, measure, side), _glanced)
-
-        def prove(eps: float) -> Tried:
-            return tried(PairObjective(box_of(eps), self._cells, measure, side), partial(_end, limits=limits))
-
-        def tried(objective: PairObjective, search: Callable[[PairObjective], End]) -> Tried:
+        def tried(search: Callable[[PairObjective], End], eps: float) -> Tried:
+            objective = PairObjective(box_of(eps), self.cells, measure, side)
             end = search(objective)
             crossed = objective.crossed(end.at)
             margin = -side * (end.attained if crossed or not isfinite(end.bound) else end.bound)
             return Tried(margin, side * end.bound < 0, end if crossed else None, end.stopped)
 
-        found = Bracket(0.0, None, None, False)
-        if abs(self.difference) > PairObjective.rounding:
-            asked = Question(abs(self.difference), look, prove, top_eps(self.joint, model))
-            found = bracket(asked, TOLERANCE, max(TOLERANCE, COARSE))
-        how = "beats" if abs(self.difference) > PairObjective.rounding else "scores the same as"
-        statement = f"{leader} {how} {other} in {measure.title}"
-        return Radius(statement, self.model, self.difference, *found)
+        look, prove = partial(tried, glance), partial(tried, partial(_end, limits=limits))
+        found = bracket(Question(abs(self.value), look, prove, top_eps(self.joint, model, measure)), TOLERANCE, COARSE)
+        return Radius(statement, self.measure, model, self.value, True, *found)
 
-    def _title(self) -> str:
-        moved = f"{number(100 * self.eps)} %" if self.model == "relative" else number(self.eps)
-        title = MEASURES[self.measure].title
-        return f"{title} of {self.names[0]} − {title} of {self.names[1]}, each weight off by up to {moved}"
+    _kind = "lead"
+    _stored = (
+        "names", "measure", "model", "eps", "values", "value", "low", "high", "lower", "upper", "conditions", "winner",
+        "verdict", "problem",
+    )  # fmt: skip
 
-    def _now(self) -> float:
-        return self.difference
+    def title(self) -> str:
+        """Return what the range is of."""
+        moved = off_by(self.eps, self.model)
+        return f"{MEASURES[self.measure].title}, {self.names[0]} − {self.names[1]}, each weight off by up to {moved}"
 
-    def _notes(self) -> list[str]:
-        scores = ", ".join(f"{name} {decimal(value)}" for name, value in zip(self.names, self.values, strict=True))
-        return [f"{self.verdict} ({scores})", *super()._notes()]
+    def blocks(self) -> list[Block]:
+        """Return the range of the difference, and the verdict."""
+        (made,) = super().blocks()
+        return [replace(made, notes=[f"{self.verdict} ({', '.join(self.scores)})", *made.notes])]
 
 
-class Rankings:
-    """What `wmcc.certify_ranking` returns for more than two classifiers: one `Ranking` per pair."""
+@dataclass(frozen=True, repr=False)
+class Ranking(Pairs[Lead]):
+    """What `wmcc.certify_ranking` returns, for two predictions and for more.
 
-    def __init__(self, names: tuple[str, ...], pairs: dict[tuple[str, str], Ranking]) -> None:
-        self.names, self.pairs = names, pairs
+    For two, what is certain of them is here by its own name: `value`, `low`, `high`, `verdict`, `radius` and so
+    on. For more, each pair has its own: ``ranking["A", "B"].verdict``.
 
-    def __getitem__(self, pair: tuple[str, str]) -> Ranking:
-        if pair in self.pairs:
-            return self.pairs[pair]
-        raise InputError(f"there is no pair {pair!r}; the pairs are {', '.join(map(repr, self.pairs))}.")
+    Parameters
+    ----------
+    names
+        Of all predictions.
+    measure, model, eps
+        What was asked.
+    pairs
+        The `Lead` of each pair, by their names.
+    n, ignored, total
+        Rows, rows that were left out, and weight.
+    radii
+        Whether the radius of each lead is shown and stored: see `with_radii`.
+    """
+
+    names: tuple[str, ...]
+    measure: str
+    model: str
+    eps: float
+    pairs: dict[Pair, Lead]
+    n: int
+    ignored: int
+    total: float
+    radii: bool = False
+
+    # ---- all pairs ------------------------------------------------------------------------------------
 
     @property
     def matrix(self) -> FloatArray:
         """1 where the one of the row certainly beats the one of the column, −1 where it is beaten, 0 if undecided."""
         place = {name: i for i, name in enumerate(self.names)}
         out = np.zeros((len(self.names),) * 2)
-        for (a, b), ranking in self.pairs.items():
-            verdict = 0 if ranking.winner is None else 1 if ranking.winner == a else -1
+        for (a, b), lead in self.pairs.items():
+            verdict = 0 if lead.winner is None else 1 if lead.winner == a else -1
             out[place[a], place[b]], out[place[b], place[a]] = verdict, -verdict
         return out
 
-    def _rows(self) -> list[list[str]]:
+    @property
+    def problem(self) -> str | None:
+        """Why nothing is certain of any pair; None if there is a range."""
+        problems = [lead.problem for lead in self.pairs.values() if lead.problem]
+        return problems[0] if len(problems) == len(self.pairs) else None
+
+    # ---- the only pair --------------------------------------------------------------------------------
+
+    value = Delegate[float]("only.value", "First − second at the weights as they are.")
+    low = Delegate[float]("only.low", "First − second is at least this, whatever the weights within the box.")
+    high = Delegate[float]("only.high", "First − second is at most this, whatever the weights within the box.")
+    lower = Delegate[End]("only.lower", "Lower end of the range of first − second.")
+    upper = Delegate[End]("only.upper", "Upper end of the range of first − second.")
+    conditions = Delegate[tuple[Condition, ...]](
+        "only.conditions", "What the statement rests on, and whether it holds."
+    )
+    winner = Delegate[str | None](
+        "only.winner", "The one that certainly has the higher score; None if weights within the box may decide."
+    )
+    verdict = Delegate[str]("only.verdict", "What is certain, in a sentence.")
+    radius = Delegate[Radius]("only.radius", "How far weights may be off before the leader may be overtaken.")
+
+    # ---- showing ------------------------------------------------------------------------------------
+
+    _kind = "ranking"
+    _done = "ranked"
+    _stored = ("names", "measure", "model", "eps", "n", "ignored", "total", "pairs", "problem")
+
+    def with_radii(self) -> Ranking:
+        """Return the same ranking, to be shown and stored with the radius of each lead, which takes longest to find."""
+        return replace(self, radii=True)
+
+    def blocks(self) -> list[Block]:
+        """Return who certainly beats whom, the range of each difference, and verdicts."""
+        made = self.lines()[0]
+        if len(self.pairs) == 1:
+            return [replace(made, title=f"{made.title}, {counted(self.n, 'row')}")]
         said = {1.0: "beats", -1.0: "loses to", 0.0: "?"}
-        body = [
+        rows = [
             [name, *("" if i == j else said[float(x)] for j, x in enumerate(row))]
             for i, (name, row) in enumerate(zip(self.names, self.matrix, strict=True))
         ]
-        return [["", *self.names], *body]
+        certain = Block(f"{made.title}, {counted(self.n, 'row')}: certified ranking", ["", *self.names], rows)
+        return [certain, replace(made, title="Ranges of the differences", notes=few(made.notes))]
 
-    def _title(self) -> str:
-        first = next(iter(self.pairs.values()))
-        return f"{MEASURES[first.measure].title}, {first.model} ε = {number(first.eps)}: what is certain"
+    def lines(self) -> list[Block]:
+        """Return the range of each difference, and verdicts."""
+        head = ["First", "Second", "First − second", "Lowest", "Highest", *["Certain up to", "Broken at"] * self.radii]
+        leads, rows, several = list(self.pairs.values()), [], len(self.pairs) > 1
+        for lead in leads:
+            row = [*lead.scores, decimal(lead.value), *lead.columns]
+            rows.append([*row, *(lead.radius.cells if self.radii else ())])
+        notes = [] if several else [f"{leads[0].verdict}."]
+        notes += [f"{' and '.join(lead.names)}: {lead.problem}." for lead in leads if lead.problem]
+        notes += [] if all(lead.exact or lead.problem for lead in leads) else [GAPS]
+        notes += unmet((" and ".join(lead.names) * several, lead) for lead in leads)
+        notes += unsettled([lead.radius for lead in leads]) if self.radii else []
+        title = f"{MEASURES[self.measure].title}, each weight off by up to {off_by(self.eps, self.model)}"
+        return [Block(title, head, rows, notes, texts=2)]
 
-    def __repr__(self) -> str:
-        return f"{self._title()}\n{grid(self._rows())}"
+    def fields(self) -> dict[str, Any]:
+        """Return what is stored: the pairs in a list, each with its cells and, if it was asked for, its radius."""
+        pairs = []
+        for lead in self.pairs.values():
+            cells = dict(zip(("true", "first", "second"), lead.joint.cells.T.tolist(), strict=True))
+            radius = lead.radius.fields() if self.radii else None
+            pairs.append({**lead.fields(), "radius": radius, "labels": list(lead.joint.labels), "cells": cells})
+        return {**super().fields(), "pairs": pairs}
 
-    def _repr_html_(self) -> str:
-        return html({self._title(): self._rows()})
+    def records(self) -> list[Record]:
+        """Return a row for each pair."""
+        rows = super().records()
+        for row, lead in zip(rows, self.pairs.values(), strict=True) if self.radii else ():
+            row |= plain({"safe": lead.radius.safe, "broken": lead.radius.broken})
+        return rows
 
 
 def certify_ranking(
-    y_true: Any,
-    pred_a: Any = None,
-    pred_b: Any = None,
-    sample_weight: Any = None,
-    weight: Any = None,
-    *,
+    joint: JointTable,
     measure: str | Measure = "ecc",
-    eps: float = 0.1,
+    *,
+    eps: float = EPS,
     model: Model = "relative",
-    names: tuple[str, ...] | None = None,
     gap: float = 0.0,
     nodes: int | None = None,
     seconds: float | None = None,
-    **options: Any,
-) -> Any:
+) -> Ranking:
     """Certify how much better one classifier is than another, under the same weights, when these may be off.
-
-    It takes a joint table, and then measure, ε and model; rows with two predictions; or several predictions::
-
-        certify_ranking(joint, "ecc", 0.1)
-        certify_ranking(y_true, pred_a, pred_b, sample_weight, measure="ecc", eps=0.1)
-        certify_ranking(y_true, {"forest": pred_a, "net": pred_b, "old": pred_c}, sample_weight=w)
-        certify_ranking(frame, "label", ["forest", "net", "old"], weight="area")
 
     Parameters
     ----------
-    y_true, pred_a, pred_b, sample_weight, weight, **options
-        A `wmcc.JointTable`; or what `wmcc.joint_table` takes, where a list or dict of predictions may stand for two.
+    joint
+        A `wmcc.JointTable` of two predictions or more of the same rows: ``wmcc.tabulate(y_true, {"A": a, "B": b})``.
     measure, eps, model
         As in `wmcc.certify`.
     gap, nodes, seconds
         As in `wmcc.certify`, for each end and for each ε that is tried for a radius; by default there are at most 200
         boxes, and fewer for large tables.
-    names
-        What to call the classifiers; by default the keys of the dict, the columns, or a, b, c …
 
     Returns
     -------
     Ranking
-        Range of first − second, a verdict, and its `Ranking.radius`: the ε up to which the leader certainly leads. For
-        more than two classifiers `Rankings`, which has one for each pair and the matrix of verdicts.
+        For each pair the range of first − second, a verdict, and the ε up to which the leader certainly leads.
 
     Examples
     --------
@@ -225,69 +300,50 @@ def certify_ranking(
     >>> truth = [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2]
     >>> first = [0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 0]
     >>> second = [0, 0, 1, 1, 1, 1, 2, 1, 2, 2, 0, 0]
-    >>> ranking = wmcc.certify_ranking(truth, first, second, eps=0.2, nodes=20)
+    >>> ranking = wmcc.certify_ranking(wmcc.tabulate(truth, {"a": first, "b": second}), eps=0.2, nodes=20)
     >>> ranking
-    ECC (R_K) of a − ECC (R_K) of b, each weight off by up to 20 %
-    lowest       0.2761  attained
-    as weighted  0.3790
-    highest      0.5042  attained
-    a beats b (a 0.7579, b 0.3790)
+    ECC (R_K), each weight off by up to 20 %, 12 rows
+    First     Second    First − second           Lowest          Highest
+    a 0.7579  b 0.3790          0.3790  0.2761 attained  0.5042 attained
+    <BLANKLINE>
+    a beats b.
     >>> ranking.radius.safe > 0.2
     True
     """
-    asked: dict[str, Any] = {"measure": measure, "eps": eps, "model": model}
-    if isinstance(y_true, JointTable):
-        asked = after_joint_table(asked, (pred_a, pred_b, sample_weight), weight, options)
-        joints, chosen = {(0, 1): y_true}, checked_names(names, None, 2)
+    found, chosen, kind = several_predictions(joint), named_measure(measure), checked_model(model)
+    amount, limits = checked_eps(eps, kind), limits_of(gap, nodes, seconds, MOST)
+    pairs = {pair: _lead(found, pair, chosen, amount, kind, limits) for pair in combinations(found.names, 2)}
+    sizes = found.rows, found.ignored, found.total
+    return Ranking(found.names, chosen.name, kind, amount, pairs, *sizes)
+
+
+def _lead(several: JointTable, pair: Pair, measure: Measure, eps: float, model: Model, limits: Limits) -> Lead:
+    joint = several if several.names == pair else several.pair(*pair)
+    (a, no_a), (b, no_b) = (value_or_reason(measure, several[name]) for name in pair)
+    margins = [several[name].margins for name in pair]
+    cells = JointCells(joint.cells.T, len(joint.labels), (margins[0].classes, margins[1].classes), margins[0].known)
+    box = box_of(joint, eps, model)
+    problem = no_a or no_b or changing_classes(joint, box, measure)
+    if problem is not None:
+        lower = upper = End.unknown(box_of(joint, 0.0, "relative"), cells)
     else:
-        several = predictions(y_true, pred_a, pred_b, sample_weight, weight, options, names)
-        joints, chosen = several.joints(), several.names
-    kind = checked_model(asked["model"])
-    amount, limits = checked_eps(asked["eps"], kind), limits_of(gap, nodes, seconds, MOST)
-    pairs = {
-        (chosen[i], chosen[j]): _ranked(joint, (chosen[i], chosen[j]), asked["measure"], amount, kind, limits)
-        for (i, j), joint in joints.items()
-    }
-    return next(iter(pairs.values())) if len(chosen) == 2 else Rankings(chosen, pairs)
-
-
-def _ranked(
-    joint: JointTable, names: tuple[str, str], measure: Any, eps: float, model: Model, limits: Limits
-) -> Ranking:
-    chosen = named_measure(measure)
-    for table in (joint.first, joint.second):
-        check_defined(chosen, table)
-    box, cells = box_of(joint, eps, model), _cells_of(joint)
-    lower, upper = (_end(PairObjective(box, cells, chosen, side), limits) for side in (-1, 1))
-    values = chosen(joint.first), chosen(joint.second)
-    conditions = box.conditions if model == "relative" else (*box.conditions, _defined(box, cells, chosen))
-    return Ranking(names, chosen.name, model, eps, values, lower, upper, conditions, joint, limits)
-
-
-def _cells_of(joint: JointTable) -> JointCells:
-    return JointCells(joint.cells.T, len(joint.labels))
+        lower, upper = (_end(PairObjective(box, cells, measure, side), limits) for side in (-1, 1))
+    conditions = box.conditions if model == "relative" else (*box.conditions, _defined(box, cells, measure))
+    return Lead(pair, measure.name, model, eps, (a, b), lower, upper, conditions, joint, cells, limits, problem)
 
 
 def _defined(box: Box, cells: JointCells, measure: Measure) -> Condition:
     """Whether the measure of both is defined at every table of the box."""
-    found = [defined(box, one, measure.name) for one in (cells.first, cells.second)]
+    found = [definition(box, one, measure.name) for one in (cells.first, cells.second)]
     return next((condition for condition in found if not condition.met), found[0])
 
 
 def _end(objective: PairObjective, limits: Limits) -> End:
     box, side, measure = objective.box, objective.side, objective.measure
-    found = Search(objective, box.floor, box.ceiling, box.fixed, limits).run()
-    attained = objective.difference(found.position)
+    found = Search(objective, limits).run()
+    attained = attained_value(objective, found)
     exact = found.closed and attained == side * found.value
     span = measure.range[1] - measure.range[0]
     bound = side * found.bound
     bound = float(min(max(up(bound) if side > 0 else down(bound), -span), span))
     return End(bound, attained, exact, found.position, box, objective.cells, found.nodes, found.stopped)
-
-
-def _glanced(objective: PairObjective) -> End:
-    """Return a difference near the end that is attained, without a bound."""
-    box = objective.box
-    found = Search(objective, box.floor, box.ceiling, box.fixed, Limits()).glance()
-    attained = objective.difference(found.position)
-    return End(objective.side * inf, attained, False, found.position, box, objective.cells)

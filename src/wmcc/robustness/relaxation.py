@@ -18,25 +18,17 @@ import numpy as np
 
 from ..core.arraytypes import FloatArray
 from .aggregates import Aggregates
-from .span import Interval, fraction_max, up
+from .span import Span, fraction_max, up
 
 ROUNDS = 12
 """Steps of Frank and Wolfe towards the best tangents."""
 
 
 def relaxed_bound(z: Aggregates, side: int, level: FloatArray, by_class: bool) -> FloatArray:
-    """Bound σM from above over each box of a stack.
+    """Bound σM from above over each box of a stack; σ is ``side``.
 
-    Parameters
-    ----------
-    z
-        Aggregates of the boxes.
-    side
-        σ: 1 to bound M from above, −1 to bound −M.
-    level
-        λ, a guess at the answer, per box (with a last axis of one). Any guess gives a bound.
-    by_class
-        Whether D is Σ √(A_k B_k), as in MPC1, or √(Σ A_k · Σ B_k), as in ECC.
+    ``level`` is λ, a guess at the answer, per box (with a last axis of one): any guess gives a bound. ``by_class`` says
+    whether D is Σ √(A_k B_k), as in MPC1, or √(Σ A_k · Σ B_k), as in ECC.
     """
     A, B = z.r * z.not_r, z.q * z.not_q
     if by_class:
@@ -48,7 +40,7 @@ def relaxed_bound(z: Aggregates, side: int, level: FloatArray, by_class: bool) -
         D = (z.P * z.Q).sqrt()
         ratio = (z.Q / z.P).sqrt()
     root_tau = np.sqrt(np.clip(np.nan_to_num(np.sqrt(ratio.lo * ratio.hi), nan=1.0), 1e-6, 1e6)) * np.ones(A.lo.shape)
-    tau = Interval.exactly(root_tau) * root_tau
+    tau = Span.exactly(root_tau) * root_tau
     unequal_by = _unequal(A if by_class else z.P, tau if by_class else tau[..., :1], ratio)
     unequal_by = (unequal_by.where(z.present, 0.0) if by_class else unequal_by).sum()
     best = np.full(level.shape, np.inf)
@@ -61,7 +53,7 @@ def relaxed_bound(z: Aggregates, side: int, level: FloatArray, by_class: bool) -
     return best
 
 
-def _unequal(A: Interval, tau: Interval, ratio: Interval) -> Interval:
+def _unequal(A: Span, tau: Span, ratio: Span) -> Span:
     """(τA + B/τ)/2 − √(AB) = (A τ/2) (1 − √(B/A)/τ)²."""
     return A * tau * 0.5 * (1.0 - ratio / tau).square()
 
@@ -74,19 +66,19 @@ def _largest(
     if x is None:
         middle = (low + high) / 2
         x = middle / middle.sum(-1, keepdims=True)
-    half = Interval.exactly(level * used) * 0.5  # Σ of it times (τ r + q/τ) is subtracted
-    linear = Interval.exactly(side * z.identity) - (
+    half = Span.exactly(level * used) * 0.5  # Σ of it times (τ r + q/τ) is subtracted
+    linear = Span.exactly(side * z.identity) - (
         z.row(half * root_tau * root_tau) + z.column(half / root_tau / root_tau)
     )
-    constant = Interval.exactly(np.zeros(level.shape))
+    constant = Span.exactly(np.zeros(level.shape))
     concave = []
     for sign in (-1, 1):
-        weight = (Interval.exactly(level) - sign * side) * 0.25 * used
+        weight = (Span.exactly(level) - sign * side) * 0.25 * used
         is_convex = level - sign * side > 0  # a difference of two numbers is rounded, but its sign is right
         convex = weight.where(is_convex, 0.0).at_least(0.0)
         square = _range(z, root_tau, sign)
-        linear = linear + _on_cells(z, convex * (Interval.exactly(square.lo) + square.hi), root_tau, sign)
-        constant = constant - (convex * (Interval.exactly(square.lo) * square.hi)).sum()
+        linear = linear + _on_cells(z, convex * (Span.exactly(square.lo) + square.hi), root_tau, sign)
+        constant = constant - (convex * (Span.exactly(square.lo) * square.hi)).sum()
         concave.append((weight.where(~is_convex, 0.0).between(-np.inf, 0.0), sign))
     for _ in range(ROUNDS):
         flat = linear.hi
@@ -106,7 +98,7 @@ def _largest(
     for weight, sign in concave:  # whatever x is, a tangent at it bounds the concave square
         at = _square_root(z, x, root_tau, sign)
         linear = linear + _on_cells(z, weight * 2.0 * at, root_tau, sign)
-        constant = constant - (weight * Interval.exactly(at).square()).sum()
+        constant = constant - (weight * Span.exactly(at).square()).sum()
     return (constant + fraction_max(linear.hi, low, high)).hi, x
 
 
@@ -115,22 +107,22 @@ def _square_root(z: Aggregates, x: FloatArray, root_tau: FloatArray, sign: int) 
     return np.asarray(root_tau * z.cells.rows(x) + sign * z.cells.columns(x) / root_tau)
 
 
-def _on_cells(z: Aggregates, m: Interval, root_tau: FloatArray, sign: int) -> Interval:
+def _on_cells(z: Aggregates, m: Span, root_tau: FloatArray, sign: int) -> Span:
     """Coefficients of Σ m (u + sign · v) in the cells' shares."""
-    found: Interval = z.row(m * root_tau) + z.column(m / root_tau * float(sign))
+    found: Span = z.row(m * root_tau) + z.column(m / root_tau * float(sign))
     return found
 
 
-def _range(z: Aggregates, root_tau: FloatArray, sign: int) -> Interval:
+def _range(z: Aggregates, root_tau: FloatArray, sign: int) -> Span:
     """Range of u + sign · v per class: a quotient of sums of its four kinds of cells."""
     kinds = z.TP, z.FN, z.FP, z.TN
     low, high = np.stack([x.lo for x in kinds], -1), np.stack([x.hi for x in kinds], -1)
-    row, column = Interval.exactly(root_tau), Interval.exactly(np.ones_like(root_tau)) / root_tau * float(sign)
+    row, column = Span.exactly(root_tau), Span.exactly(np.ones_like(root_tau)) / root_tau * float(sign)
     both, none = row + column, np.zeros_like(root_tau)
 
     least = -fraction_max(-np.stack([both.lo, row.lo, column.lo, none], -1), low, high)
     most = fraction_max(np.stack([both.hi, row.hi, column.hi, none], -1), low, high)
-    return Interval(least[..., 0], most[..., 0])
+    return Span(least[..., 0], most[..., 0])
 
 
 def corner(c: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:

@@ -10,13 +10,16 @@ from __future__ import annotations
 import heapq
 import itertools
 import time
-from typing import Any, NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.arraytypes import Array, FloatArray
-from .enclosures import Slopes
-from .span import Interval, down, up
+from ..measures.base import Measure
+from .box import Box
+from .enclosures import Slopes, enclosure
+from .span import UNIT, Span, down, up
 
 PASSES = 12
 """Times a box is pruned before what is left of it is bounded."""
@@ -51,32 +54,54 @@ class Limits(NamedTuple):
         return self.nodes if self.nodes is not None else max(LEAST, min(self.most, WORK // size))
 
 
-class Objective(Protocol):
-    """What is searched for its maximum; tables are vectors of cells, boxes are stacks of them."""
+class Objective(ABC):
+    """σM over a box, searched for its maximum: σ = 1 finds the largest value of M, −1 the smallest.
 
-    rounding: float
+    Tables are vectors of cells, boxes are stacks of them.
+    """
+
+    rounding = 0.0
     """Error of `exact` beyond one unit in the last place."""
 
     size: int
     """Numbers that a box takes, for how long it takes."""
 
-    def slopes(self, low: FloatArray, high: FloatArray, target: Interval | None) -> Slopes:
-        """Slopes times the total weight, per cell; and the value, with a last axis of one."""
+    def __init__(self, box: Box, cells: Any, measure: Measure, side: int) -> None:
+        self.box, self.cells, self.measure, self.side = box, cells, measure, side
+        self.enclosure = enclosure(measure.name, cells.K)
+
+    def slopes(self, low: FloatArray, high: FloatArray, target: Span | None) -> Slopes:
+        """Slopes of σM times the total weight, per cell; and σM, with a last axis of one."""
+        found = self._slopes(low, high, -target if target is not None and self.side < 0 else target)
+        return found if self.side > 0 else -found
+
+    @abstractmethod
+    def _slopes(self, low: FloatArray, high: FloatArray, target: Span | None) -> Slopes:
+        """The same of M."""
 
     def total(self, low: FloatArray) -> FloatArray:
         """Lower bound of the total weight."""
+        return np.asarray(low.sum(-1, keepdims=True) * (1 - low.shape[-1] * UNIT))
 
     def bound(self, low: FloatArray, high: FloatArray, level: FloatArray) -> FloatArray:
         """Another upper bound, from a guess at it; infinite if there is none."""
+        return np.full((len(low), 1), np.inf)
 
+    @abstractmethod
     def at_corners(self, found: float) -> bool:
         """Whether the largest value over any box, if at least ``found``, is at a corner."""
 
+    @abstractmethod
     def near(self, point: FloatArray) -> tuple[float, FloatArray]:
         """The value and the slopes at a table, in plain float64: where to look, nothing to rely on."""
 
+    @abstractmethod
+    def value(self, position: FloatArray, reached: bool = True) -> float:
+        """M at a position in the box, correct to one unit in the last place."""
+
     def exact(self, position: FloatArray) -> float:
-        """The value at a position in the box, correct to one unit in the last place."""
+        """σM at a position in the box, the outer one where it is not exact."""
+        return self.side * self.value(position, reached=False)
 
 
 class Found(NamedTuple):
@@ -104,14 +129,15 @@ class Boxes(NamedTuple):
 
 
 class Search:
-    """The search in one box."""
+    """The search in the box of an objective."""
 
-    def __init__(self, objective: Objective, low: FloatArray, high: FloatArray, fixed: Array, limits: Limits) -> None:
-        self.objective, self.low, self.high, self.limits = objective, low, high, limits
+    def __init__(self, objective: Objective, limits: Limits) -> None:
+        box = objective.box
+        self.objective, self.low, self.high, self.limits = objective, box.floor, box.ceiling, limits
         self.first: Slopes | None = None
-        self.movable = ~fixed & (high > low)
+        self.movable = ~box.fixed & (self.high > self.low)
         self.value = -np.inf
-        self.position = np.zeros_like(low)
+        self.position = np.zeros_like(self.low)
         self.nodes = 0
 
     def run(self, whole: Slopes | None = None) -> Found:
@@ -128,12 +154,12 @@ class Search:
         with np.errstate(all="ignore"):
             while True:
                 self.nodes += len(boxes.low)
-                for low, high, bound, cell in zip(*self._examined(boxes), strict=True):
+                for low, high, bound, cell in zip(*self._examine(boxes), strict=True):
                     heapq.heappush(heap, (-float(bound), next(order), low, high, int(cell)))
                 bound = -heap[0][0] if heap else -np.inf
                 least = 0.0 if self.objective.at_corners(self.value) else ROUNDING
                 near = bound - self.value <= max(self.limits.gap, least)
-                done = near or bound <= self._above() or self._decided(bound)
+                done = near or bound <= self._above() or self._is_decided(bound)
                 late = self.limits.seconds is not None and time.monotonic() - start > self.limits.seconds
                 if done or late or self.nodes >= most:
                     break
@@ -151,16 +177,16 @@ class Search:
         """A number that the best value is certainly not above, though it was rounded."""
         return float(up(self.value + self.objective.rounding))
 
-    def _decided(self, bound: float) -> bool:
+    def _is_decided(self, bound: float) -> bool:
         goal = self.limits.goal
         return goal is not None and (bound <= goal or down(self.value - self.objective.rounding) > goal)
 
-    def _examined(self, boxes: Boxes) -> tuple[FloatArray, FloatArray, FloatArray, Array]:
+    def _examine(self, boxes: Boxes) -> tuple[FloatArray, FloatArray, FloatArray, Array]:
         """What is left of boxes that may hold more than the best found: their ends, their bounds, the cell to split."""
-        boxes = self._pruned(boxes)
+        boxes = self._prune(boxes)
         if self.value == -np.inf and self._open(boxes).any():
             self.glance()
-            boxes = self._pruned(boxes)
+            boxes = self._prune(boxes)
         is_open = self._open(boxes)
         keep = np.asarray(is_open.any(-1))
         for point in boxes.low[~keep]:
@@ -177,7 +203,7 @@ class Search:
             self._climb(centre[highest])
         rise, fall = up(up(high - centre) * slopes.hi), up(up(centre - low) * -slopes.lo)
         wrong = np.maximum(np.maximum(rise, fall), 0.0)
-        spare = Interval.exactly(wrong).sum().hi
+        spare = Span.exactly(wrong).sum().hi
         bounds = np.fmin(ceiling, up(value.hi + up(spare / self.objective.total(low)))[..., 0])
         undecided = bounds > self._above()
         if undecided.any():
@@ -192,7 +218,7 @@ class Search:
         """Cells that may still move."""
         return np.asarray((boxes.high > boxes.low) & self.movable)
 
-    def _pruned(self, boxes: Boxes) -> Boxes:
+    def _prune(self, boxes: Boxes) -> Boxes:
         """Boxes with the cells that have one sign of slope at their ends, and what they can hold at most."""
         done: list[Boxes] = []
         for _ in range(PASSES):
@@ -200,7 +226,7 @@ class Search:
                 (slopes, value), self.first = self.first, None
             else:
                 floor = np.full((len(boxes.low), 1), down(self.value - self.objective.rounding))
-                target = Interval(floor, boxes.ceiling[:, np.newaxis])
+                target = Span(floor, boxes.ceiling[:, np.newaxis])
                 slopes, value = self.objective.slopes(boxes.low, boxes.high, target)
             boxes = boxes._replace(ceiling=np.fmin(boxes.ceiling, value.hi[..., 0]))
             keep = ~(value.lo > value.hi)[..., 0] & (boxes.ceiling > self._above())

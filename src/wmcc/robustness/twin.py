@@ -16,7 +16,7 @@ from ..core.arraytypes import Array, FloatArray, IntArray
 from ..core.stack import numbered
 from .aggregates import Aggregates
 from .cells import Cells, class_sums
-from .span import UNIT, Interval, up
+from .span import UNIT, Span, up
 
 
 class Both(NamedTuple):
@@ -32,7 +32,7 @@ class Twin:
     __slots__ = ("a", "b", "delta")
     __array_ufunc__ = None
 
-    def __init__(self, a: Interval, b: Interval, delta: Interval) -> None:
+    def __init__(self, a: Span, b: Span, delta: Span) -> None:
         self.a, self.b = a, b
         self.delta = delta & (a - b)
 
@@ -124,6 +124,14 @@ class Twin:
         """Where 0 is not excluded for one of the two."""
         return self.a.may_vanish() | self.b.may_vanish()
 
+    def ever_positive(self) -> Both:
+        """Where more than 0 is possible."""
+        return Both(self.a.ever_positive(), self.b.ever_positive())
+
+    def may_vanish_or_not(self) -> Any:
+        """Where both 0 and more are possible for one of the two."""
+        return self.a.may_vanish_or_not() | self.b.may_vanish_or_not()
+
     def __getitem__(self, index: Any) -> Twin:
         return Twin(self.a[index], self.b[index], self.delta[index])
 
@@ -132,11 +140,11 @@ def _twin(x: Any) -> Twin:
     """Return a number that is the same for both as a pair."""
     if isinstance(x, Twin):
         return x
-    both = x if isinstance(x, Interval) else Interval(x, x)
-    return Twin(both, both, Interval(0.0, 0.0))
+    both = x if isinstance(x, Span) else Span(x, x)
+    return Twin(both, both, Span(0.0, 0.0))
 
 
-ZERO, UNKNOWN = Interval(0.0, 0.0), Interval(-np.inf, np.inf)
+ZERO, UNKNOWN = Span(0.0, 0.0), Span(-np.inf, np.inf)
 
 
 class JointCells:
@@ -146,16 +154,21 @@ class JointCells:
     among these, and ``place`` says where each of the first's and of the second's is.
     """
 
-    def __init__(self, codes: IntArray, K: int) -> None:
+    def __init__(
+        self, codes: IntArray, K: int, classes: tuple[int, int] | None = None, known: int | None = None
+    ) -> None:
         self.codes, self.K = codes, K
+        self.classes = (K, K) if classes is None else classes
         self.t, self.a, self.b = (np.asarray(code, dtype=np.intp) for code in codes)
-        self.first, self.second = Cells(self.t, self.a, K), Cells(self.t, self.b, K)
+        self.first, self.second = (
+            Cells(self.t, own, K, count, known) for own, count in zip((self.a, self.b), self.classes, strict=True)
+        )
         pairs, place = numbered(np.concatenate([codes[[0, 1]], codes[[0, 2]]], axis=1))
         self.pairs, self.place = Cells(pairs[0], pairs[1], K), place.reshape(2, -1)
         self.agree = self.a == self.b
         self.right = Both(self.first.same, self.second.same)
-        one, two = (Interval.exactly(x * 1.0) for x in self.right)
-        self.identity = Twin(one, two, Interval.exactly(one.lo - two.lo))
+        one, two = (Span.exactly(x * 1.0) for x in self.right)
+        self.identity = Twin(one, two, Span.exactly(one.lo - two.lo))
 
     def __len__(self) -> int:
         return len(self.t)
@@ -179,7 +192,9 @@ class TwinAggregates:
     """The fields of `Aggregates` for two predictions, over boxes of joint cells."""
 
     def __init__(self, cells: JointCells, low: FloatArray, high: FloatArray) -> None:
-        self.K, self.cells = cells.K, cells
+        self.cells = cells
+        counts = [Span.exactly(np.array([float(count)])) for count in cells.classes]
+        self.classes = Twin(counts[0], counts[1], counts[0] - counts[1])
         K = cells.K
         t, a, b = cells.t, cells.a, cells.b
         pad, boxes = (low.shape[-1] + 8) * UNIT, len(low)
@@ -188,19 +203,19 @@ class TwinAggregates:
         ]
         both = Aggregates(cells.pairs, tables[0] * (1 - pad), tables[1] * (1 + pad))  # one after the other, in one go
         self.first, self.second = _Part(both, slice(boxes)), _Part(both, slice(boxes, None))
-        total = Interval(low.sum(-1, keepdims=True) * (1 - pad), high.sum(-1, keepdims=True) * (1 + pad))
+        total = Span(low.sum(-1, keepdims=True) * (1 - pad), high.sum(-1, keepdims=True) * (1 + pad))
 
-        def difference(plus: Array, minus: Array, codes: tuple[Array, Array], size: int) -> Interval:
+        def difference(plus: Array, minus: Array, codes: tuple[Array, Array], size: int) -> Span:
             """Range of (Σ of the cells in one set − Σ of those in another) / Σ of all, per code."""
             sets = (
-                Interval(
+                Span(
                     class_sums(low[:, chosen], code[chosen], size) * (1 - pad),
                     class_sums(high[:, chosen], code[chosen], size) * (1 + pad),
                 )
                 for chosen, code in ((plus, codes[0]), (minus, codes[1]))
             )
             first, second = sets
-            return Interval(-_largest(second, first, total, pad), _largest(first, second, total, pad))
+            return Span(-_largest(second, first, total, pad), _largest(first, second, total, pad))
 
         differ = a != b
         only_a, only_b, one = (a == t) & differ, (b == t) & differ, np.zeros_like(t)
@@ -208,7 +223,7 @@ class TwinAggregates:
         self._d_right = difference(only_a, only_b, (t, t), K)
         self._dT = difference(only_a, only_b, (one, one), 1)
 
-    def _twin(self, name: str, delta: Interval) -> Twin:
+    def _twin(self, name: str, delta: Span) -> Twin:
         return Twin(getattr(self.first, name), getattr(self.second, name), delta)
 
     # ---- from classes to joint cells: those of the first's and of the second's table that hold them ---------
@@ -221,10 +236,6 @@ class TwinAggregates:
         """Give each cell the numbers of its predicted classes; their difference is that of one class, or of two."""
         a, b, agree = self.cells.a, self.cells.b, self.cells.agree
         return Twin(x.a[..., a], x.b[..., b], x.delta[..., a].where(agree, UNKNOWN))
-
-    def every(self, x: Any) -> Any:
-        """Give each cell a number of the whole table, whose last axis has length one."""
-        return x
 
     def without_two(self, x: Twin) -> Twin:
         """Give each cell the sums over the classes that are neither its true nor its predicted one."""
@@ -251,6 +262,7 @@ class TwinAggregates:
     q_over_r = cached_property(lambda self: self._twin("q_over_r", self._dq / self.first.r))
     nq_over_nr = cached_property(lambda self: self._twin("nq_over_nr", -(self._dq / self.first.not_r)))
     recall = cached_property(lambda self: self._twin("recall", self._d_right / self.first.r))
+    union = cached_property(lambda self: self._twin("union", self._dq - self._d_right))
     rq = cached_property(lambda self: self._twin("rq", (self.first.r * self._dq).sum()))
     P = cached_property(lambda self: self._twin("P", ZERO))
     Q = cached_property(lambda self: self._twin("Q", -((self.first.q + self.second.q) * self._dq).sum()))
@@ -258,16 +270,18 @@ class TwinAggregates:
     alpha = cached_property(lambda self: self._twin("alpha", -self.N.delta))
     beta = cached_property(lambda self: self._twin("beta", self.Q.delta - self.N.delta))
 
+    hit = cached_property(lambda self: self._twin("hit", self._d_right))
+    iou = cached_property(lambda self: self._twin("iou", (self.hit / self.union).delta))
+    f1 = cached_property(lambda self: self._twin("f1", (self.hit / ((self.r + self.q) * 0.5)).delta))
+
     @cached_property
     def phi(self) -> Twin:
         """MCC of each class against the rest."""
-        f, g = self.first, self.second
-        right = Twin(f.recall * f.r, g.recall * g.r, self._d_right)
-        ratio = (right - self.r * self.q) / ((self.r * self.not_r).sqrt() * (self.q * self.not_q).sqrt())
+        ratio = (self.hit - self.r * self.q) / ((self.r * self.not_r).sqrt() * (self.q * self.not_q).sqrt())
         return self._twin("phi", ratio.where(self.present, 0.0).delta)
 
 
-def _largest(plus: Interval, minus: Interval, total: Interval, pad: float) -> FloatArray:
+def _largest(plus: Span, minus: Span, total: Span, pad: float) -> FloatArray:
     """Bound (P − M)/(P + M + rest) from above: it rises in P, falls in M, and the rest is in the denominator alone.
 
     ``pad`` is the relative error of the sums.

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.arraytypes import FloatArray
 from ..core.labels import Label
-from ..core.table import Table, check_matrix
+from ..core.table import Table, Tabulated, check_matrix, one_table
 from ..measures import MEASURES
 from ..measures.base import Measure, Shares
+from ..measures.checks import Model, checked_model, named_measure, value_or_reason
 from ..measures.stacks import PerCell
-from ..present.text import decimal, grid, html, number
+from ..present.blocks import Block
+from ..present.result import Result
+from ..present.text import decimal, number, percent
+from ..present.written import Record, plain
 from .cells import Cells
-from .request import Model, checked_model, request
-from .witness import row_codes
 
 SHOWN = 10
 
@@ -28,12 +31,12 @@ class CellInfluence(NamedTuple):
     ----------
     true, pred
         The cell.
-    n, weight
-        Its observations, and their total weight.
+    n, total
+        Its rows, and their weight.
     gradient
         Change of the measure per unit of weight added to the cell: the influence of each observation in it.
     effect
-        Change of the measure per 100 % more weight of the cell, to first order: weight times gradient.
+        Change of the measure per 100 % more weight of the cell, to first order: total times gradient.
     share
         Its part of the slope of the relative model.
     """
@@ -41,14 +44,14 @@ class CellInfluence(NamedTuple):
     true: Label
     pred: Label
     n: int
-    weight: float
+    total: float
     gradient: float
     effect: float
     share: float
 
 
 @dataclass(frozen=True, repr=False)
-class Sensitivity:
+class Sensitivity(Result):
     """What `wmcc.sensitivity` returns.
 
     Parameters
@@ -62,8 +65,13 @@ class Sensitivity:
         The cells with observations, those whose weights matter most first.
     labels
         Classes, in the order of the gradient's rows and columns.
-    per_total, total
-        The gradient times the total weight, as vectors over the classes; and that weight as a float and a power of two.
+    n, total
+        Number of rows, and their weight.
+    per_total, scale
+        The gradient times the total weight, as vectors over the classes; and that weight as a float and a power of two,
+        since it may be beyond the largest float64.
+    problem
+        Why there is no gradient: the measure is undefined. None if there is one; else slopes are NaN.
     """
 
     measure: str
@@ -72,15 +80,18 @@ class Sensitivity:
     slope_absolute: float
     cells: tuple[CellInfluence, ...]
     labels: tuple[Label, ...] = field(repr=False)
+    n: int
+    total: float
     per_total: PerCell = field(repr=False, compare=False)
-    total: tuple[float, int] = field(repr=False)
+    scale: tuple[float, int] = field(repr=False)
+    problem: str | None = None
 
     @property
     def gradient(self) -> FloatArray:
         """∂M/∂C_ab, K x K."""
         K = len(self.labels)
         check_matrix(K, "read `cells`, which has the slopes of occupied cells, or ask `influence` for those of rows.")
-        return _per_unit(self.per_total.dense(), self.total)
+        return _per_unit(self.per_total.dense(), self.scale)
 
     def slope(self, model: Model = "relative") -> float:
         """Return the slope for a model."""
@@ -93,60 +104,45 @@ class Sensitivity:
         --------
         >>> import wmcc
         >>> y_true, y_pred = [0, 1, 1, 2], [0, 1, 2, 2]
-        >>> wmcc.sensitivity(y_true, y_pred, measure="ecc").influence(y_true, y_pred).round(3)
+        >>> wmcc.sensitivity(wmcc.tabulate(y_true, y_pred)).influence(y_true, y_pred).round(3)
         array([ 0.08,  0.05, -0.18,  0.05])
         """
+        from .rows import row_codes  # what reads rows is loaded by who has them
+
         rows = row_codes(self.labels, y_true, y_pred)
-        return np.where((rows >= 0).all(axis=0), _per_unit(self.per_total.at(*rows), self.total), np.nan)
+        return np.where((rows >= 0).all(axis=0), _per_unit(self.per_total.at(*rows), self.scale), np.nan)
 
-    def _rows(self) -> list[list[str]]:
-        head = ["True", "Predicted", "Rows", "Weight", "Per unit", "Per 100 %", "Share"]
-        body = [
-            [
-                str(c.true),
-                str(c.pred),
-                f"{c.n:,}",
-                number(c.weight),
-                number(c.gradient),
-                decimal(c.effect),
-                f"{c.share:.1%}",
-            ]
-            for c in self.cells[:SHOWN]
-        ]
-        return [head, *body]
+    _kind = "sensitivity"
+    _stored = ("measure", "value", "slope_relative", "slope_absolute", "n", "total", "cells", "problem")
 
-    def _notes(self) -> list[str]:
-        slopes = (
+    def blocks(self) -> list[Block]:
+        """Return the steepest cells first, and the slopes of the measure."""
+        if self.problem:
+            return [Block(notes=[f"{MEASURES[self.measure].title} {decimal(self.value)}; no gradient: {self.problem}"])]
+        title = (
             f"{MEASURES[self.measure].title} {decimal(self.value)}; if all weights are off by a small ε it moves by "
             f"up to {number(self.slope_relative)} ε (relative) or {number(self.slope_absolute)} ε (absolute)"
         )
+        head = ["True", "Predicted", "Rows", "Weight", "Per unit", "Per 100 %", "Share"]
+        rows = []
+        for c in self.cells[:SHOWN]:
+            numbers = f"{c.n:,}", number(c.total), number(c.gradient), decimal(c.effect), percent(c.share)
+            rows.append([str(c.true), str(c.pred), *numbers])
         more = len(self.cells) - SHOWN
-        return [slopes] + ([f"… and {more} more cells"] if more > 0 else [])
+        return [Block(title, head, rows, [f"… and {more:,} more cells; CSV and JSON have all."] * (more > 0), texts=2)]
 
-    def __repr__(self) -> str:
-        notes = self._notes()
-        return "\n".join([notes[0], "", grid(self._rows()), *notes[1:]])
-
-    def _repr_html_(self) -> str:
-        title, *notes = self._notes()
-        return html({title: self._rows()}, notes)
+    def records(self) -> list[Record]:
+        """Return a row for each cell."""
+        return [{"measure": self.measure, **plain(c)} for c in self.cells]
 
 
-def sensitivity(
-    y_true: Any,
-    y_pred: Any = None,
-    sample_weight: Any = None,
-    weight: Any = None,
-    *,
-    measure: str | Measure = "ecc",
-    **options: Any,
-) -> Sensitivity:
+def sensitivity(table: Tabulated, measure: str | Measure = "ecc") -> Sensitivity:
     """Say which cells' weights a measure depends on most, and how steeply.
 
     Parameters
     ----------
-    y_true, y_pred, sample_weight, weight, **options
-        A table, and then maybe the measure; or what `wmcc.tabulate` takes.
+    table
+        A `wmcc.Table`.
     measure
         As in `wmcc.certify`.
 
@@ -155,26 +151,31 @@ def sensitivity(
     >>> import wmcc
     >>> wmcc.sensitivity(wmcc.Table.from_counts([[50, 3], [2, 45]]), "mcc")
     MCC 0.8999; if all weights are off by a small ε it moves by up to 0.18972 ε (relative) or 0.18972 ε (absolute)
-    <BLANKLINE>
     True  Predicted  Rows  Weight  Per unit  Per 100 %  Share
-    0             1     3       3  -0.01867    -0.0560  29.5%
-    1             1    45      45    0.0011     0.0497  26.2%
-    0             0    50      50    0.0009     0.0452  23.8%
-    1             0     2       2  -0.01943    -0.0389  20.5%
+    0             1     3       3  -0.01867    -0.0560  29.5 %
+    1             1    45      45    0.0011     0.0497  26.2 %
+    0             0    50      50    0.0009     0.0452  23.8 %
+    1             0     2       2  -0.01943    -0.0389  20.5 %
     """
-    table, named = request(y_true, y_pred, sample_weight, weight, options, {"measure": measure})
-    return _sensitivity(table, named["measure"])
+    found, chosen = one_table(table), named_measure(measure)
+    value, problem = value_or_reason(chosen, found)
+    if problem is not None:
+        none = PerCell(*(np.full(len(found.labels), nan) for _ in range(3)))
+        return Sensitivity(
+            chosen.name, value, nan, nan, (), found.labels, found.rows, found.total, none, (1.0, 0), problem
+        )
+    return _sensitivity(found, chosen, value)
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _sensitivity(table: Table, measure: Measure) -> Sensitivity:
-    value, s, labels = measure(table), table.margins.s, table.labels
+def _sensitivity(table: Table, measure: Measure, value: float) -> Sensitivity:
+    s, labels = table.margins.s, table.labels
     cells, sums = Cells.of(table), table.stack.sums
     per_total = measure.slope(Shares.of(table), value)
     slopes, w, n = per_total.at(cells.t, cells.p), sums.w_exact.floats(), sums.n
     bits = s.bit_length()
-    total = s / (1 << bits), bits + sums.w_exact.exponent
-    gradient = _per_unit(slopes, total)
+    scale = s / (1 << bits), bits + sums.w_exact.exponent
+    gradient = _per_unit(slopes, scale)
     effect = w * gradient
     if not np.isfinite(effect).all():  # weights, or what a unit of them does, are beyond float64; what they do is not
         effect = np.array([x / s for x in sums.w_exact.integers()]) * slopes
@@ -185,11 +186,12 @@ def _sensitivity(table: Table, measure: Measure) -> Sensitivity:
     influences = tuple(CellInfluence(labels[t], labels[p], *rest) for t, p, *rest in zip(*columns, strict=True))
     absolute = float((n * np.abs(gradient)).sum())
     if (table.true_sums[cells.t] == 0).any() or (table.pred_sums[cells.p] == 0).any():
-        absolute = np.nan
-    return Sensitivity(measure.name, value, steepness, absolute, influences, labels, per_total, total)
+        absolute = nan
+    sizes = table.rows, table.total
+    return Sensitivity(measure.name, value, steepness, absolute, influences, labels, *sizes, per_total, scale)
 
 
-def _per_unit(slopes: FloatArray, total: tuple[float, int]) -> FloatArray:
+def _per_unit(slopes: FloatArray, scale: tuple[float, int]) -> FloatArray:
     """Slopes per unit of weight; divided in two steps, since the total itself may be beyond the largest float64."""
-    size, power = total
+    size, power = scale
     return np.asarray(np.ldexp(slopes / size, -power))

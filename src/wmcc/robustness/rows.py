@@ -1,16 +1,19 @@
-"""From what is known of cells to the rows in them: a number for each row, and the weights that it may have."""
+"""What needs rows: weights of each row that reach a certified end, and the influence of each row."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..core.arraytypes import FloatArray, IntArray
 from ..core.labels import Label
-from ..sources.columns import label_column
-from ..sources.shapes import check_shapes
+from ..errors import InputError
+from ..sources.columns import check_shapes, fitted, label_column, weight_array
 from .span import down, up
+
+if TYPE_CHECKING:
+    from .certificate import Certificate
 
 LARGEST = float(np.finfo(np.float64).max)
 
@@ -18,14 +21,37 @@ LARGEST = float(np.finfo(np.float64).max)
 def row_codes(labels: tuple[Label, ...], y_true: Any, y_pred: Any) -> IntArray:
     """Positions of the true and the predicted label of each row, −1 where they are unknown; each in the rows' shape."""
     read = [label_column(column, name) for column, name in ((y_true, "y_true"), (y_pred, "y_pred"))]
-    check_shapes(read, None)
+    check_shapes(read)
     place = {label: k for k, label in enumerate(labels)}
     codes = [[place.get(x, -1) for x in column.labels(slice(None))] for column in read]
     return np.array(codes, dtype=np.int64).reshape(2, *read[0].values.shape)
 
 
-def row_values(of_cells: FloatArray, codes: IntArray, rows: IntArray) -> FloatArray:
-    """Look up the number of each row's cell, given by `row_codes`, among cells in the order of their codes.
+def witness_weights(
+    certificate: Certificate, end: str, y_true: Any, y_pred: Any, sample_weight: Any, lower: Any, upper: Any
+) -> FloatArray:
+    """Return a weight for each row with which the measure has the value attained at an end: `Certificate.weights`."""
+    if end not in ("low", "high"):
+        raise InputError(f"end is {str(end)[:40]!r}; expected 'low' or 'high'.")
+    witness = certificate.lower if end == "low" else certificate.upper
+    rows = row_codes(certificate.labels, y_true, y_pred)
+    position = cell_values(witness.at, witness.codes, rows)
+    given = np.ones(position.shape) if sample_weight is None else weight_array(sample_weight)
+    w = np.asarray(fitted(given, position.shape, matrix=False), dtype=np.float64)
+    if certificate.model == "relative":
+        least, most = share_limits(w, certificate.eps)
+    elif certificate.model == "absolute":
+        step = witness.box.step
+        less = certificate.eps if step is None else cell_values(step, witness.codes, rows)
+        least, most = amount_limits(w, less, certificate.eps)
+    else:
+        least, most = (w if x is None else np.asarray(x, dtype=np.float64).reshape(w.shape) for x in (lower, upper))
+    at = np.clip(least + np.nan_to_num(position) * (most - least), least, most)
+    return np.asarray(np.where(np.isnan(position), w, at))
+
+
+def cell_values(of_cells: FloatArray, codes: IntArray, rows: IntArray) -> FloatArray:
+    """Look up the number of each row's cell among cells in the order of their codes; rows are given by codes, too.
 
     NaN where there is no such cell.
     """

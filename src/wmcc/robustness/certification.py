@@ -1,0 +1,231 @@
+"""`wmcc.certify`: from a table and a box of weights to a certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, nan, nextafter
+from typing import Any
+
+import numpy as np
+
+from ..core.arraytypes import FloatArray
+from ..core.table import Table, Tabulated, one_table
+from ..errors import InputError, InputTypeError
+from ..measures.base import Measure
+from ..measures.checks import (
+    Model,
+    checked_eps,
+    checked_model,
+    checked_number,
+    named_measure,
+    value_or_reason,
+    whole_number,
+)
+from .box import Box, Condition, bounded_box, box_of, boxes_of, changing_classes
+from .cells import Cells
+from .certificate import Certificate, Curve, End, definition
+from .enclosures import AS_MCC, MONOTONE, Slopes
+from .objective import MeasureObjective
+from .search import MOST, Found, Limits, Objective, Search
+
+EPS = 0.1
+"""How far weights may be off, unless the caller says otherwise."""
+
+
+def certify(
+    table: Tabulated,
+    measure: str | Measure = "ecc",
+    *,
+    eps: float = EPS,
+    model: Model = "relative",
+    lower: Tabulated | None = None,
+    upper: Tabulated | None = None,
+    gap: float = 0.0,
+    nodes: int | None = None,
+    seconds: float | None = None,
+) -> Certificate:
+    """Certify the range of a measure if every weight may be off.
+
+    Parameters
+    ----------
+    table
+        A `wmcc.Table`.
+    measure
+        A measure of the whole table, or its name: see `wmcc.MEASURES`.
+    eps
+        How far each weight may be off, on its own: by a share of itself (below 1), or by an amount.
+    model
+        ``"relative"``: weights between (1 − ε) and (1 + ε) times themselves. ``"absolute"``: weights within ε of
+        themselves, and not below 0.
+    lower, upper
+        Instead of ``eps``: tables of the same rows with the smallest and with the largest weight that each may have.
+        If one is missing, the table itself is used.
+    gap
+        Stop when the bound is this close to a value that some weights attain.
+    nodes, seconds
+        Stop after this many boxes, or this long, per end. By default there are at most 2,000 boxes, and fewer for large
+        tables, since each takes longer: a number that depends on the table alone, not on the machine. The certificate
+        is valid whenever the search stops, and gives the gap that was left.
+
+    Returns
+    -------
+    Certificate
+        Where the measure is undefined, its `problem` says why there is no range.
+
+    Notes
+    -----
+    Two classes: a closed form, exact. More: cells whose slope has one sign are put at their ends, the others are
+    searched by branch and bound with outward rounding. See docs/theory.md for proofs.
+
+    Examples
+    --------
+    >>> import wmcc
+    >>> table = wmcc.Table.from_counts([[50, 3, 2], [4, 40, 1], [0, 2, 30]])
+    >>> certificate = wmcc.certify(table, "ecc", eps=0.2)
+    >>> certificate
+    ECC (R_K), each weight off by up to 20 %
+    lowest       0.8002  attained
+    as weighted  0.8608
+    highest      0.9043  attained
+    >>> certificate.low <= wmcc.ecc(wmcc.Table.from_counts([[40, 3, 2], [4, 40, 1], [0, 2, 30]])) <= certificate.high
+    True
+    """
+    found, chosen, limits = one_table(table), named_measure(measure), limits_of(gap, nodes, seconds)
+    if lower is None and upper is None:
+        kind = checked_model(model)
+        amount = checked_eps(eps, kind)
+        return _certificate(found, chosen, box_of(found, amount, kind), kind, amount, limits)
+    if eps != EPS:
+        raise InputTypeError("eps= and bounds of the weights were given; expected one of them.")
+    return _certificate(found, chosen, bounded_box(found, lower, upper), "bounds", nan, limits)
+
+
+def certify_curve(
+    table: Tabulated,
+    measure: str | Measure = "ecc",
+    *,
+    eps: Sequence[float] | FloatArray,
+    model: Model = "relative",
+    gap: float = 0.0,
+    nodes: int | None = None,
+    seconds: float | None = None,
+) -> Curve:
+    """Certify a measure for several values of ε: see `wmcc.certify`.
+
+    Examples
+    --------
+    >>> import wmcc
+    >>> table = wmcc.Table.from_counts([[50, 3, 2], [4, 40, 1], [0, 2, 30]])
+    >>> wmcc.certify_curve(table, "ecc", eps=[0.01, 0.1])
+    Range of ECC (R_K) for weights that are off
+    Weights off by  As weighted           Lowest          Highest
+    1 %                  0.8608  0.8582 attained  0.8634 attained
+    10 %                 0.8608  0.8332 attained  0.8842 attained
+    """
+    found, chosen, limits = one_table(table), named_measure(measure), limits_of(gap, nodes, seconds)
+    kind = checked_model(model)
+    if isinstance(eps, (str, bytes)) or not np.iterable(eps):
+        raise InputTypeError(
+            f"eps is {str(eps)[:40]!r}; expected several numbers.", "one is for wmcc.certify.", argument="eps"
+        )
+    amounts = [checked_eps(x, kind) for x in eps]
+    if not amounts:
+        raise InputError("eps is empty; expected at least one number.", argument="eps")
+    make = boxes_of(found, kind)
+    return Curve([_certificate(found, chosen, make(x), kind, x, limits) for x in amounts])
+
+
+def _certificate(table: Table, measure: Measure, box: Box, model: str, eps: float, limits: Limits) -> Certificate:
+    """Certify a measure over a box of the occupied cells of a table."""
+    cells = Cells.of(table)
+    value, problem = value_or_reason(measure, table)
+    problem = problem or changing_classes(table, box, measure)
+    if problem is not None:
+        lower = upper = End.unknown(box_of(table, 0.0, "relative"), cells)
+        conditions: tuple[Condition, ...] = ()
+    else:
+        conditions, always_defined = _conditions(box, cells, measure, model)
+        sides = [MeasureObjective(box, cells, measure, side) for side in (-1, 1)]
+        if _is_monotone(sides[0]):
+            lower, upper = map(_corner, sides)
+        else:
+            whole = sides[1].whole()
+            lower, upper = (_search(objective, limits, always_defined, whole) for objective in sides)
+    sizes = table.labels, table.rows, table.total
+    return Certificate(measure.name, model, eps, value, lower, upper, conditions, *sizes, problem)
+
+
+def one_end(objective: MeasureObjective, model: str, limits: Limits) -> End:
+    """Certify one end only."""
+    if _is_monotone(objective):
+        return _corner(objective)
+    conditions = _conditions(objective.box, objective.cells, objective.measure, model)
+    return _search(objective, limits, conditions[1], None)
+
+
+def glance(objective: Objective) -> End:
+    """Return a value near the end that is attained, without a bound."""
+    if _is_monotone(objective):
+        return _corner(objective)
+    found = Search(objective, Limits()).glance()
+    attained = attained_value(objective, found)
+    return End(objective.side * inf, attained, False, found.position, objective.box, objective.cells)
+
+
+def _is_monotone(objective: Objective) -> bool:
+    """Whether right cells never lower it and wrong ones never raise it, as with MCC; a difference is not so."""
+    name = objective.measure.name
+    alone = isinstance(objective, MeasureObjective)
+    return alone and (name in MONOTONE or (objective.cells.K == 2 and name in AS_MCC))
+
+
+def _conditions(box: Box, cells: Cells, measure: Measure, model: str) -> tuple[tuple[Condition, ...], bool]:
+    """What a certificate rests on, and whether the measure is defined throughout the box."""
+    if model == "relative":  # there a margin vanishes only if it is zero already
+        return box.conditions, True
+    always = definition(box, cells, measure.name)
+    met = always.met or measure.has_terms is not None  # terms that count as 0 are in its enclosures
+    return (*box.conditions, always), met
+
+
+def _corner(objective: Objective) -> End:
+    """End of the range of a measure that is monotone."""
+    box, side = objective.box, objective.side
+    corner = (objective.cells.same == (side > 0)) * 1.0
+    attained = bound = objective.value(corner)
+    if box.reached is not None:
+        bound = objective.value(corner, reached=False)
+    return End(_outward(bound, side, objective.measure), attained, attained == bound, corner, box, objective.cells)
+
+
+def attained_value(objective: Objective, found: Found) -> float:
+    """Return the value at the best position: the one that the search has, if all of its box can be reached."""
+    return objective.side * found.value + 0.0 if objective.box.reached is None else objective.value(found.position)
+
+
+def _outward(x: float, side: int, measure: Measure) -> float:
+    outward = nextafter(x, side * inf)
+    return min(outward, measure.range[1]) if side > 0 else max(outward, measure.range[0])
+
+
+def _search(objective: MeasureObjective, limits: Limits, always_defined: bool, whole: Slopes | None) -> End:
+    """End of the range of a measure, found by branch and bound; ``whole`` are the slopes of M, if known."""
+    box, side = objective.box, objective.side
+    found = Search(objective, limits).run(whole if side > 0 or whole is None else -whole)
+    attained = attained_value(objective, found)
+    exact = found.closed and attained == side * found.value
+    bound = float(np.clip(side * found.bound, *objective.measure.range))
+    if not always_defined:  # tables at which the measure is undefined count as 0
+        exact = exact and side * bound >= 0
+        bound = side * max(side * bound, 0.0) + 0.0
+    return End(bound, attained, exact, found.position, box, objective.cells, found.nodes, found.stopped)
+
+
+def limits_of(gap: Any, nodes: Any, seconds: Any, most: int = MOST) -> Limits:
+    """Return the limits of a search, checked."""
+    if checked_number(gap, "gap") < 0:
+        raise InputError(f"gap is {gap!r}; expected a number of at least 0.", argument="gap")
+    boxes = None if nodes is None else whole_number(nodes, "nodes", 1)
+    if seconds is not None and checked_number(seconds, "seconds") < 0:
+        raise InputError(f"seconds is {seconds!r}; expected a number of at least 0, or None.", argument="seconds")
+    return Limits(float(gap), boxes, None if seconds is None else float(seconds), most=most)
