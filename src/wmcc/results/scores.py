@@ -1,0 +1,404 @@
+"""All measures of one table in one object that prints as a readable table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import nan
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+from ..core.labels import Label
+from ..core.table import Table, Tabulated
+from ..inference.answer import why_unsure
+from ..inference.classes import class_intervals
+from ..inference.diagnostics import SHOWN_CLASSES, Diagnosis, class_sizes, diagnose, effective_sample_size
+from ..inference.influence import Sample
+from ..inference.interval import Interval, estimate
+from ..measures import CLASS_MEASURES, MEASURES
+from ..measures.base import ZeroDivision, table_of
+from ..measures.checks import checked_level
+from ..present.blocks import Block
+from ..present.result import Delegate, Result
+from ..present.text import decimal, heaviest, left_out, listed, number, off_by
+from ..present.written import Record, finite
+
+if TYPE_CHECKING:
+    from ..measures.checks import Model
+    from ..robustness.certificate import Certificate
+
+DISAGREEMENT = 0.1
+"""ECC, MPC1 and MPC2 further apart than this are worth a sentence."""
+
+LIKE_MCC = ("ecc", "mpc1", "mpc2")
+"""Measures that are equal to MCC for two classes."""
+
+
+class ClassScore(NamedTuple):
+    """One class against the rest."""
+
+    label: Label
+    n: int
+    total: float
+    n_eff: float
+    precision: float
+    recall: float
+    f1: float
+    iou: float
+    mcc: float
+
+
+@dataclass(frozen=True, repr=False)
+class Score(Result):
+    """What `wmcc.score` returns.
+
+    Parameters
+    ----------
+    table
+        The table that everything else was computed from.
+    n, total, n_eff
+        Rows, their total weight, and the effective sample size (Σw)²/Σw²; NaN where the weights are a matrix over pairs
+        of rows.
+    mcc
+        For two classes; None for more.
+    ecc, mpc1, mpc2, accuracy, balanced_accuracy, kappa, mean_iou, mean_f1, mean_recall
+        The measures of the same names in `wmcc.MEASURES`.
+    classes
+        Precision, recall, F1, IoU and MCC of each class against the rest; ``n``, ``total`` and ``n_eff`` are of its
+        true rows.
+    confidence_level
+        Of `intervals`.
+    ranges
+        The certified range of each measure; empty unless `with_ranges` was asked for them.
+    """
+
+    table: Table
+    n: int
+    total: float
+    n_eff: float
+    mcc: float | None
+    ecc: float
+    mpc1: float
+    mpc2: float
+    accuracy: float
+    balanced_accuracy: float
+    kappa: float
+    mean_iou: float
+    mean_f1: float
+    mean_recall: float
+    classes: tuple[ClassScore, ...]
+    confidence_level: float = 0.95
+    ranges: dict[str, Certificate] = field(default_factory=dict)
+
+    _kind = "score"
+    _stored = (
+        "n", "total", "n_eff", "ignored", "positive", "clusters", "confidence_level", "measures", "intervals", "ranges",
+        "classes", "diagnosis", "warnings", "problem",
+    )  # fmt: skip
+
+    @property
+    def paired(self) -> bool:
+        """Whether the weights are a matrix over pairs of rows: then there are no intervals."""
+        return self.table.drawn.kind == "pairs"
+
+    @cached_property
+    def intervals(self) -> dict[str, Interval]:
+        """How far each measure may be off because the rows are a sample: see `wmcc.interval`."""
+        values = {name: getattr(self, name) for name in MEASURES if getattr(self, name) is not None}
+        return {
+            name: _beside(value, estimate(self._sample, MEASURES[name], self.confidence_level))
+            for name, value in values.items()
+        }
+
+    @cached_property
+    def class_intervals(self) -> dict[str, tuple[Interval, ...]]:
+        """How far each class's own measures may be off: by name, and in the order of `classes`."""
+        found = class_intervals(self._sample, self.confidence_level)
+        return {
+            name: tuple(_beside(getattr(c, name), x) for c, x in zip(self.classes, own, strict=False))  # void last
+            for name, own in found.items()
+        }
+
+    @cached_property
+    def _sample(self) -> Sample[Table]:
+        """What was drawn: rows, or clusters."""
+        return Sample.of(self.table)
+
+    ignored = Delegate[int]("table.ignored", "How many rows were left out.")
+    positive = Delegate[Label | None]("table.positive", "The positive class, if there is one.")
+
+    @property
+    def measures(self) -> dict[str, float | None]:
+        """The measures of the whole table by name; MCC is None for more than two classes."""
+        return {name: getattr(self, name) for name in MEASURES}
+
+    def metrics(self, classes: bool = False) -> dict[str, float]:
+        """Return the measures as a flat dict, as experiment trackers take it.
+
+        Parameters
+        ----------
+        classes
+            Whether to add those of each class, under names such as ``"recall/road"``.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> score = wmcc.score([0, 1, 2, 0] * 9, [0, 1, 1, 0] * 9)
+        >>> {name: round(x, 3) for name, x in score.metrics().items()}["accuracy"]
+        0.75
+        >>> score.metrics(classes=True)["recall/2"]
+        0.0
+        """
+        found = {name: x for name, x in self.measures.items() if x is not None}
+        for c in self.classes if classes else ():
+            found |= {f"{name}/{c.label}": getattr(c, name) for name in CLASS_MEASURES}
+        return found
+
+    def with_ranges(self, eps: float = 0.1, model: Model = "relative") -> Score:
+        """Return the same score with the certified range of each measure if weights are off by ε: see `wmcc.certify`.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> score = wmcc.score(wmcc.Table.from_counts([[80, 12], [9, 99]])).with_ranges(0.1)
+        >>> score.ranges["accuracy"].ends
+        ('0.8745', '0.9125')
+        """
+        from ..robustness.certification import certify
+
+        found = {name: certify(self.table, name, eps=eps, model=model) for name in self.intervals}
+        return replace(self, ranges=found)
+
+    @property
+    def clusters(self) -> int | None:
+        """How many clusters hold weight, which are those that intervals rest on; None if rows are independent."""
+        return None if self._sample.clusters is None else self._sample.clusters.count
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis:
+        """Effect of the weights: see `wmcc.diagnose`."""
+        return diagnose(self.table)
+
+    @property
+    def disagreement(self) -> str | None:
+        """A sentence if ECC, MPC1 and MPC2 differ much; None otherwise."""
+        values = (self.ecc, self.mpc1, self.mpc2)
+        spread = max(values) - min(values)
+        if not spread > DISAGREEMENT:
+            return None
+        return (
+            f"ECC ({decimal(self.ecc)}), MPC1 ({decimal(self.mpc1)}) and MPC2 ({decimal(self.mpc2)}) "
+            f"differ by {decimal(spread)}: look at the classes. MPC1 leaves out classes that lack weight in "
+            "y_true or y_pred, MPC2 counts every class alike, ECC counts them by their weight."
+        )
+
+    @property
+    def shown(self) -> list[str]:
+        """Names of the measures that are shown: of those that must be equal, one stands for all."""
+        equal = self.mcc is not None and len({repr(getattr(self, name)) for name in ("mcc", *LIKE_MCC)}) == 1
+        left = {*(LIKE_MCC if equal else ())}
+        left |= {"mean_recall"} if repr(self.mean_recall) == repr(self.balanced_accuracy) else set()
+        return [name for name, x in self.measures.items() if x is not None and name not in left]
+
+    @property
+    def counts(self) -> str:
+        """How many rows there are, and what they weigh."""
+        worth = "" if self.paired else f", effective sample size {number(self.n_eff)}"
+        return f"{self.table.counts}{worth}"
+
+    def _beside(self) -> dict[str, dict[str, str]]:
+        """What stands beside the values: columns of texts by measure."""
+        found = {f"{number(100 * self.confidence_level)} % interval": {k: x.ends for k, x in self.intervals.items()}}
+        if self.ranges:
+            first = next(iter(self.ranges.values()))
+            spans = {name: x.span for name, x in self.ranges.items()}
+            found[f"Weights off by {off_by(first.eps, first.model)}"] = spans
+        return found
+
+    def blocks(self) -> list[Block]:
+        """Return the measures, the classes, and what to know before relying on them."""
+        beside = self._beside()
+        rows = [
+            [MEASURES[name].title, decimal(getattr(self, name)), *(own.get(name, "—") for own in beside.values())]
+            for name in self.shown
+        ]
+        notes = [self.alike] if self.alike else []
+        overall = Block(self.counts, ["Measure", "Value", *beside], rows, notes)
+        return [overall, replace(class_block(self, SHOWN_CLASSES), notes=self.notes)]
+
+    def lines(self) -> list[Block]:
+        """Return the values in a line, and intervals in one; and the first of the warnings."""
+        titles = [MEASURES[name].title for name in self.shown]
+        clusters = {} if self.clusters is None else {"Clusters": f"{self.clusters:,}"}
+        ignored = {"Ignored": f"{self.ignored:,}"} if self.ignored else {}
+        counts = {"Rows": f"{self.n:,}", **ignored, **clusters, "Weight": number(self.total)}
+        counts |= {} if self.paired else {"Eff. size": number(self.n_eff)}
+        values = [*(decimal(getattr(self, name)) for name in self.shown), *counts.values()]
+        weights = [f"Weights: {'; '.join(self._of_weights)}."] if self._of_weights else []
+        made = [Block("Scores", [*titles, *counts], [values], weights + self._of_intervals, 0)]
+        for title, own in self._beside().items():
+            cells = [own.get(name, "—") for name in self.shown]
+            made.append(Block(f"{title}s" if title.endswith("interval") else title, titles, [cells], texts=0))
+        return made
+
+    @property
+    def alike(self) -> str | None:
+        """Say which measures are not shown, since they are equal to others; None where all are shown."""
+        left = [MEASURES[name].title for name in LIKE_MCC if name not in self.shown]
+        said = [f"With two classes {listed(left)} are equal to MCC."] if left else []
+        said += [] if "mean_recall" in self.shown else ["Mean recall is equal to balanced accuracy."]
+        return " ".join(said) or None
+
+    @property
+    def notes(self) -> list[str]:
+        """What to know before relying on the numbers, and on which classes to look."""
+        notes = left_out(SHOWN_CLASSES, len(self.classes), "classes")
+        absent = len(self.classes) - self.table.margins.classes
+        if absent:
+            neither = "occur neither in the truth nor in the prediction, and do not count in means over classes"
+            notes.append(f"{absent:,} of {len(self.classes):,} classes {neither}.")
+        notes += [self.disagreement] if self.disagreement else []
+        if self.ranges:
+            from ..robustness.certificate import notes_of_ranges
+
+            notes += notes_of_ranges({MEASURES[name].title: x for name, x in self.ranges.items()})
+        return [*notes, *self.warnings]
+
+    def fields(self) -> dict[str, Any]:
+        """Return what is stored: ranges without witnesses, and classes with intervals of their own."""
+        found = super().fields()
+        found["ranges"] = {name: x.records()[0] for name, x in self.ranges.items()}
+        of_weights = ("design_effect", "heaviest_row", "heaviest_cell", "cell", "warnings")
+        found["diagnosis"] = None if self.paired else {name: found["diagnosis"][name] for name in of_weights}
+        for k, c in enumerate(found["classes"]):
+            c["intervals"] = {name: own[k].fields() for name, own in self.class_intervals.items()}
+        return found
+
+    def records(self) -> list[Record]:
+        """Return a row for each measure of the whole table, and for each measure of each class."""
+        whole = [("all", None, self, name, x, self.ranges.get(name)) for name, x in self.intervals.items()]
+        own = [
+            ("class", c.label, c, name, found[k], None)
+            for k, c in enumerate(self.classes)
+            for name, found in self.class_intervals.items()
+        ]
+        rows = []
+        for scope, label, of, name, x, certified in (*whole, *own):
+            sizes = {field: finite(getattr(of, field)) for field in ("n", "total", "n_eff")}
+            ends = {field: finite(getattr(x, field)) for field in ("low", "high", "se", "df")}
+            row = {"scope": scope, "class": label, "measure": name, "value": finite(getattr(of, name)), **ends, **sizes}
+            row |= {"ignored": self.ignored, **({} if self.clusters is None else {"clusters": self.clusters})}
+            row |= {"confidence_level": self.confidence_level}
+            row |= {"status": x.status, "warnings": "; ".join(x.warnings) or None, "problem": x.problem}
+            if self.ranges:
+                of_range = {"eps": "eps", "range_low": "low", "range_high": "high"}
+                row |= {column: getattr(certified, field, None) for column, field in of_range.items()}
+            rows.append(row)
+        return rows
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to know before relying on the numbers, a sentence each: of the weights, and of the intervals."""
+        return (*(f"Weights: {sentence}." for sentence in self._of_weights), *self._of_intervals)
+
+    @property
+    def _of_weights(self) -> tuple[str, ...]:
+        return () if self.paired else self.diagnosis.warnings
+
+    @property
+    def _of_intervals(self) -> list[str]:
+        return why_unsure({MEASURES[name].title: self.intervals[name] for name in self.shown})
+
+    @property
+    def problem(self) -> str | None:
+        """Why no measure has an interval; None if one has."""
+        known = [x.problem for x in self.intervals.values()]
+        return known[0] if all(known) else None
+
+
+def class_block(score: Score, most: int) -> Block:
+    """Return a row for each class, at most so many."""
+    rows = []
+    for c in (score.classes[k] for k in heaviest([c.total for c in score.classes], most)):
+        positive = " (positive)" * (score.positive is not None and c.label == score.positive)
+        values = (decimal(getattr(c, name)) for name in CLASS_MEASURES)
+        rows.append([f"{c.label}{positive}", f"{c.n:,}", number(c.total), *values])
+    head = ["Class", "Rows", "Weight", *(m.title for m in CLASS_MEASURES.values())]
+    return Block("Each class against the rest", head, rows)
+
+
+def _beside(value: float, found: Interval) -> Interval:
+    """Return the interval to stand beside a value: none, if terms are undefined and were replaced by other than 0."""
+    if value == found.value:
+        return found
+    if found.problem is not None:
+        return replace(found, value=value)
+    why = "undefined terms count as 0 in an interval, and zero_division= gave them another value"
+    return replace(found, value=value, low=nan, high=nan, se=nan, df=nan, warnings=(), problem=why)
+
+
+@overload
+def score(table: Tabulated, /, *, zero_division: ZeroDivision = ..., confidence_level: float = ...) -> Score: ...
+@overload
+def score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sample_weight: Any = ...,
+    zero_division: ZeroDivision = ...,
+    confidence_level: float = ...,
+) -> Score: ...
+def score(
+    y_true: Any,
+    y_pred: Any = None,
+    *,
+    sample_weight: Any = None,
+    zero_division: ZeroDivision = 0.0,
+    confidence_level: float = 0.95,
+) -> Score:
+    """Compute all measures of a table at once, with their intervals.
+
+    Parameters
+    ----------
+    y_true
+        A `wmcc.Table`, and nothing after it; or true labels.
+    y_pred, sample_weight
+        Predicted labels, and a weight per row.
+    zero_division
+        As in `wmcc.Measure`.
+    confidence_level
+        Of the intervals, as in `wmcc.interval`.
+
+    Examples
+    --------
+    >>> import wmcc
+    >>> truth, guess = ["oak", "elm", "elm", "oak"] * 50, ["oak", "elm", "oak", "elm"] * 50
+    >>> wmcc.score(wmcc.tabulate(truth, guess, [300, 140, 35, 40] * 50, positive="oak"))
+    200 rows, total weight 25,750, effective sample size 117.956
+    Measure             Value     95 % interval
+    MCC                0.6778  0.5956 to 0.7462
+    Accuracy           0.8544  0.8148 to 0.8867
+    Balanced accuracy  0.8412  0.8000 to 0.8753
+    Cohen's kappa      0.6777  0.5953 to 0.7462
+    Mean IoU           0.7256  0.6682 to 0.7768
+    Mean F1            0.8388  0.7976 to 0.8731
+    <BLANKLINE>
+    With two classes ECC (R_K), MPC1 and MPC2 are equal to MCC. Mean recall is equal to balanced accuracy.
+    <BLANKLINE>
+    Each class against the rest
+    Class           Rows  Weight  Precision  Recall      F1     IoU     MCC
+    elm              100   8,750     0.7778  0.8000  0.7887  0.6512  0.6778
+    oak (positive)   100  17,000     0.8955  0.8824  0.8889  0.8000  0.6778
+    """
+    level = checked_level(confidence_level)
+    table = table_of(y_true, y_pred, sample_weight)
+    overall = {
+        name: measure(table, zero_division=zero_division) if measure.fits(table) else None
+        for name, measure in MEASURES.items()
+    }
+    by_class = {name: measure(table, zero_division=zero_division) for name, measure in CLASS_MEASURES.items()}
+    paired = table.drawn.kind == "pairs"  # entries of a matrix are no rows, and have no effective number
+    worth = [nan] * len(table.labels) if paired else class_sizes(table)
+    rows = zip(table.classes, table.true_counts.tolist(), table.true_sums.tolist(), worth, strict=False)  # void last
+    classes = tuple(ClassScore(*own, *(float(x[k]) for x in by_class.values())) for k, own in enumerate(rows))
+    n_eff = nan if paired else effective_sample_size(table)
+    return Score(table, table.rows, table.total, n_eff, **overall, classes=classes, confidence_level=level)  # type: ignore[arg-type]
