@@ -3,7 +3,7 @@
 import json
 
 from wmcc.report import findings
-from wmcc.report.write import Asked, build, render
+from wmcc.report.write import Wish, build, render
 
 NODES = 5
 
@@ -15,17 +15,15 @@ def quick(monkeypatch):
     monkeypatch.setattr("wmcc.robustness.ranking.TOLERANCE", 0.2)
 
 
-def made(form, *data, **asked):
-    return forms(*data, **asked)(form)
+def made(form, table, **wish):
+    return forms(table, **wish)(form)
 
 
-def forms(*data, **asked):
+def forms(table, **wish):
     """What writes a report in any form, once it is built."""
-    data = (*data, *[None] * (4 - len(data)))
-    options, title = asked.pop("options", {}), asked.pop("title", None)
-    built = build(data, Asked(**asked, progress=False), options, title)
-    return lambda form: render(form, *built)
+    built = build(table, Wish(**wish, progress=False))
+    return lambda form: render({"markdown": ".md"}.get(form, f".{form}"), *built)
 
 
-def as_json(*data, **asked):
-    return json.loads(made("json", *data, **asked))
+def as_json(table, **wish):
+    return json.loads(made("json", table, **wish))

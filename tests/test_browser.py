@@ -49,7 +49,8 @@ def rows():
     truth = rng.integers(0, 3, 150)
     guesses = [np.where(rng.random(150) < p, truth, rng.integers(0, 3, 150)) for p in (0.9, 0.5)]
     names = np.array(CLASSES, dtype=object)
-    return names[truth], {"net <b>": names[guesses[0]], "forest & co": names[guesses[1]]}, rng.lognormal(0, 1, 150)
+    named = {"net <b>": names[guesses[0]], "forest & co": names[guesses[1]]}
+    return wmcc.tabulate(names[truth], named, rng.lognormal(0, 1, 150))
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +60,7 @@ def report(rows, tmp_path_factory):
         patch.setattr(findings, "GRID", EPS)
         patch.setattr(findings, "NODES", 5)
         patch.setattr("wmcc.robustness.ranking.TOLERANCE", 0.2)
-        return wmcc.write_report(folder / "report.html", *rows, title=f"Land cover {HACK}", threshold=0.5)
+        return wmcc.write_report(folder / "report.html", rows, title=f"Land cover {HACK}", at_least=0.5)
 
 
 @pytest.fixture
@@ -100,7 +101,7 @@ def test_labels_are_text(opened):
 
 
 def test_the_slider_moves_the_band(opened, rows):
-    page, (truth, guesses, w) = opened(), rows
+    page = opened()
     numbers, slider = grid(page), page.get_by_role("slider")
     assert numbers["eps"] == ["±0 %", "±5 %", "±10 %", "±20 %", "±40 %"]
     assert slider.input_value() == "2"
@@ -108,8 +109,8 @@ def test_the_slider_moves_the_band(opened, rows):
     slider.focus()
     page.keyboard.press("ArrowRight")
     assert slider.get_attribute("aria-valuetext") == "±20 %"
-    for k, guess in enumerate(guesses.values()):
-        certificate = wmcc.certify(truth, guess, w, eps=0.2, nodes=5)
+    for k, table in enumerate(rows.tables.values()):
+        certificate = wmcc.certify(table, eps=0.2, nodes=5)
         assert page.locator(f"#range-{k}").inner_text() == " to ".join(certificate.ends)
         band = numbers["bands"][k]
         outline = " ".join([*band["upper"][:4], *band["lower"][3::-1]])
@@ -133,11 +134,11 @@ def test_the_page_says_what_the_slider_says_after_going_back(opened):
 
 def test_the_band_is_drawn_where_the_axis_says(opened, rows):
     """Places of the lower end and of the score, read off the ticks of the axis."""
-    page, (truth, guesses, w) = opened(), rows
+    page = opened()
     ticks = page.eval_on_selector_all("svg .tick", "all => all.map(x => [x.textContent, +x.getAttribute('y')])")
     (a, ya), *_, (b, yb) = [(float(text), y - 4) for text, y in ticks if "%" not in text]
-    for k, guess in enumerate(guesses.values()):
-        low = wmcc.certify(truth, guess, w, eps=0.4, nodes=5).low
+    for k, table in enumerate(rows.tables.values()):
+        low = wmcc.certify(table, eps=0.4, nodes=5).low
         place = float(grid(page)["bands"][k]["lower"][-1].split(" ")[0].split(",")[1])
         assert a + (place - ya) * (b - a) / (yb - ya) == pytest.approx(low, abs=0.002)
 
@@ -201,7 +202,7 @@ def test_long_names_and_wide_tables_stay_on_the_page(opened, tmp_path, monkeypat
     truth = np.arange(250) % 25
     guess = np.where(np.arange(250) % 4 > 0, truth, (truth + 1) % 25)
     named = {"W" * 300: labels[guess], "b" * 300: labels[truth]}
-    page = opened(wmcc.write_report(tmp_path / "long.html", labels[truth], named, 1000.5 + truth))
+    page = opened(wmcc.write_report(tmp_path / "long.html", wmcc.tabulate(labels[truth], named, 1000.5 + truth)))
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.set_viewport_size({"width": 680, "height": 1000})
     page.emulate_media(media="print")

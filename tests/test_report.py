@@ -16,10 +16,16 @@ from wmcc.present.markdown import escaped
 from wmcc.present.text import decimal, share
 from wmcc.report import findings
 from wmcc.report.charts import funnel
-from wmcc.report.write import Asked, build
+from wmcc.report.write import Wish, build
 
 SAMPLE = Path(wmcc.__file__).parent / "data" / "parcels.csv"
 _quick = pytest.fixture(autouse=True)(quick)
+
+
+def sample(*preds, **options):
+    pred = dict(zip(preds, preds, strict=True)) if len(preds) > 1 else preds[0]
+    return wmcc.tabulate(SAMPLE, true="label", pred=pred, weight="area", progress=False, **options)
+
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -67,87 +73,94 @@ def test_all_forms_say_what_the_library_says(measure):
     rng = np.random.default_rng(3)
     truth = rng.integers(0, 2, 300)
     a, b = (np.where(rng.random(300) < p, truth, rng.integers(0, 2, 300)) for p in (0.8, 0.5))
-    w = rng.lognormal(0, 1, 300)
-    data = (truth, {"a": a, "b": b}, w)
-    written = forms(*data, measure=measure)
+    joint = wmcc.tabulate(truth, {"a": a, "b": b}, rng.lognormal(0, 1, 300))
+    written = forms(joint, measure=measure)
     found = json.loads(written("json"))
-    table = wmcc.tabulate(truth, a, w)
     certified = {x["eps"]: (x["low"], x["high"]) for x in found["predictions"][0]["certified"]}
-    expected = {eps: wmcc.certify(table, measure, eps, nodes=NODES) for eps in (0.05, 0.5)}
+    expected = {eps: wmcc.certify(joint["a"], measure, eps=eps, nodes=NODES) for eps in (0.05, 0.5)}
     for eps, certificate in expected.items():
         assert certified[eps] == (certificate.low, certificate.high)
-    assert found["predictions"][0]["measures"][measure] == wmcc.MEASURES[measure](table)
-    comparison = wmcc.compare(truth, a, b, w, measure=measure)
-    assert found["pairs"][0]["p_value"] == comparison.p_value
-    assert found["predictions"][1]["classes"][1]["intervals"]["recall"]["low"] == (
-        wmcc.score(truth, b, w).class_intervals["recall"][1].low
-    )
+    scores = {name: wmcc.score(table).fields() for name, table in joint.tables.items()}
+    for own in found["predictions"]:
+        assert {name: own[name] for name in scores["a"]} == scores[own["name"]]
+    comparison = wmcc.compare(joint, measure)
+    assert {**found["pairs"][0], "lead": None} == {**comparison.only.fields(), "lead": None}
     page, text = Page(written("html")).text, written("markdown")
     for form in (page, text):
-        assert decimal(comparison.difference) in form
+        assert decimal(comparison.value) in form
         assert " to ".join(expected[0.05].ends) in form
         assert found["verdict"][0].partition(",")[0] in form
         assert wmcc.MEASURES[measure].formula.split(" ")[0] in form.replace("\\", "")
 
 
 def test_sections_are_the_same_in_html_and_markdown():
-    written = forms(str(SAMPLE), "label", ["pred", "pred_b", "pred_c"], "area")
+    written = forms(sample("pred", "pred_b", "pred_c"))
     heads = re.findall(r"^#{2,3} (.*)$", written("markdown"), re.M)
     shown = re.findall(r"<h[23] id=\"[^\"]*\">([^<]*)</h", written("html"))
     assert [x.replace("\\", "") for x in heads] == shown
     assert {"Scores", "Who leads", "Weights", "Warnings", "How to read this", "How it was made"} <= set(shown)
 
 
+def test_scores_say_how_many_rows_they_are_of():
+    text = made("markdown", sample("pred", ignore="water"))
+    assert "Scores of 304 rows" in text
+    assert "304 rows, 56 ignored" in text
+    assert "all rows" not in text
+
+
+def test_two_classes_have_one_row_for_equal_measures():
+    text = made("markdown", wmcc.tabulate([0, 1, 1, 0] * 9, {"a": [0, 1, 0, 0] * 9, "b": [0, 1, 1, 0] * 9}))
+    table = text.partition("## Scores")[2].partition("##")[0]
+    assert re.findall(r"^\| (MCC|ECC|MPC1|MPC2)\b", table, re.M) == ["MCC"]
+    assert table.count("With two classes ECC (R\\_K), MPC1 and MPC2 are equal to MCC.") == 1
+
+
 def test_notes_and_warnings_say_whose_they_are():
     truth = [1, *[2] * 8] * 5
     guesses = {"a": [1, *[0] * 8] * 5, "b": [1, 2, *[0] * 7] * 5, "c": [2] * 45}
-    score = wmcc.score(truth, guesses["a"])
-    text = made("markdown", truth, guesses)
+    joint = wmcc.tabulate(truth, guesses)
+    score = wmcc.score(joint["a"])
+    text = made("markdown", joint)
     assert escaped(f"a: {score.disagreement}") in text
     for warning in score.warnings:
         assert f"- {escaped('a: ' + warning.removeprefix('* '))}\n" in text
     assert "- Differences: Intervals" in text
     assert "- c: ECC (R\\_K) is undefined, and counts as 0." in text
-    alone = made("markdown", truth, guesses["a"])
+    alone = made("markdown", joint["a"])
     assert f"\n\n{escaped(score.disagreement)}\n" in alone
     assert f"- {escaped(score.warnings[0].removeprefix('* '))}\n" in alone
+    assert ".." not in alone + text
 
 
 def test_clusters_are_those_of_the_library():
-    found = as_json(str(SAMPLE), "label", "pred", "area", cluster="region")["predictions"][0]
-    expected = wmcc.interval(str(SAMPLE), "label", "pred", "area", cluster="region")
+    found = as_json(sample("pred", cluster="region"))["predictions"][0]
+    expected = wmcc.interval(sample("pred", cluster="region"))
     assert found["clusters"] == 3
     assert found["intervals"]["ecc"]["low"] == pytest.approx(expected.low, nan_ok=True)
-    both = as_json(str(SAMPLE), "label", ["pred", "pred_b"], "area", cluster="region")
+    both = as_json(sample("pred", "pred_b", cluster="region"))
     assert both["pairs"][0]["clusters"] == 3
-    tables = wmcc.tabulate(str(SAMPLE), "label", "pred", "area", by="region")
-    assert as_json(tables)["predictions"][0]["intervals"] == found["intervals"]
-    joints = wmcc.joint_table(str(SAMPLE), "label", "pred", "pred_b", "area", by="region")
-    assert as_json(joints, names=["pred", "pred_b"])["pairs"] == both["pairs"]
 
 
-def test_what_can_be_given():
-    frame = np.array([[0, 1, 1, 0, 1, 0] * 10, [0, 1, 0, 0, 1, 0] * 10, [0, 1, 1, 0, 0, 0] * 10])
-    truth, a, b = frame
-    joint = wmcc.joint_table(truth, a, b)
-    expected = as_json(truth, {"a": a, "b": b})
-    for data, names in (((joint,), None), ((truth, [a, b]), None), ((truth, [list(a), list(b)]), ["a", "b"])):
-        found = as_json(*data, names=names)
-        assert (found["verdict"], found["pairs"]) == (expected["verdict"], expected["pairs"])
-    alone = as_json(wmcc.tabulate(truth, a))
-    assert alone["verdict"] == as_json(truth, {"mine": a})["verdict"] == as_json(truth, a.tolist())["verdict"]
-    assert as_json(truth, {"mine": a})["names"] == ["mine"]
+def test_what_has_a_table_can_be_given():
+    table = wmcc.tabulate([0, 1, 1, 0, 1, 0] * 10, [0, 1, 0, 0, 1, 0] * 10)
+    stream = wmcc.Accumulator()
+    stream.update([0, 1, 1, 0, 1, 0] * 10, [0, 1, 0, 0, 1, 0] * 10)
+    expected = as_json(table)["verdict"]
+    assert as_json(wmcc.score(table))["verdict"] == as_json(stream)["verdict"] == expected
+    for data in ([0, 1, 1], {"a": table}, wmcc.tabulate([0, 1], [0, 1], by=[0, 1])):
+        with pytest.raises(wmcc.InputTypeError, match="expected a Table"):
+            as_json(data)
 
 
 @pytest.mark.parametrize("cluster", [None, np.arange(60) // 6])
 def test_all_predictions_are_scored_on_the_classes_of_all(cluster):
     truth, a, b = [0, 1, 1, 0] * 15, [0, 1, 0, 0] * 15, [0, 1, 1, 0, 1, 0] * 10
-    found = as_json(truth, {"a": a, "b": b, "c": [0, 1, 2, 0] * 15}, measure="mpc2", cluster=cluster)
-    expected = {name: wmcc.mpc2(truth, y, labels=[0, 1, 2]) for name, y in (("a", a), ("b", b))}
-    for prediction in found["predictions"][:2]:
-        assert prediction["measures"]["mpc2"] == expected[prediction["name"]]
+    joint = wmcc.tabulate(truth, {"a": a, "b": b, "c": [0, 1, 2, 0] * 15}, cluster=cluster)
+    found = as_json(joint, measure="mpc2")
+    for prediction in found["predictions"]:
+        assert prediction["measures"]["mpc2"] == wmcc.mpc2(joint[prediction["name"]])
         assert len(prediction["classes"]) == 3
-    assert found["pairs"][0]["values"] == list(expected.values())
+    assert found["pairs"][0]["values"] == [wmcc.mpc2(joint[name]) for name in "ab"]
 
 
 # ---- labels ---------------------------------------------------------------------------------------------------
@@ -159,7 +172,7 @@ def test_nothing_in_a_label_is_markup(classes):
     rng = np.random.default_rng(1)
     truth, guess = rng.integers(0, classes, (2, 120))
     labels = {name: names[np.where(rng.random(120) < 0.6, truth, guess)] for name in NASTY[:2]}
-    written = forms(names[truth], labels, threshold=0.1)
+    written = forms(wmcc.tabulate(names[truth], labels), at_least=0.1)
     text = written("html")
     page = Page(text)
     assert page.tags.count("script") == 2  # ours, and the numbers for it
@@ -180,7 +193,7 @@ def test_names_move_nothing_and_break_nothing():
     """Not in text, not in attributes, and not in what the page's script writes."""
     truth, guess = [0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9
     for name in ("\x00", "\ud800", "\u202eabc", "\r\n"):
-        written = forms(truth, {name: guess, "b": truth}, threshold=0.5)
+        written = forms(wmcc.tabulate(truth, {name: guess, "b": truth}), at_least=0.5)
         for form in ("html", "markdown"):
             text = written(form)
             text.encode()
@@ -189,7 +202,7 @@ def test_names_move_nothing_and_break_nothing():
 
 
 def test_nothing_is_loaded():
-    page = Page(made("html", str(SAMPLE), "label", ["pred", "pred_b"], "area"))
+    page = Page(made("html", sample("pred", "pred_b")))
     links = [value for name, value in page.attributes if name in ("src", "href", "xlink:href", "action", "data")]
     assert all(value.startswith("#") for value in links)
     assert "url(" not in page.text
@@ -199,7 +212,7 @@ def test_many_classes_are_drawn_not_written_in_numbers():
     rng = np.random.default_rng(2)
     truth = rng.integers(0, 200, 3000)
     guess = np.where(rng.random(3000) < 0.9, truth, (truth + 1) % 200)
-    text = made("html", truth, guess, rng.lognormal(0, 1, 3000))
+    text = made("html", wmcc.tabulate(truth, guess, rng.lognormal(0, 1, 3000)))
     page = Page(text)
     assert len(text) < 2_000_000
     assert len(page.tags) < 10_000
@@ -210,10 +223,11 @@ def test_many_classes_are_drawn_not_written_in_numbers():
 
 
 def test_many_predictions_stay_within_the_picture():
-    document, _ = build(([0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9, None, None), Asked(progress=False), {})
+    document, _ = build(wmcc.tabulate([0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9), Wish(progress=False))
     found, names = document.found, [f"model {k}" for k in range(40)]
     (score,), (curve,) = found.scores.values(), found.curves.values()
-    leads = {(names[0], other): None for other in names[1:]}
+    lead = wmcc.radius(score.table, "mcc", at_least=0.1)
+    leads = {(names[0], other): lead for other in names[1:]}
     many = replace(found, scores=dict.fromkeys(names, score), curves=dict.fromkeys(names, curve), leads=leads)
     drawn = funnel(many)
     _, _, width, height = map(float, drawn.picture.get("viewBox").split())
@@ -231,7 +245,7 @@ def test_many_predictions_stay_within_the_picture():
 @pytest.mark.parametrize("unit", [1e308, 5e-324])
 def test_weights_that_add_up_beyond_float64_have_the_same_shares(unit):
     truth, guess = [0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9
-    usual, extreme = (Page(made("html", truth, guess, [w] * 36)) for w in (1.0, unit))
+    usual, extreme = (Page(made("html", wmcc.tabulate(truth, guess, [w] * 36))) for w in (1.0, unit))
     for name in ("style", "d"):
         assert [x for k, x in extreme.attributes if k == name] == [x for k, x in usual.attributes if k == name]
     shares = [re.findall(r"[+−-]?[\d.]+ %", page.text) for page in (usual, extreme)]
@@ -243,58 +257,52 @@ def test_weights_that_add_up_beyond_float64_have_the_same_shares(unit):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "message", "argument"),
     [
-        ({"eps": 1.5}, r"eps is 1.5; expected a share of the weights, at least 0 and below 1"),
-        ({"eps": "much"}, "eps is 'much'"),
-        ({"measure": "f1"}, "'f1' is a number per class"),
-        ({"threshold": 7}, "threshold is 7.0; MCC lies between -1 and 1"),
-        ({"confidence_level": 95}, "confidence_level is 95"),
-        ({"title": 7}, "title is a int; expected a text"),
-        ({"options": {"zero_division": 1.0}}, "a report counts what is undefined as 0, and says so"),
-        ({"names": ["only"]}, "names= are those of several predictions, and there is one"),
+        ({"eps": 1.5}, r"eps is 1.5; expected a share of the weights, at least 0 and below 1", "eps"),
+        ({"eps": "much"}, "eps is 'much'", "eps"),
+        ({"measure": "f1"}, "'f1' is a number per class", "measure"),
+        ({"at_least": 7}, "at_least is 7.0; MCC lies between -1 and 1", "at_least"),
+        ({"confidence_level": 95}, "confidence_level is 95", "confidence_level"),
+        ({"title": 7}, "title is a int; expected a text", "title"),
     ],
 )
-def test_bad_requests_get_a_sentence(change, message):
-    with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=message):
-        made("html", [0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9, **change)
+def test_bad_requests_get_a_sentence(change, message, argument):
+    with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=message) as found:
+        made("html", wmcc.tabulate([0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9), **change)
+    assert found.value.argument == argument
 
 
-def test_bad_data_get_a_sentence():
-    truth, joint = [0, 1, 2, 0] * 9, wmcc.joint_table([0, 1], [0, 1], [1, 1])
-    for data, asked, message in (
-        ((truth, truth), {"measure": "mcc"}, "MCC is for two classes; this table has 3"),
-        ((truth, {}), {}, "the dict of predictions is empty"),
-        (({"x": joint, "y": joint.first},), {}, "expected a dict of joint tables, one per cluster"),
-    ):
-        with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=message):
-            made("html", *data, **asked)
+def test_mcc_is_for_two_classes():
+    with pytest.raises(wmcc.InputError, match="MCC is for two classes; this table has 3"):
+        made("html", wmcc.tabulate([0, 1, 2, 0] * 9, [0, 1, 2, 0] * 9), measure="mcc")
 
 
-def test_numbers_and_names_of_any_kind_are_written():
-    written = forms([0, 1, 1, 0] * 9, {7: [0, 1, 0, 0] * 9}, threshold=np.float32(0.5))
-    found = json.loads(written("json"))
-    assert (found["names"], found["threshold"]) == (["7"], 0.5)
+def test_numbers_of_any_kind_are_written():
+    written = forms(wmcc.tabulate([0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9), at_least=np.float32(0.5))
+    assert json.loads(written("json"))["at_least"] == 0.5
     assert "0.5" in written("html")
 
 
 def test_labels_that_are_never_true_are_noticed():
     truth, misspelt, other = ["oak", "elm"] * 20, ["oak", "elmm"] * 20, ["1.5", "2.5"] * 20
-    assert "- predicted, but never true: 'elmm'.\n" in made("markdown", truth, misspelt)
-    assert "- no label that is predicted is ever true: is it the right column?\n" in made("markdown", truth, other)
-    assert "never true" not in made("markdown", truth, truth[::-1])
+    assert "- predicted, but never true: 'elmm'.\n" in made("markdown", wmcc.tabulate(truth, misspelt))
+    assert "- no predicted label occurs among the true labels: check the columns of labels.\n" in made(
+        "markdown", wmcc.tabulate(truth, other)
+    )
+    assert "never true" not in made("markdown", wmcc.tabulate(truth, truth[::-1]))
 
 
 def test_a_column_of_numbers_is_refused():
     numbers = list(range(10_001))
-    with pytest.raises(wmcc.InputError, match=r"there are 10,001 classes; a report is about 10,000 at most"):
-        made("html", numbers, numbers)
+    with pytest.raises(wmcc.InputError, match=r"there are 10,001 classes; a report takes 10,000 at most"):
+        made("html", wmcc.tabulate(numbers, numbers))
 
 
 def test_equal_weights_are_called_so():
     truth, guess = [0, 1] * 30, [0, 1, 1] * 20
-    assert "All rows weigh the same." in made("markdown", truth, guess)
-    assert "All rows weigh the same." not in made("markdown", truth, guess, [1.0, 2.0] * 30)
+    assert "All rows weigh the same." in made("markdown", wmcc.tabulate(truth, guess))
+    assert "All rows weigh the same." not in made("markdown", wmcc.tabulate(truth, guess, [1.0, 2.0] * 30))
 
 
 def test_a_report_says_where_the_search_for_a_lead_stopped(monkeypatch):
@@ -304,14 +312,14 @@ def test_a_report_says_where_the_search_for_a_lead_stopped(monkeypatch):
     rng = np.random.default_rng(4)
     truth = rng.integers(0, 5, 300)
     a, b = (np.where(rng.random(300) < right, truth, rng.integers(0, 5, 300)) for right in (0.9, 0.4))
-    written = forms(truth, {"a": a, "b": b}, rng.lognormal(0, 1, 300))
+    written = forms(wmcc.tabulate(truth, {"a": a, "b": b}, rng.lognormal(0, 1, 300)))
     lead = json.loads(written("json"))["pairs"][0]["lead"]
     assert lead["stopped"]
     assert lead["safe"] < lead["broken"]
     for form in ("html", "markdown"):
         text = re.sub(r"\s+", " ", written(form))
         assert f"±{share(lead['safe'])} †" in text
-        assert "†: the search for a proof stopped at its limit of boxes; the lead may hold for larger changes" in text
+        assert "†: the search for a proof stopped at its limit; the lead may also hold for larger changes" in text
 
 
 def test_the_boxes_of_all_leads_together_are_limited(monkeypatch):
@@ -322,5 +330,5 @@ def test_the_boxes_of_all_leads_together_are_limited(monkeypatch):
 
 
 def test_equals_have_no_lead():
-    written = made("markdown", [0, 1, 1, 0] * 5, {"a": [0, 1, 1, 0] * 5, "b": [0, 1, 1, 0] * 5})
+    written = made("markdown", wmcc.tabulate([0, 1, 1, 0] * 5, {"a": [0, 1, 1, 0] * 5, "b": [0, 1, 1, 0] * 5}))
     assert "no lead" in written

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import wmcc
 from wmcc.report import findings
 from wmcc.report.charts import BOTTOM, HEIGHT, LEVELS, LINE, RIGHT, WIDTH, _apart, funnel, heat_map
-from wmcc.report.write import Asked, build
+from wmcc.report.write import Wish, build
 
 TRUTH = np.array([0, 1, 1, 0] * 20)
 GUESS = np.array([0, 1, 0, 0] * 20)
@@ -25,9 +25,8 @@ def _quick(monkeypatch):
     monkeypatch.setattr("wmcc.robustness.ranking.TOLERANCE", 0.2)
 
 
-def found(guesses, threshold=None):
-    asked = Asked("mcc", threshold=threshold, progress=False)
-    return build((TRUTH, guesses, None, None), asked, {})[0].found
+def found(guesses, at_least=None):
+    return build(wmcc.tabulate(TRUTH, guesses), Wish("mcc", at_least=at_least, progress=False))[0].found
 
 
 def parts(picture, tag, kind=None):
@@ -43,7 +42,7 @@ def scale(picture, percent):
 
 
 def test_the_threshold_and_its_radii_are_where_the_axes_say():
-    one = found({"a": GUESS, "b": np.roll(GUESS, 1)}, threshold=0.5)
+    one = found({"a": GUESS, "b": np.roll(GUESS, 1)}, at_least=0.5)
     picture = funnel(one).picture
     score, eps = scale(picture, percent=False), scale(picture, percent=True)
     (line,) = parts(picture, "line", "threshold")
@@ -100,7 +99,7 @@ def test_what_is_said_of_each_eps():
     one = found({"a": GUESS, "b": TRUTH, "c": [0] * 80})
     safe = one.lead("a", "b").safe
     for eps, sentence in zip(one.grid, funnel(one).grid["said"], strict=True):
-        assert ("b certainly beats a" in sentence) == (eps <= safe)
+        assert ("b beats a for all such weights" in sentence) == (eps <= safe)
         assert "b and c cannot be compared" in sentence
 
 

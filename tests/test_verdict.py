@@ -18,54 +18,67 @@ SAMPLE = Path(wmcc.__file__).parent / "data" / "parcels.csv"
 _quick = pytest.fixture(autouse=True)(quick)
 
 
+def sample(*preds):
+    return wmcc.tabulate(SAMPLE, true="label", pred=dict(zip(preds, preds, strict=True)), weight="area", progress=False)
+
+
 def test_the_answer_names_the_winner_how_far_weights_may_be_off_and_how_likely_chance_is():
     land = make_map()
     both = {"A": land.careless_with_small, "B": land.careless_with_large}
-    found = as_json(land.truth, both, land.area)
-    ranking = wmcc.certify_ranking(land.truth, *both.values(), land.area, measure="mcc", nodes=NODES)
+    joint = wmcc.tabulate(land.truth, both, land.area)
+    found = as_json(joint)
+    ranking = wmcc.certify_ranking(joint, "mcc", nodes=NODES)
     assert found["verdict"] == [
-        f"A beats B, 0.9535 against 0.1484 in MCC; this holds for any reweighting up to ±{share(ranking.radius.safe)}, "
-        "and p < 0.0001."
+        f"A beats B, 0.9535 against 0.1484 in MCC; this holds for any change of the weights up to "
+        f"±{share(ranking.radius.safe)}, and p < 0.0001."
     ]
     assert found["pairs"][0]["lead"]["safe"] == ranking.radius.safe
-    swapped = as_json(wmcc.joint_table(land.truth, *both.values(), land.area).swapped(), names=["B", "A"])
-    assert swapped["verdict"] == found["verdict"]
+    assert as_json(joint.pair("B", "A"))["verdict"] == found["verdict"]
 
 
 def test_the_answer_says_where_chance_could_have_done_it():
-    sentence = as_json(str(SAMPLE), "label", ["pred", "pred_c"], "area")["verdict"][0]
+    sentence = as_json(sample("pred", "pred_c"))["verdict"][0]
     assert sentence.startswith(
-        "pred leads pred_c, 0.9017 against 0.8983 in ECC (R_K), but chance could have done it: p = "
+        "pred leads pred_c, 0.9017 against 0.8983 in ECC (R_K), but the difference is not significant: p = "
     )
-    assert "not to be relied on" in sentence
+    assert "unreliable" in sentence
 
 
 def test_the_answer_about_one_has_both_uncertainties():
     table = wmcc.Table.from_counts([[300, 30], [20, 250]])
-    sentences = as_json(table, threshold=0.7)["verdict"]
+    sentences = as_json(table, at_least=0.7)["verdict"]
     low, high = (decimal(x) for x in (wmcc.interval(table, "mcc").low, wmcc.interval(table, "mcc").high))
-    certificate = wmcc.certify(table, "mcc", 0.1)
+    certificate = wmcc.certify(table, "mcc", eps=0.1)
     assert sentences[0] == (
-        f"MCC is {decimal(wmcc.mcc(table))}: {low} to {high} if other rows had been drawn (95 % interval), "
-        f"and {' to '.join(certificate.ends)} for any reweighting up to ±10 %."
+        f"MCC is {decimal(wmcc.mcc(table))}: 95 % interval {low} to {high}, "
+        f"and {' to '.join(certificate.ends)} for any change of the weights up to ±10 %."
     )
-    kept = share(wmcc.radius(table, "mcc", threshold=0.7, tolerance=1e-3, nodes=NODES).safe)
-    assert sentences[1] == f"MCC is at least 0.7 for any reweighting up to ±{kept}."
+    kept = share(wmcc.radius(table, "mcc", at_least=0.7, tolerance=1e-3, nodes=NODES).safe)
+    assert sentences[1] == f"MCC is at least 0.7 for any change of the weights up to ±{kept}."
+    value = decimal(wmcc.mcc(table))
+    said = f"It does not hold that MCC is at least 0.9: MCC is {value} at the weights as they are."
+    assert as_json(table, at_least=0.9)["verdict"][1] == said
 
 
 def test_the_answer_for_equals_and_for_what_cannot_be_scored():
     truth, guess = [0, 1, 1, 0] * 20, [0, 1, 0, 0] * 20
-    assert as_json(truth, {"a": guess, "b": guess})["verdict"][0] == "a and b score the same: 0.5774 in MCC."
-    nothing = as_json(truth, {"a": guess, "b": [0] * 80})["verdict"][0]
+    assert (
+        as_json(wmcc.tabulate(truth, {"a": guess, "b": guess}))["verdict"][0]
+        == "a and b score the same: 0.5774 in MCC."
+    )
+    nothing = as_json(wmcc.tabulate(truth, {"a": guess, "b": [0] * 80}))["verdict"][0]
     assert nothing == "a and b cannot be compared: MCC is undefined for b."
-    assert as_json(truth, [0] * 80)["verdict"][0].startswith("MCC is undefined here, and counts as 0.0000: ")
+    (sentence,) = as_json(wmcc.tabulate(truth, [0] * 80))["verdict"]
+    assert sentence.startswith("MCC is set to 0.0000: MCC is undefined at these weights: ")
 
 
 def test_the_answer_about_several_names_the_leader_and_the_weakest_lead():
-    found = as_json(str(SAMPLE), "label", ["pred", "pred_b", "pred_c"], "area")
+    found = as_json(sample("pred", "pred_b", "pred_c"))
     leads = {tuple(p["names"]): p["lead"]["safe"] for p in found["pairs"] if p["lead"]}
     assert set(leads) == {("pred", "pred_b"), ("pred", "pred_c")}
-    assert found["verdict"][1].endswith(f"it leads all for any reweighting up to ±{share(min(leads.values()))}.")
+    assert found["verdict"][1].endswith(
+        f"it leads all for any change of the weights up to ±{share(min(leads.values()))}."
+    )
 
 
 @pytest.mark.parametrize(
@@ -85,15 +98,17 @@ def test_the_answer_claims_no_lead_over_equals_or_over_what_is_undefined(guesses
     truth = np.arange(200) % 2
     wrong = np.arange(200) // 2 / 100
     made = {name: 0 * truth if p is None else np.where(wrong < p, truth, 1 - truth) for name, p in guesses.items()}
-    found = as_json(truth, made)["verdict"]
+    found = as_json(wmcc.tabulate(truth, made))["verdict"]
     assert len(found) == len(answer)
     for sentence, part in zip(found, answer, strict=True):
         assert part in sentence
 
 
 def test_a_weight_matrix_is_not_why_a_score_is_undefined():
-    (sentence,) = as_json([0, 1, 1], [0, 0, 0], np.ones((3, 3)))["verdict"]
-    assert sentence == "MCC is undefined here, and counts as 0.0000: it divides by zero."
+    (sentence,) = as_json(wmcc.tabulate([0, 1, 1], [0, 0, 0], np.ones((3, 3))))["verdict"]
+    assert sentence == (
+        "MCC is set to 0.0000: MCC is undefined at these weights: all the weight of y_pred is in one class."
+    )
 
 
 @few(50)
@@ -116,7 +131,7 @@ def test_a_proved_range_is_never_written_narrower(a, b):
 
 @pytest.mark.parametrize(("eps", "said"), [(0.29, "±29 %"), (0.123456789, "±12.3456 %"), (0.9999999999, "±99.9999 %")])
 def test_an_eps_is_never_rounded_up(eps, said):
-    written = forms([0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9, eps=eps)
-    assert json.loads(written("json"))["verdict"][0].endswith(f"for any reweighting up to {said}.")
+    written = forms(wmcc.tabulate([0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9), eps=eps)
+    assert json.loads(written("json"))["verdict"][0].endswith(f"for any change of the weights up to {said}.")
     assert f'class="eps-shown">{said}</span>' in written("html")
     assert f"| weights off by up to {said.removeprefix('±')} |" in written("markdown")

@@ -57,7 +57,7 @@ def funnel(found: Findings) -> Drawn:
     x = Scale(0.0, max(eps), round(LEFT + strip * len(names) + 14, 1), WIDTH - RIGHT)
     y = _scores(found, curves, sampled, height - BOTTOM)
     now = eps.index(found.eps)
-    bands = [None if c is None else _band(c, x, y) for c in curves]
+    bands = [None if c.problem else _band(c, x, y) for c in curves]
     parts = [*_axes(found, x, y), *_threshold(found, x, y)]
     for k, (name, band) in enumerate(zip(names, bands, strict=True)):
         parts += _interval(k, found.value(name), sampled[k], round(LEFT + strip * (k + 0.5) + 4, 1), y)
@@ -82,12 +82,12 @@ def funnel(found: Findings) -> Drawn:
     return Drawn(picture, grid)
 
 
-def _scores(found: Findings, curves: list[Curve | None], sampled: list[Interval], bottom: float) -> Scale:
+def _scores(found: Findings, curves: list[Curve], sampled: list[Interval], bottom: float) -> Scale:
     """Scale of scores: all that is drawn, to whole tenths, within the range of the measure."""
     seen = [found.value(name) for name in found.names]
-    seen += [end for c in curves if c is not None for end in (c.low.min(), c.high.max())]
+    seen += [end for c in curves if not c.problem for end in (c.low.min(), c.high.max())]
     seen += [end for one in sampled if one.problem is None for end in (one.low, one.high)]
-    seen += [] if found.threshold is None else [found.threshold]
+    seen += [] if found.at_least is None else [found.at_least]
     least, most = floor(10 * min(seen) - 0.01) / 10, ceil(10 * max(seen) + 0.01) / 10
     low, high = found.measure.range
     least, most = max(least, low), min(most, high)
@@ -115,7 +115,7 @@ def _axes(found: Findings, x: Scale, y: Scale) -> list[Element]:
         parts.append(element("text", name, class_="tick", x=x(tick), y=y.start + 18, text_anchor="middle"))
     middle = (x.start + x.end) / 2
     parts.append(element("text", "weights off by up to ε", x=middle, y=y.start + 40, text_anchor="middle"))
-    parts.append(element("text", "other rows", x=LEFT, y=y.start + 40))
+    parts.append(element("text", "sampling", x=LEFT, y=y.start + 40))
     return parts
 
 
@@ -126,9 +126,9 @@ def _ticks(least: float, most: float) -> list[float]:
 
 def _threshold(found: Findings, x: Scale, y: Scale) -> list[Element]:
     """The threshold, and for each prediction up to which ε it is kept."""
-    if found.threshold is None:
+    if found.at_least is None:
         return []
-    at = y(found.threshold)
+    at = y(found.at_least)
     parts = [element("line", class_="threshold", x1=LEFT, x2=WIDTH - RIGHT, y1=at, y2=at)]
     for k, name in enumerate(found.names):
         lead = found.radii.get(name)
@@ -188,21 +188,21 @@ def _said(found: Findings, eps: float) -> str:
     off = f"With weights off by up to {share(eps, EPS_DIGITS)}"
     if not found.leads:
         at = found.range(found.names[0], eps)
-        if at is None:
+        if at.problem:
             return f"{found.measure.title} is undefined."
         return f"{off}, {found.measure.title} lies between {' and '.join(at.ends)}."
     said = []
     for (leader, other), lead in found.leads.items():
-        if lead is None:
+        if found.undefined(leader) or found.undefined(other):
             said.append(f"{leader} and {other} cannot be compared")
-        elif found.value(leader) == found.value(other):
+        elif lead.problem:
             said.append(f"{leader} and {other} score the same at the weights as they are")
         elif 0 < lead.safe >= eps:
-            said.append(f"{leader} certainly beats {other}")
+            said.append(f"{leader} beats {other} for all such weights")
         elif lead.broken is not None and eps >= lead.broken:
-            said.append(f"{other} may do as well as {leader}: there are such weights")
+            said.append(f"{other} does at leastas well as {leader} for some such weights")
         else:
-            said.append(f"that {leader} beats {other} is not proved")
+            said.append(f"it is not proved that {leader} beats {other}")
     return visible(f"{off}: {'; '.join(said)}.")  # the page's script writes it, not an element
 
 

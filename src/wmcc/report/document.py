@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ..core.table import Table
 from ..inference.influence import Unit
+from ..present.blocks import Block
 from ..present.text import number, percent
 from .findings import Findings
 
@@ -18,41 +18,6 @@ DRAWN = 500
 
 CONFUSIONS = 20
 """Cells in the list of confusions of a table that is too large to be read."""
-
-
-class Mark(NamedTuple):
-    """A small picture beside a number: its place, and what it may be, on a scale."""
-
-    value: float
-    low: float
-    high: float
-    least: float
-    most: float
-
-
-@dataclass(frozen=True)
-class Grid:
-    """A table of texts and numbers.
-
-    Parameters
-    ----------
-    caption
-        What it is.
-    head, rows
-        Cells; those of the first ``texts`` columns are text.
-    marks, scale
-        A small picture for each row, if there are any, and what their scale is.
-    notes
-        Sentences below it.
-    """
-
-    caption: str
-    head: list[str]
-    rows: list[list[str]]
-    texts: int = 1
-    marks: list[Mark | None] = field(default_factory=list)
-    scale: str = ""
-    notes: list[str] = field(default_factory=list)
 
 
 class Heat(NamedTuple):
@@ -74,14 +39,14 @@ class Items(NamedTuple):
     items: list[tuple[str, str]]
 
 
-Block = str | Grid | Heat | Funnel | Items
+Part = str | Block | Heat | Funnel | Items
 
 
 class Section(NamedTuple):
-    """Blocks under a heading; ``level`` 2 is a section of the report, 3 a part of one."""
+    """Parts under a heading; ``level`` 2 is a section of the report, 3 a part of one."""
 
     title: str
-    blocks: list[Block]
+    parts: list[Part]
     level: int = 2
 
 
@@ -95,7 +60,7 @@ class Document(NamedTuple):
     found: Findings
 
 
-def confusions(table: Table) -> Grid:
+def confusions(table: Table) -> Block:
     """The heaviest cells off the diagonal."""
     (true, pred), sums = table.stack.codes, table.stack.sums
     wrong, w = (true != pred).nonzero()[0], sums.w_exact.floats()
@@ -107,6 +72,5 @@ def confusions(table: Table) -> Grid:
         rows.append([*names, f"{sums.n[i]:,}", number(w[i]), percent(float(share[0]))])
     more = len(wrong) - len(rows)
     notes = [f"… and {more:,} lighter ones."] if more > 0 else []
-    return Grid(
-        "The heaviest confusions", ["True", "Predicted", "Rows", "Weight", "Of the class"], rows, 2, notes=notes
-    )
+    head = ["True", "Predicted", "Rows", "Weight", "Of the class"]
+    return Block("The heaviest confusions", head, rows, notes, texts=2)

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
+from ..core.joint import JointTable
 from ..core.table import Table
-from ..errors import UndefinedMeasureError
-from ..inference.compare import compare
-from ..inference.comparison import Comparisons
-from ..measures import MEASURES
+from ..inference.comparison import Comparison
+from ..inference.contrasts import compare
 from ..measures.base import Measure
-from ..measures.checks import check_defined, named_measure
+from ..measures.checks import named_measure
 from ..present.text import number
-from ..results.score import Score
+from ..results.scores import Score, score
 from ..robustness.certificate import Certificate, Curve
-from ..robustness.certify import certify
-from ..robustness.radius import Radius, radius
+from ..robustness.certification import certify_curve
+from ..robustness.radii import Radius, radius
 from ..robustness.ranking import certify_ranking
-from ..robustness.sensitivity import Sensitivity, sensitivity
+from ..robustness.sensitivities import Sensitivity, sensitivity
 from ..sources.progress import bar
-from .reading import Joints, Pair
+
+ALONE = "prediction"
+"""What a prediction is called that has no name and needs none."""
+
+Pair = tuple[str, str]
 
 GRID = (0.0, 0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5)
 """Values of ε that are certified for the slider of a page, beside the one that was asked for."""
@@ -54,30 +56,30 @@ class Findings:
     best_first
         Names of the predictions, the highest score first; those that have none come last.
     curves, sensitivities
-        Certified ranges over ε and whose weights matter; None where the measure is undefined.
+        Certified ranges over ε, and whose weights matter; each says so where the measure is undefined.
     comparisons
         All pairs against chance; None for one prediction.
     leads
-        How far weights may be off before the leader may be overtaken, by each other; None where it is undefined.
+        How far weights may be off before the leader may be overtaken, by each other.
     radii
-        How far weights may be off before a score crosses the threshold, if there is one.
+        How far weights may be off while a score is at least as high as was asked, if that was asked.
     grid
         Values of ε that ranges were certified for, the smallest first.
-    eps, threshold
+    eps, at_least
         What was asked.
     """
 
     measure: Measure
     scores: dict[str, Score]
     best_first: list[str]
-    curves: dict[str, Curve | None]
-    sensitivities: dict[str, Sensitivity | None]
-    comparisons: Comparisons | None
-    leads: dict[Pair, Radius | None]
-    radii: dict[str, Radius | None]
+    curves: dict[str, Curve]
+    sensitivities: dict[str, Sensitivity]
+    comparisons: Comparison | None
+    leads: dict[Pair, Radius]
+    radii: dict[str, Radius]
     grid: list[float]
     eps: float
-    threshold: float | None
+    at_least: float | None
 
     @property
     def names(self) -> list[str]:
@@ -98,10 +100,13 @@ class Findings:
         """Score of a prediction."""
         return float(getattr(self.scores[name], self.measure.name))
 
-    def range(self, name: str, eps: float) -> Certificate | None:
-        """Certified range of a score at an ε of the grid; None where the measure is undefined."""
-        curve = self.curves[name]
-        return None if curve is None else curve[self.grid.index(eps)]
+    def undefined(self, name: str) -> bool:
+        """Whether the measure has no value for a prediction, and counts as 0."""
+        return self.curves[name].problem is not None
+
+    def range(self, name: str, eps: float) -> Certificate:
+        """Certified range of a score at an ε of the grid."""
+        return self.curves[name][self.grid.index(eps)]
 
     def lead(self, name: str, other: str) -> Radius | None:
         """How far weights may be off while the better of two leads, if that was looked for."""
@@ -109,61 +114,39 @@ class Findings:
 
 
 def findings(
-    joints: Joints, scores: dict[str, Score], measure: Any, eps: float, threshold: float | None, progress: bool | None
+    data: Table | JointTable,
+    measure: str | Measure | None,
+    eps: float,
+    at_least: float | None,
+    confidence_level: float,
+    progress: bool | None,
 ) -> Findings:
-    """Compute what a report says of predictions, beyond their scores; the rest is as in `wmcc.write_report`."""
-    first = next(iter(scores.values()))
-    chosen = _measure(measure, first.table)
-    defined = {name: _defined(chosen, found.table) for name, found in scores.items()}
-    order = sorted(scores, key=lambda name: (not defined[name], -getattr(scores[name], chosen.name)))
-    chances = {pair: compare(joint, chosen, first.confidence_level, names=pair) for pair, joint in joints.items()}
-    grid, (leader, *others) = sorted({*GRID, eps}), order
-    curves: dict[str, Curve | None] = {}
-    sensitivities: dict[str, Sensitivity | None] = {}
-    radii: dict[str, Radius | None] = {}
-    leads: dict[Pair, Radius | None] = {}
-    with bar(progress, "certifying", len(scores) + len(others)) as shown:
-        for name, found in scores.items():
-            table, nodes = found.table, _nodes(len(found.table.labels) ** 2)
-            curves[name] = certify(table, chosen, grid, nodes=nodes) if defined[name] else None
-            sensitivities[name] = sensitivity(table, chosen) if defined[name] else None
-            if threshold is not None:
-                limits: dict[str, Any] = {"tolerance": TOLERANCE, "nodes": nodes}
-                radii[name] = radius(table, chosen, threshold=threshold, **limits) if defined[name] else None
+    """Compute what a report says of predictions; the arguments are those of `wmcc.write_report`."""
+    tables = data.tables if isinstance(data, JointTable) else {ALONE: data}
+    scores = {name: score(table, confidence_level=confidence_level) for name, table in tables.items()}
+    chosen = named_measure(measure or ("mcc" if len(data.labels) == 2 else "ecc"))
+    curves, sensitivities, radii, leads = {}, {}, {}, {}
+    grid, comparisons = sorted({*GRID, eps}), None
+    with bar(progress, "certifying", 2 * len(tables) - 1) as shown:
+        for name, table in tables.items():
+            nodes = _nodes(len(table.labels) ** 2)
+            curves[name] = certify_curve(table, chosen, eps=grid, nodes=nodes)
+            sensitivities[name] = sensitivity(table, chosen)
+            if at_least is not None:
+                radii[name] = radius(table, chosen, at_least=at_least, tolerance=TOLERANCE, nodes=nodes)
             shown.advance(1)
-        for other in others:
-            leads[leader, other] = _lead(joints, (leader, other), chosen, eps, len(others))
-            shown.advance(1)
-    comparisons = Comparisons(tuple(scores), chances) if chances else None
-    return Findings(chosen, scores, order, curves, sensitivities, comparisons, leads, radii, grid, eps, threshold)
+        values = {name: getattr(own, chosen.name) for name, own in scores.items()}
+        order = sorted(scores, key=lambda name: (curves[name].problem is not None, -values[name]))
+        if isinstance(data, JointTable) and len(order) > 1:
+            comparisons = compare(data, chosen, confidence_level=confidence_level)
+            leader, *others = order
+            for other in others:
+                pair = data.pair(leader, other)
+                nodes = _nodes(len(pair.stack) + len(pair.labels) ** 2, len(others))
+                leads[leader, other] = certify_ranking(pair, chosen, eps=eps, nodes=nodes).radius
+                shown.advance(1)
+    return Findings(chosen, scores, order, curves, sensitivities, comparisons, leads, radii, grid, eps, at_least)
 
 
 def _nodes(size: int, leads: int = 1) -> int:
     return max(5, min(NODES, LEADS // leads, WORK // max(size, 1)))
-
-
-def _measure(asked: Any, table: Table) -> Measure:
-    if asked is not None:
-        return named_measure(asked)
-    return MEASURES["mcc" if len(table.labels) == 2 else "ecc"]
-
-
-def _defined(measure: Measure, table: Table) -> bool:
-    try:
-        check_defined(measure, table)
-    except UndefinedMeasureError:
-        return False
-    return True
-
-
-def _lead(joints: Joints, pair: Pair, measure: Measure, eps: float, leads: int) -> Radius | None:
-    """How far weights may be off while the first beats the second; ``leads`` are to be found in all."""
-    joint = joints[pair] if pair in joints else joints[pair[1], pair[0]]
-    if pair not in joints:
-        joint = joint.swapped()
-    try:
-        nodes = _nodes(len(joint.stack) + len(joint.labels) ** 2, leads)
-        found: Radius = certify_ranking(joint, measure, eps, names=pair, nodes=nodes).radius
-    except UndefinedMeasureError:
-        return None
-    return found

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..core.kernel import kernel
 from ..core.table import Table
 from ..present.text import number
-from ..sources.files import is_address
+from ..sources.files import find, is_address
 
 LISTED = 20
 """Files that are named; of more there is one hash of all."""
@@ -67,7 +67,8 @@ def made(
 
 
 def inputs(paths: Sequence[str], names: Mapping[str, str] = BY_THEIR_PATHS) -> list[Input]:
-    """Describe files that data were read from."""
+    """Describe files that data were read from; a folder or a pattern stands for those in it."""
+    paths = [path for name in paths for path in ([name] if os.path.isfile(name) else find(name).paths)]
     if len(paths) <= LISTED:
         return [_input(path)._replace(name=names.get(path, path)) for path in paths]
     if any(map(is_address, paths)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
+from collections.abc import Sequence
 from hashlib import sha256
 from importlib.resources import files
 from math import sqrt
@@ -13,9 +14,10 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from ..inference.influence import class_shares
+from ..present.blocks import Block, Mark
 from ..present.text import decimal, number
 from .charts import colour, funnel, heat_map
-from .document import DRAWN, SQUARE, Block, Document, Funnel, Grid, Heat, Items, Mark, Section, confusions
+from .document import DRAWN, SQUARE, Document, Funnel, Heat, Items, Part, Section, confusions
 from .elements import Child, element, written
 
 
@@ -78,19 +80,19 @@ def _verdict(document: Document) -> Element:
 
 def _section(section: Section, name: str) -> Element:
     head = element(f"h{section.level}", section.title, id=name)
-    return element("section", head, *(x for block in section.blocks for x in _block(block)), aria_labelledby=name)
+    return element("section", head, *(x for part in section.parts for x in _part(part)), aria_labelledby=name)
 
 
-def _block(block: Block) -> list[Element]:
-    if isinstance(block, str):
-        return [element("p", block)]
-    if isinstance(block, Grid):
-        return _grid(block)
-    if isinstance(block, Heat):
-        return _heat(block)
-    if isinstance(block, Funnel):
-        return _funnel(block)
-    return [_items(block)]
+def _part(part: Part) -> list[Element]:
+    if isinstance(part, str):
+        return [element("p", part)]
+    if isinstance(part, Block):
+        return _table(part)
+    if isinstance(part, Heat):
+        return _heat(part)
+    if isinstance(part, Funnel):
+        return _funnel(part)
+    return [_items(part)]
 
 
 def _items(items: Items) -> Element:
@@ -104,25 +106,24 @@ def _scrolled(caption: str, made: Element) -> Element:
     return element("div", made, class_="scroll", tabindex="0", role="region", aria_label=caption)
 
 
-def _grid(grid: Grid) -> list[Element]:
-    kinds = ["text" if k < grid.texts else None for k in range(len(grid.head))]
-    head = [element("th", x, scope="col", class_=kind) for x, kind in zip(grid.head, kinds, strict=True)]
-    head += [element("th", grid.scale, scope="col", class_="wide")] if grid.marks else []
+def _table(block: Block) -> list[Element]:
+    kinds = ["text" if k < block.texts else None for k in range(block.columns)]
+    head = [element("th", x, scope="col", class_=kind) for x, kind in zip(block.head, kinds, strict=True)]
+    head += [element("th", block.scale, scope="col", class_="wide")] if block.marks else []
     rows = []
-    for line, row in enumerate(grid.rows):
-        first, *rest = row
+    for line, (first, *rest) in enumerate(block.rows):
         cells = [element("th", first, scope="row", class_="text")]
         cells += [
             element("td", x.replace(" *", "\u00a0*"), class_=kind) for x, kind in zip(rest, kinds[1:], strict=True)
         ]
-        if grid.marks:
-            cells.append(element("td", _mark(grid.marks[line]), class_="wide"))
+        if block.marks:
+            cells.append(element("td", _mark(block.marks[line]), class_="wide"))
         rows.append(element("tr", *cells))
-    parts = element("caption", grid.caption), element("thead", element("tr", *head)), element("tbody", *rows)
-    return [_scrolled(grid.caption, element("table", *parts)), *_notes(grid.notes)]
+    parts = element("caption", block.title), element("thead", element("tr", *head)), element("tbody", *rows)
+    return [_scrolled(block.title, element("table", *parts)), *_notes(block.notes)]
 
 
-def _notes(notes: list[str]) -> list[Element]:
+def _notes(notes: Sequence[str]) -> list[Element]:
     return [element("p", note, class_="notes") for note in notes]
 
 
@@ -140,7 +141,7 @@ def _heat(heat: Heat) -> list[Element]:
         said = f"{heat.caption}: darker is a larger share of the true class."
         said += f" Drawn are the {DRAWN - 1:,} heaviest of {K:,} classes; the last stands for all others." * (K > DRAWN)
         drawn = heat_map(heat.table._folded(DRAWN), heat.caption)
-        return [element("figure", drawn, element("figcaption", said)), *_grid(confusions(heat.table))]
+        return [element("figure", drawn, element("figcaption", said)), *_table(confusions(heat.table))]
     return [_scrolled(heat.caption, _square(heat)), *_notes(["Weight, and below it the number of rows."])]
 
 
@@ -149,7 +150,7 @@ def _square(heat: Heat) -> Element:
     names = [str(label) for label in table.labels]
     head = [element("td", "true \\ predicted"), *(element("th", x, scope="col") for x in names)]
     rows = []
-    for a, name in enumerate(names):
+    for a, name in enumerate(names[: len(table.classes)]):  # void labels are never true
         cells: list[Child] = [element("th", name, scope="row", class_="text")]
         for b in range(len(names)):
             n, w = int(table.n[a, b]), float(table.w[a, b])
@@ -191,13 +192,13 @@ def _funnel(block: Funnel) -> list[Element]:
     data = json.dumps({name: x for name, x in grid.items() if name != "now"}, ensure_ascii=False)
     stored = _raw("script", re.sub("[<>&]", lambda x: f"\\u{ord(x[0]):04x}", data), type="application/json", id="grid")
     chart = _scrolled(f"Picture: {caption}", drawn.picture)
-    figure = element("figure", chart, element("figcaption", _caption(found.threshold)))
+    figure = element("figure", chart, element("figcaption", _caption(found.at_least)))
     return [figure, slider, _scrolled(caption, table), stored]
 
 
-def _caption(threshold: float | None) -> str:
+def _caption(at_least: float | None) -> str:
     text = (
-        "Left: the interval, for other rows. Right: the certified band, for other weights; its stronger part ends at "
-        "ε. It was computed for some values of ε, and is as wide between two of them as at the larger."
+        "Left: the interval (sampling error). Right: the certified band (errors in the weights), darker up to "
+        "ε. The band was computed at some values of ε; between two of them it is drawn as wide as at the larger one."
     )
-    return text if threshold is None else f"{text} Dotted: the threshold {number(threshold)}."
+    return text if at_least is None else f"{text} Dotted: the score that was asked for, {number(at_least)}."
