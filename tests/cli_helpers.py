@@ -11,10 +11,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
-from wmcc.cli import plain
-from wmcc.cli.app import app
+from wmcc.cli.commands import wmcc
+from wmcc.present.blocks import GAP, fitted
+from wmcc.present.text import width
 
 SAMPLE = Path(__file__).parent.parent / "src" / "wmcc" / "data" / "parcels.csv"
 COLUMNS = ("--true", "label", "--pred", "pred")
@@ -23,7 +24,7 @@ WEIGHTED = (*COLUMNS, "--weight", "area")
 
 def run(*args: Any, code: int = 0, text: str | bytes | None = None) -> Any:
     """Run a command in this process; what it wrote is in ``stdout`` and ``stderr``."""
-    result = CliRunner().invoke(app, [str(x) for x in args], prog_name="wmcc", input=text)
+    result = CliRunner().invoke(wmcc, [str(x) for x in args], prog_name="wmcc", input=text)
     assert result.exit_code == code, (args, result.output, result.exception)
     return result
 
@@ -63,11 +64,11 @@ def leftovers(folder: Path) -> list[str]:
 
 def assert_fits(blocks, rooms, least):
     """Nothing that the command line lays out is wider than the terminal; there are at least so many pieces."""
-    pieces = [(room, piece) for block in blocks for room in rooms for piece in plain.fitted(block, room)]
+    pieces = [(room, piece) for block in blocks for room in rooms for piece in fitted(block, room)]
     assert len(pieces) >= least
     for room, piece in pieces:
-        widths = [max(map(plain.width, column)) for column in zip(piece.head, *piece.rows, strict=True)]
-        assert sum(widths) + plain.GAP * (len(widths) - 1) <= room
+        widths = [max(map(width, column)) for column in zip(*filter(None, [piece.head, *piece.rows]), strict=True)]
+        assert sum(widths) + GAP * (len(widths) - 1) <= room
 
 
 def assert_refused(args, said):

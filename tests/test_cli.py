@@ -11,8 +11,10 @@ from datetime import date
 import polars as pl
 import pytest
 from cli_helpers import COLUMNS, SAMPLE, WEIGHTED, process, put_sample, run
+from test_results import check
 
 import wmcc
+from wmcc.present.result import ENDINGS
 
 
 @pytest.fixture(autouse=True)
@@ -23,61 +25,51 @@ def folder(tmp_path, monkeypatch):
 
 
 def whole(**options):
-    return wmcc.tabulate(str(SAMPLE), "label", "pred", "area", progress=False, **options)
+    return wmcc.tabulate(str(SAMPLE), true="label", pred="pred", weight="area", progress=False, **options)
 
 
 def test_score_is_what_the_library_says():
     data = json.loads(run("score", "parcels.csv", *WEIGHTED, "--format", "json").stdout)
-    score = wmcc.score(whole())
-    assert data["schema"] == 1
-    assert {name: data[name] for name in ("n", "weight", "n_eff", "ignored", "positive", "notes")} == {
-        "n": 360, "weight": score.weight, "n_eff": score.n_eff, "ignored": 0, "positive": None, "notes": [],
-    }  # fmt: skip
-    assert data["measures"] == {name: getattr(score, name) for name in wmcc.MEASURES}
+    assert data == wmcc.score(whole()).to_dict()
     assert data["measures"]["mcc"] is None  # three classes
-    assert [c["label"] for c in data["classes"]] == ["field", "forest", "water"]
-    for got, c in zip(data["classes"], score.classes, strict=True):
-        assert got == {
-            "label": c.label,
-            "n": c.n,
-            "weight": c.weight,
-            "n_eff": wmcc.diagnose(whole()).classes[whole().labels.index(c.label)].n_eff,
-            **{m: getattr(c, m) for m in wmcc.CLASS_MEASURES},
-        }
+    ranged = json.loads(run("score", "parcels.csv", *WEIGHTED, "--eps", "0.2", "--absolute", "-f", "json").stdout)
+    assert ranged == wmcc.score(whole()).with_ranges(0.2, "absolute").to_dict()
 
 
 def test_groups_are_scored_one_by_one():
     data = json.loads(run("score", "parcels.csv", *WEIGHTED, "--by", "region", "-f", "json").stdout)
-    assert data["by"] == ["region"]
+    check(data)
+    assert (data["kind"], data["by"]) == ("groups", ["region"])
     tables = whole(by="region")
     assert [group["key"] for group in data["groups"]] == [[key] for key in tables]
     for group in data["groups"]:
-        assert group["score"]["measures"]["ecc"] == wmcc.ecc(tables[group["key"][0]])
+        assert group["result"] == wmcc.score(tables[group["key"][0]]).to_dict()
 
 
 def test_score_as_csv():
-    lines = list(
-        csv.DictReader(io.StringIO(run("score", "parcels.csv", *WEIGHTED, "--by", "region", "-f", "csv").stdout))
-    )
-    assert [(x["region"], x["scope"], x["class"]) for x in lines[:4]] == [
-        ("coast", "all", ""), ("coast", "class", "field"), ("coast", "class", "forest"), ("coast", "class", "water"),
-    ]  # fmt: skip
+    said = run("score", "parcels.csv", *WEIGHTED, "--by", "region", "-f", "csv").stdout
+    lines = list(csv.DictReader(io.StringIO(said)))
+    assert list(lines[0])[:4] == ["region", "scope", "class", "measure"]
     score = wmcc.score(whole(by="region")["coast"])
-    assert float(lines[0]["ecc"]) == score.ecc
-    assert lines[0]["precision"] == ""
-    assert lines[0]["mcc"] == ""
-    assert float(lines[1]["mcc"]) == score.classes[0].mcc
-    assert float(lines[1]["iou"]) == score.classes[0].iou
+    coast = {(x["scope"], x["class"], x["measure"]): x for x in lines if x["region"] == "coast"}
+    assert float(coast["all", "", "ecc"]["value"]) == score.ecc
+    assert float(coast["all", "", "ecc"]["low"]) == score.intervals["ecc"].low
+    assert float(coast["class", "water", "iou"]["value"]) == score.classes[2].iou
+    assert float(coast["class", "water", "iou"]["high"]) == score.class_intervals["iou"][2].high
+    assert said.replace("\n", ",").split(",").count("") < 0.15 * said.count(",")
 
 
 def test_score_for_people():
     said = run("score", "parcels.csv", *WEIGHTED).stdout
-    assert "ECC (R_K)               0.9017  0.8316 to 0.9398 *\n" in said
-    assert "field    177  1,737.86     0.9731" in said
+    assert said == f"{wmcc.score(whole())}\n"
+    assert "ECC (R_K)          0.9017  0.8316 to 0.9398 *\n" in said
     assert "\x1b" not in said
     said = run("score", "parcels.csv", *WEIGHTED, "--format", "markdown").stdout
     assert "| ECC (R\\_K) | 0.9017 | 0.8316 to 0.9398 \\* |\n" in said
     assert "| Class | Rows | Weight |" in said
+    assert (
+        "ECC (R\\_K) & 0.9017 & 0.8316 to 0.9398 * \\\\" in run("score", "parcels.csv", *WEIGHTED, "-f", "latex").stdout
+    )
 
 
 @pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb"])
@@ -127,7 +119,7 @@ def test_show(folder):
 def test_the_stored_form_of_groups(folder):
     run("tabulate", "parcels.csv", *WEIGHTED, "--by", "region", "--by", "label", "-o", "g.json")
     data = json.loads((folder / "g.json").read_text())
-    assert (data["schema"], data["kind"], data["by"]) == (2, "tables", ["region", "label"])
+    assert (data["schema"], data["kind"], data["by"]) == (3, "tables", ["region", "label"])
     assert data["groups"][0] == ["coast", "field"]
     tables = whole(by=["region", "label"])
     assert wmcc.Tables.from_dict(data) == tables
@@ -176,7 +168,7 @@ def test_groups_of_dates_and_missing_ones():
     days = [date(2026, 1, 2), None, date(2026, 1, 1)]
     pl.DataFrame({"label": [0, 1, 1], "pred": [0, 1, 1], "day": days}).write_parquet("d.parquet")
     data = json.loads(run("tabulate", "d.parquet", *COLUMNS, "--by", "day", "-f", "json").stdout)
-    assert data["groups"] == [["2026-01-01"], ["2026-01-02"], [None]]
+    assert data["groups"] == ["2026-01-01", "2026-01-02", None]
     assert "day = missing" in run("tabulate", "d.parquet", *COLUMNS, "--by", "day").stdout
 
 
@@ -206,13 +198,15 @@ def test_a_group_without_weight_does_not_hide_the_others():
     frame = pl.DataFrame({"label": [1, 0, 1], "pred": [1, 0, 1], "w": [1.0, 2.0, 0.0], "g": ["a", "a", "b"]})
     frame.write_csv("d.csv")
     args = ("d.csv", *COLUMNS, "--weight", "w", "--by", "g")
-    data = json.loads(run("score", *args, "-f", "json").stdout)
-    assert data["groups"][0]["score"]["measures"]["mcc"] == 1.0
-    assert set(data["groups"][1]["score"]["measures"].values()) == {None}
-    assert data["groups"][1]["score"]["notes"][0].startswith("g = b: ")
-    assert "g = b: " in run("score", *args).stdout
+    first, second = json.loads(run("score", *args, "-f", "json").stdout)["groups"]
+    assert first["result"]["measures"]["mcc"] == 1.0
+    assert second["result"] is None
+    assert "weight" in second["problem"]
+    assert f"g = b: {second['problem']}" in run("score", *args).stdout
+    last = list(csv.DictReader(io.StringIO(run("score", *args, "-f", "csv").stdout)))[-1]
+    assert (last["g"], last["problem"]) == ("b", second["problem"])
     frame.filter(pl.col("g") == "b").write_csv("d.csv")
-    assert "weight" in run("score", *args, code=2).stderr
+    assert "g = b: " in run("score", *args, code=2).stderr
 
 
 def test_sums_beyond_float64():
@@ -222,8 +216,8 @@ def test_sums_beyond_float64():
         run("tabulate", *args, "-f", form)
         data = run("score", *args, "-f", form).stdout
         if form == "json":
-            assert json.loads(data)["weight"] is None
-    assert math.isinf(wmcc.tabulate("d.csv", "label", "pred", "w").total)
+            assert json.loads(data)["total"] is None
+    assert math.isinf(wmcc.tabulate("d.csv", true="label", pred="pred", weight="w").total)
 
 
 # ---- errors ----------------------------------------------------------------------------------------
@@ -234,19 +228,29 @@ def test_sums_beyond_float64():
     [
         (["parcels.csv", "--true", "lable", "--pred", "pred"], "did you mean 'label'?"),
         (["parcels.cvs", *COLUMNS], "did you mean 'parcels.csv'?"),
-        (["parcels.csv"], "expected --true and --pred, the columns of labels in parcels.csv"),
+        (["parcels.csv"], "expected --true and --pred, columns of labels in parcels.csv"),
         (["parcels.csv", "--true", "label"], "--true needs --pred"),
-        (["parcels.csv", "--weight", "area"], "--weight goes with data"),
-        (["parcels.csv", *COLUMNS, "--on", "id"], "--on goes with --join"),
+        (["parcels.csv", "--weight", "area"], "--weight is for data files"),
+        (["parcels.csv", *COLUMNS, "--on", "id"], "--on needs --join"),
         (["parcels.csv", *COLUMNS, "--join", "parcels.csv"], "--join needs --on"),
         (["parcels.csv", *COLUMNS, "--engine", "sqlite"], "engine is 'sqlite'; expected one of arrow, polars"),
         (["parcels.csv", *COLUMNS, "--weight", "region"], "mountains"),
-        (["parcels.csv", *COLUMNS, "--labels", "field,forest"], "add it to labels, or name it in --ignore"),
-        (["parcels.csv", *COLUMNS, "-o", "parcels.csv"], "is the file that is read; it would be lost"),
+        (["parcels.csv", *COLUMNS, "--labels", "field,forest"], "if it is not a class, list it in --ignore."),
+        (["parcels.csv", *COLUMNS, "-o", "parcels.csv"], "is also the input; it would be overwritten"),
         (["parcels.csv", *COLUMNS, "-o", "no/where.json"], "there is no folder"),
         (["parcels.csv", *COLUMNS, "-o", "."], "is a folder"),
         (["parcels.csv", *COLUMNS, "-o", ""], "the output has no name"),
         (["tabel.json"], "there is no file 'tabel.json'"),
+        (["parcels.csv", *COLUMNS, "-o", "x.xls"], "'x.xls' has no known ending; expected a name that"),
+        (["parcels.csv", *COLUMNS, "-o", "x.md", "-f", "csv"], "'x.md' stands for another format."),
+        (["parcels.csv", *COLUMNS, "--true", "pred"], "--true is given 2 times; expected once."),
+        (["parcels.csv", *COLUMNS, "--relative", "--eps", "0.1", "--absolute"], "is given 2 times"),
+        (["parcels.csv", *COLUMNS, "--pred", "pred_b"], "--pred names 2 columns; expected one."),
+        (["parcels.csv", *COLUMNS, "--confidence", "95"], "Error: --confidence is 95.0; expected a number between"),
+        (["parcels.csv", *COLUMNS, "--absolute"], "--absolute needs --eps"),
+        (["parcels.csv", *COLUMNS, "--names", "water"], "--names is 'water'; expected a label and its name"),
+        (["parcels.csv", *COLUMNS, "--fail-under", "ecc"], "expected a measure and a number, as ecc=0.8"),
+        (["parcels.csv", *COLUMNS, "--fail-under", "iou=0.5"], "the measures are mcc, ecc"),
         (["parcels.csv", *COLUMNS, "--format", "xml"], "xml"),
         (["parcels.csv", *COLUMNS, "--wieght", "area"], "--wieght"),
         ([], "FILE"),
@@ -261,7 +265,7 @@ def test_bad_input_is_told_in_a_sentence(args, said):
 
 def test_a_report_is_not_written_under_an_ending_that_says_something_else():
     result = run("report", "parcels.csv", *COLUMNS, "-o", "report.pdf", code=2)
-    assert "'report.pdf' has no ending that says its format; expected .html, .htm, .md, .json." in result.stderr
+    assert "'report.pdf' has no known ending; expected a name that ends with .html, .md or .json." in result.stderr
 
 
 def test_bad_stored_tables(folder):
@@ -284,14 +288,14 @@ def test_an_engine_that_is_not_installed():
     args = [sys.executable, "-c", code, "score", "parcels.csv", *COLUMNS, "--engine", "polars"]
     done = subprocess.run(args, capture_output=True, text=True)
     assert done.returncode == 2
-    assert done.stderr == "Error: this needs polars, which is not installed.\nHint: pip install 'wmcc[polars]'\n"
+    assert done.stderr == "Error: this needs polars, which is not installed.\nHint: pip install polars\n"
 
 
 def test_anything_else_is_told_in_a_sentence_too(monkeypatch):
     def fails(*args, **options):
         raise RuntimeError("the moon is full\nand more")
 
-    monkeypatch.setattr("wmcc.cli.reading.tabulate", fails)
+    monkeypatch.setattr("wmcc.cli.request.tabulate", fails)
     said = run("score", "parcels.csv", *COLUMNS, code=1).stderr
     assert said == "Error: RuntimeError: the moon is full\nHint: --traceback shows where this comes from.\n"
     with pytest.raises(RuntimeError, match="moon"):
@@ -302,15 +306,20 @@ def test_version():
     assert process("--version").stdout.startswith("wmcc ")
 
 
-def test_output_names_choose_formats(folder):
-    run("score", "parcels.csv", *COLUMNS, "-o", "s.json")
-    assert json.loads((folder / "s.json").read_text())["schema"] == 1
-    run("score", "parcels.csv", *COLUMNS, "-o", "s.md")
-    assert (folder / "s.md").read_text().startswith("| Measure")
-    run("tabulate", "parcels.csv", *COLUMNS, "-o", "t")
-    assert json.loads((folder / "t").read_text())["schema"] == 2
-    run("tabulate", "parcels.csv", *COLUMNS, "-o", "t.json", "-f", "csv")
-    assert (folder / "t.json").read_text().startswith("true,pred,n")
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_output_names_choose_formats(ending, folder):
+    run("score", "parcels.csv", *COLUMNS, "-o", f"s{ending}")
+    wmcc.score(wmcc.tabulate(str(SAMPLE), true="label", pred="pred", progress=False)).save(f"lib{ending}")
+    first, second = ((folder / f"{name}{ending}").read_bytes() for name in ("s", "lib"))
+    assert first == second or ending == ".xlsx"  # which holds the time
+
+
+def test_a_format_is_for_names_that_say_none(folder):
+    run("tabulate", "parcels.csv", *COLUMNS, "-o", "t", "-f", "csv")
+    assert (folder / "t").read_text().startswith("true,pred,n")
+    run("tabulate", "parcels.csv", *COLUMNS, "-o", "t.csv", "-f", "csv-safe")
+    assert (folder / "t.csv").read_text() == (folder / "t").read_text()
+    assert "has no known ending" in run("tabulate", "parcels.csv", *COLUMNS, "-o", "u", code=2).stderr
 
 
 def test_sample(folder):
@@ -318,3 +327,102 @@ def test_sample(folder):
     run("sample", "-o", "again.csv")
     assert (folder / "again.csv").read_bytes() == SAMPLE.read_bytes()
     assert SAMPLE.stat().st_size < 20_000
+    assert (
+        "'x.txt' has no known ending; expected a name that ends with .csv"
+        in run("sample", "-o", "x.txt", code=2).stderr
+    )
+
+
+# ---- the gate ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("bars", "said"),
+    [
+        (["ecc=0.9"], None),
+        (["ecc=0.9", "accuracy=0.94", "recall/water=0.88"], None),
+        (["ecc=0.91"], "Failed: ECC (R_K) is 0.9017, below 0.91."),
+        (["ecc=0.90169"], "Failed: ECC (R_K) is 0.90168, below 0.90169."),
+        (["ecc=0.9", "iou/water=0.8"], "Failed: IoU of water is 0.7930, below 0.8."),
+        (["ecc=0.9", "--on", "low"], "Failed: the lower end of the interval of ECC (R_K) is 0.8316, below 0.9."),
+        (["ecc=0.8", "--on", "low"], None),
+        (["mcc=-1"], "Failed: MCC is undefined; at least -1 was asked for."),
+    ],
+)
+def test_a_gate_opens_for_scores_that_are_high_enough(bars, said):
+    options = [x for bar in bars for x in ([bar] if bar in ("--on", "low") else ["--fail-under", bar])]
+    result = run("score", "parcels.csv", *WEIGHTED, *options, code=0 if said is None else 3)
+    assert result.stdout == run("score", "parcels.csv", *WEIGHTED).stdout
+    assert result.stderr.startswith(said) if said else result.stderr == ""
+
+
+def test_a_gate_is_shut_for_what_is_undefined():
+    pl.DataFrame({"label": [0, 1, 0], "pred": [0, 0, 0]}).write_csv("d.csv")
+    for bar in ("mcc=-1", "ecc=-1", "precision/1=0"):
+        assert "is undefined" in run("score", "d.csv", *COLUMNS, "--fail-under", bar, code=3).stderr
+    said = run("score", "d.csv", *COLUMNS, "--fail-under", "ecc=-1", "--zero-division", "1", code=3).stderr
+    assert said == "Failed: ECC (R_K) is undefined; at least -1 was asked for.\n"
+
+
+def test_a_gate_names_the_group():
+    said = run("score", "parcels.csv", *WEIGHTED, "--by", "region", "--fail-under", "ecc=0.9", code=3).stderr
+    assert said == "Failed: region = mountains: ECC (R_K) is 0.8275, below 0.9.\n"
+
+
+def test_a_gate_and_a_join_both_have_a_word_for_on():
+    frame = pl.read_csv("parcels.csv")
+    frame.drop("pred").write_csv("truth.csv")
+    frame.select("id", "pred").write_csv("preds.csv")
+    args = ("score", "truth.csv", "--join", "preds.csv", "--on", "id", *WEIGHTED, "--fail-under", "ecc=0.9")
+    assert run(*args).stderr == ""
+    assert "the lower end" in run(*args, "--on", "low", code=3).stderr
+    assert "--on needs --join" in run("score", "parcels.csv", *COLUMNS, "--on", "low", code=2).stderr
+
+
+# ---- missing labels, names, nested clusters --------------------------------------------------------------
+
+
+def test_missing_labels(folder):
+    (folder / "d.csv").write_text("label,pred\n0,0\n,1\n1,1\n1,0\n")
+    assert "--missing ignore" in run("score", "d.csv", *COLUMNS, code=2).stderr
+    data = json.loads(run("score", "d.csv", *COLUMNS, "--missing", "ignore", "-f", "json").stdout)
+    assert (data["n"], data["ignored"]) == (3, 1)
+
+
+@pytest.mark.parametrize("how", ["options", "json", "lines"])
+def test_names_of_classes(how, folder):
+    pl.DataFrame({"label": [0, 1, 1], "pred": [0, 1, 0]}).write_parquet("d.parquet")
+    (folder / "names.json").write_text('{"0": "road", "1": "lane = 1"}')
+    (folder / "names.txt").write_text("0=road\n1 = lane = 1\n\n")
+    named = {"options": ["0=road", "1=lane = 1"], "json": ["names.json"], "lines": ["names.txt"]}[how]
+    args = [x for name in named for x in ("--names", name)]
+    data = json.loads(run("tabulate", "d.parquet", *COLUMNS, *args, "-f", "json").stdout)
+    assert data["labels"] == ["road", "lane = 1"]
+
+
+def test_clusters_nest():
+    pl.DataFrame(
+        {"label": [0, 1] * 6, "pred": [0, 0, 1] * 4, "scene": [1, 2] * 6, "tile": ["a", "a", "b"] * 4}
+    ).write_csv("d.csv")
+    args = ("score", "d.csv", *COLUMNS, "-f", "json")
+    assert json.loads(run(*args, "--cluster", "scene").stdout)["clusters"] == 2
+    assert json.loads(run(*args, "--cluster", "tile", "--cluster", "scene").stdout)["clusters"] == 4
+
+
+def test_what_is_loaded_for_a_score():
+    """Nothing of what it does not do: no certificates, no report, no engine but Arrow."""
+    code = """
+import sys
+from wmcc.cli import main
+try:
+    main()
+finally:
+    print(*(name for name in sys.modules), file=sys.stderr)
+"""
+    args = [sys.executable, "-c", code, "score", "parcels.csv", *WEIGHTED]
+    loaded = set(subprocess.run(args, capture_output=True, text=True, check=True).stderr.split())
+    own = {name for name in loaded if name.startswith("wmcc.")}
+    assert not [x for x in own if x.startswith(("wmcc.robustness", "wmcc.report", "wmcc.plot", "wmcc.demo"))]
+    commands = {"compare", "certify", "radius", "rank", "report", "tabulate", "merge", "show", "reproduce", "drift"}
+    assert not {f"wmcc.cli.{name}" for name in commands} & own
+    assert not {"pandas", "polars", "rich", "scipy.linalg", "pydantic", "typer"} & loaded

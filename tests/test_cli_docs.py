@@ -10,7 +10,7 @@ from cli_helpers import examples, put_sample, run, shell
 
 DOCS = Path(__file__).parent.parent / "docs" / "cli.md"
 COMMANDS = [
-    "score", "compare", "certify", "radius", "rank", "report", "tabulate", "merge", "show", "demo", "sample",
+    "score", "compare", "drift", "certify", "radius", "rank", "report", "tabulate", "merge", "show", "demo", "sample",
     "reproduce",
 ]  # fmt: skip
 
@@ -59,6 +59,13 @@ def test_the_examples_of_the_docs_print_what_they_say():
     assert len(found) >= 8
     for block in found:
         assert without_last_digits(played(block)) == without_last_digits(block)
+
+
+def test_the_gate_of_the_docs_says_what_it_says(folder):
+    put_sample(folder)
+    (line,) = re.findall(r"^\$ (wmcc .* --fail-under .*) >score.txt; echo \$\?$", DOCS.read_text(), re.MULTILINE)
+    said = run(*line.split()[1:], code=3).stderr
+    assert f"{line} >score.txt; echo $?\n{said}3\n" in DOCS.read_text()
 
 
 def test_the_docs_show_every_command_and_name_every_option():

@@ -14,10 +14,10 @@ import hypothesis.strategies as st
 import pytest
 from cli_helpers import COLUMNS, SAMPLE, process, put_sample, run
 from hypothesis import given
+from test_results import check
 
 import wmcc
-from wmcc.cli import records, stored
-from wmcc.present.written import as_csv
+from wmcc.present.written import as_csv, as_records_csv
 
 LONG = "x" * 300
 DATA = ("parcels.csv", *COLUMNS)
@@ -59,10 +59,13 @@ MENDED_BY_THE_USER = {
     "bad weights": ["certify", *DATA, "--weight", "region"],
     "bad table": ["radius", "bad.json", "--change", "0.1"],
     "too few predictions": ["rank", *DATA],
-    "a score at its threshold": ["radius", *DATA, "--threshold", "2"],
+    "a score at its threshold": ["radius", *DATA, "--at-least", "2"],
     "no folder for the output": ["score", *DATA, "-o", "nowhere/s.json"],
     "output is a folder": ["tabulate", *DATA, "-o", "empty"],
     "output is the input": ["tabulate", *DATA, "-o", "parcels.csv"],
+    "output of an unknown kind": ["score", *DATA, "-o", "x.xls"],
+    "output of another kind": ["score", *DATA, "-o", "x.json", "-f", "csv"],
+    "option given twice": ["score", *DATA, "--true", "label"],
     "output is a link to itself": ["sample", "-o", "loop.csv"],
     "name of the output too long": ["sample", "-o", f"{LONG}.csv"],
     "folder of figures is a file": ["reproduce", "--out", "parcels.csv"],
@@ -123,7 +126,7 @@ def test_the_other_exit_codes(monkeypatch):
         def fails(*args, problem=problem, **options):
             raise problem
 
-        monkeypatch.setattr("wmcc.cli.reading.tabulate", fails)
+        monkeypatch.setattr("wmcc.cli.request.tabulate", fails)
         for command in ("score", "tabulate", "certify"):
             assert run(command, *DATA, code=code).stdout == ""
     said = run("score", *DATA, code=141).stderr
@@ -147,16 +150,19 @@ def test_a_traceback_changes_no_exit_code():
          ("InputError", "there is no file 'parcel.csv'.", "did you mean 'parcels.csv'?", None)),
         (["show", "parcels.csv", "-fJSON"], ("SchemaError", None, None, None)),
         (["score", "--format=json", "--nothing"], ("UsageError", None, HELP, "--nothing")),
-        (["score", "-f", "json"], ("UsageError", "Missing argument 'FILE'.", HELP, "FILE")),
+        (["score", "-f", "json"], ("UsageError", "Missing argument 'FILE...'.", HELP, "FILE...")),
         (["score", *DATA, "-f", "json", "--confidence", "much"], ("UsageError", None, None, "--confidence")),
         (["scroe", "--format", "json"], ("UsageError", None, "Try 'wmcc --help' for help.", None)),
-        (["report", *DATA, "-f", "json", "--eps", "2"], ("InputError", None, None, None)),
+        (["report", *DATA, "-f", "json", "--eps", "2"], ("InputError", None, None, "--eps")),
+        (["score", *DATA, "-f", "json", "--confidence", "2"], ("InputError", None, None, "--confidence")),
+        (["score", *DATA, "-f", "json", "--true", "pred"], ("UsageError", None, HELP, "--true")),
     ],
 )  # fmt: skip
 def test_errors_are_json_where_results_would_be(args, expected):
     result = run(*args, code=2)
     data = json.loads(result.stdout)
-    assert list(data) == ["schema", "error"]
+    check(data)
+    assert list(data) == ["schema", "kind", "error"]
     assert list(data["error"]) == ["type", "message", "hint", "argument", "exit_code"]
     kind, message, hint, argument = expected
     assert (data["error"]["type"], data["error"]["argument"], data["error"]["exit_code"]) == (kind, argument, 2)
@@ -175,7 +181,7 @@ def test_a_bug_is_json_too(monkeypatch):
     def fails(*args, **options):
         raise RuntimeError("the moon is full")
 
-    monkeypatch.setattr("wmcc.cli.reading.tabulate", fails)
+    monkeypatch.setattr("wmcc.cli.request.tabulate", fails)
     error = json.loads(run("score", *DATA, "-f", "json", code=1).stdout)["error"]
     assert error["message"] == "RuntimeError: the moon is full"
     assert error["exit_code"] == 1
@@ -243,7 +249,7 @@ def test_safe_csv_has_no_formulas(values):
 
 def test_csv_for_spreadsheets_is_asked_for(folder):
     table = wmcc.Table.from_counts([[3, 1], [0, 2]], ["=1+1", "b"])
-    assert "\n=1+1,b," in records.tables_csv(stored.alone(table))
+    assert "\n=1+1,b," in as_records_csv(table.records())
     (folder / "t.json").write_text(table.to_json())
     for command in ("show", "score"):
         assert "=1+1" in run(command, "t.json", "-f", "csv").stdout
@@ -296,3 +302,17 @@ def test_ctrl_c_while_modules_are_imported_is_silent(args):
     for at in [1, 2, 3, *range(10, total, total // 12)]:
         done = interrupted(at)
         assert (done.returncode, done.stderr) == (130, ""), at
+
+
+def test_a_gate_that_cannot_be_is_refused():
+    said = run("score", *DATA, "--fail-under", "recall/wood=0.9", code=2).stderr
+    assert "--fail-under names the class 'wood'; the classes are 'field', 'forest', 'water'." in said
+    said = run("score", *DATA, "--fail-under", "ecc=0.9", "--on", "high", code=2).stderr
+    assert "--on is 'high'; beside --fail-under expected value or low." in said
+
+
+@pytest.mark.parametrize("command", ["score", "compare"])
+def test_several_stored_tables_are_sent_to_the_commands_that_take_them(command):
+    run("tabulate", *DATA, "-o", "t.json")
+    said = run(command, "t.json", "t.json", code=2).stderr
+    assert "got 2 stored tables.\nHint: `wmcc merge` adds up tables; `wmcc drift` compares two" in said

@@ -63,7 +63,7 @@ def test_labels_with_commas():
         assert json.loads(run("tabulate", "d.csv", *COLUMNS, *args, "-f", "json").stdout)["labels"] == ["a, b", "c"]
     one = run("tabulate", "d.csv", *COLUMNS, "--ignore", '"a, b"', "-f", "json").stdout
     assert json.loads(one)["labels"] == ["c"]
-    assert "is no list of labels" in run("tabulate", "d.csv", *COLUMNS, "--ignore", '"a', code=2).stderr
+    assert "is not a list of labels" in run("tabulate", "d.csv", *COLUMNS, "--ignore", '"a', code=2).stderr
 
 
 def test_lists_of_numbers_may_be_repeated():
@@ -92,22 +92,59 @@ def test_join(folder):
     args = ["truth.csv", "--join", "preds.csv", "--on", "id"]
     run("tabulate", *args, *WEIGHTED, "-o", "t.json")
     table = wmcc.Table.from_json((folder / "t.json").read_text())
-    assert table.n.tolist() == wmcc.tabulate(str(SAMPLE), "label", "pred", progress=False).n.tolist()
-    frame.select("id", "label").write_csv("truth.csv")  # the columns of labels are the only ones beside the key
-    data = json.loads(run("score", *args, "--ignore", "water", "-f", "json").stdout)
-    assert [c["label"] for c in data["classes"]] == ["field", "forest"]
+    assert table.n.tolist() == wmcc.tabulate(str(SAMPLE), true="label", pred="pred", progress=False).n.tolist()
+    data = json.loads(run("tabulate", *args, *COLUMNS, "--ignore", "water", "-f", "json").stdout)
+    assert (data["labels"], data["void"]) == (["field", "forest", "water"], ["water"])
+    assert "--join needs --true" in run("score", *args, code=2).stderr
     frame.select("id", "pred").head(300).write_csv("preds.csv")
-    said = run("score", *args, code=2).stderr
+    said = run("score", *args, *COLUMNS, code=2).stderr
     assert "60 keys of 'id' are in the truth only" in said
-    assert "Hint: --allow-unmatched scores what is in both" in said
-    data = json.loads(run("score", *args, "--allow-unmatched", "-f", "json").stdout)
+    assert "--unmatched ignore" in said
+    data = json.loads(run("score", *args, *COLUMNS, "--unmatched", "ignore", "-f", "json").stdout)
     assert (data["n"], data["ignored"]) == (300, 60)
 
 
 def test_both_sides_of_a_join_say_what_labels_are(folder):
-    (folder / "truth.csv").write_text("id,label\n1,true\n2,false\n3,true\n")
+    (folder / "truth.csv").write_text("id,label\n1,1\n2,0\n3,1\n")
     (folder / "preds.csv").write_text("id,pred\n1,1\n2,0\n3,255\n")
-    args = ("truth.csv", "--join", "preds.csv", "--on", "id", "--ignore", "255")
-    for columns in (COLUMNS, ()):
-        data = json.loads(run("score", *args, *columns, "-f", "json").stdout)
-        assert (data["n"], data["ignored"]) == (2, 1)
+    args = ("truth.csv", "--join", "preds.csv", "--on", "id", "--ignore", "255", *COLUMNS)
+    data = json.loads(run("tabulate", *args, "-f", "json").stdout)
+    assert (data["labels"], data["void"]) == ([0, 1, 255], [255])
+
+
+def test_sentences_name_options(folder):
+    (folder / "na.csv").write_text("label,pred\na,a\nb,b\nN/A,b\n")
+    warned = run("score", "na.csv", *COLUMNS).stderr
+    assert warned.startswith("Warning: a class is called 'N/A'")
+    assert "give --ignore N/A, or make such labels missing values and give --missing ignore." in warned
+    assert ".py" not in warned
+    for options, said in (
+        (
+            ("--labels", "a"),
+            "not among --labels ('a'); one is 'N/A'.\nHint: add it to --labels; if it is not a class, list it",
+        ),
+        (("--names", "a=x"), "--names has no name for the class 'N/A'.\nHint: add it to --names; if it is"),
+        (
+            ("--positive", "z"),
+            "--positive z must be one of the labels of a two-class table; the labels are 'N/A', 'a', ",
+        ),
+    ):
+        assert said in run("score", "na.csv", *COLUMNS, *options, code=2).stderr
+    said = run("certify", "na.csv", *COLUMNS, "--measure", "mcc", code=2).stderr
+    assert "Hint: use --measure ecc (" in said
+    assert "wmcc.ecc" not in said
+
+
+@pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb"])
+def test_a_weight_that_is_no_number_is_quoted(folder, engine):
+    (folder / "d.csv").write_text("label,pred,area\na,a,1\nb,b,oops\n")
+    said = run("score", "d.csv", *WEIGHTED, "--engine", engine, code=2).stderr
+    line = ", in line 3" if engine == "arrow" else ""
+    assert f"the column 'area' holds a value that is not a number{line}: 'oops'.\n" in said
+
+
+def test_a_hint_does_not_repeat_the_message(folder):
+    (folder / "d.csv").write_text("label,pred,area\na,a,1\nb,b,-2\n,b,1\n")
+    error = json.loads(run("score", "d.csv", *WEIGHTED, "-f", "json", code=2).stdout)["error"]
+    assert error["hint"].endswith("to leave out such rows and count them; a weight of 0 leaves a row out.")
+    assert "Hint" not in error["message"]

@@ -3,8 +3,7 @@
 import os
 import sys
 
-MISSING = """Error: the command line needs {names}, which is not installed.
-Hint: pip install 'wmcc[cli]'"""
+NEEDED = ("click", "rich")
 
 
 def main() -> None:
@@ -18,13 +17,15 @@ def main() -> None:
     from .startup import own_process
 
     own_process()
-    missing = [name for name in ("typer", "rich") if not find_spec(name)]
+    missing = [name for name in NEEDED if not find_spec(name)]
     if missing:
-        print(MISSING.format(names=" and ".join(missing)), file=sys.stderr)
+        verb = "is" if len(missing) == 1 else "are"
+        print(f"Error: the command line needs {' and '.join(missing)}, which {verb} not installed.", file=sys.stderr)
+        print(f"Hint: pip install {' '.join(missing)}", file=sys.stderr)
         sys.exit(2)
-    from .app import app
+    from .commands import wmcc
 
-    app(prog_name="wmcc")
+    wmcc(prog_name="wmcc")
 
 
 def leave(number: int, frame: object) -> None:

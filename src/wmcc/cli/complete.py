@@ -7,10 +7,10 @@ import gzip
 import json
 from typing import Any
 
-from typer import Context
+from click import Context, Parameter
 
 
-def columns(ctx: Context, incomplete: str) -> list[str]:
+def columns(ctx: Context, param: Parameter, incomplete: str) -> list[str]:
     """Columns of the first file, and of the one that is joined; nothing where they cannot be told quickly."""
     # While the option to be completed has no value yet, what was typed before it is not parsed to its end.
     files = ctx.params.get("files") or ctx.args
@@ -21,12 +21,12 @@ def columns(ctx: Context, incomplete: str) -> list[str]:
     return [x for x in found if x.startswith(incomplete)]
 
 
-def engines(incomplete: str) -> list[str]:
+def engines(ctx: Context, param: Parameter, incomplete: str) -> list[str]:
     """The engines that read files."""
     return [x for x in ("arrow", "polars", "duckdb", "pyspark", "dask") if x.startswith(incomplete)]
 
 
-def measures(incomplete: str) -> list[str]:
+def measures(ctx: Context, param: Parameter, incomplete: str) -> list[str]:
     """The measures that have a range."""
     from ..measures import MEASURES
 

@@ -8,18 +8,19 @@ import io
 import re
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from shlex import quote
 from typing import Any, NamedTuple
 
-import typer
-from typer.core import TyperGroup
+import click
 
 from ..errors import WmccError
+from ..present.result import SCHEMA
 from ..present.text import visible_lines
 from ..present.written import as_json
 from . import output, standard_input, startup
 
-OTHER, MENDABLE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
+OTHER, MENDABLE, FAILED, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
 """Exit codes; docs/cli.md says what each stands for. The last two are those of other tools: 128 and a signal."""
 
 REFUSED = {
@@ -27,59 +28,45 @@ REFUSED = {
 }  # fmt: skip
 """What a system says of a name that the user can mend. A full disk or a failing one is none of these."""
 
-SCHEMA = 1
-"""Version of the JSON of errors."""
+OPTIONS = {
+    "confidence_level": "confidence", "zero_division": "zero-division", "at_least": "at-least", "at_most": "at-most",
+}  # fmt: skip
+"""Options that are called otherwise than the library's parameters."""
 
-_UsageError: Any = typer.BadParameter.__mro__[1]  # typer brings a click of its own, or did not
-_MODEL, _OPTION = re.compile(r"model='(relative|absolute)'"), r"--\1"
-
-
-class Group(TyperGroup):
-    """The commands, which end with the exit code that their failure deserves."""
-
-    words: list[str]
-
-    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Read the options that come before a command."""
-        self.words = list(args)
-        if extra.get("resilient_parsing"):  # a shell asks for completions
-            return super().make_context(info_name, args, parent, **extra)
-        with _told(self.words):
-            return super().make_context(info_name, args, parent, **extra)
-
-    def invoke(self, ctx: Any) -> Any:
-        """Read the options of a command, and run it."""
-        with _told(self.words):
-            return super().invoke(ctx)
+_KEYWORD = re.compile(
+    r"\b(true|pred|weight|by|cluster|on|join|unmatched|labels|names|ignore|missing|positive|engine|measure|eps|nodes|"
+    r"at_least|at_most|change)=(?:(['\"])([^'\"]*)\2)?(?=[\s.,;:()]|$)"
+)
+"""A parameter of the library in a sentence, with a text that it is given or without: ``missing='ignore'``."""
 
 
 @contextlib.contextmanager
-def _told(words: list[str]) -> Iterator[None]:
+def told(words: list[str]) -> Iterator[None]:
     """Say what goes wrong; ``--traceback`` shows all of it, and ``--format json`` says it in JSON too."""
     with startup.interruptible(), contextlib.ExitStack() as at_last:
         at_last.callback(standard_input.remove)
         try:
             yield
             sys.stdout.flush()
-        except (typer.Exit, typer.Abort):
+        except (click.exceptions.Exit, click.Abort):
             raise
         except KeyboardInterrupt:
-            raise typer.Exit(INTERRUPTED) from None
+            raise click.exceptions.Exit(INTERRUPTED) from None
         except BrokenPipeError:
             startup.let_go()
-            raise typer.Exit(BROKEN_PIPE) from None
+            raise click.exceptions.Exit(BROKEN_PIPE) from None
         except Exception as problem:
             if startup.interrupted:  # DuckDB, for one, makes an error of its own of Ctrl-C
-                raise typer.Exit(INTERRUPTED) from None
+                raise click.exceptions.Exit(INTERRUPTED) from None
             if "--traceback" in words and not startup.owned:
                 raise
-            raise typer.Exit(_tell(problem, words)) from None
+            raise click.exceptions.Exit(_tell(problem, words)) from None
 
 
 def _tell(problem: Exception, words: list[str]) -> int:
     """Say what went wrong, and return the exit code."""
     failure = _failure(problem)
-    if isinstance(problem, _UsageError):
+    if isinstance(problem, click.UsageError):
         _say(_usage(problem))
     elif "--traceback" in words:
         _say("".join(traceback.format_exception(problem)).rstrip("\n"))
@@ -87,7 +74,7 @@ def _tell(problem: Exception, words: list[str]) -> int:
         _say(f"Error: {failure.message}" + (f"\nHint: {failure.hint}" if failure.hint else ""))
     if _wants_json(words):
         with contextlib.suppress(OSError, WmccError):
-            output.emit(as_json({"schema": SCHEMA, "error": failure._asdict()}), None)
+            output.show(as_json({"schema": SCHEMA, "kind": "error", "error": failure._asdict()}))
     startup.let_go()
     return failure.exit_code
 
@@ -104,13 +91,17 @@ class Failure(NamedTuple):
 
 def _failure(problem: Exception) -> Failure:
     kind = type(problem).__name__
-    if isinstance(problem, _UsageError):
+    if isinstance(problem, click.UsageError):
         path = problem.ctx.command_path if problem.ctx else "wmcc"
         message = " ".join(problem.format_message().split())
         return Failure("UsageError", message, f"Try '{path} --help' for help.", _argument(problem), problem.exit_code)
     if isinstance(problem, WmccError):
-        hint = None if problem.hint is None else _in_options(_keywords(problem.hint))
-        return Failure(kind, standard_input.named(_in_options(problem.message)), hint, None, MENDABLE)
+        hint, argument = None if problem.hint is None else in_options(problem.hint), None
+        message = in_options(problem.message)
+        if problem.argument is not None:
+            argument = f"--{OPTIONS.get(problem.argument, problem.argument)}"
+            message = re.sub(rf"^{re.escape(problem.argument)}(?= is )", argument, message)
+        return Failure(kind, standard_input.named(message), hint, argument, MENDABLE)
     what = standard_input.named(str(problem).strip().partition("\n")[0])
     if isinstance(problem, OSError) and problem.errno in REFUSED:
         if problem.filename is not None:
@@ -142,7 +133,7 @@ def _wants_json(words: list[str]) -> bool:
 
 def warn(sentence: str) -> None:
     """Write a warning to standard error."""
-    _say(f"Warning: {standard_input.named(sentence)}")
+    _say(f"Warning: {standard_input.named(in_options(sentence))}")
 
 
 def _say(lines: str) -> None:
@@ -151,12 +142,26 @@ def _say(lines: str) -> None:
         print(visible_lines(lines), file=sys.stderr, flush=True)
 
 
-def _in_options(sentence: str) -> str:
-    """What the library calls otherwise than its option."""
-    return _MODEL.sub(_OPTION, sentence).replace("confidence_level", "--confidence").replace("margin is", "--margin is")
+def in_options(sentence: str) -> str:
+    """Put the library's parameters as options are written.
+
+    Examples
+    --------
+    >>> in_options("give cluster=, or missing='ignore'; model='absolute' takes an amount.")
+    'give --cluster, or --missing ignore; --absolute takes an amount.'
+    """
+    sentence = re.sub(r"\bwmcc\.(ecc|mpc1|mpc2)\b", r"--measure \1", sentence)
+    sentence = re.sub(r"model=(['\"])(relative|absolute)\1", r"--\2", sentence)
+    return _KEYWORD.sub(_option, sentence).replace("--labels(", "--labels (")
 
 
-def _keywords(hint: str) -> str:
-    """The library's hints name keywords; here they are options."""
-    hint = hint.replace("allow_unmatched=True", "--allow-unmatched")
-    return re.sub(r"\b(true|pred|weight|by|cluster|on|labels|ignore|positive|engine)=(?=[\s.,;)]|$)", r"--\1", hint)
+def _option(found: re.Match[str]) -> str:
+    name, _, value = found.groups()
+    return f"--{OPTIONS.get(name, name)}" + ("" if value is None else f" {quote(value)}")
+
+
+def fail(sentences: Sequence[str]) -> None:
+    """Say what was asked for and is not so, and end with the code for that."""
+    if sentences:
+        _say("\n".join(f"Failed: {sentence}" for sentence in sentences))
+        raise click.exceptions.Exit(FAILED)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import json
+import os
 import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..core.labels import Label
@@ -15,16 +18,13 @@ from ..sources.files import find
 Kind = type[bool] | type[int] | type[str]
 
 
-def kind_of(sides: list[tuple[Any, str | None]], taken: set[str], engine: str | None, joined: bool) -> Kind:
+def kind_of(sides: Sequence[tuple[Any, str]], engine: str | None, joined: bool) -> Kind:
     """What the columns of labels hold, as the engine that will read them sees it.
 
     Parameters
     ----------
     sides
-        Files, and the column of labels there; None for the only one that is not ``taken``. A column that is not
-        there is left to the library to complain about.
-    taken
-        Columns that hold something else: keys, groups, weights.
+        Files, and the column of labels there. One that is not there is left to the library to complain about.
     engine
         As in `wmcc.tabulate`.
     joined
@@ -33,8 +33,6 @@ def kind_of(sides: list[tuple[Any, str | None]], taken: set[str], engine: str | 
     kinds: set[Kind] = set()
     for data, name in sides:
         schema = _schema(data, engine or (joining_engine() if joined else "arrow"))
-        if name is None:
-            name = next((x for x in schema if x not in taken), None)
         if name in schema:
             kinds.add(schema[name])
     return next((kind for kind in (str, int, bool) if kind in kinds), str)
@@ -62,7 +60,7 @@ def _kinds(frame: Any) -> list[Kind]:
     return [bool if t == nw.Boolean else int if t.is_numeric() else str for t in dtypes]
 
 
-def several(given: list[str], kind: Kind, option: str) -> list[Label]:
+def several(given: Sequence[str], kind: Kind, option: str) -> list[Label]:
     """Labels of an option that lists them with commas, and may be repeated. Text with a comma is in double quotes."""
     return [_label(text, kind, option) for value in given for text in _split(value, option)]
 
@@ -72,12 +70,52 @@ def one(given: str, kind: Kind, option: str) -> Label:
     return _label(given, kind, option)
 
 
+def names(given: Sequence[str], kind: Kind) -> dict[Label, str]:
+    """Names of classes by label: ``0=road``, or a file of JSON or of such lines."""
+    found: dict[Label, str] = {}
+    for label, name in (pair for value in given for pair in _pairs(value)):
+        key = _label(label, kind, "--names")
+        if key in found:
+            raise InputError(f"--names names the label {label!r} twice, {found[key]!r} and {name!r}.", argument="names")
+        found[key] = name
+    return found
+
+
+def _pairs(value: str) -> Iterator[tuple[str, str]]:
+    if os.path.isfile(value):
+        with open(value, encoding="utf-8-sig") as file:
+            text = file.read()
+        if value.endswith(".json"):
+            yield from _json_pairs(value, text)
+            return
+        lines = [line for line in text.splitlines() if line.strip()]
+    else:
+        lines = [value]
+    for line in lines:
+        label, equals, name = line.partition("=")
+        if not (equals and name.strip()):
+            raise InputError(
+                f"--names is {line!r}; expected a label and its name, as 0=road, or a file of them.", argument="names"
+            )
+        yield label.strip(), name.strip()
+
+
+def _json_pairs(path: str, text: str) -> Iterator[tuple[str, str]]:
+    try:
+        data = json.loads(text)
+    except ValueError as problem:
+        raise InputError(f"{path} is not JSON: {problem}.", argument="names") from None
+    if not isinstance(data, dict) or not all(isinstance(name, str) for name in data.values()):
+        raise InputError(f'{path} holds no names; expected an object such as {{"0": "road"}}.', argument="names")
+    yield from data.items()
+
+
 def _split(value: str, option: str) -> list[str]:
     try:
         rows = list(csv.reader([value], skipinitialspace=True, strict=True))
     except csv.Error as problem:
         raise InputError(
-            f"{option} {value!r} is no list of labels: {problem}.",
+            f"{option} {value!r} is not a list of labels: {problem}.",
             'write a,b,c, or "a, with a comma",b.',
         ) from None
     return rows[0] if rows and rows[0] else [""]

@@ -2,257 +2,243 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
+import functools
+from collections.abc import Callable
+from typing import Any, Literal
 
-import typer
+import click
 
 from . import complete
 
-
-class Format(StrEnum):
-    """How results are written."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
-    csv_safe = "csv-safe"
-    markdown = "markdown"
+Run = Callable[..., None]
+Decorator = Callable[[Run], Run]
+Model = Literal["relative", "absolute"]
 
 
-ENDINGS = {".json": Format.json, ".csv": Format.csv, ".md": Format.markdown, ".txt": Format.table}
-"""What the end of an output's name says about its format."""
+class Command(click.Command):
+    """A command that takes an option once, unless it may be repeated."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse an option that is given twice, of which Click would take the last."""
+        if not ctx.resilient_parsing:
+            *_, order = self.make_parser(ctx).parse_args(list(args))
+            for param in dict.fromkeys(order):
+                if isinstance(param, click.Option) and not param.multiple and order.count(param) > 1:
+                    raise click.BadOptionUsage(
+                        param.opts[0], f"{param.opts[0]} is given {order.count(param)} times; expected once.", ctx
+                    )
+        return super().parse_args(ctx, args)
 
 
-class InputFormat(StrEnum):
-    """What standard input holds; the values are ends of names of files."""
-
-    csv = "csv"
-    tsv = "tsv"
-    jsonl = "jsonl"
-    parquet = "parquet"
-    arrow = "arrow"
+def command(examples: str, *, sample: bool = True) -> Callable[[Run], click.Command]:
+    """Make a command of a function; its examples are lines of a shell, on the sample or on nothing."""
+    on = "Examples, on the sample that `wmcc sample -o parcels.csv` writes:" if sample else "Examples:"
+    lines = "\n".join(f"  $ {line.strip()}" for line in examples.strip().splitlines())
+    return click.command(cls=Command, epilog=f"\b\n{on}\n{lines}")
 
 
-class ReportFormat(StrEnum):
-    """How reports are written."""
-
-    html = "html"
-    markdown = "markdown"
-    json = "json"
-
-
-Files = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="FILE",
-        help="Files of data (.parquet .csv .tsv .jsonl .arrow), a folder or a quoted pattern; - is standard input.",
-    ),
-]
-Stored = Annotated[list[str], typer.Argument(metavar="TABLE.json", help="Stored tables; - is standard input.")]
-OneStored = Annotated[str, typer.Argument(metavar="TABLE.json", help="A stored table; - is standard input.")]
-TrueColumn = Annotated[
-    str | None,
-    typer.Option("--true", metavar="COLUMN", help="Column of true labels.", autocompletion=complete.columns),
-]
-PredColumn = Annotated[
-    str | None,
-    typer.Option("--pred", metavar="COLUMN", help="Column of predicted labels.", autocompletion=complete.columns),
-]
-Weight = Annotated[
-    str | None,
-    typer.Option("--weight", metavar="COLUMN", help="Column of weights.", autocompletion=complete.columns),
-]
-By = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--by",
+def _column(name: str, text: str, *, multiple: bool = False, dest: str | None = None) -> Decorator:
+    return click.option(
+        name,
+        *([dest] if dest else []),
         metavar="COLUMN",
-        help="One result per value of this column; repeat it.",
-        autocompletion=complete.columns,
+        multiple=multiple,
+        help=text,
+        shell_complete=complete.columns,
+    )
+
+
+_FILES = click.argument("files", metavar="FILE...", nargs=-1, required=True)
+_DATA: dict[str, Decorator] = {
+    "files": _FILES,
+    "true": _column("--true", "Column of true labels."),
+    "pred": _column("--pred", "Column of predicted labels.", multiple=True),
+    "weight": _column("--weight", "Column of weights."),
+    "by": _column("--by", "One result per value of this column; may be repeated.", multiple=True),
+    "cluster": _column(
+        "--cluster",
+        "Column of clusters: rows that belong together (scene, patient) and may be dependent; "
+        "repeat it where a key is unique only within another column.",
+        multiple=True,
     ),
-]
-Engine = Annotated[
-    str | None,
-    typer.Option(
+    "engine": click.option(
         "--engine",
         metavar="NAME",
-        help="What reads the files: arrow (default), polars, duckdb, pyspark or dask.",
-        autocompletion=complete.engines,
+        help="Engine that reads the files: arrow (default), polars, duckdb, pyspark or dask.",
+        shell_complete=complete.engines,
     ),
-]
-InputFormatOption = Annotated[
-    InputFormat | None,
-    typer.Option(
+    "input_format": click.option(
         "--input-format",
-        help="What standard input holds, where its beginning does not tell.",
-        show_default=False,
-        case_sensitive=False,
+        type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow"], case_sensitive=False),
+        help="Format of standard input, if it cannot be guessed.",
     ),
-]
-Labels = Annotated[
-    list[str] | None,
-    typer.Option(
+    "labels": click.option(
         "--labels",
         metavar="A,B,C",
+        multiple=True,
         help="The classes and their order. Text with a comma is quoted: '\"a, b\",c'.",
     ),
-]
-Ignore = Annotated[
-    list[str] | None,
-    typer.Option("--ignore", metavar="A,B", help="Labels whose rows are left out, and counted. Written like --labels."),
-]
-Positive = Annotated[
-    str | None, typer.Option("--positive", metavar="LABEL", help="The positive class of a two-class table.")
-]
-Join = Annotated[
-    str | None, typer.Option("--join", metavar="FILE", help="File of predictions; FILE then holds the truth.")
-]
-On = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--on",
-        metavar="COLUMN",
-        help="With --join: column that identifies a row in both; repeat it.",
-        autocompletion=complete.columns,
+    "names": click.option(
+        "--names",
+        metavar="LABEL=NAME",
+        multiple=True,
+        help="Name of a class, such as 0=road; repeat it, or give a file (.json, or one name per line).",
     ),
-]
-Unmatched = Annotated[
-    bool,
-    typer.Option("--allow-unmatched", help="With --join: leave out rows without a partner, and count them as ignored."),
-]
-Predictions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--pred",
-        metavar="COLUMN",
-        help="Column of predicted labels; repeat it for each classifier.",
-        autocompletion=complete.columns,
+    "ignore": click.option(
+        "--ignore",
+        metavar="A,B",
+        multiple=True,
+        help="True labels whose rows are left out and counted; written like --labels.",
     ),
-]
-MeasureName = Annotated[
-    str,
-    typer.Option(
-        "--measure",
-        metavar="NAME",
-        help="mcc, ecc, mpc1, mpc2, accuracy, balanced_accuracy or kappa.",
-        autocompletion=complete.measures,
+    "missing": click.option(
+        "--missing",
+        type=click.Choice(["error", "ignore"]),
+        help="Whether rows without a label are refused (default), or left out and counted.",
     ),
-]
-BestMeasure = Annotated[
-    str | None,
-    typer.Option(
-        "--measure",
-        metavar="NAME",
-        help="What classifiers are compared by.  [default: mcc for two classes, ecc for more]",
-        autocompletion=complete.measures,
+    "positive": click.option("--positive", metavar="LABEL", help="The positive class of a two-class table."),
+    "join": click.option("--join", metavar="FILE", help="File of predictions; FILE then holds the truth."),
+    "on": _column("--on", "With --join: column that identifies a row in both; repeat it.", multiple=True),
+    "unmatched": click.option(
+        "--unmatched",
+        type=click.Choice(["error", "ignore"]),
+        help="With --join: whether rows without a partner are refused (default), or left out and counted.",
     ),
-]
-Confidence = Annotated[
-    float, typer.Option("--confidence", metavar="X", help="How often intervals made this way hold the true score.")
-]
-Cluster = Annotated[
-    str | None,
-    typer.Option(
-        "--cluster",
-        metavar="COLUMN",
-        help="Column that says what rows belong together (scene, patient), and need not be independent.",
-        autocompletion=complete.columns,
-    ),
-]
-Margin = Annotated[
-    float | None,
-    typer.Option("--margin", metavar="X", help="How much lower the first may score and still be good enough."),
-]
-EpsToo = Annotated[
-    float | None,
-    typer.Option("--eps", metavar="X", help="Beside intervals, certify ranges for weights off by this much."),
-]
-Eps = Annotated[float, typer.Option("--eps", metavar="X", help="How far each weight may be off.")]
-FirstEps = Annotated[
-    float, typer.Option("--eps", metavar="X", help="How far each weight may be off, where the slider stands at first.")
-]
-SeveralEps = Annotated[
-    list[float] | None,
-    typer.Option("--eps", metavar="X", help="How far each weight may be off; repeat it for a curve.  [default: 0.1]"),
-]
-Relative = Annotated[
-    bool | None,
-    typer.Option(
-        "--relative/--absolute",
-        help="Off by a share of itself, as 0.1 for 10 % (default), or by an amount.",
-        show_default=False,
-    ),
-]
-Lower = Annotated[
-    str | None,
-    typer.Option(
-        "--lower",
-        metavar="COLUMN",
-        help="Instead of --eps: column of the smallest weight that a row may have.",
-        autocompletion=complete.columns,
-    ),
-]
-Upper = Annotated[
-    str | None,
-    typer.Option(
-        "--upper",
-        metavar="COLUMN",
-        help="Instead of --eps: column of the largest weight that a row may have.",
-        autocompletion=complete.columns,
-    ),
-]
-Threshold = Annotated[
-    float | None, typer.Option("--threshold", metavar="X", help="A value that the measure is not to cross.")
-]
-Change = Annotated[
-    float | None, typer.Option("--change", metavar="X", help="Instead: how much the measure may change.")
-]
-NoRadius = Annotated[
-    bool, typer.Option("--no-radius", help="Do not search for the ε up to which the leader leads; it takes longest.")
-]
-Gap = Annotated[
-    float | None,
-    typer.Option("--gap", metavar="X", help="Stop where a bound is this near to a value that is attained."),
-]
-Nodes = Annotated[
-    int | None, typer.Option("--nodes", metavar="N", help="Stop the search for an end of a range after so many boxes.")
-]
-Seconds = Annotated[
-    float | None, typer.Option("--seconds", metavar="S", help="Stop the search for an end of a range after so long.")
-]
-ZeroDivision = Annotated[
-    str,
-    typer.Option(
-        "--zero-division", metavar="VALUE", help="What an undefined measure is: a number, nan, warn or raise."
-    ),
-]
-FormatOption = Annotated[
-    Format | None,
-    typer.Option(
-        "--format",
-        "-f",
-        help="How to write the result; csv-safe is csv without formulas, for spreadsheets.",
-        show_default=False,
-        case_sensitive=False,
-    ),
-]
-ReportFormatOption = Annotated[
-    ReportFormat | None,
-    typer.Option("--format", "-f", help="How to write the report.", show_default=False, case_sensitive=False),
-]
-Title = Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Title of the page.")]
-Out = Annotated[
-    str | None,
-    typer.Option(
-        "--out",
-        "-o",
-        metavar="FILE",
-        help="Write there, all or nothing, instead of printing.",
-        callback=lambda name: None if name == "-" else name,  # as other tools take it
-    ),
-]
-Page = Annotated[
-    str, typer.Option("--out", "-o", metavar="FILE", help="Where the report goes: .html, .md or .json, all or nothing.")
-]
-Traceback = Annotated[bool, typer.Option("--traceback", help="Show where an error comes from.")]
+}
+
+
+def data(least: int = 1, most: int | None = 1, stored: int | None = 1) -> Decorator:
+    """Give a command the options that say what to read, and hand it the `Request` that they make.
+
+    ``least`` and ``most`` say how many predictions it takes, and ``stored`` how many stored tables.
+    """
+
+    def decorate(run: Run) -> Run:
+        @functools.wraps(run)
+        def with_request(**given: Any) -> None:
+            from .request import Request  # brings what reads files, which --help does without
+
+            request = Request(**{name: given.pop(name) for name in _DATA})
+            request.check(least, most, stored)
+            run(request, **given)
+
+        return _with(with_request, *_DATA.values())
+
+    return decorate
+
+
+def output(run: Run) -> Run:
+    """Give a command the options of what is written, and hand it the `Output` that they make."""
+
+    @functools.wraps(run)
+    def with_output(*args: Any, **given: Any) -> None:
+        from .output import Output
+
+        made = Output.of(given.pop("format"), given.pop("out"))
+        given.pop("traceback")
+        run(*args, **given, output=made)
+
+    return _with(with_output, format_, out, traceback)
+
+
+def _with(run: Run, *decorators: Decorator) -> Run:
+    for decorate in reversed(decorators):
+        run = decorate(run)
+    return run
+
+
+def limits(run: Run) -> Run:
+    """Give a command the options that end a search, and hand it those that were given."""
+
+    @functools.wraps(run)
+    def with_limits(*args: Any, **given: Any) -> None:
+        chosen = {name: given.pop(name) for name in ("gap", "nodes", "seconds")}
+        run(*args, **given, limits={name: x for name, x in chosen.items() if x is not None})
+
+    gap = _number("--gap", "Stop when a bound is this close to a value that some weights reach.")
+    nodes = click.option(
+        "--nodes", type=int, metavar="N", help="Stop the search for an end of a range after this many boxes."
+    )
+    seconds = _number("--seconds", "Stop the search for an end of a range after this many seconds.", "S")
+    return _with(with_limits, gap, nodes, seconds)
+
+
+def model_of(relative: bool | None, eps: float | None = 0.0) -> Model:
+    """How weights may be off; without ``eps`` nobody asked, and nobody says how."""
+    if relative is not None and eps is None:
+        from ..errors import InputError
+
+        name = "relative" if relative else "absolute"
+        raise InputError(f"--{name} needs --eps, how far each weight may be off.", argument="eps")
+    return "absolute" if relative is False else "relative"
+
+
+def check_of(measure: str, of: str | None) -> None:
+    """Refuse a measure of one class without the class."""
+    from ..errors import InputError
+    from ..measures import CLASS_MEASURES, MEASURES
+
+    if of is None and measure in CLASS_MEASURES and measure not in MEASURES:
+        raise InputError(f"--measure is {measure}, which is of one class.", "name the class with --of.", "of")
+
+
+def class_of(table: Any, text: str | None) -> Any:
+    """Return the class that ``--of`` names, as a table has it."""
+    return next((x for x in table.classes if str(x) == text), text)
+
+
+def _number(name: str, text: str, metavar: str = "X", **settings: Any) -> Decorator:
+    return click.option(name, type=float, metavar=metavar, help=text, **settings)
+
+
+FORMATS = {
+    "table": ".txt", "json": ".json", "csv": ".csv", "csv-safe": ".csv", "markdown": ".md", "latex": ".tex",
+    "html": ".html",
+}  # fmt: skip
+"""How results are written, and the end of the name of such a file."""
+
+format_ = click.option(
+    "--format",
+    "-f",
+    type=click.Choice(list(FORMATS), case_sensitive=False),
+    help="How to print the result; csv-safe is csv without formulas, for spreadsheets.",
+)
+out = click.option(
+    "--out",
+    "-o",
+    metavar="FILE",
+    callback=lambda ctx, param, name: None if name == "-" else name,  # as other tools take it
+    help="Write to this file instead of printing: .json .csv .xlsx .parquet .md .tex .html .txt",
+)
+traceback = click.option("--traceback", is_flag=True, help="Show where an error comes from.")
+measure = click.option(
+    "--measure",
+    metavar="NAME",
+    default="ecc",
+    show_default=True,
+    help="The measure: mcc, ecc, mpc1, mpc2, accuracy, balanced_accuracy, kappa …",
+    shell_complete=complete.measures,
+)
+of = click.option(
+    "--of", metavar="CLASS", help="The class of a measure of one class: precision, recall, f1, iou or mcc."
+)
+best_measure = click.option(
+    "--measure",
+    metavar="NAME",
+    help="Measure by which classifiers are compared.  [default: mcc for two classes, ecc for more]",
+    shell_complete=complete.measures,
+)
+confidence = _number("--confidence", "Confidence level of the intervals.", default=0.95, show_default=True)
+margin = _number("--margin", "How much lower the first may score and still be good enough.")
+eps_too = _number("--eps", "Also certify ranges for weights off by this much.")
+eps = _number("--eps", "How far each weight may be off.", default=0.1, show_default=True)
+several_eps = _number("--eps", "How far each weight may be off; repeat it for a curve.  [default: 0.1]", multiple=True)
+model = click.option(
+    "--relative/--absolute",
+    default=None,
+    help="Off by a share of itself, as 0.1 for 10 % (default), or by an amount.",
+)
+at_least = _number("--at-least", "The score must stay at or above this value.")
+at_most = _number("--at-most", "The score must stay at or below this value.")
+change = _number("--change", "The score must move by no more than this.")
+stored = click.argument("tables", metavar="TABLE.json...", nargs=-1, required=True)
+one_stored = click.argument("table", metavar="TABLE.json")

@@ -8,10 +8,10 @@ from typing import Any
 from ..errors import InputError
 from ..experiments import Separation, Verdict, separation, verdicts
 from ..optional import module
+from ..present.blocks import Block
 from ..present.files import check_folder, write_folder
 from ..present.markdown import table
-from ..present.written import as_csv
-from .blocks import Block
+from ..present.written import as_csv, as_records_csv
 
 FIGURES = ("figure-1", "figure-2")
 NAMES = (*(f"{name}.{end}" for name in FIGURES for end in ("png", "svg", "csv")), "verdicts.csv", "verdicts.md")
@@ -20,7 +20,7 @@ DPI = 110
 
 def reproduced(folder: str, classes: int, **options: Any) -> tuple[Verdict, ...]:
     """Run both experiments, write what comes of them into a folder, and return the verdicts."""
-    module("matplotlib", "plot").use("agg")
+    module("matplotlib").use("agg")
     check_folder(folder, NAMES)
     if classes < 3:
         raise InputError(f"--classes is {classes}; expected at least 3.", "Figure 1 is the one of two classes.")
@@ -28,7 +28,7 @@ def reproduced(folder: str, classes: int, **options: Any) -> tuple[Verdict, ...]
     judged = verdicts(*found)
     files = {"verdicts.csv": verdicts_csv(judged).encode(), "verdicts.md": verdicts_markdown(judged).encode()}
     for name, one in zip(FIGURES, found, strict=True):
-        files[f"{name}.csv"] = one.to_csv().encode()
+        files[f"{name}.csv"] = as_records_csv(one.records()).encode()
         files |= {f"{name}.{end}": picture for end, picture in pictures(one, name).items()}
     write_folder(folder, {name: files[name] for name in NAMES})
     return judged
@@ -38,7 +38,7 @@ def pictures(found: Separation, name: str) -> dict[str, bytes]:
     """Draw a figure as PNG and as SVG: the same bytes each time."""
     from .. import plot
 
-    plt = module("matplotlib.pyplot", "plot")
+    plt = module("matplotlib.pyplot")
     drawn = {}
     with plt.rc_context({"svg.hashsalt": name}):  # from which the parts get their names
         figure = plot.separation(found)[0, 0].figure

@@ -53,6 +53,12 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
+def check_interrupted() -> None:
+    """Raise what Ctrl-C raised, if code in C lost it, as an import may."""
+    if interrupted:
+        raise KeyboardInterrupt
+
+
 @contextlib.contextmanager
 def interruptible() -> Iterator[None]:
     """Let Ctrl-C raise KeyboardInterrupt while a command runs, which may have files to remove."""
@@ -133,6 +139,32 @@ def load(*, arrow: bool) -> None:
 
     gc.freeze()
     gc.enable()
+
+
+def load_student() -> None:
+    """Take Student's distribution, which intervals need, from SciPy's compiled functions alone.
+
+    The package around them takes longer to import than all the rest, and it is imported as usual by whoever asks for
+    more of it; and here too, if SciPy keeps them elsewhere.
+    """
+    if not owned or "scipy.special" in sys.modules:
+        return
+    import scipy
+
+    from ..inference.pivot import student
+
+    package: Any = type(sys)("scipy.special")
+    package.__path__ = [os.path.join(folder, "special") for folder in scipy.__path__]
+    sys.modules["scipy.special"] = package
+    try:
+        from scipy.special import _ufuncs
+
+        package.stdtr, package.stdtrit = _ufuncs.stdtr, _ufuncs.stdtrit
+        student()
+    except (ImportError, AttributeError):
+        pass
+    finally:
+        del sys.modules["scipy.special"]
 
 
 class _NoPandas:

@@ -1,0 +1,76 @@
+"""`wmcc compare`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import options as o
+
+if TYPE_CHECKING:
+    from ..core.joint import JointTable
+    from ..core.labels import Label
+    from ..present.result import Result
+    from .output import Output
+    from .request import Request
+
+
+@o.command("""
+    wmcc compare parcels.csv --true label --pred pred --pred pred_c --weight area
+    wmcc compare parcels.csv --true label --pred pred --pred pred_b --weight area --cluster region --margin 0.02
+    wmcc compare parcels.csv --true label --pred pred --pred pred_b --weight area --measure iou --of forest
+    wmcc compare parcels.csv --true label --pred pred --pred pred_b --pred pred_c --weight area --eps 0.1
+    wmcc compare parcels.csv --true label --pred pred --pred pred_b --weight area --by region
+""")
+@o.data(2, None)
+@o.measure
+@o.of
+@o.confidence
+@o.margin
+@o.eps_too
+@o.model
+@o.output
+def command(
+    request: Request,
+    measure: str,
+    of: str | None,
+    confidence: float,
+    margin: float | None,
+    eps: float | None,
+    relative: bool | None,
+    output: Output,
+) -> None:
+    """Compare classifiers on the same rows, and test their differences.
+
+    Shows the difference of the scores of each pair, its interval and a p-value corrected for the number of pairs. With
+    --eps it adds the range of the difference for all weights off by that much.
+    """
+    from ..errors import InputError
+    from ..inference.contrasts import compare
+    from .request import per_group, rehearse
+    from .startup import load_student
+
+    output.check(request.files)
+    load_student()
+    model = o.model_of(relative, eps)
+
+    o.check_of(measure, of)
+    if of is not None and eps is not None:
+        raise InputError("--of and --eps were given; ranges for other weights are those of measures of all classes.")
+
+    def ask(joint: JointTable, label: Label | None = None) -> Result:
+        found = compare(
+            joint,
+            measure,
+            of=o.class_of(joint, of) if label is None else label,
+            confidence_level=confidence,
+            margin=margin,
+        )
+        if eps is None:
+            return found
+        from ..results.uncertainties import Uncertainty
+        from ..robustness.ranking import certify_ranking
+
+        return Uncertainty(found, certify_ranking(joint, measure, eps=eps, model=model))
+
+    rehearse(lambda joint: ask(joint, None if of is None else 0), request.pred or ("a", "b"))
+    output.write(per_group(request.joint(), ask))

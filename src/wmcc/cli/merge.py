@@ -1,0 +1,42 @@
+"""`wmcc merge`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import options as o
+
+if TYPE_CHECKING:
+    from .output import Output
+
+
+@o.command("""
+    wmcc tabulate parcels.csv --true label --pred pred --weight area -o monday.json
+    wmcc tabulate parcels.csv --true label --pred pred --weight area -o tuesday.json
+    wmcc merge monday.json tuesday.json -o week.json
+    wmcc score week.json
+""")
+@o.stored
+@o.output
+def command(tables: tuple[str, ...], output: Output) -> None:
+    """Add up stored tables, exactly.
+
+    The result is, to the last bit, the table of all rows. Tables of groups are added up group by group.
+    """
+    from ..errors import WmccError
+    from . import standard_input
+    from .stored import check_alike, read
+
+    output.check()
+    standard_input.check_once(list(tables))
+    first, *others = tables
+    total: Any = read(first)
+    for before, name in enumerate(others, 1):
+        more = read(name)
+        which = f"{first} and {name}" if before == 1 else f"the {before} files before {name} and {name}"
+        try:
+            check_alike(total, more)
+            total = total + more
+        except WmccError as problem:
+            raise problem.about(which) from None
+    output.write(total)

@@ -1,0 +1,74 @@
+"""`wmcc report`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from . import options as o
+
+if TYPE_CHECKING:
+    from .request import Request
+
+FORMATS = {"markdown": ".md", "html": ".html", "json": ".json"}
+
+
+@o.command("""
+    wmcc report parcels.csv --true label --pred pred --pred pred_b --weight area -o report.html
+    wmcc report parcels.csv --true label --pred pred --weight area --at-least 0.85 -o report.md
+""")
+@o.data(1, None)
+@o.best_measure
+@o.eps
+@o.at_least
+@o.confidence
+@click.option("--title", metavar="TEXT", help="Title of the page.")
+@click.option("--format", "-f", type=click.Choice(list(FORMATS), case_sensitive=False), help="How to print the report.")
+@click.option(
+    "--out",
+    "-o",
+    metavar="FILE",
+    callback=lambda ctx, param, name: None if name == "-" else name,
+    help="Write to this file instead of printing: .html .md .json",
+)
+@o.traceback
+def command(
+    request: Request,
+    measure: str | None,
+    eps: float,
+    at_least: float | None,
+    confidence: float,
+    title: str | None,
+    format: str | None,  # noqa: A002
+    out: str | None,
+    traceback: bool,
+) -> None:
+    """Write a page about one classifier or several.
+
+    The page is one file that loads nothing from elsewhere. It has the answer in a sentence, scores, intervals and
+    certified ranges, comparisons, confusion tables, classes, weights, warnings and formulas. Without -o it is printed
+    as Markdown.
+    """
+    from ..core.tables import Tables
+    from ..errors import InputError
+    from ..report.write import ENDINGS, Wish, build, render
+    from . import standard_input
+    from .output import Output
+    from .startup import load_student
+
+    output = Output.of(format, out, FORMATS, ENDINGS)
+    output.check(request.files)
+    load_student()
+    wish = Wish(measure, eps, at_least, confidence, title, shlex.join(["wmcc", *sys.argv[1:]]))
+    found = request.read()
+    if isinstance(found, Tables):
+        raise InputError(
+            f"there is a table for each {' and '.join(map(str, found.columns))}; a report takes one table.",
+            "tabulate without --by, or score the groups with `wmcc score`.",
+        )
+    paths = [*request.paths, *([request.join] if request.join is not None else [])]
+    built = build(found, wish, paths, standard_input.originals())
+    output.emit(render(output.form, *built))

@@ -1,0 +1,278 @@
+"""From the options of a command to tables, and to a result for each."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, TypeVar, cast
+
+from ..core.joint import JointTable
+from ..core.table import Table
+from ..core.tables import Tables
+from ..errors import InputError, LabelWarning, UndefinedMeasureError, UndefinedMeasureWarning, WmccError
+from ..present.groups import Groups, Key
+from ..present.result import Result
+from ..present.text import counted
+from ..sources import tabulate
+from ..sources.files import find, is_address
+from . import standard_input
+from .guard import warn
+from .startup import load
+from .stored import Stored, read
+
+SMALL = 1 << 26
+"""Bytes that are read before a progress bar could be looked at."""
+
+OURS = (UndefinedMeasureWarning, LabelWarning)
+
+T = TypeVar("T", bound=Result)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a command was asked to tabulate: its options by their names."""
+
+    files: tuple[str, ...]
+    true: str | None = None
+    pred: tuple[str, ...] = ()
+    weight: str | None = None
+    by: tuple[str, ...] = ()
+    cluster: tuple[str, ...] = ()
+    engine: str | None = None
+    input_format: str | None = None
+    labels: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    missing: str | None = None
+    positive: str | None = None
+    join: str | None = None
+    on: tuple[str, ...] = ()
+    unmatched: str | None = None
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether a stored table is meant, rather than data: no columns are named, and nothing is joined."""
+        return self.true is None and not self.pred and self.join is None
+
+    @property
+    def paths(self) -> list[str]:
+        """The files, and copies of standard input and pipes."""
+        return [self._path(name) for name in self.files]
+
+    def _path(self, name: str) -> str:
+        if not standard_input.is_stream(name):
+            return name
+        return standard_input.table(name) if self.is_stored else standard_input.data(name, self.input_format)
+
+    # ---- what does not go together ------------------------------------------------------------------------
+
+    def check(self, least: int = 1, most: int | None = 1, stored: int | None = 1) -> None:
+        """Refuse options that do not go together; there are to be so many predictions, or so many stored tables."""
+        self._check_streams()
+        if self.join is None:
+            self._refuse("{} needs --join, the file that holds the predictions.", "on", "unmatched")
+        elif not self.on:
+            raise InputError("--join needs --on, the column that identifies a row in both files.", argument="on")
+        if self.is_stored:
+            names = ("weight", "by", "cluster", "engine", "labels", "names", "ignore", "missing", "positive")
+            self._refuse(
+                "{} is for data files, read with --true and --pred; a stored table is already tabulated.", *names
+            )
+            odd = next((x for x in self.files if not (standard_input.is_stream(x) or x.endswith(".json"))), None)
+            if odd is None and stored is not None and len(self.files) > stored:
+                raise InputError(
+                    f"expected one stored table, or data with --true and --pred; got {len(self.files)} stored tables.",
+                    "`wmcc merge` adds up tables; `wmcc drift` compares two of different rows, before and after.",
+                )
+            if odd is not None:
+                raise InputError(
+                    f"expected --true and --pred, columns of labels in {odd}; or a stored table.",
+                    "data are given as FILE --true label --pred pred; `wmcc merge` adds up stored tables.",
+                )
+            return
+        self._check_predictions(least, most)
+        both = next((name for name in self.cluster if name in self.by), None)
+        if both is not None:
+            raise InputError(
+                f"--cluster and --by both name {both!r}: each group would be a single cluster.",
+                "name a column that has several values in each group, or leave one of them out.",
+                "cluster",
+            )
+
+    def _check_predictions(self, least: int, most: int | None) -> None:
+        if self.true is None or not self.pred:
+            lacking = "--pred" if self.true is not None else "--true"
+            given = next(x for x in ("--true", "--pred", "--join") if getattr(self, x[2:]))
+            raise InputError(f"{given} needs {lacking}; name both columns of labels.")
+        if len(self.pred) < least:
+            raise InputError(
+                f"--pred names {counted(len(self.pred), 'column')}; expected at least {least}, to be compared.",
+                "repeat --pred for each classifier.",
+                "pred",
+            )
+        if most is not None and len(self.pred) > most:
+            raise InputError(
+                f"--pred names {counted(len(self.pred), 'column')}; expected one.",
+                "`wmcc compare` compares several predictions.",
+                "pred",
+            )
+        twice = next((name for name in self.pred if self.pred.count(name) > 1), None)
+        if twice is not None:
+            raise InputError(f"--pred names {twice!r} more than once; expected different columns.", argument="pred")
+
+    def _check_streams(self) -> None:
+        names = [*self.files, *([self.join] if self.join is not None else [])]
+        standard_input.check_once(names)
+        if self.input_format is not None and (self.is_stored or not any(map(standard_input.is_stream, names))):
+            raise InputError(
+                f"--input-format is for -, standard input; the ending of {names[0]!r} gives its format.",
+                "rename the file with the right ending (.csv), or give it as standard input: `wmcc … - <FILE`.",
+            )
+
+    def _refuse(self, sentence: str, *names: str) -> None:
+        for name in names:
+            if getattr(self, name):
+                raise InputError(sentence.format(f"--{name}"), argument=name)
+
+    # ---- reading --------------------------------------------------------------------------------------------
+
+    def read(self) -> Stored:
+        """Return what is stored, or the table of the data."""
+        return read(self.files[0]) if self.is_stored else self.tabulated()
+
+    def table(self) -> Table | Tables[Table]:
+        """Return the table of one prediction; by group if groups were asked for or stored."""
+        return cast("Table | Tables[Table]", self._expected(self.read(), Table))
+
+    def joint(self) -> JointTable | Tables[JointTable]:
+        """Return the joint table of several predictions; by group if groups were asked for or stored."""
+        return cast("JointTable | Tables[JointTable]", self._expected(self.read(), JointTable))
+
+    def _expected(self, found: Any, kind: type[Any]) -> Any:
+        one = next(iter(found.values()), None) if isinstance(found, Tables) else found
+        if one is None or isinstance(one, kind):
+            return found
+        name = standard_input.said(self.files[0])
+        if kind is Table:
+            raise InputError(
+                f"{name} holds a table of several predictions; expected a table of one prediction.",
+                "`wmcc compare`, `wmcc rank` and `wmcc report` read it.",
+            )
+        raise InputError(
+            f"{name} holds a table of one prediction; a comparison needs the rows, or a table, of both.",
+            "give data with --true and a --pred for each, or `wmcc tabulate` them with all --pred; "
+            "`wmcc drift` compares tables of different rows.",
+        )
+
+    def tabulated(self, weight: str | None = None) -> Stored:
+        """Read the data and tabulate them; ``weight`` takes the place of the column of weights."""
+        paths = self.paths
+        data: Any = paths[0] if len(paths) == 1 else paths
+        join = None if self.join is None else self._path(self.join)
+        load(arrow=not (self.by or self.cluster or join) and self.engine in (None, "arrow"))
+        several = len(self.pred) > 1
+        options: dict[str, Any] = {
+            "true": self.true,
+            "pred": dict(zip(self.pred, self.pred, strict=True)) if several else self.pred[0],
+            "weight": weight or self.weight,
+            "engine": self.engine,
+            "progress": None if _are_large([*paths, *([join] if join else [])]) else False,
+            **self._labels(data, join),
+        }
+        if join is not None:
+            options |= {"join": join, "on": list(self.on), "unmatched": self.unmatched or "error"}
+        for name, keys in (("by", self.by), ("cluster", self.cluster)):
+            if keys:
+                options[name] = keys[0] if len(keys) == 1 else list(keys)
+        if self.missing is not None:
+            options["missing"] = self.missing
+        with _warned(""):
+            found: Stored = tabulate(data, **options)
+        return found
+
+    def _labels(self, data: Any, join: Any) -> dict[str, Any]:
+        """Labels of the kind that the columns hold; the columns are looked at only where a label is given."""
+        if not (self.labels or self.ignore or self.names or self.positive is not None):
+            return {}
+        from . import labels  # brings engines, which most requests do without
+
+        sides = [(data, str(self.true)), *((join or data, pred) for pred in self.pred)]
+        kind = labels.kind_of(sides, self.engine, join is not None)
+        found: dict[str, Any] = {}
+        if self.labels:
+            found["labels"] = labels.several(self.labels, kind, "--labels")
+        if self.ignore:
+            found["ignore"] = labels.several(self.ignore, kind, "--ignore")
+        if self.names:
+            found["names"] = labels.names(self.names, kind)
+        if self.positive is not None:
+            found["positive"] = labels.one(self.positive, kind, "--positive")
+        return found
+
+
+def _are_large(names: list[str]) -> bool:
+    if any(map(is_address, names)):
+        return True
+    return sum(os.path.getsize(path) for name in names for path in find(name).paths) > SMALL
+
+
+def rehearse(ask: Callable[[Any], object], preds: Sequence[str] = ()) -> None:
+    """Ask about a few rows first: what is wrong with the options is said before data are read, which may take long."""
+    truth, guess = [0, 0, 0, 1, 1, 1] * 5, [0, 0, 1, 1, 1, 0] * 5
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMeasureWarning)
+        ask(tabulate(truth, {name: guess[k:] + guess[:k] for k, name in enumerate(preds)} if preds else guess))
+
+
+def per_group(
+    found: Any,
+    ask: Callable[..., T],
+    noted: tuple[type[WmccError], ...] = (InputError, UndefinedMeasureError),
+    beside: Mapping[str, Any] = MappingProxyType({}),
+) -> T | Groups:
+    """Ask about a table, or about each of several.
+
+    A group without an answer is noted if the reason is one of ``noted``, and is no end to the others. What stands
+    ``beside`` a table, such as one of the same rows with other weights, is handed on by name.
+    """
+    if not isinstance(found, Tables):
+        with _warned(""):
+            return ask(found, **beside)
+    results: dict[Key, Result | str] = {}
+    last: WmccError | None = None
+    for key, table in found.items():
+        named, title = key if isinstance(found.by, tuple) else (key,), found.title(key)
+        try:
+            with _warned(f"{title}: "):
+                results[named] = ask(table, **{name: own[key] for name, own in beside.items()})
+        except WmccError as problem:
+            results[named], last = problem.message, problem.about(title)
+            if not isinstance(problem, noted):
+                raise last from None
+    if last is not None and all(isinstance(one, str) for one in results.values()):
+        raise last
+    return Groups(tuple(map(str, found.columns)), results)
+
+
+@contextmanager
+def _warned(where: str) -> Iterator[None]:
+    """Say what the library warns of, and of which group."""
+    with warnings.catch_warnings(record=True) as caught:
+        for kind in OURS:
+            warnings.simplefilter("always", kind)
+        yield
+    for other in (w for w in caught if not issubclass(w.category, OURS)):
+        warnings.showwarning(other.message, other.category, other.filename, other.lineno)
+    for sentence in dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, OURS)):
+        warn(f"{where}{sentence}")
+
+
+def each(result: Result) -> Sequence[tuple[str, Any]]:
+    """Return the results of groups with their titles; of one that is no group, itself."""
+    if not isinstance(result, Groups):
+        return [("", result)]
+    return [(f"{result.title(key)}: ", one) for key, one in result.results.items() if not isinstance(one, str)]

@@ -1,0 +1,34 @@
+"""`wmcc tabulate`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import options as o
+
+if TYPE_CHECKING:
+    from .output import Output
+    from .request import Request
+
+
+@o.command("""
+    wmcc tabulate parcels.csv --true label --pred pred --weight area
+    wmcc tabulate parcels.csv --true label --pred pred --by region -o regions.json
+    wmcc show regions.json
+    wmcc tabulate parcels.csv --true label --pred pred --pred pred_b --weight area -o both.json
+    wmcc compare both.json
+""")
+@o.data(1, None)
+@o.output
+def command(request: Request, output: Output) -> None:
+    """Make a weighted confusion table.
+
+    With -o it is stored, to be merged with others and scored later. With --cluster the table keeps the clusters of its
+    rows. With several --pred it keeps how the predictions agree, so that they can be compared.
+    """
+    from ..errors import InputError
+
+    if request.is_stored:
+        raise InputError("expected --true and --pred: the columns of labels.", "`wmcc show` shows a stored table.")
+    output.check(request.files)
+    output.write(request.tabulated())
