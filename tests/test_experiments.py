@@ -45,7 +45,7 @@ def test_single_predictions_score_as_their_labels_do(classes, matches, mismatch,
         c = draws.predictions(asked, 0.5, repetition, t)[start]
         for weighted, w in enumerate((None, asked.weights)):
             for k, name in enumerate(names):
-                exact = wmcc.MEASURES[name](t, c, w, labels=range(classes))
+                exact = wmcc.MEASURES[name](wmcc.tabulate(t, c, w, labels=range(classes)))
                 assert found[weighted, k, repetition, start] == pytest.approx(exact, abs=1e-12)
 
 
@@ -134,11 +134,20 @@ def test_weights_of_parts_and_of_observations():
 # ---- the same numbers everywhere -------------------------------------------------------------------
 
 
+def written(found):
+    """All numbers, with nine decimals."""
+    lines = ["p,measure,weighted,start,mean,se,low,high"]
+    for x in found.records():
+        numbers = ",".join(f"{x[name]:.9f}" for name in ("mean", "se", "low", "high"))
+        lines.append(f"{x['p']:g},{x['measure']},{str(x['weighted']).lower()},{x['start']},{numbers}")
+    return "\n".join(lines) + "\n"
+
+
 def test_a_seed_gives_the_same_numbers_on_any_machine():
     """If this fails where it did not before, results differ from those that were published."""
     asked = {"n": 30, "repetitions": 5, "seed": 2026}
     assert draws.truth(design(3, n=12, seed=2026), 0).tolist() == [0, 1, 1, 1, 0, 2, 1, 1, 0, 0, 2, 1]
-    texts = [separation(3, matches=matches, **asked).to_csv() for matches in MATCHES]
+    texts = [written(separation(3, matches=matches, **asked)) for matches in MATCHES]
     assert [hashlib.sha256(text.encode()).hexdigest()[:12] for text in texts] == [
         "2803f79ea0e0",
         "cb5ff48d1271",
@@ -174,14 +183,14 @@ def test_traces_summarize_the_predictions():
         assert trace.se == pytest.approx(own.std(axis=0, ddof=1) / np.sqrt(40), abs=1e-14)
         assert (np.sort(own, axis=0)[[1, 37]] == [trace.low, trace.high]).all()  # 5 and 95 % of 40
     assert (found.apart[0.5, True] == (single[1].max(axis=0) - single[1].min(axis=0)).max(axis=0)).all()
-    lines = found.to_csv().splitlines()
-    assert len(lines) == 1 + 3 * 6 * 21
-    p, measure, weighted, start, *numbers = lines[1].split(",")
+    frame = found.to_frame()
+    assert frame.shape == (3 * 6 * 21, 8)
     first = found.trace(0.0, "ecc", False)
-    assert (p, measure, weighted, start) == ("0", "ecc", "false", "1")
-    assert [float(x) for x in numbers] == pytest.approx(
-        [first.mean[0], first.se[0], first.low[0], first.high[0]], abs=5e-10
-    )
+    assert frame.iloc[0][["p", "measure", "weighted", "start"]].tolist() == [0.0, "ecc", False, 1]
+    for name in ("mean", "se", "low", "high"):
+        assert frame[name][:21].tolist() == pytest.approx(getattr(first, name), abs=5e-10)
+    assert found.to_dict()["design"]["repetitions"] == 40
+    assert len(found.to_dict()["traces"]) == len(frame)
 
 
 def test_long_runs_show_a_bar(monkeypatch, capsys):

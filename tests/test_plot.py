@@ -21,13 +21,13 @@ from matplotlib.text import Text
 import wmcc
 from wmcc import plot
 from wmcc.demo import make_map
-from wmcc.plot import style
+from wmcc.plot import _style as style
 from wmcc.present.text import percent
 
 ROOT = Path(__file__).parent.parent
 PARCELS = ROOT / "src" / "wmcc" / "data" / "parcels.csv"
 LAND = make_map(400)
-PREDICTIONS = {"A": LAND.careless_with_small, "B": LAND.careless_with_large}
+TWO = wmcc.tabulate(LAND.truth, {"A": LAND.careless_with_small, "B": LAND.careless_with_large}, LAND.area)
 ODD = [
     "Temperate broadleaf and mixed forest, managed", "Temperate broadleaf and mixed forest, natural", "$x_1$", "5 $",
     "\\alpha_^{", "<script>", "Ångström, größer", "two\nlines\x1b[0m", " ", "W" * 80,
@@ -48,9 +48,11 @@ def some_table(K, names=None, seed=0, n=3000):
     return wmcc.tabulate(labels[t], labels[y], rng.lognormal(0, 1.2, n), labels=list(labels))
 
 
-THREE = wmcc.tabulate(str(PARCELS), "label", "pred", "area")
-CURVE = wmcc.certify(THREE, "ecc", [0.1, 0.3])
-RADIUS = wmcc.radius(THREE, "ecc", threshold=0.2)
+COLUMNS = ["pred", "pred_b", "pred_c"]
+MODELS = wmcc.tabulate(str(PARCELS), true="label", pred={name: name for name in COLUMNS}, weight="area")
+THREE = wmcc.tabulate(str(PARCELS), true="label", pred="pred", weight="area")
+CURVE = wmcc.certify_curve(THREE, "ecc", eps=[0.1, 0.3])
+RADIUS = wmcc.radius(THREE, "ecc", at_least=0.2)
 
 
 def every_picture(table):
@@ -62,8 +64,8 @@ def every_picture(table):
         "funnel": lambda ax=None: plot.funnel(CURVE, radius=RADIUS, threshold=0.2, ax=ax),
         "influence": lambda ax=None: plot.influence(wmcc.sensitivity(table), ax=ax),
         "forest": lambda ax=None: plot.forest(dict.fromkeys(table.labels, score.intervals["ecc"]), ax=ax),
-        "weights": lambda ax=None: plot.weights(table, ax=ax),
-        "weights of rows": lambda ax=None: plot.weights(LAND.area, ax=ax),
+        "shares": lambda ax=None: plot.shares(table, ax=ax),
+        "weights": lambda ax=None: plot.weights(LAND.area, ax=ax),
     }
 
 
@@ -113,7 +115,7 @@ def test_axes_that_are_given_are_drawn_into_and_returned(name):
 def test_names_of_any_kind_fit_and_can_be_read(K):
     names = [f"{ODD[k % len(ODD)]}{k // len(ODD) or ''}" for k in range(K)]
     table = some_table(K, names)
-    drawn_by_class = ["confusion", "weights"] if K == 1 else ["confusion", "classes", "influence", "forest", "weights"]
+    drawn_by_class = ["confusion", "shares"] if K == 1 else ["confusion", "classes", "influence", "forest", "shares"]
     for name in drawn_by_class:
         ax = every_picture(table)[name]()
         assert fits(ax.figure), name
@@ -291,15 +293,14 @@ def test_negative_and_perfect_scores_and_those_without_interval():
 
 
 def test_a_forest_shows_what_was_found_of_each_pair():
-    columns = ["pred", "pred_b", "pred_c"]
-    scores = {name: wmcc.score(str(PARCELS), "label", name, "area") for name in columns}
-    rankings = wmcc.certify_ranking(str(PARCELS), "label", columns, weight="area", nodes=1)
-    for safe, ranking in zip((0.4086, 0.0, 0.0219), rankings.pairs.values(), strict=True):
-        vars(ranking)["radius"] = replace(RADIUS, safe=safe)  # the search for it takes a while
-    comparisons = wmcc.compare(str(PARCELS), "label", columns, weight="area")
-    ax = plot.forest(scores, rankings=rankings, comparisons=comparisons)
+    scores = {name: wmcc.score(table) for name, table in MODELS.tables.items()}
+    ranking = wmcc.certify_ranking(MODELS, nodes=1)
+    for safe, lead in zip((0.4086, 0.0, 0.0219), ranking.pairs.values(), strict=True):
+        vars(lead)["radius"] = replace(RADIUS, safe=safe)  # the search for it takes a while
+    comparison = wmcc.compare(MODELS)
+    ax = plot.forest(scores, ranking=ranking, comparison=comparison)
     order = ticks(ax.yaxis)
-    assert order == sorted(columns, key=lambda name: -scores[name].ecc)
+    assert order == sorted(COLUMNS, key=lambda name: -scores[name].ecc)
     marks, ends = drawn(ax)
     notes = {round(text.get_position()[1]): text.get_text() for text in ax.texts}
     for line, name in enumerate(order):
@@ -308,32 +309,46 @@ def test_a_forest_shows_what_was_found_of_each_pair():
         assert ends[line] == (one.low, one.high)
         above, alike = [], []
         for other in order:
-            pair = next((p for p in rankings.pairs if set(p) == {name, other}), None)
-            if pair and scores[name].ecc > scores[other].ecc and (safe := rankings[pair].radius.safe) > 0:
+            pair = next((p for p in ranking.pairs if set(p) == {name, other}), None)
+            if pair and scores[name].ecc > scores[other].ecc and (safe := ranking[pair].radius.safe) > 0:
                 above.append(f"{other} ({style.off(safe, 'relative')})")
-            if pair and not comparisons.told_apart(name, other):
+            if pair and not comparison.told_apart(name, other):
                 alike.append(other)
         said = ["certainly above " + ", ".join(above)] * bool(above)
-        said += ["not told apart from " + ", ".join(alike)] * bool(alike)
+        said += ["no significant difference from " + ", ".join(alike)] * bool(alike)
         assert notes.get(line, "") == "\n".join(said)
     given_order = plot.forest(scores, "kappa", sort=False)
-    assert ticks(given_order.yaxis) == columns
-    assert [drawn(given_order)[0][k][0] for k in range(3)] == [scores[x].kappa for x in columns]
+    assert ticks(given_order.yaxis) == COLUMNS
+    assert [drawn(given_order)[0][k][0] for k in range(3)] == [scores[x].kappa for x in COLUMNS]
 
 
 def test_a_forest_of_two_and_what_is_certain_at_one_eps():
-    found = {name: wmcc.interval(LAND.truth, y, LAND.area, measure="mcc") for name, y in PREDICTIONS.items()}
-    certify = partial(wmcc.certify_ranking, LAND.truth, PREDICTIONS, sample_weight=LAND.area, measure="mcc", nodes=5)
+    found = {name: wmcc.interval(table, "mcc") for name, table in TWO.tables.items()}
+    certify = partial(wmcc.certify_ranking, TWO, "mcc", nodes=5)
     ranking, far = certify(eps=0.3), certify(eps=0.99)
-    comparison = wmcc.compare(LAND.truth, PREDICTIONS, sample_weight=LAND.area, measure="mcc")
+    comparison = wmcc.compare(TWO, "mcc")
     assert ranking.winner == comparison.winner == "A"
-    assert texts(plot.forest(found, rankings=ranking, comparisons=comparison, radii=False)) == [
+    assert texts(plot.forest(found, ranking=ranking, comparison=comparison, radii=False)) == [
         "certainly above B (±30 %)"
     ]
-    unsure = replace(comparison, p_value=0.4)
-    assert texts(plot.forest(found, comparisons=unsure)) == ["not told apart from B", "not told apart from A"]
+    unsure = replace(comparison, pairs={("A", "B"): replace(comparison.only, p_adjusted=0.4)})
+    assert texts(plot.forest(found, comparison=unsure)) == [
+        "no significant difference from B",
+        "no significant difference from A",
+    ]
     assert far.winner is None
-    assert texts(plot.forest(found, rankings=far, radii=False)) == []
+    assert texts(plot.forest(found, ranking=far, radii=False)) == []
+
+
+def test_a_forest_of_one_class():
+    label, second = MODELS.labels[:2]
+    found = {name: wmcc.interval(table, "iou", of=label) for name, table in MODELS.tables.items()}
+    ax = plot.forest(found, comparison=wmcc.compare(MODELS, "iou", of=label))
+    assert ax.get_xlabel() == f"IoU of {label}"
+    with pytest.raises(wmcc.InputError, match=f"interval of IoU of {label}; expected 95 % and IoU of {second}"):
+        plot.forest({"pred": wmcc.interval(THREE, "iou", of=second)} | {"other": found["pred"]})
+    with pytest.raises(wmcc.InputError, match=r"in ECC \(R_K\); the intervals are of"):
+        plot.forest(found, comparison=wmcc.compare(MODELS))
 
 
 def test_what_is_undefined_is_drawn_as_such():

@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 
 import wmcc
 from wmcc import plot
-from wmcc.plot import style
+from wmcc.plot import _style as style
 from wmcc.present.text import percent
 
 DOCS = Path(__file__).parent.parent / "docs"
 TABLE = wmcc.Table.from_counts([[50, 3, 2], [4, 40, 1], [0, 2, 30]], ["farm", "forest", "water"])
-CURVE = wmcc.certify(TABLE, "ecc", [0.3, 0.05, 0.15])
-RADIUS = wmcc.radius(TABLE, "ecc", threshold=0.8)
+CURVE = wmcc.certify_curve(TABLE, "ecc", eps=[0.3, 0.05, 0.15])
+RADIUS = wmcc.radius(TABLE, "ecc", at_least=0.8)
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +57,7 @@ def band(ax, eps):
 def test_the_band_holds_the_certified_range_between_its_marks_too(eps):
     plt.close("all")
     low, high = band(plot.funnel(CURVE), eps)
-    found = wmcc.certify(TABLE, "ecc", eps / 100)
+    found = wmcc.certify(TABLE, "ecc", eps=eps / 100)
     assert low <= found.low
     assert high >= found.high
 
@@ -78,7 +78,7 @@ def test_a_funnel_is_drawn_as_certified():
 
 def test_bounds_are_told_from_values_that_are_attained():
     C = np.random.default_rng(3).integers(0, 9, (5, 5)) + 5 * np.eye(5, dtype=int)
-    curve = wmcc.certify(wmcc.Table.from_counts(C), "mpc1", [0.1, 0.6], nodes=1)
+    curve = wmcc.certify_curve(wmcc.Table.from_counts(C), "mpc1", eps=[0.1, 0.6], nodes=1)
     ends = {"v": [c.lower for c in curve], "^": [c.upper for c in curve]}
     assert not all(end.exact for own in ends.values() for end in own)
     ax = plot.funnel(curve)
@@ -91,14 +91,16 @@ def test_bounds_are_told_from_values_that_are_attained():
 
 
 def test_a_radius_beyond_the_curve_and_one_of_nothing():
-    far = wmcc.radius(TABLE, "ecc", threshold=0.1)
+    far = wmcc.radius(TABLE, "ecc", at_least=0.1)
     assert plot.funnel(CURVE, radius=far).get_xlim()[1] > 100 * far.safe > 30
     nothing = plot.funnel(CURVE, radius=replace(RADIUS, safe=0.0))
     assert "ECC (R_K) is at least 0.8: not proved for any ε" in nothing.get_title(loc="left")
+    not_so = plot.funnel(CURVE, radius=wmcc.radius(TABLE, "ecc", at_least=0.95), threshold=0.95)
+    assert "ECC (R_K) is at least 0.95: does not hold" in not_so.get_title(loc="left")
 
 
 def test_absolute_amounts_are_no_percentages():
-    curve = wmcc.certify(TABLE, "ecc", [0.1, 0.2], "absolute")
+    curve = wmcc.certify_curve(TABLE, "ecc", eps=[0.1, 0.2], model="absolute")
     ax = plot.funnel(curve, radius=wmcc.radius(TABLE, "ecc", change=0.01, model="absolute"))
     assert "%" not in ax.get_xlabel() + ax.get_title(loc="left")
     assert [x for x, _ in marked(ax, "^") + marked(ax, "^", open_=True)][-1] == 0.2
@@ -152,8 +154,9 @@ def test_shares_by_size(w):
     if np.log10(positive).max() - np.log10(positive).min() > 1e-9:
         assert heavy.values[-1] <= 100 * (last / top).sum() / (np.array(positive) / top).sum() + 1e-9
         assert heavy.edges[[0, -1]] == pytest.approx([np.log10(min(positive)), np.log10(top)])
-    found = wmcc.diagnose(w)
-    assert ax.get_title(loc="left").startswith(f"{len(w)} rows are worth {style.figures(found.n_eff)} of equal")
+    n_eff = sum(x / top for x in w) ** 2 / sum((x / top) ** 2 for x in w)
+    said = re.match(rf"effective sample size ([\d.]+), of {len(w)} rows", ax.get_title(loc="left")).group(1)
+    assert float(said) == pytest.approx(n_eff, rel=0.006)
     assert ("weigh nothing" in ax.get_title(loc="left")) == (0 in w)
     at, said = ax.get_xticks(), [text.get_text() for text in ax.get_xticklabels()]
     assert len(at) >= 2
@@ -168,14 +171,15 @@ def test_the_largest_weights_have_names_that_float64_can_hold():
 
 def test_classes_of_a_table_have_shares_of_rows_and_of_weight():
     table = wmcc.tabulate(["a", "a", "a", "b", "c"], ["a", "b", "a", "b", "b"], [1.0, 1.0, 1.0, 6.0, 1.0])
-    found = wmcc.diagnose(table)
-    for given_ in (table, found, wmcc.score(table)):
-        ax = plot.weights(given_)
+    stream = wmcc.Accumulator()
+    stream.update(table)
+    for given_ in (table, stream, wmcc.score(table)):
+        ax = plot.shares(given_)
         rows, heavy = ax.lines
         assert list(rows.get_xdata()) == pytest.approx([60, 20, 20])
         assert list(heavy.get_xdata()) == pytest.approx([30, 60, 10])
         assert [text.get_text() for text in ax.texts] == ["3 rows, n_eff 3", "1 row, n_eff 1", "1 row, n_eff 1"]
-        assert ax.get_title(loc="left") == "5 rows are worth 2.5 of equal weight (n_eff)\n" + (
+        assert ax.get_title(loc="left") == "effective sample size 2.5, of 5 rows\n" + (
             "the heaviest row holds 60.0 % of the weight"
         )
 
@@ -183,14 +187,19 @@ def test_classes_of_a_table_have_shares_of_rows_and_of_weight():
 # ---- what is refused, and what is missing ----------------------------------------------------------------------
 
 SCORE = wmcc.score(TABLE)
-INTERVAL = wmcc.interval(TABLE)
-RANKING = wmcc.certify_ranking([0, 0, 1, 1], [0, 0, 1, 0], [0, 1, 1, 0], nodes=1)
+INTERVAL, NINETY = wmcc.interval(TABLE), wmcc.interval(TABLE, confidence_level=0.9)
+JOINT = wmcc.tabulate([0, 0, 1, 1], {"a": [0, 0, 1, 0], "b": [0, 1, 1, 0]})
+RANKING = wmcc.certify_ranking(JOINT, nodes=1)
+LIGHT, HEAVY = (wmcc.tabulate([0, 1, 1], [0, 1, 0], w) for w in ([1, 1, 1], [2, 3, 2]))
+BOUNDED = wmcc.certify(LIGHT, lower=LIGHT, upper=HEAVY)
+ONE_CLASS = wmcc.Table.from_counts([[5, 0], [0, 0]])
 
 
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: plot.confusion([[1, 2], [3, 4]]), "expected a Table or a Score; got a list"),
+        (lambda: plot.confusion([[1, 2], [3, 4]]), "expected a Table; got a list"),
+        (lambda: plot.confusion(JOINT), "take one prediction by its name: joint[name]"),
         (lambda: plot.confusion(TABLE, "rows"), "show is 'rows'; expected one of 'row', 'column'"),
         (lambda: plot.confusion(TABLE, ["row"]), "show is "),
         (lambda: plot.confusion(wmcc.Table.empty(["a"])), "no observations"),
@@ -211,7 +220,8 @@ RANKING = wmcc.certify_ranking([0, 0, 1, 1], [0, 0, 1, 0], [0, 1, 1, 0], nodes=1
         (lambda: plot.funnel(CURVE, radius=0.2), "expected a Radius; got a float"),
         (lambda: plot.funnel(CURVE, radius=wmcc.radius(TABLE, "kappa", change=0.1)), "make both from the same table"),
         (lambda: plot.funnel(CURVE, threshold="high"), "threshold is 'high'"),
-        (lambda: plot.funnel(wmcc.certify([0, 1], [0, 1], lower=[1, 1], upper=[2, 3])), "no ε to draw it against"),
+        (lambda: plot.funnel(BOUNDED), "no ε to draw it against"),
+        (lambda: plot.funnel(wmcc.certify(ONE_CLASS)), "there is no range to draw: ECC (R_K) is undefined"),
         (lambda: plot.influence(TABLE), "expected a Sensitivity; got a Table"),
         (lambda: plot.influence(wmcc.sensitivity(TABLE), 0), "most is '0'; expected a number of cells"),
         (lambda: plot.influence(wmcc.sensitivity(TABLE), 2.5), "most is '2.5'"),
@@ -224,17 +234,21 @@ RANKING = wmcc.certify_ranking([0, 0, 1, 1], [0, 0, 1, 0], [0, 1, 1, 0], nodes=1
             lambda: plot.forest({"a": INTERVAL}, "kappa"),
             "'a' has a 95 % interval of ECC (R_K); expected 95 % and Cohen",
         ),
-        (lambda: plot.forest({"a": INTERVAL, "b": wmcc.interval(TABLE, "ecc", 0.9)}), "'b' has a 90 % interval of ECC"),
-        (lambda: plot.forest({"a": INTERVAL}, rankings=SCORE), "expected a Ranking or Rankings; got a Score"),
         (
-            lambda: plot.forest({"a": INTERVAL}, rankings=RANKING),
-            "given of 'a' and 'b' in ECC (R_K); the intervals are of",
+            lambda: plot.forest({"a": INTERVAL, "b": wmcc.interval(TABLE, confidence_level=0.9)}),
+            "'b' has a 90 % interval of ECC",
+        ),
+        (lambda: plot.forest({"a": INTERVAL}, ranking=SCORE), "expected a Ranking; got a Score"),
+        (
+            lambda: plot.forest({"a": INTERVAL}, ranking=RANKING),
+            "given of 'a', 'b' in ECC (R_K); the intervals are of",
         ),
         (
-            lambda: plot.forest({"a": INTERVAL}, comparisons=RANKING),
-            "expected a Comparison or Comparisons; got a Ranking",
+            lambda: plot.forest({"a": INTERVAL}, comparison=RANKING),
+            "expected a Comparison; got a Ranking",
         ),
-        (lambda: plot.weights(wmcc.diagnose([1.0, 2.0])), "weights alone, without classes"),
+        (lambda: plot.weights(TABLE), "expected the weights of rows; got a Table.\n\nHint: plot.shares draws those"),
+        (lambda: plot.shares([1.0, 2.0]), "expected a Table; got a list"),
         (lambda: plot.weights([1.0, -2.0]), "a weight must be a finite number of at least 0"),
         (lambda: plot.weights([0.0, 0.0]), "total weight of 2 rows is zero"),
         (lambda: plot.weights(["heavy"]), "a weight must be a real number"),
@@ -259,7 +273,7 @@ except ImportError as problem:
 """
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "needs matplotlib" in said
-    assert "pip install 'wmcc[plot]'" in said
+    assert "pip install matplotlib" in said
 
 
 def test_importing_plots_does_not_import_matplotlib():

@@ -14,13 +14,15 @@ from functools import cached_property
 import numpy as np
 
 from ..core.arraytypes import Array, FloatArray
-from ..inference.compare import compare
+from ..inference.contrasts import compare
 from ..measures import mcc
+from ..present.blocks import Block, text
 from ..present.files import check
-from ..present.text import decimal, grid, number
-from ..report.write import form_of, write_report
+from ..present.result import ending
+from ..present.text import decimal, number
+from ..report.write import ENDINGS, write_report
 from ..robustness.ranking import certify_ranking
-from ..sources import joint_table
+from ..sources import tabulate
 from .tiling import tile
 
 OUT = "wmcc-demo.html"
@@ -86,32 +88,31 @@ def main(out: str = OUT) -> None:
 
 def story(out: str = OUT) -> str:
     """Score both classifiers with and without areas, compare and certify them, and write the report on them."""
-    form_of(out, None)
+    ending(out, ENDINGS)
     check(out)
     land = make_map()
     classifiers = {"A": land.careless_with_small, "B": land.careless_with_large}
-    rows = [["", "MCC, parcels alike", "MCC, weighted by area", "wrong parcels", "wrong hectares"]]
+    head, rows = ["", "MCC, unweighted", "MCC, weighted by area", "wrong parcels", "wrong hectares"], []
     for name, guess in classifiers.items():
         wrong = guess != land.truth
         share = 100 * land.area[wrong].sum() / land.area.sum()
-        scores = decimal(mcc(land.truth, guess)), decimal(mcc(land.truth, guess, land.area))
+        scores = decimal(mcc(land.truth, guess)), decimal(mcc(land.truth, guess, sample_weight=land.area))
         rows.append([f"Classifier {name}", *scores, f"{int(wrong.sum())}", f"{share:.1f} %"])
-    joint = joint_table(land.truth, land.careless_with_small, land.careless_with_large, land.area)
-    ranking = certify_ranking(joint, "mcc", 0.2, names=("A", "B"))
+    joint = tabulate(land.truth, classifiers, land.area)
+    ranking = certify_ranking(joint, "mcc", eps=0.2)
     title, command = "Two maps of the same land: which is the better one?", f"wmcc demo -o {shlex.quote(out)}"
-    path = write_report(out, land.truth, classifiers, land.area, title=title, command=command)
+    path = write_report(out, joint, title=title, command=command)
     return f"""\
 {len(land.area):,} parcels, {number(land.area.sum())} ha; the largest has {number(land.area.max())} ha.
 
-{grid(rows)}
+{text([Block(head=head, rows=rows)])}
+Both get the same number of parcels wrong in each class, so they have the same unweighted MCC.
+A's errors are small parcels, B's are large ones: weighted by area, A is much better.
 
-Both make the same errors when parcels are counted: plain MCC cannot tell them apart.
-A's errors are small parcels, B's are large ones: weighted by area, A maps the land and B does not.
+Comparison, with its sampling error:
+{compare(joint, "mcc")}
 
-If other parcels had been drawn:
-{compare(joint, "mcc", names=("A", "B"))}
-
-If areas were measured otherwise:
+Comparison, if the areas are off by up to 20 %:
 {ranking}
 {ranking.radius}
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import ceil
 from typing import Any
 
@@ -12,8 +13,11 @@ import numpy as np
 from ..core.arraytypes import FloatArray, IntArray
 from ..errors import InputError
 from ..measures import MEASURES
-from ..measures.base import Shares
+from ..measures.base import Measure, Shares
 from ..measures.checks import named_measure
+from ..present.blocks import Block
+from ..present.result import Result
+from ..present.written import Record, plain
 from ..sources.progress import Progress, bar
 from ..sources.resample import in_threads
 from .design import Design, checked
@@ -21,6 +25,9 @@ from .draws import margins
 
 BAND = (0.05, 0.95)
 """Shares of single predictions that lie below the ends of a band."""
+
+DECIMALS = 9
+"""Of stored numbers."""
 
 AT_ONCE = 1 << 19  # measures that are summarized at once
 KEPT = (1 << 25) - (1 << 13)  # bytes: glibc learns from blocks of up to 32 MiB
@@ -60,7 +67,7 @@ class Trace:
 
 
 @dataclass(frozen=True, repr=False)
-class Separation:
+class Separation(Result):
     """What `separation` returns.
 
     Parameters
@@ -80,7 +87,9 @@ class Separation:
     traces: tuple[Trace, ...]
     apart: dict[tuple[float, bool], FloatArray]
 
-    def trace(self, p: float, measure: Any, weighted: bool = True) -> Trace:
+    _kind = "separation"
+
+    def trace(self, p: float, measure: str | Measure, weighted: bool = True) -> Trace:
         """Look up a trace."""
         name = named_measure(measure).name
         for one in self.traces:
@@ -91,33 +100,37 @@ class Separation:
             f"p is one of {', '.join(map(str, self.design.p))}; the measures are {', '.join(self.design.measures)}.",
         )
 
-    def to_csv(self) -> str:
-        """Write all numbers as CSV, with nine decimals: a line for each start of each trace."""
-        lines = ["p,measure,weighted,start,mean,se,low,high"]
-        for one in self.traces:
-            head = f"{one.p:g},{one.measure},{str(one.weighted).lower()}"
-            columns = (one.mean, one.se, one.low, one.high)
-            for start, *row in zip(self.starts.tolist(), *(x.round(9) + 0.0 for x in columns), strict=True):
-                lines.append(",".join([head, str(start), *(f"{x:.9f}" for x in row)]))
-        return "\n".join(lines) + "\n"
+    def fields(self) -> dict[str, Any]:
+        """Return the parameters, and the numbers of all traces."""
+        return {"design": plain(asdict(self.design)), "traces": self.records()}
 
-    def __repr__(self) -> str:
+    def records(self) -> list[Record]:
+        """Return a row for each start of each trace, with nine decimals: they are the same on any machine."""
+        rows = []
+        for one in self.traces:
+            head = {"p": one.p, "measure": one.measure, "weighted": one.weighted}
+            columns = ((x.round(DECIMALS) + 0.0).tolist() for x in (one.mean, one.se, one.low, one.high))
+            for start, *row in zip(self.starts.tolist(), *columns, strict=True):
+                rows.append(head | dict(zip(("start", "mean", "se", "low", "high"), (start, *row), strict=True)))
+        return rows
+
+    def blocks(self) -> list[Block]:
+        """Return a line about it."""
         d = self.design
         what = f"Separation: {d.classes} classes, {d.n:,} observations, a section of {d.section:,}"
-        return (
-            f"{what}, {d.repetitions:,} predictions for each of {len(self.starts):,} starts, {len(self.traces)} traces"
-        )
+        each = f"{d.repetitions:,} predictions for each of {len(self.starts):,} starts"
+        return [Block(f"{what}, {each}, {len(self.traces)} traces")]
 
 
 def separation(
     classes: int = 2,
-    measures: Any = None,
+    measures: str | Measure | Iterable[str | Measure] | None = None,
     *,
     n: int = 150,
     section: int | None = None,
-    p: Any = (0.0, 0.5, 1.0),
+    p: float | Sequence[float] = (0.0, 0.5, 1.0),
     p0: float = 0.5,
-    weights: Any = (1, 100, 10_000),
+    weights: Sequence[int] = (1, 100, 10_000),
     repetitions: int = 100,
     matches: str = "proportion",
     mismatch: str = "uniform",
@@ -157,7 +170,7 @@ def separation(
         ``"one"``: true classes are drawn uniformly, once; ``"each"``: for each repetition anew; ``"balanced"``: once,
         with classes of the same size, or nearly.
     seed
-        Where the draws come from.
+        Seed of the random draws.
     progress
         Whether to show a bar; by default if it takes long and somebody watches.
 
@@ -181,7 +194,8 @@ def separation(
         len(design.p) * design.repetitions,
     ) as shown:
         for share in design.p:
-            for weighted, (*numbers, between) in enumerate(_summaries(design, share, shown)):
+            for weighted, values in enumerate(_values(design, share, shown)):
+                *numbers, between = _summary(values)
                 apart[share, bool(weighted)] = between
                 for name, *own in zip(design.measures, *numbers, strict=True):
                     traces.append(Trace(share, name, bool(weighted), *own))
@@ -191,11 +205,6 @@ def separation(
 def _work(design: Design) -> int:
     """Labels that are drawn in a repetition, or margins that are moved."""
     return len(design.starts) * (design.classes if design.matches == "shared" else design.n)
-
-
-def _summaries(design: Design, p: float, shown: Progress) -> list[list[FloatArray]]:
-    """What is told of all single predictions, without weights and with them; then they are forgotten."""
-    return [_summary(values) for values in _values(design, p, shown)]
 
 
 def _values(design: Design, p: float, shown: Progress) -> FloatArray:

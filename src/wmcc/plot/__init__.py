@@ -1,4 +1,4 @@
-"""Pictures of tables and results, with matplotlib (``pip install 'wmcc[plot]'``).
+"""Pictures of tables and results, with matplotlib (``pip install matplotlib``).
 
 Each function draws what other parts of wmcc computed, into ``ax`` if it is given, and returns the axes.
 """
@@ -9,6 +9,6 @@ from ._forest import forest
 from ._funnel import funnel
 from ._influence import influence
 from ._separation import separation
-from ._weights import weights
+from ._weights import shares, weights
 
-__all__ = ["classes", "confusion", "forest", "funnel", "influence", "separation", "weights"]
+__all__ = ["classes", "confusion", "forest", "funnel", "influence", "separation", "shares", "weights"]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..errors import InputError
 from ..measures import CLASS_MEASURES
 from ..present.text import heaviest
-from ..results.score import Score
+from ..results.scores import Score
 from . import _intervals as intervals
 from . import _style as style
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def classes(score: Score, measure: str = "mcc", *, sort: bool = False, ax: Any = None) -> Any:
+
+def classes(score: Score, measure: str = "mcc", *, sort: bool = False, ax: Axes | None = None) -> Axes:
     """Draw a measure of each class against the rest, as bars with intervals; of more than 500, the heaviest.
 
     Parameters
@@ -39,10 +42,10 @@ def classes(score: Score, measure: str = "mcc", *, sort: bool = False, ax: Any =
     >>> [name.get_text() for name in ax.get_yticklabels()]
     ['water', 'forest', 'field']
     """
-    style.expected(score, Score, "a Score", "wmcc.score(...) returns one.")
+    style.expected(score, Score, "a Score", "wmcc.score(table) returns one.")
     if not isinstance(measure, str) or measure not in CLASS_MEASURES:
         raise InputError(f"measure is {str(measure)[:40]!r}; a class has {', '.join(map(repr, CLASS_MEASURES))}.")
-    shown = heaviest([c.weight for c in score.classes], style.MOST)
+    shown = heaviest([c.total for c in score.classes], style.MOST)
     names = style.names([score.classes[k].label for k in shown])
     found = list(zip(names, (score.class_intervals[measure][k] for k in shown), strict=True))
     if sort:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from ..core.arraytypes import FloatArray
-from ..core.table import Table
+from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError
 from ..inference.influence import class_shares, dense_shares
 from ..measures.base import check_scorable
 from ..optional import module
 from ..present.text import percent
-from ..results.score import Score
 from . import _style as style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Show = Literal["row", "column", "share", "weight", "count"]
 
@@ -48,7 +50,7 @@ SMALLEST = 7.0
 """Points of text that can be read."""
 
 
-def confusion(table: Table | Score, show: Show = "row", *, ax: Any = None) -> Any:
+def confusion(table: Tabulated, show: Show = "row", *, ax: Axes | None = None) -> Axes:
     """Draw a weighted confusion table: rows are true classes, columns predicted ones.
 
     A cell has two numbers: what its colour stands for, and below it the number of rows (or, beside ``"count"``, the
@@ -59,7 +61,7 @@ def confusion(table: Table | Score, show: Show = "row", *, ax: Any = None) -> An
     Parameters
     ----------
     table
-        A table, or the score of one.
+        A table, or what has one: a score, an accumulator.
     show
         ``"row"``: shares of the true class's weight. ``"column"``: of the predicted class's. ``"share"``: of the total.
         ``"weight"``: sums of weights. ``"count"``: numbers of rows.
@@ -79,8 +81,7 @@ def confusion(table: Table | Score, show: Show = "row", *, ax: Any = None) -> An
     >>> [text.get_text() for text in ax.texts]
     ['0.7 %', '1', '99.3 %', '2']
     """
-    table = table.table if isinstance(table, Score) else table
-    style.expected(table, Table, "a Table or a Score", "wmcc.tabulate(y_true, y_pred, weights) makes a table.")
+    table = one_table(table)
     if not isinstance(show, str) or show not in SHOWN:
         raise InputError(f"show is {str(show)[:40]!r}; expected one of {', '.join(map(repr, SHOWN))}.")
     check_scorable(table)
@@ -112,15 +113,15 @@ def confusion(table: Table | Score, show: Show = "row", *, ax: Any = None) -> An
 
 def _colours() -> Any:
     """Return a scale that begins with a colour: what has rows is not taken for blank."""
-    colours = module("matplotlib.colors", "plot")
-    blues = module("matplotlib", "plot").colormaps["Blues"]
+    colours = module("matplotlib.colors")
+    blues = module("matplotlib").colormaps["Blues"]
     return colours.LinearSegmentedColormap.from_list("wmcc", blues(np.linspace(0.1, 1.0, 256)))
 
 
 def _norm(values: FloatArray, share: bool) -> Any:
     known = values[np.isfinite(values)]
     top = 1.0 if share else float(known.max(initial=0.0)) or 1.0
-    return module("matplotlib.colors", "plot").PowerNorm(0.5, vmin=0.0, vmax=top, clip=True)
+    return module("matplotlib.colors").PowerNorm(0.5, vmin=0.0, vmax=top, clip=True)
 
 
 def _name_classes(ax: Any, labels: list[str]) -> float:

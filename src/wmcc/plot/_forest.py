@@ -3,34 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError, InputTypeError
-from ..inference.comparison import Comparison, Comparisons
+from ..inference.answer import measure_title
+from ..inference.comparison import Comparison, Difference
 from ..inference.interval import Interval
-from ..measures import CLASS_MEASURES, MEASURES
+from ..measures import MEASURES
+from ..present.pairs import Pair
 from ..present.text import number
-from ..results.score import Score
-from ..robustness.ranking import Ranking, Rankings
+from ..results.scores import Score
+from ..robustness.ranking import Lead, Ranking
 from . import _intervals as intervals
 from . import _style as style
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 SHORT, LISTED = 20, 2
 """Characters of a name in a note, and how many names it lists."""
-
-TITLES = {name: measure.title for name, measure in (CLASS_MEASURES | MEASURES).items()}
 
 
 def forest(
     results: Mapping[str, Interval | Score],
     measure: str | None = None,
     *,
-    rankings: Ranking | Rankings | None = None,
-    comparisons: Comparison | Comparisons | None = None,
+    ranking: Ranking | None = None,
+    comparison: Comparison | None = None,
     radii: bool = True,
     sort: bool = True,
-    ax: Any = None,
-) -> Any:
+    ax: Axes | None = None,
+) -> Axes:
     """Draw several classifiers with their intervals, and beside each what is certain of its rank.
 
     Parameters
@@ -39,13 +42,13 @@ def forest(
         What each classifier is called, and its `wmcc.interval` or `wmcc.score`.
     measure
         Which interval to take of scores; ECC by default.
-    rankings
+    ranking
         What `wmcc.certify_ranking` returns for them: a note says whom one beats for all weights off by up to so much.
-    comparisons
+    comparison
         What `wmcc.compare` returns for them: a note says from whom one is not told apart by this sample.
     radii
-        Whether "so much" is the radius of each ranking, which is searched for when first asked for and may take a while
-        for many pairs; else it is the ε that the rankings were made for.
+        Whether "so much" is the radius of each pair, which is searched for when first asked for and may take a while
+        for many pairs; else it is the ε that the ranking was made for.
     sort
         Whether the highest score comes first; else the order is that of ``results``.
     ax
@@ -61,28 +64,26 @@ def forest(
     >>> from wmcc import plot
     >>> from wmcc.demo import make_map
     >>> land = make_map()
-    >>> models = {"A": land.careless_with_small, "B": land.careless_with_large}
-    >>> found = {name: wmcc.interval(land.truth, y, land.area, measure="mcc") for name, y in models.items()}
-    >>> ranking = wmcc.certify_ranking(land.truth, models, sample_weight=land.area, measure="mcc")
-    >>> ax = plot.forest(found, rankings=ranking)
+    >>> joint = wmcc.tabulate(land.truth, {"A": land.careless_with_small, "B": land.careless_with_large}, land.area)
+    >>> found = {name: wmcc.interval(table, "mcc") for name, table in joint.tables.items()}
+    >>> ax = plot.forest(found, ranking=wmcc.certify_ranking(joint, "mcc"))
     >>> [text.get_text() for text in ax.texts]
     ['certainly above B (±89 %)']
     """
     found = _intervals(results, measure)
-    certain, open_pairs = (
-        _pairs(rankings, Ranking, Rankings, found),
-        _pairs(comparisons, Comparison, Comparisons, found),
-    )
+    certain: dict[Pair, Lead] = _pairs(ranking, Ranking, found)
+    tested: dict[Pair, Difference] = _pairs(comparison, Comparison, found)
     if sort:
         found = dict(sorted(found.items(), key=lambda x: (x[1].value != x[1].value, -x[1].value)))
-    own, title = list(found.values()), TITLES[next(iter(found.values())).measure]
+    own = list(found.values())
+    title = measure_title(own[0].measure, own[0].label)
     long, short = (dict(zip(found, style.names(list(found), most), strict=True)) for most in (style.LONGEST, SHORT))
     notes = [
-        (intervals.lacking(one), _above(name, short, certain, radii), _alike(name, short, comparisons, open_pairs))
+        (intervals.lacking(one), _above(name, short, certain, radii), _alike(name, short, tested))
         for name, one in found.items()
     ]
     texts = ["\n".join(filter(None, note)) for note in notes]
-    ax, height = style.lines(ax, list(long.values()), texts, 0.4 if certain and open_pairs else 0.3)
+    ax, height = style.lines(ax, list(long.values()), texts, 0.4 if certain and tested else 0.3)
     intervals.draw(ax, own, height)
     ax.set_xlim(*intervals.span(own))
     ax.set_xlabel(title, fontsize=style.TEXT)
@@ -93,7 +94,7 @@ def forest(
 
 def _intervals(results: Any, measure: str | None) -> dict[Any, Interval]:
     """Return the interval of each, all of one measure and level."""
-    hint = "forest({'a': wmcc.score(truth, a), 'b': wmcc.score(truth, b)}) draws two."
+    hint = "forest({name: wmcc.score(table) for name, table in joint.tables.items()}) draws those of a JointTable."
     if not isinstance(results, Mapping) or not results:
         what = "an empty one" if isinstance(results, Mapping) else f"a {type(results).__name__}"
         raise InputTypeError(f"expected a dict of names with intervals or scores; got {what}.", hint)
@@ -104,12 +105,14 @@ def _intervals(results: Any, measure: str | None) -> dict[Any, Interval]:
         style.expected(one, (Interval, Score), f"an Interval or a Score of {str(name)[:40]!r}", hint)
         found[name] = _of_score(one, measure or "ecc", name) if isinstance(one, Score) else one
     first = next(iter(found.values()))
+    expected = measure_title(measure, None) if measure else measure_title(first.measure, first.label)
     for name, one in found.items():
-        if (one.measure, one.confidence_level) != (measure or first.measure, first.confidence_level):
+        title = measure_title(one.measure, one.label)
+        if (title, one.confidence_level) != (expected, first.confidence_level):
             raise InputError(
-                f"{str(name)[:40]!r} has a {number(100 * one.confidence_level)} % interval of {TITLES[one.measure]}; "
-                f"expected {number(100 * first.confidence_level)} % and {TITLES[measure or first.measure]}.",
-                "what stands side by side must be of one measure and one confidence level.",
+                f"{str(name)[:40]!r} has a {number(100 * one.confidence_level)} % interval of {title}; "
+                f"expected {number(100 * first.confidence_level)} % and {expected}.",
+                "all intervals of a plot must have one measure and one confidence level.",
             )
     return found
 
@@ -123,42 +126,37 @@ def _of_score(score: Score, measure: str, name: Any) -> Interval:
     return score.intervals[measure]
 
 
-def _pairs(given: Any, one: type, several: type, found: dict[Any, Interval]) -> dict[tuple[str, str], Any]:
+def _pairs(given: Any, kind: type, found: dict[Any, Interval]) -> dict[Pair, Any]:
     """Return what is known of each pair; nothing if nothing was given."""
     if given is None:
         return {}
-    what = f"a {one.__name__} or {several.__name__}"
-    style.expected(given, (one, several), what, "wmcc.certify_ranking makes rankings, wmcc.compare makes comparisons.")
-    pairs: dict[tuple[str, str], Any] = (
-        given.pairs if isinstance(given, (Rankings, Comparisons)) else {given.names: given}
-    )
-    measure = next(iter(found.values())).measure
-    for pair, of in pairs.items():
-        if not set(pair) <= set(found) or of.measure != measure:
-            known = ", ".join(repr(str(x)[:40]) for x in list(found)[:10])
-            raise InputError(
-                f"{what} was given of {pair[0]!r} and {pair[1]!r} in {TITLES[of.measure]}; "
-                f"the intervals are of {known} in {TITLES[measure]}.",
-                "use the same names and the same measure for both.",
-            )
-    return pairs
+    what = f"a {kind.__name__}"
+    style.expected(given, kind, what, "wmcc.certify_ranking(joint) makes a Ranking, wmcc.compare(joint) a Comparison.")
+    first, theirs = next(iter(found.values())), measure_title(given.measure, getattr(given, "label", None))
+    title = measure_title(first.measure, first.label)
+    if not set(given.names) <= set(found) or title != theirs:
+        of, known = (", ".join(repr(str(x)[:40]) for x in list(names)[:10]) for names in (given.names, found))
+        raise InputError(
+            f"{what} was given of {of} in {theirs}; the intervals are of {known} in {title}.",
+            "use the same names and the same measure for both.",
+        )
+    return dict(given.pairs)
 
 
-def _above(name: Any, short: dict[Any, str], pairs: dict[tuple[str, str], Ranking], radii: bool) -> str:
+def _above(name: Any, short: dict[Any, str], pairs: dict[Pair, Lead], radii: bool) -> str:
     """Say whom one beats, whatever the weights; the nearest in rank first."""
     beaten = {}
-    for (a, b), ranking in pairs.items():
-        leader, other = (a, b) if ranking.difference > 0 else (b, a)
-        if name == leader and (eps := ranking.radius.safe if radii else ranking.eps * (ranking.winner == leader)) > 0:
-            beaten[other] = f"{short[other]} ({style.off(eps, ranking.model)})"
+    for (a, b), lead in pairs.items():
+        leader, other = (a, b) if lead.value > 0 else (b, a)
+        if name == leader and (eps := lead.radius.safe if radii else lead.eps * (lead.winner == leader)) > 0:
+            beaten[other] = f"{short[other]} ({style.off(eps, lead.model)})"
     return _listed("certainly above", [beaten[other] for other in short if other in beaten])
 
 
-def _alike(name: Any, short: dict[Any, str], given: Any, pairs: dict[tuple[str, str], Comparison]) -> str:
+def _alike(name: Any, short: dict[Any, str], pairs: dict[Pair, Difference]) -> str:
     """Say from whom one is not told apart by the sample."""
-    told = given.told_apart if isinstance(given, Comparisons) else lambda a, b: given.winner is not None
-    others = {b if name == a else a for a, b in pairs if name in (a, b) and not told(a, b)}
-    return _listed("not told apart from", [text for other, text in short.items() if other in others])
+    others = {b if name == a else a for (a, b), found in pairs.items() if name in (a, b) and found.winner is None}
+    return _listed("no significant difference from", [text for other, text in short.items() if other in others])
 
 
 def _listed(what: str, names: list[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,13 +12,16 @@ from ..measures import MEASURES
 from ..measures.checks import checked_number
 from ..present.text import decimal, number
 from ..robustness.certificate import Certificate, Curve, End
-from ..robustness.radius import Radius
+from ..robustness.radii import Radius
 from . import _style as style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def funnel(
-    curve: Curve | Certificate, *, radius: Radius | None = None, threshold: float | None = None, ax: Any = None
-) -> Any:
+    curve: Curve | Certificate, *, radius: Radius | None = None, threshold: float | None = None, ax: Axes | None = None
+) -> Axes:
     """Draw the certified range of a score against ε, and up to where a statement about it is certain.
 
     The band is what is proved: between two values of ε it is as wide as at the larger one. Full marks are ends that
@@ -27,7 +30,7 @@ def funnel(
     Parameters
     ----------
     curve
-        What `wmcc.certify` returns for several values of ε.
+        What `wmcc.certify_curve` returns, or a single certificate.
     radius
         What `wmcc.radius` returns for the same score: the ε up to which its statement holds is marked.
     threshold
@@ -44,20 +47,22 @@ def funnel(
     >>> import wmcc
     >>> from wmcc import plot
     >>> table = wmcc.Table.from_counts([[50, 3, 2], [4, 40, 1], [0, 2, 30]])
-    >>> curve = wmcc.certify(table, "ecc", [0.05, 0.1, 0.2, 0.3])
-    >>> ax = plot.funnel(curve, radius=wmcc.radius(table, "ecc", threshold=0.8), threshold=0.8)
+    >>> curve = wmcc.certify_curve(table, "ecc", eps=[0.05, 0.1, 0.2, 0.3])
+    >>> ax = plot.funnel(curve, radius=wmcc.radius(table, "ecc", at_least=0.8), threshold=0.8)
     >>> print(ax.get_title(loc="left"))
     ECC (R_K) 0.8608: certified for all weights within ε
     ECC (R_K) is at least 0.8: certain up to ±20 %
     each end is attained by some weights
     """
     style.expected(
-        curve, (Curve, Certificate), "a Curve", "wmcc.certify(table, measure, [0.05, 0.1, 0.2]) returns one."
+        curve, (Curve, Certificate), "a Curve", "wmcc.certify_curve(table, measure, eps=[0.05, 0.1, 0.2]) returns one."
     )
     points = sorted([curve] if isinstance(curve, Certificate) else curve, key=lambda c: c.eps)
     first = points[0]
     if first.model == "bounds":
         raise InputError("the certificate is of bounds for each weight, and has no ε to draw it against.")
+    if first.problem:
+        raise InputError(f"there is no range to draw: {first.problem}.")
     if radius is not None:
         _check_radius(radius, first)
     goal = None if threshold is None else checked_number(threshold, "threshold")
@@ -103,7 +108,7 @@ def _draw_ends(ax: Any, eps: FloatArray, bounds: FloatArray, ends: list[End], sh
 
 
 def _check_radius(radius: Any, first: Certificate) -> None:
-    style.expected(radius, Radius, "a Radius", "wmcc.radius(table, measure, threshold=0.8) returns one.")
+    style.expected(radius, Radius, "a Radius", "wmcc.radius(table, measure, at_least=0.8) returns one.")
     if radius.model != first.model or radius.value != first.value:
         raise InputError(
             f"the radius is of a score of {decimal(radius.value)} with {radius.model} ε, the curve of one of "
@@ -118,7 +123,8 @@ def _draw_radius(ax: Any, radius: Radius, scale: float, side: int) -> str:
     ax.axvline(safe, color=style.GREEN, linewidth=1.6)
     left = safe > ax.get_xlim()[1] / 2
     _note(ax, said, (safe, side), ("data", "axes fraction"), (-3 if left else 3, -3 if side else 3))
-    return f"{radius.statement}: {f'certain up to {said}' if radius.safe else 'not proved for any ε'}"
+    certain = f"certain up to {said}" if radius.safe else "not proved for any ε" if radius.holds else "does not hold"
+    return f"{radius.statement}: {certain}"
 
 
 def _note(ax: Any, text: str, at: tuple[float, float], where: Any, away: tuple[float, float]) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ..errors import InputError
 from ..measures import MEASURES
 from ..present.text import percent
-from ..robustness.sensitivity import Sensitivity
+from ..robustness.sensitivities import Sensitivity
 from . import _style as style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 HALF = 18
 """Characters of either class in the name of a cell."""
@@ -17,7 +20,7 @@ ROUNDING = 1e-12
 """Effects below this are rounding errors."""
 
 
-def influence(sensitivity: Sensitivity, most: int = 15, *, ax: Any = None) -> Any:
+def influence(sensitivity: Sensitivity, most: int = 15, *, ax: Axes | None = None) -> Axes:
     """Draw how a score moves with the weights of each cell: right where more weight raises it, left where it lowers it.
 
     Effects are to first order: what doubling the weights of a cell would do if the score went on as it begins.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arraytypes import IntArray
+from ..core.arraytypes import Array, IntArray
 from ..errors import InputError
 from ..experiments.separation import Separation, Trace
 from ..measures import MEASURES
@@ -17,7 +17,7 @@ SHADES = "#f1f1f1", "#dedede"
 """Behind starts whose section reaches the heaviest observations, and has half of its own there."""
 
 
-def separation(found: Separation, ax: Any = None) -> Any:
+def separation(found: Separation, *, ax: Array | None = None) -> Array:
     """Draw means and bands over the starts of the section: a row for each p, columns for the measures.
 
     Parameters
@@ -41,7 +41,7 @@ def separation(found: Separation, ax: Any = None) -> Any:
     ['MCC', 'WMCC']
     >>> plt.close(axes[0, 0].figure)
     """
-    plt = module("matplotlib.pyplot", "plot")
+    plt = module("matplotlib.pyplot")
     expected(found, Separation, "a Separation", "wmcc.experiments.separation(...) returns one.")
     rows, columns = len(found.design.p), 2 * len(found.design.measures)
     own = ax is None

@@ -36,13 +36,13 @@ MARGIN = 0.08
 
 def axes(ax: Any = None, size: tuple[float, float] | None = None) -> Any:
     """Return the axes to draw into: those given, or new ones of a figure of this size in inches."""
-    plt = module("matplotlib.pyplot", "plot")
+    plt = module("matplotlib.pyplot")
     if ax is None:
         figure, ax = plt.subplots(figsize=size, layout="constrained")
         figure.get_layout_engine().set(w_pad=MARGIN, h_pad=MARGIN)
         return ax
     kind = getattr(ax, "name", "")
-    if not isinstance(ax, module("matplotlib.axes", "plot").Axes) or kind != "rectilinear":
+    if not isinstance(ax, module("matplotlib.axes").Axes) or kind != "rectilinear":
         what = f"{kind} axes" if kind and kind != "rectilinear" else f"a {type(ax).__name__}"
         raise InputTypeError(
             f"ax is {what}; expected one matplotlib Axes, flat and rectangular.", "fig, ax = plt.subplots() makes one."

@@ -4,33 +4,35 @@ from __future__ import annotations
 
 from math import ceil, floor, log10
 from sys import float_info
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.arraytypes import FloatArray
-from ..core.table import Table
-from ..errors import InputError
+from ..core.arraytypes import ArrayLike
+from ..core.table import Table, Tabulated, one_table
+from ..errors import InputTypeError
 from ..inference.diagnostics import Diagnosis, diagnose
 from ..present.text import heaviest, percent
-from ..results.score import Score
+from ..sources import tabulate
 from ..sources.columns import weight_array
 from . import _style as style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MOST_BINS = 40
 
 
-def weights(data: Any, *, ax: Any = None) -> Any:
-    r"""Draw how uneven weights are, and say how many rows of equal weight the data are worth.
+def weights(sample_weight: ArrayLike, *, ax: Axes | None = None) -> Axes:
+    r"""Draw how uneven the weights of rows are, and state the effective sample size.
 
-    Weights themselves are drawn by their size, on a logarithmic scale: which share of the rows has such weights, and
-    which share of the weight these rows hold. A table knows no single weights: of it, each class's share of
-    the rows is drawn beside its share of the weight.
+    Weights are drawn by their size, on a logarithmic scale: which share of the rows has such weights, and which share
+    of the weight these rows hold.
 
     Parameters
     ----------
-    data
-        The weights of the rows; or a table, a score, or what `wmcc.diagnose` returns for one.
+    sample_weight
+        The weights of the rows: numbers of at least 0.
     ax
         Axes to draw into; by default those of a new figure.
 
@@ -44,23 +46,14 @@ def weights(data: Any, *, ax: Any = None) -> Any:
     >>> from wmcc.demo import make_map
     >>> ax = plot.weights(make_map().area)
     >>> ax.get_title(loc="left")
-    '2,000 rows are worth 251 of equal weight (n_eff)\nthe heaviest row holds 3.8 % of the weight'
+    'effective sample size 251, of 2,000 rows\nthe heaviest row holds 3.8 % of the weight'
     """
-    if not isinstance(data, (Table, Score, Diagnosis)):
-        return _sizes(weight_array(data, "weights").reshape(-1).astype(np.float64), diagnose(data), ax)
-    found = data if isinstance(data, Diagnosis) else data.diagnosis if isinstance(data, Score) else diagnose(data)
-    if not found.classes:
-        raise InputError("the diagnosis is of weights alone, without classes.", "give the weights: plot.weights(w).")
-    return _classes(found, ax)
-
-
-def _title(found: Diagnosis) -> tuple[str, str]:
-    heaviest = f"the heaviest row holds {percent(found.heaviest_row)} of the weight"
-    return f"{found.n:,} rows are worth {style.figures(found.n_eff)} of equal weight (n_eff)", heaviest
-
-
-def _sizes(w: FloatArray, found: Diagnosis, ax: Any) -> Any:
-    """Draw shares of rows and of weight by the size of weights."""
+    if isinstance(sample_weight, (Table, Diagnosis)) or hasattr(sample_weight, "table"):
+        kind = type(sample_weight).__name__
+        raise InputTypeError(f"expected the weights of rows; got a {kind}.", "plot.shares draws those of its classes.")
+    w = weight_array(sample_weight, "sample_weight").reshape(-1).astype(np.float64)
+    label = np.zeros(len(w), dtype=np.int8)
+    found = diagnose(tabulate(label, label, w))
     ax = style.axes(ax, (6.4, 3.6))
     positive = w[w > 0]
     size, count = np.log10(positive), min(MOST_BINS, max(8, int(len(positive) ** 0.5)))
@@ -84,6 +77,53 @@ def _sizes(w: FloatArray, found: Diagnosis, ax: Any) -> Any:
     return ax
 
 
+def shares(table: Tabulated, *, ax: Axes | None = None) -> Axes:
+    """Draw each true class's share of the rows beside its share of the weight, with its effective sample size.
+
+    Of more than 500 classes the heaviest are drawn.
+
+    Parameters
+    ----------
+    table
+        A table, or what has one: a score, an accumulator.
+    ax
+        Axes to draw into; by default those of a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import wmcc
+    >>> from wmcc import plot
+    >>> ax = plot.shares(wmcc.tabulate(["oak", "elm", "elm"], ["oak", "elm", "oak"], [300, 2, 7.5]))
+    >>> [text.get_text() for text in ax.texts]
+    ['2 rows, n_eff 1.5', '1 row, n_eff 1']
+    """
+    found = diagnose(one_table(table))
+    w = np.array([c.total for c in found.classes]) / max(c.total for c in found.classes)
+    drawn = heaviest(w.tolist(), style.MOST)
+    shown, heavy = [found.classes[k] for k in drawn], (100 * w / w.sum())[drawn]
+    notes = [f"{style.rows(c.n)}, n_eff {style.figures(c.n_eff)}" for c in shown]
+    ax, height = style.lines(ax, style.names([c.label for c in shown]), notes)
+    places, rows = np.arange(len(shown)), np.array([100 * c.n / found.n for c in shown])
+    ax.hlines(places, rows, heavy, color=style.GREY, linewidth=1.2, zorder=1)
+    marks: dict[str, Any] = {"linestyle": "none", "markersize": min(6.5, height)}
+    ax.plot(rows, places, "o", color=style.BLUE, markerfacecolor="white", label="share of the rows", **marks)
+    ax.plot(heavy, places, "D", color=style.RED, label="share of the weight", **marks)
+    ax.set_xlim(left=0)
+    ax.set_xlabel("share (%)", fontsize=style.TEXT)
+    ax.legend(fontsize=style.SMALL, frameon=False)
+    style.titled(ax, *_title(found), style.part(len(shown), len(found.classes)))
+    return ax
+
+
+def _title(found: Diagnosis) -> tuple[str, str]:
+    heaviest = f"the heaviest row holds {percent(found.heaviest_row)} of the weight"
+    return f"effective sample size {style.figures(found.n_eff)}, of {found.n:,} rows", heaviest
+
+
 def _name_sizes(ax: Any, low: float, high: float) -> None:
     """Name sizes along an axis of logarithms, which goes further than matplotlib's logarithmic one."""
     high = min(high, float_info.max_10_exp)
@@ -93,22 +133,3 @@ def _name_sizes(ax: Any, low: float, high: float) -> None:
     if len(places) < 2:
         places = np.linspace(low, high, 4).tolist()
     ax.set_xticks(places, [style.figures(10.0**x) for x in places])
-
-
-def _classes(found: Diagnosis, ax: Any) -> Any:
-    """Draw each class's share of the rows beside its share of the weight."""
-    w = np.array([c.weight for c in found.classes]) / max(c.weight for c in found.classes)
-    drawn = heaviest(w.tolist(), style.MOST)
-    shown, heavy = [found.classes[k] for k in drawn], (100 * w / w.sum())[drawn]
-    notes = [f"{style.rows(c.n)}, n_eff {style.figures(c.n_eff)}" for c in shown]
-    ax, height = style.lines(ax, style.names([c.label for c in shown]), notes)
-    places, rows = np.arange(len(shown)), np.array([100 * c.n / found.n for c in shown])
-    ax.hlines(places, rows, heavy, color=style.GREY, linewidth=1.2, zorder=1)
-    marks = {"linestyle": "none", "markersize": min(6.5, height)}
-    ax.plot(rows, places, "o", color=style.BLUE, markerfacecolor="white", label="share of the rows", **marks)
-    ax.plot(heavy, places, "D", color=style.RED, label="share of the weight", **marks)
-    ax.set_xlim(left=0)
-    ax.set_xlabel("share (%)", fontsize=style.TEXT)
-    ax.legend(fontsize=style.SMALL, frameon=False)
-    style.titled(ax, *_title(found), style.part(len(shown), len(found.classes)))
-    return ax
