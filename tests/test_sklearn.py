@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.datasets import make_classification
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import matthews_corrcoef as theirs
 from sklearn.model_selection import GridSearchCV, cross_validate
 
 import wmcc
-from wmcc.adapters.sklearn import SCORERS, matthews_corrcoef
+from wmcc.adapters.sklearn import matthews_corrcoef, scorer, scorers
 
 PLUGIN = """
 import sklearn.metrics, sklearn.metrics._classification, sklearn.metrics._scorer
@@ -60,18 +61,18 @@ def data():
     return X, y, np.random.default_rng(0).lognormal(0, 2, 300)
 
 
-@pytest.mark.parametrize("name", SCORERS)
+@pytest.mark.parametrize("name", wmcc.MEASURES)
 def test_scorers_take_weights_through_metadata_routing(data, name):
     X, y, area = data
     model = LogisticRegression()
     with sklearn.config_context(enable_metadata_routing=True):
-        weighted = SCORERS[name].set_score_request(sample_weight=True)
+        weighted = scorer(name).set_score_request(sample_weight=True)
         fits = cross_validate(
             model.set_fit_request(sample_weight=False), X, y, cv=3, scoring=weighted, params={"sample_weight": area},
             return_estimator=True, return_indices=True,
         )  # fmt: skip
     for fitted, test, score in zip(fits["estimator"], fits["indices"]["test"], fits["test_score"], strict=True):
-        expected = wmcc.MEASURES[name](y[test], fitted.predict(X[test]), area[test])
+        expected = wmcc.MEASURES[name](y[test], fitted.predict(X[test]), sample_weight=area[test])
         assert score == expected
         assert score != wmcc.MEASURES[name](y[test], fitted.predict(X[test]))
 
@@ -80,7 +81,8 @@ def test_scorers_in_a_grid_search_with_processes(data):
     X, y, area = data
     with sklearn.config_context(enable_metadata_routing=True):
         model = LogisticRegression().set_fit_request(sample_weight=True)
-        scoring = {name: scorer.set_score_request(sample_weight=True) for name, scorer in SCORERS.items()}
+        fresh = scorers(["mcc", "ecc", "mpc1", "mpc2"])
+        scoring = {name: one.set_score_request(sample_weight=True) for name, one in fresh.items()}
         search = GridSearchCV(model, {"C": [0.01, 1.0]}, scoring=scoring, refit="mpc2", cv=3, n_jobs=2)
         search.fit(X, y, sample_weight=area)
     assert search.best_params_["C"] in (0.01, 1.0)
@@ -89,5 +91,50 @@ def test_scorers_in_a_grid_search_with_processes(data):
 
 
 def test_scorers_can_be_pickled():
-    for scorer in SCORERS.values():
-        assert repr(pickle.loads(pickle.dumps(scorer))) == repr(scorer)
+    for name in wmcc.MEASURES:
+        assert repr(pickle.loads(pickle.dumps(scorer(name)))) == repr(scorer(name))
+
+
+def test_what_is_requested_of_one_scorer_changes_no_other(data):
+    X, y, area = data
+    with sklearn.config_context(enable_metadata_routing=True):
+        mine = scorer("ecc").set_score_request(sample_weight=True)
+        for other in (scorer("ecc"), scorers()["ecc"]):  # neither asks for weights, and cross_validate says so
+            with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError):
+                cross_validate(LogisticRegression(), X, y, scoring=other, params={"sample_weight": area})
+        model = LogisticRegression().set_fit_request(sample_weight=False)
+        fits = cross_validate(model, X, y, scoring=mine, params={"sample_weight": area})
+    assert np.isfinite(fits["test_score"]).all()
+
+
+def test_the_ready_set_is_for_any_number_of_classes():
+    X, y = make_classification(300, n_informative=6, n_classes=4, random_state=0)
+    fits = cross_validate(LogisticRegression(), X, y, cv=3, scoring=scorers(), error_score="raise")
+    assert {name for name in fits if name.startswith("test_")} == {"test_ecc", "test_mpc1", "test_mpc2"}
+    assert all(np.isfinite(fits[f"test_{name}"]).all() for name in scorers())
+    with pytest.raises(wmcc.InputError, match="measure is 'mmc'"):
+        scorers(["mmc"])
+
+
+class Constant(DummyClassifier):
+    """Predicts what it was told."""
+
+    def predict(self, X):
+        return np.asarray(X)[:, 0].astype(int)
+
+
+def test_what_cannot_be_scored_is_nan_with_a_sentence_and_no_traceback():
+    model = Constant().fit([[0], [1], [2]], [0, 1, 2])
+    assert scorer("ecc")(model, [[0], [0]], [0, 0]) == 0.0  # undefined: all in one class
+    with pytest.warns(wmcc.UndefinedMeasureWarning, match=r"the score is NaN: MCC is for two classes.*has 3"):
+        assert np.isnan(scorer("mcc")(model, [[0], [1], [2]], [0, 1, 2]))
+    with pytest.warns(wmcc.UndefinedMeasureWarning, match=r"the score is NaN: the total weight of 2 rows is zero"):
+        assert np.isnan(scorer("ecc")(model, [[0], [1]], [0, 1], sample_weight=[0.0, 0.0]))
+    with pytest.warns(wmcc.UndefinedMeasureWarning, match="two classes") as said:
+        fits = cross_validate(
+            model, [[k % 3] for k in range(12)], [k % 3 for k in range(12)], cv=2, scoring=scorer("mcc")
+        )
+    assert np.isnan(fits["test_score"]).all()
+    assert not [warning for warning in said if "Traceback" in str(warning.message)]
+    with pytest.raises(ValueError, match=r"negative|at least 0"):  # a mistake is one
+        scorer("ecc")(model, [[0], [1]], [0, 1], sample_weight=[1.0, -1.0])

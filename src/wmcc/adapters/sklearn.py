@@ -1,45 +1,154 @@
-"""wmcc for scikit-learn: a drop-in ``matthews_corrcoef`` and scorers for the four correlations.
+"""wmcc for scikit-learn: a drop-in ``matthews_corrcoef``, and scorers.
 
 Examples
 --------
->>> from wmcc.adapters.sklearn import matthews_corrcoef, SCORERS
->>> matthews_corrcoef([+1, +1, +1, -1], [+1, -1, +1, +1])
--0.3333333333333333
->>> SCORERS["mpc2"]
-make_scorer(mpc2, response_method='predict')
-
-A scorer takes ``sample_weight`` through metadata routing, in ``cross_validate`` as in ``GridSearchCV``:
+A search for the best model, in which each row counts by its area, in the fit as in the score. Scikit-learn hands the
+weights on if metadata routing is enabled and each part says that it takes them:
 
 >>> import numpy as np, sklearn
->>> from sklearn.dummy import DummyClassifier
->>> from sklearn.model_selection import cross_validate
->>> X, y, area = np.zeros((6, 1)), np.array([0, 1, 0, 1, 0, 1]), np.array([1.0, 2, 3, 4, 5, 6])
+>>> from sklearn.datasets import load_iris
+>>> from sklearn.linear_model import LogisticRegression
+>>> from sklearn.model_selection import GridSearchCV
+>>> from wmcc.adapters.sklearn import scorers
+>>> X, y = load_iris(return_X_y=True)
+>>> area = np.random.default_rng(0).lognormal(0, 1, len(y))
 >>> with sklearn.config_context(enable_metadata_routing=True):
-...     scorer = SCORERS["ecc"].set_score_request(sample_weight=True)
-...     model = DummyClassifier().set_fit_request(sample_weight=False)
-...     fits = cross_validate(model, X, y, cv=2, scoring=scorer, params={"sample_weight": area})
->>> fits["test_score"]
-array([0., 0.])
+...     search = GridSearchCV(
+...         LogisticRegression(max_iter=1000).set_fit_request(sample_weight=True),
+...         {"C": [0.001, 0.01, 1.0]},
+...         scoring={name: scorer.set_score_request(sample_weight=True) for name, scorer in scorers().items()},
+...         refit="ecc",
+...     )
+...     search = search.fit(X, y, sample_weight=area)
+>>> search.best_params_
+{'C': 1.0}
+>>> search.cv_results_["mean_test_ecc"].round(2)
+array([0.53, 0.88, 0.92])
 """
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from ..core.table import Table
-from ..errors import MissingDependencyError
+from ..errors import InputError, MissingDependencyError, UndefinedMeasureWarning
 from ..measures import MEASURES
+from ..measures.base import Measure
+from ..measures.checks import named_measure
 from ..sources import tabulate
 
 try:
     from sklearn.metrics import make_scorer
 except ModuleNotFoundError:
     raise MissingDependencyError(
-        "wmcc.adapters.sklearn needs scikit-learn, which is not installed.", "pip install 'wmcc[sklearn]'"
+        "wmcc.adapters.sklearn needs scikit-learn, which is not installed.", "pip install scikit-learn"
     ) from None
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import type_of_target, unique_labels
+
+
+class Scorer(Protocol):
+    """What scikit-learn takes as ``scoring``."""
+
+    def __call__(self, estimator: Any, X: Any, y_true: Any, sample_weight: Any = None) -> float:
+        """Score an estimator's predictions of X."""
+        ...
+
+    def set_score_request(self, *, sample_weight: bool | str | None = ...) -> Scorer:
+        """Say whether weights are handed on to this scorer; it changes the scorer itself."""
+        ...
+
+
+def scorer(measure: str | Measure = "ecc") -> Scorer:
+    """Make a scorer of a measure, new at each call: what is requested of one does not change another.
+
+    A score that is undefined is 0, as for the measure itself. Rows that cannot be scored at all (their weights are all
+    zero, or MCC is asked of more than two classes) give NaN, as scikit-learn's ``error_score`` does, and an
+    `UndefinedMeasureWarning` that says why.
+
+    Parameters
+    ----------
+    measure
+        A measure of wmcc, or its name.
+
+    Returns
+    -------
+    Scorer
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from wmcc.adapters.sklearn import scorer
+    >>> scorer("mpc2")
+    make_scorer(mpc2, response_method='predict')
+    >>> cross_val_score(DummyClassifier(), [[0]] * 6, [0, 1, 0, 1, 0, 1], cv=2, scoring=scorer("balanced_accuracy"))
+    array([0.5, 0.5])
+    """
+    made: Scorer = make_scorer(_Metric(named_measure(measure).name))
+    return made
+
+
+def scorers(measures: Iterable[str | Measure] = ("ecc", "mpc1", "mpc2")) -> dict[str, Scorer]:
+    """Make scorers of several measures, by name: what ``scoring`` of `cross_validate` and `GridSearchCV` takes.
+
+    Those by default are for any number of classes. For two classes each of them is the MCC.
+
+    Examples
+    --------
+    >>> from wmcc.adapters.sklearn import scorers
+    >>> list(scorers())
+    ['ecc', 'mpc1', 'mpc2']
+    >>> list(scorers(["mcc", "kappa"]))
+    ['mcc', 'kappa']
+    """
+    names = [named_measure(measure).name for measure in measures]
+    return {name: scorer(name) for name in names}
+
+
+def matthews_corrcoef(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
+    """Matthews correlation coefficient, multiclass included (there it is `wmcc.ecc`).
+
+    The signature, the checks and the answers of ``sklearn.metrics.matthews_corrcoef``, but exact where that one loses
+    digits, overflows or returns 0.0 or NaN for very small or large weights. Negative weights are refused. Most of its
+    time goes into scikit-learn's own checks: `wmcc.ecc` does without them.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        Labels, one per sample.
+    sample_weight
+        Weights, one per sample.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from wmcc.adapters.sklearn import matthews_corrcoef
+    >>> matthews_corrcoef([+1, +1, +1, -1], [+1, -1, +1, +1])
+    -0.3333333333333333
+    """
+    return MEASURES["ecc"](_table(y_true, y_pred, sample_weight))
+
+
+@dataclass(frozen=True)
+class _Metric:
+    """A measure with scikit-learn's signature; unlike a closure it can be sent to worker processes."""
+
+    __name__: str
+
+    def __call__(self, y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
+        table = _table(y_true, y_pred, sample_weight)
+        try:
+            return MEASURES[self.__name__](table)
+        except InputError as problem:  # of a table that was made: it has no weight, or too many classes for MCC
+            warnings.warn(f"the score is NaN: {problem.message}", UndefinedMeasureWarning, stacklevel=2)
+            return float("nan")
 
 
 def _table(y_true: Any, y_pred: Any, sample_weight: Any) -> Table:
@@ -60,39 +169,5 @@ def _table(y_true: Any, y_pred: Any, sample_weight: Any) -> Table:
         sample_weight = check_array(sample_weight, ensure_2d=False, dtype=None, input_name="sample_weight")
         if sample_weight.ndim != 1:
             raise ValueError("Sample weights must be 1D array or scalar")
-    return tabulate(y_true, y_pred, sample_weight, labels=labels)
-
-
-def matthews_corrcoef(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
-    """Matthews correlation coefficient, multiclass included (there it is `wmcc.ecc`).
-
-    The signature, the checks and the answers of ``sklearn.metrics.matthews_corrcoef``, but exact where that
-    one loses digits, overflows or returns 0.0 or NaN for very small or large weights. It refuses negative weights
-    and more than 2,048 classes. Most of its time goes into scikit-learn's own checks: `wmcc.ecc` does without.
-
-    Parameters
-    ----------
-    y_true, y_pred
-        Labels, one per sample.
-    sample_weight
-        Weights, one per sample.
-
-    Returns
-    -------
-    float
-    """
-    return MEASURES["ecc"](_table(y_true, y_pred, sample_weight))
-
-
-@dataclass(frozen=True)
-class _Metric:
-    """A measure with scikit-learn's signature; unlike a closure it can be sent to worker processes."""
-
-    __name__: str
-
-    def __call__(self, y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
-        return MEASURES[self.__name__](_table(y_true, y_pred, sample_weight))
-
-
-SCORERS: dict[str, Any] = {name: make_scorer(_Metric(name)) for name in ("mcc", "ecc", "mpc1", "mpc2")}
-"""Scorers by the names of the measures."""
+    table: Table = tabulate(y_true, y_pred, sample_weight, labels=labels)
+    return table
