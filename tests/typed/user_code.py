@@ -1,0 +1,88 @@
+"""What users write, for type checkers: mypy and pyright read it, and a test runs it.
+
+Every result has a type that is known (`assert_type`), and a keyword that does not exist is refused: the comments
+that silence a refusal are themselves an error where there is none.
+"""
+
+from collections.abc import Mapping
+from typing import Any, assert_type
+
+import numpy as np
+import pandas as pd
+
+import wmcc
+
+y_true = np.array([0, 0, 1, 1, 2, 2] * 20)
+a, b = np.array([0, 1, 1, 1, 2, 2] * 20), np.array([0, 0, 1, 2, 2, 0] * 20)
+area = np.linspace(1.0, 3.0, 120)
+frame = pd.DataFrame({"label": y_true, "pred": a, "other": b, "ha": area, "tile": y_true // 2})
+
+# ---- data go in through one door ----------------------------------------------------------------------
+
+table = wmcc.tabulate(y_true, a, area)
+assert_type(table, wmcc.Table)
+assert_type(wmcc.tabulate(["oak", "elm"], ["oak", "oak"], [300, 2.5]), wmcc.Table)
+assert_type(wmcc.tabulate(frame, true="label", pred="pred", weight="ha"), wmcc.Table)
+assert_type(wmcc.tabulate(frame["label"], frame["pred"], frame["ha"], cluster=frame["tile"]), wmcc.Table)
+pair = wmcc.tabulate(y_true, {"A": a, "B": b}, area)
+assert_type(pair, wmcc.JointTable)
+assert_type(wmcc.tabulate(frame, true="label", pred={"A": "pred", "B": "other"}, weight="ha"), wmcc.JointTable)
+tiles = wmcc.tabulate(frame, true="label", pred="pred", weight="ha", by="tile")
+assert_type(tiles, wmcc.Tables[wmcc.Table])
+assert_type(wmcc.tabulate(y_true, {"A": a, "B": b}, by=frame["tile"]), wmcc.Tables[wmcc.JointTable])
+assert_type(tiles.total(), wmcc.Table)
+assert_type(pair["A"], wmcc.Table)
+assert_type(table + table, wmcc.Table)
+assert_type(wmcc.merge([table, table]), wmcc.Table)
+assert_type(wmcc.Table.from_json(table.to_json()), wmcc.Table)
+
+
+# ---- measures, of tables and of labels ------------------------------------------------------------------
+
+assert_type(wmcc.ecc(table), float)
+assert_type(wmcc.ecc(y_true, a), float)
+assert_type(wmcc.mpc2([0, 1], [0, 0], sample_weight=[2.0, 1.0], zero_division=0.5), float)
+assert_type(wmcc.MEASURES["mean_iou"](table), float)
+
+# ---- readers take what came out -----------------------------------------------------------------------------
+
+score = wmcc.score(table)
+assert_type(score, wmcc.Score)
+assert_type(wmcc.score(y_true, a, sample_weight=area), wmcc.Score)
+assert_type(score.ecc, float)
+assert_type(score.metrics(), dict[str, float])
+assert_type(score.to_dict(), dict[str, Any])
+found = wmcc.interval(table, "mpc2", confidence_level=0.9)
+assert_type(found, wmcc.Interval)
+assert_type((found.value, found.low, found.high, found.se), tuple[float, float, float, float])
+assert_type(wmcc.certify(table, "ecc", eps=0.2), wmcc.Certificate)
+assert_type(wmcc.certify_curve(table, "ecc", eps=[0.1, 0.2]), wmcc.Curve)
+assert_type(wmcc.radius(table, "ecc", at_least=0.3), wmcc.Radius)
+assert_type(wmcc.sensitivity(table), wmcc.Sensitivity)
+assert_type(wmcc.diagnose(table), wmcc.Diagnosis)
+assert_type(wmcc.effective_sample_size(table), float)
+comparison = wmcc.compare(pair, "ecc", margin=0.02)
+assert_type(comparison, wmcc.Comparison)
+assert_type(comparison.p_value, float)
+assert_type(wmcc.compare({"may": table, "june": table}, sample="independent"), wmcc.Comparison)
+assert_type(wmcc.certify_ranking(pair, "ecc", eps=0.1), wmcc.Ranking)
+assert_type(wmcc.uncertainty(table), wmcc.Uncertainty)
+
+
+# ---- streams -------------------------------------------------------------------------------------------------
+
+monitor = wmcc.Accumulator()
+monitor.update(y_true, a, area)
+monitor.update(2, 1, 2.5)
+assert_type(monitor.table, wmcc.Table)
+assert_type(wmcc.ecc(monitor), float)
+scores: Mapping[str, float] = {str(key): wmcc.ecc(own) for key, own in tiles.items()}
+
+
+def refused() -> None:
+    """Calls that type checkers refuse; nobody makes them."""
+    wmcc.tabulate(y_true, a, area, treads=2)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+    wmcc.ecc(y_true, a, threshold=0.5)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+    wmcc.certify(table, "ecc", 0.2, eps=0.1)  # type: ignore[misc]  # pyright: ignore[reportCallIssue]
+    wmcc.interval(table, "ecc", confidence=0.9)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    wmcc.radius(table, "ecc", threshold=0.3)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
