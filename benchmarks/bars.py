@@ -34,12 +34,12 @@ bar = BARS.add
 def against_scikit_learn() -> None:
     for classes, limit in ((2, 100), (20, 100), (200, 30)):
         t, p, w = data(10**7, classes)
-        assert abs(wmcc.ecc(t, p, w) - sklearn_mcc(t, p, w)) < 1e-9
+        assert abs(wmcc.ecc(t, p, sample_weight=w) - sklearn_mcc(t, p, w)) < 1e-9
         read, ours, peers = floor((t, p, w)), [], []
         base: list[float] = []
         for _ in range(3):  # in turns, since the machine's speed drifts
             peers += timed_once(lambda t=t, p=p, w=w: sklearn_mcc(t, p, w))
-            ours += timed(lambda t=t, p=p, w=w: wmcc.ecc(t, p, w, threads=THREADS), 5)
+            ours += timed(lambda t=t, p=p, w=w: wmcc.ecc(wmcc.tabulate(t, p, w, threads=THREADS)), 5)
             base += timed(read, 5)
         peer = median(peers)
         note = (
@@ -74,8 +74,8 @@ def against_memory() -> None:
 def small_inputs() -> None:
     for classes, limit in ((2, 30), (20, 40)):
         t, p, w = data(1000, classes)
-        assert abs(wmcc.ecc(t, p, w) - sklearn_mcc(t, p, w)) < 1e-12
-        ours = [median(timed(lambda t=t, p=p, w=w: wmcc.ecc(t, p, w), 200)) for _ in range(15)]
+        assert abs(wmcc.ecc(t, p, sample_weight=w) - sklearn_mcc(t, p, w)) < 1e-12
+        ours = [median(timed(lambda t=t, p=p, w=w: wmcc.ecc(t, p, sample_weight=w), 200)) for _ in range(15)]
         peer = timed(lambda t=t, p=p, w=w: sklearn_mcc(t, p, w), 50)
         note = f"[best {min(ours) * 1e6:.0f}, worst {max(ours) * 1e6:.0f}; scikit-learn {median(peer) * 1e6:,.0f} µs]"
         bar(f"N = 1,000, K = {classes}, one call of ecc", median(ours) * 1e6, limit, "µs", False, note)
@@ -130,9 +130,9 @@ def groups_and_clusters() -> None:
     note = f"[{len(tables):,} tables; {spread(ours)}; NumPy's bincount of all cells {median(peer):.2f} s]"
     bar("by= of 1e6 rows into 100,000 groups, K = 5", median(ours), 0.4, "s", False, note)
     table = wmcc.tabulate(t, p, w, cluster=clusters)
-    assert wmcc.interval(table) == wmcc.interval(t, p, w, cluster=clusters)
-    ours = timed(lambda: wmcc.interval(t, p, w, cluster=clusters), 5)
-    plain = timed(lambda: wmcc.interval(t, p, w), 5)
+    assert wmcc.interval(table) == wmcc.interval(wmcc.tabulate(t, p, w, cluster=clusters))
+    ours = timed(lambda: wmcc.interval(wmcc.tabulate(t, p, w, cluster=clusters)), 5)
+    plain = timed(lambda: wmcc.interval(wmcc.tabulate(t, p, w)), 5)
     note = f"[{spread(ours)}; without clusters {median(plain):.3f} s, from the table {_from(table):.4f} s]"
     bar("interval with 10,000 clusters, 1e6 rows", median(ours), 0.1, "s", False, note)
 
@@ -156,9 +156,9 @@ def report_of_a_pair() -> None:
     q = np.where(rng.random(len(t)) < 0.8, t, rng.integers(0, 200, len(t)))  # of the same truth
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "report.html")
-        ours = timed_once(lambda: wmcc.write_report(path, t, {"a": p, "b": q}, w, progress=False))
+        ours = timed_once(lambda: wmcc.write_report(path, wmcc.tabulate(t, {"a": p, "b": q}, w), progress=False))
         assert path.stat().st_size > 10_000
-        alone = timed_once(lambda: wmcc.write_report(path, t, p, w, progress=False))
+        alone = timed_once(lambda: wmcc.write_report(path, wmcc.tabulate(t, p, w), progress=False))
     bar("report of a pair, K = 200", median(ours), 5, "s", False, f"[of one of them {median(alone):.1f} s]")
 
 
@@ -169,9 +169,9 @@ def strings() -> None:
         "str": (names[t], names[p]),
         "object": (names[t].astype(object), names[p].astype(object)),
     }.items():
-        assert abs(wmcc.ecc(a, b, w) - sklearn_mcc(a, b, w)) < 1e-9
+        assert abs(wmcc.ecc(a, b, sample_weight=w) - sklearn_mcc(a, b, w)) < 1e-9
         peer = median([x for _ in range(3) for x in timed_once(lambda a=a, b=b: sklearn_mcc(a, b, w))])
-        ours = timed(lambda a=a, b=b: wmcc.ecc(a, b, w))
+        ours = timed(lambda a=a, b=b: wmcc.ecc(a, b, sample_weight=w))
         note = f"[{median(ours) * 1e9 / 1e6:.1f} ns/row ({spread(ours)})]"
         bar(f"strings ({kind}), N = 1e6, K = 10, over scikit-learn", peer / median(ours), 30, "x", True, note)
 

@@ -67,7 +67,7 @@ def random_table(classes: int, level: float, seed: int) -> wmcc.Table:
 def checked(table: wmcc.Table, measure, eps: float) -> tuple[wmcc.Certificate, float]:
     """Certify, and return the seconds it took; hold the answer against its witnesses and against drawn tables."""
     start = time.perf_counter()
-    certificate = wmcc.certify(table, measure, eps)
+    certificate = wmcc.certify(table, measure, eps=eps)
     seconds = time.perf_counter() - start
     assert certificate.low <= certificate.value <= certificate.high
     for end in (certificate.lower, certificate.upper):
@@ -199,7 +199,7 @@ def binary(count: int = 2000) -> str:
         if not (cells.sum(0).all() and cells.sum(1).all()):
             continue
         eps = float(rng.choice([rng.random(), 10 ** rng.uniform(-9, 0)]))
-        certificate = wmcc.certify(table_of(cells), (wmcc.mcc, *MEASURES)[done % 4], eps)
+        certificate = wmcc.certify(table_of(cells), (wmcc.mcc, *MEASURES)[done % 4], eps=eps)
         values = [wmcc.mcc(table_of(cells * (1 + eps * corner))) for corner in corners]
         assert certificate.exact
         assert abs(certificate.lower.attained - min(values)) < 1e-13
@@ -233,7 +233,7 @@ def pace(measure, tables: list[wmcc.Table], eps: float, repeat: int) -> Pace:
     seconds, ratios = [], []
     for table in tables:
         checked(table, measure, eps)
-        ours = median(timed(lambda table=table: wmcc.certify(table, measure, eps), repeat))
+        ours = median(timed(lambda table=table: wmcc.certify(table, measure, eps=eps), repeat))
         seconds.append(ours)
         ratios.append(ours / median(timed(lambda table=table: measure(table), 50)))
     return Pace(seconds, ratios)
@@ -287,7 +287,7 @@ def rows_do_not_matter() -> str:
         both: list[list[float]] = [[], []]
         for _ in range(5):  # in turns, since the machine's speed drifts
             for seconds, table in zip(both, (few, many), strict=True):
-                seconds += timed(lambda table=table, m=m: wmcc.certify(table, m, 0.1), 3)
+                seconds += timed(lambda table=table, m=m: wmcc.certify(table, m, eps=0.1), 3)
         few_ms, many_ms = (1e3 * median(x) for x in both)
         said.append(f"{m.title} {few_ms:.3g} and {many_ms:.3g} ms ({many_ms / few_ms:.2f} x)")
     return f"Rows do not matter: K = 10, ±10%, N = 1,000 and ten thousand copies of them, N = 1e7: {', '.join(said)}."

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import readers
 from common import Bars, data, median, processors, spread, timed, write_section
-from readers import COLUMNS
+from readers import COLUMNS, NAMED
 
 CLASSES = 20
 BARS = Bars()
@@ -59,12 +59,12 @@ def frames(rows: int) -> None:
         )
 
     pairs = {
-        "polars, lazy": (lambda: wmcc.tabulate(lazy, *COLUMNS), lambda: by_hand().collect()),
+        "polars, lazy": (lambda: wmcc.tabulate(lazy, **NAMED), lambda: by_hand().collect()),
         "DuckDB": (
-            lambda: wmcc.tabulate(connection.table("rows"), *COLUMNS),
+            lambda: wmcc.tabulate(connection.table("rows"), **NAMED),
             lambda: connection.execute(sql).fetchall(),
         ),
-        "polars, in memory (exact kernel)": (lambda: wmcc.tabulate(frame, *COLUMNS), lambda: by_hand().collect()),
+        "polars, in memory (exact kernel)": (lambda: wmcc.tabulate(frame, **NAMED), lambda: by_hand().collect()),
     }
     for name, (ours, theirs) in pairs.items():
         found = ours()

@@ -35,7 +35,8 @@ def right(classes: int, **options) -> None:
         for repetition in (0, 1):
             t = draws.truth(found.design, repetition)
             there, here = draws.shared(found.design, 0.5, repetition, t)
-            values.append(wmcc.MEASURES[name](t, np.where(inside, here, there), found.design.weights))
+            guess = np.where(inside, here, there)
+            values.append(wmcc.MEASURES[name](t, guess, sample_weight=np.array(found.design.weights)))
         mean, se = one.mean[start], one.se[start]
         assert np.allclose(sorted(values), [mean - se, mean + se], rtol=0, atol=1e-12)
 

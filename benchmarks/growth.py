@@ -28,7 +28,7 @@ def measure(rows: int, classes: int, peers: bool) -> list[float | None]:
     assert np.allclose(sums.reshape(classes, classes), one.w, rtol=1e-9)
     repeat = 9 if rows < 10**8 else 3
     times: list[float | None] = [
-        median(timed(lambda k=k: wmcc.ecc(t, p, w, threads=k), repeat)) for k in (1, min(2, rows))
+        median(timed(lambda k=k: wmcc.ecc(wmcc.tabulate(t, p, w, threads=k)), repeat)) for k in (1, min(2, rows))
     ]
     times.append(median(timed(lambda: bincount(t, p, w, classes), min(repeat, 5))))
     if peers:

@@ -47,9 +47,9 @@ def comparison(bars: Bars) -> None:
     truth, first, w = data(10_000_000, 5)
     second = np.where(np.random.default_rng(1).random(len(truth)) < 0.9, first, data(10_000_000, 5, seed=2)[1])
     tables = [wmcc.tabulate(truth, guess, w) for guess in (first, second)]
-    found = wmcc.compare(truth, first, second, w)
-    assert found.values == tuple(wmcc.ecc(table) for table in tables)
-    here = timed(lambda: wmcc.compare(truth, first, second, w), 5)
+    found = wmcc.compare(wmcc.tabulate(truth, {"a": first, "b": second}, w))
+    assert found.only.values == tuple(wmcc.ecc(table) for table in tables)
+    here = timed(lambda: wmcc.compare(wmcc.tabulate(truth, {"a": first, "b": second}, w)), 5)
     there = timed(lambda: [wmcc.tabulate(truth, guess, w) for guess in (first, second)], 5)
     ratio = median(here) / median(there)
     bars.add("compare over two tabulations, N = 1e7, K = 5", ratio, 2, "x", False, f"{median(here):.2f} s")
@@ -58,10 +58,14 @@ def comparison(bars: Bars) -> None:
 def bootstrap(bars: Bars) -> None:
     """Time a thousand resamples of a million rows."""
     rows = data(1_000_000, 5)
-    found = wmcc.interval(*rows, method="bootstrap", resamples=1000)
-    assert np.isclose(found.se, wmcc.interval(*rows).se, rtol=0.1)
-    seconds = timed(lambda: wmcc.interval(*rows, method="bootstrap", resamples=1000), 3)
+    found = wmcc.bootstrap(*rows, resamples=1000)
+    assert np.isclose(found.se, wmcc.interval(wmcc.tabulate(*rows)).se, rtol=0.1)
+    seconds = timed(lambda: wmcc.bootstrap(*rows, resamples=1000), 3)
     bars.add("bootstrap, N = 1e6, 1,000 resamples, K = 5", median(seconds), 10, "s", False, spread(seconds))
+
+
+def clustered(truth: np.ndarray, guess: np.ndarray, w: np.ndarray, key: np.ndarray | None) -> wmcc.Interval:
+    return wmcc.interval(wmcc.tabulate(truth, guess, w, cluster=key))
 
 
 def clusters() -> str:
@@ -70,7 +74,7 @@ def clusters() -> str:
     for rows, count in ((1_000_000, 100), (1_000_000, 1_000), (1_000_000, 10_000), (10_000_000, 1_000)):
         truth, guess, w = data(rows, 5)
         key = np.random.default_rng(3).integers(0, count, rows)
-        with_, without = (median(timed(partial(wmcc.interval, truth, guess, w, cluster=by), 3)) for by in (key, None))
+        with_, without = (median(timed(partial(clustered, truth, guess, w, by), 3)) for by in (key, None))
         lines.append(f"| {rows:,} | {count:,} | {with_:.2f} | {with_ / without:.0f}x |")
         print(lines[-1], flush=True)
     return "\n".join(lines)

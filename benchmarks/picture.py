@@ -37,8 +37,8 @@ def draw_map(ax: Any, land: Map, name: str, said: Any) -> None:
     side = np.concatenate(land.polygons).max()
     ax.set(xlim=(0, side), ylim=(0, side), aspect="equal", xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
-    share = 1 - wmcc.accuracy(land.truth, said, land.area)
-    plain, weighted = wmcc.mcc(land.truth, said), wmcc.mcc(land.truth, said, land.area)
+    share = 1 - wmcc.accuracy(land.truth, said, sample_weight=land.area)
+    plain, weighted = wmcc.mcc(land.truth, said), wmcc.mcc(land.truth, said, sample_weight=land.area)
     for text, x, y, look in (
         (f"Classifier {name}", 0, 1.08, BOLD),
         (f"weighted MCC {weighted:.2f}", 1, 1.08, BOLD),
@@ -53,7 +53,7 @@ def draw_uncertainties(ax: Any, land: Map, classifiers: dict[str, Any]) -> list[
     notes: dict[str, list[str]] = {}
     for y, (name, said) in enumerate(classifiers.items()):
         table = wmcc.tabulate(land.truth, said, land.area)
-        rows, weights = wmcc.interval(table, "mcc"), wmcc.certify(table, "mcc", EPS)
+        rows, weights = wmcc.interval(table, "mcc"), wmcc.certify(table, "mcc", eps=EPS)
         for at, span, colour in ((y - 0.19, rows, BLUE), (y + 0.19, weights, SKY)):
             ax.barh(at, span.high - span.low, 0.32, span.low, color=colour)
             star = " *" * (span is rows and bool(rows.warnings))
@@ -69,7 +69,7 @@ def draw_uncertainties(ax: Any, land: Map, classifiers: dict[str, Any]) -> list[
     ax.axvline(plain, color=GREY, ls="--", lw=1.2)
     ax.text(plain + 0.01, 1, f"plain MCC of both, {plain:.2f}", va="center")
     keys = {
-        BLUE: "if other rows had been drawn: 95 % interval",
+        BLUE: "sampling error: 95 % interval",
         SKY: f"if weights are off by up to {100 * EPS:.0f} %: proved range",
     }
     handles = [Patch(color=colour, label=text) for colour, text in keys.items()]
@@ -81,9 +81,8 @@ def draw_uncertainties(ax: Any, land: Map, classifiers: dict[str, Any]) -> list[
 
 def verdict(land: Map, classifiers: dict[str, Any]) -> str:
     """Say what holds against other weights, and against chance."""
-    joint = wmcc.joint_table(land.truth, *classifiers.values(), land.area)
-    ranking = wmcc.certify_ranking(joint, "mcc", names=tuple(classifiers))
-    compared = wmcc.compare(joint, "mcc", names=tuple(classifiers))
+    joint = wmcc.tabulate(land.truth, classifiers, land.area)
+    ranking, compared = wmcc.certify_ranking(joint, "mcc"), wmcc.compare(joint, "mcc")
     assert ranking.winner == compared.winner
     off = floor(1000 * ranking.radius.safe) / 10  # not rounded up: beyond it nothing is proved
     return f"{ranking.verdict} for any weights off by up to {off} %; {probability(compared.p_value)}"

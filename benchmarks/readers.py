@@ -13,6 +13,7 @@ import warnings
 from pathlib import Path
 
 COLUMNS = ["label", "pred", "area"]
+NAMED = dict(zip(("true", "pred", "weight"), COLUMNS, strict=True))
 
 
 def spark():
@@ -33,7 +34,7 @@ def ours(engine: str):
     def run(path: str) -> float:
         import wmcc
 
-        return wmcc.ecc(path, *COLUMNS, engine=engine)
+        return wmcc.ecc(wmcc.tabulate(path, **NAMED, engine=engine))
 
     return run
 

@@ -49,7 +49,7 @@ def measured(classes: int, count: int, folder: str, page: Page, empty: str) -> s
     second = np.where(rng.random(ROWS) < 0.8, truth, rng.integers(0, classes, ROWS))  # of the same truth
     path = os.path.join(folder, "report.html")
     guesses = first if count == 1 else {"A": first, "B": second}
-    (making,) = timed_once(lambda: wmcc.write_report(path, truth, guesses, w, progress=False))
+    (making,) = timed_once(lambda: wmcc.write_report(path, wmcc.tabulate(truth, guesses, w), progress=False))
     size = os.path.getsize(path)
     assert size < BAR
 
@@ -58,7 +58,9 @@ def measured(classes: int, count: int, folder: str, page: Page, empty: str) -> s
         page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     load(path)
-    assert f"{getattr(wmcc, 'mcc' if classes == 2 else 'ecc')(truth, first, w):.4f}" in page.inner_text("main")
+    assert f"{getattr(wmcc, 'mcc' if classes == 2 else 'ecc')(truth, first, sample_weight=w):.4f}" in page.inner_text(
+        "main"
+    )
     opening, blank = median(timed(lambda: load(path), 7)), median(timed(lambda: load(empty), 7))
     cells = f"{making:.1f} s", f"{size / 1e3:.0f} kB", f"{1e3 * opening:.0f} ms", f"+{1e3 * (opening - blank):.0f} ms"
     return f"| {classes} | {count} | {' | '.join(cells)} |"

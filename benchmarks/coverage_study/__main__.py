@@ -11,7 +11,7 @@ from typing import Any
 
 from common import processors, write_section
 
-from . import clusters, grid, pairs, pictures, report, resampling
+from . import clusters, drift, grid, pairs, pictures, report, resampling
 
 RAW = pictures.DOCS / "coverage.csv"
 FEWER = 5
@@ -66,6 +66,10 @@ class Study:
             pictures.power(found)
         return pairs.power_table(found)
 
+    def drift(self) -> str:
+        """Return coverage and size of comparisons of independent samples."""
+        return drift.text(self._gathered(partial(drift.simulate, runs=self.runs), drift.cases(), "drift"))
+
     def clusters(self) -> str:
         """Return coverage and size where rows come in clusters."""
         found = self._gathered(partial(clusters.simulate, runs=self.runs), clusters.scenarios(), "clusters")
@@ -86,7 +90,7 @@ class Study:
         return out
 
 
-PARTS = "grid", "bootstrap", "null", "power", "clusters"
+PARTS = "grid", "bootstrap", "null", "power", "drift", "clusters"
 
 
 def main() -> None:

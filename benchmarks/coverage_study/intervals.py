@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import wmcc
-from wmcc.inference.fisher import Scale, fisher
-from wmcc.inference.influence import Cells, Influence, of_clusters, of_rows
+from wmcc.inference.fisher import Scale, fisher_ends
+from wmcc.inference.influence import CellSums, Influence, of_clusters, of_rows
 from wmcc.inference.pivot import Pivot
 from wmcc.inference.reliability import comparison_doubts, interval_doubts
 from wmcc.measures.base import Shares
@@ -66,16 +66,16 @@ class Groups(NamedTuple):
         """Effective number of clusters."""
         return 1 / float(np.square(self.shares).sum())
 
-    def added(self, slope: np.ndarray) -> np.ndarray:
+    def influences(self, slope: np.ndarray) -> np.ndarray:
         """Σ w·slope over the rows of each cluster."""
         return self.cells @ slope
 
-    def moved(self, factors: np.ndarray) -> np.ndarray:
+    def sum_of(self, factors: np.ndarray) -> np.ndarray:
         """Return the sum of the clusters' cells, each times its factor."""
         return factors @ self.cells
 
 
-def _influence(slope: np.ndarray, cells: Cells, clusters: np.ndarray | None) -> tuple[Influence, np.ndarray]:
+def _influence(slope: np.ndarray, cells: CellSums, clusters: np.ndarray | None) -> tuple[Influence, np.ndarray]:
     """Influence of rows or, if there are any, of clusters (run × cluster × cell), and the effective number of them."""
     if clusters is None:
         return of_rows(slope, cells), 1 / cells.w2.sum(axis=-1)
@@ -105,7 +105,7 @@ def intervals(name: str, drawn: Samples, clusters: np.ndarray | None = None) -> 
     flagged = np.ones(len(value), dtype=bool)
     some, moved = (type(y)(*(z[plain] for z in y)) for y in (drawn, found))
     kept, slope = some.cells(K), slope[plain]
-    low[plain], high[plain] = fisher(measure, value[plain], kept, moved, LEVEL)
+    low[plain], high[plain] = fisher_ends(measure, value[plain], kept, moved)((1 - LEVEL) / 2)
     effective = None if clusters is None else n_eff[plain]
     steepest = (slope * slope).max(axis=-1)
     flagged[plain] = _any(interval_doubts(measure, slope, steepest, kept, moved.variance, effective))
@@ -119,17 +119,49 @@ def _one_by_one(
 ) -> None:
     """Let the library answer for tables that nothing varies, that are undefined, or that rest on a row or two."""
     same, where = np.unique(np.hstack([x[odd] for x in cells]), axis=0, return_inverse=True)
-    answers = [wmcc.interval(table_of(Samples(*np.split(row, len(cells)))), name, LEVEL) for row in same]
+    answers = [
+        wmcc.interval(table_of(Samples(*np.split(row, len(cells)))), name, confidence_level=LEVEL) for row in same
+    ]
     for out, field in ((low, "low"), (high, "high")):
         out[odd] = np.array([getattr(x, field) for x in answers], dtype=float)[where]
     flagged[odd] = np.array([not x.reliable for x in answers], dtype=bool)[where]
 
 
-def table_of(cells: Cells) -> wmcc.Table:
+def table_of(cells: CellSums) -> wmcc.Table:
     """Table of one sample; its smallest weights are not known, nor asked for by intervals."""
     K = isqrt(len(cells.w))
     n, w, w2, w_max = (x.reshape(K, K) for x in cells)
     return wmcc.Table.from_cells(range(K), n.astype(int), w, w2, np.zeros((K, K)), w_max)
+
+
+def differences(name: str, first: Samples, second: Samples) -> tuple[Found, Found]:
+    """Intervals of the difference of two independent samples, and what variances that add up would give for them."""
+    both = [intervals(name, drawn) for drawn in (first, second)]
+    a, b = (_score(name, drawn) for drawn in (first, second))
+    gap, flagged = a.value - b.value, both[0].flagged | both[1].flagged
+    low = gap - np.hypot(a.value - both[0].low, both[1].high - b.value)
+    high = gap + np.hypot(both[0].high - a.value, b.value - both[1].low)
+    se = np.hypot(a.se, b.se)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        df = se**4 / (a.se**4 / a.df + b.se**4 / b.df)
+    ends = Pivot(gap, se, 0.0, 0.0, df).ends((1 - LEVEL) / 2)
+    return Found(low, high, flagged), Found(*ends, flagged)
+
+
+class Score(NamedTuple):
+    """Scores of many tables, their standard errors and degrees of freedom."""
+
+    value: np.ndarray
+    se: np.ndarray
+    df: np.ndarray
+
+
+def _score(name: str, drawn: Samples) -> Score:
+    measure, K = wmcc.MEASURES[name], isqrt(drawn.w.shape[-1])
+    x = Shares.of_cells(drawn.w.reshape(-1, K, K))
+    value = measure.near(x)
+    found = of_rows(measure.slope(x, value).dense().reshape(drawn.w.shape), drawn.cells(K))
+    return Score(value, np.sqrt(found.variance), found.df)
 
 
 def comparisons(name: str, drawn: Samples, classes: int, clusters: np.ndarray | None = None) -> Tests:
@@ -149,4 +181,4 @@ def comparisons(name: str, drawn: Samples, classes: int, clusters: np.ndarray | 
     effective = None if clusters is None else n_eff
     with np.errstate(invalid="ignore", divide="ignore"):
         flagged = _any(comparison_doubts(measure, slope, joint, found.variance, effective))
-    return Tests(*pivot.ends(LEVEL), pivot.p_value(), flagged)
+    return Tests(*pivot.ends((1 - LEVEL) / 2), pivot.p_value(), flagged)

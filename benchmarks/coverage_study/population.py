@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from wmcc.inference.influence import Cells
+from wmcc.inference.influence import CellSums
 
 
 class Samples(NamedTuple):
@@ -27,9 +27,9 @@ class Samples(NamedTuple):
     w2: np.ndarray
     w_max: np.ndarray
 
-    def cells(self, classes: int, axes: int = 2) -> Cells:
+    def cells(self, classes: int, axes: int = 2) -> CellSums:
         """Return them as `wmcc.inference` takes them: tables of so many classes, of two labels per row or of three."""
-        return Cells(*self, np.indices((classes,) * axes).reshape(axes, -1), classes)
+        return CellSums(*self, np.indices((classes,) * axes).reshape(axes, -1), classes, classes)
 
 
 class Weights(NamedTuple):
@@ -129,8 +129,16 @@ class Population(NamedTuple):
 
     def truth(self, measure: str) -> float:
         """Return the population's score."""
-        chance = {"accuracy": float(self.shares @ self.shares), "balanced_accuracy": 1 / len(self.shares)}
-        return self.level + (1 - self.level) * chance.get(measure, 0.0)
+        recall = self.level + (1 - self.level) * self.shares  # precision is the same, and so is F1
+        means = {
+            "mean_iou": recall / (2 - recall),
+            "mean_f1": recall,
+            "mean_recall": recall,
+            "balanced_accuracy": recall,
+        }
+        if measure in means:
+            return float(means[measure].mean())
+        return float(self.shares @ recall) if measure == "accuracy" else self.level
 
     def smallest_class(self, n: int) -> float:
         """Effective rows of the smallest class to be expected in a sample."""
