@@ -354,6 +354,7 @@ def test_a_measure_of_a_class():
     assert "IoU of water" in run("drift", "t.json", "t.json", "--measure", "iou", "--of", "water").stdout
     for command in (TWO, ("drift", "t.json", "t.json")):
         said = run(*command, "--measure", "iou", code=2).stderr
-        assert said == "Error: --measure is iou, which is of one class.\nHint: name the class with --of.\n"
+        assert said == "Error: --measure is iou, a measure of one class.\nHint: name the class with --of.\n"
         assert "there is no class 'wood'" in run(*command, "--measure", "iou", "--of", "wood", code=2).stderr
-    assert "--of and --eps were given" in run(*TWO, "--measure", "iou", "--of", "water", "--eps", 0.1, code=2).stderr
+    both = run(*TWO, "--measure", "iou", "--of", "water", "--eps", 0.1, code=2).stderr
+    assert "--of cannot be given with --eps" in both

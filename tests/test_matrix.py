@@ -277,7 +277,8 @@ def spoilt(value, i=1, j=2):
 @pytest.mark.parametrize("value", [-2.5, NAN, INF, -INF])
 @pytest.mark.parametrize("form", [np.array, np.asfortranarray, *(getattr(sp, f"{x}_array") for x in FORMATS[:3]), iter])
 def test_the_bad_entry_is_named(kernel, value, form):
-    said = rf"sample_weight\[1, 2\] is {value!r}( \(missing\))?; a weight must be"
+    came = r"nan \(missing\)" if value != value else repr(value)
+    said = rf"sample_weight\[1, 2\] is {came}; a weight must be"
     message = rf"{said}[\s\S]*Hint: a weight of 0 leaves a pair out"
     with using(kernel), pytest.raises(wmcc.WeightError, match=message):
         wmcc.tabulate(Y, Y, form(spoilt(value)))

@@ -196,7 +196,7 @@ def test_a_radius_says_where_its_search_stopped():
     threshold = wmcc.ecc(table) - 0.2
     hasty, full = (wmcc.radius(table, at_least=threshold, nodes=nodes) for nodes in (1, 2000))
     assert hasty.stopped
-    assert "the search for a proof stopped at its limit; a larger nodes= may prove more" in repr(hasty)
+    assert "the search for a proof stopped at its limit; searching more nodes may prove more" in repr(hasty)
     assert hasty.safe < full.safe <= full.broken <= hasty.broken * (1 + 1e-6)
     assert not full.stopped
     assert "stopped" not in repr(full)

@@ -55,7 +55,7 @@ def command(
 
     o.check_of(measure, of)
     if of is not None and eps is not None:
-        raise InputError("--of and --eps were given; ranges for other weights are those of measures of all classes.")
+        raise InputError("--of cannot be given with --eps: certified ranges are for measures of all classes together.")
 
     def ask(joint: JointTable, label: Label | None = None) -> Result:
         found = compare(

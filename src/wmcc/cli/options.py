@@ -178,7 +178,7 @@ def check_of(measure: str, of: str | None) -> None:
     from ..measures import CLASS_MEASURES, MEASURES
 
     if of is None and measure in CLASS_MEASURES and measure not in MEASURES:
-        raise InputError(f"--measure is {measure}, which is of one class.", "name the class with --of.", "of")
+        raise InputError(f"--measure is {measure}, a measure of one class.", "name the class with --of.", "of")
 
 
 def class_of(table: Any, text: str | None) -> Any:

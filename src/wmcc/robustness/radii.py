@@ -126,7 +126,7 @@ class Radius(Result):
         lines.append(
             f"at {broken} there are weights that break it" if broken else "no weights were found that break it"
         )
-        return [Block(notes=[*lines, *[f"{STOPPED}; a larger nodes= may prove more"] * self.stopped])]
+        return [Block(notes=[*lines, *[f"{STOPPED}; searching more nodes may prove more"] * self.stopped])]
 
     def lines(self) -> list[Block]:
         """Return the statement and both ε in a row."""
