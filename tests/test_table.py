@@ -172,20 +172,48 @@ def golden_tables():
         "joint": joint_table(y_true, y_pred, y_true[::-1], weights, ignore="void", cluster=range(7)),
         "tables": wmcc.tabulate(y_true, y_pred, weights, ignore="void", by=places),
         "joint-tables": joint_table(y_true, y_pred, y_pred, weights, by=places, labels=["void", "oak", "elm", "ash"]),
+        "strata": wmcc.tabulate(
+            y_true, y_pred, ignore="void", stratum=places, population=PLACES, fpc=True, lonely="adjust"
+        ),
+        "strata-clusters": wmcc.tabulate(
+            y_true, y_pred, weights, ignore="void", stratum=places, cluster=[1, 2, 1, 2, 1, 2, 1], fpc=PLACES
+        ),
+        "strata-tables": wmcc.tabulate(
+            y_true,
+            y_pred,
+            stratum={"a": places, "b": [0, 0, 1, 1, 0, 1, 1]},
+            by=places,
+            labels=["void", "oak", "elm", "ash"],
+        ),
+        "poststrata": wmcc.tabulate(
+            y_true[:6], y_pred[:6], weights[:6], poststratum=places[:6], totals={"coast": 0.1, "hills": 1e30}
+        ),
+        "replicates": wmcc.tabulate(
+            y_true, y_pred, weights, ignore="void", replicates=[weights, weights[::-1], [0] * 7], method="fay", fay=0.3
+        ),
+        "replicates-tables": joint_table(
+            y_true, y_pred, y_pred, weights, by=places, replicates=[weights, weights[::-1]], scales=[0.5, 2]
+        ),
     }
 
 
-@pytest.mark.parametrize("name", ["table", "clusters", "pairs", "joint", "tables", "joint-tables"])
+PLACES = {"coast": 40, "hills": 30.5, "moor": 12}
+NEW = ("strata", "strata-clusters", "strata-tables", "poststrata", "replicates", "replicates-tables")
+"""Kinds of tables that schemas before 4 did not have."""
+
+
+@pytest.mark.parametrize("name", ["table", "clusters", "pairs", "joint", "tables", "joint-tables", *NEW])
 def test_golden_files(name):
     """The stored form does not change under people's feet: a file of today is read and written alike for ever."""
-    table, text = golden_tables()[name], (GOLDEN / f"{name}-schema-3.json").read_text()
+    table, text = golden_tables()[name], (GOLDEN / f"{name}-schema-4.json").read_text()
     assert type(table).from_json(text) == table
     assert json.loads(table.to_json()) == json.loads(text)
 
 
 def test_old_schemas_are_still_read():
     assert Table.from_json((GOLDEN / "table-schema-1.json").read_text()) == golden_table()
-    for name, table in golden_tables().items():
+    old = {name: table for name, table in golden_tables().items() if name not in NEW}
+    for name, table in old.items():
         if name == "joint":  # rows were left out for their predictions, too, when it was written
             y_true, y_pred, weights, _ = golden_groups()
             rows = [k for k in range(7) if "void" not in (y_true[k], y_true[6 - k])]
@@ -193,6 +221,8 @@ def test_old_schemas_are_still_read():
             table = wmcc.tabulate([y_true[k] for k in rows], names, [weights[k] for k in rows], cluster=rows)
             table = replace(table, ignored=2)
         assert type(table).from_json((GOLDEN / f"{name}-schema-2.json").read_text()) == table
+    for name, table in old.items():
+        assert type(table).from_json((GOLDEN / f"{name}-schema-3.json").read_text()) == table
     y_true, y_pred, weights, places = golden_groups()
     found = wmcc.Tables.from_json((GOLDEN / "groups-schema-1.json").read_text())
     assert found.by == ("place",)
@@ -219,7 +249,7 @@ def test_zero_weights_and_empty_tables_are_stored():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"schema": 4}, "schema 4; this version of wmcc reads schemas 1 to 3"),
+        ({"schema": 5}, "schema 5; this version of wmcc reads schemas 1 to 4"),
         ({"void": ["ash"]}, "must list the last of 'labels'"),
         ({"void": ["oak"]}, "is the true label of a cell"),
         ({"labels": ["ash", "elm", "oak", "elm"], "void": ["elm"]}, "a label occurs twice"),

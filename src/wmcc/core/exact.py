@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ MOST_DIGITS = 136 << 20
 over 140 orders of magnitude. The compiled kernel has the same bound (``WMCC_MOST_DIGITS``)."""
 FEW = 32  # numbers that Python's own integers turn into floats faster than arrays do
 BLOCK = 1 << 16  # numbers that arrays turn into floats at a time
+# No sum of float64 numbers or of their squares is longer; a longer one would only cost memory.
+_HEX = re.compile(r"0x([0-9a-f]{1,1200})p(-?\d{1,4})")
 
 
 class Exact:
@@ -208,6 +211,25 @@ class Exact:
             out = more
         return np.asarray((out + lost) * factor)
 
+    def scaled(self, factors: FloatArray) -> Exact:
+        """Return a vector of the numbers, each times a factor of its own, exactly.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> Exact.from_counts(np.array([3, 10])).scaled(np.array([0.1, 0.5])).floats()
+        array([0.3, 5. ])
+        """
+        plane, parts, exponent = split(factors)
+        digits = no_digits(int(plane.max(initial=0)) + len(self.digits) + 4, self.shape)
+        each = np.arange(len(factors))
+        for f, part in enumerate(parts):
+            for d, own in enumerate(self.digits):
+                product = part.astype(np.uint64) * own.astype(np.uint64)  # of digits of 32 bits each: 64 hold it
+                digits[plane + f + d, each] += (product & np.uint64(_MASK)).astype(np.int64)
+                digits[plane + f + d + 1, each] += (product >> np.uint64(RADIX_BITS)).astype(np.int64)
+        return Exact._own(digits, self.exponent + exponent)
+
     def faded(self, factor: float) -> Exact:
         """Return the numbers times a factor, rounded to 53 bits or more: exact products would grow for ever."""
         rounded = self.floats() * factor
@@ -378,9 +400,21 @@ def _trimmed(digits: IntArray, exponent: int) -> tuple[IntArray, int]:
     return digits, exponent + RADIX_BITS * first if last else 0
 
 
+def fraction_hex(number: Fraction) -> str:
+    """Write one sum as `Exact.hex` writes many."""
+    m, down = number.numerator, number.denominator.bit_length() - 1
+    zeros = (m & -m).bit_length() - 1 if m else 0
+    return f"{m >> zeros:#x}p{zeros - down}"
+
+
+def hex_fraction(text: str) -> Fraction:
+    """Read what `fraction_hex` wrote."""
+    m, e = _parse(text)
+    return Fraction(m) * Fraction(2) ** e
+
+
 def _parse(text: str) -> tuple[int, int]:
-    # No sum of float64 numbers or of their squares is longer; a longer one would only cost memory.
-    match = re.fullmatch(r"0x([0-9a-f]{1,1200})p(-?\d{1,4})", text)
+    match = _HEX.fullmatch(text)
     if match is None:
         raise ValueError(f"{text[:40]!r} is not an exact sum")
     return int(match[1], 16), int(match[2])

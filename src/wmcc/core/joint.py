@@ -10,9 +10,10 @@ from typing import Any
 from ..errors import InputError, InputTypeError
 from . import labels as _labels
 from .arraytypes import IntArray
+from .drawn import ROWS, Drawn
 from .labels import Label
 from .stack import Stack
-from .summed import ROWS, Drawn, Summed, no_cells
+from .summed import Summed, no_cells
 from .sums import Sums
 from .table import Table
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError, InputTypeError
+from ..present.text import counted
 from .arraytypes import IndexArray
 
 Key = Any
@@ -31,9 +32,15 @@ def plain_key(value: Any) -> Any:
     if kind is str or kind is int or kind is bool or value is None:
         return value
     if isinstance(value, np.generic) and value.dtype.kind not in "mM":
-        return plain_key(value.item())
+        return plain_key(float(value) if kind is np.longdouble else value.item())
     if kind.__name__ in ("NAType", "NaTType") or value != value:
         return None
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        if np.datetime_data(value.dtype)[0] == "ns":  # of which Python has none
+            short = value.astype(f"{value.dtype.kind}8[us]")
+            value = short if short == value else value
+        own = value.item()
+        return str(value) if isinstance(own, int) else plain_key(own)
     if isinstance(value, (float, Decimal)):
         return int(value) if math.isfinite(value) and value == int(value) else float(value)
     if isinstance(value, (str, int)):  # of an enumeration, or a class of its own
@@ -47,9 +54,9 @@ def plain_key(value: Any) -> Any:
 
 def sorted_keys(keys: Sequence[Key]) -> IndexArray:
     """Return the order of distinct keys: by value, what is missing last."""
-    if len(kinds := set(map(type, keys))) == 1 and kinds <= {int, float, str}:
-        return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
     try:
+        if not missing(keys):
+            return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
         return np.array(sorted(range(len(keys)), key=lambda k: _place(keys[k])), dtype=np.intp)
     except TypeError:  # keys of different types have no order of their own
         return np.array(sorted(range(len(keys)), key=lambda k: repr(keys[k])), dtype=np.intp)
@@ -84,17 +91,39 @@ def no_cluster(rows: int, where: str = "") -> InputError:
     return InputError(f"{said} no cluster{where}.", "leave them out, or give each its own cluster.")
 
 
+KINDS = {bool: "booleans", str: "text", int: "numbers", float: "numbers"}
+"""What keys of these types are called."""
+
+
+def key_kinds(key: Key) -> tuple[str, ...]:
+    """Name the kinds of the values of a key.
+
+    Examples
+    --------
+    >>> key_kinds(("north", 7))
+    ('text', 'number')
+    """
+    values = key if isinstance(key, tuple) else (key,)
+    return tuple(KINDS.get(type(value), "missing").removesuffix("s") for value in values)
+
+
 def check_kinds(several: Sequence[Sequence[Key]], names: Sequence[Any], what: str) -> None:
     """Refuse keys that are text on one side and numbers on another: 7 and "7" would never meet.
 
     ``names`` are those of the columns; ``what`` is what the keys are of.
     """
+    lengths = dict.fromkeys(len(keys[0]) if isinstance(keys[0], tuple) else 1 for keys in several if keys)
+    if len(lengths) > 1:
+        a, b, *_ = lengths
+        raise InputError(
+            f"the keys of {what} have {counted(a, 'value')} in one and {b:,} in another; they cannot be matched.",
+            "tabulate all with the same columns.",
+        )
     known: dict[int, str] = {}
-    words = {bool: "booleans", str: "text", int: "numbers", float: "numbers"}
     for keys in several:
         columns = zip(*keys, strict=True) if keys and isinstance(keys[0], tuple) else [keys]
         for place, column in enumerate(columns):
-            for kind in sorted({words[x] for x in set(map(type, column)) if x in words}):
+            for kind in sorted({KINDS[x] for x in set(map(type, column)) if x in KINDS}):
                 if known.setdefault(place, kind) != kind:
                     by = f" by {names[place]!r}" if names else ""
                     raise InputError(

@@ -1,38 +1,47 @@
 """The stored form of tables: plain lists, numbers and strings, with a schema number.
 
-Schema 3 is one form for all kinds of tables::
+Schema 4 is one form for all kinds of tables::
 
-    {"schema": 3, "kind": "table", "labels": […], "void": […], "positive": null, "ignored": 0, "drawn": "rows",
+    {"schema": 4, "kind": "table", "labels": […], "void": […], "positive": null, "ignored": 0, "drawn": "rows",
      "cells": {"true": […], "pred": […], "n": […], "w": […], …}}
 
 Cells are listed one by one, empty ones left out. A joint table has ``names``, those of its predictions, and
 ``pred_0``, ``pred_1`` … in place of ``pred``. Where rows come in clusters, ``drawn`` is ``"clusters"``, ``clusters``
-lists their keys, and cells have a ``cluster``, a place among these. Tables of groups have ``by``, ``groups`` (the
-keys), ``same_classes`` (whether each has all of ``labels``), ``declared`` (classes that a group has beside those that
-occur in it), an ``ignored`` for each, and a ``group`` of each cell.
+lists their keys, and cells have a ``cluster``, a place among these. Where rows or clusters were drawn in strata,
+``drawn`` is ``"strata"``, ``design`` has the fields of `wmcc.core.drawn.Design` and its units, and cells have a
+``stratum`` or a ``cluster``, a place among the units. With replicate weights ``drawn`` is ``"replicates"``,
+``replicates`` has their method, scales and degrees of freedom, and cells have ``replicates``, a list of exact sums for
+each. Tables of groups have ``by``, ``groups`` (the keys), ``same_classes`` (whether each has all of ``labels``),
+``declared`` (classes that a group has beside those that occur in it), an ``ignored`` for each, and a ``group`` of each
+cell.
 
-Older schemas are still read. Schema 2 had no void labels, and joint tables of two predictions without names. Schema 1
-had tables of independent rows only, and for groups a list of them.
+Older schemas are still read. Schema 3 had neither strata nor replicate weights. Schema 2 had no void labels, and joint
+tables of two predictions without names. Schema 1 had tables of independent rows only, and for groups a list of them.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+import math
+import sys
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
 from ..errors import SchemaError, WmccError
 from . import labels as _labels
 from . import possible
-from .exact import Exact
+from .drawn import LONELY, Design, Drawn, Kind, Poststrata, Replicates, check_sizes
+from .exact import Exact, fraction_hex, hex_fraction
 from .keys import Key, key_from_json, key_to_json, merged_keys, missing
 from .labels import Label
 from .stack import Stack, numbered
 from .sums import MOST_ROWS, Sums
 
-SCHEMA = 3
+SCHEMA = 4
 """Version of the stored form. Raise it when `pack` changes, keep reading the old ones, keep their golden files."""
+
+LARGEST = sys.float_info.max
 
 COLUMNS = ("n", "w", "w2", "w_min", "w_max", "w_exact", "w2_exact")
 
@@ -48,8 +57,8 @@ class Stored(NamedTuple):
         As in `wmcc.Table` and `wmcc.JointTable`.
     ignored
         Rows left out; of each group, if there are any.
-    drawn, clusters
-        How rows were drawn, and the keys of clusters.
+    drawn
+        How rows were drawn.
     by, groups, same_classes, declared
         As in `wmcc.Tables`; None, and no groups, of one table.
     """
@@ -61,8 +70,7 @@ class Stored(NamedTuple):
     ignored: list[int]
     positive: Label | None
     names: tuple[str, ...]
-    drawn: Any
-    clusters: tuple[Key, ...]
+    drawn: Drawn
     by: Any = None
     groups: tuple[Key, ...] = ()
     same_classes: bool = True
@@ -78,28 +86,123 @@ def pack(stored: Stored) -> dict[str, Any]:
     for name, exact in (("w", sums.w_exact), ("w2", sums.w2_exact)):
         cells[name], cells[f"{name}_exact"] = _finite(exact.floats()), exact.hex()
     cells["w_min"], cells["w_max"] = sums.w_min.tolist(), sums.w_max.tolist()
+    more = ["replicates"] * (stored.drawn.replicates is not None)
+    cells["replicates"] = [exact.hex() for exact in sums.replicates]
     kind, ignored = (f"{stored.kind}s", stored.ignored) if grouped else (stored.kind, stored.ignored[0])
     out: dict[str, Any] = {"schema": SCHEMA, "kind": kind, "labels": list(stored.labels), "void": list(stored.void)}
     out |= {"positive": stored.positive} if stored.kind == "table" else {"names": list(stored.names)}
-    out |= {"ignored": ignored, "drawn": stored.drawn}
-    if stored.drawn == "clusters":
-        out["clusters"] = [key_to_json(key) for key in stored.clusters]
+    out |= {"ignored": ignored, **_pack_drawn(stored.drawn)}
     if grouped:
         out["by"] = list(stored.by) if isinstance(stored.by, tuple) else stored.by
         out |= {"groups": [key_to_json(key) for key in stored.groups], "same_classes": stored.same_classes}
         out["declared"] = {"group": list(stored.declared[0]), "class": list(stored.declared[1])}
-    return {**out, "cells": {name: cells[name] for name in (*axes, *COLUMNS)}}
+    return {**out, "cells": {name: cells[name] for name in (*axes, *COLUMNS, *more)}}
 
 
-def _axes(predictions: int, grouped: bool, drawn: str) -> list[str]:
+def _axes(predictions: int, grouped: bool, drawn: Drawn) -> list[str]:
     """Names of the axes of the cells; the one prediction of a plain table has no name, and counts as none."""
     labels = ["true", *([f"pred_{k}" for k in range(predictions)] or ["pred"])]
-    return [*["group"] * grouped, *labels, *["cluster"] * (drawn == "clusters")]
+    return [*["group"] * grouped, *labels, *drawn.axes]
+
+
+def _pack_drawn(drawn: Drawn) -> dict[str, Any]:
+    out: dict[str, Any] = {"drawn": drawn.kind}
+    if drawn.kind == "clusters":
+        out["clusters"] = [key_to_json(key) for key in drawn.units]
+    if drawn.replicates is not None:
+        out["replicates"] = {**drawn.replicates._asdict(), "scales": list(drawn.replicates.scales)}
+    design = drawn.design
+    if design is not None:
+        post = design.poststrata
+        out["design"] = {
+            "units": [key_to_json(key) for key in drawn.units],
+            "rows": list(drawn.rows),
+            "strata": [key_to_json(key) for key in design.strata],
+            "of": list(design.of),
+            "nested": design.nested,
+            "population": None if design.population is None else list(design.population),
+            "weighting": design.weighting,
+            "fpc": None if design.fpc is None else list(design.fpc),
+            "lonely": design.lonely,
+            "domain": design.domain,
+            "poststrata": None
+            if post is None
+            else {
+                "keys": [key_to_json(key) for key in post.keys],
+                "totals": list(post.totals),
+                "weights": list(map(fraction_hex, post.weights)),
+            },
+        }
+    return out
+
+
+def _unpack_drawn(data: dict[str, Any]) -> Drawn:
+    kind = data["drawn"]
+    if kind not in get_args(Kind):
+        raise ValueError(f"'drawn' is {kind!r}; expected one of {', '.join(get_args(Kind))}")
+    if kind == "clusters":
+        clusters = tuple(_keys(data["clusters"], "clusters"))
+        if missing(clusters):
+            raise ValueError("a key in 'clusters' is null, and every row has a cluster")
+        return Drawn(kind, clusters)
+    if kind == "replicates":
+        own = data["replicates"]
+        scales = _sizes(own["scales"], "scales")
+        (df,) = _sizes([own["df"]], "df")
+        if len(scales) < 2 or type(own["method"]) is not str:
+            raise ValueError("'replicates' must have a method and at least two scales")
+        return Drawn(kind, replicates=Replicates(own["method"], scales, df))
+    return Drawn(kind, *_unpack_design(data["design"])) if kind == "strata" else Drawn(kind)
+
+
+def _unpack_design(x: dict[str, Any]) -> tuple[tuple[Key, ...], tuple[int, ...], Design]:
+    units, strata = (tuple(_keys(x[name], name)) for name in ("units", "strata"))
+    rows, of = tuple(x["rows"]), tuple(x["of"])
+    for name, keys in (("units", units), ("strata", strata)):
+        if merged_keys([keys])[0] != keys:
+            raise ValueError(f"'{name}' must be sorted")
+    if len(rows) != len(units) or any(type(n) is not int or not 0 <= n < MOST_ROWS for n in rows):
+        raise ValueError("'rows' must be a number of rows for each of 'units'")
+    if len(of) != len(units) or any(type(k) is not int or not 0 <= k < len(strata) for k in of):
+        raise ValueError("'of' must be a place in 'strata' for each of 'units'")
+    flags = [x[name] for name in ("nested", "weighting", "domain")]
+    if {type(flag) for flag in flags} != {bool} or x["lonely"] not in LONELY:
+        raise ValueError("'nested', 'weighting' and 'domain' must be true or false, and 'lonely' one of its options")
+    if any(not _is_unit_of(unit, strata[k], flags[0]) for unit, k in zip(units, of, strict=True)):
+        raise ValueError("a key in 'units' is not one of its stratum")
+    population, fpc = (None if x[name] is None else _sizes(x[name], name) for name in ("population", "fpc"))
+    if any(sizes is not None and len(sizes) != len(strata) for sizes in (population, fpc)):
+        raise ValueError("'population' and 'fpc' must have a size for each of 'strata'")
+    if flags[1] and population is None:
+        raise ValueError("'weighting' needs 'population'")
+    post = None
+    if x["poststrata"] is not None:
+        own = x["poststrata"]
+        keys, totals = tuple(_keys(own["keys"], "poststrata")), _sizes(own["totals"], "totals")
+        weights = tuple(map(hex_fraction, own["weights"]))
+        if not len(keys) == len(totals) == len(weights) or merged_keys([keys])[0] != keys:
+            raise ValueError("'poststrata' must have sorted keys, and a total and a weight for each")
+        post = Poststrata(keys, totals, weights)
+    return units, rows, Design(strata, of, flags[0], population, flags[1], fpc, x["lonely"], flags[2], post)
+
+
+def _is_unit_of(unit: Key, stratum: Key, nested: bool) -> bool:
+    """Whether a unit can be in a stratum: it is the stratum, or its key begins with the stratum's."""
+    if not nested:
+        return bool(unit == stratum)
+    values = stratum if isinstance(stratum, tuple) else (stratum,)
+    return isinstance(unit, tuple) and len(unit) > len(values) and unit[: len(values)] == values
+
+
+def _sizes(values: Any, name: str) -> tuple[float, ...]:
+    if not isinstance(values, list) or any(type(x) not in (int, float) or not 0 <= x <= LARGEST for x in values):
+        raise ValueError(f"'{name}' must be finite numbers of at least 0")
+    return tuple(map(float, values))
 
 
 def _finite(values: Any) -> list[float | None]:
     """JSON has no infinity: a rounded sum that overflows is written as null, the exact one as it is."""
-    return [x if np.isfinite(x) else None for x in values.tolist()]
+    return [x if math.isfinite(x) else None for x in values.tolist()]
 
 
 def parse(text: str | bytes) -> dict[str, Any]:
@@ -154,7 +257,7 @@ def _updated(data: dict[str, Any], kind: str) -> dict[str, Any]:
 def _check_schema(data: Any) -> None:
     if not isinstance(data, dict) or "schema" not in data:
         raise SchemaError("this is not a stored wmcc table: it has no 'schema' entry.")
-    if type(data["schema"]) is not int or data["schema"] not in (1, 2, SCHEMA):
+    if type(data["schema"]) is not int or data["schema"] not in (1, 2, 3, SCHEMA):
         raise SchemaError(
             f"the stored table has schema {data['schema']!r}; this version of wmcc reads schemas 1 to {SCHEMA}.",
             "update wmcc.",
@@ -179,23 +282,19 @@ def old_groups(data: Any) -> tuple[tuple[str, ...], dict[Key, Any]] | None:
 
 
 def _unpack(data: dict[str, Any], kind: str, grouped: bool) -> Stored:
-    if data["drawn"] not in ("rows", "clusters", "pairs"):
-        raise ValueError(f"'drawn' is {data['drawn']!r}; expected 'rows', 'clusters' or 'pairs'")
+    drawn = _unpack_drawn(data)
     labels, void = _names(data["labels"], data["void"])
     names = tuple(data["names"]) if kind == "joint table" else ()
     if {type(name) for name in names} - {str} or len(set(names)) < len(names) or (kind == "joint table" and not names):
         raise ValueError("'names' must be different texts, one for each prediction")
-    clusters = tuple(_keys(data["clusters"], "clusters")) if data["drawn"] == "clusters" else ()
-    if missing(clusters):
-        raise ValueError("a key in 'clusters' is null, and every row has a cluster")
     by: Any = data["by"] if grouped else None
     by = tuple(by) if isinstance(by, list) else by
     if grouped and ({type(x) for x in (by if isinstance(by, tuple) else (by,))} - {str, int} or by == ()):
         raise ValueError("'by' must be a name or a list of names")
     groups = tuple(_keys(data["groups"], "groups", by)) if grouped else ()
-    counts = {"group": len(groups), "cluster": len(clusters)}
-    sizes = {name: counts.get(name, len(labels)) for name in _axes(len(names), grouped, data["drawn"])}
-    parts = _cells(data["cells"], sizes, labels)
+    counts = {"group": len(groups), **{axis: len(keys) for axis, keys in drawn.keys}}
+    sizes = {name: counts.get(name, len(labels)) for name in _axes(len(names), grouped, drawn)}
+    parts = _cells(data["cells"], sizes, labels, 0 if drawn.replicates is None else len(drawn.replicates.scales))
     if void and parts.codes[int(grouped)].max(initial=0) >= len(labels) - len(void):
         raise ValueError("a label in 'void' is the true label of a cell")
     ignored = data["ignored"] if grouped else [data["ignored"]]
@@ -214,12 +313,19 @@ def _unpack(data: dict[str, Any], kind: str, grouped: bool) -> Stored:
     for places, size in zip(declared, (len(groups), len(labels)), strict=True):
         if len(places) != len(declared[0]) or any(type(x) is not int or not 0 <= x < size for x in places):
             raise ValueError("'declared' must be places of groups and of classes")
-    if clusters:
-        clusters, parts, _ = _in_order(clusters, len(sizes) - 1, parts)
+    if drawn.kind == "clusters":
+        clusters, parts, _ = _in_order(drawn.units, len(sizes) - 1, parts)
+        drawn = Drawn("clusters", clusters)
+    if drawn.design is not None:
+        rows = np.zeros(len(drawn.units), dtype=np.int64)
+        np.add.at(rows, parts.codes[-1], parts.sums.n)
+        if (rows > np.array(drawn.rows, dtype=np.int64)).any():
+            raise ValueError("a unit has more rows in 'cells' than in 'rows'")
+        check_sizes(drawn)
     if groups:
         groups, parts, order = _in_order(groups, 0, parts)
         ignored, declared[0] = [ignored[k] for k in order], [order.index(k) for k in declared[0]]
-    own = (kind, labels, void, parts, ignored, positive, names, data["drawn"], clusters)
+    own = (kind, labels, void, parts, ignored, positive, names, drawn)
     return Stored(*own, by, groups, same, declared)
 
 
@@ -268,8 +374,8 @@ def _keys(values: Any, name: str, by: Any = None) -> list[Any]:
     return keys
 
 
-def _cells(cells: dict[str, list[Any]], sizes: dict[str, int], labels: Any) -> Stack:
-    """Cells as they are listed, in any order, each once."""
+def _cells(cells: dict[str, list[Any]], sizes: dict[str, int], labels: Any, replicates: int) -> Stack:
+    """Cells as they are listed, in any order, each once; with so many replicate weights."""
     if len({len(cells[name]) for name in (*sizes, *COLUMNS)}) != 1:
         raise ValueError("the columns of 'cells' differ in length")
     if {type(x) for name in (*sizes, "n") for x in cells[name]} - {int}:
@@ -291,4 +397,7 @@ def _cells(cells: dict[str, list[Any]], sizes: dict[str, int], labels: Any) -> S
     low, high = (np.array(cells[name], dtype=np.float64) for name in ("w_min", "w_max"))
     shown = codes[[list(sizes).index("true"), list(sizes).index("true") + 1]]
     possible.check_cells(n, exact["w"], exact["w2"], low, high, possible.by_codes(labels, shown))
-    return Stack.gathered(codes, Sums(n, exact["w"], exact["w2"], low, high))
+    more = cells["replicates"] if replicates else []
+    if len(more) != replicates or any(len(own) != len(n) for own in more):
+        raise ValueError("'replicates' of 'cells' must have a list for each of 'scales', and in it a sum for each cell")
+    return Stack.gathered(codes, Sums(n, exact["w"], exact["w2"], low, high, tuple(map(Exact.from_hex, more))))

@@ -6,12 +6,13 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, InputTypeError
 from ..present.blocks import Block
 from ..present.result import Result
 from ..present.text import counted, left_out, number
@@ -19,32 +20,13 @@ from ..present.written import Record, apart, finite
 from . import labels as _labels
 from . import storage
 from .arraytypes import Array, FloatArray, IndexArray, IntArray
+from .drawn import ROWS, Drawn, check_sampled, merged_drawn, unsampled
 from .exact import Exact
-from .keys import Key, check_kinds, merged_keys
 from .labels import Label
 from .stack import Stack, merged_stacks
 from .sums import Sums
 
-
-class Drawn(NamedTuple):
-    """How the rows of a table were drawn: what its sampling errors rest on.
-
-    Parameters
-    ----------
-    kind
-        ``"rows"``: independently of each other. ``"clusters"``: in clusters, which are independent. ``"pairs"``: they
-        are entries of a weight matrix, and no sample.
-    clusters
-        The keys of the clusters, sorted.
-    """
-
-    kind: Literal["rows", "clusters", "pairs"] = "rows"
-    clusters: tuple[Key, ...] = ()
-
-
 A = TypeVar("A", bound=Array)
-
-ROWS, PAIRS = Drawn("rows"), Drawn("pairs")
 
 NUMBERS = ("n", "w", "w2", "w_min", "w_max")
 """What a cell has, as columns of a frame."""
@@ -52,14 +34,13 @@ NUMBERS = ("n", "w", "w2", "w_min", "w_max")
 SHOWN_CELLS = 20
 """Cells that are listed: the heaviest."""
 
-WORDS = {"rows": "independent rows", "clusters": "clusters", "pairs": "the entries of a weight matrix"}
-
 
 class Summed(Result):
     """Classes, and a stack of cells.
 
-    The stack of a table whose rows come in clusters has one axis more, the last: the cluster. All that does not concern
-    sampling errors reads `stack`, in which clusters are added up.
+    ``parts`` has the cells as they were tabulated, of each unit of the design: a table whose rows come in clusters has
+    one axis more, the cluster. All that does not concern sampling errors reads `stack`, in which the cells of all units
+    are added up, with the weights that the design gives them.
     """
 
     labels: tuple[Label, ...]
@@ -82,7 +63,8 @@ class Summed(Result):
     @property
     def axes(self) -> int:
         """Number of labels of a row."""
-        return len(self.parts.codes) - (self.drawn.kind == "clusters")
+        codes = len(self.parts.codes)
+        return codes if self.drawn.kind == "rows" else codes - len(self.drawn.axes)
 
     @property
     def classes(self) -> tuple[Label, ...]:
@@ -95,7 +77,17 @@ class Summed(Result):
     def stack(self) -> Stack:
         """The occupied cells: positions in ``labels`` of the labels of their rows, and their sums."""
         axes = self.axes
-        return self.parts if len(self.parts.codes) == axes else self.parts.along(range(axes))
+        return self.parts if len(self.parts.codes) == axes else self.weighed.along(range(axes))
+
+    @property
+    def unsampled(self) -> InputError | None:
+        """What is wrong if strata of known size have no row yet, so that rows have no weights; None if all have."""
+        return unsampled(self.drawn) if len(self.parts) else None
+
+    @cached_property
+    def weighed(self) -> Stack:
+        """The cells of each unit of the design, with the weights that the design gives them."""
+        return weighed(self.parts, self.drawn)
 
     @cached_property
     def _weights(self) -> list[int]:
@@ -206,8 +198,11 @@ class Summed(Result):
 
     def _recoded(self, names: tuple[Label, ...], place: Array, void: tuple[Label, ...] = ()) -> Self:
         """Return the table over other labels; ``place`` says where each of its own is among them, −1 if nowhere."""
-        parts = self.parts.recoded(dict.fromkeys(range(self.axes), place))
-        return self._made(names, parts, self.drawn, void)
+        places = dict.fromkeys(range(self.axes), place)
+        made = self._made(names, self.parts.recoded(places), self.drawn, void)
+        if self.drawn.design is not None and "weighed" in vars(self):  # the same, and sooner than by weighing anew
+            vars(made)["weighed"] = self.weighed.recoded(places)
+        return made
 
     def rename(self, names: Mapping[Label, Label]) -> Self:
         """Return the table with other names for some of its labels, in the same order.
@@ -221,6 +216,26 @@ class Summed(Result):
         found: Self = renamed(self, names)
         return found
 
+    def merge_classes(self, unions: Mapping[Label, Sequence[Label]]) -> Self:
+        r"""Return the table with some classes taken together: a mapping from each new class to the classes it unites.
+
+        The new class stands where the first of them stood. Do this before estimating: areas of classes add up, but the
+        standard error of a union does not follow from those of its parts, and neither does its accuracy, since a
+        confusion within a union is no error.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> table = wmcc.Table.from_counts([[5, 1, 0], [2, 7, 1], [0, 3, 4]], ["ash", "elm", "sea"])
+        >>> table.merge_classes({"forest": ["ash", "elm"]})
+        Table of 2 classes: 23 rows, total weight 23
+        true \ predicted  forest  sea
+        forest                15    1
+        sea                    3    4
+        """
+        found: Self = merge_labels(self, unions)
+        return found
+
     # ---- storing ------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
@@ -231,7 +246,7 @@ class Summed(Result):
         """
         of_kind = getattr(self, "positive", None), getattr(self, "names", ())
         return storage.pack(
-            storage.Stored(self._kind, self.labels, self.void, self.parts, [self.ignored], *of_kind, *self.drawn)
+            storage.Stored(self._kind, self.labels, self.void, self.parts, [self.ignored], *of_kind, self.drawn)
         )
 
     @classmethod
@@ -239,8 +254,7 @@ class Summed(Result):
         """Read what `to_dict` made; anything else is refused with a `SchemaError`."""
         x = storage.unpack(data, cls._kind)
         more = {"positive": x.positive} if x.kind == "table" else {"names": x.names}
-        drawn = Drawn(x.drawn, x.clusters)
-        return cls(labels=x.labels, parts=x.parts, ignored=x.ignored[0], drawn=drawn, void=x.void, **more)  # type: ignore[call-arg]
+        return cls(labels=x.labels, parts=x.parts, ignored=x.ignored[0], drawn=x.drawn, void=x.void, **more)  # type: ignore[call-arg]
 
     def to_json(self) -> str:
         """JSON text of `to_dict`."""
@@ -264,13 +278,12 @@ class Summed(Result):
     @property
     def counts(self) -> str:
         """How many rows there are, how they were drawn, and what they weigh."""
-        rows = counted(self.rows, "row")
-        if self.drawn.kind == "clusters":
-            rows += f" in {counted(len(self.drawn.clusters), 'cluster')}"
+        rows = counted(self.rows, "row") + self.drawn.said
         if self.drawn.kind == "pairs":
             rows = f"{counted(self.rows, 'entry', 'entries')} of a weight matrix"
         out = f", {self.ignored:,} ignored" if self.ignored else ""
-        return f"{rows}{out}, total weight {number(self.total)}"
+        problem = self.unsampled
+        return f"{rows}{out}" + (f", total weight {number(self.total)}" if problem is None else "; " + problem.message)
 
     @property
     def kinds(self) -> str:
@@ -299,7 +312,7 @@ class Summed(Result):
 
     def blocks(self) -> list[Block]:
         """Return the cells that occur, the heaviest first."""
-        return [self._listing()] if len(self.stack) else [Block(self.summary)]
+        return [self._listing()] if len(self.parts) and self.unsampled is None else [Block(self.summary)]
 
     def records(self) -> list[Record]:
         """Return a row for each cell that occurs."""
@@ -338,7 +351,7 @@ def merged_parts(
     """
     names, void = _labels.merged((table.labels, table.void) for table in tables)
     _labels.check_count(len(names))
-    drawn, clusters = _merged_drawn([table.drawn for table in tables if len(table.parts) or table.drawn != ROWS])
+    drawn, units = merged_drawn([table.drawn for table in tables if len(table.parts) or table.drawn != ROWS])
     stacks = []
     for k, table in enumerate(tables):
         if not len(table.parts):
@@ -346,37 +359,34 @@ def merged_parts(
         moved: dict[int, Array] = {axis: own[k] for axis, own in (places or {}).items()}
         if table.labels != names:
             moved |= dict.fromkeys(labelled, positions(names, table.labels))
-        if clusters:
-            moved[len(table.parts.codes) - 1] = clusters[table.drawn.clusters]
+        for axis, (name, keys) in enumerate(table.drawn.keys, len(table.parts.codes) - len(table.drawn.axes)):
+            if (name, keys) in units:
+                moved[axis] = units[name, keys]
         stacks.append(table.parts.recoded(moved) if moved else table.parts)
     axes = max(len(table.parts.codes) for table in tables)
-    return names, void, merged_stacks(stacks) if stacks else no_cells(axes), drawn
+    replicates = 0 if drawn.replicates is None else len(drawn.replicates.scales)
+    return names, void, merged_stacks(stacks) if stacks else no_cells(axes, replicates), drawn
 
 
-def _merged_drawn(several: Sequence[Drawn]) -> tuple[Drawn, dict[tuple[Key, ...], IndexArray]]:
-    """How the rows of tables together were drawn, and where the clusters of each are."""
-    if all(drawn == ROWS for drawn in several):
-        return ROWS, {}
-    kinds = list(dict.fromkeys(drawn.kind for drawn in several))
-    if len(kinds) > 1:
-        a, b = (WORDS[kind] for kind in kinds[:2])
-        raise InputError(
-            f"the rows of one table are {a}, those of another {b}; they cannot be merged.",
-            "score them separately." if "pairs" in kinds else "tabulate all with cluster=, or none.",
-        )
-    if kinds[0] != "clusters":
-        return several[0], {}
-    check_kinds([drawn.clusters for drawn in several], (), "clusters")
-    keys = list(dict.fromkeys(drawn.clusters for drawn in several))
-    names, places = merged_keys(keys)
-    if len(keys) == 1:
-        return several[0], {}
-    return Drawn("clusters", names), dict(zip(keys, places, strict=True))
+def weighed(parts: Stack, drawn: Drawn) -> Stack:
+    """Return cells, of tables of one design, with the weights that it gives them."""
+    design = drawn.design
+    if design is None or not len(parts):
+        return parts
+    check_sampled(drawn)
+    of_units = drawn.factors
+    if of_units is not None:
+        parts = Stack(parts.codes, parts.sums.scaled(of_units[parts.codes[-1]]))
+    if design.poststrata is not None:
+        factors = [float(Fraction(total) / w) if w else 0.0 for _, total, w in zip(*design.poststrata, strict=True)]
+        parts = Stack(parts.codes, parts.sums.scaled(np.array(factors)[parts.codes[-2]]))
+    return parts
 
 
-def no_cells(axes: int) -> Stack:
-    """Return a stack without cells."""
-    return Stack(np.zeros((axes, 0), dtype=np.int64), Sums.from_counts(np.zeros(0, dtype=np.int64)))
+def no_cells(axes: int, replicates: int = 0) -> Stack:
+    """Return a stack without cells, of rows with so many replicate weights."""
+    sums = Sums.from_counts(np.zeros(0, dtype=np.int64))
+    return Stack(np.zeros((axes, 0), dtype=np.int64), sums._replace(replicates=(sums.w_exact,) * replicates))
 
 
 def positions(names: tuple[Label, ...], mine: Sequence[Label]) -> IndexArray:
@@ -412,6 +422,44 @@ def renamed(table: Any, names: Mapping[Label, Label]) -> Any:
     return replace(table, **changed)
 
 
+def merge_labels(table: Any, unions: Mapping[Label, Sequence[Label]]) -> Any:
+    """Return a table, or tables, with some classes taken together."""
+    if not isinstance(unions, Mapping):
+        raise InputTypeError(
+            f"unions is a {type(unions).__name__}; expected a mapping from each new class to the classes it unites.",
+            "for instance {'forest': ['oak', 'elm']}.",
+            "unions",
+        )
+    into: dict[Label, Label] = {}
+    for given, members in unions.items():
+        name = _labels.as_label(given, "the name of a union")
+        for old in _labels.given(members, f"unions[{given!r}]"):
+            if old not in table.classes:
+                void = f"; {old!r} is void" if old in table.void else ""
+                raise InputError(
+                    f"there is no class {old!r} to merge into {name!r}; the classes are "
+                    f"{_labels.listed(table.classes)}{void}.",
+                    argument="unions",
+                )
+            if old in into:
+                raise InputError(
+                    f"class {old!r} is in two unions, {into[old]!r} and {name!r}; expected one.", argument="unions"
+                )
+            into[old] = name
+    taken = next((x for x in table.labels if x not in into and x in into.values()), None)
+    if taken is not None:
+        raise InputError(
+            f"the union {taken!r} has the name of a class that is not part of it.",
+            f"give it another name, or list {taken!r} among the classes that it unites.",
+            "unions",
+        )
+    new = [into.get(label, label) for label in table.labels]
+    classes = _labels.plain(dict.fromkeys(new[: len(table.classes)]))
+    found = table._recoded((*classes, *table.void), positions((*classes, *table.void), new), table.void)
+    positive = getattr(table, "positive", None)
+    return found if positive is None else replace(found, positive=into.get(positive, positive))
+
+
 def said_void(void: tuple[Label, ...]) -> str:
     """Name void labels, as the rest of a sentence."""
     return f" and void {_labels.listed(void)}" if void else ""
@@ -424,13 +472,16 @@ def frozen(array: A) -> A:
 
 
 def occupied(parts: Stack, drawn: Drawn) -> tuple[Stack, Drawn]:
-    """Return cells, and how their rows were drawn: clusters of which no row is left do not count."""
-    if drawn.kind != "clusters":
-        return parts, drawn
-    met = np.zeros(len(drawn.clusters), dtype=bool)
+    """Return cells, and how their rows were drawn, for a part of the rows.
+
+    Clusters of which no row is left do not count. In strata they do: the design is that of the whole sample.
+    """
+    if drawn.kind != "clusters" or drawn.rows:
+        return parts, drawn.as_domain()
+    met = np.zeros(len(drawn.units), dtype=bool)
     met[parts.codes[-1]] = True
     if met.all():
         return parts, drawn
     place = np.cumsum(met) - 1
-    kept = tuple(key for key, there in zip(drawn.clusters, met.tolist(), strict=True) if there)
+    kept = tuple(key for key, there in zip(drawn.units, met.tolist(), strict=True) if there)
     return parts.recoded({len(parts.codes) - 1: place}), Drawn("clusters", kept)

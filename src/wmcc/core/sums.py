@@ -15,14 +15,20 @@ MOST_ROWS = 1 << 62
 """Counts are 64-bit integers; this leaves room to add two tables and to compare in float64."""
 
 
+SMALL = 1e-150
+"""Factors between this and its inverse have squares that float64 holds to the last bit."""
+
+
 class Sums(NamedTuple):
-    """Five arrays of one shape, with an entry per cell; NaN is the smallest and the largest weight of no rows."""
+    """Arrays of one shape, with an entry per cell; NaN is the smallest and the largest weight of no rows."""
 
     n: IntArray
     w_exact: Exact
     w2_exact: Exact
     w_min: FloatArray
     w_max: FloatArray
+    replicates: tuple[Exact, ...] = ()
+    """Σw of each column of replicate weights; none if the rows have no such."""
 
     @classmethod
     def from_counts(cls, n: IntArray) -> Sums:
@@ -45,7 +51,7 @@ class Sums(NamedTuple):
         low, high = (np.where(n > 0, x, np.nan) for x in (w_min, w_max))
         possible.check_floats(n, w, w2, high, name)
         sums = cls(n, Exact.from_floats(w), Exact.from_floats(w2), low, high)
-        possible.check_cells(*sums, name)
+        possible.check_cells(*sums[:5], name)
         return sums
 
     def __add__(self, other: Sums) -> Sums:  # type: ignore[override]
@@ -56,17 +62,34 @@ class Sums(NamedTuple):
             self.w2_exact + other.w2_exact,
             np.fmin(self.w_min, other.w_min),
             np.fmax(self.w_max, other.w_max),
+            tuple(a + b for a, b in _side_by_side([self, other])),
         )
 
     def take(self, at: Any) -> Sums:
         """Return some of the cells, by any index of NumPy."""
-        return Sums(self.n[at], self.w_exact.take(at), self.w2_exact.take(at), self.w_min[at], self.w_max[at])
+        n, w, w2, low, high, replicates = self
+        return Sums(n[at], w.take(at), w2.take(at), low[at], high[at], tuple(own.take(at) for own in replicates))
+
+    def scaled(self, factors: FloatArray) -> Sums:
+        """Return vectors of cells in which each row weighs more by a factor of its cell.
+
+        Sums of rows of weight one are then those of rows that weigh the factor, to the last bit.
+        """
+        low, high = self.w_min * factors, self.w_max * factors
+        replicates = tuple(own.scaled(factors) for own in self.replicates)
+        used = factors[factors > 0]
+        if used.min(initial=1.0) > SMALL and used.max(initial=1.0) < 1 / SMALL:
+            squares = self.w2_exact.scaled(factors * factors)
+        else:  # whose squares are beyond float64
+            squares = self.w2_exact.scaled(factors).scaled(factors)
+        return Sums(self.n, self.w_exact.scaled(factors), squares, low, high, replicates)
 
     def placed(self, shape: tuple[int, ...], at: Any) -> Sums:
         """Return an array of empty cells in which these stand at ``at``, each at a place of its own."""
         n, low, high = np.zeros(shape, dtype=np.int64), np.full(shape, np.nan), np.full(shape, np.nan)
         n[at], low[at], high[at] = self.n, self.w_min, self.w_max
-        return Sums(n, self.w_exact.placed(shape, at), self.w2_exact.placed(shape, at), low, high)
+        replicates = tuple(own.placed(shape, at) for own in self.replicates)
+        return Sums(n, self.w_exact.placed(shape, at), self.w2_exact.placed(shape, at), low, high, replicates)
 
     def runs(self, starts: IndexArray) -> Sums:
         """Add up runs of neighbouring cells, of vectors; each begins at one of ``starts``, the first at 0."""
@@ -77,6 +100,7 @@ class Sums(NamedTuple):
             self.w2_exact.runs(starts),
             np.fmin.reduceat(self.w_min, starts),
             np.fmax.reduceat(self.w_max, starts),
+            tuple(own.runs(starts) for own in self.replicates),
         )
 
     def same(self, other: Sums) -> bool:
@@ -87,13 +111,27 @@ class Sums(NamedTuple):
             and self.w_exact == other.w_exact
             and self.w2_exact == other.w2_exact
             and all(np.array_equal(a, b, equal_nan=True) for a, b in ends)
+            and self.replicates == other.replicates
         )
 
 
 def beside(several: list[Sums]) -> Sums:
     """Cells of several vectors, one after the other."""
-    n, w, w2, low, high = zip(*several, strict=True)
-    return Sums(np.concatenate(n), Exact.beside(w), Exact.beside(w2), np.concatenate(low), np.concatenate(high))
+    n, w, w2, low, high, _ = zip(*several, strict=True)
+    replicates = tuple(map(Exact.beside, _side_by_side(several)))
+    ends = np.concatenate(low), np.concatenate(high)
+    return Sums(np.concatenate(n), Exact.beside(w), Exact.beside(w2), *ends, replicates)
+
+
+def _side_by_side(several: list[Sums]) -> list[tuple[Exact, ...]]:
+    """The sums of each replicate, of all; as many replicates in each."""
+    counts = sorted({len(sums.replicates) for sums in several})
+    if len(counts) > 1:
+        raise InputError(
+            f"one table has {counts[0]} replicate weights, and another {counts[-1]}; they cannot be merged.",
+            "tabulate all with the same replicates=.",
+        )
+    return list(zip(*(sums.replicates for sums in several), strict=True))
 
 
 def _check_rows(count: float) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 from operator import or_
 from typing import Any, NamedTuple, Protocol
 
@@ -16,10 +17,11 @@ from ..present.text import heaviest, number
 from . import labels as _labels
 from . import possible
 from .arraytypes import Array, ArrayLike, FloatArray, IntArray
+from .drawn import ROWS, Design, Drawn, check_sizes
 from .exact import integers
 from .labels import REST, Label
 from .stack import Stack
-from .summed import ROWS, Drawn, Summed, frozen, no_cells, occupied, positions
+from .summed import Summed, frozen, no_cells, occupied, positions
 from .sums import MOST_ROWS, Sums
 
 MOST_DENSE = 1 << 24
@@ -128,21 +130,44 @@ class Table(Summed):
 
     @classmethod
     def from_counts(
-        cls, n: ArrayLike, labels: Sequence[Label] | None = None, *, ignored: int = 0, positive: Label | None = None
+        cls,
+        n: ArrayLike,
+        labels: Sequence[Label] | None = None,
+        *,
+        ignored: int = 0,
+        positive: Label | None = None,
+        population: Mapping[Label, float] | None = None,
+        fpc: bool = False,
     ) -> Table:
-        """Table of observations that all weigh one, from a plain confusion matrix.
+        """Table of observations that all weigh one, from a plain confusion matrix, whose rows are true classes.
+
+        With ``population``, sizes of the predicted classes, it is that of a sample which was drawn in strata that are
+        these classes: the usual error matrix of a map, to be transposed if it has the map in rows. Each row then stands
+        for its share of the stratum, as in `wmcc.tabulate`. With ``fpc`` the sizes count units, and rows were drawn
+        from them without replacement.
 
         Examples
         --------
         >>> import wmcc
         >>> wmcc.mcc(wmcc.Table.from_counts([[50, 3], [2, 45]]))
         0.8999402959126063
+        >>> wmcc.Table.from_counts([[50, 3], [2, 45]], population={0: 9000, 1: 100}).total
+        9100.0
         """
         counts = _counts(n)
         names = tuple(range(len(counts))) if labels is None else _labels.given(labels)
         if counts.shape != (len(names), len(names)):
             raise InputError(f"the matrix has shape {counts.shape}; {len(names)} labels need {(len(names),) * 2}.")
-        return cls(names, _listed(Sums.from_counts(counts)), ignored, positive)
+        parts, drawn = _listed(Sums.from_counts(counts)), ROWS
+        if fpc and population is None:
+            raise InputTypeError(
+                "fpc=True needs population=, the number of units that each predicted class has.",
+                "for instance population={'forest': 3200000, 'water': 150000}.",
+                "fpc",
+            )
+        if population is not None:
+            parts, drawn = _in_predicted_strata(names, parts, counts.sum(axis=0).tolist(), population, bool(fpc))
+        return cls(names, parts, ignored, positive, drawn)
 
     @classmethod
     def from_cells(
@@ -280,10 +305,18 @@ class Table(Summed):
     def __sub__(self, other: Table) -> Table:
         """Return what remains when the rows of ``other``, a part of this table, are taken away.
 
-        The sums are exact: nothing drifts. `w_min` and `w_max` are bounds where the tables do not tell them.
+        The sums are exact: nothing drifts. `w_min` and `w_max` are bounds where the tables do not tell them. Under a
+        design of strata ``other`` is the table of a group of the same sample, and what remains is that of all others.
         """
         if not isinstance(other, Table):
             return NotImplemented
+        whole, part = self.drawn.design, other.drawn.design
+        if whole is not None and part is not None and not part.domain:
+            raise InputError(
+                "a part of a sample that was drawn by a design cannot be taken away: the rest would be a sample of "
+                "another size.",
+                "tabulate the rows that remain, or add up their tables.",
+            )
         try:
             rest, ignored = self._without(other), self.ignored - other.ignored
             if ignored < 0:
@@ -291,38 +324,43 @@ class Table(Summed):
         except ValueError as problem:
             reason = getattr(problem, "message", str(problem)).rstrip(".")
             raise InputError(f"the subtracted table is not part of this one: {reason}.") from None
-        rest, drawn = occupied(rest, self.drawn)
+        rest, drawn = occupied(rest, self.drawn) if len(other.parts) else (rest, self.drawn)
         return replace(self, parts=rest, ignored=ignored, drawn=drawn)
 
     def _without(self, other: Table) -> Stack:
         """Cells that remain when those of a part are taken away; ValueError if it is none."""
         if not len(other.parts):
             return self.parts
-        seen = np.unique(other.stack.codes).tolist()
+        seen = np.unique(other.parts.codes[: other.axes]).tolist()  # which needs no weights: a part may lack strata
         if not {other.labels[k] for k in seen} <= set(self.labels):
             raise ValueError("it has other classes")
-        if self.drawn.kind != other.drawn.kind or not set(other.drawn.clusters) <= set(self.drawn.clusters):
+        if self.drawn.kind in ("strata", "replicates"):
+            same = self.drawn.as_domain() == other.drawn
+        else:
+            same = self.drawn.kind == other.drawn.kind and set(other.drawn.units) <= set(self.drawn.units)
+        if not same:
             raise ValueError("its rows were sampled in another way")
         place = np.full(len(other.labels), -1, dtype=np.intp)
         place[seen] = positions(self.labels, [other.labels[k] for k in seen])
         moved: dict[int, Array] = {0: place, 1: place}
-        if other.drawn.clusters:
-            own = {key: k for k, key in enumerate(self.drawn.clusters)}
-            moved[2] = np.array([own[key] for key in other.drawn.clusters], dtype=np.intp)
-        part, (n, w, w2, low, high) = other.parts.recoded(moved), self.parts.sums
+        if other.drawn.kind == "clusters":
+            own = {key: k for k, key in enumerate(self.drawn.units)}
+            moved[2] = np.array([own[key] for key in other.drawn.units], dtype=np.intp)
+        part, (n, w, w2, low, high, replicates) = other.parts.recoded(moved), self.parts.sums
         at = self.parts.places(part.codes)
         if at is None:
             raise ValueError("it has more rows")
         size = (len(self.parts),)
         gone = part.sums.placed(size, at)
         n, w, w2 = n - gone.n, w - gone.w_exact, w2 - gone.w2_exact
+        replicates = tuple(a - b for a, b in zip(replicates, gone.replicates, strict=True))
         if n.min() < 0:
             raise ValueError("it has more rows")
         if (gone.w_min < low).any() or (gone.w_max > high).any():
             raise ValueError("it has smaller or larger weights")
         low, high = (np.where(n > 1, x, np.where(n == 1, w.floats(), np.nan)) for x in (low, high))
         possible.check_cells(n, w, w2, low, high, possible.by_codes(self.labels, self.parts.codes))
-        return Stack(self.parts.codes, Sums(n, w, w2, low, high)).take(n > 0)
+        return Stack(self.parts.codes, Sums(n, w, w2, low, high, replicates)).take(n > 0)
 
     # ---- showing ------------------------------------------------------------------------------------
 
@@ -333,7 +371,7 @@ class Table(Summed):
 
     def blocks(self) -> list[Block]:
         """Return the weight of each cell; of many classes the heaviest cells, in a list."""
-        if not self.labels or len(self.labels) > SHOWN_CLASSES:
+        if not self.labels or len(self.labels) > SHOWN_CLASSES or self.unsampled is not None:
             return super().blocks()
         names, weights = list(map(str, self.labels)), self.w.tolist()
         styles = {(k, k + 1): "right" for k in range(len(self.classes))}  # void labels are never true
@@ -411,6 +449,38 @@ def _listed(sums: Sums) -> Stack:
     """Cells that occur, of sums given as a matrix."""
     codes = np.stack(np.nonzero(sums.n)).astype(np.int64)
     return Stack(codes, sums.take(tuple(codes)))
+
+
+def _in_predicted_strata(
+    names: tuple[Label, ...], parts: Stack, rows: Sequence[int], population: Mapping[Label, float], fpc: bool
+) -> tuple[Stack, Drawn]:
+    """Cells of rows that were drawn in strata, the predicted classes, and their design."""
+    if not isinstance(population, Mapping):
+        raise InputTypeError(
+            f"population is a {type(population).__name__}; expected the size of each predicted class.",
+            "for instance population={'forest': 3200000, 'water': 150000}.",
+            "population",
+        )
+    unknown = next((x for x in population if x not in names), None)
+    lacking = next((x for x, count in zip(names, rows, strict=True) if count and x not in population), None)
+    if unknown is not None or lacking is not None:
+        why = f"has no size for {lacking!r}" if unknown is None else f"names {unknown!r}, which is no class"
+        raise InputError(f"population {why}; the classes are {_labels.listed(names)}.", argument="population")
+    kept = sorted(x for x in names if x in population)
+    for label in kept:
+        size: Any = population[label]
+        if not isinstance(size, (int, float, np.integer, np.floating)) or size is True or not 0 < size < inf:
+            raise InputError(
+                f"population of {label!r} is {size!r}; expected a finite number above 0.", argument="population"
+            )
+    sizes = tuple(float(population[x]) for x in kept)
+    place = np.array([kept.index(x) if x in population else -1 for x in names])
+    codes = np.concatenate([parts.codes, place[parts.codes[1:2]]])
+    drawn_rows = tuple(rows[names.index(x)] for x in kept)
+    design = Design(tuple(kept), tuple(range(len(kept))), False, sizes, True, sizes if fpc else None)
+    drawn = Drawn("strata", tuple(kept), drawn_rows, design)
+    check_sizes(drawn)
+    return Stack.gathered(codes, parts.sums), drawn
 
 
 def _counts(n: ArrayLike) -> IntArray:

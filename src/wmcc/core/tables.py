@@ -17,23 +17,23 @@ from ..present.text import counted, name_of, number
 from ..present.written import Record, apart, beside
 from . import storage
 from .arraytypes import Array, FloatArray, IndexArray, IntArray
+from .drawn import ROWS, WORDS, Drawn, unsampled
 from .joint import JointTable, check_names
 from .keys import Key, check_kinds, distinct_keys, merged_keys, missing, no_cluster, plain_key
 from .labels import Label
 from .stack import Stack, numbered
 from .summed import (
-    ROWS,
-    WORDS,
-    Drawn,
     Summed,
     arranged,
     frozen,
+    merge_labels,
     merged_parts,
     no_cells,
     occupied,
     positions,
     renamed,
     said_void,
+    weighed,
 )
 from .table import Table, merged_positive
 
@@ -198,8 +198,8 @@ class Tables(Result, Mapping[Key, T], Generic[T]):
             names = tuple(self.labels[j] for j in used.tolist())
         if drawn.kind == "clusters":
             used, codes[axes] = np.unique(codes[axes], return_inverse=True)
-            drawn = Drawn("clusters", tuple(drawn.clusters[j] for j in used.tolist()))
-        return self._made(names, Stack(codes, sums), int(self.ignored[k]), drawn)
+            drawn = Drawn("clusters", tuple(drawn.units[j] for j in used.tolist()))
+        return self._made(names, Stack(codes, sums), int(self.ignored[k]), drawn.as_domain())
 
     def _made(self, labels: tuple[Label, ...], parts: Stack, ignored: int, drawn: Drawn) -> T:
         """Return one table."""
@@ -234,7 +234,12 @@ class Tables(Result, Mapping[Key, T], Generic[T]):
     @cached_property
     def weights(self) -> FloatArray:
         """Weight per group: the float64 nearest to the exact sum."""
-        return frozen(self.parts.sums.w_exact.by_code(self.parts.codes[0], len(self)).floats())
+        return frozen(self._weighed.sums.w_exact.by_code(self.parts.codes[0], len(self)).floats())
+
+    @cached_property
+    def _weighed(self) -> Stack:
+        """The cells with the weights that the design gives them."""
+        return weighed(self.parts, self.drawn)
 
     def total(self) -> T:
         """Return the table of all groups together."""
@@ -301,6 +306,10 @@ class Tables(Result, Mapping[Key, T], Generic[T]):
         """Return the same with other names for some of the labels, in the same order; see `wmcc.Table.rename`."""
         return renamed(self, names)  # type: ignore[no-any-return]
 
+    def merge_classes(self, unions: Mapping[Label, Sequence[Label]]) -> Tables[T]:
+        """Return the same with some classes taken together; see `wmcc.Table.merge_classes`."""
+        return merge_labels(self, unions)  # type: ignore[no-any-return]
+
     def _recoded(self, names: tuple[Label, ...], place: Array, void: tuple[Label, ...]) -> Tables[T]:
         axes = range(1, 1 + self.axes)
         declared = np.stack([self.declared[0], place[self.declared[1]]])
@@ -319,7 +328,12 @@ class Tables(Result, Mapping[Key, T], Generic[T]):
         """Return the same with other keys of clusters; clusters of one key become one."""
         clusters, where = distinct_keys(keys)
         parts = self.parts.recoded({len(self.parts.codes) - 1: where})
-        return replace(self, parts=parts, drawn=Drawn("clusters", clusters))
+        rows = np.zeros(len(clusters), dtype=np.int64)
+        if self.drawn.rows:
+            np.add.at(rows, where, self.drawn.rows)
+        return replace(
+            self, parts=parts, drawn=Drawn("clusters", clusters, tuple(rows.tolist()) if self.drawn.rows else ())
+        )
 
     def as_clusters(self) -> T:
         """Return one table whose clusters are these groups: what intervals and comparisons of clusters read.
@@ -333,7 +347,7 @@ class Tables(Result, Mapping[Key, T], Generic[T]):
         """
         if self.drawn != ROWS:
             raise InputError(
-                f"the rows of these tables are {WORDS[self.drawn.kind]}; its groups cannot become clusters.",
+                f"the rows of these tables are {WORDS[self.drawn.kind]}; their groups cannot become clusters.",
                 "use tables.total(), one table of all groups.",
             )
         rows = int(self.rows[missing(self.groups)].sum())
@@ -387,7 +401,7 @@ class Tables(Result, Mapping[Key, T], Generic[T]):
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and strings: what `to_json` writes. See `wmcc.Table.to_dict`."""
         known = (self.kind._kind, self.labels, self.void, self.parts, self.ignored.tolist(), self.positive, self.names)
-        of_groups: tuple[Any, ...] = (*self.drawn, self.by, self.groups, self.same_classes, self.declared.tolist())
+        of_groups: tuple[Any, ...] = (self.drawn, self.by, self.groups, self.same_classes, self.declared.tolist())
         return storage.pack(storage.Stored(*known, *of_groups))
 
     def to_json(self) -> str:
@@ -406,9 +420,9 @@ class Tables(Result, Mapping[Key, T], Generic[T]):
                 raise SchemaError(f"the stored groups cannot be read: {problem.message}", problem.hint) from None
         joint = isinstance(data, dict) and data.get("kind") == "joint tables"
         x = storage.unpack(data, "joint table" if joint else "table", grouped=True)
-        ignored, drawn = np.array(x.ignored, dtype=np.int64), Drawn(x.drawn, x.clusters)
+        ignored = np.array(x.ignored, dtype=np.int64)
         declared = np.array(x.declared, dtype=np.int64).reshape(2, -1)
-        own = (x.by, x.groups, x.labels, x.parts, ignored, x.same_classes, x.positive, drawn, declared)
+        own = (x.by, x.groups, x.labels, x.parts, ignored, x.same_classes, x.positive, x.drawn, declared)
         return cls(*own, x.names, x.void)
 
     @classmethod
@@ -441,12 +455,14 @@ class Tables(Result, Mapping[Key, T], Generic[T]):
         rows = counted(int(self.parts.sums.n.sum()), "row") + (f", {out:,} ignored" if out else "")
         what = f"{'Joint tables' if self.names else 'Tables'} of {counted(len(self), 'group')}"
         classes = counted(len(self.classes), "class", "classes") + said_void(self.void)
-        total = number(float(self.parts.sums.w_exact.sum().floats()))
-        return f"{what}: {classes}, {rows}, total weight {total}"
+        problem = unsampled(self.drawn) if len(self.parts) else None
+        if problem is not None:
+            return f"{what}: {classes}, {rows}; {problem.message}"
+        return f"{what}: {classes}, {rows}, total weight {number(float(self._weighed.sums.w_exact.sum().floats()))}"
 
     def blocks(self) -> list[Block]:
         """Return a line for each group, and the tables of a few."""
-        if not len(self):
+        if not len(self) or unsampled(self.drawn) is not None:
             return [Block(self.summary)]
         rows = []
         for key in self.groups[:SHOWN_GROUPS]:
