@@ -574,6 +574,151 @@ def test_the_compiled_kernel_refuses_what_it_cannot_read():
         assert counter.result()[7] == 8  # all unknown
 
 
+# ---- replicate weights --------------------------------------------------------------------------------
+
+
+def laid_out(matrix, layout):
+    """Columns of replicate weights that lie in memory in different ways."""
+    n, R = matrix.shape
+    if layout.startswith("float32"):
+        matrix = matrix.astype(np.float32)
+    if layout.endswith("apart"):
+        return [np.array(column) for column in matrix.T]
+    if layout.endswith("rows"):
+        return list(np.ascontiguousarray(matrix).T)
+    if layout == "backwards":
+        return [np.ascontiguousarray(column[::-1])[::-1] for column in matrix.T]
+    if layout == "records":  # at addresses that are no multiples of a weight's size
+        record = np.dtype([("x", "u1"), *((f"r{k}", matrix.dtype) for k in range(R))])
+        records = np.zeros(n, dtype=record)
+        for k in range(R):
+            records[f"r{k}"] = matrix[:, k]
+        return [records[f"r{k}"] for k in range(R)]
+    return [x.astype(np.float32) if k % 3 else x for k, x in enumerate(matrix.T)]  # mixed
+
+
+LAYOUTS = ["apart", "rows", "backwards", "records", "mixed", "float32, apart", "float32, rows"]
+
+
+def with_replicates(kernel, given, matrix, dense, layout="apart", pieces=None, expected=(0.0,)):
+    """What a Tally for each piece of the rows, merged, knows of replicate weights."""
+    tallies = []
+    for large, piece in zip(itertools.cycle(expected), pieces or [slice(None)], strict=False):
+        own = kernel.Tally(given.sizes, given.weights is not None, dense, given.part, 1 << 20, large, matrix.shape[1])
+        own.add(*given.take(piece), tuple(laid_out(matrix[piece], layout)))
+        tallies.append(own)
+    for other in tallies[1:]:
+        tallies[0].merge(other)
+    return tallies[0].result(), tallies[0].replicates()
+
+
+@pytest.mark.parametrize("dense", [True, False], ids=["dense", "hashed"])
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=list(KERNELS))
+@given(given=kernel_columns(most=20), data=st.data())
+def test_sums_of_replicates_are_exact(kernel, dense, given, data):
+    n, R = len(given.columns[0][0]), data.draw(st.integers(1, 10))
+    matrix = np.array(data.draw(st.lists(some_weight, min_size=n * R, max_size=n * R)), dtype=float).reshape(n, R)
+    found, (sums, bad) = with_replicates(kernel, given, matrix, dense)
+    cells = {}
+    for row in range(n):
+        *columns, weights = given.take(slice(row, row + 1))
+        for key in given._replace(columns=columns, weights=weights).expected()[0]:
+            cells.setdefault(key, []).append(row)
+    assert np.frombuffer(found[0], np.int64).tolist() == sorted(cells)
+    used = matrix[[row for own in cells.values() for row in own]]
+    assert bad == int((~((used >= 0) & np.isfinite(used))).sum())
+    for k, (exponent, digits) in enumerate(sums):
+        planes = np.frombuffer(digits, np.int64).reshape(-1 if digits else 0, len(cells))
+        exact = Exact(planes, exponent)
+        assert (exact.exponent, exact.digits.tobytes()) == (exponent, digits)  # canonical already
+        weights = [[matrix[row, k] for row in cells[key]] for key in sorted(cells)]
+        assert exact_numbers(exact) == [sum(Fraction(w) for w in own if 0 <= w < math.inf) for own in weights]
+
+
+def many_replicates():
+    """Rows enough to fill blocks, to empty lanes, to grow a hash and to move a window."""
+    rng = np.random.default_rng(17)
+    n = 12_000
+
+    def columns(*sizes):
+        return Columns(sizes, -1, [(rng.integers(0, size, n), 0, size, 0, None) for size in sizes], rng.random(n))
+
+    base = rng.lognormal(0, 1, (n, 1))
+    drifting = np.ldexp(rng.random((n, 17)), (np.arange(n) // 600 * 9 - 90)[:, np.newaxis])
+    yield "half of them zero", columns(2, 2), base * rng.choice([0.0, 2.0], (n, 20))
+    yield "one more than a group", columns(3, 3), base * rng.random((n, 9))
+    yield "many cells", columns(60, 60), base * rng.random((n, 8))
+    yield "drifting", columns(2, 3), drifting
+    yield "drifting, many cells", columns(20, 30), drifting
+    yield "every exponent", columns(4, 4), 10.0 ** rng.uniform(-300, 300, (n, 5))
+    yield "zeros first", columns(2, 2), np.where(np.arange(n)[:, np.newaxis] < 700, 0.0, base * 1e9) * np.ones((1, 3))
+    # The first block sets the window of the compiled kernel; the rest fill its high or its low lanes to the brim.
+    for name, w in (("high", np.nextafter(128.0, 0)), ("low", 1 + 2.0**-42 - 2.0**-52)):
+        one = Columns((1,), -1, [(np.zeros(4 * n, dtype=np.int64), 0, 1, 0, None)], None)
+        yield f"{name} lanes full", one, np.where(np.arange(4 * n)[:, np.newaxis] < 256, 1.0, w) * np.ones((1, 2))
+    odd = np.where(rng.random((n, 11)) < 0.05, rng.choice([-0.0, np.nan, -2.0, np.inf, 5e-324, 1.7e308], (n, 11)), base)
+    yield "bad and far", columns(5, 5), odd
+    holes = np.array([0, tally.IGNORED, 2], dtype=np.uint32)
+    ignoring = (rng.integers(0, 4, n), 0, 3, 0, holes)
+    yield "ignored", Columns((3, 3), 0, [ignoring, (rng.integers(0, 3, n), 0, 3, 0, None)], None)._replace(part=1), odd
+
+
+@pytest.mark.parametrize(("given", "matrix"), [x[1:] for x in many_replicates()], ids=[x[0] for x in many_replicates()])
+def test_replicates_agree_in_any_order_layout_split_and_kernel(given, matrix):
+    n, rng = len(matrix), np.random.default_rng(5)
+    with np.errstate(over="ignore"):
+        expected = {layout: with_replicates(KERNELS["numpy"], given, matrix, False, layout) for layout in LAYOUTS}
+        assert len({repr(expected[layout]) for layout in LAYOUTS[:4]}) == 1
+        assert len({repr(expected[layout]) for layout in LAYOUTS[5:]}) == 1
+        for order, cuts, large in (
+            (np.arange(n), 1, [0.0]),
+            (rng.permutation(n), 3, [0.0]),
+            (np.arange(n), 4, [9.0, 1e9]),
+        ):
+            pieces = np.array_split(order, cuts)
+            for layout, dense in itertools.product(LAYOUTS, (True, False)):
+                found = with_replicates(KERNELS["compiled"], given, matrix, dense, layout, pieces, large)
+                assert found == expected[layout]
+        assert with_replicates(KERNELS["numpy"], given, matrix, True, "apart", pieces) == expected["apart"]
+
+
+@pytest.mark.parametrize("dense", [True, False], ids=["dense", "hashed"])
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=list(KERNELS))
+def test_replicates_go_on_after_they_were_read_and_merged(kernel, dense):
+    y, rng = np.arange(12_000) % 3, np.random.default_rng(3)
+    column, w = (y, 0, 3, 0, None), tuple(rng.random((2, len(y))))
+    one, other = (kernel.Tally((3,), False, dense, replicates=2) for _ in range(2))
+    assert one.replicates() == (((0, b""), (0, b"")), 0)
+    one.add(column, None, w)
+    other.merge(one)
+    one.add(column, None, w)
+    assert one.replicates() == one.replicates()
+    other.merge(one)
+    other.add(column, None, w)
+    for k, own in enumerate(w):
+        exponent, digits = other.replicates()[0][k]
+        exact = Exact(np.frombuffer(digits, np.int64).reshape(-1, 3), exponent)
+        assert exact_numbers(exact) == [4 * sum(map(Fraction, own[y == label])) for label in range(3)]
+
+
+@pytest.mark.parametrize("kernel", KERNELS.values(), ids=list(KERNELS))
+def test_a_tally_takes_as_many_replicates_as_it_has(kernel):
+    column, w = (np.zeros(4, dtype=np.int64), 0, 1, 0, None), np.ones(4)
+    two = kernel.Tally((1,), True, True, replicates=2)
+    for count in (-1, (1 << 16) + 1):
+        with pytest.raises(ValueError, match="replicates"):
+            kernel.Tally((1,), True, True, replicates=count)
+    for wrong in ((), ([w, w],), ((w,),), ((w, w[:3]),), ((w, w.astype(int)),), ((w, w.astype(">f8")),)):
+        with pytest.raises(TypeError, match="replicates"):
+            two.add(column, w, *wrong)
+    with pytest.raises(TypeError, match="expected 1 columns and weights"):
+        kernel.Tally((1,), True, True).add(column, w, (w, w))
+    with pytest.raises(ValueError, match="same sizes"):
+        two.merge(kernel.Tally((1,), True, True, replicates=3))
+    two.add(column, w, (w, w))
+    assert two.replicates()[0] == ((0, np.int64(4).tobytes()),) * 2
+
+
 def test_kernel_says_which_is_in_use():
     assert wmcc.kernel() == ("numpy" if KERNELS["compiled"] is KERNELS["numpy"] else "compiled")
     with using("numpy"):
@@ -607,6 +752,14 @@ def test_exact_reads_what_it_wrote_and_rounds_right(pairs):
             assert got == float.fromhex(f"{m:#x}p{e}")
         except OverflowError:
             assert got == math.inf
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**120), st.integers(-2300, 1000), finite), max_size=10))
+def test_exact_products_with_factors_are_exact(numbers):
+    exact = Exact.from_hex([f"{m:#x}p{e}" for m, e, _ in numbers])
+    scaled = exact.scaled(np.array([factor for *_, factor in numbers]))
+    assert exact_numbers(scaled) == [Fraction(m) * Fraction(2) ** e * Fraction(factor) for m, e, factor in numbers]
+    assert Exact(scaled.digits, scaled.exponent) == scaled  # in the one form that equal numbers have
 
 
 def test_exact_rounds_subnormal_numbers_once():

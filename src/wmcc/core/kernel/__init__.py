@@ -11,7 +11,8 @@ from types import ModuleType
 
 from . import _numpy
 
-IGNORED, UNKNOWN, MOST_AXES = _numpy.IGNORED, _numpy.UNKNOWN, _numpy.MOST_AXES
+IGNORED, UNKNOWN = _numpy.IGNORED, _numpy.UNKNOWN
+MOST_AXES, MOST_REPLICATES = _numpy.MOST_AXES, _numpy.MOST_REPLICATES
 
 
 def _load() -> ModuleType:

@@ -18,6 +18,7 @@ Column = tuple[Array, int, int, int, Array | None]
 IGNORED = 1 << 30
 UNKNOWN = 1 << 31
 MOST_AXES = 16
+MOST_REPLICATES = 1 << 16
 _NOTHING = Exact(np.zeros((0, 0), dtype=np.int64), 0)
 _BLOCK = 1 << 16  # a digit's block sum stays below 2**48: exact in the float64 that bincount adds in
 
@@ -81,7 +82,8 @@ class Tally:
 
     ``part`` is the axis whose code says whose row it is: ignored rows are counted for each. A ``dense`` tally has a
     place for each key in the compiled kernel; here it only bounds the number of keys. ``large`` is a large weight of
-    those to come, by which the compiled kernel chooses what is fast; the sums do not depend on it.
+    those to come, by which the compiled kernel chooses what is fast; the sums do not depend on it. ``replicates`` is
+    the number of columns of replicate weights, of which there are sums too.
     """
 
     def __init__(
@@ -92,6 +94,7 @@ class Tally:
         part: int = -1,
         room: int = (1 << 31) - 1,
         large: float = 0.0,
+        replicates: int = 0,
     ) -> None:
         if not 1 <= len(sizes) <= MOST_AXES or not -1 <= part < len(sizes) or not 0 <= room < 1 << 31:
             raise ValueError("expected 1 to 16 sizes, a part that is one of them or -1, and room below 2**31")
@@ -99,32 +102,42 @@ class Tally:
             raise ValueError("at most 2**30 codes of an axis, and keys below 2**63")
         if dense and math.prod(sizes) > 1 << 24:
             raise ValueError("at most 2**24 cells, one for each key")
-        self._kind = (sizes, weighted, dense, part)
+        if not 0 <= replicates <= MOST_REPLICATES:
+            raise ValueError("expected 0 to 2**16 replicates")
+        self._kind = (sizes, weighted, dense, part, replicates)
         self._room = math.prod(sizes) if dense else room
         self._keys = np.zeros(0, dtype=np.int64)
         self._n = np.zeros(0, dtype=np.int64)
         self._least, self._most = np.zeros(0), np.zeros(0)
-        self._sums = [_NOTHING] * 2
+        self._sums = [_NOTHING] * (2 + replicates)
         self._ignored = np.zeros(1 if part < 0 else sizes[part], dtype=np.int64)
-        self._unknown = self._bad = 0
+        self._unknown = self._bad = self._bad_replicates = 0
         self._failure: OverflowError | None = None
 
     def add(self, *columns_and_weights: Any) -> None:
-        """Count rows; a column is ``(labels, low, length, first, table)``."""
-        *columns, weights = columns_and_weights
-        sizes, weighted, _, _ = self._kind
-        if len(columns) != len(sizes):
-            raise TypeError(f"expected {len(sizes)} columns and weights")
+        """Count rows; a column is ``(labels, low, length, first, table)``, and replicates are a tuple of weights."""
+        sizes, weighted, _, _, count = self._kind
+        if len(columns_and_weights) != len(sizes) + 1 + (count > 0):
+            raise TypeError(f"expected {len(sizes)} columns and weights{' and replicates' if count else ''}")
+        columns, weights = columns_and_weights[: len(sizes)], columns_and_weights[len(sizes)]
+        replicates = columns_and_weights[-1] if count else ()
         rows = {len(column[0]) for column in columns}
+        if not isinstance(replicates, tuple) or len(replicates) != count:
+            raise TypeError(f"expected a tuple of {count} replicates")
+        if any(
+            x.dtype.char not in "fd" or not x.dtype.isnative or {x.shape} != {(n,) for n in rows} for x in replicates
+        ):
+            raise TypeError("replicates: expected vectors of one native float32 or float64 per row")
         if (weights is not None) != weighted or len(rows) != 1:
             raise ValueError("columns do not belong together")
         for start in range(0, rows.pop(), _BLOCK):
             block = slice(start, start + _BLOCK)
             row_codes = [codes(column, block) for column in columns]
-            self._add_block(row_codes, None if weights is None else np.asarray(weights[block], dtype=np.float64))
+            w = None if weights is None else np.asarray(weights[block], dtype=np.float64)
+            self._add_block(row_codes, w, [x[block].astype(np.float64) for x in replicates])
 
-    def _add_block(self, row_codes: list[IntArray], w: Array | None) -> None:
-        sizes, _, _, part = self._kind
+    def _add_block(self, row_codes: list[IntArray], w: Array | None, replicates: list[FloatArray]) -> None:
+        sizes, _, _, part, _ = self._kind
         flags = np.bitwise_or.reduce([x for k, x in enumerate(row_codes) if k != part] or [np.zeros_like(row_codes[0])])
         whose = row_codes[part] if part >= 0 else np.zeros_like(flags)
         placed = whose < IGNORED
@@ -148,6 +161,11 @@ class Tally:
             np.minimum.at(least, cell, w)
             np.maximum.at(most, cell, w)
             sums = [_add_up(cell, len(keys), *split(w, square)) for square in (False, True)]
+        for own in (x[good] for x in replicates):
+            bad = ~((own >= 0) & np.isfinite(own))
+            self._bad_replicates += int(bad.sum())
+            own[bad] = 0
+            sums.append(_add_up(cell, len(keys), *split(own)))
         self._take(keys, n, least, most, sums)
 
     def _take(self, keys: IntArray, n: IntArray, least: FloatArray, most: FloatArray, sums: list[Exact]) -> None:
@@ -185,12 +203,13 @@ class Tally:
         if not isinstance(other, Tally):
             raise TypeError("expected a Tally")
         if other is self or other._kind != self._kind:
-            raise ValueError("expected another Tally of the same sizes, weighted, dense and part")
+            raise ValueError("expected another Tally of the same sizes, weighted, dense, part and replicates")
         if other._failure is not None:
             raise other._failure
         self._ignored += other._ignored
         self._unknown += other._unknown
         self._bad += other._bad
+        self._bad_replicates += other._bad_replicates
         self._take(other._keys, other._n, other._least, other._most, other._sums)
 
     def result(
@@ -204,8 +223,18 @@ class Tally:
         head, counts = (self._keys.tobytes(), self._n.tobytes()), (self._ignored.tobytes(), self._unknown, self._bad)
         if not self._kind[1]:
             return *head, None, None, None, None, *counts
-        w, w2 = ((x.exponent, x.digits.tobytes()) for x in self._sums)
+        w, w2 = map(_as_bytes, self._sums[:2])
         return *head, self._least.tobytes(), self._most.tobytes(), w, w2, *counts
+
+    def replicates(self) -> tuple[tuple[tuple[int, bytes], ...], int]:
+        """Return the sums of each column of replicate weights, of the same cells, and the number of bad weights."""
+        if self._failure is not None:
+            raise self._failure
+        return tuple(map(_as_bytes, self._sums[2:])), self._bad_replicates
+
+
+def _as_bytes(exact: Exact) -> tuple[int, bytes]:
+    return exact.exponent, exact.digits.tobytes()
 
 
 def _distinct(keys: IntArray, most: int) -> tuple[IntArray, IntArray]:

@@ -82,6 +82,7 @@ void wmcc_sums_close(wmcc_sums *self)
             free(self->pages[k]->digit[d]);
         free(self->pages[k]);
     }
+    wmcc_replicates_close(self);
     free(self->pages);
     free(self->slots);
     free(self->memory);

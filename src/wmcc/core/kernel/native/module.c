@@ -11,16 +11,20 @@ typedef struct {
 
 static PyObject *tally_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"sizes", "weighted", "dense", "part", "room", "large", NULL};
+    static char *names[] = {"sizes", "weighted", "dense", "part", "room", "large", "replicates", NULL};
     PyObject *object;
-    int weighted, dense, part = -1;
+    int weighted, dense, part = -1, replicates = 0;
     long long room = INT32_MAX;
     double large = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!pp|iLd", names, &PyTuple_Type, &object, &weighted, &dense, &part, &room, &large))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!pp|iLdi", names, &PyTuple_Type, &object, &weighted, &dense, &part, &room, &large, &replicates))
         return NULL;
     Py_ssize_t axes = PyTuple_Size(object);
     if (axes < 1 || axes > WMCC_MOST_AXES || part < -1 || part >= axes || room < 0 || room > INT32_MAX) {
         PyErr_SetString(PyExc_ValueError, "expected 1 to 16 sizes, a part that is one of them or -1, and room below 2**31");
+        return NULL;
+    }
+    if (replicates < 0 || replicates > WMCC_MOST_REPLICATES) {
+        PyErr_SetString(PyExc_ValueError, "expected 0 to 2**16 replicates");
         return NULL;
     }
     uint32_t sizes[WMCC_MOST_AXES];
@@ -44,6 +48,7 @@ static PyObject *tally_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         return PyErr_NoMemory();
     }
     wmcc_sums_expect(&self->sums, large);
+    wmcc_replicates_open(&self->sums, replicates, large);
     return (PyObject *)self;
 }
 
@@ -104,7 +109,30 @@ static int in_use(const Tally *tally)
 
 /* ---- rows in -------------------------------------------------------------------------------------------------- */
 
-/* add(column, ..., weights): a column per axis (see wmcc_column_open) and a buffer of doubles or floats. */
+/* Columns of weights, in vectors of doubles or floats with any stride; returns how many buffers were opened, and sets an
+   exception where they are not all that is needed. */
+static Py_ssize_t open_replicates(PyObject *tuple, Py_ssize_t count, Py_ssize_t rows, Py_buffer *views, wmcc_strided *columns)
+{
+    if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != count) {
+        PyErr_Format(PyExc_TypeError, "expected a tuple of %zd replicates", count);
+        return 0;
+    }
+    for (Py_ssize_t k = 0; k < count; k++) {
+        Py_buffer *view = &views[k];
+        if (PyObject_GetBuffer(PyTuple_GetItem(tuple, k), view, PyBUF_STRIDED_RO | PyBUF_FORMAT) < 0)
+            return k;
+        const Py_ssize_t width = view->itemsize;
+        if (view->ndim != 1 || view->shape[0] != rows || (width != 8 && width != 4) || strcmp(wmcc_format(view), width == 8 ? "d" : "f") != 0) {
+            PyErr_SetString(PyExc_TypeError, "replicates: expected vectors of one native float32 or float64 per row");
+            return k + 1;
+        }
+        columns[k] = (wmcc_strided){view->buf, view->strides[0], width};
+    }
+    return count;
+}
+
+/* add(column, ..., weights[, replicates]): a column per axis (see wmcc_column_open), a buffer of doubles or floats, and a tuple
+   of such, if the tally has replicates. */
 static PyObject *tally_add(PyObject *object, PyObject *args)
 {
     Tally *self = (Tally *)object;
@@ -113,8 +141,12 @@ static PyObject *tally_add(PyObject *object, PyObject *args)
     PyObject *result = NULL;
     const int axes = self->sums.axes;
     int opened = 0, has_view = 0;
-    if (PyTuple_Size(args) != axes + 1) {
-        PyErr_Format(PyExc_TypeError, "expected %d columns and weights", axes);
+    const Py_ssize_t count = self->sums.replicates.count;
+    Py_ssize_t more = 0;
+    Py_buffer *views = NULL;
+    wmcc_strided *replicates = NULL;
+    if (PyTuple_Size(args) != axes + 1 + (count > 0)) {
+        PyErr_Format(PyExc_TypeError, "expected %d columns and weights%s", axes, count > 0 ? " and replicates" : "");
         return NULL;
     }
     for (; opened < axes; opened++) {
@@ -142,6 +174,17 @@ static PyObject *tally_add(PyObject *object, PyObject *args)
             goto close;
         }
     }
+    if (count > 0) {
+        views = malloc((size_t)count * sizeof *views);
+        replicates = malloc((size_t)count * sizeof *replicates);
+        if (views == NULL || replicates == NULL) {
+            PyErr_NoMemory();
+            goto close;
+        }
+        more = open_replicates(PyTuple_GetItem(args, axes + 1), count, rows, views, replicates);
+        if (PyErr_Occurred())
+            goto close;
+    }
     int together = (buffer != NULL) == self->sums.weighted;
     for (int k = 1; k < axes; k++)
         together &= columns[k].rows == rows;
@@ -151,11 +194,15 @@ static PyObject *tally_add(PyObject *object, PyObject *args)
         goto close;
     self->busy = 1;
     Py_BEGIN_ALLOW_THREADS
-    wmcc_sums_add(&self->sums, columns, buffer, width, rows);
+    wmcc_sums_add(&self->sums, columns, buffer, width, replicates, rows);
     Py_END_ALLOW_THREADS
     self->busy = 0;
     result = failed(&self->sums) ? NULL : Py_NewRef(Py_None);
 close:
+    while (more > 0)
+        PyBuffer_Release(&views[--more]);
+    free(views);
+    free(replicates);
     if (has_view)
         PyBuffer_Release(&view);
     while (opened > 0)
@@ -172,8 +219,8 @@ static PyObject *tally_merge(PyObject *object, PyObject *argument)
     Tally *self = (Tally *)object, *other = (Tally *)argument;
     const wmcc_sums *a = &self->sums, *b = &other->sums;
     if (self == other || a->axes != b->axes || memcmp(a->sizes, b->sizes, sizeof a->sizes) != 0 || a->weighted != b->weighted ||
-        a->dense != b->dense || a->part != b->part) {
-        PyErr_SetString(PyExc_ValueError, "expected another Tally of the same sizes, weighted, dense and part");
+        a->dense != b->dense || a->part != b->part || a->replicates.count != b->replicates.count) {
+        PyErr_SetString(PyExc_ValueError, "expected another Tally of the same sizes, weighted, dense, part and replicates");
         return NULL;
     }
     if (in_use(self) || in_use(other) || failed(a) || failed(b))
@@ -250,16 +297,63 @@ done:
     return result;
 }
 
+/* ((exponent, digits) of each column, number of bad weights), of the cells that `result` lists. */
+static PyObject *tally_replicates(PyObject *object, PyObject *Py_UNUSED(ignored))
+{
+    Tally *self = (Tally *)object;
+    wmcc_sums *sums = &self->sums;
+    PyObject *list = NULL, *result = NULL;
+    uint32_t *order = NULL;
+    uint64_t cells = 0;
+    int no_memory;
+    if (in_use(self) || failed(sums))
+        return NULL;
+    self->busy = 1;
+    Py_BEGIN_ALLOW_THREADS
+    no_memory = wmcc_sums_order(sums, &order, &cells) < 0;
+    Py_END_ALLOW_THREADS
+    if (no_memory)
+        PyErr_NoMemory();
+    if (no_memory || failed(sums) || (list = PyTuple_New(sums->replicates.count)) == NULL)
+        goto done;
+    for (int column = 0; column < sums->replicates.count; column++) {
+        int low, high;
+        Py_BEGIN_ALLOW_THREADS
+        wmcc_replicates_survey(sums, order, cells, column, &low, &high);
+        Py_END_ALLOW_THREADS
+        const uint64_t planes = low < high ? (uint64_t)(high - low) : 0;
+        if (too_many_digits(planes, cells))
+            goto done;
+        PyObject *bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(planes * cells * sizeof(int64_t)));
+        if (bytes == NULL)
+            goto done;
+        int64_t *digits = (int64_t *)PyBytes_AsString(bytes);
+        Py_BEGIN_ALLOW_THREADS
+        wmcc_replicates_write(sums, order, cells, column, low, high, digits);
+        Py_END_ALLOW_THREADS
+        PyObject *pair = Py_BuildValue("iN", planes > 0 ? WMCC_W_BASE + 32 * low : 0, bytes);
+        if (pair == NULL || PyTuple_SetItem(list, column, pair) < 0)
+            goto done;
+    }
+    result = Py_BuildValue("OK", list, (unsigned long long)sums->replicates.bad);
+done:
+    self->busy = 0;
+    free(order);
+    Py_XDECREF(list);
+    return result;
+}
+
 static PyMethodDef tally_methods[] = {
-    {"add", tally_add, METH_VARARGS, "add(*columns, weights)\n--\n\nCount rows; a column is (labels, low, length, first, table)."},
+    {"add", tally_add, METH_VARARGS, "add(*columns, weights, replicates=...)\n--\n\nCount rows; a column is (labels, low, length, first, table)."},
     {"merge", tally_merge, METH_O, "merge(other, /)\n--\n\nAdd all that another Tally of the same kind holds."},
     {"result", tally_result, METH_NOARGS, "result()\n--\n\nThe occupied cells: (keys, n, least, most, w, w2, ignored, unknown, bad weights)."},
+    {"replicates", tally_replicates, METH_NOARGS, "replicates()\n--\n\n(sums of each column of replicate weights, bad ones), of the same cells."},
     {NULL, NULL, 0, NULL},
 };
 
 static PyType_Slot tally_slots[] = {
     {Py_tp_new, tally_new}, {Py_tp_dealloc, tally_dealloc}, {Py_tp_methods, tally_methods},
-    {Py_tp_doc, "Tally(sizes, weighted, dense, part=-1, room=2147483647)\n--\n\nExact sums per cell; a key has a code of each axis."}, {0, NULL},
+    {Py_tp_doc, "Tally(sizes, weighted, dense, part=-1, room=2147483647, large=0.0, replicates=0)\n--\n\nExact sums per cell; a key has a code of each axis."}, {0, NULL},
 };
 
 static PyType_Spec tally_spec = {"wmcc.core.kernel._native.Tally", sizeof(Tally), 0, Py_TPFLAGS_DEFAULT, tally_slots};

@@ -1,6 +1,6 @@
 /* What the sources of wmcc.core.kernel._native share: columns.c reads labels, cells.c has a cell for each key, sums.c adds
-   weights to cells exactly, results.c reads the cells, short.c does all of it for a short call, dictionary.c codes labels,
-   module.c shows all that to Python. */
+   weights to cells exactly, replicates.c adds many columns of them, results.c reads the cells, short.c does all of it for a
+   short call, dictionary.c codes labels, module.c shows all that to Python. */
 #ifndef WMCC_NATIVE_H
 #define WMCC_NATIVE_H
 
@@ -112,6 +112,34 @@ typedef struct {
     int64_t *digit[WMCC_DIGITS];
 } wmcc_page;
 
+/* Replicate weights: many columns of weights for the same rows, of which only sums are wanted. (Replicas, above and below,
+   are something else: copies of the cells of a small table.) They are added in groups of columns that make a vector.
+   See replicates.c for what lanes are. */
+enum { WMCC_GROUP = 8, WMCC_MOST_REPLICATES = 1 << 16 };
+typedef struct {
+    const char *data;
+    Py_ssize_t stride, width; /* bytes from row to row, and of a weight: a double or a float, at any address */
+} wmcc_strided;
+
+typedef struct {
+    int64_t *digit[WMCC_W_DIGITS]; /* of all columns of one cell after those of another; NULL where there are none */
+} wmcc_replicate_page;
+
+typedef struct {
+    int count;             /* columns */
+    uint64_t room;         /* cells there is memory for */
+    void *memory;          /* where the lanes are, and where they begin in it: group, cell, high or low part, column */
+    uint64_t *lanes;
+    uint32_t *rows;        /* of a cell, since its lanes were emptied: so many constants its high ones hold */
+    wmcc_replicate_page **pages;
+    uint32_t page_count;
+    int window_set, exponent;
+    double constant[2];
+    uint64_t constant_bits; /* that each row leaves in a high lane */
+    uint64_t looked_at, outliers; /* weights since the window was last judged, and those outside of it */
+    uint64_t bad;
+} wmcc_replicates;
+
 typedef enum { WMCC_SOUND, WMCC_NO_MEMORY, WMCC_TOO_MANY_CELLS, WMCC_TOO_MANY_DIGITS } wmcc_failure;
 
 typedef struct {
@@ -140,6 +168,7 @@ typedef struct {
     uint64_t additions;      /* to digits, since they were last carried */
     int64_t *ignored;        /* rows, by part */
     uint64_t parts, unknown, bad_weights;
+    wmcc_replicates replicates;
     wmcc_failure failure;
 } wmcc_sums;
 
@@ -172,8 +201,10 @@ static inline wmcc_cell *wmcc_cell_at(const wmcc_sums *sums, uint32_t index)
 
 /* ---- sums.c ----------------------------------------------------------------------------------------- */
 
-/* columns: one per axis. weights: double or float by their width in bytes, or NULL for a tally without weights. */
-void wmcc_sums_add(wmcc_sums *sums, const wmcc_column *columns, const void *weights, Py_ssize_t width, Py_ssize_t rows);
+/* columns: one per axis. weights: double or float by their width in bytes, or NULL for a tally without weights.
+   replicates: as many as the tally has, or NULL where it has none. */
+void wmcc_sums_add(wmcc_sums *sums, const wmcc_column *columns, const void *weights, Py_ssize_t width,
+                   const wmcc_strided *replicates, Py_ssize_t rows);
 /* Choose the window for weights of this size, before any come; threads that expect the same have lanes that add up.
    Nothing is chosen if it is no weight above 0. */
 void wmcc_sums_expect(wmcc_sums *sums, double large);
@@ -215,6 +246,22 @@ int wmcc_sums_survey(wmcc_sums *sums, wmcc_survey *survey);
 /* All but keys and n may be NULL together. */
 void wmcc_sums_write(const wmcc_sums *sums, const wmcc_survey *survey, int64_t *keys, int64_t *n, uint64_t *least,
                      uint64_t *most, int64_t *w, int64_t *w2);
+
+/* The occupied cells in the order of their keys; 0, or -1 where memory is exhausted. The order belongs to the caller. */
+int wmcc_sums_order(wmcc_sums *sums, uint32_t **order, uint64_t *cells);
+
+/* ---- replicates.c ----------------------------------------------------------------------------------- */
+
+/* So many columns, of weights about as large as this one, if it is above 0. */
+void wmcc_replicates_open(wmcc_sums *sums, int count, double large);
+void wmcc_replicates_close(wmcc_sums *sums);
+/* Add rows start .. start + n - 1 of all columns to the cells they have; the next rows are asked for meanwhile, up to `end`. */
+void wmcc_replicates_add(wmcc_sums *sums, const wmcc_strided *columns, Py_ssize_t start, Py_ssize_t n, Py_ssize_t end, const uint32_t *index);
+/* Add cells from .. from + n - 1 of another tally to cells `to` of this one. */
+void wmcc_replicates_merge(wmcc_sums *sums, const wmcc_sums *other, const uint32_t *to, uint32_t from, uint32_t n);
+/* The digits that some cells have in a column, low .. high - 1; and these, a plane after the other. */
+void wmcc_replicates_survey(const wmcc_sums *sums, const uint32_t *order, uint64_t cells, int column, int *low, int *high);
+void wmcc_replicates_write(const wmcc_sums *sums, const uint32_t *order, uint64_t cells, int column, int low, int high, int64_t *digits);
 
 /* ---- short.c ---------------------------------------------------------------------------------------- */
 

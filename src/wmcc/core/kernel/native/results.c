@@ -159,6 +159,26 @@ int wmcc_sums_survey(wmcc_sums *self, wmcc_survey *survey)
     return 0;
 }
 
+int wmcc_sums_order(wmcc_sums *self, uint32_t **order, uint64_t *cells)
+{
+    wmcc_survey survey = {0};
+    if (wmcc_sums_survey(self, &survey) < 0)
+        return -1;
+    *order = survey.order;
+    *cells = survey.cells;
+    if (self->dense)
+        return 0;
+    uint64_t *keys = malloc((survey.cells + 1) * 2 * sizeof *keys);
+    if (keys == NULL) {
+        free(survey.order);
+        return -1;
+    }
+    const uint32_t *sorted = order_by_key(self, &survey, keys, keys + survey.cells);
+    memmove(survey.order, sorted, survey.cells * sizeof *sorted);
+    free(keys);
+    return 0;
+}
+
 void wmcc_sums_write(const wmcc_sums *self, const wmcc_survey *survey, int64_t *keys, int64_t *n, uint64_t *least,
                      uint64_t *most, int64_t *w, int64_t *w2)
 {

@@ -263,7 +263,19 @@ WMCC_CLONES static void add_weights(wmcc_sums *self, const uint32_t *index, cons
 #undef PUT
 }
 
-static void add_block(wmcc_sums *self, block *rows, const double *w)
+/* A block of replicate weights, whose cells are found. */
+typedef struct {
+    const wmcc_strided *columns; /* NULL where there are none */
+    Py_ssize_t start, end;
+} replicates;
+
+static void add_replicates(wmcc_sums *self, const block *rows, const replicates *more)
+{
+    if (more->columns != NULL && !self->failure)
+        wmcc_replicates_add(self, more->columns, more->start, rows->n, more->end, rows->index);
+}
+
+static void add_block(wmcc_sums *self, block *rows, const double *w, const replicates *more)
 {
     Py_ssize_t n = rows->n, late[BLOCK], lates = 0; /* good weights outside the window, once their cells are found */
     double far[BLOCK];
@@ -296,6 +308,7 @@ static void add_block(wmcc_sums *self, block *rows, const double *w)
         rows->w[i] = low;
     }
     find_cells(self, rows);
+    add_replicates(self, rows, more);
     if (self->failure)
         return;
     self->filled = 1;
@@ -311,28 +324,31 @@ static void add_block(wmcc_sums *self, block *rows, const double *w)
     add_weights(self, rows->index, w, (n + 3) & ~(Py_ssize_t)3);
 }
 
-static void count_block(wmcc_sums *self, block *rows)
+static void count_block(wmcc_sums *self, block *rows, const replicates *more)
 {
     find_cells(self, rows);
+    add_replicates(self, rows, more);
     const size_t replica = self->replicas > 1 ? self->stride : 0;
     for (Py_ssize_t i = 0; i < rows->n && !self->failure; i++)
         ((wmcc_count *)self->cells)[(size_t)(i % 4) * replica + rows->index[i]].rows++;
 }
 
-static void add_read(wmcc_sums *self, block *rows, const void *weights, Py_ssize_t width, Py_ssize_t start)
+static void add_read(wmcc_sums *self, block *rows, const void *weights, Py_ssize_t width, const replicates *more)
 {
+    const Py_ssize_t start = more->start;
     if (weights == NULL)
-        count_block(self, rows);
+        count_block(self, rows, more);
     else if (width == sizeof(double))
-        add_block(self, rows, (const double *)weights + start);
+        add_block(self, rows, (const double *)weights + start, more);
     else {
         for (Py_ssize_t i = 0; i < rows->n; i++)
             rows->w[i] = ((const float *)weights)[start + i];
-        add_block(self, rows, rows->w);
+        add_block(self, rows, rows->w, more);
     }
 }
 
-void wmcc_sums_add(wmcc_sums *self, const wmcc_column *columns, const void *weights, Py_ssize_t width, Py_ssize_t rows)
+void wmcc_sums_add(wmcc_sums *self, const wmcc_column *columns, const void *weights, Py_ssize_t width,
+                   const wmcc_strided *more, Py_ssize_t rows)
 {
     block blocks[2]; /* while one is added, memory for the next is on its way */
     if (self->dense && self->replicas < self->most_replicas && rows > 16 * (Py_ssize_t)self->stride) /* not before it pays to touch them */
@@ -351,7 +367,7 @@ void wmcc_sums_add(wmcc_sums *self, const wmcc_column *columns, const void *weig
                 __builtin_prefetch((const char *)weights + start * width + i);
         }
         if (start > 0)
-            add_read(self, &blocks[!turn], weights, width, start - BLOCK);
+            add_read(self, &blocks[!turn], weights, width, &(replicates){more, start - BLOCK, rows});
     }
 }
 
@@ -420,6 +436,7 @@ void wmcc_sums_merge(wmcc_sums *self, wmcc_sums *other)
         self->ignored[k] += other->ignored[k];
     self->unknown += other->unknown;
     self->bad_weights += other->bad_weights;
+    self->replicates.bad += other->replicates.bad;
     if (self->weighted && !other->filled)
         return;
     if (self->weighted && !self->filled) {
@@ -439,5 +456,7 @@ void wmcc_sums_merge(wmcc_sums *self, wmcc_sums *other)
             find_keys(self, key, n, index);
         if (!self->failure)
             add_cells(self, other, index, other->first + done, n);
+        if (!self->failure && self->replicates.count > 0)
+            wmcc_replicates_merge(self, other, index, other->first + done, n);
     }
 }
