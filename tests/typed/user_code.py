@@ -24,6 +24,10 @@ assert_type(table, wmcc.Table)
 assert_type(wmcc.tabulate(["oak", "elm"], ["oak", "oak"], [300, 2.5]), wmcc.Table)
 assert_type(wmcc.tabulate(frame, true="label", pred="pred", weight="ha"), wmcc.Table)
 assert_type(wmcc.tabulate(frame["label"], frame["pred"], frame["ha"], cluster=frame["tile"]), wmcc.Table)
+drawn = wmcc.tabulate(y_true, a, stratum=a, population={0: 500.0, 1: 300.0, 2: 200.0}, lonely="adjust")
+assert_type(drawn, wmcc.Table)
+assert_type(wmcc.tabulate(frame, true="label", pred="pred", weight="ha", stratum="pred", cluster="tile"), wmcc.Table)
+assert_type(wmcc.tabulate(frame, true="label", pred="pred", stratum="pred", by="tile"), wmcc.Tables[wmcc.Table])
 pair = wmcc.tabulate(y_true, {"A": a, "B": b}, area)
 assert_type(pair, wmcc.JointTable)
 assert_type(wmcc.tabulate(frame, true="label", pred={"A": "pred", "B": "other"}, weight="ha"), wmcc.JointTable)
@@ -55,8 +59,17 @@ assert_type(score.to_dict(), dict[str, Any])
 found = wmcc.interval(table, "mpc2", confidence_level=0.9)
 assert_type(found, wmcc.Interval)
 assert_type((found.value, found.low, found.high, found.se), tuple[float, float, float, float])
+mapped = wmcc.map_accuracy(table, pixel_area=0.09, unit="ha")
+assert_type(mapped, wmcc.MapAccuracy)
+assert_type(mapped[1].area, wmcc.Estimate)
+assert_type(mapped.overall_accuracy.margin, float)
+assert_type(wmcc.plan_sample({0: 0.9, 1: 0.8}, {0: 500, 1: 900}, se=0.02), wmcc.SamplePlan)
+assert_type(wmcc.plan_sample(table, n=500, measure="ecc").n, int)
+assert_type(table.merge_classes({9: [1, 2]}), wmcc.Table)
+assert_type(pair.merge_classes({9: [1, 2]}), wmcc.JointTable)
 assert_type(wmcc.certify(table, "ecc", eps=0.2), wmcc.Certificate)
 assert_type(wmcc.certify_curve(table, "ecc", eps=[0.1, 0.2]), wmcc.Curve)
+assert_type(wmcc.certify_trimming(table, "ecc", caps=[2.0, 1.5]), wmcc.TrimmingCurve)
 assert_type(wmcc.radius(table, "ecc", at_least=0.3), wmcc.Radius)
 assert_type(wmcc.sensitivity(table), wmcc.Sensitivity)
 assert_type(wmcc.diagnose(table), wmcc.Diagnosis)
@@ -66,11 +79,17 @@ assert_type(comparison, wmcc.Comparison)
 assert_type(comparison.p_value, float)
 assert_type(wmcc.compare({"may": table, "june": table}, sample="independent"), wmcc.Comparison)
 assert_type(wmcc.certify_ranking(pair, "ecc", eps=0.1), wmcc.Ranking)
+assert_type(wmcc.certify_ranking(pair, "ecc", lower=pair, upper=pair), wmcc.Ranking)
 assert_type(wmcc.uncertainty(table), wmcc.Uncertainty)
+assert_type(wmcc.uncertainty(pair, lower=pair), wmcc.Uncertainty)
+assert_type(wmcc.score(table).with_ranges(upper=table), wmcc.Score)
 
 
 # ---- streams -------------------------------------------------------------------------------------------------
 
+survey = wmcc.Accumulator(population={0: 500.0, 1: 300.0, 2: 200.0}, fpc=True)
+survey.update(y_true, a, stratum=a)
+assert_type(survey.table, wmcc.Table)
 monitor = wmcc.Accumulator()
 monitor.update(y_true, a, area)
 monitor.update(2, 1, 2.5)
@@ -81,6 +100,7 @@ scores: Mapping[str, float] = {str(key): wmcc.ecc(own) for key, own in tiles.ite
 
 def refused() -> None:
     """Calls that type checkers refuse; nobody makes them."""
+    wmcc.tabulate(y_true, a, strata=a)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
     wmcc.tabulate(y_true, a, area, treads=2)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
     wmcc.ecc(y_true, a, threshold=0.5)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
     wmcc.certify(table, "ecc", 0.2, eps=0.1)  # type: ignore[misc]  # pyright: ignore[reportCallIssue]

@@ -6,11 +6,12 @@ import inspect
 import os
 import warnings
 from collections.abc import Mapping
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
 from ..core.arraytypes import Labels
+from ..core.drawn import Lonely, Method, check_sampled
 from ..core.joint import JointTable
 from ..core.table import Table
 from ..core.tables import Tables
@@ -30,6 +31,10 @@ from .columns import (
 from .groups import WHOLE, Parts, keys_of_rows
 from .stream import Accumulator
 
+if TYPE_CHECKING:
+    from .designs import KeyColumns
+    from .replicates import ReplicateWeights
+
 Several = Mapping[str, Any]
 """Predictions by their names."""
 
@@ -40,6 +45,18 @@ class Reading(TypedDict, total=False):
     """Keywords of `tabulate` that go with data of any kind."""
 
     cluster: Any
+    stratum: Any
+    population: Any
+    fpc: Any
+    lonely: Lonely
+    nested: bool
+    poststratum: Any
+    totals: Any
+    replicates: Any
+    method: Method | None
+    scales: Any
+    fay: float | None
+    df: float | None
     labels: Any
     names: Mapping[Any, Any] | None
     ignore: Any
@@ -125,7 +142,7 @@ def tabulate(*given: Any, **named: Any) -> Table | JointTable | Tables[Any]:
         the frame's own engine, or series of the same frame.
     join, on
         A second frame or file, which holds the predictions, and the column, or columns, that identify a row in both.
-        Keys that are missing or come twice are refused. The weight and the groups are columns of either.
+        Keys that are missing or come twice are refused. The weight, replicate weights and groups are columns of either.
     unmatched
         What to do with keys without a partner: ``"error"`` refuses them, ``"ignore"`` counts them as ignored.
     by
@@ -135,7 +152,55 @@ def tabulate(*given: Any, **named: Any) -> Table | JointTable | Tables[Any]:
         Clusters: rows that belong together (image, scene, patient) and may depend on each other, given in the same way
         as ``by``. The table keeps the cells of each cluster, and intervals and comparisons use them. Rows of the same
         key are one cluster, also when tables are merged. For images in scenes give both: ``cluster=["scene",
-        "image"]``; keys are tuples then.
+        "image"]``; keys are tuples then. With ``stratum`` the clusters are those that were drawn in each stratum.
+    stratum
+        Strata: parts of the population that were sampled separately (map classes, regions), given in the same way as
+        ``by``. Standard errors are then those of the design. Groups of ``by`` are domains: the table of each keeps the
+        design of the whole sample.
+    population
+        The size of each stratum, an area or a number of units: a mapping from strata, a frame whose last column has the
+        sizes and whose others have the strata, or a column of the data (with arrays, a number per row). Without
+        ``stratum`` it is one number. If there are no weights, each row weighs the size of its stratum divided by the
+        number of its sampled rows.
+    fpc
+        Finite populations: the number of units that each stratum has, of which some were sampled (rows, or clusters),
+        given as ``population`` is; True if ``population`` has these numbers. A stratum of which all units were sampled
+        has no sampling error. Leave it out if few of many were sampled, and if the sizes are areas.
+    lonely
+        What to do with a stratum of which a single unit was sampled, and others were not, so that its variance is
+        unknown. ``"error"``: give no standard error. ``"adjust"``: take its distance from the mean of all units.
+        ``"average"``: take the average of the other strata's variances. ``"certainty"``: count it as 0.
+        ``"collapse"``: join it with the next stratum in the order of the keys. Two such strata make a pair, which is
+        joined no further. The last one, if it is in no pair, joins the stratum before it.
+    nested
+        Whether the same key of a cluster in two strata means two clusters. False refuses such keys.
+    poststratum, totals
+        Post-strata: groups of rows whose totals in the population are known, given as ``stratum`` and ``population``
+        are. The weights are scaled to these totals, and standard errors take account of it. The weights of rows that
+        ``ignore`` leaves out are not read, so the totals are those of all others.
+    replicates
+        Replicate weights, which many surveys ship in place of their strata and clusters: R columns, each with a weight
+        for every row. Of a frame or file it is a list of columns, or a pattern that their names match, such as
+        ``"rw*"``; with arrays an array of N x R, a list of R arrays, or a mapping from names. Weights are finite
+        numbers of at least 0, and many may be 0. All columns are tabulated in the same pass over the rows, exactly, and
+        standard errors rest on them: the variance of a score θ is Σ a_r (θ_r − θ)², with θ_r the score by the r-th
+        replicate weights and θ that by the weights themselves, which must be given too. Negative replicate weights,
+        which some agencies publish, are not supported. It cannot be combined with ``stratum``, ``cluster``,
+        ``population`` or ``poststratum``.
+    method
+        How the replicate weights were made, which gives a_r. ``"jk1"``: jackknife without strata, (R − 1) / R.
+        ``"jkn"``: jackknife in strata, for which ``scales`` has the factors. ``"brr"``: balanced repeated replication,
+        1 / R. ``"fay"``: Fay's variant of it, 1 / (R (1 − k)²) with the coefficient k given as ``fay``.
+        ``"bootstrap"``: 1 / (R − 1). ``"sdr"``: successive differences, 4 / R.
+    scales
+        The factors a_r themselves: one for each replicate, or one number for all. With ``"jkn"`` they are (m − 1) / m,
+        m the number of clusters in the stratum of which the replicate leaves one out. Without ``method`` they are for
+        replicate weights of any other kind.
+    fay
+        The coefficient k of ``"fay"``, of at least 0 and below 1.
+    df
+        Degrees of freedom of replicate weights: the number of the survey's clusters less that of its strata, which its
+        documentation names. Without it they are R − 1, which is too many if there are more replicates than that.
     labels
         The classes and their order. A label that is not among them is an error, unless ``ignore`` names it. Without it
         the classes are the labels that occur, sorted. A mapping has the classes' names too: ``{0: "road", 1: "car"}``.
@@ -202,7 +267,21 @@ def tabulate(*given: Any, **named: Any) -> Table | JointTable | Tables[Any]:
     >>> tables = wmcc.tabulate(frame, true="label", pred="pred", weight=pl.col("ha") * 10_000, by="tile")
     >>> tables["b"].total
     40000.0
+    >>> survey = pl.DataFrame({"y": [0, 1, 1], "pred": [0, 1, 0], "w": [3, 2, 2], "rw1": [6, 0, 4], "rw2": [0, 4, 0]})
+    >>> wmcc.tabulate(survey, true="y", pred="pred", weight="w", replicates="rw*", method="brr")
+    Table of 2 classes: 3 rows with 2 replicate weights, total weight 7
+    true \ predicted  0  1
+    0                 3  0
+    1                 2  2
     """
+    table = tabulate_part(*given, **named)
+    if table.drawn.design is not None and len(table.parts):
+        check_sampled(table.drawn, "for a sample that comes in parts use wmcc.Accumulator")
+    return table
+
+
+def tabulate_part(*given: Any, **named: Any) -> Table | JointTable | Tables[Any]:
+    """Tabulate a part of a sample, in which some strata may have no row."""
     table = _tabulate(**_bound(given, named))
     if table.classes and isinstance(table.classes[0], str) and (odd := LIKE_MISSING.intersection(table.classes)):
         name = min(odd)
@@ -211,7 +290,7 @@ def tabulate(*given: Any, **named: Any) -> Table | JointTable | Tables[Any]:
             f"ignore={name!r}, or make such labels missing values and give missing='ignore'. If it is a real class, "
             "rename it.",
             LabelWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     return table
 
@@ -233,6 +312,18 @@ def _tabulate(
     unmatched: Choice = "error",
     by: Any = None,
     cluster: Any = None,
+    stratum: Any = None,
+    population: Any = None,
+    fpc: Any = False,
+    lonely: Lonely = "error",
+    nested: bool = True,
+    poststratum: Any = None,
+    totals: Any = None,
+    replicates: Any = None,
+    method: Method | None = None,
+    scales: Any = None,
+    fay: float | None = None,
+    df: float | None = None,
     labels: Any = None,
     names: Mapping[Any, Any] | None = None,
     ignore: Any = None,
@@ -246,43 +337,37 @@ def _tabulate(
     if not (threads is None or (isinstance(threads, (int, np.integer)) and threads >= 1)) or threads is True:
         raise InputError(f"threads is {threads!r}; expected a whole number of at least 1, or None.")
     table: Table | JointTable | Tables[Any]
-    if true is None and pred is None and join is None and on is None:
-        if y_pred is None or _names_columns(y_true, y_pred):
-            raise _by_keyword(y_true, y_pred, sample_weight, weight)
-        others = {
-            "weight": weight,
-            "engine": engine,
-            "progress": progress,
-            "unmatched": None if unmatched == "error" else 1,
-        }
-        for name in (name for name, given in others.items() if given is not None):
-            raise InputTypeError(
-                f"{name}= is for a frame or a file, with true= and pred= naming its columns.",
-                "with arrays, give the weights as sample_weight=." if name == "weight" else None,
-            )
-        table = _of_arrays(y_true, y_pred, sample_weight, by, cluster, rules, threads)
+    weighted = sample_weight is not None or weight is not None
+    in_arrays = true is None and pred is None and join is None and on is None
+    resampled: ReplicateWeights | None = None
+    if not (replicates is method is scales is fay is df is None):
+        from .replicates import read_replicates  # which most calls do without
+
+        own = {"stratum": stratum, "cluster": cluster, "population": population, "poststratum": poststratum}
+        own |= {"totals": totals, "fpc": None if fpc is False else fpc, "lonely": None if lonely == "error" else lonely}
+        lacking = None if weighted else "sample_weight" if in_arrays else "weight"
+        resampled = read_replicates(replicates, method, scales, fay, df, own, lacking)
+    key: KeyColumns | None = None
+    plain = stratum is population is poststratum is totals is None and (fpc is None or fpc is False)
+    if not (plain and nested is True and lonely == "error"):
+        from .designs import SampleDesign, key_columns, with_design  # which most calls do without
+
+        design = SampleDesign(stratum, cluster, population, fpc, lonely, nested, poststratum, totals)
+        design.check(weighted)
+        key = key_columns(design, y_true, in_arrays)
+    if in_arrays:
+        _check_arrays(y_true, y_pred, sample_weight, weight, engine, progress, unmatched)
+        table = _of_arrays(y_true, y_pred, sample_weight, by, cluster, key, resampled, rules, threads)
     else:
-        if y_pred is not None and on is not None:
-            raise InputTypeError(
-                "the frame or file of the predictions is given by keyword.",
-                "write tabulate(truth, join=predictions, on=…, true=…, pred=…).",
-            )
-        if y_pred is not None:
-            raise _by_keyword(y_true, y_pred, sample_weight, weight)
-        if true is None or pred is None:
-            raise InputTypeError(
-                f"{'true' if true is None else 'pred'}= is missing: the column of the "
-                f"{'true' if true is None else 'predicted'} labels.",
-                "write tabulate(data, true=…, pred=…).",
-            )
-        if sample_weight is not None:
-            raise InputTypeError("sample_weight= is for arrays.", "give the column of weights as weight=.")
+        _check_columns(y_true, y_pred, sample_weight, true, pred, weight, on)
         from .frames import Columns  # brings narwhals, which arrays do without
         from .tabular import tabulate_columns
 
         predictions = _predictions(pred, "pred", rules)
         several = tuple(pred.values()) if predictions else (pred,)
-        columns = Columns(true, several, weight, by, cluster, predictions)
+        if key is not None:
+            cluster = key.columns or None
+        columns = Columns(true, several, weight, by, cluster, predictions, counted=key is not None, resampled=resampled)
         table = tabulate_columns(
             y_true,
             columns,
@@ -294,6 +379,11 @@ def _tabulate(
             threads=threads,
             progress=progress,
         )
+    if key is not None:
+        left_out: bool | None = bool(rules.ignore)
+        if rules.ignore and (rules.skip_missing or unmatched == "ignore"):
+            left_out = None
+        table = with_design(table, design, key, weighted, left_out)
     return table if rules.names is None else _with_names(table, rules.names)
 
 
@@ -301,15 +391,59 @@ tabulate.__signature__ = inspect.signature(_tabulate)  # type: ignore[attr-defin
 KEYWORDS = tuple(inspect.signature(_tabulate).parameters)
 
 
+def _check_arrays(
+    y_true: Any, y_pred: Any, sample_weight: Any, weight: Any, engine: Any, progress: Any, unmatched: Any
+) -> None:
+    """Refuse labels that are no arrays, and keywords that are for columns."""
+    if y_pred is None or _names_columns(y_true, y_pred):
+        raise _by_keyword(y_true, y_pred, sample_weight, weight)
+    others = {"weight": weight, "engine": engine, "progress": progress}
+    others["unmatched"] = None if unmatched == "error" else unmatched
+    for name in (name for name, given in others.items() if given is not None):
+        raise InputTypeError(
+            f"{name}= is for a frame or a file, with true= and pred= naming its columns.",
+            "with arrays, give the weights as sample_weight=." if name == "weight" else None,
+        )
+
+
+def _check_columns(y_true: Any, y_pred: Any, sample_weight: Any, true: Any, pred: Any, weight: Any, on: Any) -> None:
+    """Refuse what is not named by keyword, and keywords that are for arrays."""
+    if y_pred is not None and on is not None:
+        raise InputTypeError(
+            "the frame or file of the predictions is given by keyword.",
+            "write tabulate(truth, join=predictions, on=…, true=…, pred=…).",
+        )
+    if y_pred is not None:
+        raise _by_keyword(y_true, y_pred, sample_weight, weight)
+    if true is None or pred is None:
+        word, labels = ("true", "true") if true is None else ("pred", "predicted")
+        raise InputTypeError(
+            f"{word}= is missing: the column of the {labels} labels.", "write tabulate(data, true=…, pred=…)."
+        )
+    if sample_weight is not None:
+        raise InputTypeError("sample_weight= is for arrays.", "give the column of weights as weight=.")
+
+
 def _of_arrays(
-    y_true: Any, y_pred: Any, sample_weight: Any, by: Any, cluster: Any, rules: Rules, threads: int | None
+    y_true: Any,
+    y_pred: Any,
+    sample_weight: Any,
+    by: Any,
+    cluster: Any,
+    key: KeyColumns | None,
+    resampled: ReplicateWeights | None,
+    rules: Rules,
+    threads: int | None,
 ) -> Any:
     """Tabulate labels in memory."""
     names = _predictions(y_pred, "y_pred", rules)
     preds = {f"y_pred[{name!r}]": own for name, own in zip(names, y_pred.values(), strict=True)} if names else None
     given = {"y_true": y_true, **(preds or {"y_pred": y_pred})}
-    if not (type(y_true) is type(y_pred) is np.ndarray and by is None and cluster is None):
-        check_aligned({**given, "sample_weight": sample_weight, "by": by, "cluster": cluster})
+    plain = by is cluster is None and key is None and resampled is None
+    if not (plain and type(y_true) is type(y_pred) is np.ndarray):
+        own = {"cluster": cluster} if key is None else dict(zip(key.names, key.columns, strict=True))
+        more = {} if resampled is None else {"replicates": resampled.columns}
+        check_aligned({**given, "sample_weight": sample_weight, "by": by, **own, **more})
     columns = [label_column(own, name, 0, rules.skip_missing) for name, own in given.items()]
     truth = columns[0].values
     if isinstance(y_pred, (list, tuple)) and truth.ndim == 1 and columns[1].values.ndim == 2:
@@ -323,8 +457,9 @@ def _of_arrays(
     if is_matrix(weights, truth):
         from .matrix import tabulate_matrix
 
-        if by is not None or cluster is not None or names:
+        if by is not None or cluster is not None or key is not None or resampled is not None or names:
             word = "several predictions" if names else "by=" if by is not None else "cluster="
+            word = "strata" if key is not None else "replicates=" if resampled is not None else word
             raise InputTypeError(
                 "a weight matrix works for one prediction without groups or clusters; "
                 f"with {word} give one weight per row."
@@ -332,9 +467,20 @@ def _of_arrays(
         return tabulate_matrix(columns, weights, rules, threads)[0]
     weights = None if weights is None else fitted(weights, truth.shape, not names)
     parts = WHOLE
-    if by is not None or cluster is not None:
+    if key is not None:
+        from .designs import keys_in_arrays
+
+        parts = Parts(keys_of_rows(by, "by", truth.shape), keys_in_arrays(key, truth.shape))
+    elif by is not None or cluster is not None:
         parts = Parts(keys_of_rows(by, "by", truth.shape), keys_of_rows(cluster, "cluster", truth.shape))
-    return tabulate_arrays(columns, weights, rules, threads, parts=parts, names=names)
+    if resampled is None:
+        return tabulate_arrays(columns, weights, rules, threads, parts=parts, names=names)
+    from .replicates import replicates_in_arrays, with_replicates
+
+    several = replicates_in_arrays(resampled.columns, truth.shape)
+    drawn = resampled.drawn(len(several))
+    found = tabulate_arrays(columns, weights, rules, threads, parts=parts, names=names, replicates=several)
+    return with_replicates(found, drawn)
 
 
 def _with_names(table: Any, names: Mapping[Any, Any]) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -17,20 +17,22 @@ import numpy as np
 from ..core import kernel as tally
 from ..core import labels as _labels
 from ..core.arraytypes import Array, IntArray
+from ..core.drawn import ROWS, Drawn
 from ..core.exact import Exact, check_digits
 from ..core.joint import JointTable
+from ..core.keys import distinct_keys
 from ..core.labels import NOTHING
 from ..core.memory import available
-from ..core.stack import LARGEST_KEY, Stack, merged_stacks
-from ..core.summed import ROWS, Drawn, no_cells, occupied
+from ..core.stack import LARGEST_KEY, Stack, merged_stacks, numbered
+from ..core.summed import no_cells, occupied
 from ..core.sums import Sums
 from ..core.table import Table, no_positive
 from ..core.tables import Tables
 from ..errors import InputError, LabelError, WeightError
-from .codes import Codebook, Encoder, Map, Rules, blocks, encoders, flattened, native
+from .codes import SHARE, Codebook, Encoder, Map, Rules, all_codes, blocks, encoders, flattened, native
 from .columns import BLOCK, Column, place
-from .groups import WHOLE, Parts
-from .problems import too_many_cells, too_many_predictions
+from .groups import WHOLE, Keyed, Parts
+from .problems import NO_NEGATIVE, too_many_cells, too_many_predictions
 
 THREAD_ROWS = 1 << 19  # rows a thread must have to be worth starting
 MOST_THREADS = 256
@@ -38,8 +40,9 @@ FEW_CELLS, MOST_CELLS = 1 << 10, 1 << 22
 """Tables of few cells have a place for each, and those of many have not; between, it depends on the rows."""
 SMALL_ROOM, MOST_ROOM = 1 << 18, (1 << 31) - 1
 """Cells that always find room, and those that a kernel can have."""
-CELL_BYTES = 256
-"""Memory that a cell takes at most while it is found and sorted, with weights of ordinary range."""
+CELL_BYTES, REPLICATE_BYTES = 256, 64
+"""Memory that a cell takes at most while it is found and sorted, with weights of ordinary range; and for each column of
+replicate weights."""
 
 
 def tabulate_arrays(
@@ -51,28 +54,64 @@ def tabulate_arrays(
     parts: Parts = WHOLE,
     drawn: Drawn = ROWS,
     names: tuple[str, ...] = (),
+    replicates: Sequence[Column] = (),
 ) -> Any:
-    """Tabulate columns of labels and, maybe, weights, all of one shape.
+    """Tabulate columns of labels and, maybe, weights and replicate weights, all of one shape.
 
     Returns a `Table`; a `JointTable` if the predictions have ``names``; or `Tables` of either if there are groups.
     """
     if not columns[0].values.size:
         return nothing(rules, parts, names, drawn)
-    keys = [found.codes for found in parts if found is not None]
-    arrays = flattened([*(column.values for column in columns), *keys, *([] if weights is None else [weights])])
-    workers = _workers(threads, arrays[0].size)
+    keys = [column.values for found in parts if found is not None for column in found.columns]
+    own = [*(column.values for column in columns), *keys, *([] if weights is None else [weights])]
+    arrays = flattened([*own, *(column.values for column in replicates)])
+    arrays, more = arrays[: len(own)], arrays[len(own) :]
+    workers = _workers(threads, arrays[0].size, len(more))
     if workers == 1:
-        found, codebook = _pass(columns, arrays, parts, rules, 1, map)
+        found, codebook = _pass(columns, arrays, more, parts, rules, 1, map)
     else:
         from concurrent.futures import ThreadPoolExecutor  # not before it is needed: it is slow to import
 
         with ThreadPoolExecutor(workers - 1) as pool:
-            found, codebook = _pass(columns, arrays, parts, rules, workers, partial(_share_out, pool, workers))
+            found, codebook = _pass(columns, arrays, more, parts, rules, workers, partial(_share_out, pool, workers))
     if found.unknown:
         _raise_unknown(columns, rules)
     if found.bad_weights and weights is not None:
         _raise_bad_weight(columns, weights, rules, weight_name or "sample_weight")
+    if found.bad_replicates:
+        _raise_bad_replicate(columns, replicates, rules)
+    if parts.clusters is not None and parts.clusters.several:
+        found, parts, rows = _with_one_key(found, parts, columns, rules)
+        drawn = Drawn("clusters", rows=rows)
     return named(found, codebook, parts, names, drawn)
+
+
+def _with_one_key(
+    found: Found, parts: Parts, columns: list[Column], rules: Rules
+) -> tuple[Found, Parts, tuple[int, ...]]:
+    """Make one axis, the last, of those of the values of keys; and count the rows of each key, ignored ones too."""
+    clusters, first = parts.clusters, int(parts.groups is not None)
+    assert clusters is not None
+    last = first + len(clusters.several)
+    own, n = found.stack.codes[first:last], found.stack.sums.n
+    sampled, counts = own, n
+    if found.ignored.any():  # keys may occur in rows only that the table does not have
+        sampled = np.stack([column.values.reshape(-1).astype(np.int64) - column.low for column in clusters.several])
+        counts = np.ones(sampled.shape[1], dtype=np.int64)
+        if rules.skip_missing:
+            known = all_codes(columns, Codebook(Rules(missing="ignore")))
+            counts = np.all([codes != tally.IGNORED for codes in known], axis=0).astype(np.int64)
+    met, place = numbered(np.concatenate([sampled, own], axis=1))
+    rows = np.zeros(met.shape[1], dtype=np.int64)
+    np.add.at(rows, place[: len(counts)], counts)
+    values = [[column.keys[k] for k in codes] for column, codes in zip(clusters.several, met.tolist(), strict=True)]
+    keys, order = distinct_keys(list(zip(*values, strict=True)))
+    of_keys = np.zeros(len(keys), dtype=np.int64)
+    np.add.at(of_keys, order, rows)
+    axes = [*found.stack.codes[:first], *found.stack.codes[last:], order[place[len(counts) :]]]
+    stack = Stack.gathered(np.stack(axes).astype(np.int64), found.stack.sums)
+    one = Keyed(clusters.by, keys, clusters.codes)
+    return found._replace(stack=stack), parts._replace(clusters=one), tuple(of_keys.tolist())
 
 
 def nothing(rules: Rules, parts: Parts = WHOLE, names: tuple[str, ...] = (), drawn: Drawn = ROWS) -> Any:
@@ -91,6 +130,7 @@ class Found(NamedTuple):
     """Rows left out, per group."""
     unknown: int = 0
     bad_weights: int = 0
+    bad_replicates: int = 0
 
 
 def named(
@@ -111,7 +151,7 @@ def named(
     if place is not None:
         stack = stack.recoded(dict.fromkeys(axes, place))
     if parts.clusters is not None:
-        stack, drawn = occupied(stack, Drawn("clusters", parts.clusters.keys))
+        stack, drawn = occupied(stack, Drawn("clusters", parts.clusters.keys, drawn.rows))
     if parts.groups is not None:
         own = (parts.groups.by, parts.groups.keys, names, stack, found.ignored, rules.labels is not None)
         return with_positive(Tables(*own, drawn=drawn, names=predictions, void=void), rules)
@@ -137,19 +177,29 @@ def with_positive(table: Any, rules: Rules) -> Any:
 
 
 def _pass(
-    columns: list[Column], arrays: list[Array], parts: Parts, rules: Rules, workers: int, run: Map, guess: bool = True
+    columns: list[Column],
+    arrays: list[Array],
+    replicates: list[Array],
+    parts: Parts,
+    rules: Rules,
+    workers: int,
+    run: Map,
+    guess: bool = True,
 ) -> tuple[Found, Codebook]:
     """Find the classes and tally all rows; once more if the classes were guessed from a sample, and wrongly."""
     codebook = Codebook(rules)
     coders = encoders(columns, arrays[: len(columns)], codebook, workers, run, guess)
     if not all(coder.static for coder in coders):
         workers, run = 1, map
-    queue = deque(blocks(arrays, workers))  # each worker takes the next, so that a slow one holds up nobody
-    weighted = len(arrays) > len(columns) + sum(found is not None for found in parts)
-    large = _large(arrays[-1]) if weighted and workers > 1 else 0.0  # so that all choose alike, and merge fast
+    converted = [array for array in replicates if not _is_column(array)]
+    queue = deque(blocks([*arrays, *converted], workers))  # each takes the next, so that a slow one holds up nobody
+    weighted = len(arrays) > len(columns) + sum(len(found.columns) for found in parts if found is not None)
+    large = 0.0
+    if workers > 1 and (weighted or replicates):
+        large = _large(arrays[-1] if weighted else replicates[0])  # so that all choose alike, and merge fast
 
     def work(_: Any) -> list[Filling]:
-        filling = Filling(coders, codebook, parts, arrays, large)
+        filling = Filling(coders, codebook, parts, arrays, replicates, large)
         for index in _taken(queue):
             filling.add(index)
         return [filling]
@@ -159,7 +209,7 @@ def _pass(
         first.merge(others.pop())  # which is gone then, before the cells are read
     found = first.found()
     if found.unknown and rules.labels is None and guess:
-        return _pass(columns, arrays, parts, rules, workers, run, guess=False)
+        return _pass(columns, arrays, replicates, parts, rules, workers, run, guess=False)
     return found, codebook
 
 
@@ -167,22 +217,28 @@ class Filling:
     """A tally that rows are added to. Where more classes turn up than it has room for, another is begun."""
 
     def __init__(
-        self, coders: list[Encoder], codebook: Codebook, parts: Parts, arrays: list[Array], large: float
+        self,
+        coders: list[Encoder],
+        codebook: Codebook,
+        parts: Parts,
+        arrays: list[Array],
+        replicates: list[Array],
+        large: float,
     ) -> None:
         self._coders, self._codebook, self._parts, self._arrays = coders, codebook, parts, arrays
-        self._large = large
-        self._labels, self._keys = len(coders), [found for found in parts if found is not None]
+        self._replicates, self._large = replicates, large
+        self._labels, self._keys = len(coders), [x for found in parts if found is not None for x in found.columns]
+        self._before = len(self._keys)  # axes that come before the labels: the group, and several values of a key
+        if parts.clusters is not None and not parts.clusters.several:
+            self._before -= 1
         self._weighted = len(arrays) > self._labels + len(self._keys)
         self._done: list[Found] = []
         self._begin(len(codebook.classes))
 
     def _sizes_of(self, classes: int) -> tuple[int, ...]:
         """Sizes of the axes of a key, for so many classes."""
-        labels = (classes,) * self._labels
-        if not self._keys:
-            return labels
-        groups, clusters = (() if found is None else (len(found.keys),) for found in self._parts)
-        return groups + labels + clusters
+        sizes = [len(column.keys) for column in self._keys]
+        return (*sizes[: self._before], *(classes,) * self._labels, *sizes[self._before :])
 
     def _begin(self, classes: int) -> None:
         sizes = self._sizes_of(classes)
@@ -190,14 +246,13 @@ class Filling:
         if cells >= LARGEST_KEY or len(sizes) > tally.MOST_AXES:
             raise too_many_cells(LARGEST_KEY) if self._labels < 4 else too_many_predictions(self._labels - 1, classes)
         self._classes, self._sizes = classes, sizes
-        rows = self._arrays[0].size
-        dense = cells <= min(max(FEW_CELLS, rows // 2), MOST_CELLS)
-        room = min(rows, MOST_ROOM)  # no row has two cells
-        if rows > SMALL_ROOM and not dense:
-            room = min(room, available() // 2 // CELL_BYTES)
-        self._tally = tally.active.Tally(
-            self._sizes, self._weighted, dense, -1 if self._parts.groups is None else 0, room, self._large
-        )
+        rows, replicates = self._arrays[0].size, len(self._replicates)
+        dense = cells <= min(max(FEW_CELLS, rows // 2), MOST_CELLS) and cells * replicates <= MOST_CELLS
+        room, each = min(rows, MOST_ROOM), CELL_BYTES + REPLICATE_BYTES * replicates  # no row has two cells
+        if rows * each > SMALL_ROOM * CELL_BYTES and not dense:
+            room = min(room, available() // 2 // each)
+        part = -1 if self._parts.groups is None else 0
+        self._tally = tally.active.Tally(self._sizes, self._weighted, dense, part, room, self._large, replicates)
 
     def add(self, index: Any) -> None:
         """Add a block of rows."""
@@ -210,13 +265,15 @@ class Filling:
             self._begin(room if math.prod(self._sizes_of(room)) < LARGEST_KEY else known)
         columns = [coder.argument(x) for coder, x in zip(self._coders, prepared, strict=True)]
         keys = [
-            (native(x), 0, len(own.keys), 0, None) for x, own in zip(parts[self._labels :], self._keys, strict=False)
+            (native(x), own.low, len(own.keys), 0, None)
+            for x, own in zip(parts[self._labels :], self._keys, strict=False)
         ]
-        if self._parts.groups is not None:
-            columns.insert(0, keys.pop(0))
-        weights = _weights(parts[-1]) if self._weighted else None
+        weights: list[Any] = [_weights(parts[-1]) if self._weighted else None]
+        if self._replicates:
+            taken = (array[index] for array in self._replicates)
+            weights.append(tuple(x if _is_column(x) else _weights(x) for x in taken))
         with _bounded():
-            self._tally.add(*columns, *keys, weights)
+            self._tally.add(*keys[: self._before], *columns, *keys[self._before :], *weights)
 
     def merge(self, other: Filling) -> None:
         """Add what another holds, of the same classes."""
@@ -228,12 +285,13 @@ class Filling:
         last = self._read()
         if not self._done:
             return last
-        stacks, ignored, unknown, bad = zip(*self._done, last, strict=True)
-        return Found(merged_stacks(stacks), np.sum(ignored, axis=0), sum(unknown), sum(bad))
+        stacks, ignored, unknown, bad, bad_replicates = zip(*self._done, last, strict=True)
+        return Found(merged_stacks(stacks), np.sum(ignored, axis=0), sum(unknown), sum(bad), sum(bad_replicates))
 
     def _read(self) -> Found:
         with _bounded():
-            keys, n, least, most, w, w2, ignored, *bad = self._tally.result()
+            keys, n, least, most, w, w2, ignored, unknown, bad = self._tally.result()
+            replicates, bad_replicates = self._tally.replicates() if self._replicates else ((), 0)
         codes = _decoded(np.frombuffer(keys, np.int64), self._sizes)
         counts = np.frombuffer(n, np.int64)
         if self._weighted:
@@ -241,7 +299,9 @@ class Filling:
             sums = Sums(counts, w, w2, np.frombuffer(least), np.frombuffer(most))
         else:
             sums = Sums.from_counts(counts)
-        return Found(Stack(codes, sums), np.frombuffer(ignored, np.int64), *bad)
+        if replicates:
+            sums = sums._replace(replicates=tuple(_exact(len(counts), *found) for found in replicates))
+        return Found(Stack(codes, sums), np.frombuffer(ignored, np.int64), unknown, bad, bad_replicates)
 
 
 def _decoded(keys: IntArray, sizes: tuple[int, ...]) -> IntArray:
@@ -273,6 +333,11 @@ def _large(weights: Array) -> float:
     return float(found.max(where=np.isfinite(found), initial=0.0))
 
 
+def _is_column(values: Array) -> bool:
+    """Whether the kernel reads replicate weights as they are: it takes any stride."""
+    return values.ndim == 1 and values.dtype.char in "fd" and values.dtype.isnative
+
+
 def _weights(block: Array) -> Array:
     return native(block, None if block.dtype.char in "fd" else np.float64)
 
@@ -292,13 +357,14 @@ def _bounded() -> Iterator[None]:
 # ---- threads ---------------------------------------------------------------------------------------
 
 
-def _workers(threads: int | None, rows: int) -> int:
+def _workers(threads: int | None, rows: int, replicates: int = 0) -> int:
     if threads is not None:
         return min(threads, rows, MOST_THREADS)
-    if rows < 2 * THREAD_ROWS:
+    work = rows * (1 + replicates // 4)  # four columns take about as long as a row without any
+    if work < 2 * THREAD_ROWS:
         return 1
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(available, rows // THREAD_ROWS)
+    return min(available, work // THREAD_ROWS, -(-rows // SHARE))
 
 
 def _share_out(pool: Any, workers: int, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
@@ -352,6 +418,23 @@ def _raise_bad_weight(columns: list[Column], weights: Array, rules: Rules, name:
     raise InputError("a weight changed while it was being read.")
 
 
+def _raise_bad_replicate(columns: list[Column], replicates: Sequence[Column], rules: Rules) -> None:
+    for start in range(0, columns[0].values.size, BLOCK):
+        rows = slice(start, start + BLOCK)
+        blocks = [column.values.flat[rows].astype(np.float64) for column in replicates]
+        bad = np.array([~((w >= 0) & (w < np.inf)) for w in blocks])
+        if not bad.any():
+            continue
+        labels = zip(*(column.labels(rows) for column in columns), strict=True)
+        out = np.array([own[0] in rules.ignore or NOTHING in own for own in labels])
+        bad[:, out] = False
+        if bad.any():
+            row = int(np.argmax(bad.any(axis=0)))
+            which = int(np.argmax(bad[:, row]))
+            raise bad_weight(replicates[which].place(start + row), float(blocks[which][row]), word="replicate weight")
+    raise InputError("a replicate weight changed while it was being read.")
+
+
 def unknown_label(column: Column, row: int, rules: Rules) -> LabelError:
     """Say that the label of a row is not among those the caller named."""
     (label,) = column.labels(slice(row, row + 1))
@@ -361,10 +444,10 @@ def unknown_label(column: Column, row: int, rules: Rules) -> LabelError:
     )
 
 
-def bad_weight(where: str, weight: float, left_out: str = "row") -> WeightError:
+def bad_weight(where: str, weight: float, left_out: str = "row", word: str = "weight") -> WeightError:
     """Say that a weight cannot be one."""
     came = "nan (missing)" if weight != weight else repr(weight)
-    return WeightError(
-        f"{where} is {came}; a weight must be a finite number of at least 0.",
-        f"a weight of 0 leaves a {left_out} out.",
-    )
+    hint = f"a {word} of 0 leaves a {left_out} out."
+    if word == "replicate weight":
+        hint = NO_NEGATIVE if weight < 0 else "every row needs all its replicate weights; check how they were read."
+    return WeightError(f"{where} is {came}; a {word} must be a finite number of at least 0.", hint)

@@ -118,7 +118,7 @@ def label_column(data: Any, name: str, first: int = 0, skip_missing: bool = Fals
             raise LabelError(f"{place(name, mask, row, first)} is masked; every row needs a label.", SKIP_MISSING)
         if data.dtype.kind not in "iuf":
             data = np.where(mask, None, data.data)
-    values = _as_array(data, name)
+    values = as_array(data, name)
     kind = values.dtype.kind
     if kind == "f" or (kind in "iu" and mask is not None):
         return _whole(values, mask, name, first, skip_missing)
@@ -165,7 +165,7 @@ def weight_array(data: Any, name: str = "sample_weight", first: int = 0) -> Arra
         from . import series
 
         data = _read(series.weights, data, name)
-    values = _as_array(data, name, "weights")
+    values = as_array(data, name, "weights")
     kind = values.dtype.kind
     if type(data) is not np.ndarray and np.ma.is_masked(data) and kind in "biufO":
         # Missing, as NaN is: it matters only if its row counts.
@@ -202,7 +202,7 @@ def _real(values: Array, name: str, first: int) -> Array:
     return out
 
 
-def _as_array(data: Any, name: str, what_for: str = "labels") -> Array:
+def as_array(data: Any, name: str, what_for: str = "labels") -> Array:
     """Return ``data`` as an array, without a copy where it already is one."""
     if isinstance(data, np.ma.MaskedArray):
         return np.asarray(data.data)

@@ -11,18 +11,18 @@ from .files import FORMATS, Files, is_address, one_column
 from .places import different
 
 
-def dataset(files: Files, columns: Collection[Any] | None = None, weight: str | None = None) -> Any:
+def dataset(files: Files, columns: Collection[Any] | None = None, numbers: Collection[Any] = ()) -> Any:
     """Open files as a PyArrow data set.
 
-    Of CSV files the columns are text, and the weight a float64. Of files of other formats each column has a type that
-    holds the values of all; text columns of Parquet are decoded no further than to codes. Without ``columns`` all may
-    be needed.
+    Of CSV files the columns are text, but for those of ``numbers``, which are float64. Of files of other formats each
+    column has a type that holds the values of all; text columns of Parquet are decoded no further than to codes.
+    Without ``columns`` all may be needed.
     """
     pa, ds = module("pyarrow"), module("pyarrow.dataset")
     folders = pa.schema([(name, pa.string()) for name in files.partitions])
     options = {"partitioning": ds.partitioning(folders, flavor="hive")} if files.partitions else {}
     if files.is_csv:
-        parts = [_csv(part, names, columns or (), weight, options) for part, names in files.alike()]
+        parts = [_csv(part, names, columns or (), numbers, options) for part, names in files.alike()]
         return parts[0] if len(parts) == 1 else ds.dataset(parts)
     kind = parquet_format(columns or ()) if files.format == "parquet" else "ipc"
     if is_address(files.paths[0]):
@@ -31,6 +31,13 @@ def dataset(files: Files, columns: Collection[Any] | None = None, weight: str | 
         return ds.dataset(list(files.paths), format="json", **options)
     data = ds.dataset(list(files.paths), schema=pa.schema([]), format=kind, **options)
     return data.replace_schema(_common_schema(files, data, columns, pa))
+
+
+def column_names(files: Files) -> list[str]:
+    """Names of the columns of files, those that are names of folders included; of several files, of the first."""
+    if files.is_csv and not is_address(files.paths[0]):
+        return [*files.header(files.paths[0]), *files.partitions]
+    return list(dataset(files).schema.names)
 
 
 def stored_schema(path: str) -> Any:
@@ -59,11 +66,13 @@ def scan_options(**options: Any) -> Any:
     return module("pyarrow.dataset").ParquetFragmentScanOptions(page_checksum_verification=True, **options)
 
 
-def _csv(files: Files, names: list[str] | None, columns: Collection[Any], weight: str | None, options: Any) -> Any:
+def _csv(
+    files: Files, names: list[str] | None, columns: Collection[Any], numbers: Collection[Any], options: Any
+) -> Any:
     """CSV files with the same header: its names, if they are known."""
     pa, ds, csv = (module(name) for name in ("pyarrow", "pyarrow.dataset", "pyarrow.csv"))
     coded = pa.dictionary(pa.int32(), pa.string())
-    types = {name: pa.float64() if name == weight else coded for name in columns}
+    types = {name: pa.float64() if name in numbers else coded for name in columns}
     read = {}
     if names is not None:  # Arrow takes no header that has a name twice, so the header is read here and skipped there
         read = {"read_options": csv.ReadOptions(column_names=different(names), skip_rows_after_names=1)}

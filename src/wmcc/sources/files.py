@@ -278,10 +278,21 @@ def no_column(name: Any, names: Sequence[Any], where: str | None = None) -> Inpu
     close = difflib.get_close_matches(str(name), texts, 1) or [x for x in texts if x.lower() == str(name).lower()]
     near = [names[texts.index(x)] for x in close]
     shown = ", ".join(map(repr, names[:20])) + (f", … ({len(names)} in all)" if len(names) > 20 else "")
-    return InputError(
-        f"there is no column {name!r}{f' in {where}' if where else ''}; the columns are {shown}.",
-        f"did you mean {near[0]!r}?" if near else None,
-    )
+    hint = f"did you mean {near[0]!r}?" if near else None
+    if ends_like_file(name):
+        hint = read_first(name)
+    return InputError(f"there is no column {name!r}{f' in {where}' if where else ''}; the columns are {shown}.", hint)
+
+
+def ends_like_file(name: Any) -> bool:
+    """Whether a text ends as names of files of data do."""
+    ending = os.path.splitext(str(name).lower().removesuffix(".gz"))[1]
+    return ending in FORMATS or any(ending in several.split() for several in INSTEAD)
+
+
+def read_first(name: str) -> str:
+    """Say what to do with a file that was given where its content was expected."""
+    return f"if {name!r} is a file, read it first, for instance with polars.read_csv, and give the frame."
 
 
 def one_column(name: Any, names: Sequence[Any], where: str = "the frame", several: bool = False) -> int:

@@ -11,18 +11,22 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import narwhals as nw
+import numpy as np
 from narwhals import dependencies
 
+from ..core.drawn import ROWS, Drawn
+from ..core.keys import of_one_kind, plain_key
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, LabelError, WeightError
 from . import series
 from .arrays import nothing, tabulate_arrays
 from .codes import Rules
-from .columns import label_column, weight_array
-from .groups import By, Keyed, Parts, keyed
+from .columns import Column, label_column, weight_array
+from .groups import NO_CODES, By, KeyColumn, Keyed, Parts, keyed, small_integers
 from .places import Data, is_name, own_names, picked, place, unused
-from .problems import Problems, label_roles
+from .problems import Problems, label_roles, replicate_roles
 from .pushdown import Cells
+from .replicates import ReplicateWeights
 
 
 class Columns(NamedTuple):
@@ -37,12 +41,27 @@ class Columns(NamedTuple):
     """Names of the predictions, if the caller named them."""
     series: Mapping[str, Any] = MappingProxyType({})
     """Groups and clusters, by role, that are given as series of the frame."""
+    resampled: ReplicateWeights | None = None
+    """Replicate weights; their columns, when it is known which those are."""
+    counted: bool = False
+    """Whether tables are to know how many rows each cluster has, those included that `ignore` leaves out."""
 
     def roles(self) -> dict[str, Any]:
         """By the names used inside: t, p0, p1 … for predictions, w; b0, … for groups and c0, … for clusters."""
         keys = {**self._key_names(), **self.series}
         weight = {} if self.weight is None else {"w": self.weight}
+        if self.resampled is not None:
+            weight |= {f"r{i}": own for i, own in enumerate(self.resampled.columns)}
         return {"t": self.true, **{f"p{i}": pred for i, pred in enumerate(self.preds)}, **weight, **keys}
+
+    def weights(self) -> dict[str, Any]:
+        """Names of the columns of weights, and of replicate weights, by role."""
+        roles = self.roles()
+        return {role: roles[role] for role in ("w", *replicate_roles(roles)) if is_name(roles.get(role))}
+
+    def drawn(self) -> Drawn | None:
+        """How the rows were drawn, if replicate weights say so."""
+        return None if self.resampled is None else self.resampled.drawn(len(self.resampled.columns))
 
     def keys(self) -> dict[str, tuple[Any, ...]]:
         """Columns of keys: b for groups, c for clusters."""
@@ -63,7 +82,9 @@ class Columns(NamedTuple):
         """What to call each in a message."""
         preds = [f"pred[{name!r}]" for name in self.predictions] or ["pred"]
         words = {"t": "true", "w": "weight", **{f"p{i}": word for i, word in enumerate(preds)}, **self._key_names()}
-        return {role: x if is_name(x) else words[role] for role, x in self.roles().items()}
+        roles = self.roles()
+        words |= {role: f"replicates[{role[1:]}]" for role in replicate_roles(roles)}
+        return {role: x if is_name(x) else words[role] for role, x in roles.items()}
 
 
 def as_tuple(by: By) -> tuple[Any, ...]:
@@ -78,7 +99,7 @@ def tabulate_frame(data: Data, columns: Columns, rules: Rules, threads: int | No
     frame = checked(frame, names)
     if isinstance(frame, nw.DataFrame):
         return tabulate_in_memory(frame, columns, rules, threads)
-    cells = Cells(frame, names, rules, text, columns.by, columns.cluster, columns.predictions)
+    cells = Cells(frame, names, rules, text, columns.by, columns.cluster, columns.predictions, columns.counted)
     cells.problems().refuse(names)
     return cells.tables()
 
@@ -88,7 +109,8 @@ def no_rows(columns: Columns, rules: Rules) -> Tables[Any]:
     groups, clusters = (
         keyed(by, [((), ())] * len(as_tuple(by))) if by != () else None for by in (columns.by, columns.cluster)
     )
-    found = nothing(rules, Parts(groups, clusters), columns.predictions)
+    drawn = Drawn("clusters") if columns.counted else ROWS
+    found = nothing(rules, Parts(groups, clusters), columns.predictions, drawn)
     return found if isinstance(found, Tables) else Tables.of({(): found}, ())
 
 
@@ -105,12 +127,13 @@ def selected(data: Data, roles: dict[str, Any]) -> tuple[Any, set[str]]:
             frame, places[role] = _with_expression(frame, unused(f"wmcc {role}", own), what), len(own)
     frame = picked(frame, {role: places[role] for role in roles})
     text = {role for role, what in roles.items() if is_name(what) and what in data.text}
-    casts = [nw.col("w").cast(nw.Float64)] if "w" in text else []
+    numbers = [role for role in ("w", *replicate_roles(roles)) if role in text]
+    casts = [nw.col(role).cast(nw.Float64) for role in numbers]
     labels = label_roles(roles)
     if text & set(labels):  # labels are compared with each other: all are text then
         casts += [nw.col(role).cast(nw.String) for role in labels if role not in text]
         text |= set(labels)
-    return (frame.with_columns(*casts) if casts else frame), text - {"w"}
+    return (frame.with_columns(*casts) if casts else frame), text.difference(numbers)
 
 
 def _with_expression(frame: Any, name: str, expression: Any) -> Any:
@@ -191,11 +214,13 @@ def checked(frame: Any, names: dict[str, Any]) -> Any:
             )
         if lazy and kind in (nw.Categorical, nw.Enum):
             casts.append(nw.col(role).cast(category_type(frame, role)))
-    if "w" in names:
-        kind = schema["w"]
+    for role in ["w"] * ("w" in names) + replicate_roles(names):
+        kind = schema[role]
         if not (kind.is_numeric() or kind == nw.Boolean or (not lazy and kind in (nw.Object, nw.Unknown))):
             raise InputTypeError(
-                f"column {names['w']!r} holds {kind}; a weight must be a real number.", "cast it to a number first."
+                f"column {names[role]!r} holds {kind}; a {'weight' if role == 'w' else 'replicate weight'} must be a "
+                "real number.",
+                "cast it to a number first.",
             )
     for role in (role for role in names if role[0] in "bc"):
         kind, pandas = schema[role], frame.implementation.is_pandas_like() or frame.implementation.is_dask()
@@ -250,9 +275,15 @@ def read_in_memory(frame: Any, columns: Columns, rules: Rules, threads: int | No
         label_column(frame[role].to_native(), called[role], first, rules.skip_missing) for role in label_roles(names)
     ]
     weights = weight_array(frame["w"].to_native(), called["w"], first) if "w" in names else None
-    groups, clusters = (_keyed(frame, letter, by) for letter, by in (("b", columns.by), ("c", columns.cluster)))
+    groups = _keyed(frame, "b", columns.by)
+    clusters = _of_several(frame, columns.cluster) if columns.counted else _keyed(frame, "c", columns.cluster)
+    replicates = [
+        Column(called[role], weight_array(frame[role].to_native(), called[role], first), None, first)
+        for role in replicate_roles(names)
+    ]
+    parts = Parts(groups, clusters)
     found = tabulate_arrays(
-        labels, weights, rules, threads, called.get("w"), Parts(groups, clusters), names=columns.predictions
+        labels, weights, rules, threads, called.get("w"), parts, names=columns.predictions, replicates=replicates
     )
     return found if isinstance(found, Tables) else Tables.of({(): found}, ())
 
@@ -261,3 +292,19 @@ def _keyed(frame: Any, letter: str, by: By) -> Keyed | None:
     """Keys of the rows of an eager frame, if there are any."""
     roles = [f"{letter}{i}" for i in range(len(as_tuple(by)))]
     return keyed(by, [series.group_codes(frame[role].to_native()) for role in roles]) if roles else None
+
+
+def _of_several(frame: Any, cluster: By) -> Keyed | None:
+    """Values of the keys of clusters of an eager frame, if there are any, column by column."""
+    names = as_tuple(cluster)
+    if not names:
+        return None
+    several = []
+    for i, name in enumerate(names):
+        data = frame[f"c{i}"]
+        found = small_integers(data.to_numpy()) if data.dtype.is_integer() and not data.null_count() else None
+        if found is None:
+            codes, values = series.group_codes(data.to_native())
+            found = KeyColumn(np.asarray(codes, dtype=np.int64), 0, of_one_kind([plain_key(x) for x in values], name))
+        several.append(found)
+    return Keyed(cluster, (), NO_CODES, tuple(several))

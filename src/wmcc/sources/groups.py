@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import math
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, time, timedelta
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core import kernel as tally
 from ..core.arraytypes import Array, IntArray
 from ..core.keys import Key, distinct_keys, missing, no_cluster, of_one_kind, plain_key
+from ..core.labels import is_missing
 from ..core.stack import numbered
 from ..core.tables import Tables
-from ..errors import InputError, InputTypeError, LabelError
-from .codes import Codebook, Rules, all_codes
-from .columns import Column, label_column
+from ..errors import InputError, InputTypeError, LabelError, WeightError, WmccError
+from .codes import Codebook, Rules, all_codes, native
+from .columns import Column, as_array, label_column, place, weight_array, what
+
+FEW, CLOSE = 1 << 16, 1 << 10
+"""Combinations of keys that are always counted, and integers that are taken as they are."""
 
 By = str | int | tuple[str | int, ...]
 """The name of a column, or several."""
+
+
+class KeyColumn(NamedTuple):
+    """One of several values of each row's key: integers, of which ``low + k`` stands for ``keys[k]``."""
+
+    values: Array
+    low: int
+    keys: Sequence[Key]
 
 
 class Keyed(NamedTuple):
@@ -31,11 +47,24 @@ class Keyed(NamedTuple):
         Those that occur, sorted.
     codes
         The place of each row's among them.
+    several
+        Of clusters: columns whose values together are the key of a row, in place of ``keys`` and ``codes``. Which of
+        them occur together is known after the rows have been counted, and then the table also knows how many rows each
+        key has, those included that `ignore` leaves out.
     """
 
     by: By
     keys: tuple[Key, ...]
     codes: IntArray
+    several: tuple[KeyColumn, ...] = ()
+
+    @property
+    def columns(self) -> tuple[KeyColumn, ...]:
+        """What the kernel counts by."""
+        return self.several or (KeyColumn(self.codes, 0, self.keys),)
+
+
+NO_CODES: IntArray = np.zeros(0, dtype=np.int64)
 
 
 class Parts(NamedTuple):
@@ -55,11 +84,17 @@ def keyed(by: By, columns: Iterable[tuple[Any, Sequence[Any]]]) -> Keyed:
     """
     codes, values = zip(*columns, strict=True)
     if len(codes) == 1:
-        own = np.asarray(codes[0], dtype=np.int64)
-        met = np.bincount(own, minlength=len(values[0])) > 0
-        combinations, where = np.flatnonzero(met)[np.newaxis], (np.cumsum(met) - 1)[own]
+        combinations, where = _met(np.asarray(codes[0], dtype=np.int64), len(values[0]))
+        combinations = combinations[np.newaxis]
     else:
-        combinations, where = numbered(np.stack([np.asarray(own, dtype=np.int64) for own in codes]))
+        sizes = [len(own) for own in values]
+        if math.prod(sizes) <= max(len(codes[0]), FEW):  # counting them is faster than sorting rows
+            one, where = _met(
+                np.ravel_multi_index([np.asarray(own, dtype=np.int64) for own in codes], sizes), math.prod(sizes)
+            )
+            combinations = np.stack(np.unravel_index(one, sizes))
+        else:
+            combinations, where = numbered(np.stack([np.asarray(own, dtype=np.int64) for own in codes]))
     names = by if isinstance(by, tuple) else (by,)
     known = [of_one_kind([plain_key(x) for x in own], name) for own, name in zip(values, names, strict=True)]
     plain = [[named[k] for k in own] for own, named in zip(combinations.tolist(), known, strict=True)]
@@ -68,9 +103,15 @@ def keyed(by: By, columns: Iterable[tuple[Any, Sequence[Any]]]) -> Keyed:
     return Keyed(by, keys, place[where])
 
 
+def _met(codes: IntArray, size: int) -> tuple[IntArray, IntArray]:
+    """Return the codes that occur, and the place of each row's among them."""
+    met = np.bincount(codes, minlength=size) > 0
+    return np.flatnonzero(met), codes if met.all() else (np.cumsum(met) - 1)[codes]
+
+
 def check_clusters(tables: Tables[Any], cluster: By) -> None:
     """Refuse rows that belong to no cluster; ``cluster`` is what their clusters are called."""
-    lost = missing(tables.drawn.clusters)
+    lost = missing(tables.drawn.units)
     if lost:
         rows = int(tables.parts.sums.n[np.isin(tables.parts.codes[-1], lost)].sum())
         several = cluster if isinstance(cluster, tuple) else (cluster,)
@@ -93,36 +134,104 @@ def keys_of_rows(given: Any, name: str, shape: tuple[int, ...]) -> Keyed | None:
     return _of_rows(given, name, shape)
 
 
+def key_column(given: Any, name: str, shape: tuple[int, ...]) -> KeyColumn:
+    """Read one of several values of the key of each row of labels in memory."""
+    if type(given) is np.ndarray and given.shape == shape and (found := small_integers(given)) is not None:
+        return found
+    own = _of_rows(given, name, shape)
+    return KeyColumn(own.codes, 0, own.keys)
+
+
+def number_column(given: Any, name: str, shape: tuple[int, ...]) -> KeyColumn:
+    """Read a number per row, such as the size of its stratum: there are few different ones."""
+    try:
+        values = np.asarray(weight_array(given, name), dtype=np.float64)
+    except (InputTypeError, WeightError) as problem:  # which speaks of weights
+        raise InputTypeError(f"{problem.message.partition(';')[0]}; expected a number per observation.") from None
+    if not values.shape or values.shape != shape[: values.ndim]:
+        raise InputError(f"{name} has shape {values.shape}, and the labels {shape}.", "give a number per observation.")
+    found, codes = np.unique(values, return_inverse=True)
+    codes = codes.reshape(values.shape + (1,) * (len(shape) - values.ndim))
+    return KeyColumn(np.broadcast_to(codes, shape), 0, [plain_key(x) for x in found.tolist()])
+
+
+def small_integers(values: Any) -> KeyColumn | None:
+    """Return integers that are close together as they are, which saves a pass over the rows; None for others."""
+    if values.dtype.kind not in "iu" or not values.size:
+        return None
+    low, high = tally.active.extent(native(values))
+    return KeyColumn(values, low, range(low, high + 1)) if high - low < CLOSE else None
+
+
 def _of_rows(given: Any, name: str, shape: tuple[int, ...]) -> Keyed:
     if isinstance(given, str):
         raise InputTypeError(
             f"{name} is {given!r}; a column name works only with a frame or a file.", "give a key per observation."
         )
-    with _about_keys():
+    try:
         column = label_column(given, name)
-    own = column.values.shape
+        own = _fitting(column.values.shape, name, shape)
+        keys, codes = _distinct(column)
+    except (LabelError, InputTypeError) as problem:  # keys may be what labels are not: fractions, dates
+        keys, codes, own = _other_keys(given, name, shape, problem)
+    codes = codes.reshape(own + (1,) * (len(shape) - len(own)))
+    return Keyed(name, keys, np.broadcast_to(codes, shape))
+
+
+def _fitting(own: tuple[int, ...], name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of keys, which must be that of the labels, or of their first axes."""
     if not own or own != shape[: len(own)]:
         raise InputError(
             f"{name} has shape {own}, and the labels {shape}.",
             "give a key per observation, or one per item of the labels' first axis.",
         )
-    with _about_keys():
-        keys, codes = _distinct(column)
-    codes = codes.reshape(own + (1,) * (len(shape) - len(own)))
-    return Keyed(name, keys, np.broadcast_to(codes, shape))
+    return own
 
 
-@contextmanager
-def _about_keys() -> Iterator[None]:
-    """Keys are read as labels are, and what is said of labels that are none does not help with keys."""
-    try:
-        yield
-    except LabelError as problem:
-        what, lost = problem.message.partition(";")[0].rstrip("."), "missing" in problem.message
-        raise LabelError(
-            f"{what.replace('label', 'key')}; every row needs a key, an integer, a boolean or a string.",
-            "leave out rows without a key, or give each its own key." if lost else None,
-        ) from None
+SINGLE = (str, bytes, numbers.Real, Decimal, date, time, timedelta, np.datetime64, np.timedelta64)
+"""What a key may be, in memory."""
+
+
+def _other_keys(
+    given: Any, name: str, shape: tuple[int, ...], problem: WmccError
+) -> tuple[tuple[Key, ...], IntArray, tuple[int, ...]]:
+    """Return keys that are not such as labels are, the place there of each row's, and the shape of the rows.
+
+    ``problem`` says why they are no labels.
+    """
+    if np.ma.is_masked(given):
+        raise _no_key(f"{place(name, given, int(np.argmax(np.ma.getmaskarray(given))))} is masked", name)
+    values = as_array(given, name, "keys")
+    if values.dtype.kind not in "fmMO" or "mixed types" in problem.message:
+        hint = None if problem.hint is None else problem.hint.replace("label", "key")
+        raise type(problem)(problem.message.replace("label", "key"), hint) from None
+    own = _fitting(values.shape, name, shape)
+    several: Any = values.reshape(-1)
+    inverse: IntArray | None = None
+    if values.dtype.kind != "O":
+        several, inverse = np.unique(several, return_inverse=True)
+    for k, value in enumerate(several):
+        lost = is_missing(value)
+        if lost or not isinstance(value, SINGLE):
+            where = place(name, values, k if inverse is None else int(np.argmax(inverse == k)))
+            if lost:
+                raise _no_key(f"{where} is missing ({value})", name)
+            raise InputTypeError(
+                f"{where} is {what(value)}; a key must be a number, a boolean, a text, a date or a time.",
+                "convert the keys with str().",
+            )
+    keys, codes = distinct_keys(of_one_kind([plain_key(x) for x in several], name))
+    return keys, codes if inverse is None else codes[inverse], own
+
+
+def _no_key(what_is: str, name: str) -> InputError:
+    """Say that a row has no key, and what to do about it."""
+    word = name.partition("[")[0]
+    called = {"stratum": "stratum", "poststratum": "post-stratum", "cluster": "cluster"}.get(word, "key")
+    hint = "give each its own cluster" if word == "cluster" else f"assign them to a {called}"
+    if word == "by":
+        hint = "give them a key"
+    return InputError(f"{what_is}; every row needs a {called}.", f"leave such rows out, or {hint}.", word)
 
 
 def _distinct(column: Column) -> tuple[tuple[Key, ...], IntArray]:

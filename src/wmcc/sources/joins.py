@@ -44,7 +44,7 @@ def tabulate_joined(
     frame = checked(joined, names)
     by = [role for role in names if role.startswith("b")]
     if isinstance(frame, nw.LazyFrame):
-        keys = columns.by, columns.cluster, columns.predictions
+        keys = columns.by, columns.cluster, columns.predictions, columns.counted
         cells = Cells(frame, {**names, "status": "status"}, rules, text, *keys)
         left_out = _sift(cells.columns, on, unmatched)
         cells.problems(left_out).refuse(names)
@@ -85,7 +85,7 @@ def _engine(frame: Any) -> str:
 def _check_columns(truth: Data, pred: Data, columns: Columns, on: tuple[Any, ...]) -> None:
     """Refuse columns that neither side has, and keys that one of them has not."""
     known = [side.known() for side in (truth, pred)]
-    for name in (columns.weight, *columns.keys()["b"], *columns.keys()["c"]):
+    for name in (*columns.weights().values(), *columns.keys()["b"], *columns.keys()["c"]):
         if is_name(name) and not any(name in names for names in known):
             raise no_column(name, [*known[0], *known[1]], "either")
     for names, where in zip(known, ("the truth", "the prediction"), strict=True):

@@ -14,8 +14,9 @@ import numpy as np
 
 from ..core import kernel as tally
 from ..core.arraytypes import Array
+from ..core.drawn import PAIRS
 from ..core.stack import merged_stacks
-from ..core.summed import PAIRS, no_cells
+from ..core.summed import no_cells
 from ..core.table import Table
 from ..errors import InputError, LabelError, WeightError
 from .arrays import Found, bad_weight, named, tabulate_arrays, unknown_label

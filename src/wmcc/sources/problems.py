@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ..core.labels import SKIP_MISSING, Label, listed
@@ -21,11 +23,22 @@ def label_roles(roles: Iterable[str]) -> list[str]:
     return [role for role in roles if role[0] in "tp"]
 
 
+def replicate_roles(roles: Iterable[str]) -> list[str]:
+    """Which columns hold replicate weights: r0, r1 and so on."""
+    return [role for role in roles if role[0] == "r" and role[1:].isdigit()]
+
+
 @contextmanager
-def said_by_engines(message: str, hint: str | None = None, weight: Any = None) -> Iterator[None]:
+def said_by_engines(
+    message: str,
+    hint: str | None = None,
+    weights: Mapping[str, Any] = MappingProxyType({}),
+    header: Callable[[], list[str]] = list,
+) -> Iterator[None]:
     """Turn what an engine raises into a sentence: ``message``, and the first line of what it says.
 
-    ``weight`` is the column of weights of a text file, which may hold something else.
+    ``weights`` are the columns of weights of a text file, by role, which may hold something else; ``header`` returns
+    the names of its columns.
     """
     try:
         yield
@@ -43,13 +56,16 @@ def said_by_engines(message: str, hint: str | None = None, weight: Any = None) -
         lines = [line.strip() for line in str(cause).splitlines() if line.strip()] or [type(cause).__name__]
         causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]  # Java's
         said = causes[-1] if causes else " ".join(lines[:3])
-        if weight is not None and NO_NUMBER.search(said):
+        if weights and NO_NUMBER.search(said):
             line, value = LINE.search(said), VALUE.search(said)
             where = f", in line {line[1]}" if line else ""
             came = f": {next(filter(None, value.groups()), '')!r}" if value else ""
+            roles = list(weights) if len(weights) == 1 else _roles_of(said, weights, header())
+            words = dict.fromkeys("weight=" if role == "w" else "replicates=" for role in roles)
+            column = f"the column {weights[roles[0]]!r}" if len(roles) == 1 else "a column of weights"
             raise WeightError(
-                f"{message}: the column {weight!r} holds a value that is not a number{where}{came}.",
-                "a weight must be a number; name another column in weight=, or correct the file.",
+                f"{message}: {column} holds a value that is not a number{where}{came}.",
+                f"a weight must be a number; name another column in {' or '.join(words)}, or correct the file.",
             ) from problem
         raise InputError(f"{message}: {said[:400]}", hint) from problem
 
@@ -59,6 +75,23 @@ NO_NUMBER = re.compile(r"conversion|convert|cast|could not parse", re.IGNORECASE
 LINE = re.compile(r"Row #(\d+)")
 VALUE = re.compile(r"""invalid value '(.*?)'|values: \["(.*?)"|string ['"](.*?)['"] to|to float: '(.*?)'""")
 """Where they say that it is, and what."""
+COLUMN = re.compile(r"CSV column #(\d+)|column ['\"]?(w|r\d+)\b")
+"""In which column: by its place in the file, or by its role."""
+BAD = "that is missing, negative, NaN or infinite"
+NO_NEGATIVE = (
+    "negative replicate weights, which some agencies publish (successive differences), are not supported; setting "
+    "them to 0 would change the variance."
+)
+"""What to know of replicate weights that are refused."""
+
+
+def _roles_of(said: str, weights: Mapping[str, Any], header: Sequence[str]) -> list[str]:
+    """The columns of weights, by role, that an engine may speak of: one, if it says which."""
+    found = COLUMN.search(said)
+    if found is not None and found[2] in weights:
+        return [found[2]]
+    place = len(header) if found is None or found[1] is None else int(found[1])
+    return [role for role, name in weights.items() if name in header[place : place + 1]] or list(weights)
 
 
 class Problems(NamedTuple):
@@ -68,10 +101,13 @@ class Problems(NamedTuple):
     bad_weight: int = 0
     no_label: tuple[int, ...] = ()
     """Of the truth, and of each prediction."""
+    bad_replicates: Mapping[str, int] = MappingProxyType({})
+    """By column of replicate weights, of those that have such."""
 
     def __add__(self, other: Problems) -> Problems:  # type: ignore[override]
         lost = tuple(a + b for a, b in zip_longest(self.no_label, other.no_label, fillvalue=0))
-        return Problems(self.rows + other.rows, self.bad_weight + other.bad_weight, lost)
+        replicates = dict(Counter(self.bad_replicates) + Counter(other.bad_replicates))
+        return Problems(self.rows + other.rows, self.bad_weight + other.bad_weight, lost, replicates)
 
     def refuse(self, names: dict[str, str], first: WmccError | None = None) -> None:
         """Raise the error that says so, if there are any.
@@ -87,14 +123,18 @@ class Problems(NamedTuple):
             if count:
                 parts.append(f"{_rows(count, self.rows)} no label in {name!r}")
         if self.bad_weight:
-            bad = "that is missing, negative, NaN or infinite"
-            parts.append(f"{_rows(self.bad_weight, self.rows)} a weight in {names['w']!r} {bad}")
+            parts.append(f"{_rows(self.bad_weight, self.rows)} a weight in {names['w']!r} {BAD}")
+        for role, count in list(self.bad_replicates.items())[:1]:
+            more = len(self.bad_replicates) - 1
+            others = f", and {more:,} more column{'s have' if more > 1 else ' has'} such" if more else ""
+            parts.append(f"{_rows(count, self.rows)} a replicate weight in {names[role]!r} {BAD}{others}")
         if not parts:
             return
         where = f" The first: {first.message}" if first else ""
         kind: type[InputError] = LabelError if any(self.no_label) else WeightError
         hints = [SKIP_MISSING] if any(self.no_label) else []
         hints += ["a weight of 0 leaves a row out."] if self.bad_weight else []
+        hints += [NO_NEGATIVE] if self.bad_replicates else []
         raise kind(f"{'; '.join(parts)}.{where}", "; ".join(hints).replace(".;", ";"))
 
 

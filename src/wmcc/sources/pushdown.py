@@ -11,7 +11,9 @@ import numpy as np
 
 from ..core import kernel as tally
 from ..core import possible
-from ..core.arraytypes import Array, IntArray
+from ..core.arraytypes import Array, FloatArray, IntArray
+from ..core.drawn import ROWS, Drawn
+from ..core.exact import Exact
 from ..core.keys import plain_key
 from ..core.labels import NOTHING, Label, as_label, is_missing, void_order
 from ..core.stack import Stack
@@ -21,7 +23,7 @@ from . import texts
 from .arrays import Found, named
 from .codes import Codebook, Rules
 from .groups import By, Keyed, Parts, keyed
-from .problems import MOST_CELLS, Problems, label_roles, too_many_cells, unknown_labels
+from .problems import MOST_CELLS, Problems, label_roles, replicate_roles, too_many_cells, unknown_labels
 
 
 class Cells:
@@ -30,7 +32,8 @@ class Cells:
     Parameters
     ----------
     frame
-        A lazy narwhals frame with columns ``t``, ``p0`` and maybe ``p1`` … and ``w``, and others to group by.
+        A lazy narwhals frame with columns ``t``, ``p0`` and maybe ``p1`` …, ``w`` and replicate weights ``r0`` …, and
+        others to group by.
     names
         What the caller calls these columns. Those that begin with ``b`` are keys of groups, with ``c`` of clusters.
     rules
@@ -39,6 +42,8 @@ class Cells:
         Columns that were read as text, to be made sense of.
     by, cluster, predictions
         What the caller calls the keys, and the predictions if they have names.
+    counted
+        Whether tables are to know how many rows each cluster has, those included that `ignore` leaves out.
     """
 
     def __init__(
@@ -50,12 +55,15 @@ class Cells:
         by: By = (),
         cluster: By = (),
         predictions: tuple[str, ...] = (),
+        counted: bool = False,
     ) -> None:
         self._names, self._rules, self._by, self._cluster = names, rules, by, cluster
-        self._predictions = predictions
+        self._predictions, self._counted = predictions, counted
         self._text = {name for name in text if name[0] == "c"}
         roles = label_roles(names)
-        found = collect(_query(frame, [name for name in names if name != "w"], "w" in names))
+        self._replicates = replicate_roles(names)
+        keys = [name for name in names if name != "w" and name not in self._replicates]
+        found = collect(_query(frame, keys, "w" in names, self._replicates))
         self.columns = found.to_dict(as_series=False)
         self._n = np.array(self.columns["n"], dtype=np.int64)
         self.rows = int(self._n.sum())
@@ -95,13 +103,16 @@ class Cells:
         n, ignore = self._n.copy(), {NOTHING, *self._rules.ignore}
         n[list(left_out)] = 0
         lost = [np.array([label is None for label in labels], dtype=bool) for labels in self._labels.values()]
-        bad = 0
-        if "w" in self._names:
-            passed = np.logical_or.reduce(lost) | np.array([label in ignore for label in self._labels["t"]], dtype=bool)
-            good = np.array([int(x or 0) for x in self.columns["good"]], dtype=np.int64)
-            bad = int(np.where(passed | (n == 0), 0, n - good).sum())
+        passed = np.logical_or.reduce(lost) | np.array([label in ignore for label in self._labels["t"]], dtype=bool)
+
+        def bad(role: str) -> int:
+            good = np.array([int(x or 0) for x in self.columns[f"{role}_good"]], dtype=np.int64)
+            return int(np.where(passed | (n == 0), 0, n - good).sum())
+
+        replicates = {role: count for role in self._replicates if (count := bad(role))}
         lost = [] if self._rules.skip_missing else lost
-        return Problems(int(n.sum()), bad, tuple(int(n[missing].sum()) for missing in lost))
+        missing = tuple(int(n[out].sum()) for out in lost)
+        return Problems(int(n.sum()), bad("w") if "w" in self._names else 0, missing, replicates)
 
     def tables(self, left_out: Collection[int] = ()) -> Tables[Any]:
         """Return the table of each group; ``left_out`` are cells to be counted as ignored."""
@@ -128,7 +139,16 @@ class Cells:
         np.add.at(ignored, groups.codes[~kept], n[~kept])
         # Two groups may be one cell: an engine tells 0.0 from -0.0.
         stack = Stack.gathered(np.stack(keys)[:, kept], self._sums(kept, codebook, codes[:, kept]))
-        found: Tables[Any] = named(Found(stack, ignored), codebook, Parts(groups, clusters), self._predictions)
+        drawn = ROWS
+        if clusters is not None and self._counted:
+            with_labels = there & np.array(
+                [None not in own for own in zip(*self._labels.values(), strict=True)], dtype=bool
+            )
+            counts = np.zeros(len(clusters.keys), dtype=np.int64)
+            np.add.at(counts, clusters.codes[with_labels], n[with_labels])
+            drawn = Drawn("clusters", rows=tuple(counts.tolist()))
+        parts = Parts(groups, clusters)
+        found: Tables[Any] = named(Found(stack, ignored), codebook, parts, self._predictions, drawn)
         return texts.typed(found, rules, self._text)
 
     def _keyed(self, letter: str, by: By) -> Any:
@@ -142,31 +162,45 @@ class Cells:
         return keyed(by, zip(codes, known, strict=True))
 
     def _sums(self, kept: Array, codebook: Codebook, codes: IntArray) -> Sums:
-        n = self._n[kept]
-        if "w" not in self._names:
-            return Sums.from_counts(n)
-        rows = np.flatnonzero(kept).tolist()
-        found = ([self.columns[name][row] for row in rows] for name in ("s", "s2", "low", "high"))
+        n, rows = self._n[kept], np.flatnonzero(kept).tolist()
         name = possible.by_codes(codebook.classes, codes)
-        return Sums.from_floats(n, *(np.array(x, dtype=np.float64) + 0.0 for x in found), name=name)
+
+        def column(of: str) -> FloatArray:
+            values = self.columns[of]
+            return np.array([values[row] for row in rows], dtype=np.float64) + 0.0
+
+        sums = Sums.from_counts(n)
+        if "w" in self._names:
+            sums = Sums.from_floats(n, *map(column, ("w_sum", "w2", "low", "high")), name=name)
+        replicates = [column(f"{role}_sum") for role in self._replicates]
+        for role, found in zip(self._replicates, replicates, strict=True):
+            possible.check_sums(found, f"the sum of {self._names[role]!r}", name)
+        return sums._replace(replicates=tuple(map(Exact.from_floats, replicates)))
 
 
-def _query(frame: Any, keys: list[str], weighted: bool) -> Any:
+def _query(frame: Any, keys: list[str], weighted: bool, replicates: list[str]) -> Any:
     """The query: elementary aggregations only, which is all that some engines have."""
-    if not weighted:
+    roles = ["w"] * weighted + replicates
+    if not roles:
         return frame.group_by(*keys).agg(n=nw.len())
-    # Sums of narrow types wrap or lose digits on some engines. What is lacking in `good` is the number of bad weights:
-    # null is not counted, and NaN is not below infinity on any engine.
-    w = nw.col("w")
-    good = (w >= 0) & (w < math.inf)
-    if frame.implementation.is_dask():  # to which constants are columns of their own, and make it send rows about
-        good = w.is_finite() & (w.abs() == w)
-    if frame.implementation.is_spark_like():  # which does not add up booleans
-        good = good.cast(nw.Int64)
-    frame = frame.with_columns(w=w.cast(nw.Float64)).with_columns(w2=w * w, good=good)
-    return frame.group_by(*keys).agg(
-        n=nw.len(), good=nw.col("good").sum(), s=w.sum(), s2=nw.col("w2").sum(), low=w.min(), high=w.max()
-    )
+    # Sums of narrow types wrap or lose digits on some engines. What is lacking in the number of good weights is that of
+    # bad ones: null is not counted, and NaN is not below infinity on any engine.
+    dask, spark = frame.implementation.is_dask(), frame.implementation.is_spark_like()
+
+    def good(w: Any) -> Any:
+        # To Dask constants are columns of their own, and make it send rows about. Spark does not add up booleans.
+        known = w.is_finite() & (w.abs() == w) if dask else (w >= 0) & (w < math.inf)
+        return known.cast(nw.Int64) if spark else known
+
+    more = {f"{role}_good": good(nw.col(role)) for role in roles}
+    sums = {f"{role}_good": nw.col(f"{role}_good").sum() for role in roles}
+    sums |= {f"{role}_sum": nw.col(role).sum() for role in roles}
+    if weighted:
+        w = nw.col("w")
+        more["w2"] = w * w
+        sums |= {"w2": nw.col("w2").sum(), "low": w.min(), "high": w.max()}
+    frame = frame.with_columns(**{role: nw.col(role).cast(nw.Float64) for role in roles}).with_columns(**more)
+    return frame.group_by(*keys).agg(n=nw.len(), **sums)
 
 
 def collect(query: Any) -> Any:

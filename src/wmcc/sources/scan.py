@@ -16,7 +16,7 @@ from .datasets import dataset, scan_options
 from .files import Files, no_column
 from .frames import Columns, checked, count_problems, no_rows, read_in_memory, selected
 from .jsonlines import json_blocks
-from .places import Data, is_name
+from .places import Data
 from .problems import Problems
 from .progress import Progress
 from .texts import ignored_texts, typed
@@ -59,10 +59,10 @@ def _batches(files: Files, columns: Columns, progress: Progress) -> Iterator[tup
     """Batches that are not empty: the file each is of, the number of its first row there, and its columns."""
     wanted = columns.plain()
     files.check_headers(wanted or ())
-    weight = columns.weight if is_name(columns.weight) else None
-    text = set(wanted or ()) - {weight} if files.is_csv else set(files.partitions)
+    numbers = list(columns.weights().values())
+    text = set(wanted or ()).difference(numbers) if files.is_csv else set(files.partitions)
     before, first = None, 0
-    for path, table in _tables(files.with_rows(), wanted, weight, progress):
+    for path, table in _tables(files.with_rows(), wanted, numbers, progress):
         if path != before:
             before, first = path, 0
         for start in range(0, table.num_rows, BATCH):
@@ -72,13 +72,15 @@ def _batches(files: Files, columns: Columns, progress: Progress) -> Iterator[tup
         first += table.num_rows
 
 
-def _tables(files: Files, wanted: list[Any] | None, weight: Any, progress: Progress) -> Iterator[tuple[str, Any]]:
+def _tables(
+    files: Files, wanted: list[Any] | None, numbers: list[Any], progress: Progress
+) -> Iterator[tuple[str, Any]]:
     """Tables as Arrow reads them, and the file each is of."""
     if not files.paths:
         return iter(())
     if files.format == "jsonl":
         return json_blocks(files, wanted)
-    data = dataset(files, wanted, weight)
+    data = dataset(files, wanted, numbers)
     for name in wanted or ():
         if name not in data.schema.names:
             raise no_column(name, data.schema.names)

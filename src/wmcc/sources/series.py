@@ -45,7 +45,8 @@ def weights(data: Any, name: str) -> Any:
         return data
     if _is_categorical(data):
         raise InputTypeError(f"{name} is categorical; a weight must be a real number.")
-    if _missing(data) is None:
+    kind = getattr(data, "dtype", None)
+    if (isinstance(kind, np.dtype) and kind.kind == "f") or _missing(data) is None:  # NaN is what a missing float is
         return _values(data)
     # The kernel says which row is bad, if it is one that counts.
     if dependencies.is_polars_series(data):

@@ -15,6 +15,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 import numpy as np
 
+from ..core.drawn import Lonely, Method
 from ..core.joint import JointTable
 from ..core.labels import ordered
 from ..core.stack import Stack
@@ -25,6 +26,9 @@ from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, unknown_keyword
 from ..present.text import brief
 from .codes import make_rules
+
+PER_ROW = ("y_pred", "sample_weight", "by", "cluster", "stratum", "poststratum")
+"""What a single observation has one of."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -105,6 +109,12 @@ class Accumulator:
     half_life
         Discount older weights: after ``half_life`` updates, or after this time, an observation weighs half as much. The
         sums are rounded at each update, and the order of updates matters. None forgets nothing.
+    population, fpc, lonely, nested, totals
+        The design of the sample, as for `wmcc.tabulate`: what is known of all strata and post-strata, whichever of them
+        an update has. Rows weigh the size of their stratum divided by the number of its rows so far. While strata have
+        no row yet, `table` can be shown, stored and merged; scores and all else that needs weights name these strata
+        and refuse. A window counts the rows of its updates. A half-life is refused, since such weights cannot fade.
+        ``nested=False`` looks at each update by itself.
     labels, names, ignore, missing, positive, threads
         As for `wmcc.tabulate`.
 
@@ -128,6 +138,13 @@ class Accumulator:
     ...     hour.update(["cat"] * 10, ["cat"] * 10, at=datetime(2025, 6, 1) + timedelta(minutes=minute))
     >>> hour.table.rows
     30
+    >>> survey = wmcc.Accumulator(population={"west": 5200, "east": 800})
+    >>> survey.update(["oak", "elm"], ["oak", "oak"], stratum=["west", "west"])
+    >>> survey
+    Accumulator of a Table of 2 classes: 2 rows in 2 strata; 1 stratum has a size but no sampled row: 'east' (size 800).
+    >>> survey.update(["elm", "elm"], ["elm", "elm"], stratum=["east", "east"])
+    >>> wmcc.accuracy(survey)
+    0.5666666666666667
     """
 
     @_checked_keywords
@@ -136,6 +153,11 @@ class Accumulator:
         *,
         window: int | timedelta | None = None,
         half_life: float | timedelta | None = None,
+        population: Any = None,
+        fpc: Any = False,
+        lonely: Lonely = "error",
+        nested: bool = True,
+        totals: Any = None,
         labels: Any = None,
         names: Mapping[Any, Any] | None = None,
         ignore: Any = None,
@@ -160,6 +182,9 @@ class Accumulator:
         rules = make_rules(labels, names, ignore, missing, positive)
         self._options = {**rules._asdict(), "threads": threads}
         self._nothing: Table = tabulate([], [], **self._options)
+        self._design = _constants(population, fpc, lonely, nested, totals)
+        if self._design and half_life is not None:
+            raise _no_half_life()
         self._window, self._half_life = window, half_life
         self._by_time = isinstance(half_life if window is None else window, timedelta)
         self._state = _State()
@@ -178,6 +203,13 @@ class Accumulator:
         *,
         by: Any = ...,
         cluster: Any = ...,
+        stratum: Any = ...,
+        poststratum: Any = ...,
+        replicates: Any = ...,
+        method: Method | None = ...,
+        scales: Any = ...,
+        fay: float | None = ...,
+        df: float | None = ...,
         at: datetime | float | None = ...,
     ) -> None: ...
     @overload
@@ -194,6 +226,13 @@ class Accumulator:
         unmatched: Literal["error", "ignore"] = ...,
         by: Any = ...,
         cluster: Any = ...,
+        stratum: Any = ...,
+        poststratum: Any = ...,
+        replicates: Any = ...,
+        method: Method | None = ...,
+        scales: Any = ...,
+        fay: float | None = ...,
+        df: float | None = ...,
         engine: str | None = ...,
         progress: bool | None = ...,
         at: datetime | float | None = ...,
@@ -213,6 +252,13 @@ class Accumulator:
         unmatched: Literal["error", "ignore"] | None = None,
         by: Any = None,
         cluster: Any = None,
+        stratum: Any = None,
+        poststratum: Any = None,
+        replicates: Any = None,
+        method: Method | None = None,
+        scales: Any = None,
+        fay: float | None = None,
+        df: float | None = None,
         engine: str | None = None,
         progress: bool | None = None,
         at: datetime | float | None = None,
@@ -231,6 +277,11 @@ class Accumulator:
             Groups, as for `wmcc.tabulate`: all updates have them, or none. `tables` has their tables.
         cluster
             Clusters, as for `wmcc.tabulate`. Rows with the same key belong to one cluster, also across updates.
+        stratum, poststratum
+            Strata and post-strata, as for `wmcc.tabulate`; all updates have them, or none.
+        replicates, method, scales, fay, df
+            Replicate weights, as for `wmcc.tabulate`: as many in all updates, by the same method. Of a single
+            observation they are a list.
         at
             When the observations were made, if the window or the half-life is a time: a datetime, or a number of
             seconds. No update may be earlier than the one before. An empty one moves the window.
@@ -246,8 +297,10 @@ class Accumulator:
         """
         labels = {"y_pred": y_pred, "sample_weight": sample_weight}
         columns = {"true": true, "pred": pred, "weight": weight, "join": join, "on": on, "unmatched": unmatched}
-        others = {"by": by, "cluster": cluster, "engine": engine, "progress": progress}
-        given = {name: x for name, x in (labels | columns | others).items() if x is not None}
+        keys = {"by": by, "cluster": cluster, "stratum": stratum, "poststratum": poststratum}
+        others = {"replicates": replicates, "method": method, "scales": scales, "fay": fay, "df": df}
+        others |= {"engine": engine, "progress": progress}
+        given = {name: x for name, x in (labels | columns | keys | others).items() if x is not None}
         self._push(self._read(y_true, given), at)
 
     def reset(self) -> None:
@@ -292,7 +345,7 @@ class Accumulator:
 
     def _read(self, y_true: Any, given: dict[str, Any]) -> Table | Tables[Table]:
         """Return the table, or tables of groups, of what was given to `update`."""
-        from . import tabulate
+        from . import tabulate_part
 
         own = y_true
         if isinstance(own, Accumulator):
@@ -316,11 +369,15 @@ class Accumulator:
                 "for a frame or a file, name the columns: update(data, true=..., pred=...).",
             )
         if "y_pred" in given and _is_one(y_true) and _is_one(given["y_pred"]):
-            y_true, given = [y_true], {name: [x] if _is_one(x) else x for name, x in given.items()}
-        found: Table | Tables[Table] = tabulate(y_true, **given, **self._options)
-        return found
+            y_true, given = [y_true], {name: [x] if name in PER_ROW and _is_one(x) else x for name, x in given.items()}
+            if isinstance(given.get("replicates"), (list, tuple)):
+                given["replicates"] = [[x] if _is_one(x) else x for x in given["replicates"]]
+        found: Any = tabulate_part(y_true, **given, **self._design, **self._options)
+        return found  # type: ignore[no-any-return]
 
     def _push(self, table: Table | Tables[Table], at: Time) -> None:
+        if self._half_life is not None and table.drawn.kind == "strata":
+            raise _no_half_life()
         with self._lock:
             state = self._state
             at = self._time(at, state.latest)
@@ -397,10 +454,34 @@ def _sum(before: Any, table: Any) -> Any:
     return before + table
 
 
+def _constants(population: Any, fpc: Any, lonely: Lonely, nested: bool, totals: Any) -> dict[str, Any]:
+    """Return what is said of a design in general, apart from the keys of rows; refuse what does not go together."""
+    if population is totals is None and fpc is False and nested is True and lonely == "error":
+        return {}
+    from .designs import SampleDesign  # which most accumulators do without
+
+    design = SampleDesign(
+        (), None if nested is True else (), population, fpc, lonely, nested, None if totals is None else (), totals
+    )
+    design.check(weighted=fpc is True)
+    found = {"population": population, "totals": totals, "fpc": None if fpc is False else fpc}
+    found |= {"lonely": None if lonely == "error" else lonely, "nested": None if nested else nested}
+    return {name: x for name, x in found.items() if x is not None}
+
+
+def _no_half_life() -> InputTypeError:
+    return InputTypeError(
+        "half_life= lets weights fade, and the weights of a design cannot: the rows of a stratum stand for all of it.",
+        "give window= instead, which counts the last updates in full and drops those before.",
+        "half_life",
+    )
+
+
 def _faded(held: Any, factor: float) -> Any:
     """Return the table of the same rows, or tables, all weights multiplied by a factor and the sums rounded."""
-    n, w, w2, low, high = held.parts.sums
-    sums = Sums(n, w.faded(factor), w2.faded(factor).faded(factor), low * factor, high * factor)
+    n, w, w2, low, high, replicates = held.parts.sums
+    faded = tuple(own.faded(factor) for own in replicates)
+    sums = Sums(n, w.faded(factor), w2.faded(factor).faded(factor), low * factor, high * factor, faded)
     return replace(held, parts=Stack(held.parts.codes, sums))
 
 

@@ -11,14 +11,16 @@ import narwhals as nw
 from ..errors import InputError, InputTypeError
 from .codes import Rules
 from .columns import what
+from .datasets import column_names
 from .engines import check_engine, joining_engine, open_lazy
-from .files import Files, find, is_path
+from .files import Files, find, is_address, is_path
 from .frames import Columns, as_tuple, is_series, tabulate_frame
 from .groups import By, check_clusters
 from .joins import tabulate_joined
 from .places import Data, as_data, is_name
 from .problems import said_by_engines
 from .progress import reading
+from .replicates import replicate_columns, with_replicates
 from .scan import scan
 
 
@@ -55,7 +57,12 @@ def tabulate_columns(
         raise InputTypeError("a series of keys goes with the one frame that it is of.", "name a column of the data.")
     if engine is not None and not found:
         raise InputTypeError(f"engine={engine!r} is for files; a frame is tabulated by its own engine.")
-    with reading(found, progress) as bar, _sentences(found, columns.weight), _one_at_a_time(sides, engine):
+    drawn = None
+    if columns.resampled is not None:
+        with _sentences(found, {}), _one_at_a_time(sides, engine):
+            columns = _with_replicates(columns, sides, engine)
+        drawn = columns.drawn()
+    with reading(found, progress) as bar, _sentences(found, columns.weights()), _one_at_a_time(sides, engine):
         if join is not None:
             keys, session = as_tuple(_names(on, "on", sides)), dict[str, Any]()
             truth, prediction = (_data(side, engine or joining_engine(), columns, session) for side in sides)
@@ -64,8 +71,27 @@ def tabulate_columns(
             tables = scan(found[0], columns, rules, threads, bar)
         else:
             tables = tabulate_frame(_data(data, engine, columns), columns, rules, threads)
-    check_clusters(tables, columns.cluster)
+    if not columns.counted:  # strata are checked where it is known which of the columns have them
+        check_clusters(tables, columns.cluster)
+    tables = tables if drawn is None else with_replicates(tables, drawn)
     return tables if by != () else tables.total()
+
+
+def _with_replicates(columns: Columns, sides: tuple[Any, ...], engine: str | None) -> Columns:
+    """Put the columns of replicate weights in the place of a pattern."""
+    resampled, names = columns.resampled, dict[Any, None]()
+    assert resampled is not None
+    plain = columns._replace(resampled=None)
+    if isinstance(resampled.columns, str):
+        for side in sides:
+            if is_path(side) and len(sides) == 1 and engine in (None, "arrow"):
+                names |= dict.fromkeys(column_names(find(side)))
+            else:
+                names |= dict.fromkeys(_data(side, engine or joining_engine(), plain, {}).known())
+    words = {"t": "true", "p": "pred", "w": "weight", "b": "by", "c": "cluster"}
+    used = {name: words[role[0]] for role, name in plain.roles().items() if is_name(name)}
+    several = replicate_columns(resampled.columns, list(names), used)
+    return columns._replace(resampled=resampled._replace(columns=several))
 
 
 def _without_series(given: Any, word: str, series: dict[str, Any]) -> Any:
@@ -100,13 +126,19 @@ def _one_at_a_time(data: tuple[Any, ...], engine: str | None) -> AbstractContext
     return _DASK if dask else nullcontext()
 
 
-def _sentences(found: list[Files], weight: Any) -> AbstractContextManager[None]:
+def _sentences(found: list[Files], weights: dict[str, Any]) -> AbstractContextManager[None]:
     """What an engine raises, as a sentence of ours."""
     if not found:
         return said_by_engines("the engine could not compute the table")
     names = " and ".join(files.name for files in found)
-    text = weight if is_name(weight) and any(files.is_csv for files in found) else None
-    return said_by_engines(f"{names} cannot be read", "it may be damaged, cut short or of another format.", text)
+    text = [files for files in found if files.is_csv]
+    hint = "it may be damaged, cut short or of another format."
+
+    def header() -> list[str]:
+        one = len(found) == 1 and not is_address(found[0].paths[0])
+        return found[0].header(found[0].paths[0]) if one else []
+
+    return said_by_engines(f"{names} cannot be read", hint, weights if text else {}, header)
 
 
 def _data(data: Any, engine: str | None, columns: Columns, session: dict[str, Any] | None = None) -> Data:

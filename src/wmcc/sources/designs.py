@@ -1,0 +1,511 @@
+"""The design of a sample: strata, clusters in them, known sizes and totals, from what the caller named to a table.
+
+Strata, clusters and post-strata are keys of rows, as clusters alone are, so every source tabulates them together, as
+one key of several values. Here that key is put together before, and taken apart again after.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.arraytypes import IndexArray, IntArray
+from ..core.drawn import LONELY, Design, Drawn, Lonely, Poststrata, check_sizes, name_strata
+from ..core.joint import JointTable
+from ..core.keys import Key, distinct_keys, key_kinds, merged_keys, missing, plain_key
+from ..core.labels import is_missing
+from ..core.stack import Stack
+from ..core.table import Table
+from ..core.tables import Tables
+from ..errors import InputError, InputTypeError
+from ..present.text import brief, counted
+from .columns import what
+from .files import ends_like_file, read_first
+from .groups import NO_CODES, Keyed, key_column, number_column
+
+WORDS = ("stratum", "population", "fpc", "cluster", "poststratum", "totals")
+"""What a key of rows is made of, in this order."""
+
+
+class Sizes(NamedTuple):
+    """Numbers of strata: a mapping from keys, or one number; neither where rows have them in a column."""
+
+    of: Mapping[Any, Any] | None = None
+    one: float | None = None
+    of_frame: bool = False
+
+
+class SampleDesign(NamedTuple):
+    """What the caller said of how rows were drawn."""
+
+    stratum: Any = None
+    cluster: Any = None
+    population: Any = None
+    fpc: Any = False
+    lonely: Lonely = "error"
+    nested: bool = True
+    poststratum: Any = None
+    totals: Any = None
+
+    def check(self, weighted: bool) -> None:
+        """Refuse what does not go together; ``weighted`` if rows have weights of their own."""
+        if self.lonely not in LONELY:
+            raise InputError(
+                f"lonely is {str(self.lonely)[:40]!r}; expected one of {', '.join(map(repr, LONELY))}.",
+                argument="lonely",
+            )
+        if not isinstance(self.nested, bool):
+            raise InputError(f"nested is {self.nested!r}; expected True or False.", argument="nested")
+        if self.stratum is None and (self.lonely != "error" or not self.nested):
+            raise InputTypeError(f"{'nested' if self.lonely == 'error' else 'lonely'}= is for samples with stratum=.")
+        if self.cluster is None and not self.nested:
+            raise InputTypeError("nested=False is for samples with cluster=: it says that no cluster is in two strata.")
+        if (self.poststratum is None) != (self.totals is None):
+            raise InputTypeError(
+                "poststratum= and totals= must be given together: the key of each row's post-stratum, and the known "
+                "total of each post-stratum."
+            )
+        if self.fpc is True and self.population is None:
+            raise InputTypeError(
+                "fpc=True needs population=, the number of units that each stratum has.",
+                "give population=, or give the numbers as fpc= itself.",
+            )
+        if self.fpc is True and self.cluster is not None:
+            raise InputTypeError(
+                "fpc=True takes population= as numbers of rows; here clusters were drawn.",
+                "give fpc= the number of clusters that each stratum has, for instance fpc={'north': 120, 'south': 80}.",
+            )
+        if weighted and self.population is not None and self.fpc is not True:
+            raise InputTypeError(
+                "population= makes the weights of rows, size of the stratum / number of its rows; "
+                "weights were given as well.",
+                "leave one of them out; with design weights, population= is for fpc=True only.",
+            )
+        if self.poststratum is not None and self.population is not None and not weighted:
+            raise InputTypeError(
+                "population= and poststratum= were given without weights; wmcc cannot yet make weights from the sizes "
+                "of strata and scale them to totals as well.",
+                "give the weights of the design, size of the stratum / number of its sampled rows"
+                + ("." if self.fpc is True else ", and leave population= out."),
+            )
+
+
+# ---- before: one key of several values -----------------------------------------------------------------
+
+
+class KeyColumns(NamedTuple):
+    """The columns that make up the key of rows, what each is called, how many each word has; sizes of strata."""
+
+    columns: list[Any]
+    names: list[str]
+    counts: dict[str, int]
+    sizes: dict[str, Sizes]
+
+
+def key_columns(design: SampleDesign, data: Any, in_arrays: bool) -> KeyColumns:
+    """Return the columns of keys, in the order of `WORDS`, of data in arrays or of a frame or file."""
+    found = KeyColumns([], [], dict.fromkeys(WORDS, 0), {})
+    for word in WORDS:
+        given = getattr(design, word)
+        if given is None or (word == "fpc" and isinstance(given, bool)):
+            continue
+        own = {word: given}
+        if word in ("stratum", "cluster", "poststratum"):
+            if in_arrays and isinstance(given, Mapping):
+                own = {f"{word}[{name!r}]": x for name, x in given.items()}
+            elif not in_arrays and isinstance(given, (list, tuple)):
+                own = {f"{word}[{k}]": x for k, x in enumerate(given)}
+            if not own:
+                raise InputError(f"{word} is empty; expected a key for each row.", argument=word)
+            if not in_arrays:
+                _check_columns(given, own.values(), word)
+        elif _is_column(given, word, data, in_arrays):
+            found.sizes[word] = Sizes()
+        else:
+            of = design.poststratum if word == "totals" else design.stratum
+            own, found.sizes[word] = {}, read_sizes(given, word, () if in_arrays else as_names(of))
+        found.counts[word] = len(own)
+        found.columns.extend(own.values())
+        found.names.extend(own)
+    return found
+
+
+def _is_column(given: Any, word: str, data: Any, in_arrays: bool) -> bool:
+    """Whether sizes are given as a column, a size for each row; a series of pandas else has them by its index."""
+    if isinstance(given, str):
+        if not in_arrays:
+            return True
+        raise InputTypeError(
+            f"{word} is {brief(given)}; a column name works only with a frame or a file.",
+            read_first(given)
+            if ends_like_file(given)
+            else "give a mapping from keys to numbers, or a number per observation.",
+            word,
+        )
+    if hasattr(given, "index") and hasattr(given, "iloc"):
+        index = getattr(data, "index", None)
+        return hasattr(index, "equals") and not hasattr(type(given), "columns") and bool(given.index.equals(index))
+    if not in_arrays:
+        from .frames import is_series
+
+        return is_series(given) and not hasattr(type(given), "columns")
+    return hasattr(given, "__len__") and not (isinstance(given, Mapping) or hasattr(type(given), "columns"))
+
+
+def _check_columns(given: Any, columns: Iterable[Any], word: str) -> None:
+    """Refuse keys of a frame or file that are neither names of columns nor series."""
+    from .frames import is_series
+    from .places import is_name
+
+    if not all(is_name(own) or is_series(own) for own in columns):
+        raise InputTypeError(
+            f"{word} is {what(given)}; expected the name of a column, or a list of names.",
+            "make it a column of the frame." if hasattr(given, "__len__") else None,
+            word,
+        )
+
+
+def keys_in_arrays(key: KeyColumns, shape: tuple[int, ...]) -> Keyed | None:
+    """Read the key of each row of labels in memory."""
+    if not key.columns:
+        return None
+    numbers = ("population", "fpc", "totals")
+    several = (
+        (number_column if name in numbers else key_column)(given, name, shape)
+        for name, given in zip(key.names, key.columns, strict=True)
+    )
+    return Keyed(tuple(key.names), (), NO_CODES, tuple(several))
+
+
+def as_names(given: Any) -> tuple[str, ...]:
+    """Return the names of columns, of one or of several; none of what is no name."""
+    several = given if isinstance(given, (list, tuple)) else [given]
+    return tuple(several) if all(isinstance(x, str) for x in several) else ()
+
+
+def read_sizes(given: Any, word: str, names: tuple[str, ...] = ()) -> Sizes:
+    """Read sizes by stratum from a mapping or a frame, or one number for all; ``names`` are those of the strata."""
+    number, of, such = "size", "stratum", "{'forest': 3200000, 'water': 150000}"
+    if word == "totals":
+        number, of, such = "total", "post-stratum", "{'young': 5200, 'old': 3100}"
+    if isinstance(given, Mapping):
+        if not given:
+            raise InputError(f"{word} is an empty mapping; expected a {number} for each {of}.", argument=word)
+        if isinstance(given, TextKeys):
+            return Sizes(given, of_frame=True)
+        return Sizes({_key(key): size for key, size in given.items()})
+    if isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool) and word != "totals":
+        return Sizes(one=_number(given, word))
+    if hasattr(type(given), "columns"):
+        return Sizes(_sizes_of_frame(given, word, names), of_frame=True)
+    if hasattr(given, "to_dict") and hasattr(given, "index"):  # a series of pandas, by its index
+        return Sizes({_key(key): size for key, size in given.to_dict().items()})
+    raise InputTypeError(
+        f"{word} is {what(given)}; expected a {number} for each {of}.",
+        f"give a mapping such as {word}={such}, a frame with a column of keys and one of {number}s, or the name of a "
+        "column of the data.",
+        word,
+    )
+
+
+def _key(key: Any) -> Key:
+    return tuple(map(plain_key, key)) if isinstance(key, tuple) else plain_key(key)
+
+
+def _sizes_of_frame(given: Any, word: str, names: tuple[str, ...]) -> dict[Key, Any]:
+    import narwhals as nw
+
+    frame = nw.from_native(given)
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    columns = {name: frame[name].to_list() for name in frame.columns}
+    return keyed_sizes(columns, word, names, f"{word} is a frame with")
+
+
+def keyed_sizes(columns: Mapping[str, Sequence[Any]], word: str, names: tuple[str, ...], said: str) -> dict[Key, Any]:
+    """Sizes from columns: keys are in those of these names, or else in all but the last; ``said`` begins a sentence."""
+    others = [x for x in columns if x not in names]
+    if not names or len(columns) - len(others) < len(names):
+        names, others = tuple(columns)[:-1], list(columns)[-1:]
+    if len(others) != 1 or not names:
+        hint = "select these columns"
+        if "frame" in said:
+            hint += "; the index of a pandas frame becomes a column with reset_index()"
+        raise InputError(
+            f"{said} the columns {', '.join(map(repr, columns)) or 'none'}; expected "
+            f"{'those of ' + ', '.join(map(repr, names)) if names else 'a column of keys'} and one of numbers.",
+            f"{hint}.",
+            word,
+        )
+    found: dict[Key, Any] = {}
+    for *key, number in zip(*(columns[name] for name in (*names, *others)), strict=True):
+        plain = _key(tuple(key)) if len(key) > 1 else plain_key(key[0])
+        if plain in found:
+            raise InputError(f"{word} has two rows for {name_strata([plain])}; expected one.", argument=word)
+        found[plain] = number
+    return found
+
+
+class TextKeys(dict[Key, Any]):
+    """Sizes from a file of text, whose keys are of the kind that those of the sample are."""
+
+    def like(self, key: Key) -> dict[Key, Any]:
+        """Return the same by keys of the kind of this one."""
+        if isinstance(key, tuple) and key:
+            return {tuple(map(_read_key, own, key)) if isinstance(own, tuple) else own: x for own, x in self.items()}
+        return {_read_key(own, key): x for own, x in self.items()}
+
+
+def _read_key(text: Any, like: Any) -> Any:
+    from .texts import reader
+
+    if not isinstance(text, str) or isinstance(like, str):
+        return text
+    try:
+        return float(text) if isinstance(like, float) else plain_key(reader([text])(text))
+    except ValueError:
+        return text
+
+
+# ---- after: a table of strata ---------------------------------------------------------------------------
+
+
+def with_design(table: Any, design: SampleDesign, key: KeyColumns, weighted: bool, ignored: bool | None) -> Any:
+    """Return a table, or tables of groups, that knows its strata.
+
+    It comes with clusters whose keys are tuples of the values of all columns of `key_columns`, or without any if there
+    are no such columns. ``ignored`` says whether the rows that it left out were sampled and have labels, as those of
+    ``ignore=`` have; None if some may have none.
+    """
+    if not key.columns:
+        table = _in_one_unit(table, ignored)
+    counts, drawn = key.counts, np.array(table.drawn.rows, dtype=np.int64)
+    ends = np.cumsum([0, *counts.values()]).tolist()
+    values = {word: [own[a:b] for own in table.drawn.units] for word, a, b in zip(counts, ends, ends[1:], strict=False)}
+    _check_present(key, values, drawn)
+    strata_of = [_single(own) for own in values["stratum"]]
+    nested = counts["cluster"] > 0
+    units_of = [(*s, *c) for s, c in zip(values["stratum"], values["cluster"], strict=True)] if nested else strata_of
+    met = np.flatnonzero(drawn)  # of the other keys no row has labels
+    units, place = _placed(units_of, met)
+    if nested and not design.nested:
+        _check_clusters_are_of_one_stratum(units, counts["stratum"])
+    rows = np.zeros(len(units), dtype=np.int64)
+    np.add.at(rows, place[met], drawn[met])
+    known = {units_of[k]: strata_of[k] for k in met.tolist()}
+    strata, _ = distinct_keys(list(known.values()))
+    if design.stratum is None:
+        strata = ((),)
+        known = dict.fromkeys(units, ())
+    strata, (population, fpc) = _sizes(key, ("population", "fpc"), strata, strata_of, values)
+    if design.fpc is True:
+        fpc = population
+    at = {stratum: k for k, stratum in enumerate(strata)}
+    of = tuple(at[known[unit]] for unit in units)
+    weighting = population is not None and not weighted
+    post, post_place = _poststrata(table, key, values, met)
+    made = Design(strata, of, nested, population, weighting, fpc, design.lonely, False, post)
+    whole = Drawn("strata", units, tuple(rows.tolist()), made)
+    check_sizes(whole)
+    codes = table.parts.codes
+    moved = [place[codes[-1]]] if post is None else [post_place[codes[-1]], place[codes[-1]]]
+    parts = Stack.gathered(np.concatenate([codes[:-1], np.array(moved).reshape(len(moved), -1)]), table.parts.sums)
+    return replace(table, parts=parts, drawn=whole)
+
+
+def _in_one_unit(table: Table | JointTable | Tables[Any], ignored: bool | None) -> Any:
+    """Return a table of independent rows as one of a single cluster, whose key has no value."""
+    codes = np.concatenate([table.parts.codes, np.zeros((1, len(table.parts)), dtype=np.int64)])
+    rows, left_out = int(table.parts.sums.n.sum()), int(np.sum(table.ignored))
+    if left_out and ignored is None:
+        raise InputError(
+            f"{counted(left_out, 'row was', 'rows were')} left out, and it is not known how many of them have labels; "
+            "rows with labels belong to the sample.",
+            "give stratum= the same key in all rows, and the size of this one stratum by this key.",
+        )
+    rows += left_out if ignored else 0
+    return replace(table, parts=Stack(codes, table.parts.sums), drawn=Drawn("clusters", ((),), (rows,)))
+
+
+def _check_present(key: KeyColumns, values: dict[str, list[tuple[Any, ...]]], rows: IntArray) -> None:
+    """Refuse rows that belong to no stratum, cluster or post-stratum."""
+    words = {"stratum": "stratum", "cluster": "cluster", "poststratum": "post-stratum"}
+    for word, called in words.items():
+        lost = int(rows[missing(values[word])].sum())
+        if lost:
+            first = sum(key.counts[own] for own in WORDS[: WORDS.index(word)])
+            columns = [x for x in key.columns[first : first + key.counts[word]] if isinstance(x, str)]
+            where = f" in the column{'s' * (len(columns) > 1)} {', '.join(map(repr, columns))}" if columns else ""
+            said, hint = f"{lost:,} rows have", f"leave them out, or give each its {called}."
+            if lost == 1:
+                said, hint = "1 row has", f"leave it out, or give it its {called}."
+            raise InputError(f"{said} no {called}{where}.", hint, word)
+
+
+def _placed(keys: Sequence[Key], met: IndexArray) -> tuple[tuple[Key, ...], IndexArray]:
+    """Return the keys that are met, each once and sorted, and the place there of each of those given; 0 of others."""
+    names, own = distinct_keys([keys[k] for k in met.tolist()])
+    place = np.zeros(len(keys), dtype=np.intp)
+    place[met] = own
+    return names, place
+
+
+def _single(key: tuple[Any, ...]) -> Key:
+    """A key of one value is that value."""
+    return key[0] if len(key) == 1 else key
+
+
+def _check_clusters_are_of_one_stratum(units: Sequence[tuple[Any, ...]], values: int) -> None:
+    """Refuse units, of which the first values are the stratum's, whose clusters have the same key in two strata."""
+    seen: dict[Key, Key] = {}
+    for unit in units:
+        stratum, cluster = _single(unit[:values]), _single(unit[values:])
+        if seen.setdefault(cluster, stratum) != stratum:
+            raise InputError(
+                f"cluster {cluster!r} is in two strata, {seen[cluster]!r} and {stratum!r}.",
+                "a cluster belongs to one stratum; if the same keys are used again in each stratum, leave nested=False "
+                "out.",
+            )
+
+
+def _sizes(
+    key: KeyColumns,
+    words: Sequence[str],
+    sampled: tuple[Key, ...],
+    keys_of: Sequence[Key],
+    values: dict[str, list[tuple[Any, ...]]],
+) -> tuple[tuple[Key, ...], list[tuple[float, ...] | None]]:
+    """Return the strata, or post-strata, those that only sizes name among them, and their sizes by each word."""
+    count = key.counts["poststratum" if words == ("totals",) else "stratum"]
+    known: dict[str, Mapping[Key, float]] = {}
+    for word in words:
+        given = key.sizes.get(word)
+        if given is None:
+            continue
+        if given.one is not None:
+            if count:
+                raise InputTypeError(
+                    f"{word} is one number, {given.one:,.12g}; with stratum= expected a size for each stratum.",
+                    f"give a mapping such as {word}={{{sampled[0]!r}: …}}." if sampled else None,
+                    word,
+                )
+            known[word] = {(): given.one}
+        elif given.of is None:
+            known[word] = _constant(word, keys_of, values[word])
+        else:
+            by_key = given.of.like(sampled[0]) if isinstance(given.of, TextKeys) and sampled else given.of
+            _check_keys(word, by_key, given.of_frame, sampled, count)
+            known[word] = {own: _number(size, word, own) for own, size in by_key.items()}
+    if not count:
+        return sampled, [(known[word][()],) if word in known else None for word in words]
+    names, _ = merged_keys([sampled, *map(tuple, known.values())])
+    for word, sizes in known.items():
+        _check_complete(word, sizes, sampled, names, is_column=key.counts[word] > 0)
+    met = set(sampled)  # those of size 0 that have no row are not there
+    names = tuple(own for own in names if own in met or any(sizes.get(own) for sizes in known.values()))
+    return names, [tuple(known[word].get(own, 0.0) for own in names) if word in known else None for word in words]
+
+
+def _check_keys(word: str, given: Mapping[Key, Any], of_frame: bool, sampled: tuple[Key, ...], count: int) -> None:
+    """Refuse sizes whose keys are not such as the sample has."""
+    of, other = ("post-stratum", "poststratum") if word == "totals" else ("stratum", "stratum")
+    if not count:
+        raise InputTypeError(f"{word} has a size for each {of}, and there is no {other}=.", f"give {other}=.", word)
+    for own in given:
+        if (len(own) if isinstance(own, tuple) else 1) != count:
+            expected = f"a tuple of {count} values, one for each column of {other}=" if count > 1 else "a single value"
+            hint = "the last column has the numbers, and the others have the keys; select these." if of_frame else None
+            raise InputError(f"{word} has the key {own!r}; expected {expected}.", hint, word)
+    if missing(given):
+        raise InputError(f"{word} has a {of} without a key.", "leave it out, or name it.", word)
+    kinds = key_kinds(sampled[0]) if sampled else ()
+    for own in given if sampled else ():
+        if key_kinds(own) != kinds:
+            hint = f"write the keys of {word}= as the sample has them."
+            if of_frame:
+                hint = f"the last column of {word}= has the numbers, and the others have keys as the sample has them."
+            raise InputTypeError(
+                f"{word} has the {of} {own!r} ({', '.join(key_kinds(own))}), and the sample has {sampled[0]!r} "
+                f"({', '.join(kinds)}); keys of different types cannot be matched.",
+                hint,
+                word,
+            )
+
+
+def _check_complete(
+    word: str, sizes: Mapping[Key, float], sampled: tuple[Key, ...], names: tuple[Key, ...], is_column: bool
+) -> None:
+    """Refuse sizes that lack some of the strata; those in a column are known where rows are."""
+    lacking = [own for own in (sampled if is_column else names) if own not in sizes]
+    if not lacking:
+        return
+    of_sample = [own for own in lacking if own in sampled]
+    number = "total" if word == "totals" else "size"
+    more = [own for own in sizes if own not in sampled]
+    raise InputError(
+        f"{word} has no {number} for {name_strata(of_sample or lacking)}, which "
+        f"{'the sample' if of_sample else 'population=' if word == 'fpc' else 'fpc='} has.",
+        f"add {'it' if len(of_sample or lacking) == 1 else 'them'} to {word}="
+        + (f"; it also names {name_strata(more)}, of which the sample has no row: check the spelling" * bool(more))
+        + ".",
+        word,
+    )
+
+
+def _constant(word: str, keys_of: Sequence[Key], column: Sequence[tuple[Any, ...]]) -> dict[Key, float]:
+    """Sizes that each row has, the same in all rows of a stratum."""
+    found: dict[Key, float] = {}
+    of = "post-stratum" if word == "totals" else "stratum"
+    for key, (value,) in zip(keys_of, column, strict=True):
+        if missing([key]):
+            continue  # no row with labels has such a key
+        size = _number(value, word, key, in_text=True)
+        if found.setdefault(key, size) != size:
+            where = "" if key == () else f" in {of} {name_strata([key])}"
+            raise InputError(
+                f"the column given as {word}= has {found[key]:,.12g} and {size:,.12g}{where}; expected one number in "
+                f"all rows{' of a ' + of if where else ''}.",
+                argument=word,
+            )
+    return found
+
+
+def _number(value: Any, word: str, key: Key = (), in_text: bool = False) -> float:
+    """A size: a finite number of at least 0; ``in_text`` where files of text may have it."""
+    if type(value) is float and 0 <= value < math.inf:  # as most of many are
+        return value
+    of = "post-stratum" if word == "totals" else "stratum"
+    which = word if key == () else f"{word} of {of} {name_strata([key])}"
+    try:
+        size = math.nan if value is None or is_missing(value) else float(value)
+    except (TypeError, ValueError):
+        size = None
+    if size is None or isinstance(value, bool) or (isinstance(value, (str, bytes)) and not in_text):
+        raise InputTypeError(f"{which} is {what(value)}; expected a number.", argument=word)
+    if math.isnan(size):
+        raise InputError(f"{which} is missing; expected a number.", argument=word)
+    if not 0 <= size < math.inf:
+        raise InputError(f"{which} is {size:,.12g}; expected a finite number of at least 0.", argument=word)
+    return size
+
+
+def _poststrata(
+    table: Any, key: KeyColumns, values: dict[str, list[tuple[Any, ...]]], met: IndexArray
+) -> tuple[Poststrata | None, Any]:
+    """Return the post-strata, if there are any, and the place among them of each key of rows."""
+    if not key.counts["poststratum"]:
+        return None, None
+    posts = [_single(own) for own in values["poststratum"]]
+    sampled, place = _placed(posts, met)
+    names, (totals,) = _sizes(key, ("totals",), sampled, posts, values)
+    assert totals is not None
+    at = {name: k for k, name in enumerate(names)}
+    place = np.array([at.get(own, 0) for own in posts], dtype=np.int64)
+    exact = table.parts.sums.w_exact.by_code(place[table.parts.codes[-1]], len(names))
+    weights = tuple(Fraction(w) * Fraction(2) ** exact.exponent for w in exact.integers())
+    return Poststrata(names, totals, weights), place
