@@ -18,7 +18,7 @@ BELOW = [path for part in ("measures", "inference", "robustness") for path in so
 
 CALLS = {
     "interval": 'wmcc.interval(table), wmcc.interval(table, "recall", of=0), wmcc.interval(table, method="bootstrap")',
-    "certify": "wmcc.certify(table), wmcc.certify_curve(table, eps=[0.1])",
+    "certify": "wmcc.certify(table), wmcc.certify_curve(table, eps=[0.1]), wmcc.certify_trimming(table, caps=[1])",
     "radius": "wmcc.radius(table, at_least=0.1)",
     "sensitivity": "wmcc.sensitivity(table)",
     "diagnose": "wmcc.diagnose(table), wmcc.effective_sample_size(table)",
@@ -61,6 +61,7 @@ READERS = [
     "certify",
     "certify_curve",
     "certify_ranking",
+    "certify_trimming",
     "radius",
     "sensitivity",
     "diagnose",
@@ -86,6 +87,7 @@ RESULTS = {
     "interval": lambda: wmcc.interval(UNDEFINED),
     "certify": lambda: wmcc.certify(UNDEFINED),
     "curve": lambda: wmcc.certify_curve(UNDEFINED, eps=[0.1, 0.2]),
+    "trimming": lambda: wmcc.certify_trimming(UNDEFINED, caps=[0.5, 0.2]),
     "radius": lambda: wmcc.radius(UNDEFINED, at_least=0.0),
     "sensitivity": lambda: wmcc.sensitivity(UNDEFINED),
     "compare": lambda: wmcc.compare(ONE),

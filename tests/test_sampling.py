@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from samples import MULTICLASS, Sample, alike, sample, samples
 
 import wmcc
+from wmcc.core.drawn import Drawn
 from wmcc.core.exact import Exact
 from wmcc.core.stack import Stack
-from wmcc.core.summed import Drawn
 from wmcc.core.sums import Sums
 from wmcc.inference.influence import Clusters, of_clusters
 from wmcc.sources import resample
@@ -399,11 +399,11 @@ REFUSED = {
     "two predictions": (lambda: wmcc.interval(joint_table(*DATA[:2], DATA.t)), r"take one prediction .*joint\[name\]"),
     "groups": (lambda: wmcc.interval(TABLES), "wmcc.score.table. for key, table in tables.items.*tables.total"),
     "a dict": (lambda: wmcc.interval({0: TABLE, 1: TABLE}), "expected a Table; got a dict"),
-    "few resamples": (lambda: wmcc.bootstrap(*DATA, resamples=99), "resamples is '99'; .*at least 100"),
+    "few resamples": (lambda: wmcc.bootstrap(*DATA, resamples=99), "resamples is 99; .*at least 100"),
     "no resamples": (lambda: wmcc.bootstrap(*DATA, resamples=None), "at least 100"),
     "half a resample": (lambda: wmcc.bootstrap(*DATA, resamples=100.5), "whole number"),
-    "seed": (lambda: wmcc.bootstrap(*DATA, seed=-1), "seed is '-1'; expected a whole number"),
-    "no seed": (lambda: wmcc.interval(TABLES.as_clusters(), method="bootstrap", seed=None), "seed is 'None'"),
+    "seed": (lambda: wmcc.bootstrap(*DATA, seed=-1), "seed is -1; expected a whole number"),
+    "no seed": (lambda: wmcc.interval(TABLES.as_clusters(), method="bootstrap", seed=None), "seed is None"),
     "unequal weights": (
         lambda: wmcc.interval(TABLE, method="bootstrap"),
         "wmcc.bootstrap.y_true, y_pred, sample_weight",

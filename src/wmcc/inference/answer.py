@@ -9,7 +9,7 @@ from ..core.labels import Label
 from ..measures import CLASS_MEASURES, MEASURES
 from ..present.blocks import Block
 from ..present.result import Result
-from ..present.text import decimal
+from ..present.text import counted, decimal
 
 
 class Answer(Result):
@@ -49,6 +49,12 @@ class Answer(Result):
 def measure_title(measure: str, label: Label | None) -> str:
     """Name a measure for people, and the class whose own it is."""
     return MEASURES[measure].title if label is None else f"{CLASS_MEASURES[measure].title} of {label}"
+
+
+def said_units(clusters: int | None, strata: int | None, replicates: int | None) -> list[str]:
+    """Say how many clusters, strata and replicate weights there are, if any."""
+    numbers = {("cluster",): clusters, ("stratum", "strata"): strata, ("replicate weight",): replicates}
+    return [counted(number, *words) for words, number in numbers.items() if number is not None]
 
 
 def why_unsure(found: Mapping[str, Any]) -> list[str]:

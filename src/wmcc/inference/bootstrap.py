@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import nan
 
 import numpy as np
 
 from ..core.arraytypes import FloatArray
+from ..core.drawn import WORDS
 from ..core.table import Table
 from ..errors import InputTypeError
 from ..measures.base import Measure, Shares
 from ..measures.checks import whole_number
-from .influence import Sample, balance
+from .cells import balance
+from .influence import Sample
 from .interval import Interval, doubts, quietly, sizes, value_or_problem, within_range
 
 FEWEST = 100
@@ -28,8 +31,8 @@ def bootstrap_interval(
     value, problem = value_or_problem(measure, sample)
 
     def answer(low: float, high: float, se: float, *warnings: str, problem: str | None = None) -> Interval:
-        ends = low, high, se, nan
-        return Interval(measure.name, level, "bootstrap", value, *ends, *sizes(sample), warnings, problem)
+        made = Interval(measure.name, level, "bootstrap", value, low, high, se, nan, *sizes(sample))
+        return replace(made, warnings=warnings, problem=problem)
 
     if problem is not None:
         return answer(nan, nan, nan, problem=problem)
@@ -51,6 +54,13 @@ def resample_table(sample: Sample[Table], resamples: int, seed: int) -> FloatArr
     count = whole_number(resamples, "resamples", FEWEST)
     source = np.random.default_rng(whole_number(seed, "seed", 0))
     sums, clusters = sample.table.stack.sums, sample.clusters
+    if sample.by_design:
+        raise InputTypeError(
+            f"the bootstrap draws rows or clusters of one population, and the rows of this table are "
+            f"{WORDS[sample.table.drawn.kind]}.",
+            "use method='fisher' or 'delta', which use the design.",
+            "method",
+        )
     if clusters is not None:
         drawn = source.multinomial(clusters.count, np.full(clusters.count, 1 / clusters.count), size=count)
         return clusters.sum_of(drawn.astype(np.float64))

@@ -7,7 +7,7 @@ those of all classes are made at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from math import isnan, nan
 from typing import NamedTuple
@@ -22,9 +22,10 @@ from ..core.table import Margins, Table
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import Measure, OnZero, Shares
 from ..measures.stacks import PerCell, over, total
+from .cells import CellSums, Influence, balance
 from .diagnostics import worth
 from .fisher import Moves, Scale, fisher_ends, unseen_ends
-from .influence import CellSums, Clusters, Influence, Sample, T, balance, of_clusters, of_rows
+from .influence import Clusters, Sample, T, of_clusters, of_rows
 from .interval import (
     FAR_APART,
     LIGHTEST,
@@ -33,6 +34,7 @@ from .interval import (
     TOO_LIGHT,
     Interval,
     Spread,
+    estimate,
     nothing_varied,
     quietly,
     same_influence,
@@ -93,14 +95,20 @@ OWN: dict[str, Measure] = {
 """The scores of the first of two classes, as measures of a table of the class and the rest."""
 
 
+def two_classes(table: T, label: Label) -> T:
+    """Return the table of a class and the rest."""
+    if isinstance(table, Table):
+        return table.against_rest(label)
+    place = np.array([0 if own == label else 1 for own in table.labels])
+    return table._recoded(table[table.names[0]].against_rest(label).labels, place)
+
+
 def class_part(table: T, name: str, label: Label) -> T:
     """Return the rows that a class's score is about, in two classes: it, and the rest.
 
     These are the rows of the class for recall, those that a prediction calls so for precision, and both for F1 and IoU.
     """
-    place = np.array([0 if own == label else 1 for own in table.labels])
-    names = (table if isinstance(table, Table) else table[table.names[0]]).against_rest(label).labels
-    two = table._recoded(names, place)
+    two = two_classes(table, label)
     is_class = two.parts.codes[: two.axes] == 0
     kept = {"recall": is_class[0], "precision": is_class[1:].any(axis=0), "mcc": np.ones(len(two.parts), dtype=bool)}
     parts, drawn = occupied(two.parts.take(kept.get(name, is_class.any(axis=0))), two.drawn)
@@ -109,6 +117,10 @@ def class_part(table: T, name: str, label: Label) -> T:
 
 def class_intervals(sample: Sample[Table], level: float) -> dict[str, tuple[Interval, ...]]:
     """Intervals of each measure of `CLASS_MEASURES`, a tuple of one per class in the order of the labels."""
+    if sample.by_design:
+        table = sample.table
+        own = [domain_intervals(Sample.of(table.against_rest(label)), label, level) for label in table.labels]
+        return {name: tuple(found[name] for found in own) for name in CLASS_MEASURES}
     four = Four.of(sample.table)
     found = {name: _intervals(sample, four, name, level) for name in PARTS}
     found["f1"] = [_f1(iou, value or 0.0) for iou, value in zip(found["iou"], four.values("f1"), strict=True)]
@@ -125,6 +137,8 @@ def class_interval(
 ) -> Interval:
     """Interval of one class's own score; ``made`` makes that of a part of the table by another method than fisher's."""
     two = table.against_rest(label)
+    if table.drawn.by_design:
+        return _of_domain(Sample.of(two), name, label, made)
     found = replace(class_intervals(Sample.of(two), level)[name][0], label=label, method=method)
     if method == "fisher" or found.problem is not None:
         return found
@@ -132,6 +146,33 @@ def class_interval(
     own = made(Sample.of(class_part(table, name, label)), measure)
     own = replace(own, measure="iou" if name == "f1" else name, label=label)
     return _f1(own, found.value) if name == "f1" else own
+
+
+def domain_intervals(
+    two: Sample[Table], label: Label, level: float, names: Iterable[str] = CLASS_MEASURES
+) -> dict[str, Interval]:
+    """Intervals of some measures of a class under a design, from the table of the class and the rest."""
+
+    def made(part: Sample[Table], measure: Measure) -> Interval:
+        return estimate(part, measure, level)
+
+    return {name: _of_domain(two, name, label, made) for name in names}
+
+
+def _of_domain(
+    two: Sample[Table], name: str, label: Label, made: Callable[[Sample[Table], Measure], Interval]
+) -> Interval:
+    """Interval of a class's own score under a design, from the table of the class and the rest.
+
+    The class is a domain of the sample: all units that were drawn count, with or without rows of the class.
+    """
+    cells = two.cells
+    about = np.zeros(4, dtype=bool)
+    about[PARTS["iou" if name == "f1" else name].cells] = True
+    about = about[2 * cells.codes[0] + cells.codes[1]]
+    w, w2 = (float(x[about].sum()) for x in (cells.w, cells.w2))
+    n, n_eff, weight = int(cells.n[about].sum()), over(w * w, w2), w * two.table.total
+    return replace(made(two, OWN[name]), label=label, n=n, n_eff=n_eff, total=weight)
 
 
 def class_spread(part: Sample[Table], name: str, value: float) -> Spread:
@@ -257,7 +298,7 @@ def _intervals(sample: Sample[Table], four: Four, name: str, level: float) -> li
     moves = Moves.of_two_classes(cells.some(still))
     low[still], high[still] = unseen_ends(measure, value[still], moves, tail, n_eff[still])
     se[still] = 0.0
-    some, moved = cells.some(plain), Influence(*(x[plain] for x in found))
+    some, moved = cells.some(plain), Influence(*(x[plain] for x in found[:4]))
     low[plain], high[plain] = fisher_ends(measure, value[plain], some, moved)(tail)
     se[plain], df[plain] = np.sqrt(moved.variance), moved.df
     steepest, worth_of = of_all.largest_square()[plain], None if effective is None else effective[plain]
@@ -272,10 +313,10 @@ def _intervals(sample: Sample[Table], four: Four, name: str, level: float) -> li
     for k, label in enumerate(table.labels):
         x, many = float(value[k]), int(count[k])
         a, b = (nan, nan) if problems[k] else within_range(measure, x, low[k], high[k])
-        clusters = many if what == "clusters" and many else None
+        clusters = (many if what == "clusters" and many else None), None, None
         effective_k = nan if table.drawn.kind == "pairs" else float(n_eff[k])
         sizes = float(se[k]), float(df[k]), int(rows[k]), effective_k, float(weight[k])
-        out.append(Interval(name, level, "fisher", x, a, b, *sizes, clusters, warnings[k], problems[k], label))
+        out.append(Interval(name, level, "fisher", x, a, b, *sizes, *clusters, warnings[k], problems[k], label))
     return out
 
 

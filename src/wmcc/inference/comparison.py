@@ -14,7 +14,7 @@ from ..present.pairs import Pair, PairResult, Pairs
 from ..present.result import Delegate
 from ..present.text import counted, decimal, number
 from ..present.written import plain
-from .answer import Answer, measure_title, why_unsure
+from .answer import Answer, measure_title, said_units, why_unsure
 
 
 def probability(p: float) -> str:
@@ -50,7 +50,11 @@ class Difference(Answer, PairResult):
     ignored
         Rows that were left out.
     clusters
-        Number of clusters; None where rows are independent.
+        Number of clusters that were drawn; None where rows were.
+    strata
+        Number of strata; None without strata. Of independent samples, both together.
+    replicates
+        Number of replicate weights; None without any.
     margin, p_noninferior
         The margin of non-inferiority, and its one-sided p-value: the probability of a result at least this good if the
         first truly scored lower by the margin. None without a margin.
@@ -79,6 +83,8 @@ class Difference(Answer, PairResult):
     total: float
     ignored: int = 0
     clusters: int | None = None
+    strata: int | None = None
+    replicates: int | None = None
     margin: float | None = None
     p_noninferior: float | None = None
     warnings: tuple[str, ...] = ()
@@ -106,6 +112,10 @@ class Difference(Answer, PairResult):
         a, b = self.names
         if self.winner is not None:
             return f"{self.winner} scores higher than {b if self.winner == a else a}"
+        if self.problem is not None:
+            return f"whether {a} and {b} differ was not tested"
+        if self.se == 0 and self.value == 0:
+            return f"{a} and {b} score the same"
         return f"{a} and {b} do not differ significantly"
 
     @property
@@ -121,8 +131,9 @@ class Difference(Answer, PairResult):
     _kind = "difference"
     _stored = (
         "names", "measure", "label", "values", "value", "low", "high", "se", "df", "p_value", "p_adjusted", "margin",
-        "p_noninferior", "noninferior", "n", "total", "n_eff", "ignored", "clusters", "confidence_level", "winner",
-        "verdict", "status", "warnings", "problem",
+        "p_noninferior", "noninferior", "n", "total", "n_eff", "ignored", "clusters", "strata", "replicates",
+        "confidence_level",
+        "winner", "verdict", "status", "warnings", "problem",
     )  # fmt: skip
 
     def sentences(self) -> list[str]:
@@ -133,7 +144,7 @@ class Difference(Answer, PairResult):
         if self.problem:
             return [f"{head} {scores}", f"not estimable: {self.problem}"]
         level = f"{number(100 * self.confidence_level)} % interval"
-        how = f"se {decimal(self.se)}" + ("" if self.clusters is None else f", {self.clusters:,} clusters")
+        how = ", ".join([f"se {decimal(self.se)}", *said_units(self.clusters, self.strata, self.replicates)])
         lines = [f"{head}, {level} {decimal(self.low)} to {decimal(self.high)} ({how})"]
         lines.append(f"{probability(self.p_value)}: {self.verdict} {scores}")
         if self.p_noninferior is not None:
@@ -155,8 +166,8 @@ class Comparison(Pairs[Difference]):
     measure, label, confidence_level
         What was asked; the label is that of the class whose own scores are compared, or None.
     sample
-        ``"rows"``: predictions of the same rows, drawn independently; ``"clusters"``: of the same clusters of rows;
-        ``"independent"``: each of rows of its own.
+        ``"rows"``: predictions of the same rows, drawn independently; ``"clusters"``: of the same clusters of rows, or
+        groups of rows of one sample; ``"independent"``: each of rows of its own.
     pairs
         The `Difference` of each pair, by their names. Its p-value is as if the pair were the only one; ``p_adjusted``
         is corrected for the number of pairs, and ``winner`` and ``verdict`` use that one.
@@ -222,6 +233,8 @@ class Comparison(Pairs[Difference]):
     )
     n_eff = Delegate[float]("only.n_eff", "Effective sample size.")
     clusters = Delegate[int | None]("only.clusters", "Number of clusters; None where rows are independent.")
+    strata = Delegate[int | None]("only.strata", "Number of strata; None without strata.")
+    replicates = Delegate[int | None]("only.replicates", "Number of replicate weights; None without any.")
     p_noninferior = Delegate[float | None](
         "only.p_noninferior",
         "The chance of such a result, or a better one, if the first truly scored lower by the margin.",
@@ -256,10 +269,12 @@ class Comparison(Pairs[Difference]):
         """Say how many rows were compared."""
         ignored = f", {self.ignored:,} ignored" if self.ignored else ""
         if self.sample == "independent":
-            each = ", ".join(f"{name} {counted(table.rows, 'row')}" for name, table in self.tables.items())
+            sizes = {name: counted(table.rows, "row") + table.drawn.said for name, table in self.tables.items()}
+            each = ", ".join(f"{name} {size}" for name, size in sizes.items())
             return f"independent samples: {each}{ignored}"
-        clusters = next(iter(self.pairs.values())).clusters
-        within = "" if clusters is None else f" in {counted(clusters, 'cluster')}"
+        first = next(iter(self.pairs.values()))
+        within = "".join(f" in {units}" for units in said_units(first.clusters, first.strata, None))
+        within += "".join(f" with {weights}" for weights in said_units(None, None, first.replicates))
         return f"{counted(self.n, 'row')}{within}{ignored}"
 
     def pair_block(self, title: str, beside: dict[str, dict[Pair, str]] | None = None) -> Block:

@@ -6,15 +6,17 @@ clusters; of different rows, by a table of each. Derived in docs/inference.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import combinations
-from math import exp, hypot, isfinite, log, nan
-from typing import Any, Literal, NamedTuple, overload
+from math import exp, hypot, isfinite, log, nan, sqrt
+from typing import Literal, NamedTuple, overload
 
 import numpy as np
 
 from ..core.arraytypes import Array, FloatArray, IntArray
+from ..core.drawn import Drawn
 from ..core.joint import JointTable, several_predictions
 from ..core.keys import Key
 from ..core.labels import Label, listed, merged
@@ -26,15 +28,38 @@ from ..errors import InputError, InputTypeError
 from ..measures.base import Measure, Shares
 from ..measures.checks import checked_level, checked_margin, named_class_measure, named_measure
 from ..measures.companions import ClassMeasure
-from ..measures.stacks import root
+from ..measures.stacks import over, root
 from ..present.pairs import Pair
 from ..present.text import number
-from .classes import OWN, class_part, class_spread
+from .cells import Precision, balance
+from .classes import OWN, class_part, class_spread, two_classes
 from .comparison import Comparison, Difference, with_holm
-from .influence import Sample, balance
-from .interval import FAR_APART, NOTHING, Spread, quietly, spread, too_few, value_or_problem
+from .influence import Sample
+from .interval import (
+    FAR_APART,
+    NOTHING,
+    TAIL,
+    Spread,
+    matters,
+    quietly,
+    spread,
+    strata_are_quiet,
+    too_few,
+    value_or_problem,
+)
 from .pivot import Pivot
-from .reliability import CLUSTERS_ARE_FEW, FEW_CLUSTERS, SHORT, comparison_doubts, that_hold
+from .reliability import (
+    CLUSTERS_ARE_FEW,
+    FEW_CLUSTERS,
+    FEW_FREE,
+    FREEDOM_IS_LITTLE,
+    SHORT,
+    comparison_doubts,
+    strata_comparison_doubts,
+    that_hold,
+)
+from .strata import Strata
+from .unseen import Predicted, missed_ends
 
 Samples = Literal["clusters", "independent"]
 
@@ -44,6 +69,7 @@ SMALLEST, BISECTIONS = 1e-300, 60
 ROUNDED = 1e-9
 """Share by which sums of the same weights may differ: engines add them up in any order, and round."""
 
+SAME_PREDICTIONS = "they predict the same for every row, so the difference has no sampling error"
 FEW_CLUSTERS_DIFFER = f"the predictions differ in fewer than {FEW_CLUSTERS:.0f} effective clusters; {SHORT}"
 
 
@@ -87,7 +113,9 @@ def compare(
     sample
         With a mapping of tables. ``"clusters"``: the tables are of the same clusters of the same rows, and were
         tabulated with ``cluster=``, maybe at different times. ``"independent"``: they are of different rows, such as
-        those of this week and of last week.
+        those of this week and of last week. Clusters in strata are paired by stratum and cluster. For groups of one
+        sample under a design (``by=`` with ``stratum=`` or ``replicates=``) give ``"clusters"``, even if rows were
+        drawn: the units of the sample are in all of its groups.
     margin
         Margin of non-inferiority: also test whether the first scores lower than the second by less than this
         (`Comparison.p_noninferior`).
@@ -117,20 +145,30 @@ def compare(
     contrast = Contrast(chosen, of, checked_level(confidence_level), checked_margin(margin))
     if isinstance(predictions, Mapping) and not isinstance(predictions, Tables):  # which are of groups of rows
         tables = _named_tables(predictions, sample)
-        if sample == "clusters":
+        groups = _are_groups(tables)
+        if sample == "clusters" and not groups:
             _check_same_rows(tables)
-        test = contrast.same_clusters if sample == "clusters" else contrast.independent
+        if sample == "independent" and groups and not any(table.drawn.replicates for table in tables.values()):
+            raise InputError(
+                "the tables are of groups of one sample: its units are in all of them, so they are not independent.",
+                'give sample="clusters", which takes account of the units that they share.',
+                "sample",
+            )
+        test = contrast.independent
+        if sample == "clusters":
+            test = contrast.groups if groups else contrast.same_clusters
         parts = {name: contrast.seen(table) for name, table in tables.items()}
         found = [test((a, b), parts[a], parts[b]) for a, b in combinations(tables, 2)]
         kind: Literal["rows", "clusters", "independent"] = "clusters" if sample == "clusters" else "independent"
+        different = groups or kind == "independent"  # whether they are of different rows
     else:
         joint = several_predictions(predictions)  # type: ignore[arg-type]
         if sample is not None:
             raise InputTypeError("sample= is for a mapping of tables; a joint table is always of the same rows.")
-        tables, kind = joint.tables, "clusters" if joint.drawn.kind == "clusters" else "rows"
+        tables, kind, different = joint.tables, "clusters" if joint.drawn.clusters else "rows", False
         found = [contrast.same_rows(joint, pair) for pair in combinations(joint.names, 2)]
     count, ignored = (
-        sum(sizes) if kind == "independent" else sizes[0]
+        sum(sizes) if different else sizes[0]
         for sizes in ([table.rows for table in tables.values()], [table.ignored for table in tables.values()])
     )
     pairs = with_holm(found)
@@ -160,7 +198,7 @@ class Contrast:
         """Score a table, and take the rows that the score is about."""
         sample = Sample.of(table if self.label is None else table.against_rest(self.label))
         value, problem = value_or_problem(self.measure, sample)
-        if self.label is None or problem is not None:
+        if self.label is None or problem is not None or table.drawn.by_design:
             return Seen(sample.table, value, problem, sample)
         part = Sample.of(class_part(table, self.measure.name, self.label))
         return Seen(sample.table, value, too_few(part.count, part.what, part.n_eff), part)
@@ -175,80 +213,197 @@ class Contrast:
             return self._difference(names, (a, b), a.sample.n_eff, a.problem or b.problem)
         if self.label is not None and a.sample.clusters is not None:  # each score rests on rows of its own in a cluster
             return self.same_clusters(names, a, b)
+        if a.sample.replication is not None:
+            return self._same_replicates(names, a, b)
         joint = several if several.names == names else several.pair(*names)
-        sample = Sample.of(joint if self.label is None else class_part(joint, self.measure.name, self.label))
-        cells, few = sample.cells, too_few(sample.count, sample.what, sample.n_eff)
+        sample = Sample.of(joint if self.label is None else self._about(joint, self.label))
+        cells = sample.cells
+        few = None if sample.by_design else too_few(sample.count, sample.what, sample.n_eff)
         if few is not None:
             return self._difference(names, (a, b), sample.n_eff, few)
         tables = [several[name] for name in names] if self.label is None else sample.table.tables.values()
         scored = zip(tables, (a.value, b.value), strict=True)
         slopes = [self.measure.slope(Shares.of(table), value) for table, value in scored]
         slope = balance(slopes[0].at(*cells.codes[[0, 1]]) - slopes[1].at(*cells.codes[[0, 2]]), cells)
-        variance = sample.influence(slope).variance
-        problem: str | None = None
-        warnings: tuple[str, ...] = ()
-        if variance > NOTHING:
-            effective = None if sample.clusters is None else sample.n_eff
-            warnings = that_hold(comparison_doubts(self.measure, slope, cells, variance, effective))
-        elif (cells.codes[1] == cells.codes[2]).all():
-            problem = "they predict the same for every row, so the difference has no sampling error"
-        none = self._difference(names, (a, b), sample.n_eff, problem)
-        return self._test(none, variance, max(sample.n_eff - 1, 1.0), warnings)
+        none = self._difference(names, (a, b), sample.n_eff, None)
+        if sample.strata is not None:
+            return self._joint_in_strata(none, (a, b), sample, sample.strata, slope)
+        precision = sample.precision(slope)
+        if not precision.variance > NOTHING and (cells.codes[1] == cells.codes[2]).all():
+            return replace(none, problem=SAME_PREDICTIONS)
+        effective = None if sample.drawn_clusters is None else sample.n_eff
+        found = comparison_doubts(self.measure, slope, cells, precision.variance, effective)
+        return self._test(none, precision, that_hold(found))
+
+    def _joint_in_strata(
+        self, none: Difference, both: tuple[Seen, Seen], sample: Sample[JointTable], strata: Strata, slope: FloatArray
+    ) -> Difference:
+        """Compare two predictions of rows that were drawn in strata: by what varied, and by what may be missed."""
+        moments, codes = strata.moments(slope), sample.cells.codes
+        precision, steepest = strata.precision(moments), strata.steepest_of_two(slope, codes)
+        if strata.varying.any() and not precision.variance > NOTHING and (codes[1] == codes[2]).all():
+            return replace(none, problem=SAME_PREDICTIONS)
+        quiet = strata.quiet(moments, steepest, NOTHING)
+        warnings = that_hold(strata_comparison_doubts(steepest, sample.cells, strata, *precision[:2]))
+        return self._test_in_strata(none, both, precision, warnings, strata, quiet, strata.wrong_part)
+
+    def _test_in_strata(
+        self,
+        none: Difference,
+        both: tuple[Seen, Seen],
+        precision: Precision,
+        warnings: tuple[str, ...],
+        strata: Strata,
+        quiet: Array,
+        part: float,
+    ) -> Difference:
+        """Test a difference under a design; quiet strata are those in which nothing was seen that varies it."""
+        if not strata.varying.any():  # all there is was drawn
+            worse = None if none.margin is None else float(none.value <= -none.margin)
+            p = float(none.value == 0)
+            return replace(none, low=none.value, high=none.value, se=0.0, p_value=p, p_noninferior=worse)
+        found = self._test(none, precision, warnings)
+        if found.problem is not None or not quiet.any():
+            return found
+        value, seen = none.value, self._pivot(none, precision)
+        predicted = [Predicted(x.sample.cells, x.sample.strata) for x in both if x.sample.strata is not None]
+        missed = missed_ends(self.measure, value, predicted, quiet, part)
+
+        @cache
+        def ends(tail: float) -> tuple[float, float]:
+            (a, b), (c, d) = seen.ends(tail), missed(tail)
+            return value - hypot(value - a, value - c), value + hypot(b - value, d - value)
+
+        if matters(seen.ends(TAIL), ends(TAIL), value):
+            found = replace(found, warnings=(*warnings, strata_are_quiet(strata, quiet, "difference")))
+        low, high = self._within(ends((1 - self.level) / 2))
+        p = min(1.0, 2 * tail_at(ends, value, 0.0))
+        worse = None if self.margin is None else chance_at(ends, value, -self.margin)
+        return replace(found, low=low, high=high, p_value=p, p_noninferior=worse)
+
+    def _same_replicates(self, names: Pair, a: Seen, b: Seen) -> Difference:
+        """Compare two predictions of the same rows: replicate weights move both scores, and their difference."""
+        values = []
+        for x in (a, b):
+            assert x.sample.replication is not None
+            found = x.sample.replication.values(self.measure, x.sample.cells)
+            problem = x.sample.replication.undefined(self.measure, x.sample.table, found)
+            if problem is not None:
+                return self._difference(names, (a, b), a.sample.n_eff, problem)
+            values.append(found - x.value)
+        assert a.sample.replication is not None
+        precision = a.sample.replication.precision(values[0] - values[1])
+        warnings = that_hold({FREEDOM_IS_LITTLE: precision.df < FEW_FREE})
+        return self._test(self._difference(names, (a, b), a.sample.n_eff, None), precision, warnings)
+
+    def _about(self, joint: JointTable, label: Label) -> JointTable:
+        """Rows that the scores of a class are about; under a design, all rows."""
+        if joint.drawn.by_design:
+            return two_classes(joint, label)
+        return class_part(joint, self.measure.name, label)
 
     @quietly
     def same_clusters(self, names: Pair, a: Seen, b: Seen) -> Difference:
         """Compare two tables of the same clusters of the same rows."""
         n_eff = min(a.sample.n_eff, b.sample.n_eff)
-        problem = a.problem or b.problem
-        if problem is None and a.table.parts == b.table.parts:
+        problem, strata = a.problem or b.problem, a.sample.strata
+        census = strata is not None and not strata.varying.any()
+        if problem is None and a.table.parts == b.table.parts and not census:
             problem = "their tables are the same in every cluster, so the difference has no sampling error"
         none = self._difference(names, (a, b), n_eff, problem)
         if problem is not None:
             return none
+        slopes = [self._slope(x) for x in (a, b)]
+        differing, part, effective = _differing(a, b)
+        warnings = {CLUSTERS_ARE_FEW: n_eff < FEW_CLUSTERS, FEW_CLUSTERS_DIFFER: effective < FEW_CLUSTERS}
+        if strata is not None and b.sample.strata is not None:
+            z = strata.influences(slopes[0]) - b.sample.strata.influences(slopes[1])
+            precision = strata.precision(strata.of_units(z))
+            quiet = strata.varying & ~strata.of_some(differing)
+            return self._test_in_strata(none, (a, b), precision, that_hold(warnings), strata, quiet, part)
         moved: dict[Key, float] = {}
-        for side, x in ((1, a), (-1, b)):
-            of_all = self.measure.slope(Shares.of(x.sample.table), x.value)
-            slope = balance(of_all.of_table(x.sample.cells.codes), x.sample.cells)
+        for side, x, slope in ((1, a, slopes[0]), (-1, b, slopes[1])):
             for key, own in x.sample.without_each(slope).items():
                 moved[key] = moved.get(key, 0.0) + side * own
         u, G = np.array(list(moved.values())), len(moved)
-        warnings = {CLUSTERS_ARE_FEW: n_eff < FEW_CLUSTERS, FEW_CLUSTERS_DIFFER: _differing(a, b) < FEW_CLUSTERS}
-        return self._test(none, (u * u).sum() * (G - 1) / G, max(n_eff - 1, 1.0), that_hold(warnings))
+        precision = Precision((u * u).sum() * (G - 1) / G, max(n_eff - 1, 1.0), 1.0)
+        return self._test(none, precision, that_hold(warnings))
 
     @quietly
     def independent(self, names: Pair, a: Seen, b: Seen) -> Difference:
         """Compare two tables of different rows: their intervals are put together, by squares of their lengths."""
-        problem = next((f"{name}: {x.problem}" for name, x in zip(names, (a, b), strict=True) if x.problem), None)
-        none = self._difference(names, (a, b), a.sample.n_eff + b.sample.n_eff, problem, together=True)
+        return self._put_together(names, (a, b))
+
+    @quietly
+    def groups(self, names: Pair, a: Seen, b: Seen) -> Difference:
+        """Compare two groups of rows of one sample: as independent ones, less what their scores have in common."""
+        return self._put_together(names, (a, b), shared=True)
+
+    def _put_together(self, names: Pair, both: tuple[Seen, Seen], shared: bool = False) -> Difference:
+        a, b = both
+        n_eff = a.sample.n_eff + b.sample.n_eff
+        problem = next((f"{name}: {x.problem}" for name, x in zip(names, both, strict=True) if x.problem), None)
+        none = self._difference(names, both, n_eff, problem, together=True, shared=shared)
         if problem is not None:
             return none
-        both = [self._spread(x) for x in (a, b)]
-        problem = next((f"{name}: {x.problem}" for name, x in zip(names, both, strict=True) if x.problem), None)
+        first, second = found = [self._spread(x) for x in both]
+        problem = next((f"{name}: {x.problem}" for name, x in zip(names, found, strict=True) if x.problem), None)
         if problem is not None:
             return replace(none, problem=problem)
-        joined = Joined(*both)
+        joined = Joined(first, second)
+        se, df = joined.se, joined.df
+        if shared:
+            variance, df, _ = self._of_groups(a, b)
+            se = float(root(variance))
+            common = over(first.se**2 + second.se**2 - variance, 2 * first.se * second.se)
+            joined = Joined(first, second, float(np.clip(common, -1.0, 1.0)))
         low, high = joined.ends((1 - self.level) / 2)
-        p = min(1.0, 2 * joined.tail(0.0))
-        worse = None if self.margin is None else joined.chance(-self.margin)
-        warnings = tuple(f"{name}: {why}" for name, x in zip(names, both, strict=True) for why in x.warnings)
-        return replace(
-            none, low=low, high=high, se=joined.se, df=joined.df, p_value=p, p_noninferior=worse, warnings=warnings
-        )
+        p = min(1.0, 2 * tail_at(joined.ends, none.value, 0.0))
+        worse = None if self.margin is None else chance_at(joined.ends, none.value, -self.margin)
+        warnings = tuple(f"{name}: {why}" for name, x in zip(names, found, strict=True) for why in x.warnings)
+        return replace(none, low=low, high=high, se=se, df=df, p_value=p, p_noninferior=worse, warnings=warnings)
+
+    def _of_groups(self, a: Seen, b: Seen) -> Precision:
+        """Return how precise the difference of two groups of one sample is."""
+        if a.sample.replication is not None and b.sample.replication is not None:
+            one, other = a.sample.replication, b.sample.replication
+            moved = one.values(self.measure, a.sample.cells) - other.values(self.measure, b.sample.cells)
+            return one.precision(moved - (a.value - b.value))
+        first, second = a.sample.strata, b.sample.strata
+        assert first is not None
+        assert second is not None
+        slopes = [self._slope(x) for x in (a, b)]
+        if first.nested:
+            return first.precision(first.of_units(first.influences(slopes[0]) - second.influences(slopes[1])))
+        return first.precision(first.moments(slopes[0]).less(second.moments(slopes[1]), first.m))
+
+    def _slope(self, x: Seen) -> FloatArray:
+        """Slopes of the occupied cells of a table."""
+        of_all = self.measure.slope(Shares.of(x.sample.table), x.value)
+        return balance(of_all.of_table(x.sample.cells.codes), x.sample.cells)
 
     def _spread(self, x: Seen) -> Spread:
-        if self.label is None:
+        if self.label is None or x.sample.by_design:
             return spread(x.sample, self.measure)
         return class_spread(x.sample, self.measure.name, x.value)
 
     # ---- the difference -----------------------------------------------------------------------------------
 
     def _difference(
-        self, names: Pair, both: tuple[Seen, Seen], n_eff: float, problem: str | None, together: bool = False
+        self,
+        names: Pair,
+        both: tuple[Seen, Seen],
+        n_eff: float,
+        problem: str | None,
+        together: bool = False,
+        shared: bool = False,
     ) -> Difference:
-        """Return a difference without a test."""
+        """Return a difference without a test; of rows of both ``together``, whose units may be ``shared``."""
         values = both[0].value, both[1].value
         counted = both if together else both[:1]
-        drawn = [x.sample.clusters.count for x in counted if x.sample.clusters is not None]
+        clusters = [x.sample.drawn_clusters for x in counted if x.sample.drawn_clusters is not None]
+        strata = [x.sample.drawn_strata for x in counted if x.sample.drawn_strata is not None]
+        replicates = {x.sample.drawn_replicates for x in counted}
         return Difference(
             names,
             self.measure.name,
@@ -260,14 +415,17 @@ class Contrast:
             n_eff=n_eff,
             total=sum(x.table.total for x in counted),
             ignored=sum(x.table.ignored for x in counted),
-            clusters=sum(drawn) if len(drawn) == len(counted) else None,
+            clusters=sum(clusters[: 1 if shared else None]) if len(clusters) == len(counted) else None,
+            strata=sum(strata[: 1 if shared else None]) if len(strata) == len(counted) else None,
+            replicates=replicates.pop() if len(replicates) == 1 else None,
             margin=self.margin,
             problem=problem,
             label=self.label,
         )
 
-    def _test(self, none: Difference, variance: Any, df: float, warnings: tuple[str, ...]) -> Difference:
+    def _test(self, none: Difference, precision: Precision, warnings: tuple[str, ...]) -> Difference:
         """Return the difference with its interval and its test."""
+        variance, df, _ = precision
         if none.problem is not None:
             return none
         if not isfinite(variance):
@@ -277,57 +435,83 @@ class Contrast:
             why = f"all {drawn} have the same influence on the difference, so its variance cannot be estimated"
             return replace(none, problem=why)
         se = float(root(variance))
-        # Heavy rows move the difference and its standard error alike, which makes their quotient less extreme, not
-        # more: so neither the variance's own degrees of freedom nor its skewness, which is mostly noise, come in.
-        pivot, most = Pivot(none.value, se, 0.0, 0.0, df), self.measure.range[1] - self.measure.range[0]
-        low, high = (float(np.clip(x, -most, most)) for x in pivot.ends((1 - self.level) / 2))
+        pivot = self._pivot(none, precision)
+        low, high = self._within(pivot.ends((1 - self.level) / 2))
         worse = None if self.margin is None else float(pivot.upper_tail(-self.margin))
         p = float(pivot.p_value())
         return replace(none, low=low, high=high, se=se, df=df, p_value=p, p_noninferior=worse, warnings=warnings)
 
+    def _pivot(self, none: Difference, precision: Precision) -> Pivot:
+        """Return the difference in units of its standard error, which has Student's distribution.
+
+        Heavy rows move the difference and its standard error alike, which makes their quotient less extreme, not more:
+        so neither the variance's own degrees of freedom nor its skewness, which is mostly noise, come in.
+        """
+        variance, df, stretch = precision
+        return Pivot(none.value, float(root(variance)) * stretch, 0.0, 0.0, df)
+
+    def _within(self, ends: tuple[float, float]) -> tuple[float, float]:
+        """Return ends that a difference can have."""
+        most = self.measure.range[1] - self.measure.range[0]
+        low, high = (float(np.clip(x, -most, most)) for x in ends)
+        return low, high
+
+
+Ends = Callable[[float], tuple[float, float]]
+"""The ends of intervals, by the chance beyond each."""
+
+
+def tail_at(ends: Ends, estimate: float, value: float) -> float:
+    """Return the chance beyond the end of the interval that ends at ``value``; at most a half."""
+    side = 0 if estimate > value else 1
+
+    def holds(log: float) -> bool:
+        end = ends(exp(log))[side]
+        return not (end > value if side == 0 else end < value)  # NaN is far away
+
+    low, high = log(SMALLEST), log(0.5)  # of the chance; the smaller it is, the longer the interval
+    if holds(high) or not holds(low):
+        return 0.5 if holds(high) else SMALLEST
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return exp(high)
+
+
+def chance_at(ends: Ends, estimate: float, value: float) -> float:
+    """Return the chance of so large an estimate, or a larger one, if ``value`` were the truth."""
+    tail = tail_at(ends, estimate, value)
+    return tail if estimate > value else 1 - tail
+
 
 class Joined(NamedTuple):
-    """The difference of two scores of independent samples, first − second."""
+    """The difference of two scores of independent samples, or of groups of one sample: first − second."""
 
     first: Spread
     second: Spread
+    correlation: float = 0.0  # of the scores, where samples are not independent
 
     @property
     def se(self) -> float:
-        """Standard error: variances add up."""
-        return hypot(self.first.se, self.second.se)
+        """Standard error: variances add up, less twice the covariance."""
+        return self._apart(self.first.se, self.second.se)
 
     @property
     def df(self) -> float:
         """Degrees of freedom of the standard error, by Welch and Satterthwaite."""
-        rest = sum(x.se**4 / x.df for x in self if x.se > 0)
+        rest = sum(x.se**4 / x.df for x in (self.first, self.second) if x.se > 0)
         return self.se**4 / rest if rest else nan
 
     def ends(self, tail: float) -> tuple[float, float]:
         """Ends of the interval, by the chance beyond each: squares of the distances to both intervals' ends add up."""
-        (a, b), ((low_a, high_a), (low_b, high_b)) = (x.value for x in self), (x.ends(tail) for x in self)
-        return a - b - hypot(a - low_a, high_b - b), a - b + hypot(high_a - a, b - low_b)
+        (low_a, high_a), (low_b, high_b) = self.first.ends(tail), self.second.ends(tail)
+        a, b = self.first.value, self.second.value
+        return a - b - self._apart(a - low_a, high_b - b), a - b + self._apart(high_a - a, b - low_b)
 
-    def tail(self, value: float) -> float:
-        """Return the chance beyond the end of the interval that ends at ``value``; at most a half."""
-        side = 0 if self.first.value - self.second.value > value else 1
-
-        def holds(log: float) -> bool:
-            end = self.ends(exp(log))[side]
-            return not (end > value if side == 0 else end < value)  # NaN is far away
-
-        low, high = log(SMALLEST), log(0.5)  # of the chance; the smaller it is, the longer the interval
-        if holds(high) or not holds(low):
-            return 0.5 if holds(high) else SMALLEST
-        for _ in range(BISECTIONS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if holds(middle) else (low, middle)
-        return exp(high)
-
-    def chance(self, value: float) -> float:
-        """Return the chance of so large a difference, or a larger one, if ``value`` were the truth."""
-        tail = self.tail(value)
-        return tail if self.first.value - self.second.value > value else 1 - tail
+    def _apart(self, x: float, y: float) -> float:
+        """√(x² + y² − 2rxy), the difference of two deviations whose correlation is r."""
+        r = self.correlation
+        return hypot(x - r * y, y * sqrt(1 - r * r))
 
 
 class Beside(NamedTuple):
@@ -353,12 +537,24 @@ class Beside(NamedTuple):
         return np.asarray((self.n[0] != self.n[1]) | far)
 
 
-def _differing(a: Seen, b: Seen) -> float:
-    """Effective number of clusters in which the tables of two predictions are not the same."""
-    both = Beside.of(a.table.parts, b.table.parts)
+class Differing(NamedTuple):
+    """Clusters in which the tables of two predictions are not the same."""
+
+    clusters: IntArray  # their places
+    part: float  # how much of them differs, at least; 1 if there are none
+    effective: float  # how many of equal weight they are worth
+
+
+def _differing(a: Seen, b: Seen) -> Differing:
+    both = Beside.of(*(x.table.weighed.along([0, 1, len(x.table.parts.codes) - 1]) for x in (a, b)))
+    clusters = np.unique(both.codes[-1][both.differ])
+    apart = np.bincount(both.codes[-1], np.abs(both.w[0] - both.w[1]) / 2)[clusters]
     weight = np.bincount(both.codes[-1], both.w[0])
-    weight = weight[np.unique(both.codes[-1][both.differ])] / (weight.max() or 1.0)
-    return float(weight.sum() ** 2 / (weight @ weight)) if weight.any() else 0.0
+    most = weight.max() or 1.0  # in units of which squares are not too large
+    weight, apart = weight[clusters] / most, apart / most
+    if not weight.any():
+        return Differing(clusters, 1.0, 0.0)
+    return Differing(clusters, float(apart.sum() / weight.sum()), float(weight.sum() ** 2 / (weight @ weight)))
 
 
 # ---- a mapping of tables ----------------------------------------------------------------------------------
@@ -391,15 +587,39 @@ def _named_tables(given: Mapping[str, Tabulated], sample: Samples | None) -> dic
     return {name: table._recoded(labels, positions(labels, table.labels), void) for name, table in tables.items()}
 
 
+def _are_groups(tables: dict[str, Table]) -> bool:
+    """Whether tables are of groups of rows of one sample under a design; groups that share rows are refused.
+
+    Tables with the same replicate weights may be, and that they are of the same sample is for the caller to say.
+    """
+    first, *others = (table.drawn for table in tables.values())
+    if first.kind == "replicates":
+        return all(drawn == first for drawn in others)
+    if first.design is None or not first.design.domain or any(drawn != first for drawn in others):
+        return False
+    if not first.design.nested:
+        found = np.zeros(len(first.units))
+        for table in tables.values():
+            found += np.bincount(table.parts.codes[-1], table.parts.sums.n, len(first.units))
+        if (found > np.array(first.rows)).any():
+            raise InputError(
+                "the tables are of groups of one sample that share rows; expected groups without a row in common.",
+                "tabulate with one by=, and compare groups of it.",
+            )
+    return True
+
+
 def _check_same_rows(tables: dict[str, Table]) -> None:
     """Refuse tables that cannot be of the same rows, as clusters are paired by their keys."""
     first, *others = tables
     for name, table in tables.items():
-        if table.drawn.kind != "clusters":
-            raise InputTypeError(f"the table of {name!r} has no clusters.", "tabulate with cluster=, a key per row.")
+        if not table.drawn.clusters:
+            hint = "tabulate with cluster=, a key per row; or tabulate predictions together, as a mapping from names."
+            raise InputTypeError(f"the table of {name!r} has no clusters.", hint)
     own = tables[first]
     for other in others:
         its = tables[other]
+        _check_same_design(first, own.drawn, other, its.drawn)
         for a, b, there in ((own, its, first), (its, own, other)):
             lacking = sorted(set(a.drawn.clusters) - set(b.drawn.clusters), key=a.drawn.clusters.index)
             if lacking:
@@ -408,7 +628,7 @@ def _check_same_rows(tables: dict[str, Table]) -> None:
                     f"{listed(lacking)} {are} of {there!r} only; clusters are compared one by one.",
                     "tabulate both on the same clusters, or compare them as independent samples.",
                 )
-        both = Beside.of(own.parts.along([0, 2]), its.parts.along([0, 2]))
+        both = Beside.of(*(x.weighed.along([0, len(x.parts.codes) - 1]) for x in (own, its)))
         if both.differ.any():
             at = int(np.argmax(both.differ))
             (k, c), (n, m), (w, v) = both.codes[:, at], both.n[:, at], both.w[:, at]
@@ -417,4 +637,22 @@ def _check_same_rows(tables: dict[str, Table]) -> None:
                 f"{own.labels[k]!r}, of weight {number(w)}, for {first!r}, "
                 f"and {m:,}, of weight {number(v)}, for {other!r}.",
                 "tabulate the same rows with the same weights; or compare them as independent samples.",
+            )
+
+
+def _check_same_design(first: str, own: Drawn, other: str, its: Drawn) -> None:
+    """Refuse tables of the same clusters whose designs differ."""
+    a, b = own.design, its.design
+    if (a is None) != (b is None):
+        with_strata = first if b is None else other
+        raise InputError(
+            f"only the table of {with_strata!r} has a design: strata, or the number of clusters that there are.",
+            "tabulate both with the same stratum=, population= and fpc=.",
+        )
+    for word in ("strata", "of", "fpc", "lonely", "poststrata"):
+        if a is not None and b is not None and own.units == its.units and getattr(a, word) != getattr(b, word):
+            keyword = {"strata": "stratum", "of": "stratum", "poststrata": "poststratum"}.get(word, word)
+            raise InputError(
+                f"the tables of {first!r} and {other!r} were tabulated with different {keyword}=.",
+                f"tabulate both with the same {keyword}=; or compare them as independent samples.",
             )

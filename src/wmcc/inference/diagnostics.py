@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf, isnan, nan
 from typing import NamedTuple
 
 import numpy as np
 
+from ..core.arraytypes import FloatArray
+from ..core.drawn import name_strata
+from ..core.keys import Key
 from ..core.labels import Label
 from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError
-from ..measures.base import check_scorable
-from ..measures.checks import checked_number
+from ..measures import MEASURES
+from ..measures.base import Measure, Shares, check_scorable, for_tabulated
+from ..measures.checks import checked_number, named_measure
+from ..measures.stacks import total
 from ..present.blocks import Block
 from ..present.result import Result
-from ..present.text import heaviest, left_out, number
+from ..present.text import counted, heaviest, left_out, number
 from ..present.written import Record, finite, plain
-from .influence import CellSums
+from .cells import CellSums, balance
+from .influence import Sample
+from .interval import quietly, value_or_problem
 from .reliability import below
 
 
+@for_tabulated()
 def effective_sample_size(table: Tabulated) -> float:
     """(Σw)² / Σw²: how many equally weighted observations would be as informative about a mean.
 
@@ -62,7 +71,75 @@ class ClassSize(NamedTuple):
 
 
 SHOWN_CLASSES = 50
-"""Classes that are listed: the heaviest."""
+"""Classes that are listed: the heaviest. As many strata are: those with the largest part of the variance."""
+
+FEW_UNITS, MUCH = 10, 0.5
+"""A stratum of fewer units than this should have no more of the variance than this."""
+
+
+class StratumSize(NamedTuple):
+    """What was drawn in one stratum, or in several that were joined."""
+
+    stratum: Key
+    n: int  # rows that were drawn
+    units: int  # rows, or clusters
+    share: float  # of the weight
+    variance: float  # share of the variance
+    population: float | None  # its size, if it is known
+    fraction: float | None  # how many of its units were drawn, if a finite population is meant
+
+    @property
+    def name(self) -> str:
+        """Its key, as text."""
+        return ", ".join(map(str, self.stratum)) if isinstance(self.stratum, tuple) else str(self.stratum)
+
+
+class DesignDiagnosis(NamedTuple):
+    """What the design makes of the sampling error of one measure."""
+
+    measure: str
+    design_effect: float  # variance under the design, over that of as many independent rows of equal weight
+    n_eff: float  # how many such rows would be as precise
+    df: float  # degrees of freedom of the variance
+    strata: tuple[StratumSize, ...]
+    problem: str | None  # why it is not known
+
+    def blocks(self) -> list[Block]:
+        """Return the effect on the measure, and what each stratum adds to its variance."""
+        title = MEASURES[self.measure].title
+        rows = [
+            ["Design effect", number(self.design_effect)],
+            ["Effective sample size", number(self.n_eff)],
+            ["Degrees of freedom", number(self.df, 4)],
+        ]
+        made = Block(f"Effect of the design on {title}", (), rows)
+        if self.problem is not None:
+            made = Block(made.title, (), (), [f"not known: {self.problem}."])
+        return [made, *self.stratum_blocks()]
+
+    def stratum_blocks(self) -> list[Block]:
+        """Return what was drawn in each stratum, and what it adds to the variance; nothing if there is one or none."""
+        if len(self.strata) < 2:
+            return []
+        shown = [self.strata[k] for k in heaviest([x.share for x in self.strata], SHOWN_CLASSES)]
+        columns: dict[str, list[str]] = {
+            "Stratum": [x.name for x in shown],
+            "Rows drawn": [f"{x.n:,}" for x in shown],
+            "Clusters": [f"{x.units:,}" for x in shown] if any(x.units != x.n for x in self.strata) else [],
+            "Weight": [percent(x.share) for x in shown],
+            "Variance": [percent(x.variance) for x in shown],
+            "Population": [number(x.population) for x in shown if x.population is not None],
+            "Share drawn": [percent(x.fraction) for x in shown if x.fraction is not None],
+        }
+        columns = {title: own for title, own in columns.items() if own}
+        lines = [list(line) for line in zip(*columns.values(), strict=True)]
+        caption = f"Strata, and their parts of the variance of {MEASURES[self.measure].title}"
+        return [Block(caption, [*columns], lines, left_out(len(shown), len(self.strata), "strata"))]
+
+
+def percent(share: float) -> str:
+    """Write a share in a column."""
+    return "—" if isnan(share) else f"{number(100 * share, 3)} %"
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,6 +160,8 @@ class Diagnosis(Result):
         Share of the total weight in one cell of the table, and which: (true class, predicted class).
     warnings
         What is beyond the limits, a sentence each.
+    design
+        Under a design, strata or replicate weights, its effect on one measure: see `DesignDiagnosis`; None without.
     """
 
     n: int
@@ -94,10 +173,12 @@ class Diagnosis(Result):
     heaviest_cell: float
     cell: tuple[Label, Label]
     warnings: tuple[str, ...]
+    design: DesignDiagnosis | None = None
 
     _kind = "diagnosis"
     _stored = (
-        "n", "total", "n_eff", "design_effect", "heaviest_row", "heaviest_cell", "cell", "classes", "warnings",
+        "n", "total", "n_eff", "design_effect", "heaviest_row", "heaviest_cell", "cell", "classes", "design",
+        "warnings",
     )  # fmt: skip
 
     def blocks(self) -> list[Block]:
@@ -106,7 +187,7 @@ class Diagnosis(Result):
             ["Rows", f"{self.n:,}"],
             ["Total weight", number(self.total)],
             ["Effective sample size", number(self.n_eff)],
-            ["Design effect", number(self.design_effect)],
+            ["Design effect of the weights" if self.design else "Design effect", number(self.design_effect)],
             ["Heaviest row", f"{number(100 * self.heaviest_row, 4)} %"],
             [f"Heaviest cell ({self.cell[0]}, {self.cell[1]})", f"{number(100 * self.heaviest_cell, 4)} %"],
         ]
@@ -114,18 +195,30 @@ class Diagnosis(Result):
         shown = [self.classes[k] for k in heaviest([c.total for c in self.classes], SHOWN_CLASSES)]
         lines = [[str(c.label), f"{c.n:,}", number(c.total), number(c.n_eff)] for c in shown]
         notes = [*left_out(len(shown), len(self.classes), "classes"), *self.warnings]
-        return [overall, Block("True classes", ["Class", "Rows", "Weight", "Effective"], lines, notes)]
+        classes = Block("True classes", ["Class", "Rows", "Weight", "Effective"], lines, notes)
+        return [overall, *(self.design.blocks() if self.design else []), classes]
 
     def records(self) -> list[Record]:
-        """Return a row for all rows, and one for each true class."""
+        """Return a row for all rows, one for each true class, and under a design one for each stratum."""
         whole = {"scope": "all", "class": None, "n": self.n, "total": finite(self.total), "n_eff": finite(self.n_eff)}
-        own = ({"scope": "class", "class": c.label, **plain(c._asdict())} for c in self.classes)
-        return [whole, *({name: row[name] for name in whole} for row in own)]
+        own = [{"scope": "class", "class": c.label, **plain(c._asdict())} for c in self.classes]
+        rows: list[Record] = [whole, *({name: row[name] for name in whole} for row in own)]
+        if self.design is None:
+            return rows
+        empty = dict.fromkeys(StratumSize._fields[:1] + StratumSize._fields[2:])
+        rows = [{**row, **empty} for row in rows]
+        for x in self.design.strata:
+            stored = {**plain(x._asdict()), "stratum": x.name}
+            rows.append({**dict.fromkeys(rows[0]), "scope": "stratum", **stored})
+        effect = {"measure": self.design.measure, "design_effect": finite(self.design.design_effect)}
+        none = dict.fromkeys(effect)
+        return [{**row, **(effect if row["scope"] == "all" else none)} for row in rows]
 
 
 def diagnose(
     table: Tabulated,
     *,
+    measure: str | Measure = "ecc",
     n_eff: float = 30.0,
     class_n_eff: float = 10.0,
     design_effect: float = 10.0,
@@ -137,8 +230,12 @@ def diagnose(
     ----------
     table
         A `wmcc.Table`.
+    measure
+        Under a design, strata or replicate weights: the measure whose design effect is computed, V / V₀. V is its
+        variance under the design, V₀ that of as many independent rows of equal weight.
     n_eff, class_n_eff
-        Warn if the effective number of all rows, or of the rows of a class, is below this.
+        Warn if the effective number of all rows, or of the rows of a class, is below this. Under a design, the number
+        of all rows is n divided by the design effect of the measure.
     design_effect
         Warn if the design effect, n / n_eff, is at least this.
     row_share
@@ -175,8 +272,10 @@ def diagnose(
     classes = zip(found.classes, found.true_counts.tolist(), found.true_sums.tolist(), of_classes, strict=False)
     row, cell = float(cells.w_max.max()), int(np.argmax(cells.w))
     a, b = cells.codes[:, cell]
-    warnings = []
-    if size < n_eff or effect >= design_effect:
+    warnings, design = [], diagnose_design(found, named_measure(measure))
+    if design is not None:
+        warnings += _of_design(design, found.rows, n_eff, design_effect)
+    elif size < n_eff or effect >= design_effect:
         warnings.append(_few_rows(found.rows, size, n_eff))
     warnings += _few_of_class(found.labels, of_classes, class_n_eff)
     if row > row_share:
@@ -191,7 +290,68 @@ def diagnose(
         float(cells.w[cell]),
         (found.labels[a], found.labels[b]),
         tuple(warnings),
+        design,
     )
+
+
+@quietly
+def diagnose_design(table: Table, measure: Measure) -> DesignDiagnosis | None:
+    """Compute the effect of a table's design on a measure; None if its rows were drawn without one."""
+    if not table.drawn.by_design:
+        return None
+    sample, n = Sample.of(table), table.rows
+    value, problem = value_or_problem(measure, sample)
+    slope = balance(measure.slope(Shares.of(table), value).of_table(sample.cells.codes), sample.cells)
+    if sample.replication is not None and problem is None:
+        values = sample.replication.values(measure, sample.cells)
+        problem = sample.replication.undefined(measure, table, values)
+        variance, df, _ = sample.replication.precision(values - value)
+    else:
+        variance, df, _ = sample.precision(slope)
+    alone = float(total(slope * slope * sample.cells.w)) / max(n - 1, 1)
+    if problem is None and not alone > 0:
+        problem = "no row of the sample varies the score"
+    strata = _strata(sample, slope, nan if problem else variance)
+    if problem is not None:
+        return DesignDiagnosis(measure.name, nan, nan, nan, strata, problem)
+    effect = variance / alone
+    return DesignDiagnosis(measure.name, effect, n / effect if effect > 0 else inf, df, strata, None)
+
+
+def _strata(sample: Sample[Table], slope: FloatArray, variance: float) -> tuple[StratumSize, ...]:
+    strata, drawn = sample.strata, sample.table.drawn
+    if strata is None or drawn.design is None:
+        return ()
+    shares, none = strata.variances(strata.moments(slope)) / (variance or nan), [None] * len(strata.m)
+    known = drawn.design.population
+    columns = (
+        map(strata.name, range(len(strata.m))),
+        strata.joined(drawn.rows_of_strata).astype(np.int64).tolist(),
+        strata.m.astype(np.int64).tolist(),
+        strata.weights.tolist(),
+        shares.tolist(),
+        none if known is None else strata.joined(known).tolist(),
+        strata.fraction.tolist() if strata.fpc else none,
+    )
+    return tuple(map(StratumSize, *columns))
+
+
+def _of_design(found: DesignDiagnosis, rows: int, n_eff: float, design_effect: float) -> list[str]:
+    """Say so if the design leaves few effective rows, or if a stratum of few units has much of the variance."""
+    title, warnings = MEASURES[found.measure].title, []
+    if found.n_eff < n_eff or found.design_effect >= design_effect:
+        shown = below(found.n_eff, n_eff) if found.n_eff < n_eff else number(found.n_eff, 3)
+        warnings.append(
+            f"for {title} the sample is as precise as {shown} independent rows of equal weight, of {rows:,}"
+        )
+    for x in found.strata:
+        if x.variance > MUCH and x.units < FEW_UNITS and len(found.strata) > 1:
+            what = "row" if x.units == x.n else "cluster"
+            warnings.append(
+                f"stratum {name_strata([x.stratum])} has {counted(x.units, f'sampled {what}')} and "
+                f"{percent(x.variance)} of the variance of {title}; more of them would help most"
+            )
+    return warnings
 
 
 def _few_rows(rows: int, size: float, least: float) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.arraytypes import Array, FloatArray, IntArray
 from ..measures.base import Measure, Shares
 from ..measures.stacks import by_class, per_table, root
-from .influence import CellSums, Influence
+from .cells import CellSums, Influence
 from .pivot import Pivot
 
 CLOSELY = 64
@@ -48,7 +48,7 @@ def fisher_ends(measure: Measure, value: Any, cells: CellSums, found: Influence)
     Leading axes are a stack of tables.
     """
     scale = Scale(measure)
-    se_z = root(found.variance) * scale.rate(value)
+    se_z = root(found.variance) * found.stretch * scale.rate(value)
     pivot = Pivot(scale.of(value), se_z, found.skewness, _curvature(scale, cells, found, se_z), found.df)
 
     def ends(tail: float) -> tuple[Any, Any]:
@@ -135,7 +135,9 @@ class Moves(NamedTuple):
         source, largest = np.zeros(K, dtype=np.int64), np.zeros(K)
         source[t[order[last]]], largest[t[order[last]]] = p[order[last]], cells.w[order[last]]
         tried = min(TRIED, max(2, isqrt(AT_ONCE // K)))
-        true, target = (a.reshape(-1) for a in np.meshgrid(_spread(r, tried), _spread(q, tried), indexing="ij"))
+        true, target = (
+            a.reshape(-1) for a in np.meshgrid(spread_over_sizes(r, tried), spread_over_sizes(q, tried), indexing="ij")
+        )
         sums = np.broadcast_to(sums[:, np.newaxis], (3, len(true), K))
         return cls(np.zeros_like(true), sums, true, source[true], target, largest[true])._possible()
 
@@ -204,7 +206,7 @@ class Moves(NamedTuple):
         return turn
 
 
-def _spread(sizes: FloatArray, tried: int) -> IntArray:
+def spread_over_sizes(sizes: FloatArray, tried: int) -> IntArray:
     """Which of these to try: all or, of many, those of evenly spread ranks, the smallest and the largest included."""
     ranks = np.unique(np.linspace(0, len(sizes) - 1, min(tried, len(sizes))).round().astype(int))
     return np.sort(np.argsort(sizes, kind="stable")[ranks])

@@ -8,82 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from ..core.arraytypes import FloatArray, IndexArray, IntArray
-from ..core.exact import FEW, Exact
 from ..core.joint import JointTable
 from ..core.keys import Key
 from ..core.table import Table
 from ..measures.base import check_scorable
 from ..measures.stacks import at_least, over, root, total
-
-TINY = 1e-300
-
-
-class Unit(NamedTuple):
-    """The total weight, as an integer times a power of two."""
-
-    s: int
-    exponent: int
-
-    @classmethod
-    def of(cls, w: Exact) -> Unit:
-        """Return the sum of all; 1 if there is none."""
-        return cls(w.total() or 1, w.exponent)
-
-    def shares(self, x: Exact, power: int = 1) -> FloatArray:
-        """Return a vector of sums of weights, or of a power of them, as shares of the total, whatever its size."""
-        whole = self.s**power
-        bits = whole.bit_length()
-        return x.times((1 << bits) / whole, -power * self.exponent - bits)
-
-    def of_few(self, x: list[int], exponent: int, power: int = 1) -> FloatArray:
-        """As `shares`, of integers: Python rounds their quotients correctly, and once."""
-        whole, shift = self.s**power, exponent - power * self.exponent
-        if shift > 0:
-            x = [own << shift for own in x]
-        elif shift < 0:
-            whole <<= -shift
-        return np.array([own / whole for own in x])
-
-    def largest(self, x: FloatArray) -> FloatArray:
-        """Return single weights as shares of the total."""
-        bits = self.s.bit_length()
-        return np.asarray(np.ldexp(x, -self.exponent - bits) * ((1 << bits) / self.s))
-
-
-class CellSums(NamedTuple):
-    """Sums of the occupied cells of a table, in units of its total weight. Leading axes are a stack of tables."""
-
-    n: IntArray
-    w: FloatArray
-    w2: FloatArray
-    w_max: FloatArray
-    codes: IntArray  # positions of the classes of each cell: a row for the true class, and for each prediction
-    classes: int
-    counted: int  # how many of the classes a mean over classes runs over
-
-    @classmethod
-    def of(cls, table: Table | JointTable) -> CellSums:
-        """Return those of a table, in the order of its stack."""
-        codes, sums = table.stack.codes, table.stack.sums
-        exact, squares = sums.w_exact, sums.w2_exact
-        if len(sums.n) <= FEW:
-            unit = Unit(sum(table._weights) or 1, exact.exponent)
-            w = unit.of_few(table._weights, exact.exponent)
-            w2 = unit.of_few(squares.integers(), squares.exponent, 2)
-        else:
-            unit = Unit.of(exact)
-            w, w2 = unit.shares(exact), unit.shares(squares, 2)
-        counted = table.margins.classes if isinstance(table, Table) else len(table.labels)
-        return cls(sums.n, w, w2, unit.largest(sums.w_max), codes, len(table.labels), counted)
-
-    def some(self, which: Any) -> CellSums:
-        """Return some tables of a stack."""
-        return self._replace(n=self.n[which], w=self.w[which], w2=self.w2[which], w_max=self.w_max[which])
+from .cells import TINY, CellSums, Influence, Precision, Unit
+from .replication import Replication
+from .strata import Strata
 
 
 def dense_shares(table: Table) -> FloatArray:
@@ -100,29 +37,6 @@ def class_shares(table: Table, axis: int) -> FloatArray:
     most = w.max(axis=axis, keepdims=True)  # divided by first: a sum may be too large or too small
     w = np.divide(w, most, out=np.full_like(w, np.nan), where=most > 0)
     return np.asarray(w / w.sum(axis=axis, keepdims=True))
-
-
-class Influence(NamedTuple):
-    """What the influences u of all rows or clusters add up to."""
-
-    variance: Any  # Σu²
-    skewness: Any  # Σu³ / (Σu²)^{3/2}
-    df: Any  # degrees of freedom of the variance, as far as uneven weights limit them
-    direction: FloatArray  # where cells move if each row or cluster counts more in proportion to its u: Σ u·(its cells)
-
-
-def balance(slope: FloatArray, cells: CellSums) -> FloatArray:
-    """Return slopes of which the heaviest cell's follows from the others', since Σ w·slope = 0.
-
-    Where a cell holds nearly all of the weight, its own slope is what rounding left of large numbers.
-    """
-    out, w = np.array(slope), cells.w
-    heaviest: Any = w.argmax(axis=-1)
-    if w.ndim > 1:
-        heaviest = np.arange(len(w)), heaviest
-    out[heaviest] = 0.0
-    out[heaviest] = -total(out * w) / w[heaviest]
-    return out
 
 
 def of_rows(slope: FloatArray, cells: CellSums) -> Influence:
@@ -233,31 +147,76 @@ T = TypeVar("T", Table, JointTable)
 
 @dataclass(frozen=True)
 class Sample(Generic[T]):
-    """A table, which has weight, and what was drawn independently for it: its rows, or clusters of them."""
+    """A table, which has weight, and what was drawn for it: its rows, clusters of them, or either in strata."""
 
     table: T
     cells: CellSums
-    clusters: Clusters | None  # None if the rows themselves were drawn
+    clusters: Clusters | None  # if clusters were drawn, and there are no strata
     n_eff: float  # effective number of what was drawn: (Σw)² / Σw²
+    strata: Strata | None = None
+    replication: Replication | None = None  # if replicate weights say how precise it is
 
     @classmethod
     def of(cls, table: T) -> Sample[T]:
         """Return the sample of a table; one of a single prediction without weight is refused."""
         if isinstance(table, Table):
             check_scorable(table)
-        cells = CellSums.of(table)
-        clusters = Clusters.of(table) if table.drawn.kind == "clusters" else None
-        return cls(table, cells, clusters, float(1 / total(cells.w2)) if clusters is None else clusters.n_eff)
+        cells, kind = CellSums.of(table), table.drawn.kind
+        if kind == "clusters":
+            clusters = Clusters.of(table)
+            return cls(table, cells, clusters, clusters.n_eff)
+        if kind == "strata":
+            strata = Strata(table)
+            return cls(table, cells, None, strata.n_eff, strata)
+        n_eff = float(1 / total(cells.w2))
+        return cls(table, cells, None, n_eff, None, Replication(table) if kind == "replicates" else None)
 
     @property
     def count(self) -> int:
         """How many rows or clusters were drawn."""
+        if self.strata is not None:
+            return self.strata.count
         return self.table.rows if self.clusters is None else self.clusters.count
 
     @property
     def what(self) -> str:
         """What they are called."""
-        return "rows" if self.clusters is None else "clusters"
+        return "clusters" if self.drawn_clusters is not None else "rows"
+
+    @property
+    def by_design(self) -> bool:
+        """Whether a design says what was drawn, whether or not the table has rows of it."""
+        return self.table.drawn.by_design
+
+    @property
+    def drawn_clusters(self) -> int | None:
+        """How many clusters were drawn; None if rows were."""
+        nested = self.strata is not None and self.strata.nested
+        return self.count if nested or self.clusters is not None else None
+
+    @property
+    def problem(self) -> str | None:
+        """Why no score of the table has a standard error; None if it may have one."""
+        if self.strata is not None:
+            return self.strata.problem
+        return None if self.replication is None else self.replication.problem
+
+    @property
+    def draws(self) -> float:
+        """How many independent draws of equal weight there were, at most."""
+        return self.n_eff if self.replication is None else min(self.n_eff, self.replication.df + 1)
+
+    @property
+    def drawn_strata(self) -> int | None:
+        """How many strata they were drawn in; None if there are none."""
+        design = self.table.drawn.design
+        return None if design is None or design.strata == ((),) else len(design.strata)
+
+    @property
+    def drawn_replicates(self) -> int | None:
+        """How many replicate weights there are; None if there are none."""
+        found = self.table.drawn.replicates
+        return None if found is None else len(found.scales)
 
     def without_each(self, slope: FloatArray) -> dict[Key, float]:
         """By how much the score would be lower without each cluster, to first order, by their keys."""
@@ -269,4 +228,16 @@ class Sample(Generic[T]):
 
     def influence(self, slope: FloatArray) -> Influence:
         """Influence of what was drawn, from the slopes of the occupied cells."""
+        if self.strata is not None:
+            return self.strata.influence(self.strata.moments(slope))
+        if self.replication is not None:
+            return self.replication.influence(self.replication.shares @ slope)
         return of_rows(slope, self.cells) if self.clusters is None else of_clusters(slope, self.clusters)
+
+    def precision(self, slope: FloatArray) -> Precision:
+        """How precise a difference of two scores is, from the differences of the slopes of the occupied cells."""
+        if self.strata is not None:
+            return self.strata.precision(self.strata.moments(slope))
+        if self.replication is not None:
+            return self.replication.precision(self.replication.shares @ slope)
+        return Precision(self.influence(slope).variance, max(self.n_eff - 1, 1.0), 1.0)

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf, isfinite, isnan, nan
+from functools import cache
+from math import hypot, inf, isfinite, isnan, nan
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.arraytypes import FloatArray
+from ..core.arraytypes import Array, FloatArray
+from ..core.drawn import SHOWN, name_strata
 from ..core.labels import Label
 from ..core.table import Table
 from ..measures.base import Measure, Shares
 from ..measures.checks import value_or_reason
 from ..measures.stacks import PerCell, largest, root
 from ..present.text import decimal, number
-from .answer import Answer, measure_title
+from .answer import Answer, measure_title, said_units
+from .cells import balance
 from .fisher import Moves, Scale, fisher_ends, unseen_ends
-from .influence import Sample, balance
+from .influence import Sample
 from .pivot import Pivot
-from .reliability import below, interval_doubts, that_hold
+from .reliability import FEW_FREE, FREEDOM_IS_LITTLE, below, interval_doubts, strata_doubts, that_hold
+from .strata import Strata
+from .unseen import Predicted, missed_ends
 
 PAIRED = "the weights are a matrix over pairs of rows, so the rows are not an independent sample"
 FAR_APART = "the weights differ too much in size to compute a standard error in float64"
@@ -34,6 +39,12 @@ FEWEST = 2 - 1e-9
 
 NOTHING = 1e-28
 """Variances that may be but rounding."""
+
+TAIL = (1 - 0.95) / 2
+"""The chance beyond an end of the interval that is looked at to see whether there is one, and what to warn of."""
+
+MISSED = 0.1
+"""By how much more of its length an end may lie further out for what the sample may have missed, without a warning."""
 
 LIGHTEST = 10**140
 """The total weight in units of the least that a class may have: squares of lighter ones are lost in float64."""
@@ -58,7 +69,11 @@ class Interval(Answer):
     n_eff
         Effective sample size, of clusters if there are any: (Σw)² / Σw².
     clusters
-        How many clusters of rows there are; None if rows are independent.
+        How many clusters of rows were drawn; None if rows were.
+    strata
+        How many strata the rows or clusters were drawn in; None without strata.
+    replicates
+        How many replicate weights the standard error rests on; None without any.
     warnings
         Why the interval may cover the true score less often than it says, a sentence each.
     problem
@@ -88,14 +103,16 @@ class Interval(Answer):
     n_eff: float
     total: float
     clusters: int | None = None
+    strata: int | None = None
+    replicates: int | None = None
     warnings: tuple[str, ...] = ()
     problem: str | None = None
     label: Label | None = None
 
     _kind = "interval"
     _stored = (
-        "measure", "label", "value", "low", "high", "se", "df", "n", "total", "n_eff", "clusters", "method",
-        "confidence_level", "status", "warnings", "problem",
+        "measure", "label", "value", "low", "high", "se", "df", "n", "total", "n_eff", "clusters", "strata",
+        "replicates", "method", "confidence_level", "status", "warnings", "problem",
     )  # fmt: skip
 
     def sentences(self) -> list[str]:
@@ -103,10 +120,10 @@ class Interval(Answer):
         title = measure_title(self.measure, self.label)
         if self.problem:
             return [f"{title} {decimal(self.value)}, interval not estimable: {self.problem}"]
-        how = self.method if self.clusters is None else f"{self.method}, {self.clusters:,} clusters"
-        error = "" if isnan(self.se) else f", se {decimal(self.se)}"
+        error = [] if isnan(self.se) else [f"se {decimal(self.se)}"]
+        how = ", ".join([self.method, *said_units(self.clusters, self.strata, self.replicates), *error])
         level = f"{number(100 * self.confidence_level)} % interval"
-        return [f"{title} {decimal(self.value)}, {level} {decimal(self.low)} to {decimal(self.high)} ({how}{error})"]
+        return [f"{title} {decimal(self.value)}, {level} {decimal(self.low)} to {decimal(self.high)} ({how})"]
 
 
 class Spread(NamedTuple):
@@ -129,7 +146,15 @@ def spread(sample: Sample[Table], measure: Measure) -> Spread:
         return Spread(value, problem)
     of_all = measure.slope(Shares.of(table), value)
     slope = balance(of_all.of_table(cells.codes), cells)
+    if sample.strata is not None:
+        return _in_strata(sample, sample.strata, measure, value, of_all, slope)
     found = sample.influence(slope)
+    if sample.replication is not None:
+        values = sample.replication.values(measure, cells)
+        problem = sample.replication.undefined(measure, table, values)
+        if problem is not None:
+            return Spread(value, problem)
+        found = sample.replication.influence(values - value)
     if not isfinite(found.variance):
         return Spread(value, FAR_APART)
     inside = Scale(measure).inside(value)
@@ -139,19 +164,76 @@ def spread(sample: Sample[Table], measure: Measure) -> Spread:
         moves = Moves.between(cells)
 
         def unseen(tail: float) -> tuple[float, float]:
-            low, high = unseen_ends(measure, np.array([value]), moves, tail, np.array([sample.n_eff]))
+            low, high = unseen_ends(measure, np.array([value]), moves, tail, np.array([sample.draws]))
             return within_range(measure, value, low[0], high[0])
 
         return Spread(value, None, 0.0, nan, (nothing_varied(measure, value),), quietly(unseen))
     ends = fisher_ends(measure, value, cells, found)
-    if not all(map(isfinite, ends(0.025))):
+    if not all(map(isfinite, ends(TAIL))):
         return Spread(value, FAR_APART)
     warnings = doubts(sample, measure, slope, of_all, found.variance)
+    if sample.replication is not None:
+        warnings += that_hold({FREEDOM_IS_LITTLE: found.df < FEW_FREE})
 
     def seen(tail: float) -> tuple[float, float]:
         return within_range(measure, value, *ends(tail))
 
     return Spread(value, None, float(root(found.variance)), float(found.df), warnings, seen)
+
+
+def _in_strata(
+    sample: Sample[Table],
+    strata: Strata,
+    measure: Measure,
+    value: float,
+    of_all: PerCell,
+    slope: FloatArray,
+) -> Spread:
+    """Find how far a score may be off, of a sample in strata: by what varied, and by what may have been missed."""
+    moments = strata.moments(slope)
+    found = strata.influence(moments)
+    if not isfinite(found.variance):
+        return Spread(value, FAR_APART)
+    varied = bool(found.variance > NOTHING and Scale(measure).inside(value))
+    steepest = strata.steepest(slope, of_all, sample.cells.codes)
+    quiet = strata.quiet(moments, steepest, NOTHING) if varied else strata.varying
+    seen = fisher_ends(measure, value, sample.cells, found) if varied else lambda tail: (value, value)
+    if not all(map(isfinite, seen(TAIL))):
+        return Spread(value, FAR_APART)
+    missed = missed_ends(measure, value, [Predicted(sample.cells, strata)], quiet, strata.wrong_part)
+
+    @cache
+    def ends(tail: float) -> tuple[float, float]:
+        (a, b), (c, d) = seen(tail), missed(tail)
+        return within_range(measure, value, value - hypot(value - a, value - c), value + hypot(b - value, d - value))
+
+    if not varied:
+        certain = bool(strata.lonely.any()) and strata.lonely_option == "certainty"
+        why = taken_for_certain(strata.nested) if certain else nothing_varied(measure, value)
+        return Spread(value, None, 0.0, nan, (why,) * bool(quiet.any()), quietly(ends))
+    warnings = that_hold(strata_doubts(slope, steepest, strata, found.variance, found.df))
+    if matters(seen(TAIL), ends(TAIL), value):
+        warnings += (strata_are_quiet(strata, quiet, "score"),)
+    return Spread(value, None, float(root(found.variance)), float(found.df), warnings, quietly(ends))
+
+
+def matters(seen: tuple[float, float], both: tuple[float, float], value: float) -> bool:
+    """Whether what may have been missed makes an end of the interval that much further."""
+    return any(abs(b - value) > (1 + MISSED) * abs(a - value) for a, b in zip(seen, both, strict=True))
+
+
+def strata_are_quiet(strata: Strata, quiet: Array, what: str) -> str:
+    """Name strata in which nothing was found that varies the score, or the difference."""
+    which = np.flatnonzero(quiet)[np.argsort(-strata.weights[quiet], kind="stable")]
+    first = which[:SHOWN]
+    shares = [f"{number(100 * strata.weights[h], 2)} % of the weight" for h in first]
+    unit = "cluster" if strata.nested else "row"
+    named = name_strata([strata.name(h) for h in first], shares, len(which))
+    where = f"stratum {named}" if len(which) == 1 else f"the strata {named}"
+    return (
+        f"the sampled {unit}s of {where} hardly vary the {what}, so the standard error may be too small; the interval "
+        f"allows for {unit}s that the sample may have missed there, and is longer for it"
+    )
 
 
 def estimate(sample: Sample[Table], measure: Measure, level: float, method: str = "fisher") -> Interval:
@@ -168,10 +250,11 @@ def estimate(sample: Sample[Table], measure: Measure, level: float, method: str 
     return Interval(measure.name, level, method, value, low, high, se, df, *sizes(sample), warnings, problem)
 
 
-def sizes(sample: Sample[Table]) -> tuple[int, float, float, int | None]:
-    """Return the numbers of a sample that an interval has: rows, effective size, weight and clusters."""
+def sizes(sample: Sample[Table]) -> tuple[int, float, float, int | None, int | None, int | None]:
+    """Return the sizes of a sample that an interval has: rows, effective rows, weight, clusters, strata, replicates."""
     n_eff = nan if sample.table.drawn.kind == "pairs" else sample.n_eff
-    return sample.table.rows, n_eff, sample.table.total, None if sample.clusters is None else sample.clusters.count
+    drawn = sample.drawn_clusters, sample.drawn_strata, sample.drawn_replicates
+    return sample.table.rows, n_eff, sample.table.total, *drawn
 
 
 def same_influence(clusters: int) -> str:
@@ -188,11 +271,20 @@ def nothing_varied(measure: Measure, value: float) -> str:
     )
 
 
+def taken_for_certain(nested: bool) -> str:
+    """Say what an interval is where nothing but strata with a single unit could vary the score."""
+    unit = "cluster" if nested else "row"
+    return (
+        f"strata with a single sampled {unit} have no variance by lonely='certainty', and no other {unit} moves the "
+        f"score, so its standard error is 0; the interval allows for {unit}s that the sample may have missed"
+    )
+
+
 def doubts(
     sample: Sample[Table], measure: Measure, slope: FloatArray, of_all: PerCell, variance: Any
 ) -> tuple[str, ...]:
     """Say why an interval may cover less often than it says, from the slopes of its cells and those of all cells."""
-    cells, clusters = sample.cells, None if sample.clusters is None else sample.n_eff
+    cells, clusters = sample.cells, None if sample.drawn_clusters is None else sample.n_eff
     steepest = largest(slope * slope) if len(slope) == cells.classes**2 else of_all.largest_square()
     return that_hold(interval_doubts(measure, slope, steepest, cells, variance, clusters))
 
@@ -203,10 +295,14 @@ def value_or_problem(measure: Measure, sample: Sample[Table]) -> tuple[float, st
     value, reason = value_or_reason(measure, table)
     if reason is not None or table.drawn.kind == "pairs":
         return value, reason or PAIRED
+    if sample.problem is not None:
+        return value, sample.problem
     m = table.margins
     # Where no class is too light, all but one are not either. The total is a number of units, and mostly of too few.
     if m.s > LIGHTEST and any(0 < x * LIGHTEST < m.s for own in (m.r, m.q) for x in own):
         return value, TOO_LIGHT
+    if sample.by_design:
+        return value, None
     return value, too_few(sample.count, sample.what, sample.n_eff)
 
 

@@ -33,8 +33,8 @@ def interval(
     Parameters
     ----------
     table
-        A `wmcc.Table`. Its rows are taken as independent or, if it was tabulated with ``cluster=``, as clusters of
-        possibly dependent rows.
+        A `wmcc.Table`, which knows how its rows were drawn: independently, in clusters of possibly dependent rows, in
+        strata, or as replicate weights say.
     measure
         A measure of the whole table, or its name; with ``of``, a measure of one class: ``"precision"``, ``"recall"``,
         ``"f1"``, ``"iou"`` or ``"mcc"``.
@@ -46,7 +46,8 @@ def interval(
         ``"fisher"``: on the artanh (Fisher z) scale, where scores are nearly normal, corrected for the remaining
         skewness and with degrees of freedom reduced for uneven weights. ``"delta"``: the score ± a normal quantile of
         standard errors, within the measure's range. ``"bootstrap"``: percentiles of resampled clusters, or of resampled
-        rows where all rows of a cell have the same weight; `wmcc.bootstrap` resamples rows of any weights.
+        rows where all rows of a cell have the same weight; `wmcc.bootstrap` resamples rows of any weights. It is not
+        for strata and replicate weights.
     resamples, seed
         Of the bootstrap: how many, and from which random numbers.
 
@@ -58,7 +59,8 @@ def interval(
     Notes
     -----
     The standard error is √(Σ g²·Σw²), with g the gradient over the cells of the table: no row is needed. Rows, with
-    their weights, are taken to be drawn independently. See docs/inference.md: derivation, measured coverage.
+    their weights, are taken to be drawn independently. Under a design (``stratum=``, ``replicates=`` and so on of
+    `wmcc.tabulate`) it is the design's. See docs/inference.md: derivation, measured coverage.
 
     Examples
     --------
@@ -71,6 +73,9 @@ def interval(
     >>> tiles = wmcc.tabulate(truth, guess, cluster=[k // 7 for k in range(120)])
     >>> wmcc.interval(tiles, "mcc").clusters
     18
+    >>> drawn = wmcc.tabulate(truth, guess, stratum=["hill"] * 40 + ["plain"] * 80, population={"hill": 9, "plain": 1})
+    >>> wmcc.interval(drawn, "mcc")
+    MCC 0.3478, 95 % interval 0.0517 to 0.5877 (fisher, 2 strata, se 0.1353)
     """
     given, level = one_table(table), checked_level(confidence_level)
     if method not in ("fisher", "delta", "bootstrap"):

@@ -13,7 +13,8 @@ from ..core.arraytypes import FloatArray
 from ..measures.base import Measure
 from ..measures.stacks import largest, over, total
 from ..present.text import number
-from .influence import CellSums
+from .cells import CellSums
+from .strata import Strata
 
 FEW_ROWS = 5.0
 """Influential rows below which an interval is called unreliable."""
@@ -28,8 +29,17 @@ FEW_DIFFERENT = 10.0
 """Effective rows on which two predictions differ, below which their comparison is called unreliable."""
 
 
+FEW_ROWS_OF_STRATA = 3.0
+"""The same, of samples in strata, where a stratum without an error is allowed for."""
+
+FEW_FREE = 2.0
+"""Degrees of freedom under a design below which it is."""
+
 SHORT = "the interval may be too short"
-ROWS_ARE_FEW = f"fewer than about {number(FEW_ROWS)} influential rows determine the standard error; {SHORT}"
+ROWS_ARE_FEW, ROWS_OF_STRATA_ARE_FEW = (
+    f"fewer than about {number(few)} influential rows determine the standard error; {SHORT}"
+    for few in (FEW_ROWS, FEW_ROWS_OF_STRATA)
+)
 ROW_IS_HEAVY = (
     f"a single row with the largest weight can make up more than {100 * HEAVY:.0f} % of the variance; {SHORT}"
 )
@@ -37,6 +47,10 @@ CLASSES_ARE_HEAVY = (
     f"on average a class's heaviest row makes up more than {100 * HEAVY:.0f} % of the variance of the class; {SHORT}"
 )
 CLUSTERS_ARE_FEW = f"there are fewer than {FEW_CLUSTERS:.0f} effective clusters; {SHORT}"
+FREEDOM_IS_LITTLE = (
+    f"the standard error has fewer than {number(FEW_FREE)} degrees of freedom: few of the sampled units determine it; "
+    f"{SHORT}"
+)
 FEW_DIFFER = f"the predictions differ on fewer than {number(FEW_DIFFERENT)} effective rows; {SHORT}"
 
 
@@ -98,6 +112,34 @@ def comparison_doubts(
     if clusters is not None:
         return {CLUSTERS_ARE_FEW: clusters < FEW_CLUSTERS, **out}
     return {**out, **_of_classes(measure, slope, cells, variance)}
+
+
+def strata_doubts(
+    slope: FloatArray, steepest: FloatArray, strata: Strata, variance: float, df: float
+) -> dict[str, bool]:
+    """As `interval_doubts`, of one table whose rows or clusters were drawn in strata."""
+    return {
+        ROWS_OF_STRATA_ARE_FEW: variance < FEW_ROWS_OF_STRATA * float(steepest.max()),
+        ROW_IS_HEAVY: not strata.nested and strata.heaviest(slope) > HEAVY * variance,
+        **_few_units(strata, df),
+    }
+
+
+def strata_comparison_doubts(
+    steepest: FloatArray, cells: CellSums, strata: Strata, variance: float, df: float
+) -> dict[str, bool]:
+    """As `comparison_doubts`, of a joint table whose rows or clusters were drawn in strata."""
+    differ = cells.codes[1] != cells.codes[2]
+    w, w2 = (total(x[differ]) for x in (cells.w, cells.w2))
+    return {
+        FEW_DIFFER: over(w * w, w2) < FEW_DIFFERENT,
+        ROWS_OF_STRATA_ARE_FEW: variance < FEW_ROWS_OF_STRATA * float(steepest.max()),
+        **_few_units(strata, df),
+    }
+
+
+def _few_units(strata: Strata, df: float) -> dict[str, bool]:
+    return {CLUSTERS_ARE_FEW: strata.nested and strata.n_eff < FEW_CLUSTERS, FREEDOM_IS_LITTLE: df < FEW_FREE}
 
 
 def _of_classes(measure: Measure, slope: FloatArray, cells: CellSums, variance: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from ..measures.base import Measure
+from ..measures.base import Measure, for_tabulated
 from ..measures.checks import checked_level, named_measure, whole_number
 from ..sources import tabulate
 from ..sources.resample import resample_rows
@@ -14,6 +14,7 @@ from .influence import Sample
 from .interval import Interval
 
 
+@for_tabulated("wmcc.interval")
 def bootstrap(
     y_true: Any,
     y_pred: Any,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from importlib import import_module
-from inspect import Parameter, Signature
+from inspect import Parameter, Signature, signature
 from math import isfinite
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -276,8 +277,35 @@ class Measure:
 
 READING = (
     "by", "cluster", "engine", "ignore", "labels", "missing", "names", "on", "positive", "pred", "true", "weight",
+    "stratum", "population", "fpc", "lonely", "nested", "poststratum", "totals", "replicates", "method", "scales",
+    "fay", "df",
 )  # fmt: skip
 """Keywords that are those of `tabulate`."""
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def for_tabulated(instead: str | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate a function of the library so that it says of a keyword of `tabulate` where this belongs.
+
+    ``instead`` is the function that takes a table, if it is not the function itself.
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        known = list(signature(function).parameters)
+
+        @wraps(function)
+        def call(*args: P.args, **named: P.kwargs) -> R:
+            for name in named:
+                if name not in known:
+                    raise _no_keyword(f"wmcc.{function.__name__}", name, known, instead)
+            return function(*args, **named)
+
+        return call
+
+    return decorate
 
 
 def misread(function: str, more: tuple[Any, ...], unknown: dict[str, Any]) -> InputTypeError:
@@ -287,11 +315,15 @@ def misread(function: str, more: tuple[Any, ...], unknown: dict[str, Any]) -> In
             f"{function} takes y_true and y_pred by position; {2 + len(more)} arguments were given.",
             f"give the weights by keyword: {function}(y_true, y_pred, sample_weight=weights).",
         )
-    name = next(iter(unknown))
+    return _no_keyword(function, next(iter(unknown)), ["sample_weight", "zero_division"])
+
+
+def _no_keyword(function: str, name: str, known: Sequence[str], instead: str | None = None) -> InputTypeError:
     if name in READING:
         made = f"wmcc.tabulate(…, {name}=…)"
-        return InputTypeError(f"{function} has no keyword {name!r}.", f"give it to tabulate: {function}({made}).")
-    return unknown_keyword(function, name, ["sample_weight", "zero_division"])
+        hint = f"give it to tabulate: {instead or function}({made})."
+        return InputTypeError(f"{function} has no keyword {name!r}.", hint)
+    return unknown_keyword(function, name, known)
 
 
 Measure.__call__.__signature__ = Signature(  # type: ignore[attr-defined]

@@ -140,4 +140,4 @@ def whole_number(x: Any, name: str, least: int) -> int:
     """Return an integer of at least so much."""
     if isinstance(x, (int, np.integer)) and not isinstance(x, bool) and x >= least:
         return int(x)
-    raise InputError(f"{name} is {str(x)[:40]!r}; expected a whole number of at least {least:,}.", argument=name)
+    raise InputError(f"{name} is {repr(x)[:40]}; expected a whole number of at least {least:,}.", argument=name)

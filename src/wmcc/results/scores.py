@@ -15,12 +15,12 @@ from ..inference.diagnostics import SHOWN_CLASSES, Diagnosis, class_sizes, diagn
 from ..inference.influence import Sample
 from ..inference.interval import Interval, estimate
 from ..measures import CLASS_MEASURES, MEASURES
-from ..measures.base import ZeroDivision, table_of
+from ..measures.base import ZeroDivision, for_tabulated, table_of
 from ..measures.checks import checked_level
 from ..present.blocks import Block
 from ..present.result import Delegate, Result
-from ..present.text import decimal, heaviest, left_out, listed, number, off_by
-from ..present.written import Record, finite
+from ..present.text import decimal, heaviest, left_out, listed, number, weights_head
+from ..present.written import Record, finite, plain
 
 if TYPE_CHECKING:
     from ..measures.checks import Model
@@ -91,8 +91,8 @@ class Score(Result):
 
     _kind = "score"
     _stored = (
-        "n", "total", "n_eff", "ignored", "positive", "clusters", "confidence_level", "measures", "intervals", "ranges",
-        "classes", "diagnosis", "warnings", "problem",
+        "n", "total", "n_eff", "ignored", "positive", "clusters", "strata", "replicates",
+        "confidence_level", "measures", "intervals", "ranges", "classes", "diagnosis", "warnings", "problem",
     )  # fmt: skip
 
     @property
@@ -153,8 +153,17 @@ class Score(Result):
             found |= {f"{name}/{c.label}": getattr(c, name) for name in CLASS_MEASURES}
         return found
 
-    def with_ranges(self, eps: float = 0.1, model: Model = "relative") -> Score:
-        """Return the same score with the certified range of each measure if weights are off by ε: see `wmcc.certify`.
+    def with_ranges(
+        self,
+        eps: float | None = None,
+        model: Model = "relative",
+        *,
+        lower: Tabulated | None = None,
+        upper: Tabulated | None = None,
+    ) -> Score:
+        """Return the same score with the certified range of each measure, for weights off by ε or within their bounds.
+
+        The parameters are those of `wmcc.certify`.
 
         Examples
         --------
@@ -165,13 +174,25 @@ class Score(Result):
         """
         from ..robustness.certification import certify
 
-        found = {name: certify(self.table, name, eps=eps, model=model) for name in self.intervals}
+        found = {
+            name: certify(self.table, name, eps=eps, model=model, lower=lower, upper=upper) for name in self.intervals
+        }
         return replace(self, ranges=found)
 
     @property
     def clusters(self) -> int | None:
-        """How many clusters hold weight, which are those that intervals rest on; None if rows are independent."""
-        return None if self._sample.clusters is None else self._sample.clusters.count
+        """How many clusters intervals rest on: those that hold weight or, in strata, all; None if rows were drawn."""
+        return self._sample.drawn_clusters
+
+    @property
+    def strata(self) -> int | None:
+        """How many strata the rows or clusters were drawn in; None without strata."""
+        return self._sample.drawn_strata
+
+    @property
+    def replicates(self) -> int | None:
+        """How many replicate weights intervals rest on; None without any."""
+        return self._sample.drawn_replicates
 
     @cached_property
     def diagnosis(self) -> Diagnosis:
@@ -211,7 +232,7 @@ class Score(Result):
         if self.ranges:
             first = next(iter(self.ranges.values()))
             spans = {name: x.span for name, x in self.ranges.items()}
-            found[f"Weights off by {off_by(first.eps, first.model)}"] = spans
+            found[weights_head(first.eps, first.model)] = spans
         return found
 
     def blocks(self) -> list[Block]:
@@ -228,12 +249,13 @@ class Score(Result):
     def lines(self) -> list[Block]:
         """Return the values in a line, and intervals in one; and the first of the warnings."""
         titles = [MEASURES[name].title for name in self.shown]
-        clusters = {} if self.clusters is None else {"Clusters": f"{self.clusters:,}"}
+        units = {"Clusters": self.clusters, "Strata": self.strata, "Replicates": self.replicates}
+        drawn = {title: f"{count:,}" for title, count in units.items() if count is not None}
         ignored = {"Ignored": f"{self.ignored:,}"} if self.ignored else {}
-        counts = {"Rows": f"{self.n:,}", **ignored, **clusters, "Weight": number(self.total)}
+        counts = {"Rows": f"{self.n:,}", **ignored, **drawn, "Weight": number(self.total)}
         counts |= {} if self.paired else {"Eff. size": number(self.n_eff)}
         values = [*(decimal(getattr(self, name)) for name in self.shown), *counts.values()]
-        weights = [f"Weights: {'; '.join(self._of_weights)}."] if self._of_weights else []
+        weights = [f"{self._about}: {'; '.join(self._of_weights)}."] if self._of_weights else []
         made = [Block("Scores", [*titles, *counts], [values], weights + self._of_intervals, 0)]
         for title, own in self._beside().items():
             cells = [own.get(name, "—") for name in self.shown]
@@ -286,19 +308,25 @@ class Score(Result):
             sizes = {field: finite(getattr(of, field)) for field in ("n", "total", "n_eff")}
             ends = {field: finite(getattr(x, field)) for field in ("low", "high", "se", "df")}
             row = {"scope": scope, "class": label, "measure": name, "value": finite(getattr(of, name)), **ends, **sizes}
-            row |= {"ignored": self.ignored, **({} if self.clusters is None else {"clusters": self.clusters})}
+            units = {"clusters": self.clusters, "strata": self.strata, "replicates": self.replicates}
+            row |= {"ignored": self.ignored, **{key: count for key, count in units.items() if count is not None}}
             row |= {"confidence_level": self.confidence_level}
             row |= {"status": x.status, "warnings": "; ".join(x.warnings) or None, "problem": x.problem}
             if self.ranges:
                 of_range = {"eps": "eps", "range_low": "low", "range_high": "high"}
-                row |= {column: getattr(certified, field, None) for column, field in of_range.items()}
+                row |= plain({column: getattr(certified, field, None) for column, field in of_range.items()})
             rows.append(row)
         return rows
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What to know before relying on the numbers, a sentence each: of the weights, and of the intervals."""
-        return (*(f"Weights: {sentence}." for sentence in self._of_weights), *self._of_intervals)
+        return (*(f"{self._about}: {sentence}." for sentence in self._of_weights), *self._of_intervals)
+
+    @property
+    def _about(self) -> str:
+        """What the warnings of the diagnosis are about."""
+        return "Sample" if self.table.drawn.by_design else "Weights"
 
     @property
     def _of_weights(self) -> tuple[str, ...]:
@@ -347,6 +375,7 @@ def score(
     zero_division: ZeroDivision = ...,
     confidence_level: float = ...,
 ) -> Score: ...
+@for_tabulated()
 def score(
     y_true: Any,
     y_pred: Any = None,

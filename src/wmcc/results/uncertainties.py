@@ -16,10 +16,10 @@ from ..measures.base import Measure
 from ..measures.checks import Model
 from ..present.blocks import Block, few
 from ..present.result import Delegate, Result
-from ..present.text import decimal, number, off_by
+from ..present.text import decimal, how_far_off, number, weights_head
 from ..present.written import Record, plain
 from ..robustness.certificate import Certificate, notes_of_ranges
-from ..robustness.certification import EPS, certify
+from ..robustness.certification import certify
 from ..robustness.ranking import Lead, Ranking, certify_ranking
 
 
@@ -32,7 +32,7 @@ class Uncertainty(Result):
     sampling
         The sampling error: an `Interval`, or a `Comparison` of predictions.
     weights
-        The range of the score for weights off by ε: a `Certificate`, or a `Ranking`.
+        The range of the score for weights off by ε, or within their bounds: a `Certificate`, or a `Ranking`.
     """
 
     sampling: Interval | Comparison
@@ -64,7 +64,7 @@ class Uncertainty(Result):
 
     def _verdict(self, sampling: Interval | Difference, weights: Certificate | Lead) -> str:
         if isinstance(sampling, Difference) and isinstance(weights, Lead):
-            return f"{sampling.verdict} in this sample; with weights off by up to {self._moved()}, {weights.verdict}"
+            return f"{sampling.verdict} in this sample; with weights {self._moved}, {weights.verdict}"
         if sampling.problem:
             return "the sampling error could not be estimated"
         by_rows, by_weights = (side.high - side.low for side in (sampling, weights))
@@ -75,8 +75,10 @@ class Uncertainty(Result):
     _kind = "uncertainty"
     _stored = ("measure", "sampling", "weights", "verdict", "warnings", "problem")
 
+    @property
     def _moved(self) -> str:
-        return off_by(self.weights.eps, self.weights.model)
+        """How far weights may be off, in a sentence."""
+        return how_far_off(self.weights.eps, self.weights.model)
 
     def blocks(self) -> list[Block]:
         """Return both ranges of the score or of each difference, and what holds against both."""
@@ -84,7 +86,7 @@ class Uncertainty(Result):
             return [*self.sampling.ranking_blocks(), *self._differences(self.sampling.title)]
         ((sampling, weights),) = self._both
         level, title = number(100 * self.sampling.confidence_level), MEASURES[self.measure].title
-        names = [f"sampling error ({level} % interval)", f"weights off by up to {self._moved()}"]
+        names = [f"sampling error ({level} % interval)", f"weights {self._moved}"]
         ends = (decimal(sampling.low), decimal(sampling.high)), weights.ends
         rows = [[name, *both] for name, both in zip(names, ends, strict=True)]
         problem = [f"the interval is not estimable: {sampling.problem}"] if sampling.problem else []
@@ -97,14 +99,15 @@ class Uncertainty(Result):
             return self._differences(f"Differences of {MEASURES[self.measure].title}")
         ((sampling, weights),) = self._both
         level = number(100 * self.sampling.confidence_level)
-        head = ["Value", f"{level} % interval", f"Weights off by {self._moved()}"]
+        head = ["Value", f"{level} % interval", weights_head(self.weights.eps, self.weights.model)]
         return [Block(MEASURES[self.measure].title, head, [[decimal(sampling.value), sampling.ends, weights.span]])]
 
     def _differences(self, title: str) -> list[Block]:
         assert isinstance(self.sampling, Comparison)
         assert isinstance(self.weights, Ranking)
         leads = self.weights.pairs
-        spans = {f"Weights off by {self._moved()}": {pair: lead.span for pair, lead in leads.items()}}
+        head = weights_head(self.weights.eps, self.weights.model)
+        spans = {head: {pair: lead.span for pair, lead in leads.items()}}
         several = len(leads) > 1
         verdicts = [] if several else [f"{self.verdict}."]
         notes = [*verdicts, *self.sampling.notes()[1 - several :]]  # of two, the verdict is here that goes by both
@@ -129,8 +132,10 @@ def uncertainty(
     table: Tabulated | JointTable,
     measure: str | Measure = "ecc",
     *,
-    eps: float = EPS,
+    eps: float | None = None,
     model: Model = "relative",
+    lower: Tabulated | JointTable | None = None,
+    upper: Tabulated | JointTable | None = None,
     confidence_level: float = 0.95,
 ) -> Uncertainty:
     """Compute how far a score may be off because rows are a sample, and because weights are not exact.
@@ -139,8 +144,8 @@ def uncertainty(
     ----------
     table
         A `wmcc.Table`; or a `wmcc.JointTable`, whose predictions are compared.
-    measure, eps, model
-        As in `wmcc.certify`.
+    measure, eps, model, lower, upper
+        As in `wmcc.certify`, and for a joint table as in `wmcc.certify_ranking`.
     confidence_level
         As in `wmcc.interval`.
 
@@ -156,8 +161,9 @@ def uncertainty(
     <BLANKLINE>
     the sampling error is larger than the effect of the weights
     """
+    bounds: Any = {"lower": lower, "upper": upper}  # of the kind of the table, or refused
     if isinstance(table, JointTable):
         sampling = compare(table, measure, confidence_level=confidence_level)
-        return Uncertainty(sampling, certify_ranking(table, measure, eps=eps, model=model))
+        return Uncertainty(sampling, certify_ranking(table, measure, eps=eps, model=model, **bounds))
     found = interval(table, measure, confidence_level=confidence_level)
-    return Uncertainty(found, certify(table, measure, eps=eps, model=model))
+    return Uncertainty(found, certify(table, measure, eps=eps, model=model, **bounds))

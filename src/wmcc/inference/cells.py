@@ -1,0 +1,111 @@
+"""Sums of the cells of a table in units of its total weight, and what influences on a score add up to."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.arraytypes import FloatArray, IntArray
+from ..core.exact import FEW, Exact
+from ..core.joint import JointTable
+from ..core.table import Table
+from ..measures.stacks import total
+
+TINY = 1e-300
+"""Added to what may be 0 and is divided by."""
+
+
+class Unit(NamedTuple):
+    """The total weight, as an integer times a power of two."""
+
+    s: int
+    exponent: int
+
+    @classmethod
+    def of(cls, w: Exact) -> Unit:
+        """Return the sum of all; 1 if there is none."""
+        return cls(w.total() or 1, w.exponent)
+
+    def shares(self, x: Exact, power: int = 1) -> FloatArray:
+        """Return a vector of sums of weights, or of a power of them, as shares of the total, whatever its size."""
+        whole = self.s**power
+        bits = whole.bit_length()
+        return x.times((1 << bits) / whole, -power * self.exponent - bits)
+
+    def of_few(self, x: list[int], exponent: int, power: int = 1) -> FloatArray:
+        """As `shares`, of integers: Python rounds their quotients correctly, and once."""
+        whole, shift = self.s**power, exponent - power * self.exponent
+        if shift > 0:
+            x = [own << shift for own in x]
+        elif shift < 0:
+            whole <<= -shift
+        return np.array([own / whole for own in x])
+
+    def largest(self, x: FloatArray) -> FloatArray:
+        """Return single weights as shares of the total."""
+        bits = self.s.bit_length()
+        return np.asarray(np.ldexp(x, -self.exponent - bits) * ((1 << bits) / self.s))
+
+
+class CellSums(NamedTuple):
+    """Sums of the occupied cells of a table, in units of its total weight. Leading axes are a stack of tables."""
+
+    n: IntArray
+    w: FloatArray
+    w2: FloatArray
+    w_max: FloatArray
+    codes: IntArray  # positions of the classes of each cell: a row for the true class, and for each prediction
+    classes: int
+    counted: int  # how many of the classes a mean over classes runs over
+
+    @classmethod
+    def of(cls, table: Table | JointTable) -> CellSums:
+        """Return those of a table, in the order of its stack."""
+        codes, sums = table.stack.codes, table.stack.sums
+        exact, squares = sums.w_exact, sums.w2_exact
+        if len(sums.n) <= FEW:
+            unit = Unit(sum(table._weights) or 1, exact.exponent)
+            w = unit.of_few(table._weights, exact.exponent)
+            w2 = unit.of_few(squares.integers(), squares.exponent, 2)
+        else:
+            unit = Unit.of(exact)
+            w, w2 = unit.shares(exact), unit.shares(squares, 2)
+        counted = table.margins.classes if isinstance(table, Table) else len(table.labels)
+        return cls(sums.n, w, w2, unit.largest(sums.w_max), codes, len(table.labels), counted)
+
+    def some(self, which: Any) -> CellSums:
+        """Return some tables of a stack."""
+        return self._replace(n=self.n[which], w=self.w[which], w2=self.w2[which], w_max=self.w_max[which])
+
+
+class Influence(NamedTuple):
+    """What the influences u of all rows or clusters add up to."""
+
+    variance: Any  # Σu²
+    skewness: Any  # Σu³ / (Σu²)^{3/2}
+    df: Any  # degrees of freedom of the variance, as far as uneven weights limit them
+    direction: FloatArray  # where cells move if each row or cluster counts more in proportion to its u: Σ u·(its cells)
+    stretch: Any = 1.0  # by what the standard error is multiplied for the ends of intervals
+
+
+class Precision(NamedTuple):
+    """How precise a score is, or a difference of scores."""
+
+    variance: float
+    df: float
+    stretch: float  # by what the standard error is multiplied for ends of intervals, and for tests
+
+
+def balance(slope: FloatArray, cells: CellSums) -> FloatArray:
+    """Return slopes of which the heaviest cell's follows from the others', since Σ w·slope = 0.
+
+    Where a cell holds nearly all of the weight, its own slope is what rounding left of large numbers.
+    """
+    out, w = np.array(slope), cells.w
+    heaviest: Any = w.argmax(axis=-1)
+    if w.ndim > 1:
+        heaviest = np.arange(len(w)), heaviest
+    out[heaviest] = 0.0
+    out[heaviest] = -total(out * w) / w[heaviest]
+    return out
