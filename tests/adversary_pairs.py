@@ -51,13 +51,21 @@ class JointLimits(NamedTuple):
 
 def joint_limits(t: Array, a: Array, b: Array, w: Any, K: int, model: str, eps: float) -> JointLimits:
     """Limits of the joint cells, summed from rows with labels 0 … K − 1."""
-    e = Fraction(eps)
+    e, weights = Fraction(eps), list(map(Fraction, w))
+    steps = [e * x if model == "relative" else e for x in weights]
+    least = [max(x - step, Fraction(0)) for x, step in zip(weights, steps, strict=True)]
+    most = [x + step for x, step in zip(weights, steps, strict=True)]
+    return joint_between(t, a, b, w, least, most, K)
+
+
+def joint_between(t: Array, a: Array, b: Array, w: Any, lower: Any, upper: Any, K: int) -> JointLimits:
+    """Limits of the joint cells, of rows whose weights have bounds of their own."""
     low: dict[tuple[int, int, int], Fraction] = {}
     high: dict[tuple[int, int, int], Fraction] = {}
-    for cell, x in zip(zip(t.tolist(), a.tolist(), b.tolist(), strict=True), map(Fraction, w), strict=True):
-        step = e * x if model == "relative" else e
-        low[cell] = low.get(cell, Fraction(0)) + max(x - step, Fraction(0))
-        high[cell] = high.get(cell, Fraction(0)) + x + step
+    rows = zip(zip(t.tolist(), a.tolist(), b.tolist(), strict=True), lower, upper, strict=True)
+    for cell, least, most in rows:
+        low[cell] = low.get(cell, Fraction(0)) + Fraction(least)
+        high[cell] = high.get(cell, Fraction(0)) + Fraction(most)
     weighing = np.array([x > 0 for x in w])
     classes = [sorted({int(k) for column in (t, own) for k in column[weighing]}) for own in (a, b)]
     return JointLimits(np.array(list(low)), K, list(low.values()), list(high.values()), classes)

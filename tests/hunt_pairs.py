@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from adversary import FORMULAS, Array, attack
-from adversary_pairs import JointLimits, PairAttack, joint_limits
+from adversary_pairs import JointLimits, PairAttack, joint_between, joint_limits
 
 import wmcc
 
@@ -24,14 +24,25 @@ class PairCase(NamedTuple):
     w: Array
     model: str
     eps: float
+    lower: Array = None
+    upper: Array = None
 
     @property
     def limits(self) -> JointLimits:
-        return joint_limits(self.t, self.a, self.b, self.w.tolist(), self.K, self.model, self.eps)
+        rows = self.t, self.a, self.b, self.w.tolist()
+        if self.model == "bounds":
+            return joint_between(*rows, self.lower.tolist(), self.upper.tolist(), self.K)
+        return joint_limits(*rows, self.K, self.model, self.eps)
 
     def rank(self, measure: str, **options: Any) -> Any:
-        joint = wmcc.tabulate(self.t, {"a": self.a, "b": self.b}, self.w, labels=range(self.K))
-        return wmcc.certify_ranking(joint, measure, eps=self.eps, model=self.model, **options)
+        if self.model == "bounds":
+            lower, upper = (self.joint(w) for w in (self.lower, self.upper))
+            return wmcc.certify_ranking(self.joint(self.w), measure, lower=lower, upper=upper, **options)
+        return wmcc.certify_ranking(self.joint(self.w), measure, eps=self.eps, model=self.model, **options)
+
+    def joint(self, w: Array) -> wmcc.JointTable:
+        """The joint table of the rows with these weights."""
+        return wmcc.tabulate(self.t, {"a": self.a, "b": self.b}, w, labels=range(self.K))
 
 
 SHARES = (0.0, 1e-300, 1e-12, 1e-5, 0.01, 0.1, 0.3, 0.7, 0.999999)
@@ -62,8 +73,8 @@ NASTY_PAIRS: dict[str, Callable[[Any, Array, Array, Array, Array, int], Rows]] =
 }
 
 
-def draw_pair(random: Any, kind: str | None = None, most: int = 6) -> PairCase:
-    """Return rows of a kind of trouble (None: none), a model and an ε."""
+def draw_pair(random: Any, kind: str | None = None, most: int = 6, model: str | None = None) -> PairCase:
+    """Return rows of a kind of trouble (None: none), a model (None: any) and an ε, or bounds."""
     K = int(random.integers(2, most + 1))
     rows = int(random.integers(2, 6 * K))
     t = random.integers(0, K, rows)
@@ -76,11 +87,13 @@ def draw_pair(random: Any, kind: str | None = None, most: int = 6) -> PairCase:
         a, b = b, a
     if not w.any():
         w = w + 1.0
-    model = str(random.choice(["relative", "absolute"]))
+    model = model or str(random.choice(["relative", "absolute", "bounds"]))
     eps = float(random.choice(SHARES if model == "relative" else AMOUNTS))
     if kind == "subnormal" and model == "absolute":
         eps *= 5e-324
-    return PairCase(K, t, a, b, w, model, eps)
+    lower = np.where(random.random(len(w)) < 0.5, w, w * random.choice([0.0, 0.5, 0.9], len(w)))
+    upper = np.where(random.random(len(w)) < 0.5, w, w * random.choice([1.1, 2.0, 10.0], len(w)))
+    return PairCase(K, t, a, b, w, model, eps, lower, upper)
 
 
 def hunt_pairs(job: tuple[int, float]) -> tuple[int, int, Decimal, list[str]]:

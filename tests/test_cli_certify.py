@@ -127,6 +127,72 @@ def test_bounds_of_each_weight():
     assert "lower is above the weights" in run("certify", "d.csv", *WEIGHTED, "--lower", "high", code=2).stderr
 
 
+def with_bounds():
+    """Write data with bounds of the weights, and return a function from predictions to their tables."""
+    frame = pl.read_csv("parcels.csv").with_columns(low=pl.col("area") * 0.9, high=pl.col("area") * 1.05)
+    frame.write_csv("d.csv")
+
+    def tables(*preds, **options):
+        pred = dict(zip(preds, preds, strict=True)) if len(preds) > 1 else preds[0]
+        given = {"true": "label", "pred": pred, "progress": False, **options}
+        return [wmcc.tabulate("d.csv", weight=x, **given) for x in ("area", "low", "high")]
+
+    return tables
+
+
+BOUNDS = ("--lower", "low", "--upper", "high")
+
+
+def test_rankings_of_bounds():
+    tables = with_bounds()
+    joint, low, high = tables("pred", "pred_c")
+    args = ("rank", "d.csv", *WEIGHTED, "--pred", "pred_c")
+    found = wmcc.certify_ranking(joint, lower=low, upper=high)
+    assert data_of(*args, *BOUNDS) == found.to_dict()
+    assert run(*args, *BOUNDS, "--no-radius").stdout == f"{found}\n" == run(*args, *BOUNDS).stdout
+    assert data_of(*args, "--upper", "high") == wmcc.certify_ranking(joint, upper=high).to_dict()
+    by = data_of(*args, *BOUNDS, "--by", "region", "--measure", "kappa")
+    apart = tables("pred", "pred_c", by="region")
+    joint, low, high = (one["plain"] for one in apart)
+    assert by["groups"][2]["result"] == wmcc.certify_ranking(joint, "kappa", lower=low, upper=high).to_dict()
+
+
+def test_scores_comparisons_and_reports_of_bounds(monkeypatch):
+    monkeypatch.setattr("wmcc.report.findings.GRID", (0.0, 0.1))
+    tables = with_bounds()
+    table, low, high = tables("pred")
+    score = wmcc.score(table).with_ranges(lower=low, upper=high)
+    assert run("score", "d.csv", *WEIGHTED, *BOUNDS).stdout == f"{score}\n"
+    assert data_of("score", "d.csv", *WEIGHTED, *BOUNDS)["ranges"] == score.to_dict()["ranges"]
+    assert "nan" not in run("score", "d.csv", *WEIGHTED, *BOUNDS, "--format", "csv").stdout
+    joint, low, high = tables("pred", "pred_c")
+    both = wmcc.uncertainty(joint, lower=low, upper=high)
+    assert data_of("compare", "d.csv", *WEIGHTED, "--pred", "pred_c", *BOUNDS) == both.to_dict()
+    report = data_of("report", "d.csv", *WEIGHTED, "--pred", "pred_c", *BOUNDS)
+    assert report["eps"] == 0.1
+    assert report["pairs"][0]["bounded"]["model"] == "bounds"
+    assert report["predictions"][0]["bounded"]["low"] == wmcc.certify(table, lower=low["pred"], upper=high["pred"]).low
+
+
+# ---- caps ----------------------------------------------------------------------------------------------------
+
+
+def test_caps_are_what_the_library_says():
+    args = ("certify", "parcels.csv", *WEIGHTED, "--cap", "100", "--cap", "5.5")
+    curve = wmcc.certify_trimming(whole(), caps=[100, 5.5])
+    assert data_of(*args) == curve.to_dict()
+    assert run(*args).stdout == f"{curve}\n"
+    assert [line["cap"] for line in lines_of(*args)] == ["100.0", "5.5"]
+    mpc2 = wmcc.certify_trimming(whole(), "mpc2", caps=[20], nodes=2)
+    assert data_of("certify", "parcels.csv", *WEIGHTED, "--cap", "20", "--measure", "mpc2", "--nodes", "2") == (
+        mpc2.to_dict()
+    )
+    by = data_of(*args, "--by", "region")
+    assert by["groups"][0]["result"] == wmcc.certify_trimming(whole(by="region")["coast"], caps=[100, 5.5]).to_dict()
+    run("tabulate", "parcels.csv", *WEIGHTED, "-o", "t.json")
+    assert run("certify", "t.json", "--cap", "100", "--cap", "5.5").stdout == f"{curve}\n"
+
+
 def groups_of_one_class(path):
     pl.DataFrame({"label": [1, 0, 1, 1], "pred": [1, 0, 0, 1], "g": ["a", "a", "a", "b"]}).write_csv(path)
 
@@ -263,9 +329,23 @@ def test_rank_reads_as_score_does(engine, folder):
         (["certify", *WEIGHTED, "--measure", "f1"], "'f1' is a number per class"),
         (["certify", *WEIGHTED, "--measure", "eec"], "--measure is 'eec'; expected one of mcc, ecc"),
         (["certify", *WEIGHTED, "--measure", "mcc"], "MCC"),
-        (["certify", *WEIGHTED, "--nodes", "0"], "--nodes is '0'; expected a whole number of at least 1"),
+        (["certify", *WEIGHTED, "--nodes", "0"], "--nodes is 0; expected a whole number of at least 1"),
         (["certify", *WEIGHTED, "--gap", "-1"], "--gap is -1.0; expected a number of at least 0"),
         (["certify", *WEIGHTED, "--lower", "aera"], "did you mean 'area'?"),
+        (["certify", *WEIGHTED, "--cap", "5", "--eps", "0.1"], "--cap cannot be given with --eps"),
+        (["certify", *WEIGHTED, "--cap", "5", "--absolute"], "--cap cannot be given with --relative or --absolute"),
+        (["certify", *WEIGHTED, "--cap", "5", "--upper", "area"], "--cap cannot be given with --upper"),
+        (["certify", *WEIGHTED, "--cap", "0"], "--cap is 0.0; expected a number above 0"),
+        (["rank", *WEIGHTED, "--pred", "pred_b", "--lower", "aera"], "did you mean 'area'?"),
+        (
+            ["rank", *WEIGHTED, "--pred", "pred_b", "--lower", "area", "--eps", "0.1"],
+            "--eps cannot be given with --lower and --upper",
+        ),
+        (["score", *WEIGHTED, "--lower", "area", "--eps", "0.1"], "--eps cannot be given with --lower and --upper"),
+        (
+            ["compare", *WEIGHTED, "--pred", "pred_b", "--upper", "area", "--measure", "iou", "--of", "water"],
+            "--of cannot be given with --upper",
+        ),
         (["certify", *WEIGHTED, "--lower", "area", "--eps", "0.1"], "--eps cannot be given with --lower and --upper"),
         (
             ["certify", *WEIGHTED, "--upper", "area", "--absolute"],
@@ -289,7 +369,8 @@ def test_bad_input_is_told_in_a_sentence(args, said):
 
 def test_bounds_go_with_data(folder):
     run("tabulate", "parcels.csv", *WEIGHTED, "-o", "t.json")
-    assert "--upper names a column of a data file" in run("certify", "t.json", "--upper", "area", code=2).stderr
+    for command in ("certify", "score", "report"):
+        assert "--upper names a column of a data file" in run(command, "t.json", "--upper", "area", code=2).stderr
 
 
 def test_a_table_of_one_prediction_is_not_compared(folder):
@@ -323,6 +404,7 @@ def test_nothing_is_wider_than_the_terminal():
     both = whole("pred", "pred_b")
     found = [
         wmcc.certify_curve(whole(), eps=[0.1, 0.2]),
+        wmcc.certify_trimming(whole(), caps=[10, 20]),
         wmcc.certify(whole()),
         wmcc.certify_ranking(both, nodes=1).with_radii(),
         wmcc.compare(both),

@@ -298,3 +298,96 @@ JOINT = joint_table([0, 1, 1], [0, 1, 1], [0, 1, 0])
 def test_wrong_rankings_get_a_sentence(given, options, said):
     with pytest.raises(wmcc.WmccError, match=said):
         wmcc.certify_ranking(given, **options)
+
+
+# ---- bounds of each weight -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [None, *NASTY_PAIRS])
+def test_the_adversary_does_not_leave_rankings_of_bounds(kind):
+    place = [None, *NASTY_PAIRS].index(kind)
+    random, tried = np.random.default_rng(place), 0
+    for name in MEASURES if kind is None else (MEASURES * 9)[place : place + 14 : 7]:
+        case = draw_pair(random, kind, most=4, model="bounds")
+        ranking = case.rank(name, nodes=10)
+        if ranking.problem:
+            continue
+        tried += 1
+        assert attack(case.limits, name, kind=PairAttack).beyond(ranking.low, ranking.high) <= 0
+        assert ranking.low <= ranking.value <= ranking.high
+    assert tried
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_bounds_of_a_share_are_the_relative_model(name):
+    truth, a, b, c, w = two(N=120)
+    joint, least, most = (wmcc.tabulate(truth, {"x": a, "y": b, "z": c}, w * k) for k in (1.0, 0.75, 1.25))
+    relative, bounds = (
+        wmcc.certify_ranking(joint, name, eps=0.25),
+        wmcc.certify_ranking(joint, name, lower=least, upper=most),
+    )
+    assert bounds.model == "bounds"
+    assert np.isnan(bounds.eps)
+    for pair, lead in bounds.pairs.items():
+        other = relative[pair]
+        assert (lead.low, lead.high) == pytest.approx((other.low, other.high), abs=1e-9)
+        assert lead.verdict == other.verdict
+    for side in ({"lower": least}, {"upper": most}):
+        half = wmcc.certify_ranking(joint, name, **side)["x", "z"]
+        assert bounds["x", "z"].low - 1e-9 <= half.low <= half.value <= half.high <= bounds["x", "z"].high + 1e-9
+
+
+def test_what_a_ranking_of_bounds_says():
+    truth, a, b, _, w = two()
+    joint, most = joint_table(truth, a, b, w), joint_table(truth, a, b, w * 1.01)
+    ranking = wmcc.certify_ranking(joint, upper=most)
+    assert repr(ranking).startswith("ECC (R_K), each weight within its bounds, 400 rows\n")
+    assert repr(ranking.only).startswith("ECC (R_K), a − b, each weight within its bounds\n")
+    assert ranking.winner == "a"
+    assert ranking.radius.problem == "each weight has bounds of its own, and a radius is for weights off by one ε"
+    assert (ranking.radius.holds, ranking.radius.safe, ranking.radius.broken) == (True, 0.0, None)
+    assert ranking.radius.problem in repr(ranking.radius)
+    assert "nan" not in repr(ranking.with_radii())
+    assert ranking.to_dict()["eps"] is None
+    both = wmcc.uncertainty(joint, upper=most)
+    assert both.weights.low == ranking.low
+    assert "Weights within their bounds" in repr(both)
+    assert "with weights within their bounds, a beats b" in both.verdict
+    alone = wmcc.uncertainty(joint["a"], "mpc2", lower=joint["a"], upper=most["a"])
+    assert alone.weights.low == wmcc.certify(joint["a"], "mpc2", upper=most["a"]).low
+    assert "weights within their bounds" in repr(alone)
+    assert "nan" not in repr(both) + repr(alone)
+    ranges = wmcc.score(joint["a"]).with_ranges(upper=most["a"])
+    assert ranges.ranges["kappa"] == wmcc.certify(joint["a"], "kappa", upper=most["a"])
+    assert "Weights within their bounds" in repr(ranges)
+
+
+OTHER = joint_table([0, 1, 1], [0, 1, 0], [0, 1, 1])
+BOUNDS = {
+    "a table of one": ({"lower": JOINT["a"]}, "lower: expected a JointTable of two predictions or more; got a Table"),
+    "weights": ({"upper": [1.0, 2.0]}, "upper: expected a JointTable of two predictions or more; got a list"),
+    "other names": (
+        {"lower": joint_table([0, 1, 1], [0, 1, 1], [0, 1, 0], names=("a", "c"))},
+        "lower has the predictions 'a', 'c'; expected 'a', 'b'",
+    ),
+    "more rows": (
+        {"upper": JOINT + JOINT},
+        "upper is of other rows: its labels are 0, 1 and it has 6 rows",
+    ),
+    "other labels": ({"upper": OTHER}, "upper is of other rows: as many, but with other true or predicted labels"),
+    "above": (
+        {"lower": joint_table([0, 1, 1], [0, 1, 1], [0, 1, 0], [1, 1, 2])},
+        "lower is above the weights in the cell of true 1, predicted 1, 0",
+    ),
+    "below": ({"upper": joint_table([0, 1, 1], [0, 1, 1], [0, 1, 0], [0.5, 1, 1])}, "upper is below the weights"),
+    "eps too": ({"upper": JOINT, "eps": 0.1}, "eps= and bounds of the weights were given; expected one of them"),
+    "model too": ({"upper": JOINT, "model": "absolute"}, "model= and bounds of the weights were given"),
+}
+
+
+@pytest.mark.parametrize("wrong", BOUNDS)
+def test_wrong_bounds_get_a_sentence(wrong):
+    options, said = BOUNDS[wrong]
+    with pytest.raises(wmcc.WmccError) as caught:
+        wmcc.certify_ranking(JOINT, **options)
+    assert said in str(caught.value)

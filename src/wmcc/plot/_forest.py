@@ -145,10 +145,12 @@ def _pairs(given: Any, kind: type, found: dict[Any, Interval]) -> dict[Pair, Any
 
 def _above(name: Any, short: dict[Any, str], pairs: dict[Pair, Lead], radii: bool) -> str:
     """Say whom one beats, whatever the weights; the nearest in rank first."""
-    beaten = {}
+    beaten: dict[Any, str] = {}
     for (a, b), lead in pairs.items():
         leader, other = (a, b) if lead.value > 0 else (b, a)
-        if name == leader and (eps := lead.radius.safe if radii else lead.eps * (lead.winner == leader)) > 0:
+        if lead.model == "bounds":
+            beaten |= {other: f"{short[other]} (within bounds)"} if name == leader == lead.winner else {}
+        elif name == leader and (eps := lead.radius.safe if radii else lead.eps * (lead.winner == leader)) > 0:
             beaten[other] = f"{short[other]} ({style.off(eps, lead.model)})"
     return _listed("certainly above", [beaten[other] for other in short if other in beaten])
 

@@ -10,18 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from math import inf
-from typing import Any, NamedTuple
+from math import inf, nan
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from ..core.arraytypes import Array, FloatArray
 from ..core.exact import Exact
-from ..core.joint import JointTable
+from ..core.joint import JointTable, several_predictions
 from ..core.labels import listed
-from ..core.table import Table, Tabulated, one_table
-from ..errors import InputError, WeightError
+from ..core.table import Table, one_table
+from ..errors import InputError, InputTypeError, WeightError, WmccError
 from ..measures.base import Measure
+from ..measures.checks import Model, checked_eps, checked_model
 from .span import down, up
 
 
@@ -74,7 +75,7 @@ class Box:
         if condition.met:
             return cls(low, high, exponent, conditions=(condition,))
         reached = [
-            low[i] if not mixed[i] else c - k * _whole(least, exponent)
+            low[i] if not mixed[i] else c - k * whole(least, exponent)
             for i, (c, k, least) in enumerate(zip(cells, counts, w_min.tolist(), strict=True))
         ]
         return cls(low, high, exponent, reached, np.where(mixed, w_min, eps), (condition,))
@@ -138,33 +139,100 @@ def box_of(table: Table | JointTable, eps: float, model: str) -> Box:
     return boxes_of(table, model)(eps)
 
 
-def bounded_box(table: Table, lower: Tabulated | None, upper: Tabulated | None) -> Box:
-    """Return the box between the tables of the smallest and of the largest weights; None is the table itself."""
-    bounds = {
-        "lower": table if lower is None else one_table(lower),
-        "upper": table if upper is None else one_table(upper),
-    }
-    own = table.stack
-    for name, bound in bounds.items():
-        its = bound.stack
-        same = np.array_equal(its.codes, own.codes) and np.array_equal(its.sums.n, own.sums.n)
-        if bound.labels != table.labels or not same:
-            raise InputError(
-                f"the table of {name} is of other rows: its labels are {listed(bound.labels)} "
-                f"and it has {bound.rows:,} rows; expected {listed(table.labels)} and {table.rows:,}.",
-                f"tabulate the same rows with other weights: {name}=wmcc.tabulate(y_true, y_pred, {name}_weights).",
+EPS = 0.1
+"""How far weights may be off, unless the caller says otherwise."""
+
+
+class Reach(NamedTuple):
+    """How far the weights of a table may be off: by ε, or between bounds of their own.
+
+    Parameters
+    ----------
+    model
+        ``"relative"``, ``"absolute"``, or ``"bounds"``.
+    eps
+        NaN for bounds.
+    lower, upper
+        Tables of the same rows with the smallest and with the largest weight of each; None is the table itself.
+    """
+
+    model: str
+    eps: float
+    lower: Table | JointTable | None = None
+    upper: Table | JointTable | None = None
+
+    @classmethod
+    def of(cls, table: Table | JointTable, eps: float | None, model: Model, lower: Any, upper: Any) -> Reach:
+        """Read what the caller said of it; bounds that do not fit the table are refused."""
+        kind = checked_model(model)
+        if lower is None and upper is None:
+            return cls(kind, checked_eps(EPS if eps is None else eps, kind))
+        if eps is not None or kind != "relative":
+            name = "model" if eps is None else "eps"
+            raise InputTypeError(
+                f"{name}= and bounds of the weights were given; expected one of them.",
+                f"leave {name}= out: lower= and upper= say how far each weight may be off.",
+                name,
             )
-    least, most, w = (x.stack.sums.w_exact for x in (*bounds.values(), table))
-    for name, part in (("lower", Box.between(least, w)), ("upper", Box.between(w, most))):
-        wrong = next((i for i, (a, b) in enumerate(zip(part.low, part.high, strict=True)) if a > b), None)
-        if wrong is not None:
-            a, b = own.codes[:, wrong]
-            side = "above" if name == "lower" else "below"
-            raise WeightError(
-                f"{name} is {side} the weights in the cell of true {table.labels[a]!r}, predicted {table.labels[b]!r}.",
-                "bounds must be such that lower <= weight <= upper.",
-            )
-    return Box.between(least, most)
+        bounds = {name: _bound(table, name, x) for name, x in (("lower", lower), ("upper", upper)) if x is not None}
+        return cls("bounds", nan, **bounds)
+
+    def box(self, table: Table | JointTable) -> Box:
+        """Return the tables that can be reached from this one, of all predictions or of two of them."""
+        if self.model != "bounds":
+            return box_of(table, self.eps, self.model)
+        least, most = (_own(table, table if x is None else x).stack.sums.w_exact for x in (self.lower, self.upper))
+        return Box.between(least, most)
+
+
+def _own(table: Table | JointTable, bound: Table | JointTable) -> Table | JointTable:
+    """Return a table of bounds for the same predictions as a table has."""
+    if isinstance(table, JointTable) and isinstance(bound, JointTable) and bound.names != table.names:
+        return bound.pair(*table.names)
+    return bound
+
+
+def _joint(given: Any) -> JointTable:
+    """Return a joint table, of one prediction too; refuse anything else."""
+    return given if isinstance(given, JointTable) else several_predictions(given)
+
+
+def _bound(table: Table | JointTable, name: str, given: Any) -> Table | JointTable:
+    """Return a table of bounds, if it is one of the same rows and on the right side of their weights."""
+    try:
+        bound: Any = one_table(given) if isinstance(table, Table) else _joint(given)
+    except WmccError as problem:
+        raise problem.about(name) from None
+    preds = "y_pred" if isinstance(table, Table) else "predictions"
+    hint = f"tabulate the same rows with other weights: {name}=wmcc.tabulate(y_true, {preds}, {name}_weights)."
+    if isinstance(table, JointTable) and bound.names != table.names:
+        raise InputError(
+            f"{name} has the predictions {listed(bound.names)}; expected {listed(table.names)}.", hint, name
+        )
+    own, its = table.stack, bound.stack
+    if bound.labels != table.labels or bound.rows != table.rows:
+        raise InputError(
+            f"the table of {name} is of other rows: its labels are {listed(bound.labels)} "
+            f"and it has {bound.rows:,} rows; expected {listed(table.labels)} and {table.rows:,}.",
+            hint,
+            name,
+        )
+    if not (np.array_equal(its.codes, own.codes) and np.array_equal(its.sums.n, own.sums.n)):
+        raise InputError(
+            f"the table of {name} is of other rows: as many, but with other true or predicted labels.", hint, name
+        )
+    pair = (its, own) if name == "lower" else (own, its)
+    between = Box.between(*(x.sums.w_exact for x in pair))
+    wrong = next((i for i, (a, b) in enumerate(zip(between.low, between.high, strict=True)) if a > b), None)
+    if wrong is not None:
+        true, *preds_of = (repr(table.labels[k]) for k in own.codes[:, wrong])
+        side = "above" if name == "lower" else "below"
+        raise WeightError(
+            f"{name} is {side} the weights in the cell of true {true}, predicted {', '.join(preds_of)}.",
+            "bounds must be such that lower <= weight <= upper.",
+            name,
+        )
+    return cast("Table | JointTable", bound)
 
 
 def changing_classes(table: Table | JointTable, box: Box, measure: Measure) -> str | None:
@@ -199,7 +267,7 @@ def steady_eps(table: Table | JointTable, measure: Measure) -> float:
     return min(found)
 
 
-def _whole(x: float, exponent: int) -> int:
+def whole(x: float, exponent: int) -> int:
     """A float in units of 2**exponent, which divide it."""
     p, q = x.as_integer_ratio()
     return p << (1 - q.bit_length() - exponent)

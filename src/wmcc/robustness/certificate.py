@@ -15,7 +15,7 @@ from ..core.labels import Label
 from ..measures import MEASURES
 from ..present.blocks import Block, stacked
 from ..present.result import Delegate, Result
-from ..present.text import decimal, listed, number, off_by, outward
+from ..present.text import decimal, how_far_off, listed, number, off_by, outward
 from ..present.written import Record, plain
 from .box import Box, Condition
 from .cells import Cells
@@ -302,8 +302,7 @@ class Certificate(Range):
 
     def title(self) -> str:
         """Return the measure and how weights may be off."""
-        how = "within its bounds" if self.model == "bounds" else f"off by up to {self.moved}"
-        return f"{MEASURES[self.measure].title}, each weight {how}"
+        return f"{MEASURES[self.measure].title}, each weight {how_far_off(self.eps, self.model, 'its')}"
 
     def lines(self) -> list[Block]:
         """Return both ends in a row."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf, nan, nextafter
-from typing import Any
+from math import inf, nextafter
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,22 +21,19 @@ from ..measures.checks import (
     value_or_reason,
     whole_number,
 )
-from .box import Box, Condition, bounded_box, box_of, boxes_of, changing_classes
+from .box import Box, Condition, Reach, box_of, boxes_of, changing_classes
 from .cells import Cells
 from .certificate import Certificate, Curve, End, definition
 from .enclosures import AS_MCC, MONOTONE, Slopes
 from .objective import MeasureObjective
 from .search import MOST, Found, Limits, Objective, Search
 
-EPS = 0.1
-"""How far weights may be off, unless the caller says otherwise."""
-
 
 def certify(
     table: Tabulated,
     measure: str | Measure = "ecc",
     *,
-    eps: float = EPS,
+    eps: float | None = None,
     model: Model = "relative",
     lower: Tabulated | None = None,
     upper: Tabulated | None = None,
@@ -53,7 +50,7 @@ def certify(
     measure
         A measure of the whole table, or its name: see `wmcc.MEASURES`.
     eps
-        How far each weight may be off, on its own: by a share of itself (below 1), or by an amount.
+        How far each weight may be off, on its own: by a share of itself (below 1), or by an amount; 0.1 by default.
     model
         ``"relative"``: weights between (1 − ε) and (1 + ε) times themselves. ``"absolute"``: weights within ε of
         themselves, and not below 0.
@@ -91,13 +88,8 @@ def certify(
     True
     """
     found, chosen, limits = one_table(table), named_measure(measure), limits_of(gap, nodes, seconds)
-    if lower is None and upper is None:
-        kind = checked_model(model)
-        amount = checked_eps(eps, kind)
-        return _certificate(found, chosen, box_of(found, amount, kind), kind, amount, limits)
-    if eps != EPS:
-        raise InputTypeError("eps= and bounds of the weights were given; expected one of them.")
-    return _certificate(found, chosen, bounded_box(found, lower, upper), "bounds", nan, limits)
+    reach = Reach.of(found, eps, model, lower, upper)
+    return _certificate(found, chosen, reach.box(found), reach.model, reach.eps, limits)
 
 
 def certify_curve(
@@ -135,31 +127,47 @@ def certify_curve(
     return Curve([_certificate(found, chosen, make(x), kind, x, limits) for x in amounts])
 
 
+class Ends(NamedTuple):
+    """A measure at a table, and the ends of its range over a box."""
+
+    value: float
+    lower: End
+    upper: End
+    conditions: tuple[Condition, ...]
+    problem: str | None
+
+
 def _certificate(table: Table, measure: Measure, box: Box, model: str, eps: float, limits: Limits) -> Certificate:
     """Certify a measure over a box of the occupied cells of a table."""
+    found = certified_ends(table, measure, box, limits, model != "relative")
+    sizes = table.labels, table.rows, table.total
+    ends = found.value, found.lower, found.upper, found.conditions
+    return Certificate(measure.name, model, eps, *ends, *sizes, found.problem)
+
+
+def certified_ends(table: Table, measure: Measure, box: Box, limits: Limits, vanishing: bool) -> Ends:
+    """Certify both ends of a measure over a box; ``vanishing`` says whether weights may become 0 that are not."""
     cells = Cells.of(table)
     value, problem = value_or_reason(measure, table)
     problem = problem or changing_classes(table, box, measure)
     if problem is not None:
-        lower = upper = End.unknown(box_of(table, 0.0, "relative"), cells)
-        conditions: tuple[Condition, ...] = ()
+        unknown = End.unknown(box_of(table, 0.0, "relative"), cells)
+        return Ends(value, unknown, unknown, (), problem)
+    conditions, always_defined = _conditions(box, cells, measure, vanishing)
+    sides = [MeasureObjective(box, cells, measure, side) for side in (-1, 1)]
+    if _is_monotone(sides[0]):
+        lower, upper = map(_corner, sides)
     else:
-        conditions, always_defined = _conditions(box, cells, measure, model)
-        sides = [MeasureObjective(box, cells, measure, side) for side in (-1, 1)]
-        if _is_monotone(sides[0]):
-            lower, upper = map(_corner, sides)
-        else:
-            whole = sides[1].whole()
-            lower, upper = (_search(objective, limits, always_defined, whole) for objective in sides)
-    sizes = table.labels, table.rows, table.total
-    return Certificate(measure.name, model, eps, value, lower, upper, conditions, *sizes, problem)
+        whole = sides[1].whole()
+        lower, upper = (_search(objective, limits, always_defined, whole) for objective in sides)
+    return Ends(value, lower, upper, conditions, None)
 
 
 def one_end(objective: MeasureObjective, model: str, limits: Limits) -> End:
     """Certify one end only."""
     if _is_monotone(objective):
         return _corner(objective)
-    conditions = _conditions(objective.box, objective.cells, objective.measure, model)
+    conditions = _conditions(objective.box, objective.cells, objective.measure, model != "relative")
     return _search(objective, limits, conditions[1], None)
 
 
@@ -179,9 +187,9 @@ def _is_monotone(objective: Objective) -> bool:
     return alone and (name in MONOTONE or (objective.cells.K == 2 and name in AS_MCC))
 
 
-def _conditions(box: Box, cells: Cells, measure: Measure, model: str) -> tuple[tuple[Condition, ...], bool]:
+def _conditions(box: Box, cells: Cells, measure: Measure, vanishing: bool) -> tuple[tuple[Condition, ...], bool]:
     """What a certificate rests on, and whether the measure is defined throughout the box."""
-    if model == "relative":  # there a margin vanishes only if it is zero already
+    if not vanishing:  # a margin vanishes only if it is zero already
         return box.conditions, True
     always = definition(box, cells, measure.name)
     met = always.met or measure.has_terms is not None  # terms that count as 0 are in its enclosures

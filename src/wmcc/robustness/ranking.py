@@ -15,16 +15,16 @@ from ..core.arraytypes import FloatArray
 from ..core.joint import JointTable, several_predictions
 from ..measures import MEASURES
 from ..measures.base import Measure
-from ..measures.checks import Model, checked_eps, checked_model, named_measure, value_or_reason
+from ..measures.checks import Model, checked_model, named_measure, value_or_reason
 from ..present.blocks import Block, few
 from ..present.pairs import Pair, PairResult, Pairs
 from ..present.result import Delegate
-from ..present.text import counted, decimal, off_by
+from ..present.text import counted, decimal, how_far_off
 from ..present.written import Record, plain
-from .box import Box, Condition, box_of, boxes_of, changing_classes
+from .box import Box, Condition, Reach, box_of, boxes_of, changing_classes
 from .bracket import Question, Tried, bracket
 from .certificate import GAPS, End, Range, definition, unmet
-from .certification import EPS, attained_value, glance, limits_of
+from .certification import attained_value, glance, limits_of
 from .pair import PairObjective
 from .radii import MOST, Radius, top_eps, unsettled
 from .search import Limits, Search
@@ -111,12 +111,14 @@ class Lead(Range, PairResult):
         a, b = self.names
         side = -1 if self.value >= 0 else 1  # the end of first − second that might cross zero
         leader, other = (a, b) if side < 0 else (b, a)
-        measure, model = MEASURES[self.measure], checked_model(self.model)
+        measure = MEASURES[self.measure]
         statement = f"{leader} beats {other} in {measure.title}"
         problem = self.problem or (f"{a} and {b} score the same up to rounding" if self._tied else None)
-        if problem is not None:
-            holds = self.problem is not None and not self._tied
-            return Radius(statement, self.measure, model, self.value, holds, 0.0, None, None, problem=problem)
+        if problem is not None or self.model == "bounds":
+            holds = not self._tied
+            problem = problem or "each weight has bounds of its own, and a radius is for weights off by one ε"
+            return Radius(statement, self.measure, self.model, self.value, holds, 0.0, None, None, problem=problem)
+        model = checked_model(self.model)
         limits, box_of = self.limits._replace(goal=0.0), boxes_of(self.joint, model)
 
         def tried(search: Callable[[PairObjective], End], eps: float) -> Tried:
@@ -138,8 +140,8 @@ class Lead(Range, PairResult):
 
     def title(self) -> str:
         """Return what the range is of."""
-        moved = off_by(self.eps, self.model)
-        return f"{MEASURES[self.measure].title}, {self.names[0]} − {self.names[1]}, each weight off by up to {moved}"
+        moved = how_far_off(self.eps, self.model, "its")
+        return f"{MEASURES[self.measure].title}, {self.names[0]} − {self.names[1]}, each weight {moved}"
 
     def blocks(self) -> list[Block]:
         """Return the range of the difference, and the verdict."""
@@ -247,7 +249,7 @@ class Ranking(Pairs[Lead]):
         notes += [] if all(lead.exact or lead.problem for lead in leads) else [GAPS]
         notes += unmet((" and ".join(lead.names) * several, lead) for lead in leads)
         notes += unsettled([lead.radius for lead in leads]) if self.radii else []
-        title = f"{MEASURES[self.measure].title}, each weight off by up to {off_by(self.eps, self.model)}"
+        title = f"{MEASURES[self.measure].title}, each weight {how_far_off(self.eps, self.model, 'its')}"
         return [Block(title, head, rows, notes, texts=2)]
 
     def fields(self) -> dict[str, Any]:
@@ -271,8 +273,10 @@ def certify_ranking(
     joint: JointTable,
     measure: str | Measure = "ecc",
     *,
-    eps: float = EPS,
+    eps: float | None = None,
     model: Model = "relative",
+    lower: JointTable | None = None,
+    upper: JointTable | None = None,
     gap: float = 0.0,
     nodes: int | None = None,
     seconds: float | None = None,
@@ -285,6 +289,9 @@ def certify_ranking(
         A `wmcc.JointTable` of two predictions or more of the same rows: ``wmcc.tabulate(y_true, {"A": a, "B": b})``.
     measure, eps, model
         As in `wmcc.certify`.
+    lower, upper
+        Instead of ``eps``: joint tables of the same rows and predictions, with the smallest and with the largest weight
+        that each row may have. If one is missing, the joint table itself is used. There is no radius then.
     gap, nodes, seconds
         As in `wmcc.certify`, for each end and for each ε that is tried for a radius; by default there are at most 200
         boxes, and fewer for large tables.
@@ -310,26 +317,28 @@ def certify_ranking(
     >>> ranking.radius.safe > 0.2
     True
     """
-    found, chosen, kind = several_predictions(joint), named_measure(measure), checked_model(model)
-    amount, limits = checked_eps(eps, kind), limits_of(gap, nodes, seconds, MOST)
-    pairs = {pair: _lead(found, pair, chosen, amount, kind, limits) for pair in combinations(found.names, 2)}
+    found, chosen, limits = several_predictions(joint), named_measure(measure), limits_of(gap, nodes, seconds, MOST)
+    reach = Reach.of(found, eps, model, lower, upper)
+    pairs = {pair: _lead(found, pair, chosen, reach, limits) for pair in combinations(found.names, 2)}
     sizes = found.rows, found.ignored, found.total
-    return Ranking(found.names, chosen.name, kind, amount, pairs, *sizes)
+    return Ranking(found.names, chosen.name, reach.model, reach.eps, pairs, *sizes)
 
 
-def _lead(several: JointTable, pair: Pair, measure: Measure, eps: float, model: Model, limits: Limits) -> Lead:
+def _lead(several: JointTable, pair: Pair, measure: Measure, reach: Reach, limits: Limits) -> Lead:
     joint = several if several.names == pair else several.pair(*pair)
     (a, no_a), (b, no_b) = (value_or_reason(measure, several[name]) for name in pair)
     margins = [several[name].margins for name in pair]
     cells = JointCells(joint.cells.T, len(joint.labels), (margins[0].classes, margins[1].classes), margins[0].known)
-    box = box_of(joint, eps, model)
+    box = reach.box(joint)
     problem = no_a or no_b or changing_classes(joint, box, measure)
     if problem is not None:
         lower = upper = End.unknown(box_of(joint, 0.0, "relative"), cells)
     else:
         lower, upper = (_end(PairObjective(box, cells, measure, side), limits) for side in (-1, 1))
-    conditions = box.conditions if model == "relative" else (*box.conditions, _defined(box, cells, measure))
-    return Lead(pair, measure.name, model, eps, (a, b), lower, upper, conditions, joint, cells, limits, problem)
+    conditions = box.conditions if reach.model == "relative" else (*box.conditions, _defined(box, cells, measure))
+    return Lead(
+        pair, measure.name, reach.model, reach.eps, (a, b), lower, upper, conditions, joint, cells, limits, problem
+    )
 
 
 def _defined(box: Box, cells: JointCells, measure: Measure) -> Condition:
