@@ -1,0 +1,403 @@
+"""Quantity and allocation disagreement of a map and its reference; exchange and shift, the parts of the latter.
+
+All four are piecewise linear in the shares of the cells (Pontius and Millones 2011; Pontius and Santacruz 2014):
+
+    quantity     ½ Σ_g |r_g − q_g|                     areas of classes that differ
+    allocation   1 − accuracy − quantity               places that differ though areas agree
+    exchange     Σ_{a<b} 2 min(p_ab, p_ba)             pairs of classes that are confused in both directions
+    shift        allocation − exchange                 what is left: circles of three classes or more
+
+Quantity is the largest of the linear functions ½ Σ s_g (r_g − q_g) over all signs s, and exchange the smallest of
+Σ 2 p_o over all choices o of one cell of each pair. The true signs and choices are not known where a difference is not
+clear. An end of an interval therefore is either that of the function with 0 in place of unclear signs, which bounds
+the true value on that side whatever the signs are, or the outermost end over all signs that are possible.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import product
+from math import hypot, nan, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.arraytypes import Array, FloatArray, IntArray
+from ..core.table import Table
+from ..inference.cells import Influence, balance
+from ..inference.fisher import STEP, Scale
+from ..inference.influence import Sample
+from ..inference.interval import (
+    FAR_APART,
+    MISSED,
+    NOTHING,
+    Interval,
+    nothing_varied,
+    quietly,
+    sizes,
+    strata_are_quiet,
+    value_or_problem,
+)
+from ..inference.pivot import Pivot, student
+from ..inference.reliability import FEW_FREE, FREEDOM_IS_LITTLE, interval_doubts, strata_doubts, that_hold
+from ..inference.unseen import reach_of_unseen
+from ..measures import MEASURES
+from ..present.text import counted
+
+MOST_PATTERNS = 64
+"""Combinations of unclear signs that are looked at; beyond them an end is one that holds for any signs."""
+
+MOST_CLASSES = 64
+"""Beyond so many classes there is no interval: sums of so many absolute differences are biased too much."""
+
+ROUNDED = 1e-14
+"""Shares that may be but rounding."""
+
+AWAY = 2.0
+"""Standard errors from 0 and from 1 beyond which an interval is made on the scale of artanh."""
+
+PARTS = {"quantity": (0, 1, 0), "allocation": (1, -1, 0), "exchange": (0, 0, 1), "shift": (1, -1, -1)}
+"""Of which multiples of 1 − accuracy, of quantity and of exchange each is the sum."""
+
+
+class Linear(NamedTuple):
+    """A linear function of the shares of cells, true × predicted."""
+
+    slope: FloatArray  # how much a cell's share counts
+    unseen: FloatArray  # how much it may count in cells without a row, at most
+
+
+class Signs(NamedTuple):
+    """Signs of differences: between areas of a class, or between the two confusions of a pair of classes."""
+
+    found: IntArray  # those of the estimates, exactly
+    unclear: list[int]  # which of them may as well be the other
+
+    @property
+    def clear(self) -> IntArray:
+        """The signs, with 0 for those that are not clear."""
+        out = self.found.copy()
+        out[self.unclear] = 0
+        return out
+
+    @property
+    def possible(self) -> list[IntArray] | None:
+        """All combinations of signs that are possible; None if there are too many."""
+        if 2 ** len(self.unclear) > MOST_PATTERNS:
+            return None
+        out = [self.found]  # exact ties included
+        for own in product((1, -1), repeat=len(self.unclear)):
+            signs = self.found.copy()
+            signs[self.unclear] = own
+            out.append(signs)
+        return out
+
+
+@quietly
+def disagreements(sample: Sample[Table], level: float) -> dict[str, Interval]:
+    """Quantity, allocation, exchange and shift, with their intervals."""
+    problem = value_or_problem(MEASURES["accuracy"], sample)[1]
+    found = Differences(sample, (1 - level) / 2)
+    return {name: _interval(found, name, problem, level) for name in PARTS}
+
+
+def standard_error(sample: Sample[Table], slope: FloatArray) -> float:
+    """Standard error of Σ slope · share over the occupied cells; 0 where the design fixes it."""
+    variance = float(sample.influence(_centred(slope, sample)).variance)
+    return 0.0 if variance <= NOTHING else sqrt(variance)
+
+
+def _centred(slope: FloatArray, sample: Sample[Table]) -> FloatArray:
+    return balance(slope - float(slope @ sample.cells.w), sample.cells)
+
+
+class Differences:
+    """The differences between a map and its reference, and how clear they are.
+
+    ``tail`` is the chance beyond each end of the intervals.
+    """
+
+    def __init__(self, sample: Sample[Table], tail: float) -> None:
+        self.sample, self.tail, self.labels = sample, tail, len(sample.table.labels)
+        true, pred = self._codes = sample.cells.codes
+        self._wrong = true != pred
+        self._confused = np.zeros(self.labels, dtype=bool)
+        for side in (true, pred):
+            self._confused[side[self._wrong]] = True
+        self._place = {cell: k for k, cell in enumerate(zip(true.tolist(), pred.tolist(), strict=True))}
+        self._pairs = sorted({(min(cell), max(cell)) for cell in self._place if cell[0] != cell[1]})
+
+    # ---- the estimates --------------------------------------------------------------------------------------
+
+    @cached_property
+    def _area_signs(self) -> IntArray:
+        m = self.sample.table.margins
+        return np.array([(r > q) - (r < q) for r, q in zip(m.r, m.q, strict=True)], dtype=np.int64)
+
+    @cached_property
+    def _pair_signs(self) -> IntArray:
+        known, signs = self.sample.table._weights, []
+        for a, b in self._pairs:
+            mine, its = (known[self._place[x]] if x in self._place else 0 for x in ((a, b), (b, a)))
+            signs.append((mine > its) - (mine < its))
+        return np.array(signs, dtype=np.int64)
+
+    def slope(self, name: str) -> FloatArray:
+        """Slopes of a part at the estimate, of the occupied cells; where two are equal each counts half."""
+        (true, pred), exchange = self._codes, np.zeros(len(self._wrong))
+        for (a, b), sign in zip(self._pairs, self._pair_signs.tolist(), strict=True):
+            for cell, own in (((a, b), 1.0 - sign), ((b, a), 1.0 + sign)):
+                if cell in self._place:
+                    exchange[self._place[cell]] = own
+        quantity = (self._area_signs[true] - self._area_signs[pred]) / 2.0
+        of_wrong, of_quantity, of_exchange = PARTS[name]
+        return np.asarray(of_wrong * self._wrong + of_quantity * quantity + of_exchange * exchange)
+
+    # ---- signs ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def areas(self) -> Signs:
+        """Of the differences between the areas of classes by the reference and by the map."""
+        confused = np.flatnonzero(self._confused).tolist()
+        tail = self.tail / max(len(confused), 1) if len(confused) > 2 else self.tail  # of two, one is minus the other
+        return Signs(self._area_signs, [k for k in confused if not self._clear(_area(k, self.labels), tail)])
+
+    @cached_property
+    def confusions(self) -> Signs:
+        """Of the differences between the two confusions of each pair of classes."""
+        tail = self.tail / max(len(self._pairs), 1)
+        unclear = [k for k, pair in enumerate(self._pairs) if not self._clear(_pair(*pair, self.labels), tail)]
+        return Signs(self._pair_signs, unclear)
+
+    def _clear(self, slope: FloatArray, tail: float) -> bool:
+        """Whether an interval, which is symmetric but for what was missed, has no 0 in it, or nothing else."""
+        low, high = (sign * self.end(Linear(sign * slope, sign * slope), tail, scaled=False) for sign in (-1, 1))
+        return low > 0 or high < 0 or low == high
+
+    # ---- linear functions -------------------------------------------------------------------------------------
+
+    def _quantity(self, signs: IntArray, free: int) -> Linear:
+        """½ Σ s (r − q); classes that were confused with none have the sign that matters most, if ``free``."""
+        s = np.where(self._confused, signs, 0)
+        true, pred = np.where(self._confused, s, free), np.where(self._confused, s, -free)
+        unseen = (true[:, np.newaxis] - pred) / 2.0
+        np.fill_diagonal(unseen, 0.0)
+        return Linear((s[:, np.newaxis] - s) / 2.0, unseen)
+
+    def _exchange(self, signs: IntArray, unseen: float) -> Linear:
+        """Σ 2 p over one cell of each pair, or Σ p over both where the sign is 0; ``unseen`` for pairs without rows."""
+        slope, other = np.zeros((self.labels, self.labels)), unseen * _errors(self.labels)
+        for (a, b), sign in zip(self._pairs, signs.tolist(), strict=True):
+            other[a, b], other[b, a] = slope[a, b], slope[b, a] = 1.0 - sign, 1.0 + sign
+        return Linear(slope, other)
+
+    def bounds(self, name: str, side: int) -> list[Linear]:
+        """Return functions whose largest end is the upper end of a part (side 1), or of minus the part (−1).
+
+        None if there are too many; then nothing is known but the range of the part.
+        """
+        of_wrong, of_quantity, of_exchange = (side * x for x in PARTS[name])
+        errors = _errors(self.labels)
+        quantities = exchanges = [Linear(0 * errors, 0 * errors)]
+        if of_quantity:
+            signs = self.areas.possible if of_quantity > 0 else [self.areas.clear]
+            if signs is None:  # quantity is no more than all errors
+                return [Linear(errors, errors)] if name == "quantity" else []
+            quantities = [self._quantity(own, int(of_quantity > 0)) for own in signs]
+        if of_exchange:
+            signs = self.confusions.possible if of_exchange < 0 else [self.confusions.clear]
+            if signs is None and name == "exchange":
+                return []
+            if signs is not None:  # else the shift is at most the allocation
+                exchanges = [self._exchange(own, float(of_exchange > 0)) for own in signs]
+        return [
+            Linear(*(of_wrong * errors + of_quantity * x + of_exchange * y for x, y in zip(q, e, strict=True)))
+            for q in quantities
+            for e in exchanges
+        ]
+
+    def upper_end(self, name: str, side: int) -> float:
+        """Return the upper end of a part, or of minus the part."""
+        found = [self.end(f, self.tail) for f in self.bounds(name, side)]
+        return max(found) if found else 0.0 if side < 0 else 1.0
+
+    def widest(self, name: str) -> Influence:
+        """Influence with the largest variance, of the functions that bound a part."""
+        functions = [*self.bounds(name, 1), *self.bounds(name, -1)]
+        found = [self.sample.influence(_centred(f.slope[tuple(self._codes)], self.sample)) for f in functions]
+        return max(found, key=lambda own: float(own.variance))
+
+    # ---- their ends -------------------------------------------------------------------------------------------
+
+    def end(self, f: Linear, tail: float, scaled: bool = True) -> float:
+        """Return the upper end of a linear function, for a chance beyond it."""
+        slope = f.slope[tuple(self._codes)]
+        value, found = float(slope @ self.sample.cells.w), self.sample.influence(_centred(slope, self.sample))
+        return value + hypot(
+            _seen(value, found, tail, scaled), self._missed(f.unseen, slope, value, float(found.variance), tail)
+        )
+
+    def _missed(self, unseen: FloatArray, slope: FloatArray, value: float, variance: float, tail: float) -> float:
+        """By how much it may be larger for rows that the sample may have missed, where nothing varied it."""
+        strata, classes = self.sample.strata, len(self.sample.table.classes)
+        possible = unseen[:classes]
+        if strata is None:
+            most = float(possible[:, np.unique(self._codes[1])].max())
+            share = 1 - tail ** (1 / self.sample.draws)
+            return 0.0 if variance > NOTHING else max(most - value, 0.0) * share
+        quiet, mean = self.quiet(slope, possible)
+        if not quiet.any():
+            return 0.0
+        top = np.where(self._met, possible.max(axis=0), -np.inf).max(axis=1)
+        return reach_of_unseen(strata, quiet, np.maximum(top - mean, 0.0), tail)
+
+    def quiet(self, slope: FloatArray, possible: FloatArray) -> tuple[Array, FloatArray]:
+        """Which strata have nothing that varies a function, and its mean in each."""
+        strata = self.sample.strata
+        assert strata is not None
+        moments = strata.moments(_centred(slope, self.sample))
+        return strata.quiet(moments, self.steepest(slope, possible), NOTHING), strata.means(slope)
+
+    def steepest(self, slope: FloatArray, possible: FloatArray) -> FloatArray:
+        """Return what a row of each stratum may add to the variance at most."""
+        strata = self.sample.strata
+        assert strata is not None
+        mean = strata.means(slope)
+        top = np.where(self._met, possible.max(axis=0), -np.inf).max(axis=1)
+        bottom = np.where(self._met, possible.min(axis=0), np.inf).min(axis=1)
+        far = np.where(self._met.any(axis=1), np.maximum(top - mean, mean - bottom), 0.0)
+        return np.asarray((far * strata.usual) ** 2 * (1 - strata.fraction))
+
+    @cached_property
+    def _met(self) -> Array:
+        """Which predictions occur in each stratum."""
+        strata = self.sample.strata
+        assert strata is not None
+        return strata.occurring(self._codes[1], self.labels)
+
+    # ---- doubts -----------------------------------------------------------------------------------------------
+
+    def doubts(self, name: str, found: Influence) -> tuple[str, ...]:
+        """Say why the interval of a part may be off."""
+        sample, slope, variance = self.sample, self.slope(name), float(found.variance)
+        centred, (upper, *_) = _centred(slope, sample), [*self.bounds(name, 1), Linear(*2 * [_errors(self.labels)])]
+        possible = upper.unseen[: len(sample.table.classes)]
+        if sample.strata is not None:
+            steepest = self.steepest(slope, possible)
+            said = that_hold(strata_doubts(centred, steepest, sample.strata, variance, float(found.df)))
+            quiet, value = self.quiet(slope, possible)[0] & sample.strata.without_error, float(slope @ sample.cells.w)
+            seen = _seen(value, found, self.tail)
+            longer = hypot(seen, self._missed(upper.unseen, slope, value, variance, self.tail)) > (1 + MISSED) * seen
+            return said + ((strata_are_quiet(sample.strata, quiet, "score"),) if longer and quiet.any() else ())
+        clusters = None if sample.drawn_clusters is None else sample.n_eff
+        steepest = np.abs(possible - float(slope @ sample.cells.w)).max() ** 2
+        said = that_hold(interval_doubts(MEASURES["accuracy"], centred, steepest, sample.cells, variance, clusters))
+        return said + that_hold({FREEDOM_IS_LITTLE: sample.replication is not None and found.df < FEW_FREE})
+
+    def unclear(self, name: str) -> tuple[str, ...]:
+        """Say which signs are not clear, and what follows."""
+        _, of_quantity, of_exchange = PARTS[name]
+        said = []
+        if of_quantity and self.areas.unclear:
+            of = f"{len(self.areas.unclear):,} of {counted(int(self._confused.sum()), 'class', 'classes')}"
+            said.append((f"for {of} it is not clear whether the mapped area is too large or too small", of_quantity))
+        if of_exchange and self.confusions.unclear:
+            of = f"{len(self.confusions.unclear):,} of {counted(len(self._pairs), 'pair')} of classes"
+            said.append((f"for {of} it is not clear which of the two confusions is the larger", -of_exchange))
+        return tuple(
+            f"{why}; the value tends to be too {'large' if bias > 0 else 'small'}, and the interval allows for it"
+            for why, bias in said
+        )
+
+
+def _errors(labels: int) -> FloatArray:
+    return 1.0 - np.eye(labels)
+
+
+def _area(k: int, labels: int) -> FloatArray:
+    """Slopes of r − q of a class."""
+    out = np.zeros((labels, labels))
+    out[k] += 1
+    out[:, k] -= 1
+    return out
+
+
+def _pair(a: int, b: int, labels: int) -> FloatArray:
+    """Slopes of the difference between the two confusions of a pair."""
+    out = np.zeros((labels, labels))
+    out[a, b], out[b, a] = 1, -1
+    return out
+
+
+def _seen(value: float, found: Influence, tail: float, scaled: bool = True) -> float:
+    """How far the upper end is from the value, by what varied: on the scale of artanh if it is a share far from 0.
+
+    Where the value is negative it is minus a share, of which this is the lower end.
+    """
+    if not found.variance > NOTHING:
+        return 0.0
+    se, share = sqrt(found.variance), abs(value)
+    if not (scaled and AWAY * se < share < 1 - AWAY * se):
+        _, quantile = student()
+        return -float(quantile(float(found.df), tail)) * se * float(found.stretch)
+    low, high = _on_scale(share, found, tail, 1 if value > 0 else -1)
+    return high - share if value > 0 else share - low
+
+
+def _on_scale(share: float, found: Influence, tail: float, sign: int = 1) -> tuple[float, float]:
+    """Ends of the interval of a share on the scale of artanh; sign −1 if the influences are of minus the share."""
+    scale, se = Scale(MEASURES["accuracy"]), sqrt(found.variance)
+    before, here, after = (scale.of(share + step * STEP * se) for step in (-1, 0, 1))
+    se_z = se * float(found.stretch) * scale.rate(share)
+    curvature = (before - 2 * here + after) / (2 * STEP**2 * se_z)
+    low, high = Pivot(here, se_z, sign * float(found.skewness), curvature, float(found.df)).ends(tail)
+    return min(float(scale.back(low)), share), max(float(scale.back(high)), share)
+
+
+def _interval(own: Differences, name: str, problem: str | None, level: float) -> Interval:
+    sample, slope = own.sample, own.slope(name)
+    value = max(float(slope @ sample.cells.w), 0.0)
+    value = value if value > ROUNDED else 0.0
+    if problem is not None:
+        return Interval(name, level, "fisher", value, nan, nan, nan, nan, *sizes(sample), problem=problem)
+    if name == "shift" and own.labels == 2:  # it takes three classes, always
+        return Interval(name, level, "fisher", 0.0, 0.0, 0.0, 0.0, nan, *sizes(sample))
+    found = sample.influence(_centred(slope, sample))
+    varied = bool(found.variance > NOTHING)
+    se, df = (sqrt(found.variance), float(found.df)) if varied else (0.0, nan)
+    if not np.isfinite(found.variance):
+        se, df, problem = nan, nan, FAR_APART
+    elif own.labels > MOST_CLASSES:
+        problem = (
+            f"there are more than {MOST_CLASSES} classes; sums of so many differences, each in absolute value, are "
+            "biased too much for an interval"
+        )
+    if problem is not None:
+        return Interval(name, level, "fisher", value, nan, nan, se, df, *sizes(sample), problem=problem)
+    low, high = max(0.0, min(-own.upper_end(name, -1), value)), min(1.0, max(own.upper_end(name, 1), value))
+    warnings = own.unclear(name)
+    if not varied and warnings:  # where a difference is 0 the slope is that on neither side
+        found = own.widest(name)
+        varied = bool(found.variance > NOTHING)
+        se, df = (sqrt(found.variance), float(found.df)) if varied else (0.0, nan)
+    if varied:
+        warnings += own.doubts(name, found)
+    elif low < high:
+        warnings += (nothing_varied(MEASURES["accuracy"], value),)
+    return Interval(name, level, "fisher", value, low, high, se, df, *sizes(sample), warnings)
+
+
+def linear_interval(sample: Sample[Table], name: str, slope: FloatArray, value: float, level: float) -> Interval:
+    """Interval of a share that is linear in the weights of cells, with these slopes: on the scale of artanh."""
+    low, high, se, df, problem = nan, nan, nan, nan, None
+    found = sample.influence(slope)
+    variance = float(found.variance)
+    if not np.isfinite(variance):
+        problem = FAR_APART
+    elif not (variance > NOTHING and Scale(MEASURES["accuracy"]).inside(value)):
+        problem = "the sampled rows do not vary in it, so it has no standard error"
+    else:
+        se, df = sqrt(variance), float(found.df)
+        low, high = _on_scale(value, found, (1 - level) / 2)
+        low, high = max(0.0, low), min(1.0, high)
+    return Interval(name, level, "fisher", value, low, high, se, df, *sizes(sample), problem=problem)
