@@ -19,9 +19,9 @@ def made(form, table, **wish):
     return forms(table, **wish)(form)
 
 
-def forms(table, **wish):
+def forms(table, lower=None, upper=None, **wish):
     """What writes a report in any form, once it is built."""
-    built = build(table, Wish(**wish, progress=False))
+    built = build(table, Wish(**wish, progress=False), lower=lower, upper=upper)
     return lambda form: render({"markdown": ".md"}.get(form, f".{form}"), *built)
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import wmcc
 from wmcc import matrices
-from wmcc.core.summed import ROWS
+from wmcc.core.drawn import ROWS
 
 NAN, INF = float("nan"), float("inf")
 weights = st.floats(1e-3, 1e3)

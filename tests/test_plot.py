@@ -331,6 +331,9 @@ def test_a_forest_of_two_and_what_is_certain_at_one_eps():
     assert texts(plot.forest(found, ranking=ranking, comparison=comparison, radii=False)) == [
         "certainly above B (±30 %)"
     ]
+    bounds = certify(upper=TWO)
+    for radii in (True, False):
+        assert texts(plot.forest(found, ranking=bounds, radii=radii)) == ["certainly above B (within bounds)"]
     unsure = replace(comparison, pairs={("A", "B"): replace(comparison.only, p_adjusted=0.4)})
     assert texts(plot.forest(found, comparison=unsure)) == [
         "no significant difference from B",

@@ -84,7 +84,7 @@ def test_all_forms_say_what_the_library_says(measure):
     for own in found["predictions"]:
         assert {name: own[name] for name in scores["a"]} == scores[own["name"]]
     comparison = wmcc.compare(joint, measure)
-    assert {**found["pairs"][0], "lead": None} == {**comparison.only.fields(), "lead": None}
+    assert {**found["pairs"][0], "lead": None} == {**comparison.only.fields(), "lead": None, "bounded": None}
     page, text = Page(written("html")).text, written("markdown")
     for form in (page, text):
         assert decimal(comparison.value) in form
@@ -251,6 +251,49 @@ def test_weights_that_add_up_beyond_float64_have_the_same_shares(unit):
     shares = [re.findall(r"[+−-]?[\d.]+ %", page.text) for page in (usual, extreme)]
     assert shares[0] == shares[1]
     assert "nan" not in extreme.text.partition("Confusion table")[2].partition("How to read")[0]
+
+
+# ---- bounds of each weight ---------------------------------------------------------------------------------------
+
+
+def test_weights_within_their_bounds():
+    rng = np.random.default_rng(5)
+    truth, w = rng.integers(0, 3, 300), rng.lognormal(0, 1, 300)
+    a, b = (np.where(rng.random(300) < right, truth, rng.integers(0, 3, 300)) for right in (0.9, 0.85))
+    low, joint, high = (wmcc.tabulate(truth, {"<A>": a, "B": b}, w * k) for k in (0.7, 1.0, 1.1))
+    written = forms(joint, lower=low, upper=high)
+    data = json.loads(written("json"))
+    lead = wmcc.certify_ranking(joint.pair("<A>", "B"), lower=low, upper=high, nodes=NODES).only
+    for own, name in zip(data["predictions"], joint.names, strict=True):
+        one = wmcc.certify(joint[name], lower=low[name], upper=high[name], nodes=NODES)
+        assert (own["bounded"]["low"], own["bounded"]["high"], own["bounded"]["model"]) == (one.low, one.high, "bounds")
+    assert data["pairs"][0]["bounded"]["low"] == lead.low
+    assert data["pairs"][0]["bounded"]["names"] == ["<A>", "B"]
+    assert data["verdict"][-1] == f"For weights within their bounds: {lead.verdict}."
+    for form in ("html", "markdown"):
+        text = re.sub(r"\s+", " ", Page(written(form)).text if form == "html" else written(form))
+        for said in (
+            "for weights within their bounds",
+            *lead.columns,
+            "Each weight also has bounds",
+        ):
+            assert said in text
+        assert "nan" not in text
+    one = forms(joint["B"], upper=high["B"])
+    ends = " to ".join(wmcc.certify(joint["B"], upper=high["B"], nodes=NODES).ends)
+    assert json.loads(one("json"))["verdict"][-1] == f"For all weights within their bounds ECC (R_K) is {ends}."
+    assert "Within their bounds" in one("markdown")
+    plain = json.loads(forms(joint)("json"))
+    assert plain["predictions"][0]["bounded"] is plain["pairs"][0]["bounded"] is None
+    assert "their bounds" not in forms(joint)("markdown")
+
+
+def test_bounds_of_other_rows_are_refused(tmp_path):
+    table = wmcc.tabulate([0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9)
+    with pytest.raises(wmcc.InputError, match="the table of upper is of other rows") as found:
+        wmcc.write_report(tmp_path / "r.md", table, upper=table + table)
+    assert found.value.argument == "upper"
+    assert not (tmp_path / "r.md").exists()
 
 
 # ---- refusals ---------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import json
 import re
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 
 import jsonschema
 import numpy as np
@@ -55,6 +56,13 @@ def test_json_fits_its_schema(name):
     assert data == made(name).to_dict()
 
 
+@pytest.mark.parametrize(
+    "name", sorted(path.name for path in (Path(__file__).parent / "golden").glob("*-schema-4.json"))
+)
+def test_stored_tables_fit_their_schema(name):
+    check(strict((Path(__file__).parent / "golden" / name).read_text()))
+
+
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_schemas_are_schemas_and_none_is_left_over(name):
     jsonschema.Draft202012Validator.check_schema(SCHEMAS[name])
@@ -73,8 +81,9 @@ def test_a_schema_notices(spoil):
 
 def test_a_report_fits_its_schema(tmp_path):
     for data in (TABLE, JOINT):
-        wmcc.write_report(tmp_path / "r.json", data, at_least=0.5, progress=False)
-        check(strict((tmp_path / "r.json").read_text()))
+        for bounds in ({}, {"lower": data}):
+            wmcc.write_report(tmp_path / "r.json", data, at_least=0.5, progress=False, **bounds)
+            check(strict((tmp_path / "r.json").read_text()))
 
 
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
@@ -293,7 +302,9 @@ def test_a_frame_without_rows_has_columns(table, heads, tmp_path):
         assert file.read() == ",".join(heads) + "\n"
 
 
-@pytest.mark.parametrize("kind", [wmcc.Comparison, wmcc.Ranking, wmcc.Curve, wmcc.Certificate, wmcc.Score])
+@pytest.mark.parametrize(
+    "kind", [wmcc.Comparison, wmcc.Ranking, wmcc.Curve, wmcc.TrimmingCurve, wmcc.Certificate, wmcc.Score]
+)
 def test_every_property_is_documented(kind):
     """Those that are of a part of the result have docstrings of their own, as help() shows them."""
     properties = {name: x for name, x in inspect.getmembers(kind) if isinstance(x, property) and name[0] != "_"}

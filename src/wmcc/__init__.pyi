@@ -29,6 +29,11 @@ from .inference.diagnostics import effective_sample_size as effective_sample_siz
 from .inference.interval import Interval as Interval
 from .inference.intervals import interval as interval
 from .inference.rows import bootstrap as bootstrap
+from .mapping.accuracy import MapAccuracy as MapAccuracy
+from .mapping.accuracy import map_accuracy as map_accuracy
+from .mapping.estimates import Estimate as Estimate
+from .mapping.planning import SamplePlan as SamplePlan
+from .mapping.planning import plan_sample as plan_sample
 from .measures import CLASS_MEASURES as CLASS_MEASURES
 from .measures import MEASURES as MEASURES
 from .measures import accuracy as accuracy
@@ -58,6 +63,8 @@ from .robustness.ranking import Ranking as Ranking
 from .robustness.ranking import certify_ranking as certify_ranking
 from .robustness.sensitivities import Sensitivity as Sensitivity
 from .robustness.sensitivities import sensitivity as sensitivity
+from .robustness.trimming import TrimmingCurve as TrimmingCurve
+from .robustness.trimming import certify_trimming as certify_trimming
 from .sources import Accumulator as Accumulator
 from .sources import tabulate as tabulate
 

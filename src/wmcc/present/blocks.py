@@ -67,6 +67,10 @@ class Block:
         rows = [list(map(visible, row)) for row in self.rows]
         return replace(self, title=visible(self.title), head=head, rows=rows, notes=notes)
 
+    def with_notes(self, wording: Callable[[str], str]) -> Block:
+        """Return the same with its notes in other words."""
+        return replace(self, notes=list(map(wording, self.notes)))
+
 
 def text(blocks: Iterable[Block], room: int | None = None) -> str:
     """Write columns two blanks apart: as wide as they are, or cut to a room of so many columns."""

@@ -44,7 +44,8 @@ class Groups(Result):
             notes = [found] if isinstance(found, str) else [note for block in lines[key] for note in block.notes]
             for note in dict.fromkeys(notes):
                 said.setdefault(note, []).append(self.title(key))
-        notes = [note if 1 < len(lines) == len(of) else f"{'; '.join(of)}: {note}" for note, of in said.items()]
+        common = [note for note, of in said.items() if 1 < len(lines) == len(of)]  # first, lest one seem a group's own
+        notes = common + [f"{'; '.join(of)}: {note}" for note, of in said.items() if note not in common]
         return [*made, Block(notes=few(notes))] if notes else made
 
     def fields(self) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -146,8 +146,11 @@ def ending(path: str, known: Sequence[str] = ENDINGS) -> str:
     return form
 
 
-def written(result: Result, form: str, safe: bool = False) -> str | bytes:
-    """Write a result in the form of a file with this ending. With ``safe``, no text in CSV is a formula."""
+def written(result: Result, form: str, safe: bool = False, wording: Callable[[str], str] = str) -> str | bytes:
+    """Write a result in the form of a file with this ending.
+
+    With ``safe``, no text in CSV is a formula. ``wording`` makes of each note for people what is written.
+    """
     if form == ".json":
         return result.to_json()
     if form == ".csv":
@@ -156,16 +159,17 @@ def written(result: Result, form: str, safe: bool = False) -> str | bytes:
         from . import frames
 
         return (frames.excel if form == ".xlsx" else frames.parquet)(result.records(), result._heads())
+    made = [block.with_notes(wording) for block in result.blocks()]
     if form == ".md":
         from .markdown import markdown
 
-        return markdown(result.blocks())
+        return markdown(made)
     if form == ".tex":
         from .latex import latex
 
-        return latex(result.blocks())
+        return latex(made)
     if form == ".html":
         from .html import page
 
-        return page(result.blocks(), result._kind)
-    return _blocks.text(result.blocks())
+        return page(made, result._kind)
+    return _blocks.text(made)

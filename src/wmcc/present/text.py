@@ -158,6 +158,22 @@ def off_by(eps: float, model: str) -> str:
     return f"{number(100 * eps)} %" if model == "relative" else number(eps)
 
 
+def how_far_off(eps: float, model: str, whose: str = "their") -> str:
+    """Write how far weights may be off, as the rest of a sentence.
+
+    Examples
+    --------
+    >>> how_far_off(0.1, "relative"), how_far_off(float("nan"), "bounds", "its")
+    ('off by up to 10 %', 'within its bounds')
+    """
+    return f"within {whose} bounds" if model == "bounds" else f"off by up to {off_by(eps, model)}"
+
+
+def weights_head(eps: float, model: str) -> str:
+    """Write the same as the head of a column."""
+    return "Weights within their bounds" if model == "bounds" else f"Weights off by {off_by(eps, model)}"
+
+
 def width(text: str) -> int:
     """Columns that a text takes on a terminal."""
     if text.isascii():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 Record = dict[str, Any]
@@ -21,14 +22,28 @@ def as_json(data: dict[str, Any]) -> str:
 
 def _written(value: Any, indent: str) -> str:
     deeper = indent + "  "
-    if isinstance(value, dict):
-        items = [f"{json.dumps(name)}: {_written(x, deeper)}" for name, x in value.items()]
-    elif isinstance(value, list) and any(isinstance(x, (list, dict)) for x in value):
-        items = [_written(x, deeper) for x in value]
+    is_dict = isinstance(value, dict)
+    inner = value.values() if is_dict else value if isinstance(value, list) else ()
+    if any(isinstance(x, (list, dict)) for x in inner):
+        items = [_written(x, deeper) for x in inner]
+        if is_dict:
+            items = [f"{_encode(name)}: {x}" for name, x in zip(value, items, strict=True)]
+        text = f",\n{deeper}".join(items)
+    elif is_dict:
+        text = _encoder(f",\n{deeper}")(value)[1:-1]
     else:
-        return json.dumps(value, allow_nan=False)
-    first, last = "{}" if isinstance(value, dict) else "[]"
-    return f"{first}\n{deeper}" + f",\n{deeper}".join(items) + f"\n{indent}{last}"
+        return _encode(value)
+    first, last = "{}" if is_dict else "[]"
+    return f"{first}\n{deeper}{text}\n{indent}{last}"
+
+
+@cache
+def _encoder(separator: str) -> Callable[[Any], str]:
+    """As json.dumps, which would make an encoder anew for each of many values."""
+    return json.JSONEncoder(allow_nan=False, separators=(separator, ": ")).encode
+
+
+_encode = _encoder(", ")
 
 
 def as_csv(lines: Iterable[Sequence[Any]], safe: bool = False) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..core.table import Table
-from ..inference.influence import Unit
+from ..inference.cells import Unit
 from ..present.blocks import Block
 from ..present.text import number, percent
 from .findings import Findings

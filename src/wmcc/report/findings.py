@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..core.joint import JointTable
 from ..core.table import Table
 from ..inference.comparison import Comparison
 from ..inference.contrasts import compare
+from ..mapping.accuracy import MapAccuracy
 from ..measures.base import Measure
 from ..measures.checks import named_measure
 from ..present.text import number
 from ..results.scores import Score, score
+from ..robustness.box import Reach
 from ..robustness.certificate import Certificate, Curve
-from ..robustness.certification import certify_curve
+from ..robustness.certification import certify, certify_curve
 from ..robustness.radii import Radius, radius
-from ..robustness.ranking import certify_ranking
+from ..robustness.ranking import Lead, certify_ranking
 from ..robustness.sensitivities import Sensitivity, sensitivity
 from ..sources.progress import bar
 
@@ -63,10 +65,15 @@ class Findings:
         How far weights may be off before the leader may be overtaken, by each other.
     radii
         How far weights may be off while a score is at least as high as was asked, if that was asked.
+    bounded, bounded_leads
+        Certified ranges for weights within bounds of their own, if these were given: of each score, and of the
+        differences between the leader and each other.
     grid
         Values of ε that ranges were certified for, the smallest first.
     eps, at_least
         What was asked.
+    maps
+        Accuracy and areas of maps, if predictions are maps.
     """
 
     measure: Measure
@@ -77,9 +84,12 @@ class Findings:
     comparisons: Comparison | None
     leads: dict[Pair, Radius]
     radii: dict[str, Radius]
+    bounded: dict[str, Certificate]
+    bounded_leads: dict[Pair, Lead]
     grid: list[float]
     eps: float
     at_least: float | None
+    maps: dict[str, MapAccuracy] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -112,6 +122,10 @@ class Findings:
         """How far weights may be off while the better of two leads, if that was looked for."""
         return self.leads.get((name, other)) or self.leads.get((other, name))
 
+    def bounded_lead(self, name: str, other: str) -> Lead | None:
+        """Range of the difference of two for weights within their bounds, if that was looked for."""
+        return self.bounded_leads.get((name, other)) or self.bounded_leads.get((other, name))
+
 
 def findings(
     data: Table | JointTable,
@@ -120,12 +134,13 @@ def findings(
     at_least: float | None,
     confidence_level: float,
     progress: bool | None,
+    reach: Reach,
 ) -> Findings:
     """Compute what a report says of predictions; the arguments are those of `wmcc.write_report`."""
-    tables = data.tables if isinstance(data, JointTable) else {ALONE: data}
+    tables, bounds = data.tables if isinstance(data, JointTable) else {ALONE: data}, reach.model == "bounds"
     scores = {name: score(table, confidence_level=confidence_level) for name, table in tables.items()}
     chosen = named_measure(measure or ("mcc" if len(data.labels) == 2 else "ecc"))
-    curves, sensitivities, radii, leads = {}, {}, {}, {}
+    curves, sensitivities, radii, leads, bounded, bounded_leads = {}, {}, {}, {}, {}, {}
     grid, comparisons = sorted({*GRID, eps}), None
     with bar(progress, "certifying", 2 * len(tables) - 1) as shown:
         for name, table in tables.items():
@@ -134,6 +149,9 @@ def findings(
             sensitivities[name] = sensitivity(table, chosen)
             if at_least is not None:
                 radii[name] = radius(table, chosen, at_least=at_least, tolerance=TOLERANCE, nodes=nodes)
+            if bounds:
+                least, most = (_of_one(bound, name) for bound in (reach.lower, reach.upper))
+                bounded[name] = certify(table, chosen, lower=least, upper=most, nodes=nodes)
             shown.advance(1)
         values = {name: getattr(own, chosen.name) for name, own in scores.items()}
         order = sorted(scores, key=lambda name: (curves[name].problem is not None, -values[name]))
@@ -144,8 +162,22 @@ def findings(
                 pair = data.pair(leader, other)
                 nodes = _nodes(len(pair.stack) + len(pair.labels) ** 2, len(others))
                 leads[leader, other] = certify_ranking(pair, chosen, eps=eps, nodes=nodes).radius
+                if bounds:
+                    low, high = (_of_two(bound, leader, other) for bound in (reach.lower, reach.upper))
+                    bounded_leads[leader, other] = certify_ranking(
+                        pair, chosen, lower=low, upper=high, nodes=nodes
+                    ).only
                 shown.advance(1)
-    return Findings(chosen, scores, order, curves, sensitivities, comparisons, leads, radii, grid, eps, at_least)
+    of_weights = curves, sensitivities, comparisons, leads, radii, bounded, bounded_leads
+    return Findings(chosen, scores, order, *of_weights, grid, eps, at_least)
+
+
+def _of_one(bound: Table | JointTable | None, name: str) -> Table | None:
+    return bound[name] if isinstance(bound, JointTable) else bound
+
+
+def _of_two(bound: Table | JointTable | None, first: str, second: str) -> JointTable | None:
+    return bound.pair(first, second) if isinstance(bound, JointTable) else None
 
 
 def _nodes(size: int, leads: int = 1) -> int:

@@ -36,12 +36,14 @@ def report_json(document: Document, made: Made) -> str:
 
 
 def _prediction(found: Findings, name: str) -> dict[str, Any]:
-    curve, radius = found.curves[name], found.radii.get(name)
+    curve, radius, bounded = found.curves[name], found.radii.get(name), found.bounded.get(name)
     return {
         "name": name,
         **found.scores[name].fields(),
         "certified": None if curve.problem else curve.records(),
+        "bounded": None if bounded is None else bounded.records()[0],
         "radius": None if radius is None else radius.records()[0],
+        "map": found.maps[name].fields() if found.maps else None,
         "influences": found.sensitivities[name].records()[:INFLUENCES],
         "table": found.scores[name].table.to_dict(),
     }
@@ -49,5 +51,9 @@ def _prediction(found: Findings, name: str) -> dict[str, Any]:
 
 def _pair(found: Findings, names: Pair) -> dict[str, Any]:
     assert found.comparisons is not None
-    lead = found.lead(*names)
-    return {**found.comparisons[names].fields(), "lead": None if lead is None else lead.records()[0]}
+    lead, bounded = found.lead(*names), found.bounded_lead(*names)
+    return {
+        **found.comparisons[names].fields(),
+        "lead": None if lead is None else lead.records()[0],
+        "bounded": None if bounded is None else {"names": list(bounded.names), **bounded.records()[0]},
+    }

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from ..core.table import Table
 from ..inference.answer import why_unsure
 from ..inference.comparison import p_cell
+from ..mapping.accuracy import MapAccuracy
 from ..measures import MEASURES
 from ..measures.base import Shares
-from ..present.blocks import Block, Mark
+from ..present.blocks import Block, Mark, few
 from ..present.text import counted, decimal, heaviest, number, percent, share
 from ..results.scores import Score, class_block
+from ..robustness.certificate import GAPS, Range, unmet
 from ..robustness.radii import Radius
 from .document import DRAWN, Document, Funnel, Heat, Items, Part, Section
 from .findings import Findings
@@ -34,16 +37,35 @@ def document(found: Findings, made: Made, title: str) -> Document:
         sections.append(Section("Who leads", [_pairs(found)]))
     for name, score in found.scores.items():
         parts = [
-            Section("Confusion table", [Heat(_of("True against predicted class", name, several), score.table)], 3),
-            Section("Classes", [_classes(score, _of("Each class against the rest", name, several))], 3),
+            *(_map(found.maps[name], name, several) if found.maps else _classifier(score, name, several)),
             Section("Which weights matter most", _influences(found, name), 3),
         ]
-        sections += [Section(name if several else "The prediction", []), *parts]
+        sections += [Section(name if several else "The map" if found.maps else "The prediction", []), *parts]
     sections.append(Section("Weights", _weights(found.first)))
     sections.append(Section("Warnings", _warnings(found)))
     sections.append(Section("How to read this", [Items(methods(found))]))
     sections.append(Section("How it was made", [Items(made.items)]))
     return Document(title, _summary(found), verdict(found), sections, found)
+
+
+def _classifier(score: Score, name: str, several: bool) -> list[Section]:
+    return [
+        Section("Confusion table", [Heat(_of("True against predicted class", name, several), score.table)], 3),
+        Section("Classes", [_classes(score, _of("Each class against the rest", name, several))], 3),
+    ]
+
+
+def _map(found: MapAccuracy, name: str, several: bool) -> list[Section]:
+    """The same in the words of maps, with areas."""
+    matrices: list[Part] = [replace(x, title=_of(x.title, name, several)) for x in found.matrix_blocks()]
+    whole, *_ = found.blocks()
+    blocks = [replace(x, title=_of(x.title, name, several)) for x in (whole, *found.class_blocks())]
+    return [
+        Section("Accuracy and area", [*blocks, Items([("", x.removeprefix("* ")) for x in found.notes])], 3),
+        Section(
+            "Error matrix", matrices or [Heat(_of("Reference against mapped class", name, several), found.table)], 3
+        ),
+    ]
 
 
 def _of(caption: str, name: str, several: bool) -> str:
@@ -84,7 +106,38 @@ def _uncertainties(found: Findings) -> list[Part]:
         "weights may be inexact: the band shows it for all weights within ±ε of the given ones, each on its own. "
         "The band is proved, not estimated."
     )
-    return [text, Funnel(found)]
+    return [text, Funnel(found), *_bounded(found)]
+
+
+def _bounded(found: Findings) -> list[Part]:
+    """The ranges for weights within bounds of their own, if these were given."""
+    if not found.bounded:
+        return []
+    text = (
+        "Each weight also has bounds of its own. The ranges below are proved for all weights between the smallest and "
+        "the largest that each row may have."
+    )
+    title, within = found.measure.title, "for weights within their bounds"
+    rows = [[name, decimal(one.value), *one.columns] for name, one in found.bounded.items()]
+    notes = [*_gaps(found.bounded.values()), *unmet(found.bounded.items())]
+    parts: list[Part] = [
+        text,
+        Block(f"Range of {title} {within}", ["Prediction", "As weighted", "Lowest", "Highest"], rows, notes),
+    ]
+    if found.bounded_leads:
+        leads = found.bounded_leads.values()
+        head = ["First", "Second", "First − second", "Lowest", "Highest"]
+        rows = [[*lead.names, decimal(lead.value), *lead.columns] for lead in leads]
+        notes = [f"{lead.verdict}." for lead in leads] + _gaps(leads)
+        notes += unmet((" and ".join(lead.names), lead) for lead in leads)
+        parts.append(Block(f"Differences of {title} {within}", head, rows, few(notes), texts=2))
+    return parts
+
+
+def _gaps(ranges: Iterable[Range]) -> list[str]:
+    known = list(ranges)
+    problems = [f"There is no range: {one.problem}." for one in known if one.problem]
+    return list(dict.fromkeys(problems)) + ([] if all(one.exact or one.problem for one in known) else [GAPS])
 
 
 def _pairs(found: Findings) -> Block:
@@ -145,7 +198,8 @@ def _influences(found: Findings, name: str) -> list[Part]:
         [str(c.true), str(c.pred), f"{c.n:,}", number(c.total), f"{c.effect:+.4f}", percent(c.share)] for c in shown
     ]
     marks = [Mark(c.effect, min(c.effect, 0.0), max(c.effect, 0.0), -most, most) for c in shown]
-    head = ["True", "Predicted", "Rows", "Weight", "Effect", "Share"]
+    sides = ["Reference", "Map"] if found.maps else ["True", "Predicted"]
+    head = [*sides, "Rows", "Weight", "Effect", "Share"]
     more = len(known.cells) - len(shown)
     notes = [f"… and {more:,} more cells."] if more > 0 else []
     text = (
@@ -182,9 +236,17 @@ def _weights(score: Score) -> list[Part]:
     )
     if known.design_effect == 1:
         text = "All rows weigh the same."
+    if known.design is not None and known.design.problem is None:
+        effect, alone = known.design, MEASURES[known.design.measure].title
+        text += (
+            f" The design multiplies the variance of {alone} by {number(effect.design_effect, 3)}: the sample is as "
+            f"precise as {number(effect.n_eff, 4)} independent rows of equal weight. The variance has "
+            f"{number(effect.df, 3)} degrees of freedom."
+        )
     marks = [Mark(shares[k], 0.0, shares[k], 0.0, 1.0) for k in shown]
     caption, notes = "Effective rows of each true class", _left_out(len(shares))
-    return [text, Block(caption, head, rows, notes, marks=marks, scale="Share of weight")]
+    strata = [] if known.design is None else known.design.stratum_blocks()
+    return [text, *strata, Block(caption, head, rows, notes, marks=marks, scale="Share of weight")]
 
 
 def _never_true(table: Table) -> list[str]:
@@ -203,6 +265,8 @@ def _warnings(found: Findings) -> list[Part]:
     heard: list[tuple[str, Sequence[str]]] = []
     for name, score in found.scores.items():
         heard += [(name, _never_true(score.table)), (name, score.warnings)]
+        if found.maps:
+            heard.append((name, found.maps[name].warnings))
     if found.comparisons is not None:
         titled = {" − ".join(pair): x for pair, x in found.comparisons.pairs.items()}
         heard.append(("Differences", why_unsure(titled)))

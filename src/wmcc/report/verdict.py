@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..inference.comparison import Difference, probability
 from ..present.text import decimal, listed, share
+from ..robustness.certificate import Certificate
 from ..robustness.radii import UNPROVED, Radius
 from .findings import EPS_DIGITS, Findings
 
@@ -18,7 +19,13 @@ def verdict(found: Findings) -> list[str]:
     sentences = [_of_two(found, leader, second)]
     if others and not found.undefined(leader):
         sentences.append(_of_others(found, leader, [second, *others]))
-    return sentences + _statements(found)
+    return sentences + _statements(found) + _within_bounds(found, leader, second)
+
+
+def _within_bounds(found: Findings, leader: str, second: str) -> list[str]:
+    """Say what holds for all weights within bounds of their own, if these were given."""
+    lead = found.bounded_lead(leader, second)
+    return [] if lead is None or lead.problem else [f"For weights within their bounds: {lead.verdict}."]
 
 
 def _of_one(found: Findings) -> list[str]:
@@ -30,7 +37,13 @@ def _of_one(found: Findings) -> list[str]:
     if at.problem is not None:
         return [f"{title} is set to {value}: {at.problem}."]
     weights = f"{' to '.join(at.ends)} for any change of the weights up to ±{share(at.eps, EPS_DIGITS)}"
-    return [f"{title} is {value}: {rows}, and {weights}.", *_statements(found)]
+    bounded = found.bounded.get(name)
+    within = [] if bounded is None or bounded.problem else [_bounded(title, bounded)]
+    return [f"{title} is {value}: {rows}, and {weights}.", *_statements(found), *within]
+
+
+def _bounded(title: str, found: Certificate) -> str:
+    return f"For all weights within their bounds {title} is {' to '.join(found.ends)}."
 
 
 def _of_two(found: Findings, leader: str, other: str) -> str:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from ..core.joint import JointTable
 from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError, InputTypeError
+from ..mapping.accuracy import checked_area, map_accuracy
 from ..measures.base import Measure
 from ..measures.checks import checked_level, checked_number, named_measure
 from ..present.files import check, write
 from ..present.result import ending
+from ..present.text import brief
+from ..robustness.box import Reach
 from .document import Document
-from .findings import findings
+from .findings import Findings, findings
 from .made import BY_THEIR_PATHS, Made, made
 from .markdown import markdown
 from .page import page
@@ -25,6 +29,10 @@ MOST_CLASSES = 10_000
 """A page shows some of them; a report as JSON has all, some 3 kB each."""
 
 ENDINGS = (".html", ".md", ".json")
+
+Terms = Literal["classifier", "map"]
+TERMS: tuple[Terms, ...] = ("classifier", "map")
+"""Whose words a report has."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,9 @@ class Wish:
     title: str | None = None
     command: str | None = None
     progress: bool | None = None
+    terms: Terms = "classifier"
+    pixel_area: float = 1.0
+    unit: str | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= checked_number(self.eps, "eps") < 1:
@@ -50,6 +61,14 @@ class Wish:
         if self.measure is not None:
             named_measure(self.measure)
         checked_level(self.confidence_level)
+        if self.terms not in TERMS:
+            raise InputError(
+                f"terms is {brief(self.terms)}; expected {' or '.join(map(repr, TERMS))}.",
+                argument="terms",
+            )
+        if self.terms != "map" and (self.unit is not None or self.pixel_area != 1):
+            raise InputError("unit and pixel_area are for areas of maps.", "give terms='map' as well.", "terms")
+        checked_area(self.pixel_area, self.unit)
         if not isinstance(self.title, str | None):
             raise InputTypeError(f"title is a {type(self.title).__name__}; expected a text.", argument="title")
 
@@ -60,12 +79,17 @@ def write_report(
     *,
     measure: str | Measure | None = None,
     eps: float = 0.1,
+    lower: Tabulated | JointTable | None = None,
+    upper: Tabulated | JointTable | None = None,
     at_least: float | None = None,
     confidence_level: float = 0.95,
     title: str | None = None,
     inputs: Sequence[str | os.PathLike[str]] = (),
     command: str | None = None,
     progress: bool | None = None,
+    terms: Terms = "classifier",
+    pixel_area: float = 1.0,
+    unit: str | None = None,
 ) -> str:
     """Write a page about one prediction or several, in one file that loads nothing from elsewhere.
 
@@ -82,6 +106,9 @@ def write_report(
         The measure by which predictions are compared, or its name; by default MCC for two classes and ECC for more.
     eps
         How far weights may be off, as a share of themselves: the first position of the slider.
+    lower, upper
+        Tables of the same rows, with the smallest and with the largest weight that each may have, as in `wmcc.certify`
+        and `wmcc.certify_ranking`: the report then also has the ranges for all weights within these bounds.
     at_least
         A required score: the report says up to which change of the weights it is reached.
     confidence_level
@@ -94,6 +121,11 @@ def write_report(
         What to show as the command that made the report.
     progress
         Whether to show a bar; by default on a terminal.
+    terms
+        ``"map"`` for maps: the report then has what `wmcc.map_accuracy` gives, with user's and producer's accuracy and
+        areas in place of precision and recall, and error matrices with the map in rows.
+    pixel_area, unit
+        As in `wmcc.map_accuracy`.
 
     Returns
     -------
@@ -114,13 +146,19 @@ def write_report(
     out, files = os.fsdecode(path), list(map(os.fsdecode, inputs))
     form = ending(out, ENDINGS)
     check(out, files)
-    wish = Wish(measure, eps, at_least, confidence_level, title, command, progress)
-    write(out, render(form, *build(table, wish, files)))
+    wish = Wish(measure, eps, at_least, confidence_level, title, command, progress, terms, pixel_area, unit)
+    write(out, render(form, *build(table, wish, files, lower=lower, upper=upper)))
     return out
 
 
 def build(
-    table: Tabulated | JointTable, wish: Wish, paths: Sequence[str] = (), names: Mapping[str, str] = BY_THEIR_PATHS
+    table: Tabulated | JointTable,
+    wish: Wish,
+    paths: Sequence[str] = (),
+    names: Mapping[str, str] = BY_THEIR_PATHS,
+    *,
+    lower: Tabulated | JointTable | None = None,
+    upper: Tabulated | JointTable | None = None,
 ) -> tuple[Document, Made]:
     """Make a report that has no form yet; ``names`` say what to call a file otherwise than by its path."""
     data: Table | JointTable = table if isinstance(table, JointTable) else one_table(table)
@@ -130,9 +168,18 @@ def build(
             "check the column of labels; wmcc.score takes any number of classes.",
         )
     at_least = None if wish.at_least is None else float(wish.at_least)
-    found = findings(data, wish.measure, float(wish.eps), at_least, wish.confidence_level, wish.progress)
+    reach = Reach.of(data, None, "relative", lower, upper)
+    found = findings(data, wish.measure, float(wish.eps), at_least, wish.confidence_level, wish.progress, reach)
+    if wish.terms == "map":
+        maps = {
+            name: map_accuracy(
+                own.table, pixel_area=wish.pixel_area, unit=wish.unit, confidence_level=wish.confidence_level
+            )
+            for name, own in found.scores.items()
+        }
+        found = replace(found, maps=maps)
     how = made(wish.command, paths, {name: own.table for name, own in found.scores.items()}, names)
-    return document(found, how, wish.title or _title(found.names)), how
+    return document(found, how, wish.title or _title(found)), how
 
 
 def render(form: str, built: Document, how: Made) -> str:
@@ -142,5 +189,6 @@ def render(form: str, built: Document, how: Made) -> str:
     return page(built) if form == ".html" else markdown(built)
 
 
-def _title(names: list[str]) -> str:
-    return "Report on a classifier" if len(names) == 1 else f"Comparison of {len(names)} classifiers"
+def _title(found: Findings) -> str:
+    one, several = ("a map", "maps") if found.maps else ("a classifier", "classifiers")
+    return f"Report on {one}" if len(found.names) == 1 else f"Comparison of {len(found.names)} {several}"
