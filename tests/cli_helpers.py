@@ -30,10 +30,17 @@ def run(*args: Any, code: int = 0, text: str | bytes | None = None) -> Any:
 
 
 def shell(line: str) -> str:
-    """Run a line of an example, ``$ wmcc … | wmcc … - …`` or ``$ wmcc … - <FILE``, and return what it prints."""
+    """Run a line of an example, ``$ wmcc … | wmcc … - …`` or ``$ wmcc … - <FILE``, and return what it prints.
+
+    ``$ printf '…' >FILE`` makes a small file.
+    """
     text = None
     for part in line.removeprefix("$ ").split(" | "):
         words = shlex.split(part)
+        if words[0] == "printf":
+            _, content, out = words
+            Path(out.removeprefix(">")).write_text(content.replace("\\n", "\n"))
+            return ""
         assert words[0] == "wmcc", line
         if words[-1].startswith("<"):
             text = Path(words.pop()[1:]).read_bytes()

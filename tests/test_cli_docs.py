@@ -9,9 +9,10 @@ import pytest
 from cli_helpers import examples, put_sample, run, shell
 
 DOCS = Path(__file__).parent.parent / "docs" / "cli.md"
+DESIGNS = DOCS.with_name("designs.md")
 COMMANDS = [
-    "score", "compare", "drift", "certify", "radius", "rank", "report", "tabulate", "merge", "show", "demo", "sample",
-    "reproduce",
+    "score", "compare", "drift", "certify", "radius", "rank", "map", "plan", "report", "tabulate", "merge", "show",
+    "demo", "sample", "reproduce",
 ]  # fmt: skip
 
 
@@ -54,9 +55,19 @@ def without_last_digits(text):
     return re.sub(r"\d+\.\d{9,}(e-?\d+)?", lambda m: f"{float(m[0]):.9g}", text)
 
 
-def test_the_examples_of_the_docs_print_what_they_say():
-    found = blocks(DOCS.read_text())
-    assert len(found) >= 8
+def put_points():
+    """Write the sample of points that docs/designs.md has, of Olofsson et al. (2014)."""
+    classes = "deforestation", "forest gain", "forest", "non-forest"
+    counts = [66, 0, 5, 4], [0, 55, 8, 12], [1, 0, 153, 11], [2, 1, 9, 313]
+    rows = [f"{a},{b}\n" * n for a, own in zip(classes, counts, strict=True) for b, n in zip(classes, own, strict=True)]
+    Path("points.csv").write_text("map,reference\n" + "".join(rows))
+
+
+@pytest.mark.parametrize(("page", "least"), [(DOCS, 8), (DESIGNS, 1)], ids=["cli", "designs"])
+def test_the_examples_of_the_docs_print_what_they_say(page, least):
+    put_points()
+    found = blocks(page.read_text())
+    assert len(found) >= least
     for block in found:
         assert without_last_digits(played(block)) == without_last_digits(block)
 
@@ -79,6 +90,8 @@ def test_the_docs_show_every_command_and_name_every_option():
 
 if __name__ == "__main__":  # python tests/test_cli_docs.py FOLDER writes what is printed now into the docs
     os.chdir(sys.argv[1])
-    DOCS.write_text(
-        re.sub(r"(?<=^```console\n).*?(?=^```$)", lambda m: played(m[0]), DOCS.read_text(), flags=re.M | re.S)
-    )
+    put_points()
+    for page in (DOCS, DESIGNS):
+        page.write_text(
+            re.sub(r"(?<=^```console\n).*?(?=^```$)", lambda m: played(m[0]), page.read_text(), flags=re.M | re.S)
+        )

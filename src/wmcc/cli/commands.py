@@ -10,8 +10,8 @@ import click
 from .guard import told
 
 NAMES = (
-    "score", "compare", "drift", "certify", "radius", "rank", "report", "tabulate", "merge", "show", "demo", "sample",
-    "reproduce",
+    "score", "compare", "drift", "certify", "radius", "rank", "map", "plan", "report", "tabulate", "merge", "show",
+    "demo", "sample", "reproduce",
 )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import options as o
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 @o.margin
 @o.eps_too
 @o.model
+@o.bounds
 @o.output
 def command(
     request: Request,
@@ -37,12 +38,14 @@ def command(
     margin: float | None,
     eps: float | None,
     relative: bool | None,
+    bounds: dict[str, str],
     output: Output,
 ) -> None:
     """Compare classifiers on the same rows, and test their differences.
 
     Shows the difference of the scores of each pair, its interval and a p-value corrected for the number of pairs. With
-    --eps it adds the range of the difference for all weights off by that much.
+    --eps it adds the range of the difference for all weights off by that much; with --lower and --upper, for all
+    weights between these.
     """
     from ..errors import InputError
     from ..inference.contrasts import compare
@@ -50,14 +53,18 @@ def command(
     from .startup import load_student
 
     output.check(request.files)
+    request.check_bounds(bounds, eps is not None, relative)
     load_student()
     model = o.model_of(relative, eps)
 
     o.check_of(measure, of)
-    if of is not None and eps is not None:
-        raise InputError("--of cannot be given with --eps: certified ranges are for measures of all classes together.")
+    if of is not None and (eps is not None or bounds):
+        name = "--eps" if eps is not None else f"--{next(iter(bounds))}"
+        raise InputError(
+            f"--of cannot be given with {name}: certified ranges are for measures of all classes together."
+        )
 
-    def ask(joint: JointTable, label: Label | None = None) -> Result:
+    def ask(joint: JointTable, label: Label | None = None, **sides: Any) -> Result:
         found = compare(
             joint,
             measure,
@@ -65,12 +72,12 @@ def command(
             confidence_level=confidence,
             margin=margin,
         )
-        if eps is None:
+        if eps is None and not sides:
             return found
         from ..results.uncertainties import Uncertainty
         from ..robustness.ranking import certify_ranking
 
-        return Uncertainty(found, certify_ranking(joint, measure, eps=eps, model=model))
+        return Uncertainty(found, certify_ranking(joint, measure, eps=eps, model=model, **sides))
 
     rehearse(lambda joint: ask(joint, None if of is None else 0), request.pred or ("a", "b"))
-    output.write(per_group(request.joint(), ask))
+    output.write(per_group(request.joint(), ask, beside=request.bounds(bounds)))

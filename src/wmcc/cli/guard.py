@@ -9,7 +9,6 @@ import re
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
-from shlex import quote
 from typing import Any, NamedTuple
 
 import click
@@ -19,6 +18,7 @@ from ..present.result import SCHEMA
 from ..present.text import visible_lines
 from ..present.written import as_json
 from . import output, standard_input, startup
+from .wording import OPTIONS, in_options
 
 OTHER, MENDABLE, FAILED, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
 """Exit codes; docs/cli.md says what each stands for. The last two are those of other tools: 128 and a signal."""
@@ -27,17 +27,6 @@ REFUSED = {
     errno.EACCES, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOENT, errno.ENOTDIR, errno.EPERM, errno.EROFS,
 }  # fmt: skip
 """What a system says of a name that the user can mend. A full disk or a failing one is none of these."""
-
-OPTIONS = {
-    "confidence_level": "confidence", "zero_division": "zero-division", "at_least": "at-least", "at_most": "at-most",
-}  # fmt: skip
-"""Options that are called otherwise than the library's parameters."""
-
-_KEYWORD = re.compile(
-    r"\b(true|pred|weight|by|cluster|on|join|unmatched|labels|names|ignore|missing|positive|engine|measure|eps|nodes|"
-    r"at_least|at_most|change)=(?:(['\"])([^'\"]*)\2)?(?=[\s.,;:()]|$)"
-)
-"""A parameter of the library in a sentence, with a text that it is given or without: ``missing='ignore'``."""
 
 
 @contextlib.contextmanager
@@ -100,7 +89,7 @@ def _failure(problem: Exception) -> Failure:
         message = in_options(problem.message)
         if problem.argument is not None:
             argument = f"--{OPTIONS.get(problem.argument, problem.argument)}"
-            message = re.sub(rf"^{re.escape(problem.argument)}(?= is )", argument, message)
+            message = re.sub(rf"^{re.escape(problem.argument)}(?= (?:is|of|has) )", argument, message)
         return Failure(kind, standard_input.named(message), hint, argument, MENDABLE)
     what = standard_input.named(str(problem).strip().partition("\n")[0])
     if isinstance(problem, OSError) and problem.errno in REFUSED:
@@ -140,24 +129,6 @@ def _say(lines: str) -> None:
     """Write to standard error, if anybody is there, what cannot move the cursor."""
     with contextlib.suppress(OSError):
         print(visible_lines(lines), file=sys.stderr, flush=True)
-
-
-def in_options(sentence: str) -> str:
-    """Put the library's parameters as options are written.
-
-    Examples
-    --------
-    >>> in_options("give cluster=, or missing='ignore'; model='absolute' takes an amount.")
-    'give --cluster, or --missing ignore; --absolute takes an amount.'
-    """
-    sentence = re.sub(r"\bwmcc\.(ecc|mpc1|mpc2)\b", r"--measure \1", sentence)
-    sentence = re.sub(r"model=(['\"])(relative|absolute)\1", r"--\2", sentence)
-    return _KEYWORD.sub(_option, sentence).replace("--labels(", "--labels (")
-
-
-def _option(found: re.Match[str]) -> str:
-    name, _, value = found.groups()
-    return f"--{OPTIONS.get(name, name)}" + ("" if value is None else f" {quote(value)}")
 
 
 def fail(sentences: Sequence[str]) -> None:

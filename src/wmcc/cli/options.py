@@ -48,6 +48,10 @@ def _column(name: str, text: str, *, multiple: bool = False, dest: str | None = 
     )
 
 
+def _sizes(name: str, text: str) -> Decorator:
+    return click.option(name, metavar="FILE|COLUMN", help=text, shell_complete=complete.columns)
+
+
 _FILES = click.argument("files", metavar="FILE...", nargs=-1, required=True)
 _DATA: dict[str, Decorator] = {
     "files": _FILES,
@@ -60,6 +64,57 @@ _DATA: dict[str, Decorator] = {
         "Column of clusters: rows that belong together (scene, patient) and may be dependent; "
         "repeat it where a key is unique only within another column.",
         multiple=True,
+    ),
+    "stratum": _column(
+        "--stratum",
+        "Column of strata: parts of the population that were sampled separately; repeat it for several columns. "
+        "With --cluster, clusters were drawn in the strata.",
+        multiple=True,
+    ),
+    "population": _sizes(
+        "--population",
+        "Size of each stratum, an area or a number of rows: a file whose last column has the sizes and whose others "
+        "have the strata, or a column; without --stratum a number. Without --weight it gives the weights.",
+    ),
+    "fpc": _sizes(
+        "--fpc",
+        "Finite population correction: how many rows, or clusters, each stratum has, given as --population is; "
+        "or the word population, if --population has these numbers.",
+    ),
+    "lonely": click.option(
+        "--lonely",
+        type=click.Choice(["error", "adjust", "average", "certainty", "collapse"]),
+        help="For a stratum of which a single row, or cluster, was sampled: error gives no interval (default), adjust "
+        "takes its distance from the mean of all, average takes the average of the other strata, certainty counts its "
+        "variance as 0, collapse joins it with the next stratum.",
+    ),
+    "poststratum": _column(
+        "--poststratum", "Column of post-strata, groups whose totals are known; may be repeated.", multiple=True
+    ),
+    "totals": _sizes("--totals", "Known total of each post-stratum, which weights are scaled to: a file, or a column."),
+    "replicates": click.option(
+        "--replicates",
+        metavar="PATTERN",
+        multiple=True,
+        help="Columns of replicate weights, as 'rw*'; or repeat it for each column.",
+        shell_complete=complete.columns,
+    ),
+    "method": click.option(
+        "--method",
+        type=click.Choice(["jk1", "jkn", "brr", "fay", "bootstrap", "sdr"]),
+        help="With --replicates: how they were made.",
+    ),
+    "scales": click.option(
+        "--scales",
+        metavar="A,B,…",
+        help="With --replicates: factors of squared deviations, one for each or one for all; or a file of them.",
+    ),
+    "fay": click.option("--fay", type=float, metavar="K", help="With --method fay: its coefficient."),
+    "df": click.option(
+        "--df",
+        type=float,
+        metavar="N",
+        help="With --replicates: degrees of freedom, clusters of the survey less strata; by default replicates less 1.",
     ),
     "engine": click.option(
         "--engine",
@@ -162,6 +217,19 @@ def limits(run: Run) -> Run:
     return _with(with_limits, gap, nodes, seconds)
 
 
+def bounds(run: Run) -> Run:
+    """Give a command the options of bounds of the weights, and hand it the columns that were named, by side."""
+
+    @functools.wraps(run)
+    def with_bounds(*args: Any, **given: Any) -> None:
+        columns = {side: given.pop(side) for side in ("lower", "upper")}
+        run(*args, **given, bounds={side: column for side, column in columns.items() if column is not None})
+
+    which = {"lower": "smallest", "upper": "largest"}
+    sides = (_column(f"--{side}", f"Column of the {word} weight that a row may have.") for side, word in which.items())
+    return _with(with_bounds, *sides)
+
+
 def model_of(relative: bool | None, eps: float | None = 0.0) -> Model:
     """How weights may be off; without ``eps`` nobody asked, and nobody says how."""
     if relative is not None and eps is None:
@@ -230,7 +298,8 @@ best_measure = click.option(
 confidence = _number("--confidence", "Confidence level of the intervals.", default=0.95, show_default=True)
 margin = _number("--margin", "How much lower the first may score and still be good enough.")
 eps_too = _number("--eps", "Also certify ranges for weights off by this much.")
-eps = _number("--eps", "How far each weight may be off.", default=0.1, show_default=True)
+eps = _number("--eps", "How far each weight may be off.  [default: 0.1]")
+caps = _number("--cap", "Cut weights above this number to it; repeat it for a curve.", multiple=True)
 several_eps = _number("--eps", "How far each weight may be off; repeat it for a curve.  [default: 0.1]", multiple=True)
 model = click.option(
     "--relative/--absolute",
@@ -240,5 +309,12 @@ model = click.option(
 at_least = _number("--at-least", "The score must stay at or above this value.")
 at_most = _number("--at-most", "The score must stay at or below this value.")
 change = _number("--change", "The score must move by no more than this.")
+unit = click.option("--unit", metavar="TEXT", help="Unit of areas, such as ha, to be written beside them.")
+pixel_area = _number(
+    "--pixel-area",
+    "Area that one unit of the sizes or weights stands for, such as 0.09 for pixels of 30 m and areas in ha.",
+    default=1.0,
+    show_default=True,
+)
 stored = click.argument("tables", metavar="TABLE.json...", nargs=-1, required=True)
 one_stored = click.argument("table", metavar="TABLE.json")

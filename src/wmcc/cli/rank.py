@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @o.measure
 @o.eps
 @o.model
+@o.bounds
 @click.option(
     "--no-radius", is_flag=True, help="Do not search for the ε up to which the leader leads, the slowest part."
 )
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
 def command(
     request: Request,
     measure: str,
-    eps: float,
+    eps: float | None,
     relative: bool | None,
+    bounds: dict[str, str],
     no_radius: bool,
     limits: dict[str, Any],
     output: Output,
@@ -40,16 +42,18 @@ def command(
     """Certify which classifier wins when weights may be off.
 
     All classifiers share the same weights. For each pair the range of the difference of their scores is certified, and
-    how far weights may be off before the leader may lose its lead.
+    how far weights may be off before the leader may lose its lead. With --lower and --upper each weight lies between
+    bounds of its own, and only the range is certified.
     """
     from ..robustness.ranking import certify_ranking
     from .request import per_group, rehearse
 
     output.check(request.files)
+    request.check_bounds(bounds, eps is not None, relative)
 
-    def ask(joint: JointTable) -> Ranking:
-        found = certify_ranking(joint, measure, eps=eps, model=o.model_of(relative), **limits)
-        return found if no_radius else found.with_radii()
+    def ask(joint: JointTable, **sides: Any) -> Ranking:
+        found = certify_ranking(joint, measure, eps=eps, model=o.model_of(relative), **sides, **limits)
+        return found if no_radius or sides else found.with_radii()
 
     rehearse(lambda joint: certify_ranking(joint, measure, eps=eps, model=o.model_of(relative), **limits), ("a", "b"))
-    output.write(per_group(request.joint(), ask))
+    output.write(per_group(request.joint(), ask, beside=request.bounds(bounds)))

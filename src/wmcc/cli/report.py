@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,12 +19,23 @@ FORMATS = {"markdown": ".md", "html": ".html", "json": ".json"}
 @o.command("""
     wmcc report parcels.csv --true label --pred pred --pred pred_b --weight area -o report.html
     wmcc report parcels.csv --true label --pred pred --weight area --at-least 0.85 -o report.md
+    wmcc report parcels.csv --true label --pred pred --weight area --terms map --unit ha -o map.html
 """)
 @o.data(1, None)
 @o.best_measure
 @o.eps
+@o.bounds
 @o.at_least
 @o.confidence
+@click.option(
+    "--terms",
+    type=click.Choice(["classifier", "map"]),
+    default="classifier",
+    show_default=True,
+    help="In whose words: with map, the report has user's and producer's accuracy, areas, and the map in rows.",
+)
+@o.unit
+@o.pixel_area
 @click.option("--title", metavar="TEXT", help="Title of the page.")
 @click.option("--format", "-f", type=click.Choice(list(FORMATS), case_sensitive=False), help="How to print the report.")
 @click.option(
@@ -38,9 +49,13 @@ FORMATS = {"markdown": ".md", "html": ".html", "json": ".json"}
 def command(
     request: Request,
     measure: str | None,
-    eps: float,
+    eps: float | None,
+    bounds: dict[str, str],
     at_least: float | None,
     confidence: float,
+    terms: Any,
+    unit: str | None,
+    pixel_area: float,
     title: str | None,
     format: str | None,  # noqa: A002
     out: str | None,
@@ -55,20 +70,23 @@ def command(
     from ..core.tables import Tables
     from ..errors import InputError
     from ..report.write import ENDINGS, Wish, build, render
+    from ..robustness.box import EPS
     from . import standard_input
     from .output import Output
     from .startup import load_student
 
     output = Output.of(format, out, FORMATS, ENDINGS)
     output.check(request.files)
+    request.check_bounds(bounds, None, None)
     load_student()
-    wish = Wish(measure, eps, at_least, confidence, title, shlex.join(["wmcc", *sys.argv[1:]]))
+    shown = shlex.join(["wmcc", *sys.argv[1:]])
+    wish = Wish(measure, EPS if eps is None else eps, at_least, confidence, title, shown, None, terms, pixel_area, unit)
     found = request.read()
     if isinstance(found, Tables):
         raise InputError(
             f"there is a table for each {' and '.join(map(str, found.columns))}; a report takes one table.",
             "tabulate without --by, or score the groups with `wmcc score`.",
         )
-    paths = [*request.paths, *([request.join] if request.join is not None else [])]
-    built = build(found, wish, paths, standard_input.originals())
+    sides: Any = request.bounds(bounds)
+    built = build(found, wish, [*request.paths, *request.other_paths], standard_input.originals(), **sides)
     output.emit(render(output.form, *built))

@@ -17,15 +17,23 @@ from ..errors import InputError, LabelWarning, UndefinedMeasureError, UndefinedM
 from ..present.groups import Groups, Key
 from ..present.result import Result
 from ..present.text import counted
-from ..sources import tabulate
+from ..sources import tabulate, tabulate_part
 from ..sources.files import find, is_address
-from . import standard_input
+from . import sizes, standard_input
 from .guard import warn
 from .startup import load
 from .stored import Stored, read
 
 SMALL = 1 << 26
 """Bytes that are read before a progress bar could be looked at."""
+
+DESIGN = (
+    "stratum", "population", "fpc", "lonely", "poststratum", "totals", "replicates", "method", "scales", "fay", "df",
+)  # fmt: skip
+"""Options that say how rows were drawn."""
+
+POPULATION = "population"
+"""What is given as ``--fpc`` if ``--population`` counts rows."""
 
 OURS = (UndefinedMeasureWarning, LabelWarning)
 
@@ -42,6 +50,17 @@ class Request:
     weight: str | None = None
     by: tuple[str, ...] = ()
     cluster: tuple[str, ...] = ()
+    stratum: tuple[str, ...] = ()
+    population: str | None = None
+    fpc: str | None = None
+    lonely: str | None = None
+    poststratum: tuple[str, ...] = ()
+    totals: str | None = None
+    replicates: tuple[str, ...] = ()
+    method: str | None = None
+    scales: str | None = None
+    fay: float | None = None
+    df: float | None = None
     engine: str | None = None
     input_format: str | None = None
     labels: tuple[str, ...] = ()
@@ -63,6 +82,11 @@ class Request:
         """The files, and copies of standard input and pipes."""
         return [self._path(name) for name in self.files]
 
+    @property
+    def other_paths(self) -> list[str]:
+        """Files that options name: the one that is joined, and those of sizes; and copies of pipes."""
+        return [self._path(name) for name in (*([self.join] if self.join is not None else []), *self.size_files)]
+
     def _path(self, name: str) -> str:
         if not standard_input.is_stream(name):
             return name
@@ -78,7 +102,7 @@ class Request:
         elif not self.on:
             raise InputError("--join needs --on, the column that identifies a row in both files.", argument="on")
         if self.is_stored:
-            names = ("weight", "by", "cluster", "engine", "labels", "names", "ignore", "missing", "positive")
+            names = ("weight", "by", "cluster", *DESIGN, "engine", "labels", "names", "ignore", "missing", "positive")
             self._refuse(
                 "{} is for data files, read with --true and --pred; a stored table is already tabulated.", *names
             )
@@ -95,13 +119,34 @@ class Request:
                 )
             return
         self._check_predictions(least, most)
+        self._check_design()
         both = next((name for name in self.cluster if name in self.by), None)
-        if both is not None:
+        if both is not None and not self.stratum:
             raise InputError(
                 f"--cluster and --by both name {both!r}: each group would be a single cluster.",
                 "name a column that has several values in each group, or leave one of them out.",
                 "cluster",
             )
+
+    def _check_design(self) -> None:
+        for word, keys in (("population", "stratum"), ("fpc", "stratum"), ("totals", "poststratum")):
+            given = getattr(self, word)
+            if given is not None and sizes.as_number(given) is not None and (getattr(self, keys) or word == "totals"):
+                which = "each post-stratum" if word == "totals" else "each stratum"
+                raise InputError(
+                    f"--{word} is one number, {given}; expected a number for {which}.",
+                    f"give a file whose last column has the numbers and whose others have the keys of --{keys}, or the "
+                    "name of a column of the data.",
+                    word,
+                )
+        if len(self.replicates) > 1:
+            pattern = next((name for name in self.replicates if any(x in name for x in "*?[")), None)
+            if pattern is not None:
+                raise InputError(
+                    f"--replicates is given {len(self.replicates)} times, once as the pattern {pattern!r}; expected "
+                    "one pattern, or the name of a column each time.",
+                    argument="replicates",
+                )
 
     def _check_predictions(self, least: int, most: int | None) -> None:
         if self.true is None or not self.pred:
@@ -124,8 +169,14 @@ class Request:
         if twice is not None:
             raise InputError(f"--pred names {twice!r} more than once; expected different columns.", argument="pred")
 
+    @property
+    def size_files(self) -> list[str]:
+        """Files that options of sizes name."""
+        given = (self.population, self.fpc, self.totals)
+        return [name for name in given if name is not None and sizes.is_file(name)]
+
     def _check_streams(self) -> None:
-        names = [*self.files, *([self.join] if self.join is not None else [])]
+        names = [*self.files, *([self.join] if self.join is not None else []), *dict.fromkeys(self.size_files)]
         standard_input.check_once(names)
         if self.input_format is not None and (self.is_stored or not any(map(standard_input.is_stream, names))):
             raise InputError(
@@ -136,7 +187,7 @@ class Request:
     def _refuse(self, sentence: str, *names: str) -> None:
         for name in names:
             if getattr(self, name):
-                raise InputError(sentence.format(f"--{name}"), argument=name)
+                raise InputError(sentence.format(f"--{name.replace('_', '-')}"), argument=name)
 
     # ---- reading --------------------------------------------------------------------------------------------
 
@@ -168,12 +219,43 @@ class Request:
             "`wmcc drift` compares tables of different rows.",
         )
 
-    def tabulated(self, weight: str | None = None) -> Stored:
-        """Read the data and tabulate them; ``weight`` takes the place of the column of weights."""
+    def check_bounds(self, bounds: Mapping[str, str], eps: object, relative: bool | None) -> None:
+        """Refuse bounds of the weights where they do not go together with other options."""
+        if not bounds:
+            return
+        side = next(iter(bounds))
+        if eps or relative is not None:
+            name = "eps" if eps else "relative" if relative else "absolute"
+            raise InputError(
+                f"--{name} cannot be given with --lower and --upper, which say how far weights may be off.",
+                argument=name,
+            )
+        if self.population is not None and self.weight is None:
+            raise InputError(
+                f"--{side} is a bound of --weight; with --population, weights follow from the sizes of strata.",
+                "give the weights of the design as --weight, and leave --population out.",
+                side,
+            )
+        if self.is_stored:
+            raise InputError(
+                f"--{side} names a column of a data file; name its labels with --true and --pred.", argument=side
+            )
+
+    def bounds(self, columns: Mapping[str, str]) -> dict[str, Stored]:
+        """Return the tables of the same rows with their smallest and their largest weights, by side."""
+        return {side: self.tabulated(column) for side, column in columns.items()}
+
+    def tabulated(self, weight: str | None = None, is_part: bool = False) -> Stored:
+        """Read the data and tabulate them.
+
+        ``weight`` takes the place of the column of weights; ``is_part`` if the data may be a part of a sample, in which
+        some strata have no row.
+        """
         paths = self.paths
         data: Any = paths[0] if len(paths) == 1 else paths
         join = None if self.join is None else self._path(self.join)
-        load(arrow=not (self.by or self.cluster or join) and self.engine in (None, "arrow"))
+        keys = self.by or self.cluster or self.stratum or self.poststratum
+        load(arrow=not (keys or join) and self.engine in (None, "arrow"))
         several = len(self.pred) > 1
         options: dict[str, Any] = {
             "true": self.true,
@@ -185,14 +267,36 @@ class Request:
         }
         if join is not None:
             options |= {"join": join, "on": list(self.on), "unmatched": self.unmatched or "error"}
-        for name, keys in (("by", self.by), ("cluster", self.cluster)):
-            if keys:
-                options[name] = keys[0] if len(keys) == 1 else list(keys)
+        for name in ("by", "cluster", "stratum", "poststratum", "replicates"):
+            if several_columns := getattr(self, name):
+                options[name] = several_columns[0] if len(several_columns) == 1 else list(several_columns)
+        options |= self._design()
         if self.missing is not None:
             options["missing"] = self.missing
         with _warned(""):
-            found: Stored = tabulate(data, **options)
+            found: Stored = (tabulate_part if is_part and self._has_sizes() else tabulate)(data, **options)
         return found
+
+    def _has_sizes(self) -> bool:
+        return (self.population, self.fpc, self.totals) != (None, None, None)
+
+    def _design(self) -> dict[str, Any]:
+        """Return what is known of strata, of post-strata and of replicate weights."""
+        found: dict[str, Any] = {"lonely": self.lonely, "method": self.method, "fay": self.fay, "df": self.df}
+        found["scales"] = None if self.scales is None else sizes.read_scales(self.scales)
+        found["population"] = self._sizes("population", self.population, self.stratum)
+        found["fpc"] = True if self.fpc == POPULATION else self._sizes("fpc", self.fpc, self.stratum)
+        found["totals"] = self._sizes("totals", self.totals, self.poststratum)
+        return {name: x for name, x in found.items() if x is not None}
+
+    def _sizes(self, word: str, given: str | None, keys: tuple[str, ...]) -> Any:
+        """Return the numbers of a file by key, one number, or the name of a column."""
+        if given is None:
+            return None
+        if sizes.is_file(given):
+            return sizes.read_sizes(given, word, keys)
+        number = sizes.as_number(given)
+        return given if number is None else number
 
     def _labels(self, data: Any, join: Any) -> dict[str, Any]:
         """Labels of the kind that the columns hold; the columns are looked at only where a label is given."""

@@ -52,6 +52,7 @@ def _gate(run: o.Run) -> o.Run:
 @o.confidence
 @o.eps_too
 @o.model
+@o.bounds
 @click.option(
     "--zero-division",
     metavar="VALUE",
@@ -72,6 +73,7 @@ def command(
     confidence: float,
     eps: float | None,
     relative: bool | None,
+    bounds: dict[str, str],
     zero_division: str,
     fail_under: tuple[str, ...],
     low: bool,
@@ -81,7 +83,7 @@ def command(
 
     MCC (of two classes), ECC, MPC1, MPC2, accuracy, balanced accuracy, kappa, mean IoU and mean F1, with confidence
     intervals; precision, recall, F1, IoU and MCC of each class. With --eps, also certified ranges for weights off by
-    that much.
+    that much; with --lower and --upper, for weights between these.
     Without --true and --pred, FILE is a table that `wmcc tabulate -o` or `wmcc merge -o` wrote.
     """
     from ..core.labels import listed
@@ -92,12 +94,13 @@ def command(
     from .startup import load_student
 
     output.check(request.files)
+    request.check_bounds(bounds, eps is not None, relative)
     load_student()
     division, bars, model = _division(zero_division), list(map(_bar, fail_under)), o.model_of(relative, eps)
 
-    def ask(table: Table) -> Score:
+    def ask(table: Table, **sides: Any) -> Score:
         found = score(table, zero_division=division, confidence_level=confidence)
-        return found if eps is None else found.with_ranges(eps, model)
+        return found if eps is None and not sides else found.with_ranges(eps, model, **sides)
 
     rehearse(ask)
     table = request.table()
@@ -107,7 +110,7 @@ def command(
                 f"--fail-under names the class {bar.label!r}; the classes are {listed(table.classes)}.",
                 argument="fail_under",
             )
-    result = per_group(table, ask, (InputError,))
+    result = per_group(table, ask, (InputError,), request.bounds(bounds))
     output.write(result)
     found = [(where, bar.failure(one, low)) for where, one in each(result) for bar in bars]
     fail([f"{where}{sentence}" for where, sentence in found if sentence])

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 def command(request: Request, output: Output) -> None:
     """Make a weighted confusion table.
 
-    With -o it is stored, to be merged with others and scored later. With --cluster the table keeps the clusters of its
-    rows. With several --pred it keeps how the predictions agree, so that they can be compared.
+    With -o it is stored, to be merged with others and scored later. With --cluster, --stratum or --replicates the table
+    keeps how its rows were drawn. With several --pred it keeps how the predictions agree, so that they can be compared.
     """
     from ..errors import InputError
 
     if request.is_stored:
         raise InputError("expected --true and --pred: the columns of labels.", "`wmcc show` shows a stored table.")
     output.check(request.files)
-    output.write(request.tabulated())
+    output.write(request.tabulated(is_part=True))

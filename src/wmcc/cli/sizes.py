@@ -1,0 +1,96 @@
+"""Sizes of strata, totals of post-strata and scales of replicates: numbers that an option gives, or a file it names."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+from ..errors import InputError
+from ..sources.files import ends_like_file, is_address
+from . import standard_input
+
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+
+def is_file(given: str) -> bool:
+    """Whether a file is named, rather than a column: by the end of its name."""
+    return standard_input.is_stream(given) or is_address(given) or ends_like_file(given)
+
+
+def as_number(given: str) -> float | None:
+    """Return the number that a text is; None if it is none."""
+    return float(given) if NUMBER.fullmatch(given.strip()) else None
+
+
+def read_columns(name: str) -> tuple[dict[str, list[Any]], bool]:
+    """Return the columns of a small file, and whether they are text that is to be made sense of."""
+    from ..sources.datasets import dataset
+    from ..sources.files import find
+    from ..sources.problems import said_by_engines
+
+    path = standard_input.data(name, None) if standard_input.is_stream(name) else name
+    files = find(path)
+    with said_by_engines(f"{name} cannot be read", "it may be damaged, cut short or of another format."):
+        if not files.is_csv:
+            data = dataset(files).to_table()
+            return {column: data.column(k).to_pylist() for k, column in enumerate(data.column_names)}, False
+        header, files = files.header(files.paths[0]), files.with_rows()
+        if not files.paths:
+            return {column: [] for column in header}, True
+        data = dataset(files, header).to_table()
+        return {column: data.column(k).to_pylist() for k, column in enumerate(header)}, True
+
+
+def read_sizes(name: str, word: str, names: tuple[str, ...]) -> Any:
+    """Return the numbers of a file, by their keys; ``names`` are the columns of keys of the data."""
+    from ..sources.designs import TextKeys, keyed_sizes
+
+    columns, is_text = read_columns(name)
+    said = standard_input.said(name)
+    if is_text:
+        _check_header(list(columns), names, said, word)
+    found = keyed_sizes(columns, word, names, f"{said} has")
+    if not found:
+        raise InputError(f"{said} has no rows; expected one for each stratum.", argument=word)
+    if not is_text:
+        return found
+    return TextKeys({key: x if x is None or as_number(x) is None else float(x) for key, x in found.items()})
+
+
+def _check_header(header: list[str], names: tuple[str, ...], said: str, word: str) -> None:
+    """Refuse a file of text without a line of names, or with another separator than commas."""
+    if header and as_number(header[-1]) is not None and not set(names).intersection(header):
+        raise InputError(
+            f"{said} has the first line {','.join(header)!r}; expected the names of its columns there.",
+            f"add a first line such as stratum,{'total' if word == 'totals' else 'size'}; a column must not be called "
+            "as a number is.",
+            word,
+        )
+    other = {";": "semicolons", "\t": "tabs"}
+    found = next((mark for mark in other if len(header) == 1 and mark in header[0]), None)
+    if found is not None:
+        raise InputError(
+            f"{said} has one column, {header[0]!r}; its values seem to be separated by {other[found]}.",
+            "separate them by commas, with a decimal point in numbers.",
+            word,
+        )
+
+
+def read_scales(given: str) -> float | list[float]:
+    """Return numbers that stand in an option, separated by commas, or in a file of text."""
+    text = given
+    if os.path.isfile(given):
+        with open(given, encoding="utf-8-sig") as file:
+            text = file.read()
+    numbers = [as_number(one) for one in re.split(r"[\s,;]+", text.strip())]
+    if None in numbers:
+        wrong = re.split(r"[\s,;]+", text.strip())[numbers.index(None)]
+        where = "--scales" if text is given else f"--scales: {given}"
+        raise InputError(
+            f"{where} has {wrong!r}; expected numbers.",
+            "write 0.5,0.5,0.75, one number for all replicates, or the name of a file of numbers.",
+            "scales",
+        )
+    found = [x for x in numbers if x is not None]
+    return found[0] if text is given and len(found) == 1 else found
