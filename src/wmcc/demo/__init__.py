@@ -13,8 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
-from ..core.arraytypes import Array, FloatArray
+from ..core.arraytypes import Array, FloatArray, IntArray
 from ..inference.contrasts import compare
+from ..inference.intervals import interval
+from ..mapping.accuracy import map_accuracy
 from ..measures import mcc
 from ..present.blocks import Block, text
 from ..present.files import check
@@ -26,6 +28,9 @@ from ..sources import tabulate
 from .tiling import tile
 
 OUT = "wmcc-demo.html"
+
+POINTS = 150
+"""Points of the sample in each class of a map."""
 
 STAND, STRAYS = 25, 0.1
 """Parcels of one class that lie together, on average; and the share of those that lie anywhere."""
@@ -62,6 +67,29 @@ class Map:
         order = np.argsort(place, kind="stable")
         tiles = tile(self.area[order].tolist(), rng)
         return [tiles[k] for k in np.argsort(order)]
+
+    def random_points(self, prediction: Array, points: int, seed: int = 0) -> IntArray:
+        """Drop points on each class that a classifier mapped, and return the parcels that they hit.
+
+        A parcel is hit in proportion to its area, so each point of a mapped class stands for the same area.
+
+        Examples
+        --------
+        >>> land = make_map()
+        >>> hit = land.random_points(land.careless_with_small, points=3)
+        >>> land.careless_with_small[hit].tolist()
+        ['farmland', 'farmland', 'farmland', 'forest', 'forest', 'forest']
+        """
+        rng = np.random.default_rng((self.seed, 2, seed))
+        drawn = []
+        for name in np.unique(prediction):
+            rows = np.flatnonzero(prediction == name)
+            drawn.append(rng.choice(rows, points, p=self.area[rows] / self.area[rows].sum()))
+        return np.concatenate(drawn)
+
+    def mapped_areas(self, prediction: Array) -> dict[str, float]:
+        """Hectares that a classifier gives to each class: what a map maker knows without any truth."""
+        return {str(name): float(self.area[prediction == name].sum()) for name in np.unique(prediction)}
 
 
 def make_map(parcels: int = 2000, errors: float = 0.15, seed: int = 2026) -> Map:
@@ -100,6 +128,14 @@ def story(out: str = OUT) -> str:
         rows.append([f"Classifier {name}", *scores, f"{int(wrong.sum())}", f"{share:.1f} %"])
     joint = tabulate(land.truth, classifiers, land.area)
     ranking = certify_ranking(joint, "mcc", eps=0.2)
+    prediction = land.careless_with_large
+    hit = land.random_points(prediction, POINTS)
+    sample = tabulate(
+        land.truth[hit], prediction[hit], stratum=prediction[hit], population=land.mapped_areas(prediction)
+    )
+    seen, whole = interval(sample, "mcc"), mcc(joint["B"])
+    contains = "contains" if seen.low <= whole <= seen.high else "misses"
+    forest, hectares = map_accuracy(sample, unit="ha")["forest"].area, land.area[land.truth == "forest"].sum()
     title, command = "Two maps of the same land: which is the better one?", f"wmcc demo -o {shlex.quote(out)}"
     path = write_report(out, joint, title=title, command=command)
     return f"""\
@@ -115,6 +151,12 @@ Comparison, with its sampling error:
 Comparison, if the areas are off by up to 20 %:
 {ranking}
 {ranking.radius}
+
+B's map from a sample of random points, {POINTS} in each of its classes, as if the truth were known only there:
+{seen}
+The score of the whole map is {decimal(whole)}: the interval {contains} it.
+B maps {number(land.mapped_areas(prediction)["forest"])} ha of forest. The sample estimates {number(forest.value)} ha, \
+{number(forest.low)} to {number(forest.high)}. There are {number(hectares)} ha.
 
 The report on both, to be opened in a browser: {os.path.abspath(path)}
 """
