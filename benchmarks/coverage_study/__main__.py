@@ -11,11 +11,12 @@ from typing import Any
 
 from common import processors, write_section
 
-from . import clusters, drift, grid, pairs, pictures, report, resampling
+from . import clusters, designs, drift, grid, pairs, pictures, plans, report, resampling
 
 RAW = pictures.DOCS / "coverage.csv"
+DESIGNS = pictures.DOCS / "coverage-designs.csv"
 FEWER = 5
-"""The bootstrap is slow: one sample in five is resampled."""
+"""The bootstrap is slow: one sample in five is resampled. So are samples that are tabulated one by one."""
 
 
 class Study:
@@ -77,6 +78,16 @@ class Study:
             pictures.images(found)
         return clusters.text(found)
 
+    def designs(self) -> str:
+        """Return coverage and size where the design that drew the sample is known."""
+        runs = self.runs // FEWER
+        found = self._gathered(partial(designs.simulate, runs=runs), plans.plans(), "designs")
+        points = [point for some in found for point in some]
+        tests = self._gathered(partial(designs.compare, runs=self.runs // 2), plans.pairs(), "designs, tests")
+        if self.write:
+            designs.write(points, DESIGNS)
+        return designs.text(points, tests)
+
     def _gathered(
         self, function: Callable[..., Any], jobs: Iterable[Any], what: str, processes: int | None = None
     ) -> list[Any]:
@@ -90,7 +101,7 @@ class Study:
         return out
 
 
-PARTS = "grid", "bootstrap", "null", "power", "drift", "clusters"
+PARTS = "grid", "bootstrap", "null", "power", "drift", "clusters", "designs"
 
 
 def main() -> None:

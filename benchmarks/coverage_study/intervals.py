@@ -103,7 +103,7 @@ def intervals(name: str, drawn: Samples, clusters: np.ndarray | None = None) -> 
     plain = several & (found.variance > VARIES) & (n_eff >= 2) & Scale(measure).inside(value)
     low, high = (np.full(len(value), np.nan) for _ in range(2))
     flagged = np.ones(len(value), dtype=bool)
-    some, moved = (type(y)(*(z[plain] for z in y)) for y in (drawn, found))
+    some, moved = (type(y)(*(z[plain] for z in numbers)) for y, numbers in ((drawn, drawn), (found, found[:4])))
     kept, slope = some.cells(K), slope[plain]
     low[plain], high[plain] = fisher_ends(measure, value[plain], kept, moved)((1 - LEVEL) / 2)
     effective = None if clusters is None else n_eff[plain]
