@@ -26,10 +26,10 @@ if wmcc.kernel() != "compiled" and not os.environ.get("WMCC_TEST_WITHOUT_COMPILE
 
 SLOW = {
     "test_classwise", "test_cli_docs", "test_cli_exits", "test_cli_process", "test_cli_streams", "test_consistency",
-    "test_coverage", "test_demo", "test_distributed", "test_files", "test_frames", "test_groups", "test_joins",
-    "test_joint_engines", "test_laws", "test_layouts", "test_many_classes", "test_many_shown", "test_memory",
-    "test_names", "test_plot", "test_rankings", "test_reliability", "test_reproduce", "test_sklearn",
-    "test_valid_files",
+    "test_coverage", "test_coverage_designs", "test_demo", "test_design_sources", "test_distributed", "test_files",
+    "test_frames", "test_groups", "test_joins", "test_joint_engines", "test_laws", "test_layouts", "test_many_classes",
+    "test_many_shown", "test_memory", "test_names", "test_plot", "test_rankings", "test_reliability", "test_reproduce",
+    "test_sklearn", "test_valid_files",
 }  # fmt: skip
 """Modules that start processes or engines, or that compute for seconds: `scripts/test --quick` leaves them out."""
 
@@ -37,6 +37,7 @@ LONG = {
     "test_equal_classes_are_told_apart_one_time_in_twenty", "test_they_hold_the_truth_as_often_as_they_say",
     "test_too_many_classes", "test_the_first_bad_row_of_many_is_named", "test_many_classes_and_scores_near_zero",
     "test_long_windows_are_quick", "test_shares_by_size", "test_notes_of_many_groups_are_cut_short",
+    "test_every_engine_adds_up_replicates", "test_replicates_of_groups_and_predictions",
 }  # fmt: skip
 """Single tests of the same kind."""
 

@@ -64,7 +64,7 @@ def test_eps_is_given_once():
 
 @call
 def test_an_unknown_keyword_names_the_function_that_was_called():
-    with pytest.raises(TypeError, match=r"score\(\)[\s\S]*strata"):
+    with refused(r"wmcc\.score has no keyword 'strata'"):
         wmcc.score(Y, A, strata=W)
     with refused(r"wmcc\.mcc has no keyword 'threshold'"):
         wmcc.mcc(Y, A, threshold=0.5)
@@ -76,6 +76,19 @@ def test_an_unknown_keyword_names_the_function_that_was_called():
         wmcc.ecc(Y, A, W)
     with refused(r"tabulate\(\) has no keyword 'ignores'[\s\S]*ignore"):
         wmcc.tabulate(Y, A, ignores=255)
+
+
+@call
+def test_strata_are_named_where_data_are_read():
+    with refused(r"tabulate\(\) has no keyword 'strata'[\s\S]*stratum="):
+        wmcc.tabulate(Y, A, strata=Y)
+    with pytest.raises(TypeError, match="stratum"):
+        wmcc.interval(wmcc.tabulate(Y, A), "ecc", stratum=Y)
+    sizes = {0: 500.0, 1: 300.0, 2: 200.0}
+    table = wmcc.tabulate(Y, A, stratum=A, population=sizes)
+    assert table == wmcc.tabulate(FRAME, true="y", pred="p", stratum="p", population=sizes)
+    assert wmcc.interval(table, "ecc").strata == 3
+    assert wmcc.interval(table, "ecc").se < wmcc.interval(wmcc.tabulate(Y, A), "ecc").se
 
 
 @call

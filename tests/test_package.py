@@ -21,7 +21,7 @@ LAYERS = [
     {"measures"},
     {"matrices"},
     {"inference", "robustness"},
-    {"published", "results"},
+    {"mapping", "published", "results"},
     {"experiments", "report"},
     {"plot"},
     {"adapters", "demo"},
