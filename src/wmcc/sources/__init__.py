@@ -6,7 +6,7 @@ import inspect
 import os
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from .columns import (
     weight_array,
 )
 from .groups import WHOLE, Parts, keys_of_rows
-from .stream import Accumulator
+from .stream import Accumulator, Drawing
 
 if TYPE_CHECKING:
     from .designs import KeyColumns
@@ -41,22 +41,14 @@ Several = Mapping[str, Any]
 Choice = Literal["error", "ignore"]
 
 
-class Reading(TypedDict, total=False):
+class Reading(Drawing, total=False):
     """Keywords of `tabulate` that go with data of any kind."""
 
-    cluster: Any
-    stratum: Any
     population: Any
     fpc: Any
     lonely: Lonely
     nested: bool
-    poststratum: Any
     totals: Any
-    replicates: Any
-    method: Method | None
-    scales: Any
-    fay: float | None
-    df: float | None
     labels: Any
     names: Mapping[Any, Any] | None
     ignore: Any

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import wraps
 from itertools import accumulate
-from typing import Any, Literal, ParamSpec, TypeVar, overload
+from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 
@@ -35,6 +35,19 @@ R = TypeVar("R")
 
 Time = Any
 """The number of an update; or its time, in seconds or as a datetime."""
+
+
+class Drawing(TypedDict, total=False):
+    """Keywords of `tabulate`, and of `Accumulator.update`, that say how each row was drawn."""
+
+    cluster: Any
+    stratum: Any
+    poststratum: Any
+    replicates: Any
+    method: Method | None
+    scales: Any
+    fay: float | None
+    df: float | None
 
 
 def _checked_keywords(function: Callable[P, R]) -> Callable[P, R]:
@@ -202,15 +215,8 @@ class Accumulator:
         sample_weight: Any = ...,
         *,
         by: Any = ...,
-        cluster: Any = ...,
-        stratum: Any = ...,
-        poststratum: Any = ...,
-        replicates: Any = ...,
-        method: Method | None = ...,
-        scales: Any = ...,
-        fay: float | None = ...,
-        df: float | None = ...,
         at: datetime | float | None = ...,
+        **drawn: Unpack[Drawing],
     ) -> None: ...
     @overload
     def update(
@@ -225,17 +231,10 @@ class Accumulator:
         on: Any = ...,
         unmatched: Literal["error", "ignore"] = ...,
         by: Any = ...,
-        cluster: Any = ...,
-        stratum: Any = ...,
-        poststratum: Any = ...,
-        replicates: Any = ...,
-        method: Method | None = ...,
-        scales: Any = ...,
-        fay: float | None = ...,
-        df: float | None = ...,
         engine: str | None = ...,
         progress: bool | None = ...,
         at: datetime | float | None = ...,
+        **drawn: Unpack[Drawing],
     ) -> None: ...
     @_checked_keywords
     def update(
