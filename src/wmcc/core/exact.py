@@ -75,6 +75,12 @@ class Exact:
         return self
 
     @classmethod
+    def from_kernel(cls, cells: int, exponent: int, digits: bytes) -> Exact:
+        """Return a vector of sums as a kernel gives them."""
+        planes = len(digits) // 8 // cells if cells else 0
+        return cls.trusted(np.frombuffer(digits, np.int64).reshape(planes, cells), exponent)
+
+    @classmethod
     def from_counts(cls, n: IntArray) -> Exact:
         """Exact form of non-negative integers."""
         return cls(n[np.newaxis].astype(np.int64), 0)

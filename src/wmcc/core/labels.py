@@ -133,6 +133,11 @@ def listed(labels: Sequence[Label]) -> str:
     return ", ".join(map(repr, labels[:10])) + (f", … ({len(labels):,} in all)" if len(labels) > 10 else "")
 
 
+def unknown(where: str, label: Label, among: str, hint: str) -> LabelError:
+    """Say that a label is none of those that are known."""
+    return LabelError(f"{where} is {label!r}, which is not among {among}.", hint)
+
+
 def check_count(count: int) -> None:
     """Refuse more classes than there is memory for."""
     if count > 1 << 16 and count * LABEL_BYTES > (free := available()) // 2:

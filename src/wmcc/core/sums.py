@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, WeightError
 from . import possible
 from .arraytypes import FloatArray, IndexArray, IntArray
 from .exact import Exact
@@ -137,3 +137,11 @@ def _side_by_side(several: list[Sums]) -> list[tuple[Exact, ...]]:
 def _check_rows(count: float) -> None:
     if count >= MOST_ROWS:
         raise InputError("the merged table would have 2**62 rows or more, which its counts cannot hold.")
+
+
+def bad_weight(
+    where: str, weight: float, hint: str = "a weight of 0 leaves a row out.", word: str = "weight", more: str = ""
+) -> WeightError:
+    """Say that a weight cannot be one."""
+    came = "nan (missing)" if weight != weight else repr(weight)
+    return WeightError(f"{where} is {came}; a {word} must be a finite number of at least 0.{more}", hint)

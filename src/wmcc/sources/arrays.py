@@ -25,11 +25,11 @@ from ..core.labels import NOTHING
 from ..core.memory import available
 from ..core.stack import LARGEST_KEY, Stack, merged_stacks, numbered
 from ..core.summed import no_cells, occupied
-from ..core.sums import Sums
+from ..core.sums import Sums, bad_weight
 from ..core.table import Table, no_positive
 from ..core.tables import Tables
-from ..errors import InputError, LabelError, WeightError
-from .codes import SHARE, Codebook, Encoder, Map, Rules, all_codes, blocks, encoders, flattened, native
+from ..errors import InputError, LabelError
+from .codes import SHARE, Codebook, Encoder, Integers, Map, Rules, all_codes, blocks, encoders, flattened, native
 from .columns import BLOCK, Column, place
 from .groups import WHOLE, Keyed, Parts
 from .problems import NO_NEGATIVE, too_many_cells, too_many_predictions
@@ -55,8 +55,12 @@ def tabulate_arrays(
     drawn: Drawn = ROWS,
     names: tuple[str, ...] = (),
     replicates: Sequence[Column] = (),
+    expected: Integers | None = None,
 ) -> Any:
     """Tabulate columns of labels and, maybe, weights and replicate weights, all of one shape.
+
+    ``expected`` are labels that are likely to be all that occur, as in images before. They save a look for those that
+    do; if another occurs, it is found.
 
     Returns a `Table`; a `JointTable` if the predictions have ``names``; or `Tables` of either if there are groups.
     """
@@ -68,12 +72,14 @@ def tabulate_arrays(
     arrays, more = arrays[: len(own)], arrays[len(own) :]
     workers = _workers(threads, arrays[0].size, len(more))
     if workers == 1:
-        found, codebook = _pass(columns, arrays, more, parts, rules, 1, map)
+        found, codebook = _pass(columns, arrays, more, parts, rules, 1, map, expected)
     else:
         from concurrent.futures import ThreadPoolExecutor  # not before it is needed: it is slow to import
 
         with ThreadPoolExecutor(workers - 1) as pool:
-            found, codebook = _pass(columns, arrays, more, parts, rules, workers, partial(_share_out, pool, workers))
+            found, codebook = _pass(
+                columns, arrays, more, parts, rules, workers, partial(_share_out, pool, workers), expected
+            )
     if found.unknown:
         _raise_unknown(columns, rules)
     if found.bad_weights and weights is not None:
@@ -170,6 +176,8 @@ def with_positive(table: Any, rules: Rules) -> Any:
         if len(classes) > 2:  # said here, where it is not listed among them
             raise no_positive(rules.positive, table.classes)
         table = table._aligned((*classes, *table.void))
+    if rules.positive not in table.classes:
+        raise no_positive(rules.positive, table.classes)
     return replace(table, positive=rules.positive)
 
 
@@ -184,11 +192,12 @@ def _pass(
     rules: Rules,
     workers: int,
     run: Map,
+    expected: Integers | None = None,
     guess: bool = True,
 ) -> tuple[Found, Codebook]:
-    """Find the classes and tally all rows; once more if the classes were guessed from a sample, and wrongly."""
+    """Find the classes and tally all rows; once more if the classes were expected or guessed, and wrongly."""
     codebook = Codebook(rules)
-    coders = encoders(columns, arrays[: len(columns)], codebook, workers, run, guess)
+    coders = encoders(columns, arrays[: len(columns)], codebook, workers, run, guess, expected)
     if not all(coder.static for coder in coders):
         workers, run = 1, map
     converted = [array for array in replicates if not _is_column(array)]
@@ -295,12 +304,12 @@ class Filling:
         codes = _decoded(np.frombuffer(keys, np.int64), self._sizes)
         counts = np.frombuffer(n, np.int64)
         if self._weighted:
-            w, w2 = (_exact(len(counts), *found) for found in (w, w2))
+            w, w2 = (Exact.from_kernel(len(counts), *found) for found in (w, w2))
             sums = Sums(counts, w, w2, np.frombuffer(least), np.frombuffer(most))
         else:
             sums = Sums.from_counts(counts)
         if replicates:
-            sums = sums._replace(replicates=tuple(_exact(len(counts), *found) for found in replicates))
+            sums = sums._replace(replicates=tuple(Exact.from_kernel(len(counts), *found) for found in replicates))
         return Found(Stack(codes, sums), np.frombuffer(ignored, np.int64), unknown, bad, bad_replicates)
 
 
@@ -317,12 +326,6 @@ def _decoded(keys: IntArray, sizes: tuple[int, ...]) -> IntArray:
         rest = rest - codes[axis] * step
     codes[-1] = rest
     return codes
-
-
-def _exact(cells: int, exponent: int, digits: bytes) -> Exact:
-    """Exact sums as a kernel gives them."""
-    planes = len(digits) // 8 // cells if cells else 0
-    return Exact.trusted(np.frombuffer(digits, np.int64).reshape(planes, cells), exponent)
 
 
 def _large(weights: Array) -> float:
@@ -363,8 +366,12 @@ def _workers(threads: int | None, rows: int, replicates: int = 0) -> int:
     work = rows * (1 + replicates // 4)  # four columns take about as long as a row without any
     if work < 2 * THREAD_ROWS:
         return 1
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(available, work // THREAD_ROWS, -(-rows // SHARE))
+    return min(processors(), work // THREAD_ROWS, -(-rows // SHARE))
+
+
+def processors() -> int:
+    """Return the number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _share_out(pool: Any, workers: int, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
@@ -431,23 +438,16 @@ def _raise_bad_replicate(columns: list[Column], replicates: Sequence[Column], ru
         if bad.any():
             row = int(np.argmax(bad.any(axis=0)))
             which = int(np.argmax(bad[:, row]))
-            raise bad_weight(replicates[which].place(start + row), float(blocks[which][row]), word="replicate weight")
+            weight = float(blocks[which][row])
+            hint = NO_NEGATIVE if weight < 0 else "every row needs all its replicate weights; check how they were read."
+            raise bad_weight(replicates[which].place(start + row), weight, hint, "replicate weight")
     raise InputError("a replicate weight changed while it was being read.")
 
 
 def unknown_label(column: Column, row: int, rules: Rules) -> LabelError:
     """Say that the label of a row is not among those the caller named."""
     (label,) = column.labels(slice(row, row + 1))
-    return LabelError(
-        f"{column.place(row)} is {label!r}, which is not among labels=({_labels.listed(rules.labels or ())}).",
-        "add it to labels=; if it is not a class, list it in ignore=.",
+    among = f"labels=({_labels.listed(rules.labels or ())})"
+    return _labels.unknown(
+        column.place(row), label, among, "add it to labels=; if it is not a class, list it in ignore=."
     )
-
-
-def bad_weight(where: str, weight: float, left_out: str = "row", word: str = "weight") -> WeightError:
-    """Say that a weight cannot be one."""
-    came = "nan (missing)" if weight != weight else repr(weight)
-    hint = f"a {word} of 0 leaves a {left_out} out."
-    if word == "replicate weight":
-        hint = NO_NEGATIVE if weight < 0 else "every row needs all its replicate weights; check how they were read."
-    return WeightError(f"{where} is {came}; a {word} must be a finite number of at least 0.", hint)

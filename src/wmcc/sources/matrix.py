@@ -17,9 +17,10 @@ from ..core.arraytypes import Array
 from ..core.drawn import PAIRS
 from ..core.stack import merged_stacks
 from ..core.summed import no_cells
+from ..core.sums import bad_weight
 from ..core.table import Table
 from ..errors import InputError, LabelError, WeightError
-from .arrays import Found, bad_weight, named, tabulate_arrays, unknown_label
+from .arrays import Found, named, tabulate_arrays, unknown_label
 from .codes import Codebook, Rules, all_codes
 from .columns import Column, check_shapes, label_column, no_array, weight_array
 from .groups import WHOLE
@@ -75,7 +76,9 @@ def tabulate_matrix(
                 if bad.any():  # it had been overlooked, since its own row is ignored
                     found = (columns[true], int(i[at])) if a[at] > K else (columns[pred], int(j[at]))
                     raise unknown_label(*found, rules) from None
-                raise bad_weight(f"sample_weight[{i[at]}, {j[at]}]", float(w[at]), "pair") from None
+                raise bad_weight(
+                    f"sample_weight[{i[at]}, {j[at]}]", float(w[at]), "a weight of 0 leaves a pair out."
+                ) from None
             held = [*stacks[k], part.parts]
             stacks[k] = [merged_stacks(held)] if len(held) > MERGED else held
     tables = []
