@@ -1,0 +1,603 @@
+"""wmcc for TorchMetrics and Lightning: metrics in which each pixel counts by its weight.
+
+The state of a metric is an exact table, that of `wmcc.adapters.torch.Tally`. Tables of batches and of processes are
+added up, so the score is that of all pixels together. The metrics of one ``MetricCollection`` share one table.
+
+Examples
+--------
+>>> import torch
+>>> from torchmetrics import MetricCollection
+>>> from wmcc.adapters.torchmetrics import WeightedECC, WeightedMeanIoU
+>>> scores = MetricCollection([WeightedECC("multiclass", 3), WeightedMeanIoU("multiclass", 3)])
+>>> target, preds = torch.tensor([0, 1, 2, 2]), torch.tensor([0, 1, 2, 1])
+>>> scores.update(preds, target, weight=torch.tensor([1.0, 1.0, 4.0, 0.5]))
+>>> {name: round(value.item(), 4) for name, value in scores.compute().items()}
+{'WeightedECC': 0.8626, 'WeightedMeanIoU': 0.8519}
+"""
+
+from __future__ import annotations
+
+import struct
+import warnings
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar, Literal, TypedDict, Unpack
+
+import numpy as np
+
+from .. import optional
+from ..core.arraytypes import FloatArray
+from ..core.labels import Label
+from ..core.planes import NAN_LOGIT, WIDE, Planes, settle
+from ..core.table import Table
+from ..errors import InputError, InputTypeError, unknown_keyword
+from ..measures import accuracy, balanced_accuracy, ecc, kappa, mcc, mean_f1, mean_iou, mean_recall, mpc1, mpc2
+from ..measures.base import Measure, ZeroDivision, on_zero
+from ..measures.checks import named_class_measure
+from ..plot import confusion
+from .torch.batches import check_same_device, rows_of
+from .torch.counting import count, no_scratch
+from .torch.tally import STATE, Tally, wide
+
+torch = optional.module("torch")
+torchmetrics = optional.module("torchmetrics")
+
+Task = Literal["binary", "multiclass"]
+
+
+class MetricOptions(TypedDict, total=False):
+    """What every metric of TorchMetrics takes beside its own arguments; ``torchmetrics.Metric`` explains them."""
+
+    dist_sync_on_step: bool
+    process_group: Any
+    dist_sync_fn: Callable[..., Any] | None
+    distributed_available_fn: Callable[[], bool] | None
+    sync_on_compute: bool
+    compute_with_cache: bool
+
+
+class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
+    """A metric whose state is a weighted confusion table: what all metrics of this module have in common.
+
+    Parameters
+    ----------
+    task
+        ``"binary"``: a label, a probability or a logit for each pixel, in the shape of the target. ``"multiclass"``: a
+        class for each pixel, or a probability or logit for each class and pixel, with the classes on axis 1.
+    num_classes
+        Number of classes; it is 2 for a binary task.
+    threshold
+        Of a binary task: a pixel is of class 1 where its probability is above the threshold. If a score of the batch is
+        outside of [0, 1], all are taken for logits.
+    ignore_index
+        Pixels with this label in the target do not count. A prediction of it is wrong. It may be one of the classes.
+    names
+        Names of the classes, for `table`: a list, or a mapping from labels.
+    **options
+        The keywords of ``torchmetrics.Metric``.
+    """
+
+    is_differentiable: ClassVar[bool] = False
+    higher_is_better: ClassVar[bool] = True
+    full_state_update: ClassVar[bool] = False
+    digits: Any
+    updates: Any
+    settings: Any
+    _update_count: int
+    _is_synced: bool
+
+    def __init__(
+        self,
+        task: Task,
+        num_classes: int | None = None,
+        *,
+        threshold: float = 0.5,
+        ignore_index: int | None = None,
+        names: Sequence[Label] | Mapping[int, Label] | None = None,
+        **options: Unpack[MetricOptions],
+    ) -> None:
+        known = ["task", "num_classes", "threshold", "ignore_index", "names", *MetricOptions.__annotations__]
+        for name in options:
+            if name not in known:
+                raise unknown_keyword(type(self).__name__, name, known)
+        super().__init__(**options)
+        self.task, self.threshold = task, _checked_threshold(threshold)
+        empty = Tally(_class_count(task, num_classes), ignore_index=ignore_index, names=names)
+        self.num_classes, self.ignore_index, self.names = empty.num_classes, empty.ignore_index, empty.names
+        self._counted = [k for k in range(self.num_classes) if k != self.ignore_index]  # in the order of the table
+        self.add_state("settings", self._settings(), _agreed)
+        reductions = ("sum", "min", "max", "sum", _earliest, "sum")
+        for name, reduction in zip(STATE, reductions, strict=True):
+            self.add_state(name, getattr(empty, name), reduction)
+        self._scratch = no_scratch(self.digits.device)
+
+    def _settings(self) -> Any:
+        """What the meaning of the state depends on: metrics that differ in it never share a state.
+
+        A ``MetricCollection`` compares states after the first batch, and with a tolerance; single bytes are far enough
+        apart.
+        """
+        binary, ignore = self.task == "binary", self.ignore_index
+        own = (self.num_classes, ignore is not None, ignore or 0, binary, self.threshold if binary else 0.0)
+        return torch.tensor(list(struct.pack("<q?q?d", *own)), dtype=torch.int64)
+
+    # ---- writing ----------------------------------------------------------------------------------------
+
+    def update(self, preds: Any, target: Any, weight: Any = None) -> None:
+        """Add a batch. Bad labels and weights are noted, and refused by `compute`; nothing waits for a GPU.
+
+        Parameters
+        ----------
+        preds, target
+            Predictions and true labels, as the task has them.
+        weight
+            A weight for each pixel; or what fits, as in `wmcc.adapters.torch.Tally`. Without weights each pixel
+            counts 1.
+        """
+        if self.task == "binary":
+            preds = self._above(preds, target)
+        rows = rows_of(preds, target, weight, self.num_classes)
+        if rows.weight is not None and rows.weight.dtype is torch.float64:
+            self.digits = wide(self.digits)
+        if self._scratch.device != self.digits.device:
+            self._scratch = no_scratch(self.digits.device)
+        *state, updates = (self._changeable(name) for name in STATE)
+        count(Planes(*state), updates, self._scratch, rows, self.num_classes, self.ignore_index)
+
+    def _changeable(self, name: str) -> Any:
+        """Return a tensor of the state; one that was made in ``torch.inference_mode`` is copied when that is over."""
+        own = getattr(self, name)
+        if own.is_inference() and not torch.is_inference_mode_enabled():
+            setattr(self, name, own.clone())
+        return getattr(self, name)
+
+    def _above(self, preds: Any, target: Any) -> Any:
+        """Return labels of a binary task: those given, or 1 where the probability is above the threshold."""
+        tensors = isinstance(preds, torch.Tensor) and isinstance(target, torch.Tensor)
+        if not tensors or not preds.is_floating_point():
+            return preds
+        if preds.numel() != target.numel():
+            raise InputError(
+                f"preds has shape {tuple(preds.shape)} and target {tuple(target.shape)}; a binary task has one score "
+                "for each pixel.",
+                'make the metric with task="multiclass" and num_classes=2 if axis 1 of preds counts two classes.',
+                "preds",
+            )
+        check_same_device("preds", preds, target)
+        scores = preds.detach()
+        if scores.itemsize == 1:  # float8 knows no comparisons
+            scores = scores.float()
+        outside = (scores < 0) | (scores > 1)
+        if self.ignore_index is not None:
+            outside &= (target != self.ignore_index).reshape(outside.shape)
+        # as in TorchMetrics, without waiting for the device
+        chances = torch.where(outside.any(), scores.sigmoid(), scores)
+        return (chances > self.threshold).long().masked_fill_(scores.isnan(), NAN_LOGIT)
+
+    @torch.jit.unused
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Add a batch, and return the value of this batch alone.
+
+        A batch that is refused is not added, and what was added before is kept.
+        """
+        kept = self._copy_state_dict() if self.dist_sync_on_step else self.metric_state
+        count, synced = self._update_count, self._is_synced
+        try:
+            return super().forward(*args, **kwargs)
+        except BaseException:
+            for name, value in kept.items():
+                setattr(self, name, value)
+            self._update_count, self._is_synced, self._computed = count, synced, None
+            self._should_unsync, self._to_sync, self._enable_grad = True, self.sync_on_compute, False
+            raise
+
+    # ---- adding up --------------------------------------------------------------------------------------
+
+    def _reduce_states(self, incoming_state: dict[str, Any]) -> None:
+        """Add another state."""
+        missing = [name for name in self._defaults if name not in incoming_state]
+        if missing:
+            raise InputError(
+                f"the state to be added has no {missing[0]!r}.", "give metric.metric_state of another metric."
+            )
+        device = self.digits.device
+        theirs = {name: incoming_state[name].to(device, copy=name == "digits") for name in self._defaults}
+        _agreed(torch.stack([self.settings, theirs["settings"]]))
+        if WIDE.planes in (len(self.digits), len(theirs["digits"])):
+            self.digits, theirs["digits"] = wide(self.digits), wide(theirs["digits"])
+        settle(self._changeable("digits"))
+        settle(theirs["digits"])
+        super()._reduce_states(theirs)
+
+    def merge_state(self, incoming_state: Any) -> None:
+        """Add the state of another metric of the same settings, or a dict of its state."""
+        if incoming_state is self:
+            raise InputError("a metric cannot be merged with itself: its pixels would count twice.", None)
+        super().merge_state(incoming_state)
+        self._computed, self._update_count = None, int(self.updates)
+
+    def _sync_dist(self, dist_sync_fn: Any = None, process_group: Any = None) -> None:
+        """Add up the states of all processes, in the width that the widest of them needs."""
+        gather = dist_sync_fn or torchmetrics.utilities.distributed.gather_all_tensors
+        planes = torch.tensor(len(self.digits), device=self.digits.device)
+        if max(map(int, gather(planes, group=process_group or self.process_group))) == WIDE.planes:
+            self.digits = wide(self.digits)
+        settle(self._changeable("digits"))
+        super()._sync_dist(gather, process_group)
+
+    @contextmanager
+    def sync_context(self, *args: Any, **kwargs: Any) -> Generator[None, None, None]:
+        """Hold the state of all processes, and then again that of this one, also after an error."""
+        try:
+            with super().sync_context(*args, **kwargs):
+                yield
+        except BaseException:
+            if self._is_synced:
+                self.unsync()
+            raise
+
+    # ---- reading ----------------------------------------------------------------------------------------
+
+    def table(self) -> Table:
+        """Return the table of all pixels so far, of all processes: for intervals, certificates and reports.
+
+        All processes must call it, as `compute`. Rows of this table are pixels, and those of one image are alike: for
+        intervals that allow for it use ``Tally(per_image=True)``.
+
+        Examples
+        --------
+        >>> import torch, wmcc
+        >>> from wmcc.adapters.torchmetrics import WeightedECC
+        >>> metric = WeightedECC("binary", names=["road", "car"])
+        >>> metric.update(torch.tensor([0.9, 0.2, 0.4]), torch.tensor([1, 0, 1]))
+        >>> metric.table().classes
+        ('road', 'car')
+        >>> wmcc.ecc(metric.table()) == metric.compute().item()
+        True
+        """
+        apart = not self._is_synced
+        with self.sync_context(
+            dist_sync_fn=self.dist_sync_fn, should_sync=self._to_sync and apart, should_unsync=apart
+        ):
+            return self._table()
+
+    def _table(self) -> Table:
+        """Return the table of the state as it is."""
+        tally = Tally(self.num_classes, ignore_index=self.ignore_index, names=self.names)
+        for name in STATE:
+            setattr(tally, name, getattr(self, name))
+        return tally.compute()
+
+    def _tensor(self, value: float | FloatArray) -> Any:
+        """Return the value on the metric's device, in float64 where the device has it."""
+        narrow = self.device.type == "mps"
+        return torch.as_tensor(value, dtype=torch.float32 if narrow else torch.float64, device=self.device)
+
+    def plot(self, val: Any = None, ax: Any = None) -> tuple[Any, Any]:
+        """Draw a value, or a list of values over time, as metrics of TorchMetrics do; returns figure and axes."""
+        figure, axes = self._plot(val, ax)
+        return figure, axes
+
+    # ---- moving and storing -----------------------------------------------------------------------------
+
+    def set_dtype(self, dst_type: Any) -> TableMetric:
+        """Change nothing: the state is of integers, and the value of float64."""
+        return self
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *more: Any) -> None:
+        stored = state_dict.get(prefix + "settings")
+        missing = [name for name in self._defaults if prefix + name not in state_dict]
+        if 0 < len(missing) < len(self._defaults):
+            more[-1].append(f"{prefix + missing[0]} is missing, without which the rest of the table means nothing.")
+            return
+        if stored is not None and stored.tolist() != self.settings.tolist():
+            name = prefix.rstrip(".") or "the metric"
+            more[-1].append(f"{name} was stored with another task, num_classes, threshold or ignore_index.")
+            return
+        super()._load_from_state_dict(state_dict, prefix, *more)
+        if stored is not None:
+            for name in self._defaults:  # what was loaded is the caller's, and may be on another device
+                setattr(self, name, getattr(self, name).to(self.device, copy=True))
+            self._computed, self._update_count = None, int(self.updates)
+
+
+def _agreed(settings: Any) -> Any:
+    """Return the settings that several states have in common."""
+    if not bool((settings == settings[0]).all()):
+        raise InputError(
+            "these metrics differ in task, num_classes, threshold or ignore_index, so their tables cannot be added up.",
+            "make them with the same arguments.",
+        )
+    return settings[0]
+
+
+def _earliest(first: Any) -> Any:
+    """Return the first bad rows of several states: those of the lowest update, and of the earlier state."""
+    update = first[:, :, 0]
+    update = torch.where(update < 0, torch.iinfo(torch.int64).max, update)
+    return first[update.argmin(0), torch.arange(first.shape[1], device=first.device)]
+
+
+def _class_count(task: Any, num_classes: Any) -> Any:
+    """Return the number of classes of a task."""
+    if task == "binary":
+        if num_classes not in (None, 2):
+            raise InputError(
+                f"num_classes is {num_classes!r}; a binary task has 2.",
+                f'make the metric with task="multiclass" for {num_classes!r} classes.',
+                "num_classes",
+            )
+        return 2
+    if task != "multiclass":
+        hint = "make a metric with task='binary' for each label." if task == "multilabel" else None
+        raise InputError(f"task is {task!r}; expected 'binary' or 'multiclass'.", hint, "task")
+    if num_classes is None:
+        raise InputTypeError("a multiclass task needs num_classes.", "for instance num_classes=19.", "num_classes")
+    return num_classes
+
+
+def _checked_threshold(threshold: Any) -> float:
+    if isinstance(threshold, (int, float)) and 0 <= threshold <= 1:
+        return float(threshold)
+    raise InputError(f"threshold is {threshold!r}; expected a probability, from 0 to 1.", None, "threshold")
+
+
+# ---- the metrics ----------------------------------------------------------------------------------------
+
+
+class WeightedScore(TableMetric):
+    """A measure of wmcc as a metric: the class attribute ``measure`` is the one that is computed.
+
+    Parameters
+    ----------
+    task, num_classes, threshold, ignore_index, names, options
+        As in `TableMetric`.
+    zero_division
+        The value where the measure is undefined, as in `wmcc.Measure`; also where no pixel has weight.
+
+    Examples
+    --------
+    All metrics of one number are made and used alike:
+
+    >>> import torch
+    >>> from wmcc.adapters.torchmetrics import WeightedAccuracy, WeightedMeanF1, WeightedMPC2
+    >>> for kind in (WeightedMPC2, WeightedMeanF1, WeightedAccuracy):
+    ...     metric = kind("multiclass", num_classes=3)
+    ...     metric.update(torch.tensor([0, 1, 2]), torch.tensor([0, 1, 1]), torch.tensor([1.0, 2.5, 0.5]))
+    ...     print(kind.__name__, round(metric.compute().item(), 4))
+    WeightedMPC2 0.5818
+    WeightedMeanF1 0.6364
+    WeightedAccuracy 0.875
+    """
+
+    measure: ClassVar[Measure]
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.plot_lower_bound, cls.plot_upper_bound = cls.measure.range
+
+    def __init__(
+        self,
+        task: Task,
+        num_classes: int | None = None,
+        *,
+        threshold: float = 0.5,
+        ignore_index: int | None = None,
+        names: Sequence[Label] | Mapping[int, Label] | None = None,
+        zero_division: ZeroDivision = 0.0,
+        **options: Unpack[MetricOptions],
+    ) -> None:
+        super().__init__(task, num_classes, threshold=threshold, ignore_index=ignore_index, names=names, **options)
+        if self.measure.two_classes and self.num_classes > 2:
+            raise InputError(
+                f"{self.measure.title} is for two classes, and num_classes is {self.num_classes}.",
+                "use WeightedECC, which is the MCC of several classes, WeightedMPC1 or WeightedMPC2.",
+                "num_classes",
+            )
+        on_zero(zero_division, self.measure.title)
+        self.zero_division = zero_division
+
+    def compute(self) -> Any:
+        """Return the score of all pixels so far, of all processes: a tensor of one float64."""
+        table = self._table()
+        if table.margins.s == 0:
+            return self._tensor(on_zero(self.zero_division, self.measure.title)("no pixel has weight"))
+        return self._tensor(self.measure(table, zero_division=self.zero_division))
+
+
+class WeightedMCC(WeightedScore):
+    """Weighted Matthews correlation coefficient, for two classes.
+
+    `WeightedECC` is the same for two classes, and the multiclass coefficient for more.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from wmcc.adapters.torchmetrics import WeightedMCC
+    >>> metric = WeightedMCC("binary")
+    >>> target, preds = torch.tensor([1, 1, 0, 0]), torch.tensor([0.9, 0.3, 0.2, 0.1])
+    >>> metric(preds, target)
+    tensor(0.5774, dtype=torch.float64)
+    >>> metric(preds, target, torch.tensor([100.0, 1.0, 1.0, 1.0]))
+    tensor(0.8124, dtype=torch.float64)
+    """
+
+    measure = mcc
+
+
+class WeightedECC(WeightedScore):
+    """Weighted extended correlation coefficient R_K, for any number of classes.
+
+    With weights of one it is what TorchMetrics and scikit-learn call MatthewsCorrCoef.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from wmcc.adapters.torchmetrics import WeightedECC
+    >>> metric = WeightedECC("multiclass", num_classes=3, ignore_index=255)
+    >>> logits = torch.tensor([[[2.0, 0.1, 0.3, 0.2], [0.1, 3.0, 0.2, 0.9], [0.0, 0.4, 1.5, 0.1]]])
+    >>> target = torch.tensor([[0, 1, 1, 255]])
+    >>> metric(logits, target, weight=torch.tensor([[1.0, 2.5, 0.5, 1.0]]))
+    tensor(0.7702, dtype=torch.float64)
+    """
+
+    measure = ecc
+
+
+class WeightedMPC1(WeightedScore):
+    """First weighted multiclass Pearson correlation, for any number of classes."""
+
+    measure = mpc1
+
+
+class WeightedMPC2(WeightedScore):
+    """Second weighted multiclass Pearson correlation: the mean of each class's MCC against the rest."""
+
+    measure = mpc2
+
+
+class WeightedMeanIoU(WeightedScore):
+    """Weighted mean intersection over union (Jaccard index) of the classes that occur.
+
+    The mean of a binary task is that of both classes. ``BinaryJaccardIndex`` of TorchMetrics is the IoU of class 1:
+    entry 1 of `WeightedClassScores`.
+    """
+
+    measure = mean_iou
+
+
+class WeightedMeanF1(WeightedScore):
+    """Weighted mean F1 score (Dice coefficient) of the classes that occur, of both classes for a binary task."""
+
+    measure = mean_f1
+
+
+class WeightedMeanRecall(WeightedScore):
+    """Weighted mean recall of the classes that occur; one that is predicted and never true counts as 0."""
+
+    measure = mean_recall
+
+
+class WeightedAccuracy(WeightedScore):
+    """Share of the weight that is predicted right."""
+
+    measure = accuracy
+
+
+class WeightedBalancedAccuracy(WeightedScore):
+    """Weighted mean recall of the classes that occur in the target."""
+
+    measure = balanced_accuracy
+
+
+class WeightedKappa(WeightedScore):
+    """Cohen's kappa of weighted pixels: accuracy beyond that of guesses with the same margins.
+
+    It is not what is called weighted kappa, in which mistakes weigh differently.
+    """
+
+    measure = kappa
+
+
+class WeightedClassScores(TableMetric):
+    """A number for each class: the class's weighted IoU, recall, precision, F1, or MCC against the rest.
+
+    Parameters
+    ----------
+    measure
+        ``"iou"``, ``"recall"``, ``"precision"``, ``"f1"`` (Dice) or ``"mcc"``.
+    task, num_classes, threshold, ignore_index, names, options
+        As in `TableMetric`.
+    zero_division
+        The value of a class for which the measure is undefined, as in `wmcc.Measure`; NaN tells classes that do not
+        occur from those that are never right. An ignored class has it, too.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from wmcc.adapters.torchmetrics import WeightedClassScores
+    >>> metric = WeightedClassScores("iou", "multiclass", num_classes=3, zero_division=float("nan"))
+    >>> metric(torch.tensor([0, 1, 1]), torch.tensor([0, 1, 0]), torch.tensor([1.0, 2.0, 3.0]))
+    tensor([0.2500, 0.4000,    nan], dtype=torch.float64)
+    """
+
+    plot_lower_bound, plot_upper_bound = 0.0, 1.0
+
+    def __init__(
+        self,
+        measure: Literal["iou", "recall", "precision", "f1", "mcc"],
+        task: Task,
+        num_classes: int | None = None,
+        *,
+        threshold: float = 0.5,
+        ignore_index: int | None = None,
+        names: Sequence[Label] | Mapping[int, Label] | None = None,
+        zero_division: ZeroDivision = 0.0,
+        **options: Unpack[MetricOptions],
+    ) -> None:
+        super().__init__(task, num_classes, threshold=threshold, ignore_index=ignore_index, names=names, **options)
+        self.measure = named_class_measure(measure)
+        on_zero(zero_division, self.measure.title)
+        self.zero_division = zero_division
+
+    def compute(self) -> Any:
+        """Return the scores of all pixels so far, of all processes: float64, one for each class."""
+        table, zero = self._table(), on_zero(self.zero_division, self.measure.title)
+        m, absent = table.margins, 0.0 if isinstance(self.zero_division, str) else self.zero_division
+        out = np.full(self.num_classes, absent)
+        for k, name, r, q, d in zip(self._counted, table.classes, m.r, m.q, m.d, strict=False):  # void comes last
+            value = self.measure.value(m.s, r, q, d)
+            out[k] = zero(f"class {name!r} lacks weight in target or preds") if value is None else value
+        return self._tensor(out)
+
+
+class WeightedConfusionMatrix(TableMetric):
+    """The weight of each pair of a true and a predicted class: rows are true classes.
+
+    Predictions of an ``ignore_index`` that is no class have no column, and a warning says how much weight they have;
+    `table` has them.
+
+    Parameters
+    ----------
+    task, num_classes, threshold, ignore_index, names, options
+        As in `TableMetric`.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from wmcc.adapters.torchmetrics import WeightedConfusionMatrix
+    >>> metric = WeightedConfusionMatrix("multiclass", num_classes=2)
+    >>> metric(torch.tensor([0, 1, 1]), torch.tensor([0, 1, 0]), torch.tensor([1.0, 2.0, 3.0]))
+    tensor([[1., 3.],
+            [0., 2.]], dtype=torch.float64)
+    """
+
+    higher_is_better: ClassVar[Any] = None
+
+    def compute(self) -> Any:
+        """Return the matrix of all pixels so far, of all processes: float64, K x K."""
+        table, counted, K = self._table(), self._counted, self.num_classes
+        weights, known, square = np.asarray(table), len(counted), np.zeros((K, K))
+        square[np.ix_(counted, counted)] = weights[:known, :known]
+        if table.void and self.ignore_index in range(K):
+            square[counted, self.ignore_index] = weights[:known, known]
+        elif table.void:
+            share = float(table.pred_sums[known]) / table.total if table.total else 0.0
+            warnings.warn(
+                f"{share:.1%} of the weight is predicted as ignore_index={self.ignore_index}, which has no column in "
+                "this matrix. metric.table() has it.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self._tensor(square)
+
+    def plot(self, val: Any = None, ax: Any = None) -> tuple[Any, Any]:
+        """Draw `table` as `wmcc.plot.confusion` does; returns figure and axes."""
+        if val is not None:
+            raise InputTypeError(
+                "val was given, and a matrix alone is not drawn.",
+                "leave it out; of an earlier table draw wmcc.plot.confusion(table).",
+                "val",
+            )
+        axes = confusion(self.table(), ax=ax)
+        return axes.figure, axes
