@@ -1,0 +1,250 @@
+"""Label maps as they come, NumPy arrays or torch tensors, one image or a batch, and their weights as they go."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Collection, Iterable
+from math import inf, isfinite
+from operator import index
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError, InputTypeError
+from ..present.text import brief
+
+if TYPE_CHECKING:
+    import torch
+
+Map = TypeVar("Map", NDArray[Any], "torch.Tensor")
+"""A label map, and its weights: of the same kind, on the same device."""
+
+Codes = NDArray[np.int32]
+Weights = NDArray[np.float32]
+Bools = NDArray[np.bool_]
+Labels = int | Collection[int]
+"""One label, or several."""
+
+DENSE_RANGE = 1 << 20
+"""Integers that are no further apart are counted in a table; others are sorted, which takes longer."""
+
+
+class Image(NamedTuple):
+    """The truth of one image.
+
+    Attributes
+    ----------
+    codes
+        The class of each pixel: 0 for void, and 1 … K for the labels that occur.
+    labels
+        Those labels.
+    spacing
+        The size of a pixel along each axis.
+    instances
+        The instance of each pixel, 0 for none; None if none are given.
+    """
+
+    codes: Codes
+    labels: NDArray[Any]
+    spacing: tuple[float, ...]
+    instances: Codes | None
+
+    def codes_of(self, labels: tuple[int, ...]) -> Bools:
+        """Return which codes 0 … K stand for one of the labels."""
+        chosen: Bools = np.r_[False, _among(self.labels, labels)]
+        return chosen
+
+
+def weight_map(
+    labels: Map,
+    weigh: Callable[[Image], Weights],
+    *,
+    ignore: Labels | None,
+    ndim: int | None,
+    spacing: float | Iterable[float] | None = None,
+    instances: Map | None = None,
+) -> Map:
+    """Return the weights of each image, as float32 of the kind that came; void pixels get 0."""
+    values = _label_array(labels, "labels")
+    sides = _spacing(spacing)
+    axes = _axes(values, ndim, sides)
+    step = (1.0,) * axes if sides is None else sides * axes if len(sides) == 1 else sides
+    void = () if ignore is None else several(ignore, "ignore")
+    numbers = None if instances is None else _instance_array(instances, values.shape)
+    out = np.zeros(values.shape, dtype=np.float32)
+    if values.size:
+        for place in np.ndindex(values.shape[: values.ndim - axes]):
+            codes, names = coded(values[place], void)
+            objects = None if numbers is None else coded(numbers[place], (0,))[0]
+            weights = weigh(Image(codes, names, step, objects))
+            weights[codes == 0] = 0
+            out[place] = weights
+    return like(labels, out)
+
+
+def coded(values: NDArray[Any], void: tuple[int, ...]) -> tuple[Codes, NDArray[Any]]:
+    """Return integers as 1 … K in the order of their values, and 0 for those in ``void``; and the K values."""
+    low, high = int(values.min()), int(values.max())
+    if high - low < DENSE_RANGE:
+        whole = np.int64 if high < 1 << 63 else np.uint64
+        places = np.subtract(values, low, dtype=whole).astype(np.intp, copy=False)
+        found = np.flatnonzero(np.bincount(places.ravel()))
+        names = np.add(found, low, dtype=whole, casting="unsafe")
+    else:
+        names, places = np.unique(values, return_inverse=True)
+        places = places.reshape(values.shape)
+        found = np.arange(len(names))
+    kept = ~_among(names, void)
+    table = np.zeros(found[-1] + 1, dtype=np.int32)
+    table[found[kept]] = np.arange(1, kept.sum() + 1)
+    return table[places], names[kept]
+
+
+def _among(names: NDArray[Any], labels: tuple[int, ...]) -> Bools:
+    """Return which names are among some labels, exactly: NumPy would compare large ones as floats."""
+    limits = np.iinfo(names.dtype)
+    return np.isin(names, np.array([x for x in labels if limits.min <= x <= limits.max], dtype=names.dtype))
+
+
+def like(labels: Map, values: NDArray[Any]) -> Map:
+    """Return an array as what the labels are: itself, or a tensor on their device."""
+    torch = _torch_of(labels)
+    return cast(Map, values if torch is None else torch.from_numpy(values).to(labels.device))
+
+
+def array_of(data: Any, name: str) -> NDArray[Any]:
+    """Return an array, or a tensor from whatever device, as an array."""
+    torch = _torch_of(data)
+    if torch is not None:
+        if data.device.type == "meta":
+            raise InputTypeError(
+                f"{name} is a meta tensor, which has no values.", "give a tensor on a real device.", name
+            )
+        if data.layout != torch.strided:
+            raise InputTypeError(f"{name} is a sparse tensor.", f"give {name}.to_dense().", name)
+        data = data.detach().cpu()
+        return np.asarray((data.float() if data.dtype == torch.bfloat16 else data).numpy())
+    if isinstance(data, np.ma.MaskedArray):
+        raise InputTypeError(
+            f"{name} is a masked array.",
+            "give masked pixels a label that is ignored: labels.filled(255) and ignore=255.",
+            name,
+        )
+    try:
+        return np.asarray(data)
+    except (TypeError, ValueError) as problem:
+        raise InputTypeError(f"{name} is {brief(data)}, which is no array: {problem}", None, name) from problem
+
+
+def several(labels: Any, name: str) -> tuple[int, ...]:
+    """Return one label or several as plain integers."""
+    if hasattr(labels, "__array__"):
+        labels = array_of(labels, name).reshape(-1).tolist()
+    found = list(labels) if isinstance(labels, Collection) and not isinstance(labels, str) else [labels]
+    if not found:
+        raise InputError(f"{name} names no label.", f"{name} is an integer, or several: {name}=(11, 12).", name)
+    try:
+        return tuple(map(index, found))
+    except TypeError:
+        raise InputTypeError(
+            f"{name} is {brief(labels)}; expected an integer or several.",
+            f"labels in an image are integers: {name}=255 or {name}=(0, 255).",
+            name,
+        ) from None
+
+
+def number(value: Any, name: str, *, positive: bool = False, most: float = inf) -> float:
+    """Return a number of at least 0, or above it."""
+    try:
+        x = float(value)
+    except (TypeError, ValueError):
+        x = float("nan")
+    if isinstance(value, str) or not isfinite(x) or x < 0 or (positive and x == 0) or x > most:
+        bound = ("above 0" if positive else "of at least 0") + (f" and at most {most:g}" if x > most else "")
+        raise InputError(f"{name} is {brief(value)}; expected a finite number {bound}.", None, name)
+    return x
+
+
+def _torch_of(data: Any) -> Any:
+    """Return torch, if that is where the data come from."""
+    torch = sys.modules.get("torch")
+    return torch if torch is not None and isinstance(data, torch.Tensor) else None
+
+
+def _label_array(labels: Any, name: str) -> NDArray[Any]:
+    values = array_of(labels, name)
+    if values.dtype.kind in "biu":
+        return values.view(np.uint8) if values.dtype.kind == "b" else values
+    if values.dtype.kind == "f":
+        raise InputTypeError(
+            f"{name} is of type {values.dtype}; expected integers, one label for each pixel.",
+            "of scores take argmax first; resize a label map by nearest neighbours, since other ways mix labels; "
+            "whole numbers are converted by astype(int), or long() of a tensor.",
+            name,
+        )
+    raise InputTypeError(
+        f"{name} is {f'of type {values.dtype}' if values.ndim else brief(labels)}; "
+        "expected an array or a tensor of integers, one label for each pixel.",
+        None,
+        name,
+    )
+
+
+def _instance_array(instances: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+    values = _label_array(instances, "instances")
+    if values.shape != shape:
+        raise InputError(
+            f"instances are of shape {values.shape} and labels of shape {shape}; expected one instance for each pixel.",
+            None,
+            "instances",
+        )
+    if values.size and values.min() < 0:
+        raise InputError(
+            f"instances hold {values.min()}; expected 0 where there is no object, and numbers above 0 for objects.",
+            None,
+            "instances",
+        )
+    return values
+
+
+def _spacing(spacing: Any) -> tuple[float, ...] | None:
+    if spacing is None:
+        return None
+    sides = tuple(spacing) if isinstance(spacing, Iterable) and not isinstance(spacing, str) else (spacing,)
+    if len(sides) > 3 or not sides:
+        raise InputError(
+            f"spacing has {len(sides)} numbers; expected one, or one for each axis of an image: 2 or 3.",
+            None,
+            "spacing",
+        )
+    return tuple(number(x, "spacing", positive=True) for x in sides)
+
+
+def _axes(values: NDArray[Any], ndim: int | None, sides: tuple[float, ...] | None) -> int:
+    """Return how many of the last axes are those of an image; those before them are of a batch."""
+    told = None if sides is None or len(sides) == 1 else len(sides)
+    if ndim is not None and (not isinstance(ndim, (int, np.integer)) or ndim not in (2, 3)):
+        raise InputError(f"ndim is {brief(ndim)}; expected 2 for images or 3 for volumes.", None, "ndim")
+    if ndim is not None and told is not None and told != ndim:
+        raise InputError(
+            f"spacing has {told} numbers and ndim is {ndim}.", "give one number for each axis of an image.", "spacing"
+        )
+    axes = ndim or told or (2 if values.ndim == 2 else None)
+    if values.ndim < (axes or 2):
+        raise InputError(
+            f"labels are of shape {values.shape}; expected {axes or 2} axes or more: "
+            f"{'depth, height and width' if axes == 3 else 'height and width'}.",
+            None,
+            "labels",
+        )
+    if axes is None:
+        colours = values.ndim == 3 and values.shape[2] in (3, 4) and values.dtype == np.uint8
+        raise InputError(
+            f"labels are of shape {values.shape}, which is a volume or a batch of images.",
+            "a colour image is no label map: read it with its palette, as one label for each pixel."
+            if colours
+            else "say ndim=2 for images (height, width) or ndim=3 for volumes; axes before those are a batch.",
+            "ndim" if not colours else "labels",
+        )
+    return axes
