@@ -40,6 +40,11 @@ Several = Mapping[str, Any]
 
 Choice = Literal["error", "ignore"]
 
+Given = Labels | os.PathLike[str]
+"""Labels, or a folder of images; a text is among what NumPy takes for labels."""
+
+Tabled = Table | JointTable | Tables[Any]
+
 
 class Reading(Drawing, total=False):
     """Keywords of `tabulate` that go with data of any kind."""
@@ -57,6 +62,12 @@ class Reading(Drawing, total=False):
     threads: int | None
 
 
+class Labelled(Reading, total=False):
+    """Keywords of `tabulate` that go with arrays and folders of images."""
+
+    progress: bool | None
+
+
 class Columned(Reading, total=False):
     """Keywords of `tabulate` that go with frames and files."""
 
@@ -70,19 +81,19 @@ class Columned(Reading, total=False):
 
 @overload
 def tabulate(
-    y_true: Labels, y_pred: Several, sample_weight: Any = ..., *, by: None = ..., **options: Unpack[Reading]
+    y_true: Given, y_pred: Several, sample_weight: Any = ..., *, by: None = ..., **options: Unpack[Labelled]
 ) -> JointTable: ...
 @overload
 def tabulate(
-    y_true: Labels, y_pred: Several, sample_weight: Any = ..., *, by: Any, **options: Unpack[Reading]
+    y_true: Given, y_pred: Several, sample_weight: Any = ..., *, by: Any, **options: Unpack[Labelled]
 ) -> Tables[JointTable]: ...
 @overload
 def tabulate(
-    y_true: Labels, y_pred: Labels, sample_weight: Any = ..., *, by: None = ..., **options: Unpack[Reading]
+    y_true: Given, y_pred: Given, sample_weight: Any = ..., *, by: None = ..., **options: Unpack[Labelled]
 ) -> Table: ...
 @overload
 def tabulate(
-    y_true: Labels, y_pred: Labels, sample_weight: Any = ..., *, by: Any, **options: Unpack[Reading]
+    y_true: Given, y_pred: Given, sample_weight: Any = ..., *, by: Any, **options: Unpack[Labelled]
 ) -> Tables[Table]: ...
 @overload
 def tabulate(data: Any, /, *, true: Any, pred: Several, by: None = ..., **options: Unpack[Columned]) -> JointTable: ...
@@ -100,6 +111,7 @@ def tabulate(*given: Any, **named: Any) -> Table | JointTable | Tables[Any]:
         tabulate(y_true, y_pred, sample_weight)                              arrays, series, tensors, images
         tabulate(data, true="label", pred="pred", weight="area")             frames of any engine; files
         tabulate(truth, join=predictions, on="id", true="label", pred="p")   two frames or files with a common key
+        tabulate("truth/", "pred/", "maps/", ignore=255)                     folders of images, paired by name
 
     Several predictions of the same rows are a mapping from names, and make a `JointTable`::
 
@@ -113,11 +125,21 @@ def tabulate(*given: Any, **named: Any) -> Table | JointTable | Tables[Any]:
         lists, series of pandas, polars or PyArrow, CPU tensors, or anything that speaks NumPy's array protocols
         or DLPack. Categorical series are read as their codes. Series must have the same index, and arrays of xarray the
         same dimensions and coordinates.
+
+        They may also be folders of label maps: PNG (grey of any depth; of palettes the indices), TIFF or NPY. Files
+        belong together if their paths in the folders are the same but for the ending. In place of a folder a pattern
+        may be given whose one star stands for that name, and for folders in it:
+        ``"gtFine/val/*_gtFine_labelIds.png"``. All files that do not match are named at once. Each image is a cluster,
+        and its name the key. Label maps are read one by one, so that memory does not grow with their number.
     sample_weight
         One finite number of at least 0 per observation, in the shape of the labels; None counts each once.
         float32 and float64 are read as they are; other numbers are converted to float64. A weight for each row of an
         image has the shape (H, 1), one for each image of a stack (B, 1, 1), and one for each pixel, the same in all
         images, (H, W).
+
+        With folders of images it is a folder of weight maps, in the same formats, whose numbers are taken as they are;
+        or a function that makes the weights of a true label map, such as ``functools.partial(wmcc.weightmaps.border,
+        ignore=255)``.
 
         With labels in vectors of N it may also be the matrix S of the paper, N x N: the table is then C_ab = Σ S_ij
         [t_i = a][c_j = b]. S is a dense array, a sparse matrix of SciPy, or an iterator over blocks of its rows (each
@@ -140,11 +162,15 @@ def tabulate(*given: Any, **named: Any) -> Table | JointTable | Tables[Any]:
     by
         Groups: one table for each, in the same pass. A column, or a list of columns, of a frame or file. With arrays a
         key per observation, or per item of their first axis (an image of a stack); or a mapping from names to such.
+        With folders of images a mapping from names of images to keys, a function of the name, or ``"folder"``, the
+        folder that the image is in.
     cluster
         Clusters: rows that belong together (image, scene, patient) and may depend on each other, given in the same way
         as ``by``. The table keeps the cells of each cluster, and intervals and comparisons use them. Rows of the same
         key are one cluster, also when tables are merged. For images in scenes give both: ``cluster=["scene",
         "image"]``; keys are tuples then. With ``stratum`` the clusters are those that were drawn in each stratum.
+        With folders of images each is a cluster, unless this says otherwise in the way of ``by``: frames of one video
+        are a cluster together.
     stratum
         Strata: parts of the population that were sampled separately (map classes, regions), given in the same way as
         ``by``. Standard errors are then those of the design. Groups of ``by`` are domains: the table of each keeps the
@@ -214,9 +240,10 @@ def tabulate(*given: Any, **named: Any) -> Table | JointTable | Tables[Any]:
         CSV files as text; labels that all look like integers become integers.
     threads
         Number of threads, 256 at most; by default one per processor, and one for short inputs. The table is
-        the same to the last bit for any number, and for any order of the rows.
+        the same to the last bit for any number, and for any order of the rows. Of folders of images each thread holds
+        one image in memory.
     progress
-        Whether to show a progress bar while files are read; by default when standard error is a terminal.
+        Whether to show a progress bar while files or images are read; by default when standard error is a terminal.
 
     Returns
     -------
@@ -331,6 +358,20 @@ def _tabulate(
     table: Table | JointTable | Tables[Any]
     weighted = sample_weight is not None or weight is not None
     in_arrays = true is None and pred is None and join is None and on is None
+    first = y_true[0] if isinstance(y_true, (list, tuple)) and y_true else y_true
+    if in_arrays and isinstance(first, (str, os.PathLike)):
+        from .images import ImageFolders, are_folders, refuse_others, tabulate_images
+
+        if are_folders(y_true, y_pred):
+            refuse_others(
+                weight=weight, unmatched=unmatched, stratum=stratum, population=population, fpc=fpc, lonely=lonely,
+                nested=nested, poststratum=poststratum, totals=totals, replicates=replicates, method=method,
+                scales=scales, fay=fay, df=df, engine=engine,
+            )  # fmt: skip
+            _predictions(y_pred, "y_pred", rules)
+            folders = ImageFolders(y_true, y_pred, sample_weight)
+            table = tabulate_images(folders, rules, threads, progress, by, cluster)
+            return _with_names(table, rules.names)
     resampled: ReplicateWeights | None = None
     if not (replicates is method is scales is fay is df is None):
         from .replicates import read_replicates  # which most calls do without
@@ -376,7 +417,7 @@ def _tabulate(
         if rules.ignore and (rules.skip_missing or unmatched == "ignore"):
             left_out = None
         table = with_design(table, design, key, weighted, left_out)
-    return table if rules.names is None else _with_names(table, rules.names)
+    return _with_names(table, rules.names)
 
 
 tabulate.__signature__ = inspect.signature(_tabulate)  # type: ignore[attr-defined]
@@ -475,8 +516,10 @@ def _of_arrays(
     return with_replicates(found, drawn)
 
 
-def _with_names(table: Any, names: Mapping[Any, Any]) -> Any:
-    """Give the classes of a table, or of tables, their names."""
+def _with_names(table: Tabled, names: Mapping[Any, Any] | None) -> Tabled:
+    """Give the classes of a table, or of tables, their names, if they have any."""
+    if names is None:
+        return table
     nameless = next((label for label in table.classes if label not in names), None)
     if nameless is not None:
         raise InputError(

@@ -8,7 +8,7 @@ block by block on the way, and their classes turn up as they come.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, Protocol
 
@@ -86,6 +86,13 @@ class Integers(NamedTuple):
         """All from ``low`` to ``high``."""
         return cls(low, np.arange(high - low + 1))
 
+    @classmethod
+    def near(cls, labels: Collection[Label]) -> Integers | None:
+        """Those among labels; None if they lie far apart."""
+        found = sorted({int(x) for x in labels if not isinstance(x, str) and -(1 << 63) <= x < 1 << 64})
+        low, high = (found[0], found[-1]) if found else (0, 0)
+        return cls(low, np.array([k - low for k in found], dtype=np.int64)) if high - low < LOOKUP_RANGE else None
+
     def values(self) -> list[int]:
         """The integers themselves."""
         low, values = self.low, self.offsets.tolist()
@@ -113,10 +120,7 @@ class Codebook:
         """Integers the caller named as classes or to be ignored; None if there are none, or they lie far apart."""
         if not self._closed:
             return None
-        named = (int(x) for x in (*self.classes, *self._ignore) if not isinstance(x, str))
-        found = sorted(k for k in named if -(1 << 63) <= k < 1 << 64)
-        low, high = (found[0], found[-1]) if found else (0, 0)
-        return Integers(low, np.array([k - low for k in found])) if high - low < LOOKUP_RANGE else None
+        return Integers.near((*self.classes, *self._ignore))
 
     def codes(self, labels: Sequence[Label], truth: bool = False) -> list[int]:
         """Code of each label: its class, a new class, or a sentinel for ignored and unknown ones."""
@@ -237,19 +241,26 @@ class Encoder(Protocol):
 
 
 def encoders(
-    columns: list[Column], arrays: list[Array], codebook: Codebook, workers: int, run: Map, guess: bool
+    columns: list[Column],
+    arrays: list[Array],
+    codebook: Codebook,
+    workers: int,
+    run: Map,
+    guess: bool,
+    expected: Integers | None = None,
 ) -> list[Encoder]:
     """Choose an encoder for each column.
 
     ``arrays`` are the labels as they will be read in blocks; ``run`` maps a function over pieces of them. With
-    ``guess`` the smallest and largest integer are taken from a sample; the kernel counts labels outside as
-    unknown, so a wrong guess is noticed.
+    ``guess`` the integers are those ``expected``, or the smallest and largest are taken from a sample; the kernel
+    counts others as unknown, so a wrong guess is noticed.
     """
     kinds = {"coded" if c.categories is not None else a.dtype.kind for c, a in zip(columns, arrays, strict=True)}
     if kinds <= {"b", "i", "u"} and kinds != {"b"}:
         found = codebook.given_integers
         if codebook.rules.labels is None:
-            found = (_guess(arrays) if guess else None) or _occurring(arrays, workers, run, DIRECT_RANGE)
+            guessed = (expected or _guess(arrays)) if guess else None
+            found = guessed or _occurring(arrays, workers, run, DIRECT_RANGE)
         if found is not None:
             one = _Lookup(found, found.values(), codebook)  # the same codes for all, but for ignored ones
             codebook.ascending = codebook.rules.labels is None

@@ -278,7 +278,7 @@ def _from_torch(data: Any, name: str) -> Array:
             f"{name} is a tensor on {data.device}; wmcc reads tensors on the CPU.",
             "a meta tensor has no values; run the model on a real device."
             if data.device.type == "meta"
-            else "pass tensor.cpu().",
+            else "pass tensor.cpu(); or count on the device, with wmcc.adapters.torch.Tally.",
         )
     if data.is_sparse:
         raise InputTypeError(f"{name} is a sparse tensor.", "pass tensor.to_dense().")

@@ -34,7 +34,8 @@ INSTEAD = {
     ".xlsx .xls .xlsm .ods": "read it with pandas.read_excel, and pass the frame.",
     ".json": "read it with pandas.read_json, and pass the frame; a file of one record per line must end with .jsonl.",
     ".zip .bz2 .xz .zst .tar .7z": "unpack it first.",
-    ".tif .tiff .png .npy .npz .nc .zarr .jp2": "read it into arrays: tabulate(y_true, y_pred, sample_weight).",
+    ".tif .tiff .png .npy": "give folders of label maps as tabulate('truth/', 'pred/', 'maps/').",
+    ".npz .nc .zarr .jp2": "read it into arrays: tabulate(y_true, y_pred, sample_weight).",
 }
 """What to do with files of other formats, by the end of their names."""
 

@@ -1,0 +1,228 @@
+"""One image file as an array of the numbers that it stores: labels or weights, never colours and never scaled."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from .. import optional
+from ..core.arraytypes import Array
+from ..errors import InputError, WmccError
+
+Role = Literal["labels", "weights"]
+
+FORMATS = {".png": "PNG", ".tif": "TIFF", ".tiff": "TIFF", ".npy": "NPY"}
+"""Images that are read, by the end of their names."""
+
+LOSSY = ".jpg .jpeg .jpe .jfif .webp .jp2 .j2k .jpx .heic .avif"
+OTHERS = f"{LOSSY} .gif .bmp .dib .ppm .pgm .pbm .pnm .tga .exr .hdr .npz .mat .h5 .nii .nii.gz .mha .nrrd .dcm .zarr"
+"""Images, and arrays, that are not read."""
+
+GREY = {"1", "L", "I", "I;16", "I;16B", "I;16L", "I;16N", "F"}
+"""Modes of Pillow with one number per pixel, which is what it says. Those of a palette are P."""
+
+TIFF_BITS, TIFF_COMPRESSION, TIFF_PHOTOMETRIC, TIFF_SAMPLE_FORMAT, TIFF_SUBFILE = 258, 259, 262, 339, 254
+ORIENTATION, JPEG_IN_TIFF = 274, (6, 7)
+PNG_BITS = 24
+"""Where a PNG file says how many bits a number has."""
+
+BEGINNINGS = {b"\x89PNG": "PNG", b"\xff\xd8\xff": "JPEG", b"II": "TIFF", b"MM": "TIFF", b"\x93NUMPY": "NPY"}
+"""How files of a kind begin."""
+
+
+class Header(NamedTuple):
+    """What the beginning of a file says: the shape of the image, or why it cannot be used, and what to do."""
+
+    shape: tuple[int, ...] = ()
+    problem: str | None = None
+    hint: str | None = None
+
+
+def ending(name: str) -> str:
+    """The end of a name, if it is that of an image or of an array; else nothing."""
+    low = name.lower()
+    known = (low[-len(end) :] for end in (*FORMATS, *OTHERS.split()) if low.endswith(end))
+    return next(known, "")
+
+
+def read_header(path: str, role: Role) -> Header:
+    """Look at the beginning of a file."""
+    try:
+        if FORMATS[ending(path)] == "NPY":
+            array = _load(path, "r")
+            _refuse(path, *_wrong_array(array, role))
+            return Header(array.shape)
+        with _opened(path) as (image, _):
+            _refuse(path, *_wrong_image(image, role))
+            return Header(image.size[::-1])
+    except InputError as problem:
+        return Header((), problem.message, problem.hint)
+
+
+def read_image(path: str, role: Role) -> Array:
+    """Return the numbers of an image."""
+    if FORMATS[ending(path)] == "NPY":
+        array = _load(path)
+        _refuse(path, *_wrong_array(array, role))
+        return array
+    with _opened(path) as (image, bits):
+        _refuse(path, *_wrong_image(image, role))
+        values: Array = np.asarray(image)
+        if image.mode == "L" and bits in (2, 4):  # which Pillow stretches to 0 … 255
+            return values // (255 // ((1 << bits) - 1))
+        if image.mode == "1":
+            values = (values.view(np.uint8) != 0).astype(np.uint8)  # Pillow's booleans have other bytes than 1
+        if image.format == "TIFF" and values.dtype.kind in "iu":
+            signed = image.tag_v2.get(TIFF_SAMPLE_FORMAT, (1,))[0] == 2
+            if (image.mode, signed) in (("L", True), ("I", False)) and bits == 8 * values.dtype.itemsize:
+                return values.view(f"{'i' if signed else 'u'}{values.dtype.itemsize}")
+        return values
+
+
+def _refuse(path: str, problem: str | None, hint: str | None) -> None:
+    if problem is not None:
+        raise InputError(f"{path} {problem}", hint)
+
+
+# ---- NPY ---------------------------------------------------------------------------------------------
+
+
+def _load(path: str, mmap_mode: Literal["r"] | None = None) -> Array:
+    try:
+        found: Array = np.load(path, mmap_mode=mmap_mode, allow_pickle=False)
+    except OSError as problem:
+        raise _unreadable(path, problem) from None
+    except (ValueError, EOFError, SyntaxError):  # what NumPy says of a damaged file depends on where it ends
+        raise InputError(
+            f"{path} cannot be read: it is no NPY file, is damaged, or holds Python objects.",
+            "write it again with numpy.save, as an array of numbers.",
+        ) from None
+    return found
+
+
+def _wrong_array(array: Array, role: Role) -> tuple[str | None, str | None]:
+    kinds = "biuf" if role == "weights" else "biufUS"
+    if array.dtype.kind in kinds and array.ndim:
+        return None, None
+    what = f"an array of dtype {array.dtype}" if array.ndim else "a single value"
+    return f"holds {what}; expected {_expected(role)}.", f"save it with {SAVE[role]}."
+
+
+SAVE = {
+    "labels": "numpy.save(path, labels), where labels is an array of integers",
+    "weights": "numpy.save(path, weights), where weights is an array of floats",
+}
+
+
+def _expected(role: Role) -> str:
+    return "one class number per pixel" if role == "labels" else "one weight per pixel"
+
+
+# ---- PNG and TIFF --------------------------------------------------------------------------------------
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep Pillow from warnings of tags that nobody asks for; not to be entered by several threads at once."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module=r"PIL\.")
+        yield
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[tuple[Any, int]]:
+    """Open an image with Pillow, and say how many bits a number has in the file.
+
+    Pillow's limit of pixels is not asked, since label maps of satellites are large.
+    """
+    kind = FORMATS[ending(path)]
+    plugin = optional.module("PIL.PngImagePlugin" if kind == "PNG" else "PIL.TiffImagePlugin")
+    try:
+        with open(path, "rb") as file:
+            head = file.read(PNG_BITS + 1)
+            found = next((own for start, own in BEGINNINGS.items() if head.startswith(start)), kind)
+            if found != kind:
+                hint = AFTER_JPEG if found == "JPEG" else f"rename it: {found} files end with .{found.lower()}."
+                raise InputError(f"{path} has the format {found}, though its name ends with {ending(path)}.", hint)
+            file.seek(0)
+            with (plugin.PngImageFile if kind == "PNG" else plugin.TiffImageFile)(file, path) as image:
+                yield image, head[PNG_BITS] if kind == "PNG" else int(image.tag_v2.get(TIFF_BITS, (1,))[0])
+    except WmccError:
+        raise
+    except OSError as problem:
+        if problem.errno is None:
+            raise _damaged(path, kind, problem) from None
+        raise _unreadable(path, problem) from None
+    except (
+        SyntaxError,
+        ValueError,
+        EOFError,
+        KeyError,
+        TypeError,
+        IndexError,
+        RuntimeError,
+        ArithmeticError,
+    ) as problem:
+        raise _damaged(path, kind, problem) from None  # Pillow says by many names that a file is not as it should be
+
+
+AFTER_JPEG = "JPEG changes numbers when it compresses; write the images again as PNG from the arrays they came from."
+
+
+def _damaged(path: str, kind: str, problem: BaseException) -> InputError:
+    said = str(problem).strip().rstrip(".") or type(problem).__name__
+    wide = ", or has numbers of a kind that Pillow does not read, such as float64; NPY has all kinds"
+    return InputError(
+        f"{path} cannot be read as {kind}: {said[:200]}.",
+        f"the file is cut off or damaged{wide if kind == 'TIFF' else ''}; write it again.",
+    )
+
+
+def _unreadable(path: str, problem: OSError) -> InputError:
+    return InputError(f"{path} cannot be opened: {problem.strerror or problem}.")
+
+
+def _wrong_image(image: Any, role: Role) -> tuple[str | None, str | None]:
+    """Return why an image has no labels, or weights, and what to do about it."""
+    if image.mode == "P" and role == "weights":
+        return "has a palette, so that its numbers stand for colours; expected one weight per pixel.", USE_FLOATS
+    if image.mode not in GREY and image.mode != "P":
+        channels = len(image.getbands())
+        said = f"has {channels} channels ({image.mode}); expected {_expected(role)}."
+        return said, USE_FLOATS if role == "weights" else USE_NUMBERS
+    is_tiff = image.format == "TIFF"
+    tags = image.tag_v2 if is_tiff else image.getexif() if "exif" in image.info else {}
+    turned = tags.get(ORIENTATION, 1)
+    if turned != 1:
+        said = f"is to be turned or mirrored when it is shown (orientation {turned}), and not all programs do that."
+        return said, WRITE_AGAIN
+    if is_tiff and tags.get(TIFF_COMPRESSION) in JPEG_IN_TIFF:
+        return "is compressed as JPEG.", AFTER_JPEG
+    if is_tiff and tags.get(TIFF_PHOTOMETRIC) == 0:
+        return "stores white as 0, and programs disagree on what its numbers are.", WRITE_AGAIN
+    pages = _tiff_pages(image) if is_tiff else image.n_frames
+    if pages > 1:
+        return f"has {pages} pages; expected one image.", "save each page as an image, or a volume as NPY."
+    return None, None
+
+
+WRITE_AGAIN = "write the array again, as PNG or NPY."
+USE_FLOATS = f"save weights as float32 TIFF, or with {SAVE['weights']}."
+USE_NUMBERS = (
+    "save class numbers as grey or palette PNG, as PIL.Image.fromarray(labels.astype('uint8')).save(path); if colours "
+    "stand for classes, make the numbers first: labels[(rgb == colour).all(axis=-1)] = number, for each colour."
+)
+
+
+def _tiff_pages(image: Any) -> int:
+    """Return how many images a TIFF file holds, without smaller copies of another (overviews) and masks."""
+    pages = 0
+    for page in range(image.n_frames):
+        image.seek(page)
+        pages += page == 0 or not image.tag_v2.get(TIFF_SUBFILE, 0) & 0b101
+    image.seek(0)
+    return pages
