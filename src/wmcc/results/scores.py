@@ -69,6 +69,8 @@ class Score(Result):
         Of `intervals`.
     ranges
         The certified range of each measure; empty unless `with_ranges` was asked for them.
+    image_means
+        The mean over images of each measure; empty unless `with_image_means` was asked for them.
     """
 
     table: Table
@@ -88,11 +90,13 @@ class Score(Result):
     classes: tuple[ClassScore, ...]
     confidence_level: float = 0.95
     ranges: dict[str, Certificate] = field(default_factory=dict)
+    image_means: dict[str, Interval] = field(default_factory=dict)
 
     _kind = "score"
     _stored = (
         "n", "total", "n_eff", "ignored", "positive", "clusters", "strata", "replicates",
-        "confidence_level", "measures", "intervals", "ranges", "classes", "diagnosis", "warnings", "problem",
+        "confidence_level", "measures", "intervals", "image_means", "ranges", "classes", "diagnosis", "warnings",
+        "problem",
     )  # fmt: skip
 
     @property
@@ -179,6 +183,24 @@ class Score(Result):
         }
         return replace(self, ranges=found)
 
+    def with_image_means(self) -> Score:
+        """Return the same score with the mean over images of each measure: see `wmcc.image_scores`.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> images = wmcc.tabulate([0, 0, 1, 1] * 9, [0, 0, 1, 0] * 9, cluster=[k // 5 for k in range(36)])
+        >>> score = wmcc.score(images).with_image_means()
+        >>> round(score.accuracy, 4), round(score.image_means["accuracy"].value, 4)
+        (0.75, 0.675)
+        """
+        from .images import image_means
+
+        return replace(
+            self,
+            image_means=image_means(self.table, [MEASURES[name] for name in self.intervals], self.confidence_level),
+        )
+
     @property
     def clusters(self) -> int | None:
         """How many clusters intervals rest on: those that hold weight or, in strata, all; None if rows were drawn."""
@@ -228,7 +250,11 @@ class Score(Result):
 
     def _beside(self) -> dict[str, dict[str, str]]:
         """What stands beside the values: columns of texts by measure."""
-        found = {f"{number(100 * self.confidence_level)} % interval": {k: x.ends for k, x in self.intervals.items()}}
+        level = f"{number(100 * self.confidence_level)} % interval"
+        found = {level: {k: x.ends for k, x in self.intervals.items()}}
+        if self.image_means:
+            found["Mean over images"] = {name: decimal(x.value) for name, x in self.image_means.items()}
+            found[f"Its {level}"] = {name: x.ends for name, x in self.image_means.items()}
         if self.ranges:
             first = next(iter(self.ranges.values()))
             spans = {name: x.span for name, x in self.ranges.items()}
@@ -279,6 +305,7 @@ class Score(Result):
             neither = "occur neither in the truth nor in the prediction, and do not count in means over classes"
             notes.append(f"{absent:,} of {len(self.classes):,} classes {neither}.")
         notes += [self.disagreement] if self.disagreement else []
+        notes += self._of_images
         if self.ranges:
             from ..robustness.certificate import notes_of_ranges
 
@@ -311,6 +338,10 @@ class Score(Result):
             units = {"clusters": self.clusters, "strata": self.strata, "replicates": self.replicates}
             row |= {"ignored": self.ignored, **{key: count for key, count in units.items() if count is not None}}
             row |= {"confidence_level": self.confidence_level}
+            if self.image_means:
+                mean = self.image_means.get(name) if scope == "all" else None
+                of_mean = {"image_mean": "value", "image_mean_low": "low", "image_mean_high": "high"}
+                row |= plain({column: getattr(mean, field, None) for column, field in of_mean.items()})
             row |= {"status": x.status, "warnings": "; ".join(x.warnings) or None, "problem": x.problem}
             if self.ranges:
                 of_range = {"eps": "eps", "range_low": "low", "range_high": "high"}
@@ -335,6 +366,22 @@ class Score(Result):
     @property
     def _of_intervals(self) -> list[str]:
         return why_unsure({MEASURES[name].title: self.intervals[name] for name in self.shown})
+
+    @property
+    def _of_images(self) -> list[str]:
+        """What the means over images are, of how many images they are, and why they may not be relied on."""
+        if not self.image_means:
+            return []
+        shown = {MEASURES[name].title: self.image_means[name] for name in self.shown}
+        images = len(self.table.drawn.clusters)
+        said = [
+            "Value: of all rows together. Mean over images: of each image's own score; every image counts the same."
+        ]
+        for count in sorted({x.clusters or 0 for x in shown.values()} - {images}):
+            titles = listed([title for title, x in shown.items() if (x.clusters or 0) == count])
+            said.append(f"{titles}: the mean is over {count:,} of {images:,} images; it is undefined in the others.")
+        unsure = why_unsure({f"the mean over images of {title}": x for title, x in shown.items()})
+        return said + [x.replace("* Intervals: ", "* Intervals of means over images: ") for x in unsure]
 
     @property
     def problem(self) -> str | None:

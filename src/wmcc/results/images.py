@@ -1,0 +1,709 @@
+"""Scores of images, the clusters of a table: over the data set, over images, over the images that have a class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from math import nan
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.arraytypes import FloatArray, IndexArray, IntArray
+from ..core.joint import JointTable
+from ..core.keys import Key
+from ..core.labels import Label, listed
+from ..core.table import Margins, Table, Tabulated, occurring, one_table
+from ..errors import InputError
+from ..inference.answer import measure_title, why_unsure
+from ..inference.comparison import Difference, p_cell, with_holm
+from ..inference.contrasts import compare
+from ..inference.influence import Sample
+from ..inference.interval import NOTHING, Interval, estimate
+from ..inference.pivot import Pivot
+from ..inference.reliability import SHORT
+from ..measures import CLASS_MEASURES
+from ..measures.base import Measure
+from ..measures.checks import checked_level, margins_value_or_reason, named_measure, whole_number
+from ..present.blocks import Block, few
+from ..present.pairs import Pair
+from ..present.result import Delegate, Result
+from ..present.text import counted, decimal, heaviest, left_out, name_of, number
+from ..present.written import Record, finite, plain
+
+ALONE = "prediction"
+"""What a prediction is called that has no name and needs none."""
+
+OF_CLASSES = {
+    "mean_iou": "iou", "mean_f1": "f1", "mean_recall": "recall", "balanced_accuracy": "recall", "mcc": "mcc",
+    "ecc": "mcc", "mpc1": "mcc", "mpc2": "mcc",
+}  # fmt: skip
+"""The score of a class that belongs to a measure; IoU for the others."""
+
+METHOD = "image mean"
+"""How the interval of a mean over images is made, by name."""
+
+SHOWN_CLASSES, SHOWN_KEYS = 50, 3
+"""Classes that are listed, and images that are named in a sentence."""
+
+FEW_IMAGES = 10
+"""Images below which the interval of a mean over them is called unreliable; chosen by simulation: docs/coverage.md."""
+
+IMAGES_ARE_FEW = f"there are fewer than {FEW_IMAGES} images where the score is defined; {SHORT}"
+NO_WEIGHT = "the image has no weight"
+
+
+# ---- what was found ---------------------------------------------------------------------------------------
+
+
+class ImageScore(NamedTuple):
+    """The score of one image."""
+
+    image: Key
+    value: float  # NaN where it is undefined
+    n: int  # rows
+    total: float  # their weight
+    problem: str | None  # why it is undefined
+
+
+class WorstImage(NamedTuple):
+    """An image with one of the lowest scores, and the score of the data set without it."""
+
+    image: Key
+    value: float
+    n: int
+    total: float
+    without: float  # NaN if nothing is left, or the measure is undefined there
+
+
+class ClassImages(NamedTuple):
+    """The scores of one class: in the data set, and over images."""
+
+    label: Label
+    data_set: float  # NaN where it is undefined
+    image_mean: Interval  # over the images that have the class in truth or prediction
+    true_images: int  # images that have it in truth
+    true_mean: float  # mean over these
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionImages:
+    """What was found of the images of one prediction.
+
+    Parameters
+    ----------
+    data_set
+        The score of all rows together, and its interval with images as clusters: `wmcc.interval`.
+    image_mean
+        The mean over images of each image's own score, and its interval; every image counts the same.
+    images
+        The score of each image, in the order of the keys; NaN where it is undefined.
+    classes
+        The scores of each class.
+    worst
+        The images with the lowest scores, the lowest first.
+    """
+
+    data_set: Interval
+    image_mean: Interval
+    images: tuple[ImageScore, ...]
+    classes: tuple[ClassImages, ...]
+    worst: tuple[WorstImage, ...]
+
+    @property
+    def values(self) -> FloatArray:
+        """The score of each image; NaN where it is undefined."""
+        return np.array([x.value for x in self.images])
+
+    @property
+    def undefined(self) -> tuple[ImageScore, ...]:
+        """Images that are left out of the mean, since their score is undefined."""
+        return tuple(x for x in self.images if x.problem is not None)
+
+    def fields(self) -> dict[str, Any]:
+        """Return what is stored."""
+        return {
+            "data_set": self.data_set.fields(),
+            "image_mean": self.image_mean.fields(),
+            "undefined": len(self.undefined),
+            "classes": plain(self.classes),
+            "worst": [_stored_image(x) for x in self.worst],
+            "images": [_stored_image(x) for x in self.images],
+        }
+
+
+class ImageDifference(NamedTuple):
+    """The difference of two predictions, of their scores of the data set and of their means over images."""
+
+    data_set: Difference
+    image_mean: Difference  # over the images for which both scores are defined
+    higher: int  # images for which the first scores higher
+    ties: int
+    lower: int
+
+
+@dataclass(frozen=True, repr=False)
+class ImageScores(Result):
+    """What `wmcc.image_scores` returns.
+
+    For one prediction, what was found of it is here by its own name: `data_set`, `image_mean`, `images`, `classes` and
+    `worst`. For several, each has its own: ``found["A"].image_mean``.
+
+    Parameters
+    ----------
+    measure, confidence_level
+        What was asked.
+    predictions
+        What was found of each prediction, by its name; see `PredictionImages`.
+    pairs
+        The difference of each pair of predictions, by their names.
+    """
+
+    measure: str
+    confidence_level: float
+    predictions: dict[str, PredictionImages]
+    pairs: dict[Pair, ImageDifference]
+
+    _kind = "image scores"
+    _stored = ("measure", "confidence_level", "predictions", "pairs", "warnings")
+
+    def __getitem__(self, name: str) -> PredictionImages:
+        if name in self.predictions:
+            return self.predictions[name]
+        raise InputError(f"there is no prediction {name!r}; the predictions are {listed(self.names)}.")
+
+    __iter__ = None  # or else Python would try found[0], found[1] …
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the predictions."""
+        return tuple(self.predictions)
+
+    @property
+    def only(self) -> PredictionImages:
+        """What was found of the only prediction; of several, one has to be named."""
+        if len(self.predictions) == 1:
+            return next(iter(self.predictions.values()))
+        raise InputError(
+            f"there are {len(self.predictions)} predictions: {listed(self.names)}.",
+            f"name one: found[{self.names[0]!r}].",
+        )
+
+    data_set = Delegate[Interval]("only.data_set", "The score of all rows together, with its interval.")
+    image_mean = Delegate[Interval]("only.image_mean", "The mean over images of their own scores, with its interval.")
+    images = Delegate[tuple[ImageScore, ...]]("only.images", "The score of each image.")
+    classes = Delegate[tuple[ClassImages, ...]]("only.classes", "The scores of each class.")
+    worst = Delegate[tuple[WorstImage, ...]]("only.worst", "The images with the lowest scores.")
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to know before relying on the numbers, a sentence each."""
+        return tuple(self._notes())
+
+    # ---- showing ------------------------------------------------------------------------------------
+
+    def blocks(self) -> list[Block]:
+        """Return both means, differences, classes and the lowest images."""
+        return [
+            self.mean_block(),
+            *self.pair_blocks(),
+            *(block for name in self.names for block in (self.class_block(name), self.worst_block(name))),
+        ]
+
+    def lines(self) -> list[Block]:
+        """Return both means, and what to know of them."""
+        return [replace(self.mean_block(), title=self._title, notes=self._notes())]
+
+    @property
+    def _title(self) -> str:
+        return f"{measure_title(self.measure, None)}: data set and images"
+
+    def _of(self, caption: str, name: str) -> str:
+        return f"{caption}, {name}" if len(self.predictions) > 1 else caption
+
+    def mean_block(self) -> Block:
+        """Return the score of the data set and the mean over images, of each prediction, and what they are."""
+        several = len(self.predictions) > 1
+        rows = [
+            [*[name] * several, title, decimal(x.value), x.ends, f"{x.clusters or 0:,}"]
+            for name, own in self.predictions.items()
+            for title, x in (("Data set", own.data_set), ("Mean over images", own.image_mean))
+        ]
+        first = next(iter(self.predictions.values()))
+        size = f"{counted(len(first.images), 'image')}, {counted(first.data_set.n, 'row')}"
+        level = f"{number(100 * self.confidence_level)} % interval"
+        head = [*["Prediction"] * several, "Score", "Value", level, "Images"]
+        return Block(f"{self._title}, {size}", head, rows, [*MEANS, *few(self._notes())], 1 + several)
+
+    def pair_blocks(self) -> list[Block]:
+        """Return the differences of the predictions."""
+        if not self.pairs:
+            return []
+        several, level = len(self.pairs) > 1, f"{number(100 * self.confidence_level)} % interval"
+        head = ["First", "Second", "Score", "First − second", level, "p", *["p (Holm)"] * several]
+        rows, wins = [], []
+        for (a, b), own in self.pairs.items():
+            for title, x in (("Data set", own.data_set), ("Mean over images", own.image_mean)):
+                cells = [decimal(x.value), x.ends, p_cell(x.p_value), *[p_cell(x.p_adjusted)] * several]
+                rows.append([a, b, title, *cells])
+            wins.append([a, b, f"{own.higher:,}", f"{own.ties:,}", f"{own.lower:,}"])
+        title = measure_title(self.measure, None)
+        head_wins = ["First", "Second", "First higher", "Equal", "Second higher"]
+        return [
+            Block(f"Differences of {title}", head, rows, few(self._pair_notes()), texts=3),
+            Block(f"Images by the higher {title}", head_wins, wins, texts=2),
+        ]
+
+    def class_block(self, name: str) -> Block:
+        """Return the scores of each class, in the data set and over images."""
+        classes = self[name].classes
+        measure = classes[0].image_mean.measure if classes else "iou"
+        title = CLASS_MEASURES[measure].title
+        rows = [
+            [
+                str(c.label),
+                decimal(c.data_set),
+                decimal(c.image_mean.value),
+                c.image_mean.ends,
+                f"{c.image_mean.clusters or 0:,}",
+                decimal(c.true_mean),
+                f"{c.true_images:,}",
+            ]
+            for c in (classes[k] for k in heaviest([c.image_mean.total for c in classes], SHOWN_CLASSES))
+        ]
+        level = f"{number(100 * self.confidence_level)} % interval"
+        head = ["Class", "Data set", "Mean over images", level, "Images", "Mean where true", "Images where true"]
+        notes = [] if measure == "mcc" else [IN_EITHER]
+        notes += left_out(SHOWN_CLASSES, len(classes), "classes")
+        unsure = sum(not c.image_mean.reliable for c in classes)
+        notes += [f"* Unreliable or not estimable: {unsure:,} of {len(classes):,} classes."] if unsure else []
+        return Block(self._of(f"{title} of each class: data set and images", name), head, rows, notes)
+
+    def worst_block(self, name: str) -> Block:
+        """Return the images with the lowest scores."""
+        own = self[name]
+        rows = [
+            [name_of_image(x.image), decimal(x.value), f"{x.n:,}", number(x.total), decimal(x.without)]
+            for x in own.worst
+        ]
+        title = measure_title(self.measure, None)
+        head = ["Image", title, "Rows", "Weight", "Data set without it"]
+        return Block(self._of(f"Images with the lowest {title}", name), head, rows)
+
+    def _notes(self) -> list[str]:
+        """What to know of the means: images that are left out, and why intervals may not be relied on."""
+        said, several = [], len(self.predictions) > 1
+        for name, own in self.predictions.items():
+            before = f"{name}: " if several else ""
+            said += [before + x for x in undefined_notes(measure_title(self.measure, None), own.images)]
+        of = {
+            f"{name}, {title}" if several else title: x
+            for name, own in self.predictions.items()
+            for title, x in (("the data set", own.data_set), ("the mean over images", own.image_mean))
+        }
+        return [*said, *why_unsure(of)]
+
+    def _pair_notes(self) -> list[str]:
+        verdicts = [
+            f"{title}: {x.verdict}."
+            for own in self.pairs.values()
+            for title, x in (("Data set", own.data_set), ("Mean over images", own.image_mean))
+        ]
+        of = {
+            f"{' − '.join(pair)}, {title}": x
+            for pair, own in self.pairs.items()
+            for title, x in (("the data set", own.data_set), ("the mean over images", own.image_mean))
+        }
+        return [*verdicts, *why_unsure(of)]
+
+    # ---- storing ------------------------------------------------------------------------------------
+
+    def fields(self) -> dict[str, Any]:
+        """Return what is stored: predictions and pairs in lists."""
+        return {
+            **{name: plain(getattr(self, name)) for name in ("measure", "confidence_level", "warnings")},
+            "predictions": [{"name": name, **own.fields()} for name, own in self.predictions.items()],
+            "pairs": [plain(x) for x in self.pairs.values()],
+        }
+
+    def records(self) -> list[Record]:
+        """Return a row for each mean, for each class and for each image, of each prediction."""
+        rows: list[Record] = []
+        for name, own in self.predictions.items():
+            means: list[tuple[str, Label | None, Interval]] = [
+                ("data set", None, own.data_set),
+                ("image mean", None, own.image_mean),
+                *(("class image mean", c.label, c.image_mean) for c in own.classes),
+            ]
+            for scope, label, x in means:
+                ends = {field: finite(getattr(x, field)) for field in ("value", "low", "high", "se", "df", "total")}
+                sizes = {"n": x.n, "images": x.clusters}
+                row = {"scope": scope, "prediction": name, "class": label, "image": None, "measure": x.measure}
+                rows.append({**row, **ends, **sizes, "status": x.status, "problem": x.problem})
+            for one in own.images:
+                of_image: Record = {"scope": "image", "prediction": name, "image": name_of_image(one.image), "n": one.n}
+                of_image |= {"measure": self.measure, "value": finite(one.value), "total": finite(one.total)}
+                rows.append({**dict.fromkeys(rows[0]), **of_image, "problem": one.problem})
+        return rows
+
+
+MEANS = (
+    "Data set: the score of all rows together; an image counts by its weight.",
+    "Mean over images: the mean of each image's own score; every image counts the same.",
+)
+IN_EITHER = (
+    "Mean over images: over those that have the class in truth or prediction; where it is only predicted it scores 0. "
+    "Mean where true: over those that have it in truth."
+)
+
+
+def name_of_image(key: Key) -> str:
+    """Write the key of an image: its name, or the values of several columns."""
+    return ", ".join(map(name_of, key)) if isinstance(key, tuple) else name_of(key)
+
+
+def undefined_notes(title: str, images: Sequence[ImageScore]) -> list[str]:
+    """Say which images are left out of a mean, and why."""
+    reasons: dict[str, list[Key]] = {}
+    for x in images:
+        if x.problem is not None:
+            reasons.setdefault(x.problem, []).append(x.image)
+    said = []
+    for why, keys in reasons.items():
+        names = ", ".join(map(name_of_image, keys[:SHOWN_KEYS])) + ", …" * (len(keys) > SHOWN_KEYS)
+        said.append(
+            f"{len(keys):,} of {counted(len(images), 'image')} {'is' if len(keys) == 1 else 'are'} left out of the "
+            f"mean over images: {why} ({names})."
+        )
+    return said
+
+
+def _stored_image(x: ImageScore | WorstImage) -> dict[str, Any]:
+    return {**plain(x._asdict()), "image": name_of_image(x.image)}
+
+
+# ---- how it is found --------------------------------------------------------------------------------------
+
+
+def image_scores(
+    table: Tabulated | JointTable,
+    measure: str | Measure = "mean_iou",
+    *,
+    confidence_level: float = 0.95,
+    worst: int = 8,
+) -> ImageScores:
+    """Score the data set and each image: the mean over images, its interval, and the images with the lowest scores.
+
+    An image is a cluster of the table: what ``cluster=`` of `wmcc.tabulate` names, or what was read from a folder. So
+    it works as well for tiles, scenes or patients. The score of the data set is that of all rows together. The mean
+    over images is that of each image's own score, in which every image counts the same.
+
+    Parameters
+    ----------
+    table
+        A `wmcc.Table` whose rows come in clusters; or a `wmcc.JointTable` of several predictions, which are compared.
+    measure
+        A measure, or its name.
+    confidence_level
+        As in `wmcc.interval`.
+    worst
+        How many images with the lowest scores to list.
+
+    Returns
+    -------
+    ImageScores
+        Also the mean over images of each class's own score.
+
+    Notes
+    -----
+    The images are the sample. The interval of the data set's score is that of `wmcc.interval`, with images as clusters.
+    That of the mean over images has Student's distribution with m − 1 degrees of freedom for m images, is corrected for
+    the skewness of the scores (Hall's transformation) and stays within the measure's range. Differences of two
+    predictions are paired by image. docs/coverage.md says how often the intervals hold the true mean.
+
+    Images whose score is undefined are left out of the mean and counted: those without weight (nothing but void) and,
+    for correlations, those that have a single class in truth or prediction. A class counts in the images that have it
+    in truth or prediction. In those where it is only predicted its IoU is 0; the mean over the images that have it in
+    truth stands beside.
+
+    Examples
+    --------
+    >>> import wmcc
+    >>> truth, guess = [0, 0, 1, 1, 1, 0] * 4, [0, 1, 1, 1, 1, 0] * 3 + [0, 0, 1, 0, 0, 0]
+    >>> images = ["a"] * 2 + ["b"] * 6 + ["c"] * 6 + ["d"] * 10
+    >>> found = wmcc.image_scores(wmcc.tabulate(truth, guess, cluster=images), worst=2)
+    >>> found.data_set.value, found.image_mean.value
+    (0.6547619047619048, 0.5833333333333334)
+    >>> [(x.image, round(x.value, 3), round(x.without, 3)) for x in found.worst]
+    [('a', 0.25, 0.69), ('d', 0.667, 0.646)]
+    """
+    chosen, level = named_measure(measure), checked_level(confidence_level)
+    most = whole_number(worst, "worst", 0)
+    data: Table | JointTable = table if isinstance(table, JointTable) else one_table(table)
+    check_images(data)
+    tables = data.tables if isinstance(data, JointTable) else {ALONE: data}
+    predictions = {name: _of_prediction(own, chosen, level, most) for name, own in tables.items()}
+    pairs: dict[Pair, ImageDifference] = {}
+    if isinstance(data, JointTable) and len(tables) > 1:
+        of_data_set = compare(data, chosen, confidence_level=level).pairs
+        both = {pair: tuple(predictions[name] for name in pair) for pair in combinations(tables, 2)}
+        of_means = with_holm(_difference(pair, a, b, chosen, level) for pair, (a, b) in both.items())
+        for pair, (a, b) in both.items():
+            x, y = (own.values for own in (a, b))
+            pairs[pair] = ImageDifference(
+                of_data_set[pair], of_means[pair], int((x > y).sum()), int((x == y).sum()), int((x < y).sum())
+            )
+    return ImageScores(chosen.name, level, predictions, pairs)
+
+
+def image_means(table: Table, measures: Iterable[Measure], level: float) -> dict[str, Interval]:
+    """Return the mean over images of some measures, by name, each with its interval."""
+    check_images(table)
+    images = ImageMargins.of(table)
+    return {m.name: _mean(m, images, [x.value for x in images.scores(m)], level) for m in measures}
+
+
+def check_images(table: Table | JointTable) -> None:
+    """Refuse a table whose rows do not come in clusters."""
+    kind = table.drawn.kind
+    if kind == "clusters":
+        return
+    said = "its rows are independent" if kind == "rows" else f"its rows are {table.drawn.manner}"
+    said = "it is that of a weight matrix" if kind == "pairs" else said
+    raise InputError(
+        f"scores of images need a table whose rows come in clusters, one for each image; {said}.",
+        "name the image of each row: wmcc.tabulate(y_true, y_pred, sample_weight, cluster=image).",
+        "table",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ImageMargins:
+    """The margins of each image of a table, exactly and in one unit, of the classes that occur in it."""
+
+    keys: tuple[Key, ...]
+    starts: list[int]  # where the classes of each image begin, and where those of the last end
+    labels: list[int]  # places of these classes among the table's labels
+    r: list[int]
+    q: list[int]
+    d: list[int]
+    count: int  # labels of the table
+    known: int  # those of them that are classes
+    rows: IntArray
+    total: FloatArray
+
+    @classmethod
+    def of(cls, table: Table) -> ImageMargins:
+        """Add up the cells of each image."""
+        (true, pred, image), sums = table.parts.codes, table.parts.sums
+        K, m = len(table.labels), len(table.drawn.units)
+        of_true, of_pred = image * K + true, image * K + pred
+        codes = np.unique(np.concatenate([of_true, of_pred]))
+        at = [np.searchsorted(codes, x) for x in (of_true, of_pred)]
+        right = true == pred
+        r, q, d = (
+            _integers(sums.w_exact, np.arange(len(true)) if which is None else which, place, len(codes))
+            for which, place in ((None, at[0]), (None, at[1]), (np.flatnonzero(right), at[0][right]))
+        )
+        starts = np.searchsorted(codes, np.arange(m + 1) * K)
+        rows = np.zeros(m, dtype=np.int64)
+        np.add.at(rows, image, sums.n)
+        total = sums.w_exact.by_code(image, m).floats()
+        of_labels = (codes % K).tolist(), r, q, d, K, len(table.classes)
+        return cls(table.drawn.units, starts.tolist(), *of_labels, rows, total)
+
+    def __iter__(self) -> Iterator[Margins]:
+        for start, end in zip(self.starts, self.starts[1:], strict=False):
+            r, q, d = self.r[start:end], self.q[start:end], self.d[start:end]
+            known = sum(1 for k in self.labels[start:end] if k < self.known)  # void labels come last
+            yield Margins(sum(r), r, q, d, occurring(r[:known], q[:known]), known)
+
+    def scores(self, measure: Measure) -> list[ImageScore]:
+        """Score each image, exactly as the measure scores its table."""
+        found = []
+        for key, margins, n, total in zip(self.keys, self, self.rows.tolist(), self.total.tolist(), strict=True):
+            value, problem = margins_value_or_reason(measure, margins) if margins.s else (nan, NO_WEIGHT)
+            found.append(ImageScore(key, nan if problem else value, n, total, problem))
+        return found
+
+    @cached_property
+    def _whole(self) -> list[list[int]]:
+        """The margins of all images together, per label of the table."""
+        out = [[0] * self.count for _ in range(3)]
+        for own, parts in zip(out, (self.r, self.q, self.d), strict=True):
+            for label, x in zip(self.labels, parts, strict=True):
+                own[label] += x
+        return out
+
+    def without(self, k: int, measure: Measure) -> float:
+        """Score the data set without an image; NaN if that is undefined."""
+        start, end = self.starts[k : k + 2]
+        r, q, d = map(list, self._whole)
+        for own, part in ((r, self.r), (q, self.q), (d, self.d)):
+            for label, x in zip(self.labels[start:end], part[start:end], strict=True):
+                own[label] -= x
+        margins = Margins(sum(r), r, q, d, occurring(r[: self.known], q[: self.known]), self.known)
+        value, problem = margins_value_or_reason(measure, margins) if margins.s else (nan, NO_WEIGHT)
+        return nan if problem else value
+
+    def of_classes(self, name: str) -> tuple[list[list[float]], list[list[float]], list[list[int]]]:
+        """Return the scores of each class, by its place, in the images where it is defined.
+
+        They are of all these images, and of those that have the class in truth; and the places of the former.
+        """
+        value = CLASS_MEASURES[name].value
+        all_of: list[list[float]] = [[] for _ in range(self.known)]
+        true_of: list[list[float]] = [[] for _ in range(self.known)]
+        where: list[list[int]] = [[] for _ in range(self.known)]
+        for k, margins in enumerate(self):
+            labels = self.labels[self.starts[k] : self.starts[k] + margins.known]
+            for label, r, q, d in zip(labels, margins.r, margins.q, margins.d, strict=False):
+                found = value(margins.s, r, q, d)
+                if found is None:
+                    continue
+                all_of[label].append(found)
+                where[label].append(k)
+                if r:
+                    true_of[label].append(found)
+        return all_of, true_of, where
+
+
+def _integers(w: Any, which: IndexArray, at: IndexArray, size: int) -> list[int]:
+    """Add up exact numbers by their places, as integers in the unit in which all are given."""
+    found = w.take(which).by_code(at, size)
+    shift = found.exponent - w.exponent if len(found.digits) else 0
+    whole: list[int] = found.integers()
+    return [x << shift for x in whole] if shift else whole
+
+
+def _of_prediction(table: Table, measure: Measure, level: float, most: int) -> PredictionImages:
+    data_set = estimate(Sample.of(table), measure, level)
+    images = ImageMargins.of(table)
+    scores = images.scores(measure)
+    defined = [k for k, x in enumerate(scores) if x.problem is None]
+    lowest = sorted(defined, key=lambda k: scores[k].value)[:most]
+    return PredictionImages(
+        data_set,
+        _mean(measure, images, [x.value for x in scores], level),
+        tuple(scores),
+        _classes(table, images, OF_CLASSES.get(measure.name, "iou"), level),
+        tuple(WorstImage(*scores[k][:4], images.without(k, measure)) for k in lowest),
+    )
+
+
+def _classes(table: Table, images: ImageMargins, name: str, level: float) -> tuple[ClassImages, ...]:
+    measure = CLASS_MEASURES[name]
+    data_set = measure(table, zero_division=nan).tolist()
+    found = []
+    for label, own, values, true, where in zip(
+        table.classes,
+        data_set,
+        *images.of_classes(name),
+        strict=False,  # void last
+    ):
+        n, total = int(images.rows[where].sum()), float(images.total[where].sum())
+        mean = mean_interval(name, RANGES[name], values, n, total, level, label)
+        found.append(ClassImages(label, own, mean, len(true), float(np.mean(true)) if true else nan))
+    return tuple(found)
+
+
+RANGES = {name: (-1.0, 1.0) if name == "mcc" else (0.0, 1.0) for name in CLASS_MEASURES}
+
+
+def _mean(measure: Measure, images: ImageMargins, values: Sequence[float], level: float) -> Interval:
+    """Return the mean over the images where a measure is defined, and its interval."""
+    x = np.array(values)
+    defined = ~np.isnan(x)
+    n, total = int(images.rows[defined].sum()), float(images.total[defined].sum())
+    return mean_interval(measure.name, measure.range, x[defined], n, total, level)
+
+
+class Spread(NamedTuple):
+    """How far a mean over images may be off."""
+
+    mean: float
+    se: float
+    skewness: float
+    df: float
+    warnings: tuple[str, ...]
+    problem: str | None
+
+    @classmethod
+    def of(cls, values: Any) -> Spread:
+        """Find it from the scores of the images."""
+        x = np.asarray(values, dtype=np.float64)
+        m = len(x)
+        if m < 2:
+            there = "is only 1" if m else "are none"
+            problem = f"a standard error needs at least two images where the score is defined, and there {there}"
+            return cls(float(x[0]) if m else nan, nan, nan, nan, (), problem)
+        mean = float(x.mean())
+        apart = x - mean
+        squares = float((apart * apart).sum())
+        if not squares > NOTHING:
+            problem = f"all {m:,} images have the same score, so the variance between images cannot be estimated"
+            return cls(mean, nan, nan, nan, (), problem)
+        skewness = float((apart**3).sum()) / squares**1.5
+        warnings = (IMAGES_ARE_FEW,) if m < FEW_IMAGES else ()
+        return cls(mean, (squares / m / (m - 1)) ** 0.5, skewness, m - 1.0, warnings, None)
+
+
+def mean_interval(
+    name: str,
+    limits: tuple[float, float],
+    values: Any,
+    n: int,
+    total: float,
+    level: float,
+    label: Label | None = None,
+) -> Interval:
+    """Return the mean of the scores of images, and its interval."""
+    mean, se, skewness, df, warnings, problem = Spread.of(values)
+    low, high = nan, nan
+    if problem is None:
+        low, high = Pivot(mean, se, skewness, 0.0, df).ends((1 - level) / 2)
+        low, high = max(limits[0], min(low, mean)), min(limits[1], max(high, mean))
+    m = len(values)
+    sizes = n, float(m), total, m
+    return Interval(name, level, METHOD, mean, low, high, se, df, *sizes, None, None, warnings, problem, label)
+
+
+def _difference(names: Pair, a: PredictionImages, b: PredictionImages, measure: Measure, level: float) -> Difference:
+    """Compare the means of two predictions over the images where both are defined."""
+    x, y = a.values, b.values
+    both = ~np.isnan(x) & ~np.isnan(y)
+    apart = x[both] - y[both]
+    value, se, _, df, warnings, problem = Spread.of(apart)
+    if problem is None or len(apart) < 2:
+        pass
+    elif not apart.any():
+        problem = "both score the same in every image, so the difference has no sampling error"
+    else:
+        problem = f"all {len(apart):,} images have the same difference, so its variance cannot be estimated"
+    low, high, p = nan, nan, nan
+    if problem is None:
+        most = measure.range[1] - measure.range[0]
+        pivot = Pivot(value, se, 0.0, 0.0, df)  # differences are hardly skewed
+        low, high = (float(np.clip(end, -most, most)) for end in pivot.ends((1 - level) / 2))
+        p = float(pivot.p_value())
+    counted_images = [one for one, kept in zip(a.images, both.tolist(), strict=True) if kept]
+    return Difference(
+        names,
+        measure.name,
+        level,
+        (float(x[both].mean()), float(y[both].mean())) if both.any() else (nan, nan),
+        value,
+        low,
+        high,
+        se,
+        df,
+        p,
+        sum(one.n for one in counted_images),
+        float(len(apart)),
+        sum(one.total for one in counted_images),
+        clusters=len(apart),
+        warnings=warnings,
+        problem=problem,
+    )
