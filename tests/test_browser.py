@@ -211,6 +211,28 @@ def test_long_names_and_wide_tables_stay_on_the_page(opened, tmp_path, monkeypat
     assert max(ends) <= 680
 
 
+def test_pictures_of_images_are_seen_and_said(opened, tmp_path, monkeypatch):
+    from axe_playwright_python.sync_playwright import Axe
+
+    monkeypatch.setattr(findings, "GRID", EPS)
+    rng = np.random.default_rng(0)
+    for name in ("truth", "pred"):
+        (tmp_path / name).mkdir()
+        for k in range(4):
+            labels = rng.integers(0, 3, (8, 16)).repeat(20, axis=0).repeat(20, axis=1)
+            np.save(tmp_path / name / f"{'a long name of a street ' * 3}{k}.npy", labels.astype(np.uint8))
+    places = str(tmp_path / "truth"), str(tmp_path / "pred")
+    path = wmcc.write_report(tmp_path / "report.html", wmcc.tabulate(*places), measure="accuracy", images=places)
+    for scheme in ("light", "dark"):
+        page = opened(path, color_scheme=scheme, viewport={"width": 360, "height": 800})
+        drawn = page.locator("img")
+        assert drawn.count() == 12
+        assert drawn.evaluate_all("all => all.every(x => x.complete && x.naturalWidth === 256 && x.alt)")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        found = Axe().run(page).response["violations"]
+        assert [x["id"] for x in found if x["impact"] in ("serious", "critical")] == []
+
+
 def test_it_says_all_without_scripts(opened):
     page = opened(java_script_enabled=False)
     assert page.locator("#eps-now").inner_text().startswith("With weights off by up to 10 %")

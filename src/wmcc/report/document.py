@@ -8,7 +8,9 @@ from ..core.table import Table
 from ..inference.cells import Unit
 from ..present.blocks import Block
 from ..present.text import number, percent
+from ..results.images import ImageScores
 from .findings import Findings
+from .pictures import Gallery
 
 SQUARE = 25
 """Classes of the largest confusion table that is written in numbers."""
@@ -39,7 +41,13 @@ class Items(NamedTuple):
     items: list[tuple[str, str]]
 
 
-Part = str | Block | Heat | Funnel | Items
+class Strips(NamedTuple):
+    """How the scores of images are distributed, of each prediction, with both means."""
+
+    found: ImageScores
+
+
+Part = str | Block | Heat | Funnel | Items | Strips | Gallery
 
 
 class Section(NamedTuple):

@@ -12,6 +12,7 @@ from ..mapping.accuracy import MapAccuracy
 from ..measures.base import Measure
 from ..measures.checks import named_measure
 from ..present.text import number
+from ..results.images import ALONE, ImageScores
 from ..results.scores import Score, score
 from ..robustness.box import Reach
 from ..robustness.certificate import Certificate, Curve
@@ -20,9 +21,7 @@ from ..robustness.radii import Radius, radius
 from ..robustness.ranking import Lead, certify_ranking
 from ..robustness.sensitivities import Sensitivity, sensitivity
 from ..sources.progress import bar
-
-ALONE = "prediction"
-"""What a prediction is called that has no name and needs none."""
+from .pictures import Gallery
 
 Pair = tuple[str, str]
 
@@ -74,6 +73,8 @@ class Findings:
         What was asked.
     maps
         Accuracy and areas of maps, if predictions are maps.
+    images, galleries
+        Scores of images, and pictures of those with the lowest, by prediction; if clusters are images.
     """
 
     measure: Measure
@@ -90,6 +91,8 @@ class Findings:
     eps: float
     at_least: float | None
     maps: dict[str, MapAccuracy] = field(default_factory=dict)
+    images: ImageScores | None = None
+    galleries: dict[str, Gallery] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from math import nan
+
+import numpy as np
+
 from ..present.blocks import Block
 from ..present.markdown import escaped, paragraphs
-from ..present.text import number, share
-from .document import SQUARE, Document, Funnel, Heat, Items, Part, Section, confusions
+from ..present.text import decimal, number, share
+from .document import SQUARE, Document, Funnel, Heat, Items, Part, Section, Strips, confusions
 from .findings import EPS_DIGITS
+from .pictures import Gallery
 
 SHOWN = (0.01, 0.05, 0.1, 0.2, 0.3, 0.5)
 """Those of the grid that are in the table of certified ranges, beside the one that was asked for."""
@@ -32,6 +37,10 @@ def _part(part: Part) -> list[str]:
         return paragraphs(_ranges(part))
     if isinstance(part, Heat):
         return paragraphs(_square(part) if len(part.table.labels) <= SQUARE else confusions(part.table))
+    if isinstance(part, Strips):
+        return paragraphs(_quartiles(part))
+    if isinstance(part, Gallery):
+        return ["\n".join(f"- {_term(image.name)}{escaped(image.said)}" for image in part.images)]
     if isinstance(part, Items):
         return ["\n".join(f"- {_term(term)}{escaped(text)}" for term, text in part.items)]
     return paragraphs(part)
@@ -51,6 +60,17 @@ def _ranges(funnel: Funnel) -> Block:
             row.append("undefined" if at.problem else " to ".join(at.ends))
         rows.append(row)
     return Block(f"{found.measure.title} and how far it may be off", ["", *found.names], rows)
+
+
+def _quartiles(strips: Strips) -> Block:
+    """How scores of images are distributed, in numbers."""
+    rows = []
+    for name, own in strips.found.predictions.items():
+        values = own.values[~np.isnan(own.values)]
+        ends = np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist() if len(values) else [nan] * 5
+        rows.append([name, *map(decimal, ends)])
+    head = ["Prediction", "Lowest", "Quarter below", "Half below", "Three quarters below", "Highest"]
+    return Block("Images by their score", head, rows)
 
 
 def _square(heat: Heat) -> Block:

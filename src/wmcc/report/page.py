@@ -16,16 +16,17 @@ import numpy as np
 from ..inference.influence import class_shares
 from ..present.blocks import Block, Mark
 from ..present.text import decimal, number
-from .charts import colour, funnel, heat_map
-from .document import DRAWN, SQUARE, Document, Funnel, Heat, Items, Part, Section, confusions
+from .charts import colour, funnel, heat_map, strips
+from .document import DRAWN, SQUARE, Document, Funnel, Heat, Items, Part, Section, Strips, confusions
 from .elements import Child, element, written
+from .pictures import Gallery
 
 
 def page(document: Document) -> str:
     """Write the page."""
     script, style = (_resource(name) for name in ("page.js", "page.css"))
     # Only this script runs: were a label ever taken for markup, it could still do nothing.
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_digest(script)}'"
+    policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{_digest(script)}'"
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -92,7 +93,44 @@ def _part(part: Part) -> list[Element]:
         return _heat(part)
     if isinstance(part, Funnel):
         return _funnel(part)
+    if isinstance(part, Strips):
+        return _strips(part)
+    if isinstance(part, Gallery):
+        return _gallery(part)
     return [_items(part)]
+
+
+def _strips(part: Strips) -> list[Element]:
+    caption = "Images by their score"
+    said = (
+        "Bars: how many images have such a score. Above them, the mean over images with its interval (dot). "
+        "Dotted: the score of the data set."
+    )
+    return [element("figure", _scrolled(f"Picture: {caption}", strips(part.found)), element("figcaption", said))]
+
+
+def _gallery(gallery: Gallery) -> list[Element]:
+    keys = [
+        element("li", element("span", class_="key", style=f"background:{shade}", aria_hidden="true"), name)
+        for name, shade in gallery.legend
+    ]
+    figures = []
+    for image in gallery.images:
+        drawn = [
+            element(
+                "span",
+                element("img", src=f"data:image/png;base64,{b64encode(x.png).decode()}", alt=x.said),
+                element("small", x.title),
+            )
+            for x in image.pictures
+        ]
+        caption = element("figcaption", element("b", image.name), f" {image.said}")
+        figures.append(element("figure", caption, element("div", *drawn, class_="pictures")))
+    said = (
+        "Truth and prediction have the same colours. The third picture shows wrong weight: the stronger the red, the "
+        "more of it, compared with the rest of the image. Grey is void."
+    )
+    return [element("p", said), element("ul", *keys, class_="legend"), element("div", *figures, class_="gallery")]
 
 
 def _items(items: Items) -> Element:

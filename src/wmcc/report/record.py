@@ -30,6 +30,7 @@ def report_json(document: Document, made: Made) -> str:
             "names": found.names,
             "predictions": [_prediction(found, name) for name in found.names],
             "pairs": [] if compared is None else [_pair(found, pair) for pair in compared.pairs],
+            "images": None if found.images is None else found.images.fields(),
             "made": {**made._asdict(), "inputs": [x._asdict() for x in made.inputs]},
         }
     )

@@ -13,10 +13,11 @@ from ..measures import MEASURES
 from ..measures.base import Shares
 from ..present.blocks import Block, Mark, few
 from ..present.text import counted, decimal, heaviest, number, percent, share
+from ..results.images import ImageScores
 from ..results.scores import Score, class_block
 from ..robustness.certificate import GAPS, Range, unmet
 from ..robustness.radii import Radius
-from .document import DRAWN, Document, Funnel, Heat, Items, Part, Section
+from .document import DRAWN, Document, Funnel, Heat, Items, Part, Section, Strips
 from .findings import Findings
 from .made import Made
 from .methods import methods
@@ -35,6 +36,8 @@ def document(found: Findings, made: Made, title: str) -> Document:
     ]
     if several:
         sections.append(Section("Who leads", [_pairs(found)]))
+    if found.images is not None:
+        sections += _images(found, found.images)
     for name, score in found.scores.items():
         parts = [
             *(_map(found.maps[name], name, several) if found.maps else _classifier(score, name, several)),
@@ -46,6 +49,20 @@ def document(found: Findings, made: Made, title: str) -> Document:
     sections.append(Section("How to read this", [Items(methods(found))]))
     sections.append(Section("How it was made", [Items(made.items)]))
     return Document(title, _summary(found), verdict(found), sections, found)
+
+
+def _images(found: Findings, images: ImageScores) -> list[Section]:
+    """Data set or images: both means, how images are distributed, and those with the lowest scores."""
+    several = len(images.names) > 1
+    parts: list[Part] = [images.mean_block(), Strips(images), *images.pair_blocks()]
+    sections = [Section("Data set and images", parts)]
+    for name in images.names:
+        parts = [images.worst_block(name)]
+        if name in found.galleries:
+            parts.append(found.galleries[name])
+        sections.append(Section(_of("Classes over images", name, several), [images.class_block(name)], 3))
+        sections.append(Section(_of("The lowest images", name, several), parts, 3))
+    return sections
 
 
 def _classifier(score: Score, name: str, several: bool) -> list[Section]:

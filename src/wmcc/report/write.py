@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from ..core.joint import JointTable
+from ..core.labels import Label
 from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError, InputTypeError
 from ..mapping.accuracy import checked_area, map_accuracy
@@ -16,12 +17,15 @@ from ..measures.checks import checked_level, checked_number, named_measure
 from ..present.files import check, write
 from ..present.result import ending
 from ..present.text import brief
+from ..results.images import image_scores
 from ..robustness.box import Reach
+from ..sources.images import ImageFolders
 from .document import Document
 from .findings import Findings, findings
 from .made import BY_THEIR_PATHS, Made, made
 from .markdown import markdown
 from .page import page
+from .pictures import checked_folders, pictured
 from .record import report_json
 from .sections import document
 
@@ -31,6 +35,9 @@ MOST_CLASSES = 10_000
 ENDINGS = (".html", ".md", ".json")
 
 Terms = Literal["classifier", "map"]
+Pictured = ImageFolders | Sequence[Any] | Literal[True] | None
+"""Images of a report: their folders, or that clusters are images."""
+
 TERMS: tuple[Terms, ...] = ("classifier", "map")
 """Whose words a report has."""
 
@@ -49,6 +56,8 @@ class Wish:
     terms: Terms = "classifier"
     pixel_area: float = 1.0
     unit: str | None = None
+    images: Pictured = None
+    names: Mapping[int, Label] | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= checked_number(self.eps, "eps") < 1:
@@ -69,6 +78,10 @@ class Wish:
         if self.terms != "map" and (self.unit is not None or self.pixel_area != 1):
             raise InputError("unit and pixel_area are for areas of maps.", "give terms='map' as well.", "terms")
         checked_area(self.pixel_area, self.unit)
+        if self.names is not None and self.images in (None, True):
+            raise InputError(
+                "names is for pictures of images.", 'give the folders as well: images=("truth/", "pred/").', "names"
+            )
         if not isinstance(self.title, str | None):
             raise InputTypeError(f"title is a {type(self.title).__name__}; expected a text.", argument="title")
 
@@ -90,6 +103,8 @@ def write_report(
     terms: Terms = "classifier",
     pixel_area: float = 1.0,
     unit: str | None = None,
+    images: Pictured = None,
+    names: Mapping[int, Label] | None = None,
 ) -> str:
     """Write a page about one prediction or several, in one file that loads nothing from elsewhere.
 
@@ -126,6 +141,12 @@ def write_report(
         areas in place of precision and recall, and error matrices with the map in rows.
     pixel_area, unit
         As in `wmcc.map_accuracy`.
+    images
+        The folders of images that were tabulated, ``("truth/", "pred/")`` or ``("truth/", "pred/", "maps/")`` with
+        weights: the report then has what `wmcc.image_scores` gives, and pictures of the images with the lowest scores,
+        1 MB at most. True if the clusters of the table are images whose files are not at hand.
+    names
+        For pictures of images: the ``names`` that were given to `wmcc.tabulate`, from pixel values to classes.
 
     Returns
     -------
@@ -146,7 +167,8 @@ def write_report(
     out, files = os.fsdecode(path), list(map(os.fsdecode, inputs))
     form = ending(out, ENDINGS)
     check(out, files)
-    wish = Wish(measure, eps, at_least, confidence_level, title, command, progress, terms, pixel_area, unit)
+    asked = measure, eps, at_least, confidence_level, title, command, progress, terms, pixel_area, unit
+    wish = Wish(*asked, images, names)
     write(out, render(form, *build(table, wish, files, lower=lower, upper=upper)))
     return out
 
@@ -167,6 +189,7 @@ def build(
             f"there are {len(data.labels):,} classes; a report takes {MOST_CLASSES:,} at most.",
             "check the column of labels; wmcc.score takes any number of classes.",
         )
+    folders = None if wish.images is None else checked_folders(wish.images, data, wish.names)
     at_least = None if wish.at_least is None else float(wish.at_least)
     reach = Reach.of(data, None, "relative", lower, upper)
     found = findings(data, wish.measure, float(wish.eps), at_least, wish.confidence_level, wish.progress, reach)
@@ -178,6 +201,10 @@ def build(
             for name, own in found.scores.items()
         }
         found = replace(found, maps=maps)
+    if wish.images is not None:
+        of_images = image_scores(data, found.measure, confidence_level=wish.confidence_level)
+        pictures = {} if folders is None else pictured(of_images, folders, data, wish.names)
+        found = replace(found, images=of_images, galleries=pictures)
     how = made(wish.command, paths, {name: own.table for name, own in found.scores.items()}, names)
     return document(found, how, wish.title or _title(found)), how
 

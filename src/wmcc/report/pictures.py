@@ -1,0 +1,322 @@
+"""Small pictures of images for a page: truth, prediction, and where weight is wrong. PNG, written here."""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from collections.abc import Mapping, Sequence
+from colorsys import hls_to_rgb
+from math import isclose
+from typing import NamedTuple
+
+import numpy as np
+
+from ..core.arraytypes import Array, FloatArray, IntArray
+from ..core.joint import JointTable
+from ..core.labels import Label
+from ..core.labels import listed as listed_labels
+from ..core.table import Table
+from ..errors import InputError, InputTypeError
+from ..present.text import brief, counted, decimal, number, percent
+from ..results.images import ImageScores, WorstImage, check_images, name_of_image
+from ..sources.images import ImageFolders
+
+WIDTHS = (256, 192, 128, 96, 64, 32)
+"""Widths and heights that pictures have at most: the first at which all together are small enough."""
+
+MOST_BYTES = 720_000
+"""Of all pictures of a page; as text in the page they take a third more."""
+
+MOST_IMAGES, LEAST_IMAGES = 8, 2
+"""Images that are pictured, of all predictions together, and of each at least."""
+
+COLOURS = 254
+"""Classes that have colours of their own; those beyond repeat them. A palette has 256."""
+
+VOID, ERROR = (128, 128, 128), (204, 32, 32)
+FAINTEST, MOST_LISTED = 70, 3
+"""Opacity of the lightest error, of 255, and classes that the text of a picture names."""
+
+
+class Picture(NamedTuple):
+    """A small picture: what it is of, a PNG, and what it shows in words."""
+
+    title: str
+    png: bytes
+    said: str
+
+
+class PicturedImage(NamedTuple):
+    """An image, its score in words, and its pictures."""
+
+    name: str
+    said: str
+    pictures: tuple[Picture, ...]
+
+
+class Gallery(NamedTuple):
+    """Images of one prediction with the lowest scores, and the colours of the classes in them."""
+
+    images: tuple[PicturedImage, ...]
+    legend: tuple[tuple[str, str], ...]  # names of classes, and their colours as CSS has them
+
+
+# ---- files --------------------------------------------------------------------------------------------
+
+
+def png(codes: IntArray, palette: Sequence[tuple[int, int, int, int]]) -> bytes:
+    r"""Write a picture of at most 256 colours, each red, green, blue and opacity.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> png(np.array([[0, 1], [1, 0]]), [(255, 255, 255, 255), (0, 0, 0, 255)])[:8]
+    b'\x89PNG\r\n\x1a\n'
+    """
+    height, width = codes.shape
+    lines = np.zeros((height, width + 1), dtype=np.uint8)  # the first of each line says that it has no filter
+    lines[:, 1:] = codes
+    chunks = {
+        b"IHDR": struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0),
+        b"PLTE": bytes(x for *colour, _ in palette for x in colour),
+        b"tRNS": bytes(opacity for *_, opacity in palette),
+        b"IDAT": zlib.compress(lines.tobytes(), 9),
+        b"IEND": b"",
+    }
+    out = b"\x89PNG\r\n\x1a\n"
+    for kind, data in chunks.items():
+        out += struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    return out
+
+
+# ---- colours ------------------------------------------------------------------------------------------
+
+
+def class_colour(k: int) -> tuple[int, int, int]:
+    """Colour of a class by its place: hues far apart for neighbours, of three lightnesses in turn."""
+    first = ((0, 114, 178), (230, 159, 0), (0, 158, 115), (204, 121, 167), (86, 180, 233), (213, 94, 0), (240, 228, 66))
+    k = k % COLOURS
+    if k < len(first):  # which people tell apart who see few colours
+        return first[k]
+    found = hls_to_rgb(k * 0.618034 % 1, (0.36, 0.56, 0.74)[k % 3], (0.75, 0.55, 0.6)[k % 3])
+    return round(255 * found[0]), round(255 * found[1]), round(255 * found[2])
+
+
+def _class_palette(classes: int) -> list[tuple[int, int, int, int]]:
+    """Colours of classes, and last that of void."""
+    return [*((*class_colour(k), 255) for k in range(min(classes, COLOURS))), (*VOID, 255)]
+
+
+def _error_palette() -> list[tuple[int, int, int, int]]:
+    """No error, errors of growing weight, and void: each over the page's own ground, dark or light."""
+    steps = [(*ERROR, FAINTEST + round((255 - FAINTEST) * k / 253)) for k in range(254)]
+    return [(*ERROR, 0), *steps, (*VOID, 90)]
+
+
+# ---- an image -----------------------------------------------------------------------------------------
+
+
+class Reading(NamedTuple):
+    """How the pixel values of files are classes of a table."""
+
+    values: IntArray  # sorted
+    places: IntArray  # of these values among the table's labels
+
+    @classmethod
+    def of(cls, table: Table | JointTable, names: Mapping[int, Label] | None) -> Reading:
+        """Find the class of each pixel value: its name in ``names``, or the value itself."""
+        place: dict[Label, int] = {label: k for k, label in enumerate(table.labels)}
+        named = dict(names or {})
+        odd: list[object] = [x for x in named if not isinstance(x, int)]
+        of_value = {int(x): k for x, k in place.items() if isinstance(x, int) and x not in named}
+        of_value |= {x: place[name] for x, name in named.items() if name in place}
+        lost = [x for x in table.labels if place[x] not in of_value.values()]
+        if odd or lost:
+            why = f"the pixel values of the classes {listed_labels(lost)} are not known"
+            why = f"names has {brief(odd[0])}, which is no pixel value" if odd else why
+            raise InputError(
+                f"pictures cannot be drawn: {why}.",
+                "give the names= that the table was tabulated with, as {0: 'road', 1: 'grass'}.",
+                "names",
+            )
+        values = sorted(of_value)
+        whole = np.uint64 if values and values[-1] >= 1 << 63 else np.int64
+        return cls(np.array(values, dtype=whole), np.array([of_value[x] for x in values], dtype=np.int32))
+
+    def codes(self, labels: Array) -> IntArray:
+        """Return places among the table's labels; −1 for values that are none of them."""
+        at = np.minimum(np.searchsorted(self.values, labels), len(self.values) - 1)
+        return np.where(self.values[at] == labels, self.places[at], -1)
+
+
+class Scene(NamedTuple):
+    """An image as it is pictured, made small: one slice of a stack of them."""
+
+    truth: IntArray
+    pred: IntArray
+    wrong: FloatArray  # weight of pixels that are wrong; NaN where the truth is void
+    said: tuple[str, str]  # which classes hold most of truth and prediction
+    used: frozenset[int]  # all that occur
+    n: int  # pixels that count
+    total: float  # their weight
+    right: float  # the share of it that is right
+    slice: str  # which slice it is
+
+
+def _scene(truth: IntArray, pred: IntArray, weight: Array | None, labels: Sequence[Label], classes: int) -> Scene:
+    """Look at an image; of more than two dimensions at the slice with most of the wrong weight."""
+    w = np.broadcast_to(1.0, truth.shape) if weight is None else weight
+    void = (truth < 0) | (truth >= classes) | (pred < 0)  # labels that are in no table are missing ones
+    wrong: FloatArray = np.where(void, np.nan, np.where(truth == pred, 0.0, w)).astype(np.float64, copy=False)
+    right = float(np.sum(w, where=~void & (truth == pred), dtype=np.float64))
+    total = right + float(np.nansum(wrong))
+    slices = ""
+    while truth.ndim > 2:
+        k = int(np.nansum(wrong, axis=tuple(range(1, wrong.ndim))).argmax())
+        slices += f", slice {k + 1:,} of {len(truth):,}"
+        truth, pred, wrong = truth[k], pred[k], wrong[k]
+    if truth.ndim < 2:
+        truth, pred, wrong = truth.reshape(1, -1), pred.reshape(1, -1), wrong.reshape(1, -1)
+    said = _most_of(truth, labels, classes), _most_of(pred, labels, classes)
+    used = frozenset(np.unique(truth).tolist()) | frozenset(np.unique(pred).tolist())
+    most = WIDTHS[0]
+    small = _thinned(truth, most), _thinned(pred, most), _averaged(wrong, most)
+    return Scene(*small, said, used, int((~void).sum()), total, right / total if total > 0 else np.nan, slices)
+
+
+def _small(shape: tuple[int, ...], most: int) -> tuple[int, int]:
+    """Height and width of a picture, at most so many, in proportion."""
+    height, width = shape
+    scale = min(1.0, most / max(height, width))
+    return max(1, round(height * scale)), max(1, round(width * scale))
+
+
+def _thinned(codes: IntArray, most: int) -> IntArray:
+    """Make labels small: of the pixels that one stands for, the one in the middle."""
+    sizes = zip(codes.shape, _small(codes.shape, most), strict=True)
+    return codes[np.ix_(*((2 * np.arange(count) + 1) * size // (2 * count) for size, count in sizes))]
+
+
+def _averaged(wrong: FloatArray, most: int) -> FloatArray:
+    """Make wrong weights small: the mean of the pixels that one stands for; NaN where all are void."""
+    void = np.isnan(wrong)
+    sums = [np.where(void, 0.0, wrong), (~void).astype(np.float64)]
+    for axis, count in enumerate(_small(wrong.shape, most)):
+        starts = np.arange(count) * wrong.shape[axis] // count
+        sums = [np.add.reduceat(x, starts, axis=axis) for x in sums]
+    return np.where(sums[1] > 0, sums[0] / np.maximum(sums[1], 1.0), np.nan)
+
+
+def _labels(codes: IntArray, classes: int) -> bytes:
+    """Draw labels."""
+    void = (codes < 0) | (codes >= classes)
+    palette = _class_palette(classes)
+    return png(np.where(void, len(palette) - 1, codes % COLOURS), palette)
+
+
+def _errors(wrong: FloatArray) -> bytes:
+    """Draw the weight that is wrong: darker where it is more, nothing where there is none."""
+    void = np.isnan(wrong)
+    wrong = np.where(void, 0.0, wrong)
+    top = float(wrong.max())
+    shade = np.ceil(np.sqrt(wrong / top) * 254) if top > 0 else wrong  # the root, so that light ones show
+    return png(np.where(void, 255, shade).astype(np.int64), _error_palette())
+
+
+def _most_of(codes: IntArray, labels: Sequence[Label], classes: int) -> str:
+    """Name the classes that hold most of a picture."""
+    there = codes[(codes >= 0) & (codes < classes)]
+    if not there.size:
+        return "nothing but void"
+    counts = np.bincount(there, minlength=classes)
+    order = np.argsort(-counts, kind="stable")[:MOST_LISTED]
+    return ", ".join(f"{labels[k]} {percent(counts[k] / codes.size)}" for k in order.tolist() if counts[k])
+
+
+# ---- all of them --------------------------------------------------------------------------------------
+
+
+def checked_folders(given: object, table: Table | JointTable, names: Mapping[int, Label] | None) -> ImageFolders | None:
+    """Return the folders of the images of a table, which are its clusters; None if they are only said to be images."""
+    check_images(table)
+    if given is True:
+        return None
+    if isinstance(given, (tuple, list)) and 2 <= len(given) <= 3 and isinstance(given[0], (str, os.PathLike)):
+        given = ImageFolders(*given)
+    if not isinstance(given, ImageFolders):
+        raise InputTypeError(
+            f"images is {brief(given)}; expected True, or the folders that were tabulated.",
+            'for instance images=("truth/", "pred/"), or images=("truth/", "pred/", "maps/") with weights.',
+            "images",
+        )
+    own = table.names if isinstance(table, JointTable) else ()
+    if given.predictions != own:
+        said, here = (", ".join(map(repr, x)) or "one without a name" for x in (given.predictions, own))
+        raise InputError(
+            f"images has the predictions {said}; the table has {here}.",
+            "give the same folders as to wmcc.tabulate.",
+            "images",
+        )
+    known = set(given.names)
+    lost = [name_of_image(key) for key in table.drawn.clusters if key not in known]
+    if lost:
+        raise InputError(
+            f"images has no image {lost[0]!r}, which is a cluster of the table.",
+            "give the folders that the table was made of, and tabulate them without cluster=, so that its clusters are "
+            "the images.",
+            "images",
+        )
+    Reading.of(table, names)
+    return given
+
+
+def pictured(
+    found: ImageScores, folders: ImageFolders, table: Table | JointTable, names: Mapping[int, Label] | None
+) -> dict[str, Gallery]:
+    """Picture the images with the lowest scores, of each prediction."""
+    reading, classes = Reading.of(table, names), len(table.classes)
+    each = max(LEAST_IMAGES, MOST_IMAGES // len(found.names))
+    scenes: dict[str, list[tuple[WorstImage, Scene]]] = {}
+    for k, (name, own) in enumerate(found.predictions.items()):
+        scenes[name] = []
+        for x in own.worst[:each]:
+            truth, preds, weight = folders.read(x.image)
+            codes = reading.codes(truth), reading.codes(preds[k])
+            scene = _scene(*codes, weight, table.labels, classes)
+            if scene.n != x.n or not isclose(scene.total, x.total, rel_tol=1e-6):
+                raise InputError(
+                    f"the image {name_of_image(x.image)!r} has {counted(scene.n, 'row')} of weight "
+                    f"{number(scene.total)} in the folders, and {x.n:,} of weight {number(x.total)} in the table.",
+                    "give the folders, and the weights, that were tabulated.",
+                    "images",
+                )
+            scenes[name].append((x, scene))
+    galleries: dict[str, Gallery] = {}
+    for width in WIDTHS:
+        galleries = {name: _gallery(own, table, width) for name, own in scenes.items()}
+        size = sum(len(p.png) for own in galleries.values() for image in own.images for p in image.pictures)
+        if size <= MOST_BYTES:
+            break
+    return galleries
+
+
+def _gallery(scenes: Sequence[tuple[WorstImage, Scene]], table: Table | JointTable, width: int) -> Gallery:
+    labels, classes = table.labels, len(table.classes)
+    images, used = [], set[int]()
+    for x, scene in scenes:
+        name = f"{name_of_image(x.image)}{scene.slice}"
+        pictures = [
+            Picture(title, _labels(_thinned(codes, width), classes), f"{title} of {name}: {said}")
+            for title, codes, said in zip(("Truth", "Prediction"), (scene.truth, scene.pred), scene.said, strict=True)
+        ]
+        wrong = percent(1 - scene.right)
+        said = f"Wrong weight in {name}: {wrong} of the image's weight"
+        pictures.append(Picture("Wrong weight", _errors(_averaged(scene.wrong, width)), said))
+        score = f"{decimal(x.value)}, {wrong} of the weight is wrong"
+        images.append(PicturedImage(name, score, tuple(pictures)))
+        used |= scene.used
+    legend = [(str(labels[k]), "rgb({}, {}, {})".format(*class_colour(k))) for k in sorted(used) if 0 <= k < classes]
+    if any(not 0 <= k < classes for k in used):
+        legend.append(("void", "rgb({}, {}, {})".format(*VOID)))
+    return Gallery(tuple(images), tuple(legend))
