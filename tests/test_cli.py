@@ -283,6 +283,7 @@ def test_bad_stored_tables(folder):
             assert said in run(command, "t.json", code=2).stderr
 
 
+@pytest.mark.slow
 def test_an_engine_that_is_not_installed():
     code = "import sys; sys.modules['polars'] = None; from wmcc.cli import main; main()"
     args = [sys.executable, "-c", code, "score", "parcels.csv", *COLUMNS, "--engine", "polars"]
@@ -302,6 +303,7 @@ def test_anything_else_is_told_in_a_sentence_too(monkeypatch):
         raise run("score", "parcels.csv", *COLUMNS, "--traceback", code=1).exception
 
 
+@pytest.mark.slow
 def test_version():
     assert process("--version").stdout.startswith("wmcc ")
 
@@ -409,6 +411,7 @@ def test_clusters_nest():
     assert json.loads(run(*args, "--cluster", "tile", "--cluster", "scene").stdout)["clusters"] == 4
 
 
+@pytest.mark.slow
 def test_what_is_loaded_for_a_score():
     """Nothing of what it does not do: no certificates, no report, no engine but Arrow."""
     code = """

@@ -413,6 +413,7 @@ def test_nothing_is_wider_than_the_terminal():
     assert_fits([block for one in found for block in one.blocks()], (40, 80, 200), least=10)
 
 
+@pytest.mark.slow
 def test_the_commands_as_processes():
     done = process("certify", SAMPLE, *WEIGHTED)
     assert (done.returncode, done.stderr) == (0, "")

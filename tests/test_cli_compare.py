@@ -338,6 +338,7 @@ def test_notes_of_many_groups_are_cut_short():
     assert notes[-1].endswith(" more; JSON has all.")
 
 
+@pytest.mark.slow
 def test_the_command_as_a_process():
     done = process("compare", SAMPLE, *TWO[2:])
     assert (done.returncode, done.stderr) == (0, "")

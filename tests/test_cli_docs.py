@@ -5,14 +5,16 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from cli_helpers import examples, put_sample, run, shell
+from PIL import Image
 
 DOCS = Path(__file__).parent.parent / "docs" / "cli.md"
 DESIGNS = DOCS.with_name("designs.md")
 COMMANDS = [
-    "score", "compare", "drift", "certify", "radius", "rank", "map", "plan", "report", "tabulate", "merge", "show",
-    "demo", "sample", "reproduce",
+    "score", "compare", "images", "drift", "certify", "radius", "rank", "map", "plan", "report", "tabulate", "merge",
+    "show", "demo", "sample", "reproduce",
 ]  # fmt: skip
 
 
@@ -63,9 +65,26 @@ def put_points():
     Path("points.csv").write_text("map,reference\n" + "".join(rows))
 
 
+def put_streets():
+    """Write the folders of images of docs/cli.md: twelve streets in two cities, two predictions, and weight maps."""
+    y, x = np.mgrid[:24, :40]
+    for k in range(12):
+        city, at = ("aachen", "bochum")[k % 2], 3 + 5 * k % 31
+        truth = np.where(y < 8 + k % 3, 2, 0)
+        truth[(abs(x - at) < 4) & (abs(y - 15) < 3)] = 1
+        truth[(abs(x - at - 9) < 2) & (abs(y - 12) < 2)] = 1
+        old, new = (np.roll(truth, shift, axis) for shift, axis in ((1, 0), (1 + k % 2, 1)))
+        truth[22:, 10:30] = 255
+        near = np.maximum(1, 20 - 2 * abs(x - at))
+        for folder, array in {"truth": truth, "old": old, "new": new, "maps": near}.items():
+            os.makedirs(f"{folder}/{city}", exist_ok=True)
+            Image.fromarray(array.astype(np.uint8)).save(f"{folder}/{city}/{k:02d}.png")
+
+
 @pytest.mark.parametrize(("page", "least"), [(DOCS, 8), (DESIGNS, 1)], ids=["cli", "designs"])
 def test_the_examples_of_the_docs_print_what_they_say(page, least):
     put_points()
+    put_streets()
     found = blocks(page.read_text())
     assert len(found) >= least
     for block in found:
@@ -91,6 +110,7 @@ def test_the_docs_show_every_command_and_name_every_option():
 if __name__ == "__main__":  # python tests/test_cli_docs.py FOLDER writes what is printed now into the docs
     os.chdir(sys.argv[1])
     put_points()
+    put_streets()
     for page in (DOCS, DESIGNS):
         page.write_text(
             re.sub(r"(?<=^```console\n).*?(?=^```$)", lambda m: played(m[0]), page.read_text(), flags=re.M | re.S)

@@ -79,7 +79,7 @@ def test_lists_of_numbers_may_be_repeated():
 def test_a_label_that_is_none():
     pl.DataFrame({"label": [1, 2], "pred": [1, 2]}).write_parquet("d.parquet")
     said = run("score", "d.parquet", *COLUMNS, "--ignore", "void", code=2).stderr
-    assert "--ignore names the label 'void', but the columns of labels hold numbers; expected a whole number" in said
+    assert "--ignore names the label 'void', but labels are numbers; expected a whole number" in said
 
 
 # ---- two files -------------------------------------------------------------------------------------

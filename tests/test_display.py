@@ -30,6 +30,7 @@ TWO = wmcc.Table.from_counts([[40, 3], [4, 30]], labels=LABELS[:2])
 TWO_JOINT = wmcc.tabulate(CODES < 1, dict(zip(NAMES[:2], (x < 1 for x in GUESSES), strict=False)))
 SEVERAL = wmcc.tabulate(T, dict(zip(NAMES, (A, B, C), strict=True)), W)
 FEW = wmcc.tabulate(T[:40], {k: y[:40] for k, y in zip(NAMES, (A, B, C), strict=True)}, W[:40])
+IMAGES = wmcc.tabulate(T, dict(zip(NAMES, (A, B, C), strict=True)), W, cluster=np.arange(len(T)) % 7)
 NOTHING = wmcc.Table.from_counts([[3, 0], [0, 0]], labels=LABELS[:2])
 
 RESULTS = {
@@ -42,6 +43,9 @@ RESULTS = {
     "Score, two classes": lambda: wmcc.score(TWO),
     "Score, ranges": lambda: wmcc.score(TWO).with_ranges(0.2),
     "Score, undefined": lambda: wmcc.score(NOTHING, zero_division=float("nan")),
+    "Score, images": lambda: wmcc.score(IMAGES["C"]).with_image_means(),
+    "ImageScores": lambda: wmcc.image_scores(wmcc.tabulate(T, A, W, cluster=T)),
+    "ImageScores, two": lambda: wmcc.image_scores(IMAGES, "mpc2", worst=2),
     "Interval": lambda: wmcc.interval(TABLE, "mpc2"),
     "Interval, unreliable": lambda: wmcc.interval(wmcc.tabulate(T[:9], A[:9], W[:9])),
     "Interval, none": lambda: wmcc.interval(NOTHING),

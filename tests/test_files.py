@@ -346,7 +346,8 @@ def test_a_weight_column_of_text_is_not_a_damaged_file(tmp_path, engine):
         ("book.xlsx", "pandas.read_excel"),
         ("rows.json", "pandas.read_json"),
         ("rows.zip", "unpack"),
-        ("map.tif", "read it into arrays"),
+        ("map.tif", "give folders of label maps"),
+        ("map.nc", "read it into arrays"),
         ("notes.docx", "rename it with that ending; otherwise read it into a frame"),
     ],
 )

@@ -17,6 +17,7 @@ SOURCE = ROOT / "src" / "wmcc"
 LAYERS = [
     {"present", "errors", "optional"},
     {"core"},
+    {"weightmaps"},
     {"sources"},
     {"measures"},
     {"matrices"},
@@ -85,6 +86,7 @@ def test_import_is_light():
         "scipy",
         "torch",
         "matplotlib",
+        "PIL",
         "duckdb",
         "rich",
         "typer",

@@ -3,8 +3,11 @@
 import re
 from pathlib import Path
 
+import pytest
 from cli_helpers import examples, run
 from test_cli_docs import COMMANDS as NAMES
+
+import wmcc
 
 README = Path(__file__).parent.parent / "README.md"
 COMMANDS = re.findall(r"^    (wmcc .*?)(?:  .*)?$", README.read_text(), re.MULTILINE)
@@ -28,3 +31,24 @@ def test_its_commands_are_examples_of_help_which_are_run():
 def test_its_pages_exist():
     for page in re.findall(r"\]\((?!http)([^)#]+)", README.read_text()):
         assert (README.parent / page).exists(), page
+
+
+def test_its_validation_loop(tmp_path, monkeypatch, capsys):
+    torch = pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    drawn = torch.Generator().manual_seed(0)
+    target = torch.randint(19, (12, 9, 8), generator=drawn)
+    noise, weight = torch.randn(12, 19, 9, 8, generator=drawn), torch.rand(12, 9, 8, generator=drawn)
+    image = 2 * torch.nn.functional.one_hot(target).movedim(-1, 1) + noise
+    target[:, 0] = 255
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(image, target, weight), batch_size=5)
+    (block,) = (own for own in re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL) if "Tally(" in own)
+    lines = [line for line in block.splitlines() if line]
+    assert len(lines) == 6
+    made = {"wmcc": wmcc, "loader": loader, "model": torch.nn.Identity(), "device": "cpu"}
+    exec(block, made)
+    images = torch.arange(12)[:, None, None].expand(12, 9, 8)
+    expected = wmcc.tabulate(target, image.argmax(1), weight, ignore=255, labels=range(19), cluster=images)
+    assert made["tally"].compute() == expected
+    assert capsys.readouterr().out == f"{wmcc.score(expected)}\n"
+    assert "Mean over images" in (tmp_path / "report.html").read_text()

@@ -4,11 +4,14 @@ Every result has a type that is known (`assert_type`), and a keyword that does n
 that silence a refusal are themselves an error where there is none.
 """
 
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, assert_type
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 import wmcc
 
@@ -34,6 +37,10 @@ assert_type(wmcc.tabulate(frame, true="label", pred={"A": "pred", "B": "other"},
 tiles = wmcc.tabulate(frame, true="label", pred="pred", weight="ha", by="tile")
 assert_type(tiles, wmcc.Tables[wmcc.Table])
 assert_type(wmcc.tabulate(y_true, {"A": a, "B": b}, by=frame["tile"]), wmcc.Tables[wmcc.JointTable])
+images = Path(tempfile.mkdtemp())
+np.save(images / "street.npy", y_true.reshape(10, 12))
+assert_type(wmcc.tabulate(images, str(images), np.ones_like, ignore=255, progress=False), wmcc.Table)
+assert_type(wmcc.tabulate(images, {"A": images, "B": images}, by="folder"), wmcc.Tables[wmcc.JointTable])
 assert_type(tiles.total(), wmcc.Table)
 assert_type(pair["A"], wmcc.Table)
 assert_type(table + table, wmcc.Table)
@@ -96,6 +103,16 @@ monitor.update(2, 1, 2.5)
 assert_type(monitor.table, wmcc.Table)
 assert_type(wmcc.ecc(monitor), float)
 scores: Mapping[str, float] = {str(key): wmcc.ecc(own) for key, own in tiles.items()}
+
+
+# ---- images --------------------------------------------------------------------------------------------------
+
+labels = np.array([[0, 1, 1, 0]])
+weights = wmcc.weightmaps.border(labels, spacing=(1.0, 0.5), class_weight={0: 1.0, 1: 2.0})
+assert_type(weights, NDArray[Any])
+assert_type(wmcc.tabulate(labels, labels, weights), wmcc.Table)
+assert_type(wmcc.weightmaps.mask(labels, wmcc.weightmaps.boundary_band(labels, radius=1)), NDArray[Any])
+assert_type(wmcc.weightmaps.named("distance:to=1,scale=5")(labels), NDArray[np.float32])
 
 
 def refused() -> None:

@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -91,6 +92,9 @@ def _pairs(value: str) -> Iterator[tuple[str, str]]:
         lines = [line for line in text.splitlines() if line.strip()]
     else:
         lines = [value]
+        if re.search(r"=.*,[^,=]+=", value):
+            each = " ".join(f"--names {shlex.quote(x.strip())}" for x in value.split(","))
+            raise InputError(f"--names is {value!r}; expected one label and its name.", f"repeat it: {each}.", "names")
     for line in lines:
         label, equals, name = line.partition("=")
         if not (equals and name.strip()):
@@ -133,4 +137,4 @@ def _label(text: str, kind: Kind, option: str) -> Label:
         return int(word == "true")
     expected = "true or false" if kind is bool else "a whole number"
     holds = "booleans" if kind is bool else "numbers"
-    raise InputError(f"{option} names the label {text!r}, but the columns of labels hold {holds}; expected {expected}.")
+    raise InputError(f"{option} names the label {text!r}, but labels are {holds}; expected {expected}.")

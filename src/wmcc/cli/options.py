@@ -55,14 +55,32 @@ def _sizes(name: str, text: str) -> Decorator:
 _FILES = click.argument("files", metavar="FILE...", nargs=-1, required=True)
 _DATA: dict[str, Decorator] = {
     "files": _FILES,
+    "images": click.option(
+        "--images",
+        is_flag=True,
+        help="FILE... are folders of images, paired by name: the truth, then each prediction, as pred/ or NAME=pred/; "
+        "or patterns in quotes, as 'truth/*_labelIds.png'. Images are clusters.",
+    ),
+    "weights": click.option(
+        "--weights", metavar="FOLDER", help="With --images: folder, or pattern, of maps with a weight for each pixel."
+    ),
+    "weight_map": click.option(
+        "--weight-map",
+        metavar="NAME",
+        help="With --images: make weights of each true label map, as border:sigma=5; see docs/weightmaps.md.",
+    ),
     "true": _column("--true", "Column of true labels."),
     "pred": _column("--pred", "Column of predicted labels.", multiple=True),
     "weight": _column("--weight", "Column of weights."),
-    "by": _column("--by", "One result per value of this column; may be repeated.", multiple=True),
+    "by": _column(
+        "--by",
+        "One result per value of this column; may be repeated. With --images the word folder: one per folder.",
+        multiple=True,
+    ),
     "cluster": _column(
         "--cluster",
         "Column of clusters: rows that belong together (scene, patient) and may be dependent; "
-        "repeat it where a key is unique only within another column.",
+        "repeat it where a key is unique only within another column. With --images the word folder.",
         multiple=True,
     ),
     "stratum": _column(

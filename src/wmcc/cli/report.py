@@ -64,8 +64,8 @@ def command(
     """Write a page about one classifier or several.
 
     The page is one file that loads nothing from elsewhere. It has the answer in a sentence, scores, intervals and
-    certified ranges, comparisons, confusion tables, classes, weights, warnings and formulas. Without -o it is printed
-    as Markdown.
+    certified ranges, comparisons, confusion tables, classes, weights, warnings and formulas. With --images it also has
+    the scores of images, and pictures of those with the lowest. Without -o it is printed as Markdown.
     """
     from ..core.tables import Tables
     from ..errors import InputError
@@ -80,7 +80,8 @@ def command(
     request.check_bounds(bounds, None, None)
     load_student()
     shown = shlex.join(["wmcc", *sys.argv[1:]])
-    wish = Wish(measure, EPS if eps is None else eps, at_least, confidence, title, shown, None, terms, pixel_area, unit)
+    asked = measure, EPS if eps is None else eps, at_least, confidence, title, shown, None, terms, pixel_area, unit
+    wish = Wish(*asked, **request.pictures())
     found = request.read()
     if isinstance(found, Tables):
         raise InputError(

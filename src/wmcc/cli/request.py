@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..core.joint import JointTable
 from ..core.table import Table
@@ -24,6 +24,9 @@ from .guard import warn
 from .startup import load
 from .stored import Stored, read
 
+if TYPE_CHECKING:
+    from .labels import Kind
+
 SMALL = 1 << 26
 """Bytes that are read before a progress bar could be looked at."""
 
@@ -31,6 +34,9 @@ DESIGN = (
     "stratum", "population", "fpc", "lonely", "poststratum", "totals", "replicates", "method", "scales", "fay", "df",
 )  # fmt: skip
 """Options that say how rows were drawn."""
+
+FOLDER = "folder"
+"""What ``--by`` and ``--cluster`` are for folders of images."""
 
 POPULATION = "population"
 """What is given as ``--fpc`` if ``--population`` counts rows."""
@@ -45,6 +51,9 @@ class Request:
     """What a command was asked to tabulate: its options by their names."""
 
     files: tuple[str, ...]
+    images: bool = False
+    weights: str | None = None
+    weight_map: str | None = None
     true: str | None = None
     pred: tuple[str, ...] = ()
     weight: str | None = None
@@ -75,11 +84,15 @@ class Request:
     @property
     def is_stored(self) -> bool:
         """Whether a stored table is meant, rather than data: no columns are named, and nothing is joined."""
-        return self.true is None and not self.pred and self.join is None
+        return self.true is None and not self.pred and self.join is None and not self.images
 
     @property
     def paths(self) -> list[str]:
-        """The files, and copies of standard input and pipes."""
+        """The files, those of folders of images, and copies of standard input and pipes."""
+        if self.images:
+            from ..sources.images import ImageFolders
+
+            return list(ImageFolders(*self._folders()).paths)
         return [self._path(name) for name in self.files]
 
     @property
@@ -96,12 +109,22 @@ class Request:
 
     def check(self, least: int = 1, most: int | None = 1, stored: int | None = 1) -> None:
         """Refuse options that do not go together; there are to be so many predictions, or so many stored tables."""
+        if self.images:
+            self._check_images(least, most, stored)
+            return
+        self._refuse("{} is for folders of images, which are given with --images.", "weights", "weight_map")
         self._check_streams()
         if self.join is None:
             self._refuse("{} needs --join, the file that holds the predictions.", "on", "unmatched")
         elif not self.on:
             raise InputError("--join needs --on, the column that identifies a row in both files.", argument="on")
         if self.is_stored:
+            folder = next(filter(os.path.isdir, self.files), None)
+            if folder is not None:
+                raise InputError(
+                    f"{folder!r} is a folder; expected --true and --pred, columns of labels in it; or a stored table.",
+                    "folders of images are given as --images truth/ pred/.",
+                )
             names = ("weight", "by", "cluster", *DESIGN, "engine", "labels", "names", "ignore", "missing", "positive")
             self._refuse(
                 "{} is for data files, read with --true and --pred; a stored table is already tabulated.", *names
@@ -126,6 +149,53 @@ class Request:
                 f"--cluster and --by both name {both!r}: each group would be a single cluster.",
                 "name a column that has several values in each group, or leave one of them out.",
                 "cluster",
+            )
+
+    def _check_images(self, least: int, most: int | None, stored: int | None) -> None:
+        if stored is None:
+            raise InputError(
+                "--images does not work here: the tables before and after are of different images.",
+                "store each with `wmcc tabulate --images truth/ pred/ -o before.json`, and give the two tables.",
+                "images",
+            )
+        names = ("true", "pred", "weight", "join", "on", "unmatched", *DESIGN, "engine", "input_format")
+        self._refuse("{} is for data files; it does not work with --images.", *names)
+        if self.weights is not None and self.weight_map is not None:
+            raise InputError("--weights and --weight-map are both given; expected one of them.", argument="weight_map")
+        for name in ("by", "cluster"):
+            if getattr(self, name) not in ((), (FOLDER,)):
+                raise InputError(
+                    f"--{name} is {' and '.join(getattr(self, name))!r}; with --images expected the word folder, which "
+                    "stands for the folder that an image is in.",
+                    argument=name,
+                )
+        if self.by and self.cluster:
+            raise InputError(
+                "--cluster and --by both name 'folder': each group would be a single cluster.",
+                "leave one of them out.",
+                "cluster",
+            )
+        count = len(self.files) - 1
+        file = next(filter(os.path.isfile, self.files), None)
+        if file is not None:
+            raise InputError(
+                f"--images has the file {file!r}; expected folders, or patterns.",
+                "put a pattern into quotes, so that the shell leaves it as it is: 'truth/*.png'.",
+                "images",
+            )
+        places = [*self.files[:1], *(_named(given)[1] for given in self.files[1:])]
+        if not any(
+            "*" in x or os.path.isdir(os.path.expanduser(x)) for x in places
+        ):  # nothing shows that folders are meant
+            raise InputError(f"there is no folder {places[0]!r}.", argument="images")
+        if count < least or (most is not None and count > most):
+            several = "at least two predictions" if least > 1 else "one prediction"
+            raise InputError(
+                f"--images has {counted(len(self.files), 'folder')}; expected that of the truth and {several}.",
+                "`wmcc compare` compares several predictions."
+                if count > 1
+                else f"give them in this order: truth/ pred/{' other/' * (least > 1)}.",
+                "images",
             )
 
     def _check_design(self) -> None:
@@ -230,6 +300,8 @@ class Request:
                 f"--{name} cannot be given with --lower and --upper, which say how far weights may be off.",
                 argument=name,
             )
+        if self.images:
+            raise InputError(f"--{side} names a column of a data file; it does not work with --images.", argument=side)
         if self.population is not None and self.weight is None:
             raise InputError(
                 f"--{side} is a bound of --weight; with --population, weights follow from the sizes of strata.",
@@ -251,6 +323,8 @@ class Request:
         ``weight`` takes the place of the column of weights; ``is_part`` if the data may be a part of a sample, in which
         some strata have no row.
         """
+        if self.images:
+            return self._of_images()
         paths = self.paths
         data: Any = paths[0] if len(paths) == 1 else paths
         join = None if self.join is None else self._path(self.join)
@@ -263,7 +337,7 @@ class Request:
             "weight": weight or self.weight,
             "engine": self.engine,
             "progress": None if _are_large([*paths, *([join] if join else [])]) else False,
-            **self._labels(data, join),
+            **self._labels(lambda: self._kind(data, join)),
         }
         if join is not None:
             options |= {"join": join, "on": list(self.on), "unmatched": self.unmatched or "error"}
@@ -298,14 +372,66 @@ class Request:
         number = sizes.as_number(given)
         return given if number is None else number
 
-    def _labels(self, data: Any, join: Any) -> dict[str, Any]:
-        """Labels of the kind that the columns hold; the columns are looked at only where a label is given."""
+    def _of_images(self) -> Stored:
+        """Read folders of images and tabulate them."""
+        options: dict[str, Any] = self._labels(lambda: int)
+        for name in ("by", "cluster"):
+            if getattr(self, name):
+                options[name] = FOLDER
+        if self.missing is not None:
+            options["missing"] = self.missing
+        with _warned(""):
+            found: Stored = tabulate(*self._weighted_folders(options), **options)
+        return found
+
+    def _weighted_folders(self, options: Mapping[str, Any]) -> tuple[str, Any, Any]:
+        """Return folders of the truth, of predictions and of weights, or what makes weights of the truth."""
+        truth, preds, weights = self._folders()
+        if self.weight_map is not None:
+            from ..weightmaps import named
+
+            weights = named(self.weight_map, ignore=options.get("ignore"))
+        return truth, preds, weights
+
+    @property
+    def images_are_clusters(self) -> bool:
+        """Whether folders of images are tabulated, and each image is a cluster."""
+        return self.images and not self.cluster
+
+    def pictures(self) -> dict[str, Any]:
+        """Return the folders of images and the names of classes that a report is given; nothing without images."""
+        if not self.images_are_clusters:
+            return {}
+        options = self._labels(lambda: int)
+        return {"images": self._weighted_folders(options), "names": options.get("names")}
+
+    def _folders(self) -> tuple[str, Any, Any]:
+        """Return folders of the truth, of one prediction or of several by name, and of weights."""
+        truth, *others = self.files
+        named = [_named(given) for given in others]
+        twice = next((name for name, _ in named if [x for x, _ in named].count(name) > 1), None)
+        if twice is not None:
+            raise InputError(
+                f"two predictions are called {twice!r}; expected different names.",
+                "give each a name, as old=runs/1/pred/ new=runs/2/pred/.",
+                "images",
+            )
+        return truth, dict(named) if len(named) > 1 else named[0][1], self.weights
+
+    def _kind(self, data: Any, join: Any) -> Kind:
+        """What the columns of labels hold."""
+        from .labels import kind_of
+
+        sides = [(data, str(self.true)), *((join or data, pred) for pred in self.pred)]
+        return kind_of(sides, self.engine, join is not None)
+
+    def _labels(self, find_kind: Callable[[], Kind]) -> dict[str, Any]:
+        """Labels of the kind that there is; data are looked at only where a label is given."""
         if not (self.labels or self.ignore or self.names or self.positive is not None):
             return {}
         from . import labels  # brings engines, which most requests do without
 
-        sides = [(data, str(self.true)), *((join or data, pred) for pred in self.pred)]
-        kind = labels.kind_of(sides, self.engine, join is not None)
+        kind = find_kind()
         found: dict[str, Any] = {}
         if self.labels:
             found["labels"] = labels.several(self.labels, kind, "--labels")
@@ -318,18 +444,28 @@ class Request:
         return found
 
 
+def _named(given: str) -> tuple[str, str]:
+    """The name of a prediction and its folder: ``new=pred/``, or ``pred/``, which is called pred."""
+    name, equals, folder = given.partition("=")
+    if equals and name and not os.path.exists(given) and "/" not in name:
+        return name, folder
+    return given.rstrip("/" + os.sep) or given, given
+
+
 def _are_large(names: list[str]) -> bool:
     if any(map(is_address, names)):
         return True
     return sum(os.path.getsize(path) for name in names for path in find(name).paths) > SMALL
 
 
-def rehearse(ask: Callable[[Any], object], preds: Sequence[str] = ()) -> None:
+def rehearse(ask: Callable[[Any], object], preds: Sequence[str] = (), clusters: bool = False) -> None:
     """Ask about a few rows first: what is wrong with the options is said before data are read, which may take long."""
     truth, guess = [0, 0, 0, 1, 1, 1] * 5, [0, 0, 1, 1, 1, 0] * 5
+    drawn: dict[str, Any] = {"cluster": [k // 6 for k in range(30)]} if clusters else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMeasureWarning)
-        ask(tabulate(truth, {name: guess[k:] + guess[:k] for k, name in enumerate(preds)} if preds else guess))
+        preds_of = {name: guess[k:] + guess[:k] for k, name in enumerate(preds)}
+        ask(tabulate(truth, preds_of or guess, **drawn))
 
 
 def per_group(

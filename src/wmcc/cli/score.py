@@ -83,7 +83,8 @@ def command(
 
     MCC (of two classes), ECC, MPC1, MPC2, accuracy, balanced accuracy, kappa, mean IoU and mean F1, with confidence
     intervals; precision, recall, F1, IoU and MCC of each class. With --eps, also certified ranges for weights off by
-    that much; with --lower and --upper, for weights between these.
+    that much; with --lower and --upper, for weights between these. With --images truth/ pred/, also the mean over
+    images of each measure; `wmcc images` has more.
     Without --true and --pred, FILE is a table that `wmcc tabulate -o` or `wmcc merge -o` wrote.
     """
     from ..core.labels import listed
@@ -100,6 +101,8 @@ def command(
 
     def ask(table: Table, **sides: Any) -> Score:
         found = score(table, zero_division=division, confidence_level=confidence)
+        if request.images_are_clusters and table.drawn.kind == "clusters":
+            found = found.with_image_means()
         return found if eps is None and not sides else found.with_ranges(eps, model, **sides)
 
     rehearse(ask)

@@ -7,7 +7,7 @@ from shlex import quote
 
 OPTIONS = {
     "confidence_level": "confidence", "zero_division": "zero-division", "at_least": "at-least", "at_most": "at-most",
-    "caps": "cap", "pixel_area": "pixel-area", "n": "rows",
+    "caps": "cap", "pixel_area": "pixel-area", "n": "rows", "weight_map": "weight-map", "sample_weight": "weights",
 }  # fmt: skip
 """Options that are called otherwise than the library's parameters."""
 
@@ -38,6 +38,8 @@ def in_options(sentence: str) -> str:
     sentence = sentence.replace(
         "use wmcc.Accumulator", "store each part with `wmcc tabulate -o` and add them up with `wmcc merge`"
     )
+    sentence = sentence.replace("tabulate('truth/', 'pred/', 'maps/')", "--images truth/ pred/ --weights maps/")
+    sentence = re.sub(r"sample_weight=wmcc\.weightmaps\.(\w+)", r"--weight-map \1", sentence)
     return _KEYWORD.sub(_option, sentence).replace("--labels(", "--labels (")
 
 
