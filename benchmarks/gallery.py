@@ -1,6 +1,6 @@
-"""Draw the pictures of docs/plots.md: ``python benchmarks/gallery.py``, in the root of the repository.
+"""Draw the pictures of docs/plots.md and docs/weightmaps.md: ``python benchmarks/gallery.py``, in the root.
 
-The page is the source. Its examples are run in order, and where a picture stands, the last axes are saved as it.
+The pages are the source. Their examples are run in order, and where a picture stands, the last axes are saved as it.
 """
 
 import doctest
@@ -12,17 +12,19 @@ import matplotlib
 matplotlib.use("agg")
 
 DOCS = Path(__file__).parent.parent / "docs"
-PICTURE = re.compile(r"!\[.*?\]\((plots/.*?\.png)\)")
+PAGES = ("plots.md", "weightmaps.md")
+PICTURE = re.compile(r"!\[.*?\]\((.*?\.png)\)")
 MOST_BYTES = 60_000
 
 
-def main() -> None:
-    """Run the page and save what it draws."""
+def draw(page: str) -> None:
+    """Run a page and save what it draws."""
     names: dict = {}
-    parts = PICTURE.split((DOCS / "plots.md").read_text())
+    parts = PICTURE.split((DOCS / page).read_text())
     for text, picture in zip(parts[::2], [*parts[1::2], None], strict=True):
         for example in doctest.DocTestParser().get_examples(text):
-            exec(compile(example.source, "docs/plots.md", "single"), names)
+            if example.exc_msg is None:
+                exec(compile(example.source, f"docs/{page}", "single"), names)
         if picture:
             path = DOCS / picture
             names["ax"].figure.savefig(path, dpi=80, metadata={"Software": None})
@@ -31,4 +33,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    for page in PAGES:
+        draw(page)
