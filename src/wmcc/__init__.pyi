@@ -4,6 +4,7 @@ from . import experiments as experiments
 from . import matrices as matrices
 from . import plot as plot
 from . import published as published
+from . import weightmaps as weightmaps
 from .core.joint import JointTable as JointTable
 from .core.kernel import kernel as kernel
 from .core.table import Table as Table
@@ -48,6 +49,8 @@ from .measures import mpc1 as mpc1
 from .measures import mpc2 as mpc2
 from .measures.base import Measure as Measure
 from .report.write import write_report as write_report
+from .results.images import ImageScores as ImageScores
+from .results.images import image_scores as image_scores
 from .results.scores import Score as Score
 from .results.scores import score as score
 from .results.uncertainties import Uncertainty as Uncertainty
