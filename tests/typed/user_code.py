@@ -109,7 +109,7 @@ scores: Mapping[str, float] = {str(key): wmcc.ecc(own) for key, own in tiles.ite
 
 labels = np.array([[0, 1, 1, 0]])
 weights = wmcc.weightmaps.border(labels, spacing=(1.0, 0.5), class_weight={0: 1.0, 1: 2.0})
-assert_type(weights, NDArray[Any])
+assert_type(weights, NDArray[np.float32])
 assert_type(wmcc.tabulate(labels, labels, weights), wmcc.Table)
 assert_type(wmcc.weightmaps.mask(labels, wmcc.weightmaps.boundary_band(labels, radius=1)), NDArray[Any])
 assert_type(wmcc.weightmaps.named("distance:to=1,scale=5")(labels), NDArray[np.float32])

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable
 from math import inf, isfinite
 from operator import index
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,37 @@ from numpy.typing import NDArray
 from ..errors import InputError, InputTypeError
 from ..present.text import brief
 
-if TYPE_CHECKING:
-    import torch
+Values = TypeVar("Values", bound=NDArray[Any])
+Keywords = ParamSpec("Keywords")
+Made = TypeVar("Made", bound=NDArray[Any])
+MadeOut = TypeVar("MadeOut", bound=NDArray[Any], covariant=True)
 
-Map = TypeVar("Map", NDArray[Any], "torch.Tensor")
-"""A label map, and its weights: of the same kind, on the same device."""
+
+class Tensor(Protocol):
+    """As much of a torch tensor as tells it from an array: its own type is known only where torch is installed."""
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients are kept."""
+        ...
+
+
+TensorOf = TypeVar("TensorOf", bound=Tensor)
+
+
+class OfMaps(Protocol[Keywords, MadeOut]):
+    """A function of label maps, of arrays and of tensors."""
+
+    @overload
+    def __call__(self, labels: NDArray[Any], *args: Keywords.args, **keywords: Keywords.kwargs) -> MadeOut: ...
+    @overload
+    def __call__(self, labels: TensorOf, *args: Keywords.args, **keywords: Keywords.kwargs) -> TensorOf: ...
+
+
+def of_tensors_too(function: Callable[Concatenate[NDArray[Any], Keywords], Made]) -> OfMaps[Keywords, Made]:
+    """Tell type checkers that a function of arrays takes tensors, too, and returns a tensor then."""
+    return cast(OfMaps[Keywords, Made], function)
+
 
 Codes = NDArray[np.int32]
 Weights = NDArray[np.float32]
@@ -57,14 +83,14 @@ class Image(NamedTuple):
 
 
 def weight_map(
-    labels: Map,
+    labels: NDArray[Any],
     weigh: Callable[[Image], Weights],
     *,
     ignore: Labels | None,
     ndim: int | None,
     spacing: float | Iterable[float] | None = None,
-    instances: Map | None = None,
-) -> Map:
+    instances: Any = None,
+) -> Weights:
     """Return the weights of each image, as float32 of the kind that came; void pixels get 0."""
     values = _label_array(labels, "labels")
     sides = _spacing(spacing)
@@ -107,10 +133,10 @@ def _among(names: NDArray[Any], labels: tuple[int, ...]) -> Bools:
     return np.isin(names, np.array([x for x in labels if limits.min <= x <= limits.max], dtype=names.dtype))
 
 
-def like(labels: Map, values: NDArray[Any]) -> Map:
+def like(labels: Any, values: Values) -> Values:
     """Return an array as what the labels are: itself, or a tensor on their device."""
     torch = _torch_of(labels)
-    return cast(Map, values if torch is None else torch.from_numpy(values).to(labels.device))
+    return values if torch is None else cast(Values, torch.from_numpy(values).to(labels.device))
 
 
 def array_of(data: Any, name: str) -> NDArray[Any]:

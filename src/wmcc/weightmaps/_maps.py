@@ -13,17 +13,18 @@ from numpy.typing import NDArray
 from ..errors import InputError, InputTypeError
 from ..present.text import brief, listed
 from ._distances import to_nearest, to_others, to_two_nearest
-from ._images import Bools, Image, Labels, Map, Weights, array_of, like, number, several, weight_map
+from ._images import Bools, Image, Labels, Weights, array_of, like, number, of_tensors_too, several, weight_map
 from ._objects import objects_of
 
 Spacing = float | Iterable[float]
 ClassWeights = Mapping[int, float] | Literal["balanced"]
 
 
+@of_tensors_too
 def border(
-    labels: Map,
+    labels: NDArray[Any],
     *,
-    instances: Map | None = None,
+    instances: Any = None,
     foreground: Labels | None = None,
     w0: float = 10.0,
     sigma: float = 5.0,
@@ -31,7 +32,7 @@ def border(
     ignore: Labels | None = None,
     spacing: Spacing | None = None,
     ndim: int | None = None,
-) -> Map:
+) -> Weights:
     r"""Weigh the gaps between objects that are close together, as U-Net does.
 
     ::
@@ -106,8 +107,9 @@ def border(
     return weight_map(labels, weigh, ignore=ignore, ndim=ndim, spacing=spacing, instances=instances)
 
 
+@of_tensors_too
 def distance(
-    labels: Map,
+    labels: NDArray[Any],
     *,
     to: Labels,
     scale: float | None = None,
@@ -117,7 +119,7 @@ def distance(
     ignore: Labels | None = None,
     spacing: Spacing | None = None,
     ndim: int | None = None,
-) -> Map:
+) -> Weights:
     r"""Weigh pixels by their distance d to the nearest pixel of some classes: the road beside a car.
 
     ::
@@ -193,14 +195,15 @@ def distance(
     return weight_map(labels, weigh, ignore=ignore, ndim=ndim, spacing=spacing)
 
 
+@of_tensors_too
 def boundary_band(
-    labels: Map,
+    labels: NDArray[Any],
     *,
     radius: float,
     ignore: Labels | None = None,
     spacing: Spacing | None = None,
     ndim: int | None = None,
-) -> Map:
+) -> Weights:
     r"""Weigh pixels near a boundary between classes 1, and all others 0.
 
     A pixel is near a boundary if a pixel of another class is within ``radius`` of it, from centre to centre. With
@@ -238,9 +241,10 @@ def boundary_band(
     return weight_map(labels, weigh, ignore=ignore, ndim=ndim, spacing=spacing)
 
 
+@of_tensors_too
 def boundary_iou_band(
-    labels: Map, *, ratio: float = 0.02, ignore: Labels | None = None, ndim: int | None = None
-) -> Map:
+    labels: NDArray[Any], *, ratio: float = 0.02, ignore: Labels | None = None, ndim: int | None = None
+) -> Weights:
     r"""Weigh the pixels that Boundary IoU looks at 1, and all others 0.
 
     The band of a class is what an erosion of its mask takes away: d steps of a 3 × 3 square, after the image is padded
@@ -298,15 +302,16 @@ def boundary_iou_band(
     return weight_map(labels, weigh, ignore=ignore, ndim=ndim)
 
 
+@of_tensors_too
 def instance_size(
-    labels: Map,
+    labels: NDArray[Any],
     *,
-    instances: Map | None = None,
+    instances: Any = None,
     foreground: Labels | None = None,
     mean_size: Mapping[int, float] | None = None,
     ignore: Labels | None = None,
     ndim: int | None = None,
-) -> Map:
+) -> Weights:
     r"""Weigh small objects as much as large ones of their class.
 
     A pixel of an object weighs the mean size of the objects of its class over the size of its own. So every object of a
@@ -362,7 +367,8 @@ def instance_size(
     return weight_map(labels, weigh, ignore=ignore, ndim=ndim, instances=instances)
 
 
-def mask(labels: Map, weights: Map, *, void: int = 255) -> Map:
+@of_tensors_too
+def mask(labels: NDArray[Any], weights: Any, *, void: int = 255) -> NDArray[Any]:
     r"""Return the labels where the weight is not 0, and ``void`` elsewhere.
 
     A row of weight 0 is still a row of the table and counts in its ``n``. What does not count at all should be void.

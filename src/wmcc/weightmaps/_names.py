@@ -17,8 +17,11 @@ from . import _maps
 from ._images import Labels, Weights, several
 
 MAPS: dict[str, Callable[..., Any]] = {
-    function.__name__: function
-    for function in (_maps.border, _maps.boundary_band, _maps.boundary_iou_band, _maps.distance, _maps.instance_size)
+    "border": _maps.border,
+    "boundary_band": _maps.boundary_band,
+    "boundary_iou_band": _maps.boundary_iou_band,
+    "distance": _maps.distance,
+    "instance_size": _maps.instance_size,
 }
 """What makes weights of the truth alone."""
 
