@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import warnings
+import weakref
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -812,7 +813,7 @@ def test_other_devices_are_warned_of_once(monkeypatch):
     assert str(said[0].message) == (
         "labels on mps:0 are copied to the CPU and counted there: wmcc counts on NVIDIA GPUs and on CPUs only. The "
         "table is the same to the last bit, but each update waits for the device, and takes some milliseconds for a "
-        "million pixels. What helps: a batch that is on the CPU already saves the copy."
+        "million pixels. What helps: batches that are on the CPU already save the copy."
     )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -941,6 +942,32 @@ def test_what_a_gpu_is_told(dtype, label, monkeypatch):
         counting._launch(state, several.updates, several._scratch, rows, 4, ignore, True)
         several._images.add_on_device(state, several._images.keys(None, 3))
         assert several.compute() == tabulated(target, pred, held, classes=4, ignore=ignore, cluster=range(3))
+
+
+def test_the_queue_is_held_until_the_launch(monkeypatch):
+    """Memory that is free again could be another thread's before the kernel uses it."""
+
+    class Memory:
+        def data_ptr(self):
+            return 1 << 20
+
+    held = []
+
+    def queue(*_):
+        memory = Memory()
+        held.append(weakref.ref(memory))
+        return memory
+
+    def run(todo, pointers, device, stream):
+        assert pointers[-1] == 1 << 20
+        assert held[-1]() is not None
+
+    monkeypatch.setattr(counting, "_queue", queue)
+    monkeypatch.setattr(counting, "_stream", lambda _: 0)
+    monkeypatch.setattr("wmcc.core.kernel.cuda.run", run)
+    tally, labels = Tally(200), torch.zeros(8, dtype=torch.int64)
+    assert counting.Repeat((), (), 5).add(tally._state, tally.updates, tally._scratch, labels, labels, None)
+    assert len(held) == 1
 
 
 def test_images_on_a_device_are_moved_when_they_take_much_memory(monkeypatch):

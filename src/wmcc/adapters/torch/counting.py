@@ -66,7 +66,7 @@ def on_cuda(
     device = rows.target.device
     if device.type != "cuda" or torch.version.hip is not None:
         return InputError(
-            "wmcc counts on NVIDIA GPUs and on CPUs only.", "a batch that is on the CPU already saves the copy."
+            "wmcc counts on NVIDIA GPUs and on CPUs only.", "batches that are on the CPU already save the copy."
         )
     try:
         _launch(state, updates, scratch, rows, classes, ignore, apart)
@@ -80,23 +80,20 @@ def _launch(
 ) -> None:
     """Call the GPU's kernel with pointers to tensors, which nobody checks again."""
     target, pred, weight = rows
-    items = target.size(0)
-    each = target.numel() // items
-    layout = layout_of(state.digits.size(-2))
-    device, kind = target.get_device(), None if weight is None else WEIGHTS[weight.dtype]
-    words = cuda.queue_words(device, classes, kind, each if apart else target.numel())
-    queue = torch.empty(words, dtype=torch.int64, device=target.device) if words else None
+    (truth, label, kind), each, step, planes = _sizes(rows, state.digits)
+    device = target.get_device()
+    queue = _queue(target, cuda.queue_words(device, classes, kind, each if apart else target.numel()))
     cuda.launch(
-        (target.data_ptr(), LABELS[target.dtype]),
-        (pred.data_ptr(), LABELS[pred.dtype]),
-        (0, None) if weight is None else (weight.data_ptr(), kind),
+        (target.data_ptr(), truth),
+        (pred.data_ptr(), label),
+        (0 if weight is None else weight.data_ptr(), kind),
         rows=each,
-        items=items,
-        weight_step=each if weight is not None and weight.ndim == target.ndim else 0,
+        items=target.size(0),
+        weight_step=step,
         classes=classes,
         ignore=ignore,
         digits=state.digits.data_ptr(),
-        planes=(layout.weights, layout.squares, layout.weights_low),
+        planes=planes,
         least=state.least.data_ptr(),
         most=state.most.data_ptr(),
         counts=state.counts.data_ptr(),
@@ -108,6 +105,20 @@ def _launch(
         device=device,
         stream=_stream(device),
     )
+
+
+def _sizes(rows: Rows, digits: Any) -> tuple[tuple[str, str, str | None], int, int, tuple[int, int, int]]:
+    """Return the types of a batch, the rows of an item, those from its weights to the next, and the planes of sums."""
+    target, pred, weight = rows
+    each, layout = target.numel() // target.size(0), layout_of(digits.size(-2))
+    kinds = LABELS[target.dtype], LABELS[pred.dtype], None if weight is None else WEIGHTS[weight.dtype]
+    step = each if weight is not None and weight.ndim == target.ndim else 0
+    return kinds, each, step, (layout.weights, layout.squares, layout.weights_low)
+
+
+def _queue(target: Any, words: int) -> Any:
+    """Return memory for a queue, to be held until the launch; None if there is none."""
+    return torch.empty(words, dtype=torch.int64, device=target.device) if words else None
 
 
 def _stream(device: int) -> int:
@@ -141,14 +152,11 @@ class Repeat(NamedTuple):
         plain = _is_plain(pred, target, weight) and target.numel() > 0
         if not plain or not target.is_cuda or torch.version.hip is not None:
             return None
-        each, device = target.numel() // target.size(0), target.get_device()
-        kind, layout = None if weight is None else WEIGHTS[weight.dtype], layout_of(digits.size(-2))
-        step = each if weight is not None and weight.ndim == target.ndim else 0
-        planes = layout.weights, layout.squares, layout.weights_low
-        kinds = LABELS[target.dtype], LABELS[pred.dtype], kind
+        kinds, each, step, planes = _sizes(rows, digits)
+        device = target.get_device()
         todo = cuda.steps(device, kinds, True, each, target.size(0), step, classes, ignore, planes, False)
         like = likeness(pred, target, weight, digits, classes, ignore)
-        return cls(like, todo, cuda.queue_words(device, classes, kind, target.numel()))
+        return cls(like, todo, cuda.queue_words(device, classes, kinds[2], target.numel()))
 
     def add(self, state: Planes, updates: Any, scratch: Any, pred: Any, target: Any, weight: Any) -> bool:
         """Count a batch that is alike; returns whether it is, down to where its tensors begin."""
@@ -156,9 +164,9 @@ class Repeat(NamedTuple):
         if (pointers[0] | pointers[1] | pointers[2]) & 15 or not _is_plain(pred, target, weight):
             return False
         device = target.get_device()
-        queue = torch.empty(self.words, dtype=torch.int64, device=target.device).data_ptr() if self.words else 0
+        queue = _queue(target, self.words)
         own = [x.data_ptr() for x in (*state, updates, scratch)]
-        cuda.run(self.todo, (*pointers, *own, queue), device, _stream(device))
+        cuda.run(self.todo, (*pointers, *own, 0 if queue is None else queue.data_ptr()), device, _stream(device))
         return True
 
 
