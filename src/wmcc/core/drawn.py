@@ -121,6 +121,9 @@ class Drawn(NamedTuple):
         The strata.
     replicates
         How replicate weights are used.
+    pixels
+        Whether rows are pixels of images or rasters, without clusters. They count as independent rows, which they are
+        not: neighbouring pixels are alike.
     """
 
     kind: Kind = "rows"
@@ -128,6 +131,7 @@ class Drawn(NamedTuple):
     rows: tuple[int, ...] = ()
     design: Design | None = None
     replicates: Replicates | None = None
+    pixels: bool = False
 
     @property
     def clusters(self) -> tuple[Key, ...]:
@@ -218,7 +222,7 @@ class Drawn(NamedTuple):
         return self if self.design is None else self._replace(design=self.design._replace(domain=True))
 
 
-ROWS, PAIRS = Drawn("rows"), Drawn("pairs")
+ROWS, PAIRS, PIXELS = Drawn("rows"), Drawn("pairs"), Drawn("rows", pixels=True)
 
 
 def name_strata(keys: Sequence[Key], sizes: Sequence[str] | None = None, count: int | None = None) -> str:
@@ -238,8 +242,8 @@ Places = dict[tuple[str, tuple[Key, ...]], IndexArray]
 
 def merged_drawn(several: Sequence[Drawn]) -> tuple[Drawn, Places]:
     """How the rows of tables together were drawn, and where the units of each are."""
-    if all(drawn == ROWS for drawn in several):
-        return ROWS, {}
+    if all(drawn.kind == "rows" for drawn in several):
+        return PIXELS if any(drawn.pixels for drawn in several) else ROWS, {}
     kinds = list(dict.fromkeys(drawn.kind for drawn in several))
     if len(kinds) > 1:
         a, b = (next(drawn.manner for drawn in several if drawn.kind == kind) for kind in kinds[:2])

@@ -310,10 +310,13 @@ def note_bad(
 # ---- reading --------------------------------------------------------------------------------------------
 
 
-def table_of(state: Planes, ignore: int | None = None, item: tuple[int, ...] | None = None) -> Table:
+def table_of(
+    state: Planes, ignore: int | None = None, item: tuple[int, ...] | None = None, drawn: Drawn = ROWS
+) -> Table:
     """Return the table that planes of NumPy hold; bad rows are refused.
 
-    ``item`` is the shape of an item of the batches, if all have the same, by which the place of a bad row is told.
+    ``item`` is the shape of an item of the batches, if all have the same, by which the place of a bad row is told;
+    ``drawn`` says whether rows are pixels.
 
     Examples
     --------
@@ -322,13 +325,13 @@ def table_of(state: Planes, ignore: int | None = None, item: tuple[int, ...] | N
     >>> state = no_rows(2)
     >>> target, pred = np.array([[0, 1, 1, 255]]), np.array([[0, 1, 255, 0]])
     >>> add_rows(state, target, pred, None, 2, 255, 0)
-    >>> table_of(state, 255) == wmcc.tabulate(target, pred, labels=range(2), ignore=255)
+    >>> table_of(state, 255) == wmcc.tabulate(target[0], pred[0], labels=range(2), ignore=255)
     True
     """
     classes = classes_of(state.digits.shape[1])
     refuse_bad(state.counts, state.first, classes, ignore, item)
     cells, sums = occurring(state)
-    return _table(np.stack(np.divmod(cells, classes + 1)), sums, classes, ignore, int(state.counts[0]))
+    return _table(np.stack(np.divmod(cells, classes + 1)), sums, classes, ignore, int(state.counts[0]), drawn)
 
 
 def table_of_images(several: Sequence[Cells], keys: Sequence[Key], classes: int, ignore: int | None) -> Table:

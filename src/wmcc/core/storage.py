@@ -1,8 +1,8 @@
 """The stored form of tables: plain lists, numbers and strings, with a schema number.
 
-Schema 4 is one form for all kinds of tables::
+Schema 5 is one form for all kinds of tables::
 
-    {"schema": 4, "kind": "table", "labels": […], "void": […], "positive": null, "ignored": 0, "drawn": "rows",
+    {"schema": 5, "kind": "table", "labels": […], "void": […], "positive": null, "ignored": 0, "drawn": "rows",
      "cells": {"true": […], "pred": […], "n": […], "w": […], …}}
 
 Cells are listed one by one, empty ones left out. A joint table has ``names``, those of its predictions, and
@@ -11,12 +11,13 @@ lists their keys, and cells have a ``cluster``, a place among these. Where rows 
 ``drawn`` is ``"strata"``, ``design`` has the fields of `wmcc.core.drawn.Design` and its units, and cells have a
 ``stratum`` or a ``cluster``, a place among the units. With replicate weights ``drawn`` is ``"replicates"``,
 ``replicates`` has their method, scales and degrees of freedom, and cells have ``replicates``, a list of exact sums for
-each. Tables of groups have ``by``, ``groups`` (the keys), ``same_classes`` (whether each has all of ``labels``),
-``declared`` (classes that a group has beside those that occur in it), an ``ignored`` for each, and a ``group`` of each
-cell.
+each. Where rows are pixels without clusters, ``drawn`` is ``"pixels"``. Tables of groups have ``by``, ``groups`` (the
+keys), ``same_classes`` (whether each has all of ``labels``), ``declared`` (classes that a group has beside those that
+occur in it), an ``ignored`` for each, and a ``group`` of each cell.
 
-Older schemas are still read. Schema 3 had neither strata nor replicate weights. Schema 2 had no void labels, and joint
-tables of two predictions without names. Schema 1 had tables of independent rows only, and for groups a list of them.
+Older schemas are still read. Schema 4 did not tell pixels from other rows. Schema 3 had neither strata nor replicate
+weights. Schema 2 had no void labels, and joint tables of two predictions without names. Schema 1 had tables of
+independent rows only, and for groups a list of them.
 """
 
 from __future__ import annotations
@@ -31,15 +32,18 @@ import numpy as np
 from ..errors import SchemaError, WmccError
 from . import labels as _labels
 from . import possible
-from .drawn import LONELY, Design, Drawn, Kind, Poststrata, Replicates, check_sizes
+from .drawn import LONELY, PIXELS, Design, Drawn, Kind, Poststrata, Replicates, check_sizes
 from .exact import Exact, fraction_hex, hex_fraction
 from .keys import Key, key_from_json, key_to_json, merged_keys, missing
 from .labels import Label
 from .stack import Stack, numbered
 from .sums import MOST_ROWS, Sums
 
-SCHEMA = 4
+SCHEMA = 5
 """Version of the stored form. Raise it when `pack` changes, keep reading the old ones, keep their golden files."""
+
+STORED_PIXELS = "pixels"
+"""What ``drawn`` is where rows are pixels without clusters."""
 
 LARGEST = sys.float_info.max
 
@@ -106,7 +110,7 @@ def _axes(predictions: int, grouped: bool, drawn: Drawn) -> list[str]:
 
 
 def _pack_drawn(drawn: Drawn) -> dict[str, Any]:
-    out: dict[str, Any] = {"drawn": drawn.kind}
+    out: dict[str, Any] = {"drawn": STORED_PIXELS if drawn.pixels else drawn.kind}
     if drawn.kind == "clusters":
         out["clusters"] = [key_to_json(key) for key in drawn.units]
     if drawn.replicates is not None:
@@ -138,8 +142,10 @@ def _pack_drawn(drawn: Drawn) -> dict[str, Any]:
 
 def _unpack_drawn(data: dict[str, Any]) -> Drawn:
     kind = data["drawn"]
+    if kind == STORED_PIXELS:
+        return PIXELS
     if kind not in get_args(Kind):
-        raise ValueError(f"'drawn' is {kind!r}; expected one of {', '.join(get_args(Kind))}")
+        raise ValueError(f"'drawn' is {kind!r}; expected one of {', '.join((*get_args(Kind), STORED_PIXELS))}")
     if kind == "clusters":
         clusters = tuple(_keys(data["clusters"], "clusters"))
         if missing(clusters):
@@ -257,7 +263,7 @@ def _updated(data: dict[str, Any], kind: str) -> dict[str, Any]:
 def _check_schema(data: Any) -> None:
     if not isinstance(data, dict) or "schema" not in data:
         raise SchemaError("this is not a stored wmcc table: it has no 'schema' entry.")
-    if type(data["schema"]) is not int or data["schema"] not in (1, 2, 3, SCHEMA):
+    if type(data["schema"]) is not int or data["schema"] not in range(1, SCHEMA + 1):
         raise SchemaError(
             f"the stored table has schema {data['schema']!r}; this version of wmcc reads schemas 1 to {SCHEMA}.",
             "update wmcc.",

@@ -20,7 +20,7 @@ from ..present.written import Record, apart, finite
 from . import labels as _labels
 from . import storage
 from .arraytypes import Array, FloatArray, IndexArray, IntArray
-from .drawn import ROWS, Drawn, check_sampled, merged_drawn, unsampled
+from .drawn import Drawn, check_sampled, merged_drawn, unsampled
 from .exact import Exact
 from .labels import Label
 from .stack import Stack, merged_stacks
@@ -351,7 +351,7 @@ def merged_parts(
     """
     names, void = _labels.merged((table.labels, table.void) for table in tables)
     _labels.check_count(len(names))
-    drawn, units = merged_drawn([table.drawn for table in tables if len(table.parts) or table.drawn != ROWS])
+    drawn, units = merged_drawn([table.drawn for table in tables if len(table.parts) or table.drawn.kind != "rows"])
     stacks = []
     for k, table in enumerate(tables):
         if not len(table.parts):

@@ -345,7 +345,7 @@ class Tables(Result, Mapping[Key, T], Generic[T]):
         >>> images.as_clusters() == wmcc.tabulate([0, 1, 1, 0], [0, 1, 0, 0], cluster=["a", "a", "b", "b"])
         True
         """
-        if self.drawn != ROWS:
+        if self.drawn.kind != "rows":
             raise InputError(
                 f"the rows of these tables are {WORDS[self.drawn.kind]}; their groups cannot become clusters.",
                 "use tables.total(), one table of all groups.",
