@@ -39,7 +39,8 @@ def test_a_higher_level_holds_the_interval_of_a_lower_one(name, data, perfect):
     for method in ("fisher", "delta"):
         assert nested(wmcc.interval(table, name, confidence_level=level, method=method) for level in LEVELS)
     keys = np.arange(len(t)) % 4
-    assert nested(wmcc.interval(wmcc.tabulate(t, p, w, cluster=keys), name, confidence_level=level) for level in LEVELS)
+    table = wmcc.tabulate(t, p, w, cluster=keys)
+    assert nested(wmcc.interval(table, name, confidence_level=level) for level in LEVELS)
 
 
 @pytest.mark.parametrize("name", MULTICLASS)
@@ -150,5 +151,14 @@ def test_shares_of_heavy_rows_are_those_of_the_rows(data, name):
     assert heaviest_of_classes(flat, cells, variance) == pytest.approx(expected, rel=1e-9)
     usual = (w * w).mean()
     rows_like_it = variance / ((slope**2).max() * usual)
-    steepest = measure.slope(Shares.of(table), np.asarray(measure(table))).largest_square()
+    steepest = measure.slope(Shares.of(table), np.asarray(measure(table))).largest_square(len(table.labels))
     assert influential_rows(steepest, cells, variance) == pytest.approx(rows_like_it, rel=1e-9)
+
+
+def test_a_label_that_nothing_is_truly_of_is_no_row_that_was_missed():
+    truth, pred = np.arange(3000) % 3, np.where(np.arange(3000) % 7 == 0, 1, np.arange(3000) % 3)
+    table = wmcc.tabulate(truth, np.where(np.arange(3000) % 500 == 1, 9, pred), ignore=9)
+    assert table.void == (9,)
+    found = wmcc.interval(table, wmcc.mean_f1)
+    assert found.warnings == ()
+    assert found.reliable

@@ -32,7 +32,7 @@ def bootstrap_interval(
 
     def answer(low: float, high: float, se: float, *warnings: str, problem: str | None = None) -> Interval:
         made = Interval(measure.name, level, "bootstrap", value, low, high, se, nan, *sizes(sample))
-        return replace(made, warnings=warnings, problem=problem)
+        return replace(made, warnings=() if problem else (*sample.doubts, *warnings), problem=problem)
 
     if problem is not None:
         return answer(nan, nan, nan, problem=problem)

@@ -301,7 +301,7 @@ def _intervals(sample: Sample[Table], four: Four, name: str, level: float) -> li
     some, moved = cells.some(plain), Influence(*(x[plain] for x in found[:4]))
     low[plain], high[plain] = fisher_ends(measure, value[plain], some, moved)(tail)
     se[plain], df[plain] = np.sqrt(moved.variance), moved.df
-    steepest, worth_of = of_all.largest_square()[plain], None if effective is None else effective[plain]
+    steepest, worth_of = of_all.largest_square(2)[plain], None if effective is None else effective[plain]
     doubts = interval_doubts(measure, slope[plain], steepest, some, moved.variance, worth_of)
     for k in still.tolist():
         warnings[k] = (nothing_varied(measure, value[k]),)
@@ -316,7 +316,8 @@ def _intervals(sample: Sample[Table], four: Four, name: str, level: float) -> li
         clusters = (many if what == "clusters" and many else None), None, None
         effective_k = nan if table.drawn.kind == "pairs" else float(n_eff[k])
         sizes = float(se[k]), float(df[k]), int(rows[k]), effective_k, float(weight[k])
-        out.append(Interval(name, level, "fisher", x, a, b, *sizes, *clusters, warnings[k], problems[k], label))
+        heard = () if problems[k] else (*sample.doubts, *warnings[k])
+        out.append(Interval(name, level, "fisher", x, a, b, *sizes, *clusters, heard, problems[k], label))
     return out
 
 

@@ -209,8 +209,10 @@ class Comparison(Pairs[Difference]):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Why tests may be unreliable, a sentence each; with the names of the pair if there are several."""
-        return tuple(f"{self._before(found)}{why}" for found in self.pairs.values() for why in found.warnings)
+        """Why tests may be unreliable, a sentence each; with the names of the pair unless it is of all."""
+        said = [(why, f"{self._before(found)}{why}") for found in self.pairs.values() for why in found.warnings]
+        of_all = {why for why, _ in said if all(why in found.warnings for found in self.pairs.values())}
+        return tuple(dict.fromkeys(why if why in of_all else named for why, named in said))
 
     @property
     def problem(self) -> str | None:

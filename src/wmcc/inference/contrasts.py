@@ -55,6 +55,7 @@ from .reliability import (
     FREEDOM_IS_LITTLE,
     SHORT,
     comparison_doubts,
+    doubts_of,
     strata_comparison_doubts,
     that_hold,
 )
@@ -171,7 +172,8 @@ def compare(
         sum(sizes) if different else sizes[0]
         for sizes in ([table.rows for table in tables.values()], [table.ignored for table in tables.values()])
     )
-    pairs = with_holm(found)
+    doubts = doubts_of(*(table.drawn for table in tables.values()))
+    pairs = with_holm(x if x.problem else replace(x, warnings=(*doubts, *x.warnings)) for x in found)
     asked = contrast.measure.name, contrast.level, kind
     return Comparison(tuple(tables), *asked, pairs, count, ignored, tables, of)
 

@@ -25,7 +25,7 @@ from ..present.written import Record, finite, plain
 from .cells import CellSums, balance
 from .influence import Sample
 from .interval import quietly, value_or_problem
-from .reliability import below
+from .reliability import FEW_PIXELS_COUNT, below
 
 
 @for_tabulated()
@@ -272,7 +272,7 @@ def diagnose(
     classes = zip(found.classes, found.true_counts.tolist(), found.true_sums.tolist(), of_classes, strict=False)
     row, cell = float(cells.w_max.max()), int(np.argmax(cells.w))
     a, b = cells.codes[:, cell]
-    warnings, design = [], diagnose_design(found, named_measure(measure))
+    warnings, design = [FEW_PIXELS_COUNT] * found.drawn.pixels, diagnose_design(found, named_measure(measure))
     if design is not None:
         warnings += _of_design(design, found.rows, n_eff, design_effect)
     elif size < n_eff or effect >= design_effect:

@@ -19,6 +19,7 @@ from ..core.table import Table
 from ..measures.base import check_scorable
 from ..measures.stacks import at_least, over, root, total
 from .cells import TINY, CellSums, Influence, Precision, Unit
+from .reliability import doubts_of
 from .replication import Replication
 from .strata import Strata
 
@@ -193,6 +194,11 @@ class Sample(Generic[T]):
         """How many clusters were drawn; None if rows were."""
         nested = self.strata is not None and self.strata.nested
         return self.count if nested or self.clusters is not None else None
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Why no sampling error of the table can be relied on, whatever is estimated; a sentence at most."""
+        return doubts_of(self.table.drawn)
 
     @property
     def problem(self) -> str | None:

@@ -247,6 +247,7 @@ def estimate(sample: Sample[Table], measure: Measure, level: float, method: str 
         low, high = within_range(measure, value, *Pivot(value, se, 0.0, 0.0, inf).ends(tail))
     else:
         low, high = ends(tail)
+    warnings = () if problem else (*sample.doubts, *warnings)
     return Interval(measure.name, level, method, value, low, high, se, df, *sizes(sample), warnings, problem)
 
 
@@ -285,7 +286,8 @@ def doubts(
 ) -> tuple[str, ...]:
     """Say why an interval may cover less often than it says, from the slopes of its cells and those of all cells."""
     cells, clusters = sample.cells, None if sample.drawn_clusters is None else sample.n_eff
-    steepest = largest(slope * slope) if len(slope) == cells.classes**2 else of_all.largest_square()
+    true = cells.classes - len(sample.table.void)  # rows whose true label is void are not in the table
+    steepest = largest(slope * slope) if len(slope) == cells.classes**2 else of_all.largest_square(true)
     return that_hold(interval_doubts(measure, slope, steepest, cells, variance, clusters))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..core.arraytypes import FloatArray
+from ..core.drawn import Drawn
 from ..measures.base import Measure
 from ..measures.stacks import largest, over, total
 from ..present.text import number
@@ -50,6 +51,16 @@ CLUSTERS_ARE_FEW = f"there are fewer than {FEW_CLUSTERS:.0f} effective clusters;
 FREEDOM_IS_LITTLE = (
     f"the standard error has fewer than {number(FEW_FREE)} degrees of freedom: few of the sampled units determine it; "
     f"{SHORT}"
+)
+IN_CLUSTERS = (
+    "tabulate with blocks=64, or with cluster= and the zone or image of each pixel; a Tally takes per_image=True"
+)
+PIXELS_ARE_ALIKE = (
+    "pixels count as independent draws, but neighbouring pixels are alike: such intervals are typically several times "
+    f"too short, and p-values far too small; {IN_CLUSTERS}"
+)
+FEW_PIXELS_COUNT = (
+    f"pixels count as independent rows here, but neighbouring pixels are alike and are worth far fewer; {IN_CLUSTERS}"
 )
 FEW_DIFFER = f"the predictions differ on fewer than {number(FEW_DIFFERENT)} effective rows; {SHORT}"
 
@@ -147,6 +158,11 @@ def _of_classes(measure: Measure, slope: FloatArray, cells: CellSums, variance: 
     if not measure.over_classes:
         return {}
     return {CLASSES_ARE_HEAVY: heaviest_of_classes(slope, cells, variance) > HEAVY}
+
+
+def doubts_of(*drawn: Drawn) -> tuple[str, ...]:
+    """Sentence that speaks against all intervals of tables whose rows were drawn so; none if there is nothing."""
+    return (PIXELS_ARE_ALIKE,) if any(own.pixels for own in drawn) else ()
 
 
 def below(x: float, limit: float) -> str:

@@ -83,14 +83,15 @@ class PerCell(NamedTuple):
         out[..., :: K + 1] += self.diagonal
         return out
 
-    def largest_square(self) -> FloatArray:
-        """Return the largest square of all K x K numbers, of which no more than O(K) are computed."""
+    def largest_square(self, true: int) -> FloatArray:
+        """Return the largest square of the numbers of the first ``true`` rows; no more than O(K) are computed."""
         K = self.row.shape[-1]
         if K <= FEW:
-            cells = self._flat()
+            cells = self._flat()[..., : true * K]
             return np.asarray(largest(cells * cells))
-        correct = self.row + self.column + self.diagonal
-        ends = [_most_apart(self.row, self.column), _most_apart(-self.row, -self.column)]
+        correct = (self.row + self.column + self.diagonal)[..., :true]
+        rows = (np.where(np.arange(K) < true, sign * self.row, -np.inf) for sign in (1, -1))
+        ends = [_most_apart(row, sign * self.column) for row, sign in zip(rows, (1, -1), strict=True)]
         return np.asarray(np.maximum((correct * correct).max(axis=-1), np.square(ends).max(axis=0)))
 
 

@@ -14,6 +14,7 @@ from ..inference.classes import class_intervals
 from ..inference.diagnostics import SHOWN_CLASSES, Diagnosis, class_sizes, diagnose, effective_sample_size
 from ..inference.influence import Sample
 from ..inference.interval import Interval, estimate
+from ..inference.reliability import FEW_PIXELS_COUNT
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import ZeroDivision, for_tabulated, table_of
 from ..measures.checks import checked_level
@@ -361,7 +362,8 @@ class Score(Result):
 
     @property
     def _of_weights(self) -> tuple[str, ...]:
-        return () if self.paired else self.diagnosis.warnings
+        """What the diagnosis warns of; that pixels are alike is said of the intervals."""
+        return () if self.paired else tuple(why for why in self.diagnosis.warnings if why != FEW_PIXELS_COUNT)
 
     @property
     def _of_intervals(self) -> list[str]:
