@@ -1,0 +1,1 @@
+"""Maps: areas on the ellipsoid, layers of polygons and points, rasters and how they fit together."""
