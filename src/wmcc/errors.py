@@ -14,6 +14,7 @@
 
     UndefinedMeasureWarning (UserWarning)  the same, where the caller asked for a warning
     LabelWarning (UserWarning)             a class that is called like a missing label
+    MapWarning (UserWarning)               something of a layer or a raster that was repaired or left out
 
 Every message says what was expected, what came (value and row), and, after ``Hint:``, what to do. It is safe to print:
 what a file, a column or a label is called may hold characters that move a terminal's cursor, and these are shown as
@@ -23,6 +24,8 @@ escapes.
 from __future__ import annotations
 
 import difflib
+import errno
+import os
 import re
 from collections.abc import Sequence
 from typing import Any, Self
@@ -135,8 +138,46 @@ def unknown_keyword(function: str, name: str, known: Sequence[str]) -> InputType
     return InputTypeError(f"{function} has no keyword {name!r}.", hint)
 
 
+def missing_file(name: str) -> InputError:
+    """Return the error of a file that is not there; it names the one that may be meant."""
+    if os.path.islink(name):
+        try:
+            loop = os.stat(name) is None
+        except OSError as problem:
+            loop = problem.errno == errno.ELOOP
+        return InputError(
+            f"{name!r} is a link that leads back to itself, not to a file."
+            if loop
+            else f"{name!r} is a link to {os.readlink(name)!r}, and there is no such file.",
+            "repair the link, or give the file itself.",
+        )
+    folder, base = os.path.split(name)
+    near = difflib.get_close_matches(base, os.listdir(folder or ".") if os.path.isdir(folder or ".") else [], 1)
+    return InputError(
+        f"there is no file {name!r}.", f"did you mean {os.path.join(folder, near[0])!r}?" if near else None
+    )
+
+
+def missing_column(name: Any, names: Sequence[Any], where: str | None = None, hint: str | None = None) -> InputError:
+    """Return the error of a column that is not there; it names the one that may be meant, unless there is a hint."""
+    texts = [str(x) for x in names]  # pandas has integers for names too, and 0 is not "0"
+    close = difflib.get_close_matches(str(name), texts, 1) or [x for x in texts if x.lower() == str(name).lower()]
+    near = [names[texts.index(x)] for x in close]
+    shown = ", ".join(map(repr, names[:20])) + (f", … ({len(names)} in all)" if len(names) > 20 else "")
+    if hint is None and near:
+        hint = f"did you mean {near[0]!r}?"
+    if hint is None and str(name).lower() == "area":
+        hint = "weight='area' is the area of polygons: of a GeoDataFrame, or of a file such as a GeoPackage."
+    there = f"the columns are {shown}" if names else "there are no columns"
+    return InputError(f"there is no column {name!r}{f' in {where}' if where else ''}; {there}.", hint)
+
+
 class LabelWarning(UserWarning):
     """A class has a name that often stands for missing labels: ``NA``, ``nan``, ``None``, ``null``, or nothing."""
+
+
+class MapWarning(UserWarning):
+    """Something of a layer or a raster was repaired or left out."""
 
 
 class UndefinedMeasureWarning(UserWarning):
