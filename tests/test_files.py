@@ -346,15 +346,18 @@ def test_a_weight_column_of_text_is_not_a_damaged_file(tmp_path, engine):
         ("book.xlsx", "pandas.read_excel"),
         ("rows.json", "pandas.read_json"),
         ("rows.zip", "unpack"),
-        ("map.tif", "give folders of label maps"),
-        ("map.nc", "read it into arrays"),
+        ("map.geoparquet", "geopandas.read_parquet"),
+        ("map.tif", "give rasters as"),
+        ("map.nc", "give rasters as"),
+        ("map.png", "give folders of label maps"),
+        ("maps.npz", "read it into arrays"),
         ("notes.docx", "rename it with that ending; otherwise read it into a frame"),
     ],
 )
 def test_files_of_other_formats(tmp_path, name, advice):
     (tmp_path / name).write_text("x")
     with pytest.raises(wmcc.InputError, match=rf"has no known format[\s\S]*{advice}"):
-        wmcc.tabulate(tmp_path / name, true="t", pred="p")
+        wmcc.tabulate([tmp_path / name], true="t", pred="p")
 
 
 def test_progress_only_when_watched(folder, capsys):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import narwhals as nw
 import pyarrow as pa
+import pyarrow.csv as pc
+import pyarrow.parquet as pq
 import pytest
 from engines import ALL, FAST, IN_MEMORY, SPARK
 from hypothesis import given, settings
@@ -141,3 +143,22 @@ def test_frames_of_two_engines_are_not_joined():
     table = pa.table({"id": [1], "y": [0]})
     with pytest.raises(wmcc.InputTypeError, match=r"truth is a frame of pyarrow and prediction one of lazy polars"):
         wmcc.tabulate(table, join=ALL["polars, lazy"](table), true="y", pred="y", on="id")
+
+
+def test_a_file_is_joined_with_a_frame_in_memory(tmp_path):
+    """What is text in a file of text is read as it is without a join; whichever side the file is."""
+    truth = pa.table({"id": [1, 2, 3, 4], "y": [1, 2, 2, 255], "w": [0.5, 1.0, 2.0, 4.0], "g": ["u", "u", "v", "v"]})
+    preds = pa.table({"id": [4, 3, 2, 1, 5], "p": [1, 2, 1, 1, 2]})
+    call = {"on": "id", "true": "y", "pred": "p", "weight": "w", "ignore": 255, "unmatched": "ignore"}
+    expected, groups = (wmcc.tabulate(truth, join=preds, **call, **by) for by in ({}, {"by": "g"}))
+    assert expected.ignored == 2
+    for name, side in (("t", truth), ("p", preds)):
+        pc.write_csv(side, tmp_path / f"{name}.csv")
+        pq.write_table(side, tmp_path / f"{name}.parquet")
+    for end in ("csv", "parquet"):
+        for frame in (lambda x: x, lambda x: x.to_pandas()):
+            for sides in ((frame(truth), tmp_path / f"p.{end}"), (tmp_path / f"t.{end}", frame(preds))):
+                found = wmcc.tabulate(sides[0], join=sides[1], **call)
+                assert (found.labels, found.to_dict()) == (expected.labels, expected.to_dict())
+                by = wmcc.tabulate(sides[0], join=sides[1], **call, by="g")
+                assert {k: t.to_dict() for k, t in by.items()} == {k: t.to_dict() for k, t in groups.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import os
 import warnings
 from collections.abc import Mapping
@@ -11,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 import numpy as np
 
 from ..core.arraytypes import Labels
-from ..core.drawn import Lonely, Method, check_sampled
+from ..core.drawn import PIXELS, ROWS, Lonely, Method, check_sampled
 from ..core.joint import JointTable
 from ..core.table import Table
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, LabelWarning, unknown_keyword
+from ..present.text import brief
 from .arrays import tabulate_arrays
 from .codes import Rules, make_rules
 from .columns import (
@@ -28,7 +30,25 @@ from .columns import (
     no_array,
     weight_array,
 )
-from .groups import WHOLE, Parts, keys_of_rows
+from .groups import WHOLE, Parts, keys_of_blocks, keys_of_rows
+from .options import (
+    AREA,
+    NO_GEOMETRY,
+    NO_LAYER,
+    NO_RASTER,
+    AreaMethod,
+    LayerOptions,
+    RasterOptions,
+    Unit,
+    are_layers,
+    are_rasters,
+    is_dataset,
+    is_layer,
+    is_raster,
+    refuse_nodata,
+    refuse_options,
+    refuse_others,
+)
 from .stream import Accumulator, Drawing
 
 if TYPE_CHECKING:
@@ -63,8 +83,13 @@ class Reading(Drawing, total=False):
 
 
 class Labelled(Reading, total=False):
-    """Keywords of `tabulate` that go with arrays and folders of images."""
+    """Keywords of `tabulate` that go with arrays, rasters and folders of images."""
 
+    band: int | None
+    align: Literal["nearest"] | None
+    blocks: int | tuple[int, int] | None
+    unit: Unit | None
+    crs: Any
     progress: bool | None
 
 
@@ -75,6 +100,15 @@ class Columned(Reading, total=False):
     join: Any
     on: Any
     unmatched: Choice
+    overlay: Any
+    uncovered: Literal["class", "error"]
+    sliver: float
+    layer: str | None
+    overlay_layer: str | None
+    xy: tuple[str, str] | None
+    crs: Any
+    area: AreaMethod
+    unit: Unit | None
     engine: str | None
     progress: bool | None
 
@@ -112,6 +146,9 @@ def tabulate(*given: Any, **named: Any) -> Table | JointTable | Tables[Any]:
         tabulate(data, true="label", pred="pred", weight="area")             frames of any engine; files
         tabulate(truth, join=predictions, on="id", true="label", pred="p")   two frames or files with a common key
         tabulate("truth/", "pred/", "maps/", ignore=255)                     folders of images, paired by name
+        tabulate("truth.tif", "map.tif", "area", blocks=64)                  rasters
+        tabulate("parcels.gpkg", true="ref", pred="map", weight="area")      polygons
+        tabulate(reference, overlay=map, true="ref", pred="class", weight="area")   two layers, or points and a map
 
     Several predictions of the same rows are a mapping from names, and make a `JointTable`::
 
@@ -131,11 +168,23 @@ def tabulate(*given: Any, **named: Any) -> Table | JointTable | Tables[Any]:
         may be given whose one star stands for that name, and for folders in it:
         ``"gtFine/val/*_gtFine_labelIds.png"``. All files that do not match are named at once. Each image is a cluster,
         and its name the key. Label maps are read one by one, so that memory does not grow with their number.
+
+        Or they are rasters: files of GDAL (GeoTIFF, COG, VRT, netCDF, Zarr), open data sets of rasterio, DataArrays of
+        xarray with rows and columns, or what `wmcc.raster` made; a map may also be an array of the same shape. They are
+        read in windows, in bounded memory. Their pixels must lie on each other. Pixels that are nodata, masked or NaN
+        in the true raster are left out and counted in `Table.ignored`. Those of a map where the truth is known are
+        errors: they have a column of their own that is no class, ``"(nodata)"`` in `Table.void`. A number that is
+        nodata in one raster and occurs in another is refused. Names of classes that files have become labels, unless
+        ``names`` or ``labels`` are given. Lists of as many rasters are tiles or scenes; each is a cluster, named by its
+        file. Folders of GeoTIFFs are read in the same way.
     sample_weight
         One finite number of at least 0 per observation, in the shape of the labels; None counts each once.
         float32 and float64 are read as they are; other numbers are converted to float64. A weight for each row of an
         image has the shape (H, 1), one for each image of a stack (B, 1, 1), and one for each pixel, the same in all
         images, (H, W).
+
+        With rasters it is ``"area"``, the area of each pixel on the ellipsoid; a raster of weights, which must be known
+        where the truth is; or an array as above. Of tiles a list of these.
 
         With folders of images it is a folder of weight maps, in the same formats, whose numbers are taken as they are;
         or a function that makes the weights of a true label map, such as ``functools.partial(wmcc.weightmaps.border,
@@ -159,11 +208,49 @@ def tabulate(*given: Any, **named: Any) -> Table | JointTable | Tables[Any]:
         Keys that are missing or come twice are refused. The weight, replicate weights and groups are columns of either.
     unmatched
         What to do with keys without a partner: ``"error"`` refuses them, ``"ignore"`` counts them as ignored.
+    overlay, overlay_layer
+        A map that is laid over the data, which then are the reference: polygons, or points with a true label. ``true``
+        is a column of the data and ``pred`` one of the map. Polygons are cut where they intersect; each piece is a row,
+        and all pieces of a polygon of the reference are a cluster. The weight of a polygon, its area or another, is
+        divided among its pieces in proportion to their areas. A point has the class of the polygon that it lies in; or
+        of the pixel, if the map is a raster, which needs no ``pred``. On a border it is that of the polygon that comes
+        first, and of the pixel to the right or below. Points may have several maps, in a mapping from names. Columns
+        for ``by`` and the like are of the data, or else of the map. If the map is a file of several layers,
+        ``overlay_layer`` names one.
+    uncovered
+        What to do with parts of the reference that the map does not cover. ``"class"`` counts them as errors, in a
+        column of their own that is no class (`Table.void`); ``"error"`` refuses them.
+    sliver
+        The smallest piece of two layers that counts, in ``unit``. Smaller ones are left out; a warning says how many
+        they are, and how large together.
+    layer
+        The layer of a file that has several.
+    xy
+        The columns of coordinates of points that are in a table, such as ``("lon", "lat")``. They need ``crs``.
+    crs
+        The coordinate reference system of data that do not say theirs, such as ``"EPSG:25832"``.
+    area, unit
+        With ``weight="area"``, or ``sample_weight="area"`` of rasters: how areas are computed, and their unit: ``"ha"``
+        (the default), ``"km2"`` or ``"m2"``. ``"geodesic"``: on the ellipsoid, with geodesics between the vertices.
+        ``"equal-area"``: on an equal-area projection of it. Areas of pixels are those of the ellipsoid. If the data
+        have a column ``area``, it is taken unless ``unit`` is given.
+    band
+        The band of raster files that have several; `wmcc.raster` opens files with different ones.
+    align
+        ``"nearest"`` brings maps and zones to the pixels of the true raster, each taking the label of the nearest.
+        Rasters of weights, and all others without it, must have the same coordinate reference system, pixels and size.
+    blocks
+        The side of square blocks of a raster or label map, in pixels, which are clusters then; or rows and columns. Of
+        a stack of label maps, (B, H, W), blocks of each. Blocks should be larger than the patches in which a map is
+        wrong. Without clusters pixels count as independent rows, and results warn that their intervals are too short.
+        Give several rasters in one call, as lists: if their tables are merged later, blocks at the same row and column
+        are one cluster.
     by
         Groups: one table for each, in the same pass. A column, or a list of columns, of a frame or file. With arrays a
         key per observation, or per item of their first axis (an image of a stack); or a mapping from names to such.
         With folders of images a mapping from names of images to keys, a function of the name, or ``"folder"``, the
-        folder that the image is in.
+        folder that the image is in. With rasters a raster of zones, or an array of a key per pixel; pixels that are
+        nodata there have the key None. Of tiles a list of such, or a key for each, by list, mapping or function.
     cluster
         Clusters: rows that belong together (image, scene, patient) and may depend on each other, given in the same way
         as ``by``. The table keeps the cells of each cluster, and intervals and comparisons use them. Rows of the same
@@ -231,7 +318,8 @@ def tabulate(*given: Any, **named: Any) -> Table | JointTable | Tables[Any]:
         matrix, the entries S_ij are left out if the i-th true label is ignored.
     missing
         What to do with rows whose true or predicted label is missing (None, NaN, NA, masked): ``"error"``
-        refuses them, ``"ignore"`` leaves them out and counts them in `Table.ignored`.
+        refuses them, ``"ignore"`` leaves them out and counts them in `Table.ignored`. Of rasters ``"ignore"`` leaves
+        out what is nodata in a map, too.
     positive
         The positive class of a two-class problem, for reports. The measures do not depend on it.
     engine
@@ -281,6 +369,8 @@ def tabulate(*given: Any, **named: Any) -> Table | JointTable | Tables[Any]:
     car                  0    1    1
     >>> wmcc.tabulate([0, 1, 1], {"old": [0, 0, 1], "new": [0, 1, 1]}).names
     ('old', 'new')
+    >>> wmcc.tabulate([[0, 0, 1, 1]] * 4, [[0, 1, 1, 1]] * 4, blocks=2).drawn.clusters
+    ((0, 0), (0, 1), (1, 0), (1, 1))
     >>> import polars as pl
     >>> frame = pl.DataFrame({"label": [0, 1, 1], "pred": [0, 1, 0], "ha": [2.5, 1.0, 4.0], "tile": ["a", "a", "b"]})
     >>> tables = wmcc.tabulate(frame, true="label", pred="pred", weight=pl.col("ha") * 10_000, by="tile")
@@ -329,6 +419,18 @@ def _tabulate(
     join: Any = None,
     on: Any = None,
     unmatched: Choice = "error",
+    overlay: Any = None,
+    uncovered: Literal["class", "error"] = "class",
+    sliver: float = 0.0,
+    layer: str | None = None,
+    overlay_layer: str | None = None,
+    xy: tuple[str, str] | None = None,
+    crs: Any = None,
+    area: AreaMethod = "geodesic",
+    unit: Unit | None = None,
+    band: int | None = None,
+    align: Literal["nearest"] | None = None,
+    blocks: int | tuple[int, int] | None = None,
     by: Any = None,
     cluster: Any = None,
     stratum: Any = None,
@@ -357,21 +459,51 @@ def _tabulate(
         raise InputError(f"threads is {threads!r}; expected a whole number of at least 1, or None.")
     table: Table | JointTable | Tables[Any]
     weighted = sample_weight is not None or weight is not None
-    in_arrays = true is None and pred is None and join is None and on is None
+    in_arrays = true is pred is join is on is overlay is xy is None
     first = y_true[0] if isinstance(y_true, (list, tuple)) and y_true else y_true
-    if in_arrays and isinstance(first, (str, os.PathLike)):
-        from .images import ImageFolders, are_folders, refuse_others, tabulate_images
+    if in_arrays and type(y_pred) is not np.ndarray:
+        y_pred, by, cluster = _map_of(y_pred, "y_pred", band), _map_of(by, "by"), _map_of(cluster, "cluster")
+    of_rasters = RasterOptions(band, align, blocks, unit, crs)
+    of_layers = LayerOptions(overlay, uncovered, sliver, layer, overlay_layer, xy, crs, area, unit)
+    others = {
+        "weight": weight, "unmatched": unmatched, "stratum": stratum, "population": population, "fpc": fpc,
+        "lonely": lonely, "nested": nested, "poststratum": poststratum, "totals": totals, "replicates": replicates,
+        "method": method, "scales": scales, "fay": fay, "df": df, "engine": engine,
+    }  # fmt: skip
+    if y_pred is not None and type(y_pred) is not np.ndarray and is_layer(y_pred, None, NO_LAYER):
+        shown = repr(os.fspath(y_pred)) if isinstance(y_pred, (str, os.PathLike)) else "map"
+        raise InputTypeError(
+            "a layer of polygons is laid over another by keyword.",
+            f"write tabulate(reference, overlay={shown}, true=…, pred=…, weight='area').",
+            "overlay",
+        )
+    if in_arrays and type(first) is not np.ndarray:
+        sides = y_true, y_pred, sample_weight
+        found = _of_files(*sides, rules, of_rasters, of_layers, others, by, cluster, threads, progress)
+        if found is not None:
+            return _with_names(found, rules.names)
+    void: Mapping[Any, str] = {}
+    if of_rasters != NO_RASTER:
+        but = ("unit", "crs", "blocks") if in_arrays else ("unit", "crs")
+        refuse_options(of_rasters, "arrays" if in_arrays else "frames and files", but=but)
+    if not in_arrays and is_layer(y_true, weight, of_layers):
+        from .layers import joined_frame, laid_out  # from layers to a frame of rows, which the rest reads
 
-        if are_folders(y_true, y_pred):
-            refuse_others(
-                weight=weight, unmatched=unmatched, stratum=stratum, population=population, fpc=fpc, lonely=lonely,
-                nested=nested, poststratum=poststratum, totals=totals, replicates=replicates, method=method,
-                scales=scales, fay=fay, df=df, engine=engine,
-            )  # fmt: skip
-            _predictions(y_pred, "y_pred", rules)
-            folders = ImageFolders(y_true, y_pred, sample_weight)
-            table = tabulate_images(folders, rules, threads, progress, by, cluster)
-            return _with_names(table, rules.names)
+        if join is not None and overlay is not None:
+            raise InputTypeError("join= and overlay= do not go together: rows are matched by a key, or by their place.")
+        own_keys = by, cluster, stratum, population, fpc, poststratum, totals, replicates
+        data, joined = y_true, join is not None
+        y_true, pred, weight, cluster, void = laid_out(
+            data, of_layers, true, pred, weight, cluster, own_keys, joined, rules.skip_missing
+        )
+        if engine is not None and y_true is not data:
+            raise InputTypeError(f"engine={engine!r} does not work with layers of polygons or points.", None, "engine")
+        if y_true is not data:
+            join = joined_frame(join)
+        rules = rules._replace(ignore=(*rules.ignore, *void))
+    elif of_layers != NO_LAYER and not are_layers(y_true, join):  # which is a sentence of its own
+        what, hint = ("arrays", None) if in_arrays else ("frames and files without geometry", NO_GEOMETRY)
+        refuse_options(of_layers, what, hint=hint)
     resampled: ReplicateWeights | None = None
     if not (replicates is method is scales is fay is df is None):
         from .replicates import read_replicates  # which most calls do without
@@ -390,7 +522,9 @@ def _tabulate(
         key = key_columns(design, y_true, in_arrays)
     if in_arrays:
         _check_arrays(y_true, y_pred, sample_weight, weight, engine, progress, unmatched)
-        table = _of_arrays(y_true, y_pred, sample_weight, by, cluster, key, resampled, rules, threads)
+        if blocks is not None:
+            _refuse_with_blocks(cluster, key, resampled)
+        table = _of_arrays(y_true, y_pred, sample_weight, by, cluster, blocks, key, resampled, rules, threads)
     else:
         _check_columns(y_true, y_pred, sample_weight, true, pred, weight, on)
         from .frames import Columns  # brings narwhals, which arrays do without
@@ -413,11 +547,13 @@ def _tabulate(
             progress=progress,
         )
     if key is not None:
-        left_out: bool | None = bool(rules.ignore)
-        if rules.ignore and (rules.skip_missing or unmatched == "ignore"):
+        named_to_ignore = len(rules.ignore) > len(void)
+        left_out: bool | None = named_to_ignore
+        if named_to_ignore and (rules.skip_missing or unmatched == "ignore"):
             left_out = None
         table = with_design(table, design, key, weighted, left_out)
-    return _with_names(table, rules.names)
+    table = _with_names(table, rules.names)
+    return table.rename({x: name for x, name in void.items() if x in table.void}) if void else table
 
 
 tabulate.__signature__ = inspect.signature(_tabulate)  # type: ignore[attr-defined]
@@ -428,6 +564,21 @@ def _check_arrays(
     y_true: Any, y_pred: Any, sample_weight: Any, weight: Any, engine: Any, progress: Any, unmatched: Any
 ) -> None:
     """Refuse labels that are no arrays, and keywords that are for columns."""
+    if type(y_true) is not np.ndarray and y_pred is None and is_raster(y_true):
+        raise InputTypeError(
+            f"y_true is a raster, {brief(y_true)}, and there is no y_pred.", "write tabulate(y_true, y_pred).", "y_pred"
+        )
+    several = tuple(y_pred.values()) if isinstance(y_pred, Mapping) else (y_pred,)
+    several = tuple(x for x in several if type(x) is not np.ndarray and not hasattr(x, "dims"))
+    if placed := next((x for x in several if is_raster(x)), None):
+        text = isinstance(y_true, (str, os.PathLike))
+        raise InputTypeError(
+            f"y_pred is a raster, {brief(placed)}, and y_true is {brief(y_true)}; expected a raster too.",
+            "names of rasters end with .tif, .vrt, .nc or .zarr; wmcc.raster(path) opens files of other names."
+            if text
+            else "an array does not say where it lies: give the raster that it is from, or arrays of both.",
+            "y_true",
+        )
     if y_pred is None or _names_columns(y_true, y_pred):
         raise _by_keyword(y_true, y_pred, sample_weight, weight)
     others = {"weight": weight, "engine": engine, "progress": progress}
@@ -457,12 +608,51 @@ def _check_columns(y_true: Any, y_pred: Any, sample_weight: Any, true: Any, pred
         raise InputTypeError("sample_weight= is for arrays.", "give the column of weights as weight=.")
 
 
+def _of_files(
+    y_true: Any,
+    y_pred: Any,
+    sample_weight: Any,
+    rules: Rules,
+    of_rasters: RasterOptions,
+    of_layers: LayerOptions,
+    others: Mapping[str, Any],
+    by: Any,
+    cluster: Any,
+    threads: int | None,
+    progress: bool | None,
+) -> Any:
+    """Tabulate rasters, or folders of images; None if labels are in neither. ``others`` are keywords for neither."""
+    if are_rasters(y_true, y_pred):
+        from .rasters import HINTS, tabulate_rasters
+
+        refuse_options(of_layers, "rasters", but=("crs", "unit"))
+        refuse_others("rasters", HINTS, **others)
+        named = _predictions(y_pred, "y_pred", rules)
+        sides = y_true, y_pred, sample_weight
+        return tabulate_rasters(
+            *sides, of_rasters, rules, named, by=by, cluster=cluster, threads=threads, progress=progress
+        )
+    if not isinstance(y_true[0] if isinstance(y_true, (list, tuple)) and y_true else y_true, (str, os.PathLike)):
+        return None
+    from .images import GIVEN_ELSEWHERE, ImageFolders, are_folders, tabulate_images
+
+    if not are_folders(y_true, y_pred):
+        return None
+    refuse_options(of_layers, "folders of images", but=("crs", "unit"))
+    refuse_others("folders of images", GIVEN_ELSEWHERE, **others)
+    _predictions(y_pred, "y_pred", rules)
+    by_area = isinstance(sample_weight, str) and sample_weight == AREA
+    folders = ImageFolders(y_true, y_pred, None if by_area else sample_weight)
+    return tabulate_images(folders, rules, threads, progress, by, cluster, of_rasters, by_area)
+
+
 def _of_arrays(
     y_true: Any,
     y_pred: Any,
     sample_weight: Any,
     by: Any,
     cluster: Any,
+    blocks: Any,
     key: KeyColumns | None,
     resampled: ReplicateWeights | None,
     rules: Rules,
@@ -474,6 +664,7 @@ def _of_arrays(
     given = {"y_true": y_true, **(preds or {"y_pred": y_pred})}
     plain = by is cluster is None and key is None and resampled is None
     if not (plain and type(y_true) is type(y_pred) is np.ndarray):
+        refuse_nodata({**given, "sample_weight": sample_weight})
         own = {"cluster": cluster} if key is None else dict(zip(key.names, key.columns, strict=True))
         more = {} if resampled is None else {"replicates": resampled.columns}
         check_aligned({**given, "sample_weight": sample_weight, "by": by, **own, **more})
@@ -482,6 +673,7 @@ def _of_arrays(
     if isinstance(y_pred, (list, tuple)) and truth.ndim == 1 and columns[1].values.ndim == 2:
         raise _no_mapping("y_pred", f"a {type(y_pred).__name__} of {len(y_pred)}")
     check_shapes(columns, list(getattr(y_pred, "columns", ())))
+    clusters = None if blocks is None else keys_of_blocks(blocks, truth.shape)
     weights = sample_weight
     if not (weights is None or no_array(weights)):
         weights = weight_array(sample_weight)
@@ -504,16 +696,27 @@ def _of_arrays(
         from .designs import keys_in_arrays
 
         parts = Parts(keys_of_rows(by, "by", truth.shape), keys_in_arrays(key, truth.shape))
-    elif by is not None or cluster is not None:
-        parts = Parts(keys_of_rows(by, "by", truth.shape), keys_of_rows(cluster, "cluster", truth.shape))
+    elif by is not None or cluster is not None or clusters is not None:
+        clusters = clusters or keys_of_rows(cluster, "cluster", truth.shape)
+        parts = Parts(keys_of_rows(by, "by", truth.shape), clusters)
     if resampled is None:
-        return tabulate_arrays(columns, weights, rules, threads, parts=parts, names=names)
+        drawn = PIXELS if math.prod(truth.shape) > truth.shape[0] else ROWS  # items of more than one label are images
+        return tabulate_arrays(columns, weights, rules, threads, parts=parts, drawn=drawn, names=names)
     from .replicates import replicates_in_arrays, with_replicates
 
     several = replicates_in_arrays(resampled.columns, truth.shape)
-    drawn = resampled.drawn(len(several))
     found = tabulate_arrays(columns, weights, rules, threads, parts=parts, names=names, replicates=several)
-    return with_replicates(found, drawn)
+    return with_replicates(found, resampled.drawn(len(several)))
+
+
+def _refuse_with_blocks(cluster: Any, key: KeyColumns | None, resampled: ReplicateWeights | None) -> None:
+    """Refuse keywords that say how rows were drawn, where blocks say it."""
+    word = "replicates=" if resampled is not None else "stratum=, population= and the like" if key is not None else None
+    word = "cluster=" if cluster is not None else word
+    if word is not None:
+        raise InputTypeError(
+            f"blocks= makes clusters of the pixels; it does not work with {word}.", "give one of them.", "blocks"
+        )
 
 
 def _with_names(table: Tabled, names: Mapping[Any, Any] | None) -> Tabled:
@@ -541,6 +744,9 @@ def _bound(given: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
             if name == "data":
                 how = "the frame or file comes first, without a keyword: tabulate(data, true=…, pred=…)."
                 raise InputTypeError("tabulate() has no keyword 'data'.", how)
+            if name == "nodata":
+                how = f"say it of each raster: wmcc.raster(path, nodata={named[name]!r})."
+                raise InputTypeError("tabulate() has no keyword 'nodata'.", how)
             raise unknown_keyword("tabulate()", name, KEYWORDS)
     placed = dict(zip(KEYWORDS, given[:3], strict=False))
     twice = placed.keys() & named.keys()
@@ -579,6 +785,15 @@ def _by_keyword(data: Any, *columns: Any) -> InputTypeError:
     roles = zip(("true", "pred", "weight"), [*names, *["…"] * (2 - len(names))], strict=False)
     shown = ", ".join(f"{role}={name}" for role, name in roles)
     return InputTypeError("the columns of a frame or file are named by keyword.", f"write tabulate(data, {shown}).")
+
+
+def _map_of(given: Any, name: str, band: int | None = None) -> Any:
+    """Return the raster of a Dataset of xarray, which has one map; all else as it is."""
+    if not is_dataset(given):
+        return given
+    from ..geo.raster import raster
+
+    return raster(given, band, name=name)
 
 
 def _predictions(given: Any, name: str, rules: Rules) -> tuple[str, ...]:

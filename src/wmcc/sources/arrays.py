@@ -385,6 +385,27 @@ def _share_out(pool: Any, workers: int, function: Callable[[Any], Any], items: I
     return work() + [result for other in others for result in other.result()]
 
 
+def in_order(function: Callable[[Any], Any], items: Iterable[Any], workers: int) -> Iterator[Any]:
+    """Map in order by so many threads, which are never far ahead of who takes the results."""
+    if workers == 1:
+        yield from map(function, items)
+        return
+    from concurrent.futures import ThreadPoolExecutor  # not before it is needed: it is slow to import
+
+    with ThreadPoolExecutor(workers) as pool:
+        ahead: deque[Any] = deque()
+        try:
+            for item in items:
+                ahead.append(pool.submit(function, item))
+                if len(ahead) > 2 * workers:
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            for other in ahead:
+                other.cancel()
+
+
 def _taken(queue: deque[Any]) -> Iterator[Any]:
     """Items of a queue that several threads empty."""
     while True:

@@ -15,6 +15,9 @@ from ..errors import InputError, InputTypeError, LabelError, WeightError, WmccEr
 
 BLOCK = 1 << 16  # rows converted at a time where the kernel cannot read the caller's memory as it is
 
+First = int | tuple[int, ...]
+"""The number of the first row; or, of a part of an image, its place on each axis."""
+
 
 class Column(NamedTuple):
     """One column of labels.
@@ -29,7 +32,8 @@ class Column(NamedTuple):
         What the integers stand for, where a data frame had coded the labels already: a mapping or a sequence, in
         the engine's own types, and maybe with categories that do not occur.
     first
-        The number of its first row, for messages: a part of a file need not begin at 0.
+        The number of its first row, for messages: a part of a file need not begin at 0. Of a part of an image, the row
+        and the column of its first pixel.
     skip_missing
         Whether a missing label leaves its row out, rather than being an error.
     """
@@ -37,7 +41,7 @@ class Column(NamedTuple):
     name: str
     values: Array
     categories: Any = None
-    first: int = 0
+    first: First = 0
     skip_missing: bool = False
 
     def label(self, raw: Any, row: int) -> Label:
@@ -72,12 +76,12 @@ class Column(NamedTuple):
         ]
 
 
-def place(name: str, array: Array, row: int, first: int = 0) -> str:
+def place(name: str, array: Array, row: int, first: First = 0) -> str:
     """``sample_weight[7]``, or ``sample_weight[0, 3]`` for an image; the first row has the number ``first``."""
-    if array.ndim == 1:
-        return f"{name}[{row + first}]"
+    if isinstance(first, int):
+        first = (first,) if array.ndim == 1 else (0,) * array.ndim
     index = np.unravel_index(row, array.shape)
-    return f"{name}[{', '.join(str(int(i)) for i in index)}]"
+    return f"{name}[{', '.join(str(int(i) + k) for i, k in zip(index, first, strict=True))}]"
 
 
 def not_text(values: Array) -> int | None:
@@ -102,12 +106,13 @@ class _Filled:
         return None if value == self._missing else value
 
 
-def label_column(data: Any, name: str, first: int = 0, skip_missing: bool = False) -> Column:
+def label_column(data: Any, name: str, first: First = 0, skip_missing: bool = False) -> Column:
     """Label column of a list, array, tensor or series, whose first row has the number ``first``."""
     if not isinstance(data, (np.ndarray, list)):
         from . import series  # brings narwhals, which arrays and lists do without
 
-        data, categories = _read(lambda x, y: series.labels(x, y, first, skip_missing), data, name)
+        start = first if isinstance(first, int) else 0  # a series is no image
+        data, categories = _read(lambda x, y: series.labels(x, y, start, skip_missing), data, name)
         if categories is not None:
             return Column(name, data, categories, first, skip_missing)
     mask = None
@@ -135,7 +140,7 @@ def label_column(data: Any, name: str, first: int = 0, skip_missing: bool = Fals
     raise InputTypeError(f"{name} has dtype {values.dtype}; labels must be integers, booleans or strings.")
 
 
-def _whole(values: Array, mask: Array | None, name: str, first: int, skip_missing: bool) -> Column:
+def _whole(values: Array, mask: Array | None, name: str, first: First, skip_missing: bool) -> Column:
     """Floats that are whole numbers, or integers some of which are masked, as integers."""
     missing = np.zeros(values.shape, dtype=bool) if mask is None else mask
     if values.dtype.kind == "f":

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import difflib
-import errno
 import glob
 import gzip
 import os
@@ -13,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from ..errors import InputError
+from ..errors import InputError, missing_column, missing_file
 
 FORMATS = {
     ".parquet": "parquet",
@@ -30,12 +28,16 @@ FORMATS = {
 """What a file holds, by the end of its name; ``.gz`` may follow that of text."""
 
 INSTEAD = {
-    ".gpkg .shp .geojson .fgb .gdb .kml": "read it with geopandas.read_file, and pass the frame.",
+    ".gpkg .shp .geojson .geojsonl .fgb .gdb .gml .kml": "read it with geopandas.read_file, and pass the frame; one "
+    "file of polygons is read as it is: tabulate('parcels.gpkg', true=…, pred=…, weight='area').",
+    ".geoparquet": "read it with geopandas.read_parquet, and pass the frame.",
     ".xlsx .xls .xlsm .ods": "read it with pandas.read_excel, and pass the frame.",
     ".json": "read it with pandas.read_json, and pass the frame; a file of one record per line must end with .jsonl.",
     ".zip .bz2 .xz .zst .tar .7z": "unpack it first.",
-    ".tif .tiff .png .npy": "give folders of label maps as tabulate('truth/', 'pred/', 'maps/').",
-    ".npz .nc .zarr .jp2": "read it into arrays: tabulate(y_true, y_pred, sample_weight).",
+    ".tif .tiff .vrt .nc .zarr .img .jp2 .asc": "give rasters as tabulate('truth.tif', 'map.tif'), without true= and "
+    "pred=.",
+    ".png .npy": "give folders of label maps as tabulate('truth/', 'pred/', 'maps/').",
+    ".npz": "read it into arrays: tabulate(y_true, y_pred, sample_weight).",
 }
 """What to do with files of other formats, by the end of their names."""
 
@@ -184,7 +186,7 @@ def _find(name: str) -> Files:
         inside = [x for path in paths for x in (_below(str(path)) if path.is_dir() else [path])]
         return _in_folder(name, inside)
     if not os.path.exists(name):
-        raise no_file(name)
+        raise missing_file(name)
     kind = _format(name)
     if kind is None:
         raise InputError(
@@ -201,23 +203,6 @@ def _instead(name: str) -> str:
         if end in ends.split():
             return advice
     return "if it has one of these formats, rename it with that ending; otherwise read it into a frame first."
-
-
-def no_file(name: str) -> InputError:
-    """Say that a file is not there, and which may be meant."""
-    if os.path.islink(name):
-        loop = _error(name) == errno.ELOOP
-        return InputError(
-            f"{name!r} is a link that leads back to itself, not to a file."
-            if loop
-            else f"{name!r} is a link to {os.readlink(name)!r}, and there is no such file.",
-            "repair the link, or give the file itself.",
-        )
-    folder, base = os.path.split(name)
-    near = difflib.get_close_matches(base, os.listdir(folder or ".") if os.path.isdir(folder or ".") else [], 1)
-    return InputError(
-        f"there is no file {name!r}.", f"did you mean {os.path.join(folder, near[0])!r}?" if near else None
-    )
 
 
 def _below(folder: str) -> Iterator[Path]:
@@ -239,7 +224,7 @@ def _in_folder(name: str, paths: Iterable[Path]) -> Files:
     parts = [path for path in sorted(paths) if not path.is_dir() and not _hidden(path.name)]
     for path in parts:
         if _format(path.name) and not path.exists():  # a link that leads nowhere: rows that would be missed
-            raise no_file(str(path))
+            raise missing_file(str(path))
     kinds = {str(path): kind for path in parts if (kind := _format(path.name))}
     if not kinds:
         raise InputError(
@@ -274,15 +259,8 @@ def _format(name: str) -> str | None:
 
 
 def no_column(name: Any, names: Sequence[Any], where: str | None = None) -> InputError:
-    """Say that a column is not there, and which may be meant."""
-    texts = [str(x) for x in names]  # pandas has integers for names too, and 0 is not "0"
-    close = difflib.get_close_matches(str(name), texts, 1) or [x for x in texts if x.lower() == str(name).lower()]
-    near = [names[texts.index(x)] for x in close]
-    shown = ", ".join(map(repr, names[:20])) + (f", … ({len(names)} in all)" if len(names) > 20 else "")
-    hint = f"did you mean {near[0]!r}?" if near else None
-    if ends_like_file(name):
-        hint = read_first(name)
-    return InputError(f"there is no column {name!r}{f' in {where}' if where else ''}; the columns are {shown}.", hint)
+    """Say that a column is not there, and which may be meant; or that a file was given in its place."""
+    return missing_column(name, names, where, read_first(name) if ends_like_file(name) else None)
 
 
 def ends_like_file(name: Any) -> bool:
@@ -313,12 +291,3 @@ def _status(path: str) -> os.stat_result | None:
         return os.stat(path)
     except OSError:
         return None
-
-
-def _error(path: str) -> int | None:
-    """What the system says of a file that cannot be found."""
-    try:
-        os.stat(path)
-    except OSError as problem:
-        return problem.errno
-    return None

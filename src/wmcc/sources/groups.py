@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +21,7 @@ from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, LabelError, WeightError, WmccError
 from .codes import Codebook, Rules, all_codes, native
 from .columns import Column, as_array, label_column, place, weight_array, what
+from .options import block_sides
 
 FEW, CLOSE = 1 << 16, 1 << 10
 """Combinations of keys that are always counted, and integers that are taken as they are."""
@@ -132,6 +134,25 @@ def keys_of_rows(given: Any, name: str, shape: tuple[int, ...]) -> Keyed | None:
         found = keyed(tuple(map(str, given)), [(own.codes.reshape(-1), own.keys) for own in several])
         return found._replace(codes=found.codes.reshape(shape))
     return _of_rows(given, name, shape)
+
+
+def keys_of_blocks(blocks: Any, shape: tuple[int, ...]) -> Keyed:
+    """Keys of pixels: the row and the column of the block that each is in; of a stack also the number of the image."""
+    if len(shape) not in (2, 3):
+        raise InputError(
+            f"blocks= is for label maps, (H, W), and stacks of them, (B, H, W); the labels have shape {shape}.",
+            "give cluster=, a key per observation.",
+            "blocks",
+        )
+    rows, columns = (np.arange(n) // side for n, side in zip(shape[-2:], block_sides(blocks), strict=True))
+    sizes = [*shape[:-2], *(int(own[-1]) + 1 if len(own) else 0 for own in (rows, columns))]
+    small = np.min_scalar_type(max(math.prod(sizes) - 1, 0))  # a code for each pixel
+    codes = (rows[:, np.newaxis] * sizes[-1] + columns).astype(small)
+    if len(shape) == 3:
+        first = np.arange(shape[0]) * (sizes[1] * sizes[2])
+        codes = codes + first.astype(small)[:, np.newaxis, np.newaxis]
+    names = ("image", "row", "column")[-len(shape) :]
+    return Keyed(names, tuple(itertools.product(*map(range, sizes))), codes)
 
 
 def key_column(given: Any, name: str, shape: tuple[int, ...]) -> KeyColumn:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,13 +17,14 @@ from ..core.stack import Stack, merged_stacks
 from ..core.summed import no_cells, occupied, positions
 from ..core.table import Table
 from ..core.tables import Tables
-from ..errors import InputError, InputTypeError, WmccError
+from ..errors import InputError, InputTypeError, WmccError, missing_file
 from ..present.text import brief, counted
-from .arrays import MOST_THREADS, processors, tabulate_arrays, with_positive
+from .arrays import MOST_THREADS, in_order, processors, tabulate_arrays, with_positive
 from .codes import Integers, Rules
 from .columns import label_column, weight_array
-from .files import Files, ends_like_file, no_file
+from .files import Files, ends_like_file
 from .groups import Keyed, keys_of_rows
+from .options import AREA, NO_RASTER, RasterOptions, refuse_options
 from .pixels import AFTER_JPEG, FORMATS, LOSSY, Header, Role, ending, quiet, read_header, read_image
 from .progress import reading
 
@@ -70,21 +71,13 @@ def are_folders(y_true: Any, y_pred: Any) -> bool:
 GIVE_FOLDERS = 'write tabulate("truth/", "pred/"), or patterns: tabulate("truth/*_labels.png", "pred/*.png").'
 
 
-DEFAULTS = {"unmatched": "error", "fpc": False, "lonely": "error", "nested": True}
-"""What keywords are if nobody gave them; the others are None."""
-
-
-def refuse_others(**given: Any) -> None:
-    """Refuse keywords of `wmcc.tabulate` that do not work with folders of images."""
-    for name, own in given.items():
-        if own is None or own is DEFAULTS.get(name) or (isinstance(own, str) and own == DEFAULTS.get(name)):
-            continue
-        hint = "read the images into arrays to say how they were drawn: tabulate(y_true, y_pred, sample_weight)."
-        if name == "weight":
-            hint = "give the folder of weight maps as sample_weight=."
-        elif name in ("engine", "unmatched"):
-            hint = "engine= and unmatched= are for frames and files."
-        raise InputTypeError(f"{name}= does not work with folders of images.", hint, name)
+GIVEN_ELSEWHERE = {
+    "": "read the images into arrays to say how they were drawn: tabulate(y_true, y_pred, sample_weight).",
+    "weight": "give the folder of weight maps as sample_weight=.",
+    "engine": "engine= and unmatched= are for frames and files.",
+    "unmatched": "engine= and unmatched= are for frames and files.",
+}
+"""What to do about keywords that do not work with folders."""
 
 
 def _is_place(name: str) -> bool:
@@ -164,6 +157,8 @@ class ImageFolders:
     ----------
     names
         The names of the images, sorted.
+    in_space
+        Files that are GeoTIFFs, which say where they lie or which number is nodata.
     predictions
         The names of the predictions; none if there is one without a name.
 
@@ -200,7 +195,7 @@ class ImageFolders:
             sides.append(_side(weights, "weights"))
         self._sides = sides
         with quiet():
-            _check_alike(sides)
+            self.in_space: frozenset[str] = _check_alike(sides)
         self.names: tuple[str, ...] = tuple(sorted(sides[0].paths))
 
     @property
@@ -243,6 +238,18 @@ class ImageFolders:
                 "the function must return one weight per pixel of the label map that it is called with.",
             )
         return Images(truth, tuple(arrays[1:]), last)
+
+    def tiles(self) -> tuple[list[Any], Any, Any]:
+        """Return the true images, those of the predictions, and the weights, as `tabulate_rasters` takes them."""
+        from .scenes import ImageFile
+
+        several = [
+            [path if path in self.in_space else ImageFile(path) for path in (side.paths[name] for name in self.names)]
+            for side in self._sides
+        ]
+        weights: Any = several.pop() if self._sides[-1].role == "weights" else self._map
+        truths, *preds = several
+        return truths, dict(zip(self.predictions, preds, strict=True)) if self.predictions else preds[0], weights
 
     def weight_name(self, name: str) -> str:
         """What to call the weights of an image in a message."""
@@ -301,10 +308,10 @@ def _check_pattern(place: str, role: Role) -> None:
             "the * may stand for folders too: 'truth/*_labelIds.png' has the image truth/aachen/0001_labelIds.png.",
         )
     if stars == 0:
-        hint = no_file(place.rstrip("/")).hint
+        hint = missing_file(place.rstrip("/")).hint
         if hint is None and role == "weights":
             hint = "weights can be made of the truth: sample_weight=wmcc.weightmaps.border."
-        raise InputError(no_file(place).message.replace("no file", "no folder"), hint)
+        raise InputError(missing_file(place).message.replace("no file", "no folder"), hint)
     folder = os.path.dirname(place.partition("*")[0]) or "."
     if not os.path.isdir(folder):
         raise InputError(f"no file matches {place!r}: there is no folder {folder!r}.")
@@ -324,8 +331,11 @@ def _some(names: Sequence[str], least: int = SHOWN) -> str:
     return ", ".join(names[:least]) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _check_alike(sides: Sequence[Side]) -> None:
-    """Refuse folders that do not match: images without partner, of other sizes, or that hold no labels or weights."""
+def _check_alike(sides: Sequence[Side]) -> frozenset[str]:
+    """Refuse folders that do not match: images without partner, of other sizes, or that hold no labels or weights.
+
+    Returns the files that are GeoTIFFs.
+    """
     truth, *others = sides
     said: list[str] = []
     hints: list[str] = []
@@ -341,11 +351,13 @@ def _check_alike(sides: Sequence[Side]) -> None:
         hints.append(BY_NAME)
     broken: list[Header] = []
     sizes: list[str] = []
+    in_space: set[str] = set()
     for name in sorted(truth.paths):
         headers = [(side, read_header(side.paths[name], side.role)) for side in sides if name in side.paths]
         broken += (header for _, header in headers if header.problem is not None)
+        in_space |= {side.paths[name] for side, header in headers if header.in_space}
         shapes = {side.place: header.shape for side, header in headers if header.problem is None}
-        if len(set(shapes.values())) > 1:
+        if len(set(shapes.values())) > 1 and not any(header.in_space for _, header in headers):
             hints += (_to_fit(headers[0][1].shape, header.shape, side.role) for side, header in headers[1:])
             sizes.append(f"{name} is {' and '.join(f'{_size(own)} in {place!r}' for place, own in shapes.items())}")
     if sizes:
@@ -356,6 +368,7 @@ def _check_alike(sides: Sequence[Side]) -> None:
         hints += (x.hint for x in broken if x.hint is not None)
     if said:
         raise InputError(f"{'; '.join(said)}.", " ".join(dict.fromkeys(filter(None, hints))) or None)
+    return frozenset(in_space)
 
 
 def _to_fit(truth: tuple[int, ...], other: tuple[int, ...], role: Role) -> str:
@@ -389,21 +402,45 @@ def tabulate_images(
     progress: bool | None = None,
     by: Any = None,
     cluster: Any = None,
+    options: RasterOptions = NO_RASTER,
+    area: bool = False,
 ) -> Any:
     """Tabulate images, which are clusters; ``by`` and ``cluster`` give keys of images by their names.
 
     Each thread reads an image and tabulates it, so that memory holds as many images as there are threads. Sums are
-    exact, so the table is that of all pixels together, to the last bit.
+    exact, so the table is that of all pixels together, to the last bit. GeoTIFFs are read as rasters, by ``options``
+    and, maybe, weighted by ``area``.
     """
     names = folders.names
     groups = _keys(by, "by", names)
+    if folders.in_space:
+        from .rasters import tabulate_rasters
+
+        clusters = (
+            None
+            if cluster is None and options.blocks is not None
+            else _keys(names if cluster is None else cluster, "cluster", names)
+        )
+        truths, preds, weights = folders.tiles()
+        with quiet():
+            return tabulate_rasters(
+                truths, preds, AREA if area else weights, options, rules, folders.predictions,
+                by=groups, cluster=clusters, threads=threads, progress=progress, names=names,
+            )  # fmt: skip
+    refuse_options(options, "folders of images that do not say where they lie")
+    if area:
+        raise InputError(
+            f"the areas of pixels are not known: none of the images says where it lies, such as {folders.paths[0]}.",
+            "give GeoTIFFs, or a folder of weight maps.",
+            "sample_weight",
+        )
     clusters = _keys(names if cluster is None else cluster, "cluster", names)
     assert clusters is not None
     found: list[Any] = []
     workers = min(threads or processors(), len(names), MOST_THREADS)
     with quiet(), reading([Files(folders.paths, "images")], progress) as bar:
         bar.total(len(names))
-        for table in _mapped(_PerImage(folders, rules), names, workers):
+        for table in in_order(_PerImage(folders, rules), names, workers):
             found.append(table)
             bar.advance(1)
     labels, void = _labels.merged((table.labels, table.void) for table in found)
@@ -419,17 +456,6 @@ def tabulate_images(
     if folders.predictions:
         return JointTable(labels, folders.predictions, stack, total, drawn, void)
     return with_positive(Table(labels, stack, total, None, drawn, void), rules)
-
-
-def _mapped(function: Callable[[str], Any], names: Sequence[str], workers: int) -> Iterable[Any]:
-    """Apply a function to each name, in order, by so many threads."""
-    if workers == 1:
-        yield from map(function, names)
-        return
-    from concurrent.futures import ThreadPoolExecutor  # not before it is needed: it is slow to import
-
-    with ThreadPoolExecutor(workers) as pool:
-        yield from pool.map(function, names)
 
 
 class _PerImage:

@@ -18,6 +18,7 @@ from .groups import keyed
 from .places import Data, is_name
 from .problems import label_roles
 from .pushdown import Cells, collect
+from .texts import ignored_texts, typed
 
 MATCHED, ONLY_TRUTH, ONLY_PRED, TWICE_TRUTH, TWICE_PRED, NO_KEY = range(6)
 
@@ -52,8 +53,10 @@ def tabulate_joined(
     counts = collect(frame.lazy().group_by("status", *by).agg(n=nw.len())).to_dict(as_series=False)
     left_out = _sift(counts, on, unmatched)
     matched = frame.filter(nw.col("status") == MATCHED).drop("status")
-    tables = tabulate_in_memory(matched, columns, rules, threads, numbered=False)
-    return tables + _unmatched(tables, counts, sorted(left_out), columns) if left_out else tables
+    own = Rules(ignore=tuple(ignored_texts(rules)), missing=rules.missing) if "t" in text else rules
+    tables = tabulate_in_memory(matched, columns, own, threads, numbered=False)
+    tables = tables + _unmatched(tables, counts, sorted(left_out), columns) if left_out else tables
+    return typed(tables, rules, text) if text else tables
 
 
 def _unmatched(tables: Tables[Any], counts: dict[str, list[Any]], rows: list[int], columns: Columns) -> Tables[Any]:

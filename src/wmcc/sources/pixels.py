@@ -27,6 +27,8 @@ GREY = {"1", "L", "I", "I;16", "I;16B", "I;16L", "I;16N", "F"}
 
 TIFF_BITS, TIFF_COMPRESSION, TIFF_PHOTOMETRIC, TIFF_SAMPLE_FORMAT, TIFF_SUBFILE = 258, 259, 262, 339, 254
 ORIENTATION, JPEG_IN_TIFF = 274, (6, 7)
+IN_SPACE = (33550, 33922, 34264, 34735, 42113)
+"""Tags of TIFF files that say where they lie, or which number is nodata."""
 PNG_BITS = 24
 """Where a PNG file says how many bits a number has."""
 
@@ -35,11 +37,15 @@ BEGINNINGS = {b"\x89PNG": "PNG", b"\xff\xd8\xff": "JPEG", b"II": "TIFF", b"MM": 
 
 
 class Header(NamedTuple):
-    """What the beginning of a file says: the shape of the image, or why it cannot be used, and what to do."""
+    """What the beginning of a file says: the shape of the image, or why it cannot be used, and what to do.
+
+    ``in_space`` of a GeoTIFF, which says where it lies or which number is nodata.
+    """
 
     shape: tuple[int, ...] = ()
     problem: str | None = None
     hint: str | None = None
+    in_space: bool = False
 
 
 def ending(name: str) -> str:
@@ -56,6 +62,10 @@ def read_header(path: str, role: Role) -> Header:
             array = _load(path, "r")
             _refuse(path, *_wrong_array(array, role))
             return Header(array.shape)
+        if _in_space(path):
+            from ..geo.raster import raster
+
+            return Header(raster(path).shape, in_space=True)
         with _opened(path) as (image, _):
             _refuse(path, *_wrong_image(image, role))
             return Header(image.size[::-1])
@@ -168,6 +178,24 @@ def _opened(path: str) -> Iterator[tuple[Any, int]]:
         ArithmeticError,
     ) as problem:
         raise _damaged(path, kind, problem) from None  # Pillow says by many names that a file is not as it should be
+
+
+def _in_space(path: str) -> bool:
+    """Whether a file is a GeoTIFF. What is no TIFF file is not, whatever its name."""
+    if FORMATS[ending(path)] != "TIFF":
+        return False
+    plugin = optional.module("PIL.TiffImagePlugin")
+    try:
+        with open(path, "rb") as file:
+            head = file.read(8)
+            if head[2:3] == b"+" or head[3:4] == b"+":  # files of more than 4 GB have a longer one
+                head += file.read(8)
+            tags = plugin.ImageFileDirectory_v2(head)
+            file.seek(tags.next)
+            tags.load(file)
+            return any(tag in tags for tag in IN_SPACE)
+    except Exception:  # whatever is wrong with the file, Pillow says it when the image is opened
+        return False
 
 
 AFTER_JPEG = "JPEG changes numbers when it compresses; write the images again as PNG from the arrays they came from."

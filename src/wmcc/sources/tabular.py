@@ -66,6 +66,8 @@ def tabulate_columns(
         if join is not None:
             keys, session = as_tuple(_names(on, "on", sides)), dict[str, Any]()
             truth, prediction = (_data(side, engine or joining_engine(), columns, session) for side in sides)
+            if len(found) == 1 and engine is None:
+                truth, prediction = _in_memory(truth, prediction)
             tables = tabulate_joined(truth, prediction, columns, keys, rules, threads, unmatched)
         elif found and engine in (None, "arrow"):
             tables = scan(found[0], columns, rules, threads, bar)
@@ -139,6 +141,15 @@ def _sentences(found: list[Files], weights: dict[str, Any]) -> AbstractContextMa
         return found[0].header(found[0].paths[0]) if one else []
 
     return said_by_engines(f"{names} cannot be read", hint, weights if text else {}, header)
+
+
+def _in_memory(*sides: Data) -> tuple[Data, ...]:
+    """A file is read, and both sides are Arrow's, if the other is a frame in memory; a lazy one is left as it is."""
+    if all(isinstance(side.frame, nw.LazyFrame) for side in sides):
+        return sides
+    found = (side.frame.collect("pyarrow") if isinstance(side.frame, nw.LazyFrame) else side.frame for side in sides)
+    frames = [nw.from_native(frame.to_arrow()) for frame in found]
+    return tuple(side._replace(frame=frame) for side, frame in zip(sides, frames, strict=True))
 
 
 def _data(data: Any, engine: str | None, columns: Columns, session: dict[str, Any] | None = None) -> Data:

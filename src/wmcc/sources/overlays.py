@@ -1,0 +1,495 @@
+"""A map laid over a reference, as a frame of rows: pieces of polygons, or points with the class of the map there."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.arraytypes import Array
+from ..errors import InputError, InputTypeError, LabelError, WeightError
+from ..geo.areas import check_choice
+from ..geo.layers import Layer, column_names, known_crs, read_layer, repaired
+from ..geo.overlay import at_pixels, at_points, pieces
+from ..geo.raster import Raster, as_raster
+from ..optional import module
+from ..present.text import counted, listed, percent
+from .layers import Rows, from_text, named_columns
+from .options import AREA, NO_GEOMETRY, LayerOptions, is_raster
+from .places import is_name, unused
+
+NOT_COVERED = "(not covered)"
+"""What the column of a table is called that has what the map does not cover."""
+
+FAR = -(1 << 31)
+"""Stands for what the map does not cover among labels that are integers: no class has such a number."""
+
+CLASS = "class"
+"""What the only column of a raster is called."""
+
+POINTS_ONLY = {
+    "population": "it makes the weights of rows from their number, and the pieces of a polygon are several rows",
+    "replicates": "replicate weights are of polygons, and rows are pieces of them",
+}
+
+
+class Keys(NamedTuple):
+    """What the caller gave as groups, strata and so on, which may name columns of the reference or of a map."""
+
+    by: Any = None
+    cluster: Any = None
+    stratum: Any = None
+    population: Any = None
+    fpc: Any = None
+    poststratum: Any = None
+    totals: Any = None
+    replicates: Any = None
+
+
+def overlaid(
+    data: Any,
+    options: LayerOptions,
+    true: Any,
+    pred: Any,
+    weight: Any,
+    given: tuple[Any, ...],
+    skip_missing: bool = False,
+) -> Rows:
+    """Make a frame of the pieces of two layers, or of points and what a map says there.
+
+    Missing classes are refused by the rows of their layers, unless rows without are to be skipped.
+    """
+    keys = Keys(*given)
+    maps = _maps(options, pred)
+    reference = _reference(data, options, (true, weight, keys), maps)
+    for word, column in (("true", true), ("weight", weight)):
+        if is_name(column) and [*reference.frame.columns].count(column) > 1:
+            raise InputError(f"{reference.name} has several columns {column!r}; expected one.", "rename them.", word)
+    if are_points(reference):
+        return _of_points(data, repaired(reference, ("point",)), maps, options, true, weight, keys, skip_missing)
+    return _of_polygons(repaired(reference), maps, options, true, weight, keys, skip_missing)
+
+
+# ---- what the caller gave ----------------------------------------------------------------------------------
+
+
+class Map(NamedTuple):
+    """A map that is laid over the reference: its name, if it has one, its polygons or pixels, its column of classes."""
+
+    key: str | None
+    found: Layer | Raster
+    column: Any
+
+
+class Laid(NamedTuple):
+    """The same, with the row of the layer that belongs to each row of the reference; −1 where there is none."""
+
+    key: str | None
+    layer: Layer
+    column: Any
+    rows: Array
+
+
+def _maps(options: LayerOptions, pred: Any) -> list[Map]:
+    """Open the map, or several by their names, and look which columns have their classes."""
+    several = options.overlay if isinstance(options.overlay, Mapping) else None
+    if several is None:
+        columns = pred if isinstance(pred, Mapping) else {None: pred}
+        found = _opened(options.overlay, options, "the map")
+        if isinstance(found, Raster) and pred is not None:
+            raise _no_columns(found)
+        return [Map(None if key is None else str(key), found, own) for key, own in columns.items()]
+    if not several:
+        raise InputError("overlay is an empty mapping; expected maps by their names.", argument="overlay")
+    if isinstance(pred, Mapping) and (odd := {*pred} - {*several}):
+        raise InputError(
+            f"pred has a column for {listed([repr(x) for x in pred if x in odd])}, and overlay= no such map; it has "
+            f"{listed([repr(x) for x in several])}.",
+            argument="pred",
+        )
+    maps = []
+    for key, own in several.items():
+        found = _opened(own, options, f"the map {key!r}")
+        column = pred.get(key) if isinstance(pred, Mapping) else None if isinstance(found, Raster) else pred
+        if isinstance(found, Raster) and column is not None:
+            raise _no_columns(found)
+        maps.append(Map(str(key), found, column))
+    return maps
+
+
+def _no_columns(raster: Raster) -> InputTypeError:
+    return InputTypeError(
+        f"pred= names the column of a map's classes, and {raster.name} is a raster, which has none.",
+        "leave pred= out.",
+        "pred",
+    )
+
+
+def _opened(data: Any, options: LayerOptions, name: str) -> Layer | Raster:
+    """Open a map; its columns are read when it is known which are needed."""
+    if is_raster(data):
+        raster = as_raster(data, name)
+        return as_raster(raster, name, crs=options.crs) if raster.crs is None else raster
+    is_path = isinstance(data, (str, os.PathLike))
+    if not (is_path or hasattr(data, "geometry")):
+        raise InputTypeError(
+            f"{name} is a {type(data).__name__}{' without geometry' if hasattr(data, 'columns') else ''}; expected "
+            "polygons (a GeoDataFrame, or a file), or a raster.",
+            _instead_of(data),
+            "overlay",
+        )
+    layer = read_layer(data, layer=options.overlay_layer, name=None if is_path else name, keyword="overlay_layer")
+    if not len(layer.geometry):
+        raise InputError(f"{layer.name} has no polygons.", argument="overlay")
+    return layer if layer.crs is not None else layer._replace(crs=known_crs(None, options.crs, layer.name))
+
+
+def _instead_of(data: Any) -> str | None:
+    """What to give as a map."""
+    if isinstance(data, (list, tuple)):
+        return (
+            "sheets of one map: pandas.concat([geopandas.read_file(…), …]). Several maps of the same points: a mapping "
+            "from names, overlay={'A': …, 'B': …}."
+        )
+    return NO_GEOMETRY if hasattr(data, "columns") else None
+
+
+def _reference(data: Any, options: LayerOptions, given: tuple[Any, ...], maps: list[Map]) -> Layer:
+    """Read the reference, with those columns that are named."""
+    true, weight, keys = given
+    is_path = isinstance(data, (str, os.PathLike))
+    name = None if is_path else "the reference"
+    if options.xy is not None:
+        layer = read_layer(data, crs=options.crs, layer=options.layer, xy=options.xy, name=name)
+        return layer._replace(frame=from_text(layer.frame, data, (weight, keys.population, keys.fpc, keys.totals)))
+    if true is None:
+        raise InputTypeError(
+            "true= is missing: the column of the reference that has its classes.",
+            "write tabulate(reference, overlay=map, true=…, pred=…).",
+            "true",
+        )
+    columns = named_columns(true, weight, keys)
+    if is_path and columns is not None:
+        there = column_names(data, options.layer)
+        elsewhere = {x for own in maps if isinstance(own.found, Layer) for x in own.found.frame.columns}
+        columns = [x for x in columns if x in there or not (x in elsewhere or x == AREA)]
+    layer = read_layer(data, layer=options.layer, columns=columns if is_path else None, name=name)
+    given_crs = known_crs(None, options.crs, layer.name)
+    if layer.crs is not None and any(own.found.crs == given_crs for own in maps):
+        return layer  # crs= is that of a map
+    return layer._replace(crs=known_crs(layer.crs, given_crs, layer.name))
+
+
+def are_points(layer: Layer) -> bool:
+    """Whether a layer holds points: there are some, and no polygons."""
+    kinds = {*module("shapely").get_type_id(layer.geometry).tolist()}
+    return bool(kinds & {0, 4}) and not kinds & {3, 6, 7}
+
+
+# ---- rows --------------------------------------------------------------------------------------------------
+
+
+def _of_polygons(
+    reference: Layer,
+    maps: list[Map],
+    options: LayerOptions,
+    true: Any,
+    weight: Any,
+    keys: Keys,
+    skip_missing: bool,
+) -> Rows:
+    """Rows are pieces; each has its share of the weight of its polygon."""
+    overlay = maps[0].found
+    if isinstance(options.overlay, Mapping):
+        raise InputTypeError(
+            "several maps are given as overlay=, which works for points; polygons are cut along one map.",
+            "tabulate the maps one by one; or lay them over each other before, and name their columns in pred=.",
+            "overlay",
+        )
+    if isinstance(overlay, Raster):
+        raise InputTypeError(
+            f"{overlay.name} is a raster, and {reference.name} holds polygons; a raster is laid over points.",
+            "burn the polygons into a raster of the same pixels (rasterio.features.rasterize), and give both: "
+            "tabulate(truth, map).",
+            "overlay",
+        )
+    for name, why in POINTS_ONLY.items():
+        if getattr(keys, name) is not None and (weight is None or name == "replicates"):
+            hint = "leave it out, and give weight='area', or a column of weights." if name == "population" else None
+            raise InputTypeError(f"{name}= does not work with two layers of polygons: {why}.", hint, name)
+    _check_names(true=true, weight=weight, **keys._asdict())
+    overlay = repaired(overlay)
+    unit = options.unit or "ha"
+    if weight == AREA and (options.unit is not None or AREA not in reference.frame.columns):
+        sizes = None
+    else:
+        sizes = _weights(reference, weight)
+    found = pieces(reference, overlay, options.area, unit, options.sliver, options.uncovered)
+    rows = found.reference
+    frame = reference.frame.iloc[rows].reset_index(drop=True)
+    laid = [Laid(own.key, overlay, own.column, found.map) for own in maps]
+    if not skip_missing:
+        _refuse_missing(reference, true, rows, laid)
+    frame, columns, void = _with_classes(frame, reference.name, true, laid, keys)
+    own = unused(f"{AREA} ({unit})" if sizes is None else str(weight or "weight"), list(frame.columns))
+    frame[own] = found.area if sizes is None else found.share * sizes[rows]
+    cluster = keys.cluster
+    if cluster is None:
+        cluster = unused("polygon", list(frame.columns))
+        frame[cluster] = rows
+    return frame, columns, own, cluster, void
+
+
+def _check_names(**given: Any) -> None:
+    """Refuse expressions and series: they have a value for each polygon, and rows are pieces."""
+    for word, own in given.items():
+        several = own if isinstance(own, (list, tuple)) else [own]
+        if word in ("population", "fpc", "totals") or all(x is None or is_name(x) for x in several):
+            continue
+        raise InputTypeError(
+            f"{word} is a {type(own).__name__}; with two layers of polygons expected the name of a column.",
+            "make it a column of the reference.",
+            word,
+        )
+
+
+def _weights(reference: Layer, weight: Any) -> Array:
+    """Weights of the polygons of the reference, which are divided among their pieces."""
+    if weight is None:
+        found = np.ones(len(reference.geometry))
+    else:
+        if weight not in reference.frame.columns:
+            near = f"weight={AREA!r} is the area of the polygons." if str(weight).lower() == AREA else None
+            raise _no_column(weight, [reference.name], reference.frame.columns, "weight", near)
+        try:
+            found = reference.frame[weight].to_numpy(dtype=np.float64, na_value=np.nan)
+        except (ValueError, TypeError):
+            raise InputTypeError(
+                f"the column {weight!r} of {reference.name}, given as weight=, does not hold numbers.", None, "weight"
+            ) from None
+    bad = ~(np.isfinite(found) & (found >= 0))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise WeightError(
+            f"{counted(int(bad.sum()), 'row')} of {reference.name} {'has' if bad.sum() == 1 else 'have'} a weight in "
+            f"{weight!r} that is missing, negative or not finite: {found[row]:g} in row {row} first.",
+            "a weight of 0 leaves a row out.",
+            "weight",
+        )
+    flat = ~(module("shapely").area(reference.geometry) > 0) & (found != 0)
+    if flat.any():
+        row = int(np.argmax(flat))
+        raise InputError(
+            f"{counted(int(flat.sum()), 'polygon')} of {reference.name} (row {row} first) "
+            f"{'has' if flat.sum() == 1 else 'have'} no area, so that the weight cannot be divided among pieces.",
+            "leave such rows out, or give weight='area'.",
+        )
+    return found
+
+
+def _of_points(
+    data: Any,
+    points: Layer,
+    maps: list[Map],
+    options: LayerOptions,
+    true: Any,
+    weight: Any,
+    keys: Keys,
+    skip_missing: bool,
+) -> Rows:
+    """Rows are points, as they are, with the class that each map has there."""
+    for name in ("sliver", "area", "unit"):
+        if getattr(options, name) != options._field_defaults[name]:
+            raise InputTypeError(f"{name}= is for polygons; {points.name} holds points.", None, name)
+    check_choice("uncovered", options.uncovered, ("class", "error"))
+    if isinstance(weight, str) and weight == AREA and AREA not in points.frame.columns:
+        raise InputTypeError(
+            f"weight='area' is for polygons; {points.name} holds points, which have no area.",
+            "leave it out, or name a column of weights; population= has the areas of strata.",
+            "weight",
+        )
+    named = is_name(true) and true in points.frame.columns and _is_text(points.frame[true])
+    found: dict[int, tuple[Layer, Array]] = {}
+    for own in maps:  # several columns of one map are looked up once
+        if id(own.found) not in found:
+            found[id(own.found)] = _at(points, own.found, options.uncovered, named)
+    frame = points.frame.copy()
+    laid = [_laid(own, *found[id(own.found)]) for own in maps]
+    if not skip_missing:
+        _refuse_missing(points, true, np.arange(len(frame)), laid)
+    frame, columns, void = _with_classes(frame, points.name, true, laid, keys)
+    if hasattr(data, "index") and hasattr(data, "iloc"):  # series of the same frame may be given as columns
+        frame.index = data.index
+    return frame, columns, weight, keys.cluster, void
+
+
+def _laid(map_: Map, layer: Layer, rows: Array) -> Laid:
+    return Laid(map_.key, layer, CLASS if isinstance(map_.found, Raster) else map_.column, rows)
+
+
+def _at(points: Layer, overlay: Layer | Raster, uncovered: str, named: bool) -> tuple[Layer, Array]:
+    """Look a map up at points: a layer with its classes, and the row there of each point, −1 where it has none.
+
+    Classes of a raster have their names if those of the points are ``named``.
+    """
+    if isinstance(overlay, Raster):
+        values, known = at_pixels(points, overlay)
+        rows = np.where(known, np.arange(len(known)), -1)
+        classes = module("pandas").Series(values)
+        if named and overlay.names:
+            classes = _named(classes, known, overlay)
+        layer = Layer(classes.to_frame(CLASS), points.geometry, overlay.crs, overlay.name)
+    else:
+        layer = repaired(overlay)
+        rows = at_points(points, layer)
+    lost = np.flatnonzero(rows < 0)
+    if len(lost) and uncovered == "error":
+        raise InputError(
+            f"{overlay.name} has no class at {counted(len(lost), 'point')} of {points.name}, "
+            f"{percent(len(lost) / len(rows))}; row {lost[0]} is the first.",
+            "uncovered='class' counts such points as errors of the map.",
+            "uncovered",
+        )
+    return layer, rows
+
+
+def _named(values: Any, known: Array, raster: Raster) -> Any:
+    """Names of the classes of a raster; of those that are not known, any."""
+    nameless = known & ~values.isin([*raster.names]).to_numpy()
+    if nameless.any():
+        raise InputError(
+            f"{raster.name} has names of classes, but none for {values[nameless].iloc[0]}, which it has at "
+            f"{counted(int(nameless.sum()), 'point')}; classes of the points are names.",
+            "give the points classes by their numbers, or the raster a name for each class.",
+            "overlay",
+        )
+    return values.map(dict(raster.names))
+
+
+def _with_classes(frame: Any, name: str, true: Any, laid: list[Laid], keys: Keys) -> tuple[Any, Any, dict[Any, str]]:
+    """Add the classes of maps to rows, and columns of the first map that has them, if keys name such.
+
+    Returns the frame, its columns of predictions, and what stands for places that a map does not cover.
+    """
+    truth = frame[true] if is_name(true) and true in frame.columns else None
+    if truth is None and is_name(true):
+        theirs = next((own.layer.name for own in laid if true in own.layer.frame.columns), None)
+        hint = f"it is a column of {theirs}: true= names one of the reference, and pred= one of the map."
+        raise _no_column(true, [name], frame.columns, "true", hint if theirs else None)
+    for key in dict.fromkeys(named_columns(*keys) or ()):
+        if key in frame.columns:
+            continue
+        side = next((own for own in laid if key in own.layer.frame.columns), None)
+        if side is None:
+            every = [*frame.columns, *(x for own in laid for x in own.layer.frame.columns)]
+            raise _no_column(key, [name, *(own.layer.name for own in laid)], every)
+        values = side.layer.frame[key].iloc[np.maximum(side.rows, 0)].astype(object).reset_index(drop=True)
+        frame[key] = values.where(side.rows >= 0, None)
+    classes = [_classes(own) for own in laid]
+    for own, values in zip(laid, classes, strict=True):
+        _check_kinds(truth, values[own.rows >= 0], name, own.layer.name)
+    void: dict[Any, str] = {}
+    if any((own.rows < 0).any() for own in laid):
+        mark = _mark([*([] if truth is None else [truth]), *classes])
+        void = {mark: NOT_COVERED}
+        classes = [_marked(values, own.rows < 0, mark) for values, own in zip(classes, laid, strict=True)]
+    columns: dict[str | None, str] = {}
+    for own, values in zip(laid, classes, strict=True):
+        here = own.column if own.column not in frame.columns else f"{own.column} of {own.layer.name}"
+        columns[own.key] = unused(str(here), list(frame.columns))
+        frame[columns[own.key]] = values
+    return frame, columns.get(None, columns), void
+
+
+def _classes(laid: Laid) -> Any:
+    """The class of the map for each row; any where it has none."""
+    _, layer, column, rows = laid
+    if column is None:
+        raise InputTypeError(
+            f"pred= is missing: the column of {layer.name} that has its classes; its columns are "
+            f"{listed([repr(x) for x in layer.frame.columns])}.",
+            argument="pred",
+        )
+    if not is_name(column):
+        raise InputTypeError(
+            f"pred is a {type(column).__name__}; expected the name of a column of {layer.name}.", argument="pred"
+        )
+    if column not in layer.frame.columns:
+        raise _no_column(column, [layer.name], layer.frame.columns, "pred")
+    if [*layer.frame.columns].count(column) > 1:
+        raise InputError(f"{layer.name} has several columns {column!r}; expected one.", "rename them.", "pred")
+    return layer.frame[column].iloc[np.maximum(rows, 0)].reset_index(drop=True)
+
+
+def _refuse_missing(reference: Layer, true: Any, rows: Array, laid: list[Laid]) -> None:
+    """Refuse rows without a class, of the layers that were laid over each other."""
+    sides = [(reference, true, rows), *((own.layer, own.column, own.rows) for own in laid)]
+    for place, (layer, column, used) in enumerate(sides):
+        if not is_name(column) or [*layer.frame.columns].count(column) != 1:
+            continue  # which is refused elsewhere, or is an expression
+        lacking = layer.frame[column].isna().to_numpy()
+        bad = np.unique(used[(used >= 0) & lacking[used]]) if lacking.any() else np.zeros(0, dtype=np.int64)
+        if len(bad):
+            leave_out = "leave such rows out"
+            if place:
+                leave_out = "leave such rows out, so that the map does not cover their places"
+            raise LabelError(
+                f"{counted(len(bad), 'row')} of {layer.name} {'has' if len(bad) == 1 else 'have'} no class in the "
+                f"column {column!r} (row {bad[0]} first).",
+                f"fill them in; {leave_out}; or give missing='ignore' to leave out and count what lies there.",
+                "pred" if place else "true",
+            )
+
+
+def _check_kinds(truth: Any, classes: Any, name: str, overlay: str) -> None:
+    """Refuse names of classes on one side and numbers on the other."""
+    sides = [own.dropna().head(1).tolist() for own in (truth, classes) if own is not None]
+    if len(sides) == 2 and all(sides) and _is_text(truth) != _is_text(classes):
+        raise InputTypeError(
+            f"classes of {name} and of {overlay} are not of the same kind: {sides[0][0]!r} is one of the former, and "
+            f"{sides[1][0]!r} one of the latter.",
+            "give both names, or both numbers.",
+        )
+
+
+def _is_text(values: Any) -> bool:
+    first = values.dropna().head(1).tolist()
+    return bool(first) and isinstance(first[0], (str, bytes))
+
+
+def _mark(columns: list[Any]) -> Any:
+    """A label that no row has: text among text, and an integer among others."""
+    if not any(map(_is_text, columns)):
+        return FAR
+    if any((own == NOT_COVERED).any() for own in columns):
+        raise InputError(
+            f"a class is called {NOT_COVERED!r}, which is the name of what a map does not cover.", "rename the class."
+        )
+    return NOT_COVERED
+
+
+def _marked(values: Any, lost: Array, mark: Any) -> Any:
+    """Labels with a mark in place of those that a map does not have."""
+    if not lost.any():
+        return values
+    if isinstance(mark, str) or str(values.dtype) == "category":
+        values = values.astype(object)
+    elif values.dtype.kind in "iub":
+        values = values.astype("Int64" if module("pandas").api.types.is_extension_array_dtype(values) else np.int64)
+    return values.where(~lost, mark)
+
+
+def _no_column(
+    name: Any, where: list[str], known: Iterable[Any], argument: str | None = None, hint: str | None = None
+) -> InputError:
+    known = [*dict.fromkeys(str(x) for x in known)]
+    near = difflib.get_close_matches(str(name), known, 1)
+    there = f"the columns are {listed([repr(x) for x in known])}" if known else "there are no columns"
+    return InputError(
+        f"there is no column {name!r} in {listed(where, 'or')}; {there}.",
+        hint or (f"did you mean {near[0]!r}?" if near else None),
+        argument,
+    )

@@ -1,0 +1,394 @@
+"""Tables from rasters, in bounded memory: windows of all rasters at once, a table of each, and the sum of these.
+
+What is not known of a reference (nodata, masks, NaN) is left out and counted. What is not known of a map where the
+reference is known is an error of the map; it has a column of its own that is no class, `NODATA`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..core import kernel as tally
+from ..core.arraytypes import Array
+from ..core.drawn import PIXELS
+from ..core.keys import missing
+from ..core.labels import Label
+from ..core.stack import Stack
+from ..core.tables import NONE_DECLARED, Tables, merge
+from ..errors import InputError, InputTypeError, WeightError
+from ..geo.raster import Raster
+from ..present.text import counted
+from .arrays import MOST_THREADS, in_order, nothing, processors, tabulate_arrays, with_positive
+from .codes import LOOKUP_RANGE, Codebook, Integers, Rules, all_codes, native
+from .columns import Column
+from .files import Files
+from .groups import Parts
+from .options import RasterOptions
+from .progress import reading
+from .scenes import Scene, Scenes, Window, Zones
+
+NODATA = "(nodata)"
+"""The column of pixels that a map does not know, where the reference does."""
+
+FEW = 1 << 22
+"""Cells of windows that are kept before they are added up."""
+
+CACHE = 128 << 20
+"""Bytes of blocks that GDAL keeps. By default it keeps a twentieth of the machine's memory."""
+
+HINTS = {
+    "": "tabulate a sample of pixels instead: a frame with a row per pixel, tabulate(data, true=…, pred=…, stratum=…).",
+    "weight": 'give it as sample_weight=: "area", or a raster of weights.',
+    "engine": "engine= and unmatched= are for frames and files.",
+    "unmatched": "engine= and unmatched= are for frames and files.",
+}
+"""What to do about keywords that do not work with rasters."""
+
+
+def tabulate_rasters(
+    y_true: Any,
+    y_pred: Any,
+    sample_weight: Any,
+    options: RasterOptions,
+    rules: Rules,
+    predictions: tuple[str, ...],
+    *,
+    by: Any = None,
+    cluster: Any = None,
+    threads: int | None = None,
+    progress: bool | None = None,
+    names: Sequence[str] | None = None,
+) -> Any:
+    """Tabulate a true raster and one or several maps of it; or lists of tiles, which are clusters then.
+
+    Parameters
+    ----------
+    y_true, y_pred
+        A raster each; or lists of as many. Several predictions are a mapping from names.
+    sample_weight
+        None; ``"area"``; a raster; or an array that broadcasts to the pixels. Of lists a list of these, or one for all.
+    by, cluster
+        Zones: a raster, or an array of a key per pixel or per row of pixels; or a mapping from names to such. Of lists
+        a list of these; or a key per tile, a mapping from the tiles' names to keys, or a function of the name.
+    names
+        Names of the tiles; by default those of the files.
+
+    Returns
+    -------
+    Table
+        A `JointTable` of several predictions, and `Tables` of either with ``by``. It is the table of the whole arrays
+        with what is not known left out, to the last bit, whatever the windows and the threads.
+    """
+    scenes = Scenes(y_true, y_pred, sample_weight, options, by, cluster, names)
+    paths: dict[str, None] = {}
+    called: dict[int, dict[str, str]] = {}  # names of a class, and the raster that has each
+    pixels = 0
+    for k in range(len(scenes)):  # all sentences about files come before any pixel is read
+        scene = scenes[k]
+        pixels += scene.truth.shape[0] * scene.truth.shape[1]
+        paths |= dict.fromkeys(x.name for x in scene.rasters if os.path.exists(x.name))
+        for raster in scene.labelled:
+            _check_nodata(raster, rules)
+            for value, name in raster.names.items():
+                called.setdefault(value, {}).setdefault(name, raster.name)
+    _check_numbers(rules, called)
+    tables: list[Any] = []
+    own: list[Any] = []
+    with bounded_cache(), reading([Files((path,), "raster") for path in paths], progress) as bar:
+        bar.total(pixels)
+        workers = min(threads or processors(), MOST_THREADS)
+        cells, last, limit = 0, 0, FEW
+        for window, table in in_order(_PerWindow(rules, predictions), scenes.windows(), workers):
+            if window.place != last:
+                tables.append(scenes.keyed(_sum(own), last))
+                own, cells, last, limit = [], 0, window.place, FEW
+            own.append(table)
+            cells += len(table.parts)
+            if cells > limit:
+                own = [_sum(own)]
+                cells = len(own[0].parts)
+                limit = max(FEW, 4 * cells)  # where windows have few cells in common, sums save nothing
+            bar.advance(window.shape[0] * window.shape[1])
+        if own:
+            tables.append(scenes.keyed(_sum(own), last))
+    if not tables:
+        return nothing(rules, scenes.parts, predictions)
+    table = _sum(tables)
+    if isinstance(table, Tables) and rules.labels is not None:  # void labels need not be in all windows
+        table = replace(table, same_classes=True, declared=NONE_DECLARED)
+    table = with_positive(table, rules)
+    return table if rules.labels is not None or rules.names is not None else _renamed(table, called)
+
+
+def _sum(tables: list[Any]) -> Any:
+    return tables[0] if len(tables) == 1 else merge(tables)
+
+
+@contextmanager
+def bounded_cache() -> Iterator[None]:
+    """Keep GDAL from filling memory with blocks that nobody reads again."""
+    rasterio = sys.modules.get("rasterio")
+    if rasterio is None:  # all rasters are in memory
+        yield
+        return
+    with rasterio.Env(GDAL_CACHEMAX=CACHE):
+        yield
+
+
+# ---- names and nodata -------------------------------------------------------------------------------------
+
+
+def _number(raster: Raster) -> int | None:
+    """Nodata as a label, if it can be one. It is a number that is stored; where numbers are scaled, labels are not."""
+    as_stored = (raster.scale, raster.offset) == (1.0, 0.0)
+    return raster.nodata if as_stored and isinstance(raster.nodata, int) else None
+
+
+def _check_numbers(rules: Rules, called: Mapping[int, Mapping[str, str]]) -> None:
+    """Refuse names of classes where their numbers are expected."""
+    for word, given in (("ignore", rules.ignore), ("labels", rules.labels or ()), ("names", rules.names or ())):
+        text = next((x for x in given if isinstance(x, str)), None)
+        if text is not None:
+            number, files = next(((v, own) for v, own in called.items() if text in own), (None, {}))
+            raise InputTypeError(
+                f"{word}= has {text!r}; rasters hold numbers of classes.",
+                "give the number of the class" + (f"; {files[text]} calls {number} so." if files else "."),
+                word,
+            )
+
+
+def _check_nodata(raster: Raster, rules: Rules) -> None:
+    """Refuse a class that a file declares as nodata, where the caller named it as a class."""
+    value = _number(raster)
+    for word, named in (("labels", rules.labels), ("names", rules.names)):
+        if value is not None and named is not None and value in named and value not in rules.ignore:
+            raise InputError(
+                f"{value} is nodata in {raster.name}, and {word}= names it as a class.", _ask(raster, value), word
+            )
+
+
+def _ask(raster: Raster, value: int) -> str:
+    """What to do about a number that is nodata, or a class."""
+    path = repr(raster.name) if os.path.exists(raster.name) else "…"
+    return (
+        f"if {value} is a class, open the raster with wmcc.raster({path}, nodata=None). If it means that "
+        f"nothing is known, give ignore={value}: such pixels are left out where the reference has them, and are "
+        "errors where a map has them."
+    )
+
+
+def _renamed(table: Any, called: Mapping[int, Mapping[str, str]]) -> Any:
+    """Give classes the names that the files have for them."""
+    names: dict[Label, str] = {}
+    for label in table.classes:
+        own = called.get(int(label), {}) if not isinstance(label, str) else {}
+        if len(own) > 1:
+            (one, first), (other, second), *_ = own.items()
+            raise InputError(
+                f"{first} calls the class {label!r} {one!r}, and {second} calls it {other!r}.",
+                f"if they mean the same, name the classes with names={{{label!r}: …}}; if not, bring the maps to the "
+                "same classes first.",
+                "names",
+            )
+        names[label] = next(iter(own), "").strip() or str(label)
+    if all(name == str(label) for label, name in names.items()):
+        return table
+    twice = {name for name, count in Counter(names.values()).items() if count > 1}
+    return table.rename({x: f"{name} ({x})" if name in twice else name for x, name in names.items()})
+
+
+# ---- the pass -----------------------------------------------------------------------------------------------
+
+
+class _PerWindow:
+    """Makes the table of a window, and expects in each the labels of those before."""
+
+    def __init__(self, rules: Rules, predictions: tuple[str, ...]) -> None:
+        self._rules, self._predictions = rules._replace(positive=None, names=None), predictions
+        self._met: frozenset[Label] = frozenset()
+
+    def __call__(self, window: Window) -> tuple[Window, Any]:
+        scene, rules = window.scene, self._rules
+        read = [raster.labels(window.rows, window.cols) for raster in scene.labelled]
+        columns = _columns(read, scene.labelled, window.first, rules.skip_missing)
+        if columns[0].categories is not None:
+            rules = rules._replace(ignore=(*rules.ignore, NODATA), missing="error")
+        parts = Parts(
+            None if scene.by is None else scene.by.read(window),
+            None if scene.cluster is None else scene.cluster.read(window),
+        )
+        weights, weighed = _weights(scene, window)
+        factor = _factor(scene.weight)
+        try:
+            table = tabulate_arrays(
+                columns,
+                weights if factor is None else None,
+                rules,
+                1,
+                scene.weight_name,
+                parts,
+                PIXELS,
+                self._predictions,
+                expected=Integers.near(self._met.union(rules.ignore)) if self._met else None,
+            )
+        except WeightError:
+            if weighed is not None:
+                _refuse_weights(scene, window, columns, weighed, rules)
+            raise
+        if factor is not None:
+            sums = table.parts.sums.scaled(np.full(len(table.parts), factor))
+            table = replace(table, parts=Stack(table.parts.codes, sums))
+        self._met = self._met.union(table.classes)  # a new one, since other threads read it
+        for raster in scene.labelled:
+            value = _number(raster)
+            if value is not None and value in table.classes:
+                _refuse_class(raster, value, scene, window, read)
+        if isinstance(table, Tables):
+            table = _with_pixels(table)
+        if isinstance(scene.cluster, Zones):
+            _check_clusters(table, scene.cluster)
+        return window, table
+
+
+def _with_pixels(tables: Tables[Any]) -> Tables[Any]:
+    """Leave out groups of no pixel."""
+    met = tables.ignored > 0
+    met[tables.parts.codes[0]] = True
+    place = np.where(met, np.cumsum(met) - 1, -1)
+    groups = tuple(key for key, there in zip(tables.groups, met.tolist(), strict=True) if there)
+    return replace(tables, groups=groups, parts=tables.parts.recoded({0: place}), ignored=tables.ignored[met])
+
+
+class _Coded:
+    """What integers stand for: themselves, or booleans; one of them for a pixel that is not known."""
+
+    def __init__(self, nothing: int | None, boolean: bool = False) -> None:
+        self._nothing, self._boolean = nothing, boolean
+
+    def __getitem__(self, value: int) -> Label:
+        return NODATA if value == self._nothing else bool(value) if self._boolean else value
+
+
+def _columns(
+    read: Sequence[tuple[Array, Array | None]], rasters: Sequence[Raster], first: tuple[int, int], leave_out: bool
+) -> list[Column]:
+    """Columns of labels. What is not known is a label of its own; with ``leave_out`` it is so in the truth, too."""
+    masks = [known for _, known in read if known is not None]
+    if not masks:
+        return [Column(raster.name, values, None, first) for raster, (values, _) in zip(rasters, read, strict=True)]
+    if leave_out:
+        together = np.logical_and.reduce(masks)
+        read = [(values, together) for values, _ in read]
+    return [
+        Column(raster.name, *_coded(values, known, _number(raster)), first)
+        for raster, (values, known) in zip(rasters, read, strict=True)
+    ]
+
+
+def _coded(values: Array, known: Array | None, nodata: int | None) -> tuple[Array, Any]:
+    """Integers and what each stands for, `NODATA` for pixels that are not known; the values themselves if possible."""
+    kind = values.dtype
+    if kind.kind == "b":
+        coded = values.view(np.uint8)
+        return coded if known is None else np.where(known, coded, np.uint8(2)), _Coded(2, True)
+    if kind.itemsize <= 2:
+        if known is None or _stands_for(nodata, values, known):
+            return values, _Coded(nodata if known is not None else None)
+        nothing = int(np.iinfo(kind).min) - 1
+        return np.where(known, values, (np.int16 if kind.itemsize == 1 else np.int32)(nothing)), _Coded(nothing)
+    own = native(values if known is None else values[known])
+    low, high = tally.active.extent(own) if len(own) else (0, 0)
+    if high - low < LOOKUP_RANGE - 1 and low > -(1 << 63) and high < 1 << 63:
+        return values if known is None else np.where(known, values.astype(np.int64), low - 1), _Coded(low - 1)
+    labels, places = np.unique(own, return_inverse=True)
+    coded = np.full(values.shape, len(labels))
+    coded[slice(None) if known is None else known] = places.reshape(values.shape if known is None else -1)
+    return coded, [*labels.tolist(), NODATA]
+
+
+def _stands_for(nodata: int | None, values: Array, known: Array) -> bool:
+    """Whether the pixels that are not known all have this number; others have not."""
+    return nodata is not None and np.count_nonzero(known) + np.count_nonzero(values == nodata) == values.size
+
+
+def _weights(scene: Scene, window: Window) -> tuple[Array | None, Array | None]:
+    """Return the weights of a window, and which are known, if not all are."""
+    weight = scene.weight
+    if weight is None:
+        return None, None
+    if isinstance(weight, Raster):
+        values, known = weight.read(window.rows, window.cols)
+        if known is None:
+            return values, None
+        if values.dtype.kind != "f":
+            values = values.astype(np.float64)
+        return np.where(known, values, values.dtype.type(np.nan)), known
+    own = weight[window.rows if len(weight) > 1 else slice(None), window.cols if weight.shape[1] > 1 else slice(None)]
+    return np.broadcast_to(own, window.shape), None
+
+
+def _factor(weight: Raster | Array | None) -> float | None:
+    """Return the weight that all pixels have, if they have the same: it is multiplied by their number, exactly."""
+    if not isinstance(weight, np.ndarray) or weight.size != 1 or weight.dtype != np.float64:
+        return None
+    (own,) = weight.flat
+    return float(own) if 0 < own < np.inf else None
+
+
+# ---- what is wrong -------------------------------------------------------------------------------------------
+
+
+def _refuse_weights(scene: Scene, window: Window, columns: list[Column], known: Array, rules: Rules) -> None:
+    """Refuse weights that are not known, where pixels count."""
+    truth = columns[0]
+    (codes,) = all_codes([truth], Codebook(rules))
+    lost = ~known & (codes.reshape(known.shape) != tally.IGNORED)
+    if lost.any():
+        at = truth._replace(name=scene.weight_name).place(int(np.argmax(lost)))
+        raise WeightError(
+            f"{at} is nodata, and {scene.truth.name} has a class there; each pixel of the reference needs a weight.",
+            "fill the weights in; 0 leaves a pixel out of the sums.",
+            "sample_weight",
+        )
+
+
+def _refuse_class(
+    raster: Raster, value: int, scene: Scene, window: Window, read: Sequence[tuple[Array, Array | None]]
+) -> None:
+    """Refuse a number that is nodata in one raster, and a class in another."""
+    truth_known = read[0][1]
+    for other, (values, known) in zip(scene.labelled, read, strict=True):
+        there = values == value
+        for mask in (known, truth_known):
+            if mask is not None:
+                there &= mask
+        if there.any():
+            at = Column(other.name, values, None, window.first).place(int(np.argmax(there)))
+            raise InputError(
+                f"{value} is nodata in {raster.name}, and a class in {other.name}: {at} is {value}, and is not "
+                "declared as nodata there.",
+                _ask(raster, value),
+                "ignore",
+            )
+
+
+def _check_clusters(table: Any, zones: Zones) -> None:
+    """Refuse pixels that belong to no cluster."""
+    lost = missing(table.drawn.units)
+    if lost:
+        rows = int(table.parts.sums.n[np.isin(table.parts.codes[-1], lost)].sum())
+        names = " and ".join(x.name for x in zones.sources.values() if isinstance(x, Raster))
+        raise InputError(
+            f"{counted(rows, 'pixel')} of the reference, or more, {'is' if rows == 1 else 'are'} nodata in {names}; "
+            "every pixel needs a cluster.",
+            "wmcc.raster(path, nodata=None) makes all of them one cluster; ignore= leaves out pixels of the reference.",
+            "cluster",
+        )

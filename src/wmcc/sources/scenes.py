@@ -1,0 +1,548 @@
+"""The scenes of a call: rasters whose pixels lie on each other, what weighs pixels, and what gives them keys."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from ..core import kernel as tally
+from ..core.arraytypes import Array, IntArray
+from ..core.drawn import Drawn
+from ..core.keys import Key, plain_key
+from ..core.stack import Stack
+from ..core.summed import no_cells
+from ..core.tables import Tables
+from ..errors import InputError, InputTypeError, WmccError
+from ..geo.raster import Raster, aligned, as_raster, check_grid
+from ..geo.raster.crs import read_crs
+from ..present.text import brief, counted
+from .codes import native
+from .columns import along_dims, check_aligned, fitted, label_column, weight_array
+from .groups import NO_CODES, Keyed, Parts, keyed, keys_of_rows
+from .options import AREA, RasterOptions, block_sides, is_raster
+from .pixels import read_header, read_image
+
+WINDOW, MOST = 1 << 21, 1 << 24
+"""Pixels that are read at a time; and the most, where blocks of the files are large."""
+
+CLOSE = 1 << 12
+"""Zones whose numbers lie this close together are taken as they are."""
+
+Role = Literal["labels", "weights", "zones"]
+
+
+class Window(NamedTuple):
+    """A part of a scene that is read at once."""
+
+    place: int
+    scene: Scene
+    rows: slice
+    cols: slice
+
+    @property
+    def first(self) -> tuple[int, int]:
+        """The place of the first pixel."""
+        return self.rows.start, self.cols.start
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.rows.stop - self.rows.start, self.cols.stop - self.cols.start
+
+
+class Scene(NamedTuple):
+    """A true raster and what belongs to it, all with the same pixels.
+
+    Parameters
+    ----------
+    truth, maps
+        Labels.
+    weight
+        A raster; or an array that broadcasts to the pixels, of length 1 along an axis for what is the same along it.
+    by, cluster
+        What gives a key to each pixel, if anything does.
+    """
+
+    truth: Raster
+    maps: tuple[Raster, ...]
+    weight: Raster | Array | None
+    weight_name: str
+    by: Zones | None
+    cluster: Zones | Blocks | None
+
+    @property
+    def labelled(self) -> tuple[Raster, ...]:
+        """The rasters of labels."""
+        return self.truth, *self.maps
+
+    @property
+    def rasters(self) -> tuple[Raster, ...]:
+        """All rasters."""
+        zones = [x for own in (self.by, self.cluster) if isinstance(own, Zones) for x in own.sources.values()]
+        return (*self.labelled, *(x for x in (self.weight, *zones) if isinstance(x, Raster)))
+
+    def windows(self) -> Iterator[tuple[slice, slice]]:
+        """Parts to be read at once: whole blocks of the files, so that none is decompressed twice."""
+        height, width = self.truth.shape
+        tall, wide = (max(raster.block_shape[k] for raster in self.rasters) for k in (0, 1))
+        wide = min(width, max(1, WINDOW // (tall * wide)) * wide)
+        tall = min(height, max(1, WINDOW // max(tall * wide, 1)) * tall, max(1, MOST // max(wide, 1)))
+        for top in range(0, height, max(tall, 1)):
+            for left in range(0, width, max(wide, 1)):
+                yield slice(top, min(top + tall, height)), slice(left, min(left + wide, width))
+
+
+class Scenes:
+    """The scenes of a call: one of a raster, and one of each tile of lists. They are opened when they are asked for."""
+
+    def __init__(
+        self,
+        y_true: Any,
+        y_pred: Any,
+        sample_weight: Any,
+        options: RasterOptions,
+        by: Any,
+        cluster: Any,
+        names: Sequence[str] | None,
+    ) -> None:
+        self._options = options
+        self._tiled = isinstance(y_true, (list, tuple))
+        self._truths = list(y_true) if self._tiled else [y_true]
+        count = len(self._truths)
+        preds = y_pred if isinstance(y_pred, Mapping) else {"": y_pred}
+        self._preds = {
+            f"y_pred[{name!r}]" if isinstance(y_pred, Mapping) else "y_pred": self._per_tile(own, count, name)
+            for name, own in preds.items()
+        }
+        self._blocks = None if options.blocks is None else block_sides(options.blocks)
+        _check_options(options, sample_weight, cluster)
+        self._weights = self._weights_of(sample_weight, count)
+        self.names = _tile_names(self._truths, names) if self._tiled else ("",)
+        self._by_tile = self._cluster_by_tile = None
+        self._by: list[Any] = [by] * count
+        self._cluster: list[Any] = [cluster] * count
+        if self._tiled:
+            self._by, self._by_tile = self._keys_of(by, "by", None)
+            self._cluster, self._cluster_by_tile = self._keys_of(cluster, "cluster", self.names)
+
+    def __len__(self) -> int:
+        return len(self._truths)
+
+    @property
+    def parts(self) -> Parts:
+        """Groups and clusters of no pixels."""
+        none = Keyed("by", (), NO_CODES)
+        grouped = self._by_tile is not None or any(x is not None for x in self._by)
+        clustered = self._cluster_by_tile is not None or self._blocks or any(x is not None for x in self._cluster)
+        return Parts(none if grouped else None, none if clustered else None)
+
+    def _per_tile(self, given: Any, count: int, name: Any) -> list[Any]:
+        """What belongs to each tile."""
+        if not self._tiled:
+            return [given]
+        said = f"y_pred[{name!r}]" if name else "y_pred"
+        if not isinstance(given, (list, tuple)):
+            raise InputTypeError(
+                f"y_true is a list of {counted(count, 'raster')}, and {said} is {brief(given)}; expected a list too.",
+                "give lists of as many tiles in the same order; several predictions are a mapping from names to lists.",
+                "y_pred",
+            )
+        if len(given) != count:
+            raise InputError(
+                f"y_true is a list of {counted(count, 'raster')}, and {said} of {len(given):,}; expected as many.",
+                "give the tiles of both in the same order.",
+                "y_pred",
+            )
+        return list(given)
+
+    def _weights_of(self, given: Any, count: int) -> list[Any]:
+        """The weights of each tile."""
+        if not self._tiled or given is None or callable(given) or (isinstance(given, str) and given == AREA):
+            return [given] * count
+        if not isinstance(given, (list, tuple)) or len(given) != count:
+            came = f"a list of {len(given):,}" if isinstance(given, (list, tuple)) else brief(given)
+            raise InputError(
+                f"sample_weight is {came}, and y_true a list of {counted(count, 'raster')}; expected a list of as many "
+                'rasters of weights, "area", or None.',
+                argument="sample_weight",
+            )
+        return list(given)
+
+    def _keys_of(self, given: Any, argument: str, default: Sequence[str] | None) -> tuple[list[Any], Keyed | None]:
+        """Zones of each tile, or a key for each."""
+        count = len(self)
+        none: list[Any] = [None] * count
+        if argument == "cluster" and self._blocks:
+            return none, None
+        if isinstance(given, Keyed):
+            return none, given
+        if given is None:
+            return none, None if default is None else keys_of_rows(list(default), argument, (count,))
+        listed = isinstance(given, (list, tuple)) or (isinstance(given, np.ndarray) and given.ndim == 1)
+        if listed and len(given) == count and not any(_is_zones(x) for x in given):
+            return none, keys_of_rows(given, argument, (count,))
+        if listed and len(given) == count:
+            return list(given), None
+        if callable(given) or (isinstance(given, Mapping) and not any(_is_zones(x) for x in given.values())):
+            keys = [given(x) if callable(given) else _key_of_tile(given, x, argument) for x in self.names]
+            return none, keys_of_rows(keys, argument, (count,))
+        raise InputTypeError(
+            f"{argument} is {brief(given)}; with {counted(count, 'tile')} expected a key for each, a mapping from "
+            "their names to keys, a function of the name, or a list of as many zone rasters.",
+            argument=argument,
+        )
+
+    def __getitem__(self, k: int) -> Scene:
+        """Open the rasters of a scene, and look whether their pixels lie on each other."""
+        where = f"[{k}]" if self._tiled else ""
+        band, crs = self._options.band, self._options.crs
+        given = self._truths[k]
+        truth = _of_image(given) if isinstance(given, ImageFile) else as_raster(given, f"y_true{where}", band, crs)
+        maps = tuple(
+            self._fitted(own[k], f"{name}{where}", truth, self._truths[k]) for name, own in self._preds.items()
+        )
+        weight, weight_name = self._weight(self._weights[k], f"sample_weight{where}", truth, self._truths[k])
+        zones = self._zones(self._by[k], "by", where, truth, self._truths[k])
+        clusters: Zones | Blocks | None = self._zones(self._cluster[k], "cluster", where, truth, self._truths[k])
+        if self._blocks:
+            clusters = Blocks(*self._blocks, (plain_key(self.names[k]),) if self._tiled else ())
+        return Scene(truth, maps, weight, weight_name, zones, clusters)
+
+    def _fitted(self, given: Any, name: str, truth: Raster, beside: Any, role: Role = "labels") -> Raster:
+        """Open a raster that belongs to the true one. Labels and zones may be brought to its pixels."""
+        if isinstance(given, np.ndarray):
+            return _placed(given, name, truth)
+        if isinstance(given, ImageFile):
+            return _made(given.path, truth, lambda: _labels(read_image(given.path, "labels"), given.path))
+        if not is_raster(given):
+            raise InputTypeError(
+                f"{name} is {brief(given)}; expected a raster: a file, an open data set of rasterio, a DataArray of "
+                "xarray, or an array of the same shape.",
+                "names of rasters end with .tif, .vrt, .nc or .zarr; wmcc.raster(path) opens files of other names."
+                if isinstance(given, (str, os.PathLike))
+                else 'several maps of one place are a mapping from names, {"A": …, "B": …}.'
+                if type(given) in (list, tuple) and any(map(is_raster, given))
+                else None,
+                name.partition("[")[0],
+            )
+        other = as_raster(given, name, self._options.band if role == "labels" else None, self._options.crs)
+        if isinstance(beside, ImageFile):  # which belongs to the image by its name, wherever it lies
+            other = replace(other, crs=None, transform=None)
+        if role != "weights" and self._options.align == "nearest":
+            return aligned(other, truth)
+        try:
+            _check_dims(beside, given, name)
+            check_grid(truth, other)
+        except InputError as problem:
+            _check_coordinates(beside, given, name)
+            if role != "weights":
+                raise
+            hint = f"bring {other.name} to the pixels of {truth.name} first: align= is for labels, not for weights."
+            raise type(problem)(problem.message, hint, "sample_weight") from None
+        return other
+
+    def _weight(self, given: Any, name: str, truth: Raster, beside: Any) -> tuple[Raster | Array | None, str]:
+        if given is None or (isinstance(given, str) and given == AREA and 0 in truth.shape):
+            return None, name
+        if isinstance(given, str) and given == AREA:
+            return truth.pixel_area(self._options.unit or "ha"), "the area of pixels"
+        if is_raster(given):
+            raster = self._fitted(given, name, truth, beside, "weights")
+            return raster, raster.name
+        if isinstance(given, ImageFile):
+            return _made(given.path, truth, lambda: read_image(given.path, "weights")), given.path
+        if callable(given) and self._tiled:
+            own = f"the weight map made of {truth.name}"
+            return _made(own, truth, lambda: _weight_map(given, own, truth)), own
+        if callable(given) or isinstance(given, (str, os.PathLike)):
+            raise InputTypeError(
+                f'{name} is {brief(given)}; with rasters expected "area", a raster of weights, an array, or None.',
+                "weights that a function makes of a whole label map need all of it: read the rasters into arrays, "
+                "tabulate(y_true, y_pred, function(y_true))."
+                if callable(given)
+                else f'for areas write "{AREA}"; names of rasters end with .tif, .vrt, .nc or .zarr.',
+                "sample_weight",
+            )
+        check_aligned({"y_true": beside, name: given})
+        weights = along_dims(given, beside, weight_array(given, name))
+        fitted(weights, truth.shape, False)
+        return weights.reshape((1,) * (2 - weights.ndim) + weights.shape), name
+
+    def _zones(self, given: Any, argument: str, where: str, truth: Raster, beside: Any) -> Zones | None:
+        if given is None:
+            return None
+        several = given if isinstance(given, Mapping) else {"": given}
+        sources: dict[str, Raster | Array] = {}
+        for word, own in several.items():
+            name = f"{argument}[{word!r}]" if isinstance(given, Mapping) else f"{argument}{where}"
+            if is_raster(own):
+                sources[str(word)] = self._fitted(own, name, truth, beside, "zones")
+                continue
+            if isinstance(own, (str, os.PathLike)):
+                raise InputTypeError(
+                    f"{name} is {brief(own)}; with rasters expected a raster of zones, or a key per pixel.",
+                    "names of rasters end with .tif, .vrt, .nc or .zarr.",
+                    argument,
+                )
+            keys = own if isinstance(own, np.ndarray) else label_column(own, name).values
+            if keys.shape not in (truth.shape, truth.shape[:1]):
+                raise InputError(
+                    f"{name} has shape {keys.shape}, and {truth.name} {truth.shape}.",
+                    "give a raster of zones, a key per pixel, or one per row of pixels.",
+                    argument,
+                )
+            sources[str(word)] = keys
+        return Zones(argument, sources, isinstance(given, Mapping))
+
+    def windows(self) -> Iterator[Window]:
+        """All windows, scene by scene."""
+        for k in range(len(self)):
+            scene = self[k]
+            for rows, cols in scene.windows():
+                yield Window(k, scene, rows, cols)
+
+    def keyed(self, table: Any, k: int) -> Any:
+        """Return the table of a tile with its keys, where all pixels of a tile have the same."""
+        if self._cluster_by_tile is not None:
+            key, parts = self._cluster_by_tile.keys[int(self._cluster_by_tile.codes[k])], table.parts
+            codes = np.concatenate([parts.codes, np.zeros((1, len(parts)), dtype=np.int64)])
+            drawn = Drawn("clusters", (key,) if len(parts) else ())
+            table = replace(table, parts=Stack(codes, parts.sums) if len(parts) else no_cells(len(codes)), drawn=drawn)
+        if self._by_tile is not None:
+            key = self._by_tile.keys[int(self._by_tile.codes[k])]
+            table = replace(Tables.of({key: table}, self._by_tile.by), same_classes=False)
+        return table
+
+
+def _check_options(options: RasterOptions, sample_weight: Any, cluster: Any) -> None:
+    """Refuse keywords that contradict each other."""
+    if options.crs is not None:
+        read_crs(options.crs, "crs=")  # which most rasters do not need, but a wrong one is a mistake
+    if options.align not in (None, "nearest"):
+        raise InputError(f"align is {options.align!r}; expected 'nearest', or None.", argument="align")
+    if options.blocks is not None and cluster is not None:
+        raise InputTypeError(
+            "blocks= and cluster= are given; both say which pixels are a cluster.", "give one of them.", "blocks"
+        )
+    if options.unit is not None and not (isinstance(sample_weight, str) and sample_weight == AREA):
+        raise InputTypeError(
+            f"unit={options.unit!r} is the unit of areas, and the pixels are not weighted by area.",
+            'give "area" as sample_weight, or leave unit= out.',
+            "unit",
+        )
+
+
+def _tile_names(truths: Sequence[Any], names: Sequence[str] | None) -> tuple[Key, ...]:
+    """Names of tiles: of files without folder and ending, if that tells them apart; else whole; else their numbers."""
+    if names is not None:
+        return tuple(names)
+    paths = [os.fspath(x) if isinstance(x, (str, os.PathLike)) else getattr(x, "name", None) for x in truths]
+    if all(isinstance(x, str) and x for x in paths):
+        for several in ([Path(str(x)).stem for x in paths], [str(x) for x in paths]):
+            if len(set(several)) == len(several):
+                return tuple(several)
+    return tuple(range(len(truths)))
+
+
+def _key_of_tile(given: Mapping[Any, Any], name: Key, argument: str) -> Any:
+    if name not in given:
+        raise InputError(
+            f"{argument} has no key for the tile {name!r}.",
+            "tiles are named by their files, without folder and ending.",
+            argument,
+        )
+    return given[name]
+
+
+def _is_zones(given: Any) -> bool:
+    """Whether this gives a key to each pixel, rather than being one."""
+    return is_raster(given) or (isinstance(given, np.ndarray) and given.ndim > 0)
+
+
+class ImageFile(NamedTuple):
+    """An image that does not say where it lies: it belongs to a tile by its name."""
+
+    path: str
+
+
+class _InMemory:
+    """Pixels that are in memory, or that are made when the first of them is read."""
+
+    def __init__(self, make: Callable[[], Array], known: Array | None = None) -> None:
+        self._make, self._lock, self._known = make, Lock(), known
+        self._values: Array | None = None
+
+    def read(self, rows: slice, cols: slice) -> tuple[Array, Array | None]:
+        with self._lock:
+            if self._values is None:
+                self._values = self._make()
+        return self._values[rows, cols], None if self._known is None else self._known[rows, cols]
+
+    def close(self) -> None:
+        self._values = None
+
+
+def _of_image(file: ImageFile) -> Raster:
+    """Return the true labels of an image that does not say where it lies."""
+    height, width = read_header(file.path, "labels").shape
+    source = _InMemory(lambda: _labels(read_image(file.path, "labels"), file.path))
+    kind = np.dtype(np.int64)
+    return Raster(file.path, (height, width), kind, None, None, None, {}, {}, _strips(height, width), source)
+
+
+def _strips(height: int, width: int) -> tuple[int, int]:
+    """Rows and columns that are best read at once of pixels in memory."""
+    return max(1, min(height, WINDOW // max(width, 1))), max(1, width)
+
+
+def _made(name: str, truth: Raster, make: Callable[[], Array], known: Array | None = None) -> Raster:
+    """Return a raster in the place of the true one, whose pixels are made when they are read; ``known`` is its mask."""
+
+    def checked() -> Array:
+        values = make()
+        if values.shape != truth.shape:
+            raise InputError(
+                f"{name} has shape {values.shape}, and {truth.name} has {truth.shape[0]:,} x {truth.shape[1]:,} "
+                "pixels; expected the same."
+            )
+        return values
+
+    own, source = (truth.crs, truth.transform), _InMemory(checked, known)
+    return Raster(name, truth.shape, np.dtype(np.int64), *own, None, {}, {}, _strips(*truth.shape), source)
+
+
+def _placed(given: Array, name: str, truth: Raster) -> Raster:
+    """Return labels in memory, which say nothing of where they lie, in the place of the true raster.
+
+    What is masked or NaN is not known, as in files.
+    """
+    values = np.ma.getdata(given) if given.dtype.kind in "biuf" else _labels(given, name)
+    raster = _made(name, truth, lambda: values, ~np.ma.getmaskarray(given) if np.ma.is_masked(given) else None)
+    raster.read(slice(0, 0), slice(0, 0))  # looks at their shape
+    return raster
+
+
+def _labels(given: Array, name: str) -> Array:
+    values = label_column(given, name).values
+    if values.dtype.kind not in "biu":
+        objects = given.dtype == object
+        raise InputTypeError(
+            f"{name} holds {'Python objects' if objects else 'text'}; rasters hold whole numbers.",
+            "give the numbers of the classes"
+            + (", as array.astype(int)." if objects else ", and names= for their names."),
+        )
+    return values
+
+
+def _weight_map(function: Callable[[Array], Any], name: str, truth: Raster) -> Array:
+    """Return the weights that a function makes of a whole tile."""
+    labels, _ = truth.labels(slice(0, truth.shape[0]), slice(0, truth.shape[1]))
+    try:
+        return weight_array(function(labels.copy()), name)  # which it may change
+    except WmccError as problem:
+        raise problem.about(truth.name) from None
+    except Exception as problem:
+        problem.add_note(f"This happened when sample_weight was called with the labels of {truth.name}.")
+        raise
+
+
+def _check_dims(truth: Any, other: Any, name: str) -> None:
+    """Refuse arrays of xarray whose dimensions have other names."""
+    arrays = [x for x in (truth, other) if hasattr(x, "indexes") and isinstance(getattr(x, "dims", None), tuple)]
+    if len(arrays) > 1 and arrays[0].dims[-2:] != arrays[1].dims[-2:]:
+        check_aligned({"y_true": truth, name: other})
+
+
+def _check_coordinates(truth: Any, other: Any, name: str) -> None:
+    """Refuse arrays of xarray whose coordinates differ and have some in common: then xarray knows what to do."""
+    arrays = [x for x in (truth, other) if hasattr(x, "indexes") and isinstance(getattr(x, "dims", None), tuple)]
+    if len(arrays) > 1:
+        marks = [[x.indexes[d] for x in arrays if d in x.indexes] for d in truth.dims[-2:]]
+        if all(len(own) > 1 and len(own[0].intersection(own[1])) for own in marks):
+            check_aligned({"y_true": truth, name: other})
+
+
+# ---- keys of pixels -----------------------------------------------------------------------------------------
+
+
+class Blocks(NamedTuple):
+    """Blocks of pixels as clusters. Keys are the row and the column of the block, after that of the tile."""
+
+    tall: int
+    wide: int
+    tile: tuple[Key, ...] = ()
+
+    def read(self, window: Window) -> Keyed:
+        """Return the block of each pixel of a window."""
+        (top, left), (height, width) = window.first, window.shape
+        row, down = divmod(top, self.tall)
+        col, right = divmod(left, self.wide)
+        codes = _block_codes(down, right, height, width, self.tall, self.wide)
+        rows, cols = -(-(down + height) // self.tall), -(-(right + width) // self.wide)
+        keys = tuple((*self.tile, row + i, col + j) for i in range(rows) for j in range(cols))
+        return Keyed("cluster", keys, codes)
+
+
+@lru_cache(maxsize=8)
+def _block_codes(down: int, right: int, height: int, width: int, tall: int, wide: int) -> IntArray:
+    """Return the number of the block of each pixel of a window that begins within a block."""
+    rows, cols = (down + np.arange(height)) // tall, (right + np.arange(width)) // wide
+    count = int(rows[-1] + 1) * int(cols[-1] + 1)
+    kind = np.min_scalar_type(count - 1)
+    codes: IntArray = np.add.outer((rows * int(cols[-1] + 1)).astype(kind), cols.astype(kind))
+    codes.flags.writeable = False
+    return codes
+
+
+class Zones(NamedTuple):
+    """Keys of pixels: of rasters, or of arrays of a key per pixel or per row of pixels."""
+
+    argument: str
+    sources: Mapping[str, Raster | Array]
+    several: bool
+
+    def read(self, window: Window) -> Keyed:
+        """Return the key of each pixel of a window."""
+        found = [self._read(own, window) for own in self.sources.values()]
+        if not self.several:
+            return found[0]
+        one = keyed(tuple(self.sources), [(own.codes.reshape(-1), own.keys) for own in found])
+        return one._replace(codes=one.codes.reshape(window.shape))
+
+    def _read(self, source: Raster | Array, window: Window) -> Keyed:
+        if isinstance(source, Raster):
+            return _zone_codes(*source.read(window.rows, window.cols), self.argument)
+        own = source[window.rows, window.cols] if source.ndim == 2 else source[window.rows]
+        found = keys_of_rows(own, self.argument, window.shape)
+        assert found is not None
+        return found
+
+
+def _zone_codes(values: Array, known: Array | None, argument: str) -> Keyed:
+    """Return the zone of each pixel, None where it is not known. There may be keys of no pixel among the keys."""
+    if known is not None:
+        values = np.where(known, values, values[known][0] if known.any() else values.dtype.type(0))
+    keys: tuple[Key, ...]
+    codes: IntArray
+    low, high = tally.active.extent(native(values)) if values.dtype.kind in "iu" else (0, CLOSE)
+    if high - low < CLOSE:
+        low = low if low < 0 or high >= CLOSE else 0
+        keys = tuple(range(low, high + 1))
+        codes = values
+        if low:  # differences of signed numbers need one bit more, which that of the sign is
+            codes = (values - values.dtype.type(low)).view(f"u{values.dtype.itemsize}")
+    else:
+        found = keys_of_rows(values, argument, values.shape)
+        assert found is not None
+        keys, codes = found.keys, found.codes
+    if known is not None:
+        codes = np.where(known, codes, len(keys)).astype(np.min_scalar_type(len(keys)))
+        keys = (*keys, None)
+    return Keyed(argument, keys, codes)
