@@ -35,7 +35,7 @@ from ..measures import accuracy, balanced_accuracy, ecc, kappa, mcc, mean_f1, me
 from ..measures.base import Measure, ZeroDivision, on_zero
 from ..measures.checks import named_class_measure
 from ..plot import confusion
-from .torch.batches import check_same_device, rows_of
+from .torch.batches import check_same_device, has_pixels, rows_of
 from .torch.counting import count, no_scratch
 from .torch.tally import STATE, Tally, wide
 
@@ -83,6 +83,7 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
     digits: Any
     updates: Any
     settings: Any
+    pixels: Any
     _update_count: int
     _is_synced: bool
 
@@ -109,6 +110,7 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
         reductions = ("sum", "min", "max", "sum", _earliest, "sum")
         for name, reduction in zip(STATE, reductions, strict=True):
             self.add_state(name, getattr(empty, name), reduction)
+        self.add_state("pixels", torch.zeros((), dtype=torch.int64), "max")
         self._scratch = no_scratch(self.digits.device)
 
     def _settings(self) -> Any:
@@ -137,6 +139,8 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
         if self.task == "binary":
             preds = self._above(preds, target)
         rows = rows_of(preds, target, weight, self.num_classes)
+        if has_pixels(rows.target):
+            self.pixels = torch.ones_like(self.pixels)
         if rows.weight is not None and rows.weight.dtype is torch.float64:
             self.digits = wide(self.digits)
         if self._scratch.device != self.digits.device:
@@ -241,8 +245,8 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
     def table(self) -> Table:
         """Return the table of all pixels so far, of all processes: for intervals, certificates and reports.
 
-        All processes must call it, as `compute`. Rows of this table are pixels, and those of one image are alike: for
-        intervals that allow for it use ``Tally(per_image=True)``.
+        All processes must call it, as `compute`. Rows of this table are pixels, and those of one image are alike:
+        intervals are too short, and warn of it. For intervals that allow for it use ``Tally(per_image=True)``.
 
         Examples
         --------
@@ -266,6 +270,7 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
         tally = Tally(self.num_classes, ignore_index=self.ignore_index, names=self.names)
         for name in STATE:
             setattr(tally, name, getattr(self, name))
+        tally._pixels = bool(self.pixels)
         return tally.compute()
 
     def _tensor(self, value: float | FloatArray) -> Any:

@@ -56,6 +56,11 @@ def rows_of(pred: Any, target: Any, weight: Any, classes: int) -> Rows:
     return Rows(_as_labels(target), _as_labels(pred), None if weight is None else fitted_weight(weight, target))
 
 
+def has_pixels(target: Any) -> bool:
+    """Whether items of a batch have more than one label: they are images."""
+    return bool(target.numel() > target.size(0))
+
+
 def check_tensor(name: str, own: Any) -> None:
     """Refuse what is no tensor of strides."""
     if not isinstance(own, torch.Tensor):

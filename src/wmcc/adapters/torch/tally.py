@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from ...core import labels as _labels
+from ...core.drawn import PIXELS, ROWS
 from ...core.labels import Label
 from ...core.planes import (
     NARROW,
@@ -34,7 +35,7 @@ from ...core.planes import (
 from ...core.table import Table
 from ...errors import InputError, InputTypeError
 from ...present.text import brief
-from .batches import Rows, rows_of
+from .batches import Rows, has_pixels, rows_of
 from .counting import Repeat, check_device, count, count_op, likeness, no_scratch, on_cuda, on_host, warn_of_host
 from .images import Images
 
@@ -62,8 +63,8 @@ class Tally(torch.nn.Module):
         Names of the classes: a list of K, or a mapping from labels.
     per_image
         Whether each item of a batch is an image of its own, and a cluster in the table. Intervals then allow for
-        pixels of one image being alike. On a GPU the sums of single images take up to 256 MiB; then they are moved to
-        the host, which waits for the device.
+        pixels of one image being alike; without it, intervals of images warn that they are too short. On a GPU the
+        sums of single images take up to 256 MiB; then they are moved to the host, which waits for the device.
 
     Attributes
     ----------
@@ -123,7 +124,7 @@ class Tally(torch.nn.Module):
     def _forget(self) -> None:
         self._images = Images(self.num_classes, self.ignore_index)
         self._item: tuple[int, ...] | str | None = None
-        self._channels = self._reduced = False
+        self._channels = self._pixels = self._reduced = False
         self._repeat: Repeat | None = None
 
     # ---- writing ----------------------------------------------------------------------------------------
@@ -174,6 +175,8 @@ class Tally(torch.nn.Module):
             )
         if rows.target.ndim > 2 and rows.target.size(1) == self.num_classes:
             self._channels = True
+        if has_pixels(rows.target):
+            self._pixels = True
         if self.per_image:
             # Not as a decorator: that would load torch's compiler, which takes as long as all the rest of torch.
             apart = torch.compiler.disable(self._count_images) if compiling else self._count_images
@@ -305,7 +308,8 @@ class Tally(torch.nn.Module):
             refuse_bad(counts, first, self.num_classes, self.ignore_index, item)
             table = replace(self._images.table, ignored=int(counts[0]))
         else:
-            table = table_of(Planes(*(x.cpu().numpy() for x in self._state)), self.ignore_index, item)
+            drawn = PIXELS if self._pixels else ROWS
+            table = table_of(Planes(*(x.cpu().numpy() for x in self._state)), self.ignore_index, item, drawn)
         if self._channels:
             _check_one_hot(table, self.num_classes)
         return table
@@ -345,7 +349,7 @@ class Tally(torch.nn.Module):
         self.most.copy_(torch.maximum(self.most, theirs.most))
         self.counts += theirs.counts
         self.updates += other.updates.to(device)
-        self._join([self.first.cpu().numpy(), theirs.first.cpu().numpy()], [(other._item, other._channels)])
+        self._join([self.first.cpu().numpy(), theirs.first.cpu().numpy()], [other._shapes])
 
     def all_reduce(self, group: Any = None) -> None:
         """Add up the tallies of all processes; each of them then holds the sum, and `compute` gives the same table.
@@ -377,7 +381,7 @@ class Tally(torch.nn.Module):
             **self._meaning(),
             "wide": len(self.digits) == WIDE.planes,
             "first": self.first.cpu().numpy(),
-            "shape": (self._item, self._channels),
+            "shape": self._shapes,
             "images": self._images.stored() if self.per_image else None,
         }
         everyone: list[Any] = [None] * dist.get_world_size(group)
@@ -396,11 +400,16 @@ class Tally(torch.nn.Module):
         self._join([other["first"] for other in everyone], [other["shape"] for other in everyone])
         self._reduced = True
 
-    def _join(self, firsts: Sequence[Any], shapes: Sequence[tuple[Any, bool]]) -> None:
+    @property
+    def _shapes(self) -> tuple[Any, bool, bool]:
+        """What is known of the shapes of batches."""
+        return self._item, self._channels, self._pixels
+
+    def _join(self, firsts: Sequence[Any], shapes: Sequence[tuple[Any, bool, bool]]) -> None:
         """Take over where the first bad rows of all are, and what is known of the shapes of batches."""
         self.first.copy_(torch.from_numpy(earliest(firsts)))
-        for item, channels in shapes:
-            self._channels = self._channels or channels
+        for item, channels, pixels in shapes:
+            self._channels, self._pixels = self._channels or channels, self._pixels or pixels
             if item is not None and item != self._item:
                 self._item = item if self._item is None else VARIOUS
 
@@ -451,6 +460,7 @@ class Tally(torch.nn.Module):
             **self._meaning(),
             "item": list(self._item) if isinstance(self._item, tuple) else self._item,
             "channels": self._channels,
+            "pixels": self._pixels,
             "reduced": self._reduced,
             "images": self._images.stored() if self.per_image else None,
         }
@@ -460,7 +470,7 @@ class Tally(torch.nn.Module):
         self._check_same(state, "the stored tally")
         self._forget()
         self._item = tuple(state["item"]) if isinstance(state["item"], list) else state["item"]
-        self._channels, self._reduced = state["channels"], state["reduced"]
+        self._channels, self._pixels, self._reduced = state["channels"], state["pixels"], state["reduced"]
         if self.per_image:
             self._images.restore(state["images"])
 
