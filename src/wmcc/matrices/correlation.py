@@ -40,6 +40,8 @@ class MatrixScore(Result):
         The table of y_true and y_pred: each entry of S is a row of it.
     problem
         Why a measure is undefined; None if none is.
+    ignored
+        How many polygons or pixels were left out, since their true label is not known or ignored.
 
     Examples
     --------
@@ -60,9 +62,10 @@ class MatrixScore(Result):
     literal: dict[str, float]
     table: Table
     problem: str | None = None
+    ignored: int = 0
 
     _kind = "matrix score"
-    _stored = ("mcc", "ecc", "mpc1", "mpc2", "literal", "n", "total", "problem")
+    _stored = ("mcc", "ecc", "mpc1", "mpc2", "literal", "n", "total", "problem", "ignored")
 
     n = Delegate[int]("table.rows", "How many entries of the matrix are not zero.")
     total = Delegate[float]("table.total", "Sum of the entries of the matrix.")
@@ -71,7 +74,8 @@ class MatrixScore(Result):
         """Return both scores of each measure."""
         names = ["mcc"] if self.mcc is not None else [name for name in NAMES if name in self.literal]
         rows = [[MEASURES[x].title, decimal(getattr(self, x)), decimal(self.literal[x])] for x in names]
-        title = f"{counted(len(self.table.labels), 'class', 'classes')}, {self.table.counts}"
+        title = f"{counted(len(self.table.classes), 'class', 'classes')}, {self.table.counts}"
+        title += f"; {counted(self.ignored, 'observation')} left out" if self.ignored else ""
         return [Block(title, ["Measure", "Normalised", "Literal"], rows, [self.problem] if self.problem else [])]
 
     def records(self) -> list[Record]:
@@ -123,7 +127,11 @@ def score(y_true: Any, y_pred: Any, sample_weight: Any, *, zero_division: ZeroDi
         why = asymmetry(sample_weight, "sample_weight")
         if why:
             raise InputError(f"{why}; expected a symmetric matrix S.", "(S + S.T) / 2 is symmetric.")
-    tables = pair_tables(y_true, y_pred, sample_weight)
+    return score_of_pairs(pair_tables(y_true, y_pred, sample_weight), zero_division)
+
+
+def score_of_pairs(tables: list[Table], zero_division: ZeroDivision) -> MatrixScore:
+    """Score the tables of truth and prediction, of the truth and itself, and of the prediction and itself."""
     table = tables[0]
     check_scorable(table)
     if any(own.stack.along([1, 0]) != own.stack for own in tables[1:]):  # of blocks no more can be seen
@@ -144,7 +152,8 @@ def score(y_true: Any, y_pred: Any, sample_weight: Any, *, zero_division: ZeroDi
     values, problem = _correlations(N, P, Q, table.margins.classes, zero_division)
     two = len(table.labels) <= 2
     literal = {name: MEASURES[name](table, zero_division=zero_division) for name in NAMES if two or name != "mcc"}
-    return MatrixScore(**values, mcc=values["ecc"] if two else None, literal=literal, table=table, problem=problem)
+    mcc = values["ecc"] if two else None
+    return MatrixScore(values["ecc"], values["mpc1"], values["mpc2"], mcc, literal, table, problem)
 
 
 def _covariances(table: Table, largest: int) -> list[int]:

@@ -12,11 +12,15 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array
 from scipy.spatial import cKDTree
 
-from ..core.arraytypes import FloatArray, IntArray
+from ..core.arraytypes import Array, FloatArray, IntArray
+from ..core.memory import available
 from ..errors import InputError, InputTypeError, WeightError
 from ..sources.columns import place, weight_array
 from ..sources.sparse import is_sparse
 from .checks import asymmetry, square
+
+BYTES = 96
+"""Memory that it takes to make a matrix, for each of its entries."""
 
 
 def nearest(points: Any, k: int = 4, *, credit: float = 0.5, weight: Any = None) -> csr_array:
@@ -90,13 +94,18 @@ def within(points: Any, radius: float, *, credit: float = 0.5, weight: Any = Non
     return _matrix(pairs[:, 0], pairs[:, 1], len(points), credit, weight, (len(points),))
 
 
-def grid(shape: Iterable[int], *, diagonal: bool = False, credit: float = 0.5, weight: Any = None) -> csr_array:
+def grid(
+    shape: Iterable[int], *, known: Any = None, diagonal: bool = False, credit: float = 0.5, weight: Any = None
+) -> csr_array:
     """Weight matrix in which each pixel of an image, or voxel of a volume, shares with those beside it.
 
     Parameters
     ----------
     shape
         Shape of the image. Rows and columns of S follow ``image.ravel()``, and so must the labels.
+    known
+        Which pixels have a label: True and False in the image's shape. The others are left out, and are no neighbours:
+        rows and columns of S follow ``image[known]`` then, and so must the labels and a flat ``weight``.
     diagonal
         Whether pixels that touch in a corner or an edge are neighbours too: 8 instead of 4, 26 instead of 6.
     credit
@@ -114,19 +123,35 @@ def grid(shape: Iterable[int], *, diagonal: bool = False, credit: float = 0.5, w
     >>> S = matrices.grid((480, 640))
     >>> S.shape, S.nnz
     ((307200, 307200), 1533760)
+    >>> matrices.grid((1, 4), known=[[True, True, False, True]]).toarray()
+    array([[1. , 0.5, 0. ],
+           [0.5, 1. , 0. ],
+           [0. , 0. , 1. ]])
     """
     sides = tuple(shape) if isinstance(shape, Iterable) else (shape,)
     if not sides or any(not isinstance(n, (int, np.integer)) or n < 1 for n in sides):
         raise InputError(f"shape is {shape!r}; expected the numbers of rows and columns of an image, each at least 1.")
-    index = np.arange(math.prod(sides)).reshape(sides)
     steps = [step for step in product((0, 1, -1), repeat=len(sides)) if step > (0,) * len(sides)]  # one way of each
+    steps = [step for step in steps if diagonal or sum(map(abs, step)) == 1]
+    pixels = math.prod(sides)
+    _check_memory(pixels, pixels * (1 + 2 * len(steps)))
+    index = np.arange(pixels).reshape(sides)
+    if known is not None:
+        known = _mask(known, sides)
+        pixels = int(known.sum())
+        index = np.where(known, known.cumsum().reshape(sides) - 1, -1)
+        if np.shape(weight) == sides:
+            weight, sides = weight_array(weight, "weight")[known], (pixels,)
     pairs = [
-        (index[tuple(slice(max(0, -s), n - max(0, s)) for s, n in zip(step, sides, strict=True))].reshape(-1),
-         index[tuple(slice(max(0, s), n - max(0, -s)) for s, n in zip(step, sides, strict=True))].reshape(-1))
-        for step in steps if diagonal or sum(map(abs, step)) == 1
+        (index[tuple(slice(max(0, -s), n - max(0, s)) for s, n in zip(step, index.shape, strict=True))].reshape(-1),
+         index[tuple(slice(max(0, s), n - max(0, -s)) for s, n in zip(step, index.shape, strict=True))].reshape(-1))
+        for step in steps
     ]  # fmt: skip
     i, j = (np.concatenate(x) for x in zip(*pairs, strict=True))
-    return _matrix(i, j, index.size, credit, weight, sides)
+    if known is not None:
+        both = (i >= 0) & (j >= 0)
+        i, j = i[both], j[both]
+    return _matrix(i, j, pixels, credit, weight, sides)
 
 
 def from_adjacency(A: Any, *, n: int | None = None, credit: float = 0.5, weight: Any = None) -> csr_array:
@@ -185,6 +210,31 @@ def from_adjacency(A: Any, *, n: int | None = None, credit: float = 0.5, weight:
     if matrix.nnz and matrix.data.min() < 0:
         raise WeightError(f"the smallest entry of A is {matrix.data.min().item()!r}; expected numbers of at least 0.")
     return _shared(matrix, credit, weight, matrix.shape[:1])
+
+
+def _check_memory(pixels: int, entries: int) -> None:
+    """Refuse a matrix that does not fit into memory before it is made."""
+    needed, free = BYTES * entries, available()
+    if needed > free:
+        raise InputError(
+            f"a weight matrix of {pixels:,} pixels needs about {needed / 1e9:,.0f} GB of memory to be made, and "
+            f"{free / 1e9:,.1f} GB are free.",
+            "wmcc.matrices.score_pixels scores images without the whole matrix in memory; or take a part of the image.",
+            "shape",
+        )
+
+
+def _mask(known: Any, shape: tuple[int, ...]) -> Array:
+    mask = np.asarray(known)
+    if mask.dtype != np.bool_ or mask.shape != shape:
+        raise InputError(
+            f"known has shape {mask.shape} and dtype {mask.dtype}; expected True or False for each pixel, in the shape "
+            f"{shape}.",
+            argument="known",
+        )
+    if not mask.any():
+        raise InputError("known is False everywhere; expected a pixel that is known.", argument="known")
+    return mask
 
 
 def _pairs(pairs: Any, n: Any) -> tuple[IntArray, IntArray, int]:
