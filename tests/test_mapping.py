@@ -526,8 +526,8 @@ def test_a_report_on_two_maps(tmp_path):
 
 def test_bad_terms_of_a_report(tmp_path):
     table = wmcc.Table.from_counts([[9, 1], [2, 8]])
-    with pytest.raises(wmcc.InputError, match="unit and pixel_area are for areas of maps"):
-        wmcc.write_report(tmp_path / "x.md", table, unit="ha")
+    with pytest.raises(wmcc.InputError, match="pixel_area is for areas of maps"):
+        wmcc.write_report(tmp_path / "x.md", table, pixel_area=2.0)
     with pytest.raises(wmcc.InputError, match="terms is 'maps'; expected 'classifier' or 'map'"):
         wmcc.write_report(tmp_path / "x.md", table, terms="maps")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import floor, log10, nan
@@ -245,10 +245,9 @@ class MapAccuracy(Result):
                 continue
             for why in (*x.warnings, *((x.problem,) if x.problem else ())):
                 about.setdefault(why, {}).setdefault(x.measure, []).append("" if x.label is None else str(x.label))
-        classes = list(map(str, self.table.classes))
+        classes, of_all = list(map(str, self.table.classes)), self._sample.doubts
         return tuple(
-            f"{'; '.join(_about(measure, of, classes) for measure, of in own.items())}: {why}."
-            for why, own in about.items()
+            f"{_about_all(own, classes) if why not in of_all else 'Intervals'}: {why}." for why, own in about.items()
         )
 
     @property
@@ -406,6 +405,10 @@ def _about(measure: str, labels: Sequence[str], classes: Sequence[str]) -> str:
     return f"{TITLES[measure]} of {'all classes' if labels == classes else ', '.join(labels)}"
 
 
+def _about_all(found: Mapping[str, Sequence[str]], classes: Sequence[str]) -> str:
+    return "; ".join(_about(measure, of, classes) for measure, of in found.items())
+
+
 def said_design(drawn: Drawn, rows: int) -> str:
     """Say in a sentence how the rows were drawn, and what their standard errors therefore are."""
     design = drawn.design
@@ -414,6 +417,8 @@ def said_design(drawn: Drawn, rows: int) -> str:
     if drawn.replicates is not None:
         count = counted(len(drawn.replicates.scales), "replicate weight")
         return f"Design: {count}, method {drawn.replicates.method!r}."
+    if drawn.pixels:
+        return f"Design: none; each of {counted(rows, 'pixel')} counts as drawn independently."
     if design is None:
         what = counted(len(drawn.units), "cluster") if drawn.kind == "clusters" else counted(rows, "row")
         return f"Design: {what} drawn independently. If they were drawn in strata, tabulate with stratum=."

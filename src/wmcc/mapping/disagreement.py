@@ -384,7 +384,7 @@ def _interval(own: Differences, name: str, problem: str | None, level: float) ->
         warnings += own.doubts(name, found)
     elif low < high:
         warnings += (nothing_varied(MEASURES["accuracy"], value),)
-    return Interval(name, level, "fisher", value, low, high, se, df, *sizes(sample), warnings)
+    return Interval(name, level, "fisher", value, low, high, se, df, *sizes(sample), (*sample.doubts, *warnings))
 
 
 def linear_interval(sample: Sample[Table], name: str, slope: FloatArray, value: float, level: float) -> Interval:
@@ -400,4 +400,5 @@ def linear_interval(sample: Sample[Table], name: str, slope: FloatArray, value: 
         se, df = sqrt(variance), float(found.df)
         low, high = _on_scale(value, found, (1 - level) / 2)
         low, high = max(0.0, low), min(1.0, high)
-    return Interval(name, level, "fisher", value, low, high, se, df, *sizes(sample), problem=problem)
+    heard = () if problem else sample.doubts
+    return Interval(name, level, "fisher", value, low, high, se, df, *sizes(sample), heard, problem)
