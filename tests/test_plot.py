@@ -52,6 +52,9 @@ COLUMNS = ["pred", "pred_b", "pred_c"]
 MODELS = wmcc.tabulate(str(PARCELS), true="label", pred={name: name for name in COLUMNS}, weight="area")
 THREE = wmcc.tabulate(str(PARCELS), true="label", pred="pred", weight="area")
 CURVE = wmcc.certify_curve(THREE, "ecc", eps=[0.1, 0.3])
+MAP = replace(
+    wmcc.error_map(LAND.truth.reshape(20, 20), LAND.careless_with_small.reshape(20, 20)), metres=(30.0, 45.0), crs="$1"
+)
 RADIUS = wmcc.radius(THREE, "ecc", at_least=0.2)
 
 
@@ -66,6 +69,7 @@ def every_picture(table):
         "forest": lambda ax=None: plot.forest(dict.fromkeys(table.labels, score.intervals["ecc"]), ax=ax),
         "shares": lambda ax=None: plot.shares(table, ax=ax),
         "weights": lambda ax=None: plot.weights(LAND.area, ax=ax),
+        "map": lambda ax=None: plot.map(MAP, ax=ax),
     }
 
 
@@ -360,3 +364,90 @@ def test_what_is_undefined_is_drawn_as_such():
     assert ticks(ax.yaxis) == ["one", "none"]
     assert texts(ax) == ["undefined"]
     assert list(drawn(ax)[0]) == [0]
+
+
+# ---- maps ------------------------------------------------------------------------------------------------------
+
+
+def legend(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def shade(key):
+    return np.round(255 * np.array(key.get_facecolor()[:3])).tolist()
+
+
+@pytest.mark.parametrize("show", ["errors", "true", "pred"])
+def test_a_map_has_the_colours_of_its_legend(show):
+    ax = plot.map(MAP, show=show)
+    drawn = ax.images[0].get_array()
+    cells = {"errors": MAP.wrong.astype(int), "true": MAP.truth, "pred": MAP.pred}[show]
+    keys = ax.get_legend().legend_handles
+    assert drawn.shape == (20, 20, 3)
+    assert ax.get_aspect() == 1.5
+    for k, key in enumerate(keys):
+        assert (drawn[cells == k] == shade(key)).all()
+    assert tuple(ax.images[0].get_extent()) == MAP.extent
+    table = MAP.table
+    wrong = table.w[0, 1] + table.w[1, 0]
+    shares = {"errors": [table.total - wrong, wrong], "true": table.true_sums, "pred": table.pred_sums}[show]
+    names = {"errors": ["right", "wrong"]}.get(show, [str(x) for x in table.labels])
+    assert legend(ax) == [f"{name}  {percent(x / table.total)}" for name, x in zip(names, shares, strict=True)]
+    said = [text.get_text() for box in ax.artists for text in box.findobj(Text)]
+    assert "100 m" in said  # of 600 m
+    assert "Coordinates: \\$1." in ax.get_xlabel().replace("\n", " ")
+    assert fits(ax.figure)
+
+
+def test_the_stronger_the_colour_the_larger_the_share():
+    found = replace(MAP, wrong=np.linspace(0, 1, 400, dtype=np.float32).reshape(20, 20))
+    ax = plot.map(found)
+    light = ax.images[0].get_array().astype(float) @ [0.3, 0.6, 0.1]
+    assert (np.diff(light.ravel()) <= 1).all()  # rounding of colours
+    assert light[0, 0] - light[0, 1] > 10  # the smallest error is seen
+    assert legend(ax) == ["all right", "1 % wrong", "10 % wrong", "50 % wrong", "all wrong"]
+
+
+def test_errors_of_one_class_have_two_colours():
+    truth, pred = LAND.truth.reshape(20, 20), LAND.careless_with_small.reshape(20, 20)
+    first = truth[0, 0]
+    found = wmcc.error_map(truth, pred, of=first)
+    ax = plot.map(found)
+    drawn, keys = ax.images[0].get_array(), ax.get_legend().legend_handles
+    there, mapped = truth == first, pred == first
+    for own, key in zip((there & ~mapped, mapped & ~there, there & mapped, ~there & ~mapped), keys, strict=True):
+        assert own.any()
+        assert (drawn[own] == shade(key)).all()
+    assert len({tuple(shade(key)) for key in keys}) == 4
+
+
+@pytest.mark.parametrize("of", [None, 0])
+def test_points_of_a_map_have_marks(of):
+    truth, pred = np.array([0, 0, 1, 1, 0]), np.array([0, 1, 1, 0, 0])
+    whole = wmcc.error_map(truth[None], pred[None], of=of)
+    flat = {name: getattr(whole, name)[0] for name in ("wrong", "known", "truth", "pred")}
+    flat["missed"] = None if of is None else whole.missed[0]
+    found = replace(whole, **flat, points=np.column_stack([np.arange(5.0), np.arange(5.0)]), extent=(-1, 5, -1, 5))
+    ax = plot.map(found)
+    drawn = [x.get_offsets().tolist() for x in ax.collections]
+    missed, added = ([[1, 1], [3, 3]], []) if of is None else ([[1, 1]], [[3, 3]])
+    assert drawn == [[[0, 0], [2, 2], [4, 4]], missed, added]
+    assert fits(ax.figure)
+    assert [x.get_marker() for x in ax.get_legend().legend_handles][:2] == (["o", "X"] if of is None else ["X", "P"])
+
+
+@pytest.mark.parametrize("K", [1, 25])
+def test_legends_of_maps_have_the_largest_classes(K):
+    names = {k: f"{ODD[k % len(ODD)]}{k // len(ODD) or ''}" for k in range(K)}
+    truth = np.arange(2500).reshape(50, 50) * K // 2500
+    ax = plot.map(wmcc.error_map(truth, truth, names=names), show="true")
+    assert len(legend(ax)) == min(K, 21)
+    assert legend(ax)[-1] == ("… and 5 more" if K == 25 else legend(ax)[0])
+    assert fits(ax.figure)
+
+
+def test_what_is_no_map_is_refused():
+    with pytest.raises(wmcc.InputTypeError, match="expected an ErrorMap; got a Table"):
+        plot.map(THREE)
+    with pytest.raises(wmcc.InputError, match="show is 'wrong'; expected 'errors', 'true' or 'pred'"):
+        plot.map(MAP, show="wrong")

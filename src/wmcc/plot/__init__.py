@@ -8,7 +8,8 @@ from ._confusion import confusion
 from ._forest import forest
 from ._funnel import funnel
 from ._influence import influence
+from ._map import map  # noqa: A004
 from ._separation import separation
 from ._weights import shares, weights
 
-__all__ = ["classes", "confusion", "forest", "funnel", "influence", "separation", "shares", "weights"]
+__all__ = ["classes", "confusion", "forest", "funnel", "influence", "map", "separation", "shares", "weights"]

@@ -34,11 +34,14 @@ MARGIN = 0.08
 """Inches around a picture."""
 
 
-def axes(ax: Any = None, size: tuple[float, float] | None = None) -> Any:
-    """Return the axes to draw into: those given, or new ones of a figure of this size in inches."""
+def axes(ax: Any = None, size: tuple[float, float] | None = None, layout: str = "constrained") -> Any:
+    """Return the axes to draw into: those given, or new ones of a figure of this size in inches.
+
+    The layout is ``"compressed"`` for axes whose height and width are in a fixed proportion.
+    """
     plt = module("matplotlib.pyplot")
     if ax is None:
-        figure, ax = plt.subplots(figsize=size, layout="constrained")
+        figure, ax = plt.subplots(figsize=size, layout=layout)
         figure.get_layout_engine().set(w_pad=MARGIN, h_pad=MARGIN)
         return ax
     kind = getattr(ax, "name", "")
