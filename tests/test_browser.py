@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -231,6 +232,41 @@ def test_pictures_of_images_are_seen_and_said(opened, tmp_path, monkeypatch):
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
         found = Axe().run(page).response["violations"]
         assert [x["id"] for x in found if x["impact"] in ("serious", "critical")] == []
+
+
+def test_maps_are_seen_and_said_in_their_proportions(opened, tmp_path, monkeypatch):
+    from axe_playwright_python.sync_playwright import Axe
+
+    quick(monkeypatch)
+    truth = np.random.default_rng(0).integers(0, 3, (30, 40))
+    guess = np.where(np.arange(40) > 8, truth, 0)
+    found = replace(wmcc.error_map(truth, guess, names=dict(enumerate(CLASSES))), metres=(10.0, 20.0), crs=HACK)
+    table = wmcc.tabulate(truth.ravel(), guess.ravel(), names=dict(enumerate(CLASSES)))
+    path = wmcc.write_report(tmp_path / "map.html", table, map=found, figures={HACK: wide_picture()})
+    for scheme, width in (("light", 1100), ("dark", 360)):
+        page = opened(path, color_scheme=scheme, viewport={"width": width, "height": 800})
+        drawn = page.locator(".maps img")
+        assert drawn.evaluate_all("all => all.every(x => x.complete && x.naturalWidth === 40 && x.alt)")
+        for box in (x.bounding_box() for x in drawn.all()):
+            assert box["width"] / box["height"] == pytest.approx(400 / 600, rel=0.01)
+        bars = page.locator(".maps .bar")
+        assert bars.all_inner_texts() == ["100 m"] * 3
+        widths = [
+            bar.bounding_box()["width"] / own.bounding_box()["width"]
+            for bar, own in zip(bars.all(), drawn.all(), strict=True)
+        ]
+        assert widths == pytest.approx([0.25] * 3, rel=0.02)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert "hacked" not in page.title()
+        assert page.heard == []
+        problems = Axe().run(page).response["violations"]
+        assert [x["id"] for x in problems if x["impact"] in ("serious", "critical")] == []
+
+
+def wide_picture():
+    from wmcc.report.pictures import png
+
+    return png(np.zeros((9, 2000), dtype=np.int64), [(0, 0, 0, 255)])
 
 
 def test_it_says_all_without_scripts(opened):

@@ -220,8 +220,11 @@ def test_classes_have_colours_of_their_own():
         ({"images": ("A", "B")}, "images has the predictions", "same folders as to wmcc.tabulate"),
         ({"images": ("A",), "cluster": "folder"}, "images has no image '.'", "without cluster="),
         ({"images": ("A",), "classes": NAMES}, "the pixel values of the classes 'road', 'car'", "give the names="),
-        ({"images": ("A",), "names": {"0": "road"}}, "names has '0', which is no pixel value", "give the names="),
-        ({"images": True, "names": NAMES}, "names is for pictures of images", "give the folders as well"),
+        (
+            {"images": ("A",), "names": {**NAMES, "x": "tree"}},
+            "names has 'x', which is no pixel value",
+            "give the names=",
+        ),
     ],
 )
 def test_what_does_not_fit_is_said(folders, tmp_path, options, said, hint):

@@ -10,6 +10,7 @@ from ..present.blocks import Block
 from ..present.text import number, percent
 from ..results.images import ImageScores
 from .findings import Findings
+from .maps import Drawing, MapPictures
 from .pictures import Gallery
 
 SQUARE = 25
@@ -27,6 +28,12 @@ class Heat(NamedTuple):
 
     caption: str
     table: Table
+    unit: str | None = None
+
+    @property
+    def in_unit(self) -> str:
+        """What weights are in, after the word."""
+        return f" in {self.unit}" if self.unit else ""
 
 
 class Funnel(NamedTuple):
@@ -47,7 +54,7 @@ class Strips(NamedTuple):
     found: ImageScores
 
 
-Part = str | Block | Heat | Funnel | Items | Strips | Gallery
+Part = str | Block | Heat | Funnel | Items | Strips | Gallery | MapPictures | Drawing
 
 
 class Section(NamedTuple):
@@ -68,8 +75,9 @@ class Document(NamedTuple):
     found: Findings
 
 
-def confusions(table: Table) -> Block:
+def confusions(heat: Heat) -> Block:
     """The heaviest cells off the diagonal."""
+    table = heat.table
     (true, pred), sums = table.stack.codes, table.stack.sums
     wrong, w = (true != pred).nonzero()[0], sums.w_exact.floats()
     rows = []
@@ -80,5 +88,5 @@ def confusions(table: Table) -> Block:
         rows.append([*names, f"{sums.n[i]:,}", number(w[i]), percent(float(share[0]))])
     more = len(wrong) - len(rows)
     notes = [f"… and {more:,} lighter ones."] if more > 0 else []
-    head = ["True", "Predicted", "Rows", "Weight", "Of the class"]
+    head = ["True", "Predicted", "Rows", f"Weight{heat.in_unit}", "Of the class"]
     return Block("The heaviest confusions", head, rows, notes, texts=2)

@@ -9,6 +9,7 @@ from ..core.table import Table
 from ..inference.comparison import Comparison
 from ..inference.contrasts import compare
 from ..mapping.accuracy import MapAccuracy
+from ..mapping.error_map import ErrorMap
 from ..measures.base import Measure
 from ..measures.checks import named_measure
 from ..present.text import number
@@ -21,6 +22,7 @@ from ..robustness.radii import Radius, radius
 from ..robustness.ranking import Lead, certify_ranking
 from ..robustness.sensitivities import Sensitivity, sensitivity
 from ..sources.progress import bar
+from .maps import Drawing, MapPictures
 from .pictures import Gallery
 
 Pair = tuple[str, str]
@@ -75,6 +77,12 @@ class Findings:
         Accuracy and areas of maps, if predictions are maps.
     images, galleries
         Scores of images, and pictures of those with the lowest, by prediction; if clusters are images.
+    error_maps, map_pictures
+        Where maps are wrong, by prediction, and pictures of it; if they were given.
+    drawings
+        Figures that were given.
+    unit
+        Of the weights, if it is known.
     """
 
     measure: Measure
@@ -93,6 +101,10 @@ class Findings:
     maps: dict[str, MapAccuracy] = field(default_factory=dict)
     images: ImageScores | None = None
     galleries: dict[str, Gallery] = field(default_factory=dict)
+    error_maps: dict[str, ErrorMap] = field(default_factory=dict)
+    map_pictures: dict[str, MapPictures] = field(default_factory=dict)
+    drawings: tuple[Drawing, ...] = ()
+    unit: str | None = None
 
     @property
     def names(self) -> list[str]:

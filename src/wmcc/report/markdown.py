@@ -11,6 +11,7 @@ from ..present.markdown import escaped, paragraphs
 from ..present.text import decimal, number, share
 from .document import SQUARE, Document, Funnel, Heat, Items, Part, Section, Strips, confusions
 from .findings import EPS_DIGITS
+from .maps import Drawing, MapPictures
 from .pictures import Gallery
 
 SHOWN = (0.01, 0.05, 0.1, 0.2, 0.3, 0.5)
@@ -36,11 +37,16 @@ def _part(part: Part) -> list[str]:
     if isinstance(part, Funnel):
         return paragraphs(_ranges(part))
     if isinstance(part, Heat):
-        return paragraphs(_square(part) if len(part.table.labels) <= SQUARE else confusions(part.table))
+        return paragraphs(_square(part) if len(part.table.labels) <= SQUARE else confusions(part))
     if isinstance(part, Strips):
         return paragraphs(_quartiles(part))
     if isinstance(part, Gallery):
         return ["\n".join(f"- {_term(image.name)}{escaped(image.said)}" for image in part.images)]
+    if isinstance(part, MapPictures):
+        said = [f"- {escaped(x.said)}" for x in part.pictures]
+        return ["\n".join(said), escaped("The pictures are in the report as HTML.")]
+    if isinstance(part, Drawing):
+        return [f"- {_term(part.title)}{escaped('the figure is in the report as HTML.')}"]
     if isinstance(part, Items):
         return ["\n".join(f"- {_term(term)}{escaped(text)}" for term, text in part.items)]
     return paragraphs(part)
@@ -78,4 +84,4 @@ def _square(heat: Heat) -> Block:
     true = names[: len(heat.table.classes)]  # void labels are never true
     cells = zip(true, heat.table.w.tolist(), heat.table.n.tolist(), strict=False)
     rows = [[name, *(f"{number(w)} ({n:,})" if n else "" for w, n in zip(*both, strict=True))] for name, *both in cells]
-    return Block(f"{heat.caption}: weight (rows)", ["true \\ predicted", *names], rows)
+    return Block(f"{heat.caption}: weight{heat.in_unit} (rows)", ["true \\ predicted", *names], rows)

@@ -19,6 +19,7 @@ from ..present.text import decimal, number
 from .charts import colour, funnel, heat_map, strips
 from .document import DRAWN, SQUARE, Document, Funnel, Heat, Items, Part, Section, Strips, confusions
 from .elements import Child, element, written
+from .maps import Drawing, Key, MapPictures
 from .pictures import Gallery
 
 
@@ -97,7 +98,39 @@ def _part(part: Part) -> list[Element]:
         return _strips(part)
     if isinstance(part, Gallery):
         return _gallery(part)
+    if isinstance(part, MapPictures):
+        return _maps(part)
+    if isinstance(part, Drawing):
+        return [element("figure", _image(part.png, part.title), element("figcaption", part.title), class_="drawing")]
     return [_items(part)]
+
+
+def _image(data: bytes, said: str, **attributes: str) -> Element:
+    return element("img", src=f"data:image/png;base64,{b64encode(data).decode()}", alt=said, **attributes)
+
+
+def _maps(maps: MapPictures) -> list[Element]:
+    """Pictures of one extent: each with the scale bar and its legend."""
+    figures = []
+    for x in maps.pictures:
+        bar = maps.bar and element("span", maps.bar[1], class_="bar", style=f"width:{100 * maps.bar[0]:.2f}%")
+        drawn = _image(x.png, x.said, class_="few" if maps.few else "many")
+        keys = [element("li", _key(key), f"{key.name}: {key.said}" if key.said else key.name) for key in x.legend]
+        figures.append(
+            element(
+                "figure",
+                element("figcaption", x.title),
+                element("div", drawn, bar, class_="ground", style=f"--ratio:{maps.ratio:.4f}"),
+                element("ul", *keys, class_="legend"),
+            )
+        )
+    return [element("div", *figures, class_="maps"), *_notes([" ".join(maps.notes)])]
+
+
+def _key(key: Key) -> Element | None:
+    *own, opacity = key.tint
+    style = "background:rgb({} {} {} / {:.3f})".format(*own, opacity / 255)
+    return None if key.rest else element("span", class_="key", style=style, aria_hidden="true")
 
 
 def _strips(part: Strips) -> list[Element]:
@@ -119,7 +152,7 @@ def _gallery(gallery: Gallery) -> list[Element]:
         drawn = [
             element(
                 "span",
-                element("img", src=f"data:image/png;base64,{b64encode(x.png).decode()}", alt=x.said),
+                _image(x.png, x.said),
                 element("small", x.title),
             )
             for x in image.pictures
@@ -179,8 +212,11 @@ def _heat(heat: Heat) -> list[Element]:
         said = f"{heat.caption}: darker is a larger share of the true class."
         said += f" Drawn are the {DRAWN - 1:,} heaviest of {K:,} classes; the last stands for all others." * (K > DRAWN)
         drawn = heat_map(heat.table._folded(DRAWN), heat.caption)
-        return [element("figure", drawn, element("figcaption", said)), *_table(confusions(heat.table))]
-    return [_scrolled(heat.caption, _square(heat)), *_notes(["Weight, and below it the number of rows."])]
+        return [element("figure", drawn, element("figcaption", said)), *_table(confusions(heat))]
+    return [
+        _scrolled(heat.caption, _square(heat)),
+        *_notes([f"Weight{heat.in_unit}, and below it the number of rows."]),
+    ]
 
 
 def _square(heat: Heat) -> Element:

@@ -6,7 +6,6 @@ import os
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
-from colorsys import hls_to_rgb
 from math import isclose
 from typing import NamedTuple
 
@@ -18,6 +17,7 @@ from ..core.labels import Label
 from ..core.labels import listed as listed_labels
 from ..core.table import Table
 from ..errors import InputError, InputTypeError
+from ..present.colours import COLOURS, VOID, class_colour
 from ..present.text import brief, counted, decimal, number, percent
 from ..results.images import ImageScores, WorstImage, check_images, name_of_image
 from ..sources.images import ImageFolders
@@ -31,10 +31,7 @@ MOST_BYTES = 720_000
 MOST_IMAGES, LEAST_IMAGES = 8, 2
 """Images that are pictured, of all predictions together, and of each at least."""
 
-COLOURS = 254
-"""Classes that have colours of their own; those beyond repeat them. A palette has 256."""
-
-VOID, ERROR = (128, 128, 128), (204, 32, 32)
+ERROR = (204, 32, 32)
 FAINTEST, MOST_LISTED = 70, 3
 """Opacity of the lightest error, of 255, and classes that the text of a picture names."""
 
@@ -62,6 +59,10 @@ class Gallery(NamedTuple):
     legend: tuple[tuple[str, str], ...]  # names of classes, and their colours as CSS has them
 
 
+PNG = b"\x89PNG\r\n\x1a\n"
+"""How such files begin."""
+
+
 # ---- files --------------------------------------------------------------------------------------------
 
 
@@ -84,23 +85,13 @@ def png(codes: IntArray, palette: Sequence[tuple[int, int, int, int]]) -> bytes:
         b"IDAT": zlib.compress(lines.tobytes(), 9),
         b"IEND": b"",
     }
-    out = b"\x89PNG\r\n\x1a\n"
+    out = PNG
     for kind, data in chunks.items():
         out += struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
     return out
 
 
 # ---- colours ------------------------------------------------------------------------------------------
-
-
-def class_colour(k: int) -> tuple[int, int, int]:
-    """Colour of a class by its place: hues far apart for neighbours, of three lightnesses in turn."""
-    first = ((0, 114, 178), (230, 159, 0), (0, 158, 115), (204, 121, 167), (86, 180, 233), (213, 94, 0), (240, 228, 66))
-    k = k % COLOURS
-    if k < len(first):  # which people tell apart who see few colours
-        return first[k]
-    found = hls_to_rgb(k * 0.618034 % 1, (0.36, 0.56, 0.74)[k % 3], (0.75, 0.55, 0.6)[k % 3])
-    return round(255 * found[0]), round(255 * found[1]), round(255 * found[2])
 
 
 def _class_palette(classes: int) -> list[tuple[int, int, int, int]]:
@@ -124,13 +115,13 @@ class Reading(NamedTuple):
     places: IntArray  # of these values among the table's labels
 
     @classmethod
-    def of(cls, table: Table | JointTable, names: Mapping[int, Label] | None) -> Reading:
+    def of(cls, table: Table | JointTable, names: Mapping[Label, Label] | None) -> Reading:
         """Find the class of each pixel value: its name in ``names``, or the value itself."""
         place: dict[Label, int] = {label: k for k, label in enumerate(table.labels)}
         named = dict(names or {})
         odd: list[object] = [x for x in named if not isinstance(x, int)]
         of_value = {int(x): k for x, k in place.items() if isinstance(x, int) and x not in named}
-        of_value |= {x: place[name] for x, name in named.items() if name in place}
+        of_value |= {x: place[name] for x, name in named.items() if isinstance(x, int) and name in place}
         lost = [x for x in table.labels if place[x] not in of_value.values()]
         if odd or lost:
             why = f"the pixel values of the classes {listed_labels(lost)} are not known"
@@ -237,7 +228,9 @@ def _most_of(codes: IntArray, labels: Sequence[Label], classes: int) -> str:
 # ---- all of them --------------------------------------------------------------------------------------
 
 
-def checked_folders(given: object, table: Table | JointTable, names: Mapping[int, Label] | None) -> ImageFolders | None:
+def checked_folders(
+    given: object, table: Table | JointTable, names: Mapping[Label, Label] | None
+) -> ImageFolders | None:
     """Return the folders of the images of a table, which are its clusters; None if they are only said to be images."""
     check_images(table)
     if given is True:
@@ -272,7 +265,7 @@ def checked_folders(given: object, table: Table | JointTable, names: Mapping[int
 
 
 def pictured(
-    found: ImageScores, folders: ImageFolders, table: Table | JointTable, names: Mapping[int, Label] | None
+    found: ImageScores, folders: ImageFolders, table: Table | JointTable, names: Mapping[Label, Label] | None
 ) -> dict[str, Gallery]:
     """Picture the images with the lowest scores, of each prediction."""
     reading, classes = Reading.of(table, names), len(table.classes)

@@ -27,10 +27,12 @@ def report_json(document: Document, made: Made) -> str:
             "measure": found.measure.name,
             "eps": found.eps,
             "at_least": found.at_least,
+            "unit": found.unit,
             "names": found.names,
             "predictions": [_prediction(found, name) for name in found.names],
             "pairs": [] if compared is None else [_pair(found, pair) for pair in compared.pairs],
             "images": None if found.images is None else found.images.fields(),
+            "figures": [x.title for x in found.drawings],
             "made": {**made._asdict(), "inputs": [x._asdict() for x in made.inputs]},
         }
     )
@@ -45,6 +47,7 @@ def _prediction(found: Findings, name: str) -> dict[str, Any]:
         "bounded": None if bounded is None else bounded.records()[0],
         "radius": None if radius is None else radius.records()[0],
         "map": found.maps[name].fields() if found.maps else None,
+        "error_map": found.error_maps[name].fields() if name in found.error_maps else None,
         "influences": found.sensitivities[name].records()[:INFLUENCES],
         "table": found.scores[name].table.to_dict(),
     }

@@ -8,6 +8,7 @@ from dataclasses import replace
 from ..core.table import Table
 from ..inference.answer import why_unsure
 from ..inference.comparison import p_cell
+from ..inference.reliability import doubts_of
 from ..mapping.accuracy import MapAccuracy
 from ..measures import MEASURES
 from ..measures.base import Shares
@@ -32,6 +33,7 @@ def document(found: Findings, made: Made, title: str) -> Document:
     several = found.comparisons is not None
     sections = [
         Section("Scores", _scores(found)),
+        *_where_wrong(found, several),
         Section("Uncertainty from sampling and weights", _uncertainties(found)),
     ]
     if several:
@@ -44,11 +46,42 @@ def document(found: Findings, made: Made, title: str) -> Document:
             Section("Which weights matter most", _influences(found, name), 3),
         ]
         sections += [Section(name if several else "The map" if found.maps else "The prediction", []), *parts]
+    if found.drawings:
+        sections.append(Section("Figures", list(found.drawings)))
     sections.append(Section("Weights", _weights(found.first)))
     sections.append(Section("Warnings", _warnings(found)))
     sections.append(Section("How to read this", [Items(methods(found))]))
     sections.append(Section("How it was made", [Items(made.items)]))
+    sections = [_in_unit(x, found.unit) for x in sections]
     return Document(title, _summary(found), verdict(found), sections, found)
+
+
+def _in_unit(section: Section, unit: str | None) -> Section:
+    """Say what weights are in, wherever there are some."""
+    if unit is None:
+        return section
+    parts = [
+        replace(x, head=[f"Weight, {unit}" if cell == "Weight" else cell for cell in x.head])
+        if isinstance(x, Block)
+        else x._replace(unit=unit)
+        if isinstance(x, Heat)
+        else x
+        for x in section.parts
+    ]
+    return section._replace(parts=parts)
+
+
+def _where_wrong(found: Findings, several: bool) -> list[Section]:
+    """Pictures of maps, and the errors of their classes."""
+    if not found.error_maps:
+        return []
+    own: dict[str, list[Part]] = {
+        name: [found.map_pictures[name], replace(x.class_block(), title=_of("Error by class", name, several))]
+        for name, x in found.error_maps.items()
+    }
+    if not several:
+        return [Section("Where the map is wrong", parts) for parts in own.values()]
+    return [Section("Where the maps are wrong", []), *(Section(name, parts, 3) for name, parts in own.items())]
 
 
 def _images(found: Findings, images: ImageScores) -> list[Section]:
@@ -77,8 +110,10 @@ def _map(found: MapAccuracy, name: str, several: bool) -> list[Section]:
     matrices: list[Part] = [replace(x, title=_of(x.title, name, several)) for x in found.matrix_blocks()]
     whole, *_ = found.blocks()
     blocks = [replace(x, title=_of(x.title, name, several)) for x in (whole, *found.class_blocks())]
+    notes = [x.removeprefix("* ") for x in found.notes]
+    notes = [x for x in notes if x not in _of_all(found.table)]
     return [
-        Section("Accuracy and area", [*blocks, Items([("", x.removeprefix("* ")) for x in found.notes])], 3),
+        Section("Accuracy and area", [*blocks, Items([("", x) for x in notes])], 3),
         Section(
             "Error matrix", matrices or [Heat(_of("Reference against mapped class", name, several), found.table)], 3
         ),
@@ -95,7 +130,8 @@ def _by(name: str, sentence: str, several: bool) -> str:
 
 def _summary(found: Findings) -> str:
     table, count = found.first.table, len(found.names)
-    return ", ".join([table.counts, table.kinds, "one prediction" if count == 1 else f"{count} predictions"])
+    counts = f"{table.counts} {found.unit}" if found.unit and table.unsampled is None else table.counts
+    return ", ".join([counts, table.kinds, "one prediction" if count == 1 else f"{count} predictions"])
 
 
 def _scores(found: Findings) -> list[Part]:
@@ -277,6 +313,11 @@ def _never_true(table: Table) -> list[str]:
     return [f"predicted, but never true: {', '.join(names[:3])}{more}."] if names else []
 
 
+def _of_all(table: Table) -> list[str]:
+    """What the warnings say once, since it is of all intervals of the report."""
+    return [f"Intervals: {why}." for why in doubts_of(table.drawn)]
+
+
 def _warnings(found: Findings) -> list[Part]:
     several = found.comparisons is not None
     heard: list[tuple[str, Sequence[str]]] = []
@@ -289,5 +330,7 @@ def _warnings(found: Findings) -> list[Part]:
         heard.append(("Differences", why_unsure(titled)))
     undefined = f"{found.measure.title} is undefined, and counts as 0."
     heard += [(name, [undefined]) for name in found.names if found.undefined(name)]
-    said = [("", _by(name, x.removeprefix("* "), several)) for name, own in heard for x in own]
+    once = {x for score in found.scores.values() for x in _of_all(score.table)}
+    plain = [(name, x.removeprefix("* ")) for name, own in heard for x in own]
+    said = list(dict.fromkeys(("", _by(name, x, several and x not in once)) for name, x in plain))
     return [Items(said)] if said else ["There are none."]

@@ -5,29 +5,37 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from ..core.joint import JointTable
-from ..core.labels import Label
+from ..core.labels import Label, listed
 from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError, InputTypeError
 from ..mapping.accuracy import checked_area, map_accuracy
+from ..mapping.error_map import ErrorMap
 from ..measures.base import Measure
 from ..measures.checks import checked_level, checked_number, named_measure
 from ..present.files import check, write
 from ..present.result import ending
-from ..present.text import brief
-from ..results.images import image_scores
+from ..present.text import brief, counted
+from ..results.images import ALONE, image_scores
 from ..robustness.box import Reach
 from ..sources.images import ImageFolders
 from .document import Document
 from .findings import Findings, findings
 from .made import BY_THEIR_PATHS, Made, made
+from .maps import drawings, map_pictures
 from .markdown import markdown
 from .page import page
 from .pictures import checked_folders, pictured
 from .record import report_json
 from .sections import document
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 MOST_CLASSES = 10_000
 """A page shows some of them; a report as JSON has all, some 3 kB each."""
@@ -57,7 +65,9 @@ class Wish:
     pixel_area: float = 1.0
     unit: str | None = None
     images: Pictured = None
-    names: Mapping[int, Label] | None = None
+    names: Mapping[Label, Label] | None = None
+    map: ErrorMap | Mapping[str, ErrorMap] | None = None
+    figures: Mapping[str, Figure | Axes | bytes] | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= checked_number(self.eps, "eps") < 1:
@@ -75,12 +85,14 @@ class Wish:
                 f"terms is {brief(self.terms)}; expected {' or '.join(map(repr, TERMS))}.",
                 argument="terms",
             )
-        if self.terms != "map" and (self.unit is not None or self.pixel_area != 1):
-            raise InputError("unit and pixel_area are for areas of maps.", "give terms='map' as well.", "terms")
+        if self.terms != "map" and self.pixel_area != 1:
+            raise InputError("pixel_area is for areas of maps.", "give terms='map' as well.", "terms")
         checked_area(self.pixel_area, self.unit)
-        if self.names is not None and self.images in (None, True):
-            raise InputError(
-                "names is for pictures of images.", 'give the folders as well: images=("truth/", "pred/").', "names"
+        if not isinstance(self.names, Mapping | None):
+            raise InputTypeError(
+                f"names is a {type(self.names).__name__}; expected a mapping from labels to names.",
+                "for instance names={0: 'road', 1: 'grass'}.",
+                "names",
             )
         if not isinstance(self.title, str | None):
             raise InputTypeError(f"title is a {type(self.title).__name__}; expected a text.", argument="title")
@@ -104,7 +116,9 @@ def write_report(
     pixel_area: float = 1.0,
     unit: str | None = None,
     images: Pictured = None,
-    names: Mapping[int, Label] | None = None,
+    names: Mapping[Label, Label] | None = None,
+    map: ErrorMap | Mapping[str, ErrorMap] | None = None,  # noqa: A002
+    figures: Mapping[str, Figure | Axes | bytes] | None = None,
 ) -> str:
     """Write a page about one prediction or several, in one file that loads nothing from elsewhere.
 
@@ -139,14 +153,26 @@ def write_report(
     terms
         ``"map"`` for maps: the report then has what `wmcc.map_accuracy` gives, with user's and producer's accuracy and
         areas in place of precision and recall, and error matrices with the map in rows.
-    pixel_area, unit
-        As in `wmcc.map_accuracy`.
+    pixel_area
+        As in `wmcc.map_accuracy`, with ``terms="map"``.
+    unit
+        The unit of the weights, such as ``"ha"``, to be written beside them; with ``pixel_area`` that of areas.
     images
         The folders of images that were tabulated, ``("truth/", "pred/")`` or ``("truth/", "pred/", "maps/")`` with
         weights: the report then has what `wmcc.image_scores` gives, and pictures of the images with the lowest scores,
         1 MB at most. True if the clusters of the table are images whose files are not at hand.
     names
-        For pictures of images: the ``names`` that were given to `wmcc.tabulate`, from pixel values to classes.
+        Names of classes: a mapping from labels of the table. For pictures of images give the ``names`` that were given
+        to `wmcc.tabulate`, from pixel values to classes.
+    map
+        What `wmcc.error_map` returns: the report then shows where the map is wrong, the reference and the map, and the
+        errors of the classes. Of several predictions a mapping from their names; some may be left out. The pictures
+        take 1.8 MB at most: they get smaller until they do.
+    figures
+        Figures of your own: a mapping from titles to figures or axes of matplotlib, or to the bytes of a PNG; 20 at
+        most, each of at most 0.5 MB.
+
+        Pages have the pictures. Markdown and JSON have their numbers, and the titles of figures.
 
     Returns
     -------
@@ -164,11 +190,11 @@ def write_report(
     """
     if not isinstance(path, (str, os.PathLike)):
         raise InputTypeError(f"path is a {type(path).__name__}; expected the name of a file, such as 'report.html'.")
-    out, files = os.fsdecode(path), list(map(os.fsdecode, inputs))
+    out, files = os.fsdecode(path), [os.fsdecode(x) for x in inputs]
     form = ending(out, ENDINGS)
     check(out, files)
     asked = measure, eps, at_least, confidence_level, title, command, progress, terms, pixel_area, unit
-    wish = Wish(*asked, images, names)
+    wish = Wish(*asked, images, names, map, figures)
     write(out, render(form, *build(table, wish, files, lower=lower, upper=upper)))
     return out
 
@@ -184,6 +210,9 @@ def build(
 ) -> tuple[Document, Made]:
     """Make a report that has no form yet; ``names`` say what to call a file otherwise than by its path."""
     data: Table | JointTable = table if isinstance(table, JointTable) else one_table(table)
+    data, lower, upper = (_named(x, wish.names) for x in (data, lower, upper))
+    drawn = () if wish.figures is None else drawings(wish.figures)
+    maps = {} if wish.map is None else _maps(wish.map, data, wish.names)
     if len(data.labels) > MOST_CLASSES:  # it takes long to certify, and is a column of numbers more often
         raise InputError(
             f"there are {len(data.labels):,} classes; a report takes {MOST_CLASSES:,} at most.",
@@ -194,19 +223,75 @@ def build(
     reach = Reach.of(data, None, "relative", lower, upper)
     found = findings(data, wish.measure, float(wish.eps), at_least, wish.confidence_level, wish.progress, reach)
     if wish.terms == "map":
-        maps = {
+        accuracies = {
             name: map_accuracy(
                 own.table, pixel_area=wish.pixel_area, unit=wish.unit, confidence_level=wish.confidence_level
             )
             for name, own in found.scores.items()
         }
-        found = replace(found, maps=maps)
+        found = replace(found, maps=accuracies)
     if wish.images is not None:
         of_images = image_scores(data, found.measure, confidence_level=wish.confidence_level)
         pictures = {} if folders is None else pictured(of_images, folders, data, wish.names)
         found = replace(found, images=of_images, galleries=pictures)
+    weighs = wish.unit if wish.pixel_area == 1 else None
+    found = replace(found, error_maps=maps, map_pictures=map_pictures(maps), drawings=drawn, unit=weighs)
     how = made(wish.command, paths, {name: own.table for name, own in found.scores.items()}, names)
     return document(found, how, wish.title or _title(found)), how
+
+
+def _named(table: Any, names: Mapping[Label, Label] | None) -> Any:
+    """Give classes their names, unless they were tabulated with them."""
+    if not names or table is None:
+        return table
+    known = {x: name for x, name in names.items() if x in table.labels}
+    if not known and not set(names.values()) & set(table.labels):
+        raise InputError(
+            f"names has none of the labels of the table, which are {listed(table.labels)}.", argument="names"
+        )
+    nameless = [x for x in table.classes if x not in names] if known else []
+    if nameless:
+        raise InputError(f"names has no name for the class {nameless[0]!r}.", "add it to names=.", "names")
+    return table.rename(known)
+
+
+def _maps(given: object, table: Table | JointTable, names: Mapping[Label, Label] | None) -> dict[str, ErrorMap]:
+    """Return maps by the names of the predictions."""
+    known = table.names if isinstance(table, JointTable) else (ALONE,)
+    if isinstance(given, ErrorMap):
+        if len(known) > 1:
+            raise InputTypeError(
+                f"map is one ErrorMap; the table has {counted(len(known), 'prediction')}.",
+                f"give them by name, as map={{{known[0]!r}: …}}.",
+                "map",
+            )
+        given = {known[0]: given}
+    if not isinstance(given, Mapping) or not all(isinstance(x, ErrorMap) for x in given.values()):
+        raise InputTypeError(
+            f"map is {brief(given)}; expected what wmcc.error_map returns, or a mapping from predictions to such.",
+            "for instance map=wmcc.error_map(y_true, y_pred).",
+            "map",
+        )
+    for name in given:
+        if name not in known:
+            raise InputError(
+                f"map has {brief(name)}; the predictions of the table are {', '.join(repr(x) for x in known)}."
+                if isinstance(table, JointTable)
+                else f"map has the name {brief(name)}; the table has one prediction without a name.",
+                None if isinstance(table, JointTable) else "give the ErrorMap itself.",
+                "map",
+            )
+        own = table[name] if isinstance(table, JointTable) else table
+        right = [int(np.trace(x.n)) for x in (given[name].table, own)]
+        if given[name].table.rows == own.rows and right[0] != right[1]:
+            raise InputError(
+                f"map{f'[{name!r}]' if len(known) > 1 else ''} is not of the data of the table: "
+                f"{right[0]:,} of {own.rows:,} rows are right on the map, and {right[1]:,} in the table.",
+                "give wmcc.error_map the labels that were tabulated.",
+                "map",
+            )
+    ordered = {name: given[name] for name in known if name in given}
+    return {name: own if names is None else own.renamed(names) for name, own in ordered.items()}
 
 
 def render(form: str, built: Document, how: Made) -> str:
