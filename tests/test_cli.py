@@ -119,7 +119,7 @@ def test_show(folder):
 def test_the_stored_form_of_groups(folder):
     run("tabulate", "parcels.csv", *WEIGHTED, "--by", "region", "--by", "label", "-o", "g.json")
     data = json.loads((folder / "g.json").read_text())
-    assert (data["schema"], data["kind"], data["by"]) == (4, "tables", ["region", "label"])
+    assert (data["schema"], data["kind"], data["by"]) == (5, "tables", ["region", "label"])
     assert data["groups"][0] == ["coast", "field"]
     tables = whole(by=["region", "label"])
     assert wmcc.Tables.from_dict(data) == tables

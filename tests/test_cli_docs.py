@@ -1,5 +1,6 @@
-"""Every example of every help text and of docs/cli.md works, and prints what it is said to print."""
+"""Every example of every help text and of the pages with commands works, and prints what it is said to print."""
 
+import doctest
 import os
 import re
 import sys
@@ -11,7 +12,7 @@ from cli_helpers import examples, put_sample, run, shell
 from PIL import Image
 
 DOCS = Path(__file__).parent.parent / "docs" / "cli.md"
-DESIGNS = DOCS.with_name("designs.md")
+DESIGNS, MAPS = DOCS.with_name("designs.md"), DOCS.with_name("maps.md")
 COMMANDS = [
     "score", "compare", "images", "drift", "certify", "radius", "rank", "map", "plan", "report", "tabulate", "merge",
     "show", "demo", "sample", "reproduce",
@@ -81,10 +82,54 @@ def put_streets():
             Image.fromarray(array.astype(np.uint8)).save(f"{folder}/{city}/{k:02d}.png")
 
 
-@pytest.mark.parametrize(("page", "least"), [(DOCS, 8), (DESIGNS, 1)], ids=["cli", "designs"])
+def put_map():
+    """Write the maps of docs/cli.md: fields, a map of others, rasters in degrees with two maps, and plots."""
+    import geopandas
+    import rasterio
+    from shapely import box
+
+    crops = np.array(["maize", "wheat", "grass"])[np.add.outer(np.arange(6) // 2, np.arange(4) // 2).ravel() % 3]
+    mapped = np.where(np.arange(24) % 7 == 3, "grass", crops)
+    squares = [
+        box(5e5 + 200 * i, 56e5 + 200 * j, 500200 + 200 * i, 5600200 + 200 * j) for i in range(6) for j in range(4)
+    ]
+    fields = geopandas.GeoDataFrame({"crop": crops, "map": mapped}, geometry=squares, crs=25832)
+    fields.to_file("fields.gpkg", layer="fields")
+    shifted = fields.geometry.translate(-15, -10)
+    geopandas.GeoDataFrame({"class": mapped}, geometry=shifted).to_file("map.gpkg", layer="map")
+    y, x = np.mgrid[:40, :60]
+    truth = np.where((x - 30) ** 2 + (y - 20) ** 2 < 200, 2, np.where(x > 40, 1, 0)).astype(np.uint8)
+    maps = {"new": np.roll(truth, 1, 1), "old": np.roll(truth, 3, 0)}
+    truth[:4, :6], maps["new"][30:32, :5] = 255, 255
+    size = {"height": 40, "width": 60, "count": 1, "dtype": "uint8", "crs": "EPSG:4326", "nodata": 255}
+    for name, own in {"reference": truth, **maps}.items():
+        with rasterio.open(
+            f"{name}.tif", "w", "GTiff", transform=rasterio.Affine(0.05, 0, 9, 0, -0.05, 60), **size
+        ) as f:
+            f.write(own, 1)
+    places = [(i, j) for i in range(5, 40, 5) for j in range(7, 60, 6)]
+    rows = [
+        f"{9.025 + 0.05 * j:.3f},{59.975 - 0.05 * i:.3f},{truth[i, j]},{'north' if i < 15 else 'south'}\n"
+        for i, j in places
+    ]
+    Path("plots.csv").write_text("lon,lat,class,part\n" + "".join(rows))
+
+
+def put_maps():
+    """Write the files of docs/maps.md, which its first block makes."""
+    first = re.search(r"^```python\n(.*?)^```$", MAPS.read_text(), re.MULTILINE | re.DOTALL)[1]
+    names: dict = {}
+    for example in doctest.DocTestParser().get_examples(first):
+        exec(example.source, names)
+
+
+FILES = {DOCS: (put_points, put_streets, put_map), DESIGNS: (put_points,), MAPS: (put_maps,)}
+
+
+@pytest.mark.parametrize(("page", "least"), [(DOCS, 8), (DESIGNS, 1), (MAPS, 1)], ids=["cli", "designs", "maps"])
 def test_the_examples_of_the_docs_print_what_they_say(page, least):
-    put_points()
-    put_streets()
+    for put in FILES[page]:
+        put()
     found = blocks(page.read_text())
     assert len(found) >= least
     for block in found:
@@ -109,9 +154,9 @@ def test_the_docs_show_every_command_and_name_every_option():
 
 if __name__ == "__main__":  # python tests/test_cli_docs.py FOLDER writes what is printed now into the docs
     os.chdir(sys.argv[1])
-    put_points()
-    put_streets()
-    for page in (DOCS, DESIGNS):
+    for page, puts in FILES.items():
+        for put in puts:
+            put()
         page.write_text(
             re.sub(r"(?<=^```console\n).*?(?=^```$)", lambda m: played(m[0]), page.read_text(), flags=re.M | re.S)
         )

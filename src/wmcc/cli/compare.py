@@ -79,5 +79,5 @@ def command(
 
         return Uncertainty(found, certify_ranking(joint, measure, eps=eps, model=model, **sides))
 
-    rehearse(lambda joint: ask(joint, None if of is None else 0), request.pred or ("a", "b"))
+    rehearse(lambda joint: ask(joint, None if of is None else 0), request.pred if len(request.pred) > 1 else ("a", "b"))
     output.write(per_group(request.joint(), ask, beside=request.bounds(bounds)))

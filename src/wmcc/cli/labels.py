@@ -7,7 +7,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..core.labels import Label
@@ -37,6 +37,12 @@ def kind_of(sides: Sequence[tuple[Any, str]], engine: str | None, joined: bool) 
         if name in schema:
             kinds.add(schema[name])
     return next((kind for kind in (str, int, bool) if kind in kinds), str)
+
+
+def kind_of_layers(sides: Iterable[Any]) -> Kind:
+    """What columns of labels of layers hold, given as frames of pandas."""
+    kinds = {kind for frame in sides for kind in _kinds(frame.convert_dtypes())}
+    return next((kind for kind in (str, int, bool) if kind in kinds), int)
 
 
 def _schema(data: Any, engine: str) -> dict[str, Kind]:

@@ -20,12 +20,11 @@ if TYPE_CHECKING:
     wmcc tabulate parcels.csv --true label --pred pred -o table.json
     wmcc map table.json --pixel-area 0.09 --unit ha
 """)
-@o.data()
-@o.unit
+@o.data(units=True)
 @o.pixel_area
 @o.confidence
 @o.output
-def command(request: Request, unit: str | None, pixel_area: float, confidence: float, output: Output) -> None:
+def command(request: Request, pixel_area: float, confidence: float, output: Output) -> None:
     """Estimate the accuracy of a map and the areas of its classes.
 
     --true is the column of reference labels, --pred that of the map. Shows overall, user's and producer's accuracy, the
@@ -41,7 +40,7 @@ def command(request: Request, unit: str | None, pixel_area: float, confidence: f
     load_student()
 
     def ask(table: Table) -> MapAccuracy:
-        return map_accuracy(table, pixel_area=pixel_area, unit=unit, confidence_level=confidence)
+        return map_accuracy(table, pixel_area=pixel_area, unit=request.shown_unit, confidence_level=confidence)
 
     rehearse(ask)
     output.write(per_group(request.table(), ask))

@@ -52,6 +52,10 @@ def _sizes(name: str, text: str) -> Decorator:
     return click.option(name, metavar="FILE|COLUMN", help=text, shell_complete=complete.columns)
 
 
+def _number(name: str, text: str, metavar: str = "X", **settings: Any) -> Decorator:
+    return click.option(name, type=float, metavar=metavar, help=text, **settings)
+
+
 _FILES = click.argument("files", metavar="FILE...", nargs=-1, required=True)
 _DATA: dict[str, Decorator] = {
     "files": _FILES,
@@ -62,7 +66,9 @@ _DATA: dict[str, Decorator] = {
         "or patterns in quotes, as 'truth/*_labelIds.png'. Images are clusters.",
     ),
     "weights": click.option(
-        "--weights", metavar="FOLDER", help="With --images: folder, or pattern, of maps with a weight for each pixel."
+        "--weights",
+        metavar="FOLDER|FILE",
+        help="Weights of pixels: with --images a folder, or pattern, of weight maps; with rasters a raster.",
     ),
     "weight_map": click.option(
         "--weight-map",
@@ -71,16 +77,18 @@ _DATA: dict[str, Decorator] = {
     ),
     "true": _column("--true", "Column of true labels."),
     "pred": _column("--pred", "Column of predicted labels.", multiple=True),
-    "weight": _column("--weight", "Column of weights."),
+    "weight": _column("--weight", "Column of weights; or the word area: the areas of polygons or pixels."),
     "by": _column(
         "--by",
-        "One result per value of this column; may be repeated. With --images the word folder: one per folder.",
+        "One result per value of this column; may be repeated. With --images the word folder: one per folder. With "
+        "rasters a raster of zones.",
         multiple=True,
     ),
     "cluster": _column(
         "--cluster",
         "Column of clusters: rows that belong together (scene, patient) and may be dependent; "
-        "repeat it where a key is unique only within another column. With --images the word folder.",
+        "repeat it where a key is unique only within another column. With --images the word folder, with rasters a "
+        "raster of zones.",
         multiple=True,
     ),
     "stratum": _column(
@@ -176,13 +184,65 @@ _DATA: dict[str, Decorator] = {
         type=click.Choice(["error", "ignore"]),
         help="With --join: whether rows without a partner are refused (default), or left out and counted.",
     ),
+    "layer": click.option(
+        "--layer", metavar="NAME", help="Layer of a file of polygons that has several.", shell_complete=complete.layers
+    ),
+    "overlay": click.option(
+        "--overlay",
+        metavar="FILE",
+        multiple=True,
+        help="Map that is laid over FILE, the reference: polygons, with their class in the column --pred; or, over "
+        "points, a raster. Over points several may be given, as NAME=FILE.",
+    ),
+    "overlay_layer": click.option(
+        "--overlay-layer",
+        metavar="NAME",
+        help="With --overlay: layer of a map that has several.",
+        shell_complete=complete.layers,
+    ),
+    "uncovered": click.option(
+        "--uncovered",
+        type=click.Choice(["class", "error"]),
+        help="With --overlay: whether parts of the reference that the map does not cover are errors of the map (class, "
+        "default), or refused.",
+    ),
+    "sliver": _number("--sliver", "With --overlay: leave out pieces of a smaller area, in --unit, and count them."),
+    "xy": click.option(
+        "--xy", metavar="X,Y", help="Columns of coordinates of points in a table, as lon,lat; they need --crs."
+    ),
+    "crs": click.option(
+        "--crs", metavar="CRS", help="Coordinate reference system of a file that does not say its own, as EPSG:25832."
+    ),
+    "area": click.option(
+        "--area",
+        type=click.Choice(["geodesic", "equal-area"]),
+        help="With --weight area: areas of polygons on the ellipsoid (default), or on an equal-area projection.",
+    ),
+    "unit": click.option(
+        "--unit",
+        metavar="UNIT",
+        help="With --weight area: ha (default), km2 or m2. For `wmcc map` and `wmcc report` also the unit of areas in "
+        "a table, which is written beside them.",
+    ),
+    "band": click.option("--band", type=int, metavar="N", help="Band of raster files that have several."),
+    "align": click.option(
+        "--align",
+        type=click.Choice(["nearest"]),
+        help="Bring maps to the pixels of the true raster, each taking the label of the nearest.",
+    ),
+    "blocks": click.option(
+        "--blocks",
+        metavar="N",
+        help="Side of square blocks of a raster, in pixels, which are clusters then; or rows and columns, as 64,128.",
+    ),
 }
 
 
-def data(least: int = 1, most: int | None = 1, stored: int | None = 1) -> Decorator:
+def data(least: int = 1, most: int | None = 1, stored: int | None = 1, units: bool = False) -> Decorator:
     """Give a command the options that say what to read, and hand it the `Request` that they make.
 
-    ``least`` and ``most`` say how many predictions it takes, and ``stored`` how many stored tables.
+    ``least`` and ``most`` say how many predictions it takes, and ``stored`` how many stored tables; ``units`` whether
+    it writes the unit of weights beside them.
     """
 
     def decorate(run: Run) -> Run:
@@ -191,7 +251,7 @@ def data(least: int = 1, most: int | None = 1, stored: int | None = 1) -> Decora
             from .request import Request  # brings what reads files, which --help does without
 
             request = Request(**{name: given.pop(name) for name in _DATA})
-            request.check(least, most, stored)
+            request.check(least, most, stored, units)
             run(request, **given)
 
         return _with(with_request, *_DATA.values())
@@ -272,10 +332,6 @@ def class_of(table: Any, text: str | None) -> Any:
     return next((x for x in table.classes if str(x) == text), text)
 
 
-def _number(name: str, text: str, metavar: str = "X", **settings: Any) -> Decorator:
-    return click.option(name, type=float, metavar=metavar, help=text, **settings)
-
-
 FORMATS = {
     "table": ".txt", "json": ".json", "csv": ".csv", "csv-safe": ".csv", "markdown": ".md", "latex": ".tex",
     "html": ".html",
@@ -327,7 +383,6 @@ model = click.option(
 at_least = _number("--at-least", "The score must stay at or above this value.")
 at_most = _number("--at-most", "The score must stay at or below this value.")
 change = _number("--change", "The score must move by no more than this.")
-unit = click.option("--unit", metavar="TEXT", help="Unit of areas, such as ha, to be written beside them.")
 pixel_area = _number(
     "--pixel-area",
     "Area that one unit of the sizes or weights stands for, such as 0.09 for pixels of 30 m and areas in ha.",

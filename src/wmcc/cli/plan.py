@@ -67,10 +67,18 @@ def command(
     from ..core.tables import Tables
     from ..errors import InputError
     from ..mapping.planning import plan_sample
+    from ..sources.options import LAYERS, RASTERS
     from . import standard_input
     from .stored import read
 
     output.check([file])
+    if file.lower().endswith((*RASTERS, *LAYERS)):
+        raise InputError(
+            f"{file} is a map; expected a table of its classes, their mapped sizes and guesses of their accuracy.",
+            f"`wmcc tabulate {file} {file} --weight area` shows the sizes of the classes of a raster."
+            if file.lower().endswith(RASTERS)
+            else None,
+        )
     guess: Any
     population = None
     if standard_input.is_stream(file) or file.endswith(".json"):

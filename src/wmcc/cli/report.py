@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,7 +22,7 @@ FORMATS = {"markdown": ".md", "html": ".html", "json": ".json"}
     wmcc report parcels.csv --true label --pred pred --weight area --at-least 0.85 -o report.md
     wmcc report parcels.csv --true label --pred pred --weight area --terms map --unit ha -o map.html
 """)
-@o.data(1, None)
+@o.data(1, None, units=True)
 @o.best_measure
 @o.eps
 @o.bounds
@@ -34,7 +35,6 @@ FORMATS = {"markdown": ".md", "html": ".html", "json": ".json"}
     show_default=True,
     help="In whose words: with map, the report has user's and producer's accuracy, areas, and the map in rows.",
 )
-@o.unit
 @o.pixel_area
 @click.option("--title", metavar="TEXT", help="Title of the page.")
 @click.option("--format", "-f", type=click.Choice(list(FORMATS), case_sensitive=False), help="How to print the report.")
@@ -54,7 +54,6 @@ def command(
     at_least: float | None,
     confidence: float,
     terms: Any,
-    unit: str | None,
     pixel_area: float,
     title: str | None,
     format: str | None,  # noqa: A002
@@ -65,7 +64,8 @@ def command(
 
     The page is one file that loads nothing from elsewhere. It has the answer in a sentence, scores, intervals and
     certified ranges, comparisons, confusion tables, classes, weights, warnings and formulas. With --images it also has
-    the scores of images, and pictures of those with the lowest. Without -o it is printed as Markdown.
+    the scores of images, and pictures of those with the lowest; of rasters, polygons and points with coordinates, a map
+    of where the prediction is wrong. Without -o it is printed as Markdown.
     """
     from ..core.tables import Tables
     from ..errors import InputError
@@ -80,6 +80,7 @@ def command(
     request.check_bounds(bounds, None, None)
     load_student()
     shown = shlex.join(["wmcc", *sys.argv[1:]])
+    unit = request.shown_unit
     asked = measure, EPS if eps is None else eps, at_least, confidence, title, shown, None, terms, pixel_area, unit
     wish = Wish(*asked, **request.pictures())
     found = request.read()
@@ -89,5 +90,6 @@ def command(
             "tabulate without --by, or score the groups with `wmcc score`.",
         )
     sides: Any = request.bounds(bounds)
+    wish = replace(wish, map=request.error_maps())
     built = build(found, wish, [*request.paths, *request.other_paths], standard_input.originals(), **sides)
     output.emit(render(output.form, *built))

@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from ..core.joint import JointTable
 from ..core.table import Table
 from ..core.tables import Tables
-from ..errors import InputError, LabelWarning, UndefinedMeasureError, UndefinedMeasureWarning, WmccError
+from ..errors import InputError, LabelWarning, MapWarning, UndefinedMeasureError, UndefinedMeasureWarning, WmccError
 from ..present.groups import Groups, Key
 from ..present.result import Result
 from ..present.text import counted
 from ..sources import tabulate, tabulate_part
 from ..sources.files import find, is_address
+from ..sources.options import AREA, LayerOptions, is_layer, is_raster
 from . import sizes, standard_input
 from .guard import warn
-from .startup import load
+from .startup import collect_garbage, load
 from .stored import Stored, read
 
 if TYPE_CHECKING:
@@ -41,7 +42,13 @@ FOLDER = "folder"
 POPULATION = "population"
 """What is given as ``--fpc`` if ``--population`` counts rows."""
 
-OURS = (UndefinedMeasureWarning, LabelWarning)
+ON_LAYERS = ("layer", "overlay", "overlay_layer", "uncovered", "sliver", "xy", "area")
+"""Options of polygons and points alone."""
+
+ON_RASTERS = ("band", "align", "blocks")
+"""Options of rasters alone."""
+
+OURS = (UndefinedMeasureWarning, LabelWarning, MapWarning)
 
 T = TypeVar("T", bound=Result)
 
@@ -80,11 +87,44 @@ class Request:
     join: str | None = None
     on: tuple[str, ...] = ()
     unmatched: str | None = None
+    layer: str | None = None
+    overlay: tuple[str, ...] = ()
+    overlay_layer: str | None = None
+    uncovered: str | None = None
+    sliver: float | None = None
+    xy: str | None = None
+    crs: str | None = None
+    area: str | None = None
+    unit: str | None = None
+    band: int | None = None
+    align: str | None = None
+    blocks: str | None = None
 
     @property
     def is_stored(self) -> bool:
         """Whether a stored table is meant, rather than data: no columns are named, and nothing is joined."""
-        return self.true is None and not self.pred and self.join is None and not self.images
+        no_columns = self.true is None and not self.pred and self.join is None
+        return no_columns and not (self.overlay or self.images or self.of_rasters)
+
+    @property
+    def of_rasters(self) -> bool:
+        """Whether the files are rasters, the truth and maps, as their endings say."""
+        return self.true is None and not (self.images or self.overlay or self.pred) and is_raster(self.files[0])
+
+    @property
+    def of_layers(self) -> bool:
+        """Whether the files are polygons, or points with coordinates."""
+        if self.images or self.of_rasters or self.is_stored:
+            return False
+        given = LayerOptions(overlay=self.overlay or None, xy=self._xy(), unit=self.unit)  # type: ignore[arg-type]
+        return any(is_layer(name, self.weight, given) for name in self.files)
+
+    @property
+    def shown_unit(self) -> str | None:
+        """The unit that is written beside areas: the one that was named, or that in which areas are measured."""
+        if self.unit is not None or self.weight != AREA:
+            return self.unit
+        return "ha" if self.of_rasters or (self.of_layers and not self._has_area_column) else None
 
     @property
     def paths(self) -> list[str]:
@@ -93,12 +133,15 @@ class Request:
             from ..sources.images import ImageFolders
 
             return list(ImageFolders(*self._folders()).paths)
+        if self.of_rasters:
+            return [self.files[0], *(_named(given)[1] for given in self.files[1:])]
         return [self._path(name) for name in self.files]
 
     @property
     def other_paths(self) -> list[str]:
-        """Files that options name: the one that is joined, and those of sizes; and copies of pipes."""
-        return [self._path(name) for name in (*([self.join] if self.join is not None else []), *self.size_files)]
+        """Files that options name: what is joined or laid over, weights, and sizes; and copies of pipes."""
+        named = [self.join, self.weights if self.of_rasters else None, *(_named(x)[1] for x in self.overlay)]
+        return [self._path(name) for name in (*(x for x in named if x is not None), *self.size_files)]
 
     def _path(self, name: str) -> str:
         if not standard_input.is_stream(name):
@@ -107,12 +150,25 @@ class Request:
 
     # ---- what does not go together ------------------------------------------------------------------------
 
-    def check(self, least: int = 1, most: int | None = 1, stored: int | None = 1) -> None:
-        """Refuse options that do not go together; there are to be so many predictions, or so many stored tables."""
+    def check(self, least: int = 1, most: int | None = 1, stored: int | None = 1, units: bool = False) -> None:
+        """Refuse options that do not go together; there are to be so many predictions, or so many stored tables.
+
+        ``units`` if the command writes the unit of weights, which may be those of a table.
+        """
+        if self.weight != AREA or not (self.of_rasters or self.of_layers):
+            self._refuse("{} is for --weight area of polygons: how areas are computed.", "area")
+            if not units:
+                self._refuse("{} is for --weight area of polygons or pixels: the unit of areas.", "unit")
         if self.images:
             self._check_images(least, most, stored)
             return
-        self._refuse("{} is for folders of images, which are given with --images.", "weights", "weight_map")
+        if self.of_rasters:
+            self._check_rasters(least, most, stored)
+            return
+        self._refuse(
+            "{} is for folders of images, which are given with --images, and for rasters: truth.tif map.tif.", "weights"
+        )
+        self._refuse("{} is for folders of images, which are given with --images.", "weight_map")
         self._check_streams()
         if self.join is None:
             self._refuse("{} needs --join, the file that holds the predictions.", "on", "unmatched")
@@ -126,6 +182,7 @@ class Request:
                     "folders of images are given as --images truth/ pred/.",
                 )
             names = ("weight", "by", "cluster", *DESIGN, "engine", "labels", "names", "ignore", "missing", "positive")
+            self._refuse_maps()
             self._refuse(
                 "{} is for data files, read with --true and --pred; a stored table is already tabulated.", *names
             )
@@ -141,6 +198,7 @@ class Request:
                     "data are given as FILE --true label --pred pred; `wmcc merge` adds up stored tables.",
                 )
             return
+        self._check_layers() if self.of_layers else self._refuse_maps()
         self._check_predictions(least, most)
         self._check_design()
         both = next((name for name in self.cluster if name in self.by), None)
@@ -160,6 +218,7 @@ class Request:
             )
         names = ("true", "pred", "weight", "join", "on", "unmatched", *DESIGN, "engine", "input_format")
         self._refuse("{} is for data files; it does not work with --images.", *names)
+        self._refuse("{} is for layers and rasters; it does not work with --images.", *ON_LAYERS, *ON_RASTERS, "crs")
         if self.weights is not None and self.weight_map is not None:
             raise InputError("--weights and --weight-map are both given; expected one of them.", argument="weight_map")
         for name in ("by", "cluster"):
@@ -198,6 +257,68 @@ class Request:
                 "images",
             )
 
+    def _check_rasters(self, least: int, most: int | None, stored: int | None) -> None:
+        if stored is None:
+            raise InputError(
+                "rasters do not work here: before and after each need a true raster and a map.",
+                "store each with `wmcc tabulate truth.tif map.tif -o before.json`, and give the two tables.",
+            )
+        names = ("join", "on", "unmatched", *DESIGN, "engine", "input_format", *ON_LAYERS)
+        self._refuse("{} is for data files; it does not work with rasters.", *names)
+        self._refuse("{} is for folders of images, which are given with --images.", "weight_map")
+        if self.weight not in (None, AREA):
+            raise InputError(
+                f"--weight is {self.weight!r}; with rasters expected the word area.",
+                "a raster of weights is given with --weights.",
+                "weight",
+            )
+        if self.weight is not None and self.weights is not None:
+            raise InputError("--weight and --weights are both given; expected one of them.", argument="weights")
+        for name in ("by", "cluster"):
+            given = getattr(self, name)
+            if len(given) > 1 or not all(map(is_raster, given)):
+                raise InputError(
+                    f"--{name} is {' and '.join(given)!r}; with rasters expected one raster of zones.", argument=name
+                )
+        if self.cluster and self.blocks is not None:
+            raise InputError("--cluster and --blocks are both given; expected one of them.", argument="blocks")
+        odd = next((own for _, own in map(_named, self.files[1:]) if not is_raster(own)), None)
+        if odd is not None:
+            raise InputError(
+                f"{self.files[0]} is a raster and {odd} is none; expected the true raster and maps of the same pixels.",
+                "points in a table are scored on a raster with --overlay: points.csv --xy x,y --overlay map.tif.",
+            )
+        count = len(self.files) - 1
+        if count < least or (most is not None and count > most):
+            several = "at least two maps" if least > 1 else "one map"
+            raise InputError(
+                f"{counted(len(self.files), 'raster is', 'rasters are')} given; expected the true one and {several}.",
+                "`wmcc compare` compares several maps."
+                if count > 1
+                else f"give them in this order: truth.tif map.tif{' other.tif' * (least > 1)}.",
+            )
+        self._sides()
+
+    def _check_layers(self) -> None:
+        if len(self.files) > 1:
+            raise InputError(
+                f"{len(self.files)} files are given; expected one file of polygons or points.",
+                "a map that is laid over it is given with --overlay.",
+            )
+        self._refuse("{} is for rasters; it does not work with layers of polygons or points.", *ON_RASTERS)
+        self._refuse("{} does not work with layers of polygons or points.", "join", "engine")
+        if not self.overlay:
+            self._refuse("{} needs --overlay, the map that is laid over FILE.", "overlay_layer", "uncovered", "sliver")
+        self._overlay()
+        self._xy()
+
+    def _refuse_maps(self) -> None:
+        """Refuse options of maps with a table; of areas in a table the unit may be named."""
+        what = f"{standard_input.said(self.files[0])} has no geometry"
+        self._refuse(f"{{}} is for layers of polygons or points, and {what}.", *ON_LAYERS)
+        self._refuse(f"{{}} is for rasters; {standard_input.said(self.files[0])} is none.", *ON_RASTERS)
+        self._refuse(f"{{}} is for layers and rasters; {what}.", "crs")
+
     def _check_design(self) -> None:
         for word, keys in (("population", "stratum"), ("fpc", "stratum"), ("totals", "poststratum")):
             given = getattr(self, word)
@@ -219,10 +340,16 @@ class Request:
                 )
 
     def _check_predictions(self, least: int, most: int | None) -> None:
-        if self.true is None or not self.pred:
+        on_raster = bool(self.overlay) and all(is_raster(_named(given)[1]) for given in self.overlay)
+        if on_raster:
+            self._refuse("{} names a column, and a raster has none; leave it out.", "pred")
+        if self.true is None or not (self.pred or on_raster):
             lacking = "--pred" if self.true is not None else "--true"
-            given = next(x for x in ("--true", "--pred", "--join") if getattr(self, x[2:]))
+            given = next(x for x in ("--true", "--pred", "--join", "--overlay") if getattr(self, x[2:]))
             raise InputError(f"{given} needs {lacking}; name both columns of labels.")
+        if len(self.overlay) > 1 or on_raster:
+            self._check_overlays(least, most)
+            return
         if len(self.pred) < least:
             raise InputError(
                 f"--pred names {counted(len(self.pred), 'column')}; expected at least {least}, to be compared.",
@@ -238,6 +365,18 @@ class Request:
         twice = next((name for name in self.pred if self.pred.count(name) > 1), None)
         if twice is not None:
             raise InputError(f"--pred names {twice!r} more than once; expected different columns.", argument="pred")
+
+    def _check_overlays(self, least: int, most: int | None) -> None:
+        """Refuse more or fewer maps over points than are expected."""
+        count = len(self.overlay)
+        if count < least or (most is not None and count > most):
+            raise InputError(
+                f"--overlay names {counted(count, 'map')}; expected {f'at least {least}' if count < least else 'one'}.",
+                "repeat it for each map, as --overlay A=a.tif --overlay B=b.tif."
+                if count < least
+                else "`wmcc compare` compares several maps.",
+                "overlay",
+            )
 
     @property
     def size_files(self) -> list[str]:
@@ -300,8 +439,9 @@ class Request:
                 f"--{name} cannot be given with --lower and --upper, which say how far weights may be off.",
                 argument=name,
             )
-        if self.images:
-            raise InputError(f"--{side} names a column of a data file; it does not work with --images.", argument=side)
+        if self.images or self.of_rasters:
+            what = "--images" if self.images else "rasters"
+            raise InputError(f"--{side} names a column of a data file; it does not work with {what}.", argument=side)
         if self.population is not None and self.weight is None:
             raise InputError(
                 f"--{side} is a bound of --weight; with --population, weights follow from the sizes of strata.",
@@ -325,20 +465,25 @@ class Request:
         """
         if self.images:
             return self._of_images()
+        if self.of_rasters:
+            return self._of_rasters()
         paths = self.paths
         data: Any = paths[0] if len(paths) == 1 else paths
         join = None if self.join is None else self._path(self.join)
         keys = self.by or self.cluster or self.stratum or self.poststratum
-        load(arrow=not (keys or join) and self.engine in (None, "arrow"))
-        several = len(self.pred) > 1
+        of_layers = self.of_layers
+        load(arrow=not (keys or join or of_layers) and self.engine in (None, "arrow"))
+        pred: Any = dict(zip(self.pred, self.pred, strict=True)) if len(self.pred) > 1 else next(iter(self.pred), None)
         options: dict[str, Any] = {
             "true": self.true,
-            "pred": dict(zip(self.pred, self.pred, strict=True)) if several else self.pred[0],
+            "pred": pred,
             "weight": weight or self.weight,
             "engine": self.engine,
-            "progress": None if _are_large([*paths, *([join] if join else [])]) else False,
+            "progress": None if of_layers or _are_large([*paths, *([join] if join else [])]) else False,
             **self._labels(lambda: self._kind(data, join)),
         }
+        if of_layers:
+            options |= self._layer_options()
         if join is not None:
             options |= {"join": join, "on": list(self.on), "unmatched": self.unmatched or "error"}
         for name in ("by", "cluster", "stratum", "poststratum", "replicates"):
@@ -380,9 +525,76 @@ class Request:
                 options[name] = FOLDER
         if self.missing is not None:
             options["missing"] = self.missing
+        collect_garbage()
         with _warned(""):
             found: Stored = tabulate(*self._weighted_folders(options), **options)
         return found
+
+    def _of_rasters(self) -> Stored:
+        """Read rasters and tabulate them."""
+        options = self._labels(lambda: int) | self._given("missing", "crs", "band", "align", *self._units)
+        options |= {name: own[0] for name in ("by", "cluster") if (own := getattr(self, name))}
+        if self.blocks is not None:
+            options["blocks"] = self._blocks(self.blocks)
+        truth, pred = self._sides()
+        collect_garbage()
+        with _warned(""):
+            found: Stored = tabulate(truth, pred, self.weights or self.weight, **options)
+        return found
+
+    @property
+    def _units(self) -> tuple[str, ...]:
+        """The option of the unit, if areas are measured in it."""
+        return ("unit",) if self.weight == AREA else ()
+
+    def _given(self, *names: str) -> dict[str, Any]:
+        return {name: own for name in names if (own := getattr(self, name)) is not None}
+
+    def _blocks(self, text: str) -> int | tuple[int, int]:
+        """The sides of blocks: ``64``, or ``64,128``."""
+        sides = [int(x) if x.strip().isdecimal() else 0 for x in text.split(",")]
+        if not (1 <= len(sides) <= 2 and min(sides) > 0):
+            raise InputError(
+                f"--blocks is {text!r}; expected a number of pixels, or rows and columns, as 64,128.", argument="blocks"
+            )
+        return sides[0] if len(sides) == 1 else (sides[0], sides[1])
+
+    def _layer_options(self) -> dict[str, Any]:
+        """Return what `wmcc.tabulate` is told of layers."""
+        found = self._given("layer", "overlay_layer", "uncovered", "sliver", "crs", "area", *self._units)
+        if self.overlay:
+            found["overlay"] = self._overlay()
+        if self.xy is not None:
+            found["xy"] = self._xy()
+        return found
+
+    def _overlay(self) -> Any:
+        """The map that is laid over the data, or several by name."""
+        named = [_named(given) for given in self.overlay]
+        _check_names(named, "--overlay old=a.tif --overlay new=b.tif", "overlay")
+        return dict(named) if len(named) > 1 else next((own for _, own in named), None)
+
+    def _xy(self) -> tuple[str, str] | None:
+        """The columns of coordinates."""
+        if self.xy is None:
+            return None
+        names = [name.strip() for name in self.xy.split(",")]
+        if len(names) != 2 or not all(names):
+            raise InputError(f"--xy is {self.xy!r}; expected two columns of coordinates, as lon,lat.", argument="xy")
+        return names[0], names[1]
+
+    @property
+    def _in_geoparquet(self) -> bool:
+        """Whether the data are one file of Parquet with geometry, which tables need for areas only."""
+        alone = len(self.files) == 1 and not (self.is_stored or self.images or self.join)
+        return alone and is_layer(self.files[0], AREA, LayerOptions(unit="ha"))
+
+    @property
+    def _has_area_column(self) -> bool:
+        """Whether a layer has a column of areas, which is then taken as it is."""
+        from ..geo.layers import column_names
+
+        return AREA in column_names(self.paths[0], self.layer)
 
     def _weighted_folders(self, options: Mapping[str, Any]) -> tuple[str, Any, Any]:
         """Return folders of the truth, of predictions and of weights, or what makes weights of the truth."""
@@ -407,23 +619,60 @@ class Request:
 
     def _folders(self) -> tuple[str, Any, Any]:
         """Return folders of the truth, of one prediction or of several by name, and of weights."""
+        return *self._sides(), self.weights
+
+    def error_maps(self) -> Any:
+        """Return where the prediction is wrong, or each of several by name, for a report; None without places."""
+        if not (self.of_rasters or self.of_layers or self._in_geoparquet):
+            return None
+        from ..mapping.error_map import error_map
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", MapWarning)  # it was said when the data were tabulated
+            if self.of_rasters:
+                options = self._labels(lambda: int) | self._given("missing", "crs", "band", "align", *self._units)
+                truth, pred = self._sides()
+                if not isinstance(pred, dict):
+                    return error_map(truth, pred, **options)
+                return {name: error_map(truth, own, **options) for name, own in pred.items()}
+            data = self.paths[0]
+            options = self._labels(lambda: self._kind(data, None)) | {"true": self.true, "xy": self._xy()}
+            options |= self._given("missing", "layer", "overlay_layer", "crs", *self._units)
+            overlay = self._overlay()
+            if isinstance(overlay, dict):
+                pred = next(iter(self.pred), None)
+                return {name: error_map(data, overlay=own, pred=pred, **options) for name, own in overlay.items()}
+            maps = {name: error_map(data, overlay=overlay, pred=name, **options) for name in self.pred or (None,)}
+            return maps if len(maps) > 1 else next(iter(maps.values()))
+
+    def _sides(self) -> tuple[str, Any]:
+        """Return the folder or raster of the truth, and that of one prediction, or of several by name."""
         truth, *others = self.files
         named = [_named(given) for given in others]
-        twice = next((name for name, _ in named if [x for x, _ in named].count(name) > 1), None)
-        if twice is not None:
-            raise InputError(
-                f"two predictions are called {twice!r}; expected different names.",
-                "give each a name, as old=runs/1/pred/ new=runs/2/pred/.",
-                "images",
-            )
-        return truth, dict(named) if len(named) > 1 else named[0][1], self.weights
+        place, argument = ("pred/", "images") if self.images else ("map.tif", None)
+        _check_names(named, f"old=runs/1/{place} new=runs/2/{place}", argument)
+        return truth, dict(named) if len(named) > 1 else named[0][1]
 
     def _kind(self, data: Any, join: Any) -> Kind:
         """What the columns of labels hold."""
-        from .labels import kind_of
+        from .labels import kind_of, kind_of_layers
 
+        if self.of_layers:
+            return kind_of_layers(self._sides_of_layers(data))
         sides = [(data, str(self.true)), *((join or data, pred) for pred in self.pred)]
         return kind_of(sides, self.engine, join is not None)
+
+    def _sides_of_layers(self, data: Any) -> Iterator[Any]:
+        """Columns of labels of layers, as they are read."""
+        from ..geo.layers import read_layer
+        from ..sources.layers import from_text
+
+        names = dict.fromkeys([str(self.true), *(() if self.overlay else self.pred)])
+        read = read_layer(data, layer=self.layer, crs=self.crs, columns=[*names], xy=self._xy(), geometry=False)
+        yield from_text(read.frame, data)
+        for _, own in map(_named, self.overlay):
+            if not is_raster(own):
+                yield read_layer(own, layer=self.overlay_layer, columns=self.pred, crs=self.crs, geometry=False).frame
 
     def _labels(self, find_kind: Callable[[], Kind]) -> dict[str, Any]:
         """Labels of the kind that there is; data are looked at only where a label is given."""
@@ -450,6 +699,18 @@ def _named(given: str) -> tuple[str, str]:
     if equals and name and not os.path.exists(given) and "/" not in name:
         return name, folder
     return given.rstrip("/" + os.sep) or given, given
+
+
+def _check_names(named: Sequence[tuple[str, str]], example: str, argument: str | None) -> None:
+    """Refuse two predictions of the same name."""
+    names = [name for name, _ in named]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(
+            f"two predictions are called {twice!r}; expected different names.",
+            f"give each a name, as {example}.",
+            argument,
+        )
 
 
 def _are_large(names: list[str]) -> bool:

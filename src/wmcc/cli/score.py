@@ -85,7 +85,8 @@ def command(
     intervals; precision, recall, F1, IoU and MCC of each class. With --eps, also certified ranges for weights off by
     that much; with --lower and --upper, for weights between these. With --images truth/ pred/, also the mean over
     images of each measure; `wmcc images` has more.
-    Without --true and --pred, FILE is a table that `wmcc tabulate -o` or `wmcc merge -o` wrote.
+    Without --true and --pred, FILE is a table that `wmcc tabulate -o` or `wmcc merge -o` wrote; or FILE... are rasters,
+    truth.tif map.tif.
     """
     from ..core.labels import listed
     from ..errors import InputError

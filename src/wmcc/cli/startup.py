@@ -137,8 +137,14 @@ def load(*, arrow: bool) -> None:
             sys.meta_path.remove(finder)
     from ..sources import tabular  # noqa: F401
 
-    gc.freeze()
-    gc.enable()
+    collect_garbage()
+
+
+def collect_garbage() -> None:
+    """Look for garbage from now on: what was imported makes none, and data do."""
+    if owned:
+        gc.freeze()
+        gc.enable()
 
 
 def load_student() -> None:

@@ -9,8 +9,7 @@ from ..core import storage
 from ..core.joint import JointTable
 from ..core.table import Table
 from ..core.tables import Tables
-from ..errors import InputError, SchemaError, WmccError
-from ..sources.files import no_file
+from ..errors import InputError, SchemaError, WmccError, missing_file
 from . import standard_input
 
 Stored = Table | JointTable | Tables[Any]
@@ -47,6 +46,6 @@ def _bytes(name: str) -> bytes:
         with open(os.path.expanduser(name), "rb") as file:
             return file.read()
     except FileNotFoundError:
-        raise no_file(name) from None
+        raise missing_file(name) from None
     except OSError as problem:
         raise InputError(f"{name!r} cannot be read: {problem.strerror}.") from None
