@@ -1,9 +1,13 @@
-"""Take docs/report.png and docs/segmentation-report.png: ``python benchmarks/screenshot.py``, with Chromium, torch."""
+"""Take docs/report.png and those of docs/segmentation.md and docs/maps.md: ``python benchmarks/screenshot.py``.
+
+It needs Chromium, torch and what reads maps. Names of pictures after it: only these.
+"""
 
 import doctest
 import io
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -14,8 +18,8 @@ from wmcc.demo import story
 
 DOCS = Path(__file__).parent.parent / "docs"
 WIDTH, HEIGHT, COLOURS = 960, 1390, 128
-GALLERY = 590
-"""Height of the picture of a gallery, which begins with its legend."""
+GALLERY, LAND = 590, 1200
+"""Heights of the pictures of a gallery, which begins with its legend, and of a map."""
 
 
 def opened(browser: Browser, page: str, scheme: str, height: int, at: str | None = None) -> Image.Image:
@@ -34,26 +38,31 @@ def demo(folder: str) -> str:
     return page
 
 
-def streets() -> str:
-    """Run the examples of docs/segmentation.md up to the report, and return its path."""
+def report_of(page: str, last: str) -> str:
+    """Run the examples of a page up to the one that writes its report, and return the path of that."""
     names: dict[str, object] = {}
-    for example in doctest.DocTestParser().get_examples((DOCS / "segmentation.md").read_text()):
-        exec(example.source, names)
-        if "images=folders" in example.source:
+    for example in doctest.DocTestParser().get_examples((DOCS / page).read_text()):
+        if example.exc_msg is None:
+            exec(example.source, names)
+        if last in example.source:
             break
-    return str(names["path"])
+    return os.path.abspath(str(names["path"]))
 
 
 def main() -> None:
     """Open reports as a reader would, once in light and once in dark, and put both side by side."""
     os.environ["SOURCE_DATE_EPOCH"] = "0"
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
+        os.chdir(folder)
         browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        for page, name, height, at in (
-            (demo(folder), "report.png", HEIGHT, None),
-            (streets(), "segmentation-report.png", GALLERY, "ul.legend"),
+        for make, name, height, at in (
+            (lambda: demo(folder), "report.png", HEIGHT, None),
+            (lambda: report_of("segmentation.md", "images=folders"), "segmentation-report.png", GALLERY, "ul.legend"),
+            (lambda: report_of("maps.md", "map=errors"), "maps/report.png", LAND, "h2:has-text('Where the map')"),
         ):
-            both = Image.new("RGB", (2 * WIDTH, height))
+            if sys.argv[1:] and name not in sys.argv[1:]:
+                continue
+            page, both = make(), Image.new("RGB", (2 * WIDTH, height))
             for k, scheme in enumerate(("light", "dark")):
                 both.paste(opened(browser, page, scheme, height, at), (k * WIDTH, 0))
             small = both.resize((1400, round(height * 1400 / (2 * WIDTH))), Image.Resampling.LANCZOS)
