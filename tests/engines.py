@@ -41,6 +41,8 @@ def spark():
             .config("spark.ui.showConsoleProgress", "false")
             .config("spark.sql.shuffle.partitions", "2")
             .config("spark.log.level", "OFF")
+            # It lives for a minute or two: to compile thoroughly takes longer than it saves.
+            .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
             .getOrCreate()
         )
 

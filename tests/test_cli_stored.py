@@ -124,5 +124,5 @@ def test_groups_of_schema_1_are_still_read(folder):
     assert [tuple(group["key"]) for group in data["groups"]] == list(tables)
     assert [(group["result"] or {"n": 0})["n"] for group in data["groups"]] == [t.rows for t in tables.values()]
     run("merge", GOLDEN / "groups-schema-1.json", "-o", "now.json")
-    assert json.loads((folder / "now.json").read_text())["schema"] == 4
+    assert json.loads((folder / "now.json").read_text())["schema"] == 5
     assert wmcc.Tables.from_json((folder / "now.json").read_text()) == tables

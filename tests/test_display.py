@@ -82,6 +82,7 @@ RESULTS = {
     "PublishedBound": lambda: wmcc.published.binary(TWO, 0.01),
     "MatrixScore": lambda: wmcc.matrices.score([0, 0, 1, 1], [0, 0, 0, 1], wmcc.matrices.grid((1, 4))),
     "MatrixCheck": lambda: wmcc.matrices.check([[1, 2], [2, 1]]),
+    "ErrorMap": lambda: wmcc.error_map(T[:90].reshape(9, 10), A[:90].reshape(9, 10), of=LABELS[0]),
     "Separation": lambda: wmcc.experiments.separation(3, n=12, repetitions=2),
 }
 """One of every kind, with markup in labels and names, and with warnings."""
@@ -147,7 +148,7 @@ def test_html_says_what_the_text_says(name):
 
 def test_every_public_result_is_tested():
     public = {thing for name in wmcc.__all__ if isinstance(thing := getattr(wmcc, name), type)}
-    text_is_enough = {wmcc.Accumulator, wmcc.Measure, *(x for x in public if issubclass(x, Exception))}
+    text_is_enough = {wmcc.Accumulator, wmcc.Measure, wmcc.Raster, *(x for x in public if issubclass(x, Exception))}
     parts = {thing for thing in public if thing.__name__ in ("Difference", "Lead")}  # of a comparison, of a ranking
     others = {PublishedBound, wmcc.matrices.MatrixCheck, wmcc.matrices.MatrixScore, wmcc.experiments.Separation}
     assert {type(made(name)) for name in RESULTS} == (public - text_is_enough - parts) | others

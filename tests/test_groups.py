@@ -60,7 +60,7 @@ def test_a_key_may_be_of_an_image():
     assert list(found) == ["a", "c", "d"]
     assert found["d"] == wmcc.tabulate(t[[0, 2]], p[[0, 2]], w[[0, 2]])
     lines = wmcc.tabulate(t, p, w, by=np.arange(12).reshape(4, 3))
-    assert lines[7] == wmcc.tabulate(t[2, 1], p[2, 1], w[2, 1])
+    assert lines[7] == wmcc.tabulate(t[2:3, 1], p[2:3, 1], w[2:3, 1])
     pixels = wmcc.tabulate(t, p, w, by=t)
     assert list(pixels) == [0, 1, 2]
     assert all(table.rows == (t == k).sum() for k, table in pixels.items())

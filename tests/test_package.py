@@ -17,7 +17,7 @@ SOURCE = ROOT / "src" / "wmcc"
 LAYERS = [
     {"present", "errors", "optional"},
     {"core"},
-    {"weightmaps"},
+    {"geo", "weightmaps"},
     {"sources"},
     {"measures"},
     {"matrices"},
@@ -90,6 +90,12 @@ def test_import_is_light():
         "duckdb",
         "rich",
         "typer",
+        "geopandas",
+        "pyogrio",
+        "pyproj",
+        "rasterio",
+        "shapely",
+        "xarray",
     }
     assert "numpy" in loaded("; wmcc.tabulate")
     assert not loaded("; wmcc.tabulate") & heavy

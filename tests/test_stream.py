@@ -94,7 +94,7 @@ def test_many_threads():
         for k, _ in enumerate(pool.map(stream.update, t, p, w)):
             seen.append(stream.table.rows)
             assert seen[-1] >= 500 * (k + 1)
-    assert stream.table == wmcc.tabulate(t, p, w)
+    assert stream.table == wmcc.tabulate(t.ravel(), p.ravel(), w.ravel())
     assert all(n % 500 == 0 for n in seen)  # never half a batch
 
 

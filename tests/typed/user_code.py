@@ -11,6 +11,7 @@ from typing import Any, assert_type
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from numpy.typing import NDArray
 
 import wmcc
@@ -113,6 +114,22 @@ assert_type(weights, NDArray[np.float32])
 assert_type(wmcc.tabulate(labels, labels, weights), wmcc.Table)
 assert_type(wmcc.weightmaps.mask(labels, wmcc.weightmaps.boundary_band(labels, radius=1)), NDArray[Any])
 assert_type(wmcc.weightmaps.named("distance:to=1,scale=5")(labels), NDArray[np.float32])
+
+
+# ---- maps ----------------------------------------------------------------------------------------------------
+
+cover = wmcc.raster(
+    xr.DataArray(np.tile(labels, (2, 1)), {"y": [1.5, 0.5], "x": [0.5, 1.5, 2.5, 3.5]}, ("y", "x")),
+    nodata=None,
+    crs="EPSG:6933",
+    name="cover",
+)
+assert_type(cover, wmcc.Raster)
+assert_type(cover.shape, tuple[int, int])
+assert_type(cover.names, Mapping[int, str])
+assert_type(cover.pixel_area("m2"), NDArray[Any])
+values, known = cover.read(slice(0, 1), slice(0, 4))
+assert_type(known, NDArray[Any] | None)
 
 
 def refused() -> None:
