@@ -14,6 +14,7 @@ from .errors import InputError as InputError
 from .errors import InputTypeError as InputTypeError
 from .errors import LabelError as LabelError
 from .errors import LabelWarning as LabelWarning
+from .errors import MapWarning as MapWarning
 from .errors import MissingDependencyError as MissingDependencyError
 from .errors import SchemaError as SchemaError
 from .errors import TooManyClassesError as TooManyClassesError
@@ -21,6 +22,8 @@ from .errors import UndefinedMeasureError as UndefinedMeasureError
 from .errors import UndefinedMeasureWarning as UndefinedMeasureWarning
 from .errors import WeightError as WeightError
 from .errors import WmccError as WmccError
+from .geo.raster import Raster as Raster
+from .geo.raster import raster as raster
 from .inference.comparison import Comparison as Comparison
 from .inference.comparison import Difference as Difference
 from .inference.contrasts import compare as compare
@@ -32,6 +35,8 @@ from .inference.intervals import interval as interval
 from .inference.rows import bootstrap as bootstrap
 from .mapping.accuracy import MapAccuracy as MapAccuracy
 from .mapping.accuracy import map_accuracy as map_accuracy
+from .mapping.error_map import ErrorMap as ErrorMap
+from .mapping.error_map import error_map as error_map
 from .mapping.estimates import Estimate as Estimate
 from .mapping.planning import SamplePlan as SamplePlan
 from .mapping.planning import plan_sample as plan_sample
