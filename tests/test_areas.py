@@ -1,5 +1,6 @@
 """Areas of polygons and pixels, against pyproj and against the closed form of zones."""
 
+import re
 import warnings
 
 import numpy as np
@@ -363,3 +364,20 @@ def test_edges_that_are_straight_in_degrees_are_parallels(side):
     assert plane_areas(boxes, 4326) == pytest.approx(pixels, rel=1e-8)
     halves = [shapely.clip_by_rect(box, 9, box.bounds[1], 9 + side / 3, 90) for box in boxes]
     assert plane_areas(halves, 4326) == pytest.approx(np.array(pixels) / 3, rel=1e-8)
+
+
+METHOD = r'METHOD\["Lambert Azimuthal Equal Area",\s*ID\["EPSG",9820\]\]'
+ON_A_SPHERE = re.sub(
+    METHOD, 'METHOD["Lambert Azimuthal Equal Area (Spherical)",ID["EPSG",1027]]', pyproj.CRS(3035).to_wkt()
+)
+"""A system on an ellipsoid whose plane has the areas of a sphere."""
+
+
+@pytest.mark.parametrize("crs", [3035, 6933, 8857, 5070, 2964, 3408, 2163, 32632, ON_A_SPHERE])
+def test_planes_that_keep_areas_of_the_ellipsoid_and_those_of_a_sphere(crs):
+    crs = pyproj.CRS(crs)
+    west, south, east, north = crs.area_of_use.bounds
+    to_plane = pyproj.Transformer.from_crs(crs.geodetic_crs, crs, always_xy=True)
+    x, y = to_plane.transform(0.6 * west + 0.4 * east, 0.6 * south + 0.4 * north)
+    parcel = [shapely.box(x, y, x + 500, y + 300)]
+    assert plane_areas(parcel, crs, "m2") == pytest.approx(polygon_areas(parcel, crs, unit="m2"), rel=1e-8)

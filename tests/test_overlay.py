@@ -258,6 +258,13 @@ def test_slivers_are_counted_and_weighed():
         wmcc.tabulate(REFERENCE, overlay=overlay, **OVER, sliver=-1)
 
 
+def test_a_piece_of_the_size_of_a_sliver_counts():
+    shapes = ([box(0, 0, 3, 1)], [box(0, 0, 1, 1), box(1, 0, 3, 1)])
+    reference, overlay = map(layer, shapes)
+    found = pieces(reference, overlay)
+    assert pieces(reference, overlay, sliver=found.area.min()).map.tolist() == found.map.tolist() == [0, 1]
+
+
 def test_a_hundred_thousand_slivers():
     thin, count = 1e-5, 100_000
     row, column = np.divmod(np.arange(count), 400)

@@ -2,9 +2,11 @@
 
 import builtins
 import gc
+import importlib.machinery
 import struct
 import sys
 import time
+import types
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -897,3 +899,12 @@ def test_missing_packages_are_named(tmp_path, monkeypatch, missing, name):
     monkeypatch.setattr(builtins, "__import__", importing)
     data = tmp_path / name if name else array()
     refused(lambda: wmcc.raster(data), missing, hint="pip install", error=MissingDependencyError)
+
+
+def test_netcdf_needs_a_whole_reader(tmp_path, monkeypatch):
+    (tmp_path / "a.nc").touch()
+    monkeypatch.setitem(sys.modules, "h5netcdf", types.ModuleType("h5netcdf"))
+    sys.modules["h5netcdf"].__spec__ = importlib.machinery.ModuleSpec("h5netcdf", None)
+    for missing in ("netCDF4", "h5py"):  # without which h5netcdf reads nothing
+        monkeypatch.setitem(sys.modules, missing, None)
+    refused(lambda: wmcc.raster(tmp_path / "a.nc"), "needs netCDF4", hint="pip install", error=MissingDependencyError)
