@@ -290,7 +290,7 @@ REFUSED = [
     ("truth.tif a.tif --blocks 0", "--blocks is '0'"),
     ("truth.tif a.tif --weight-map border", "--weight-map is for folders of images"),
     ("truth.tif a.tif --lower x", "it does not work with rasters"),
-    ("nothing.tif a.tif", "no file nothing.tif"),
+    ("nothing.tif a.tif", "no file 'nothing.tif'"),
     ("parcels.gpkg --true ref --pred map --weight Area", "Hint: --weight area takes the areas of the polygons."),
     ("truth.tif a.tif --band 2", "open that one alone in Python, with wmcc.raster(…, band=2)."),
     ("truth.tif a.tif --true ref --pred x", "Hint: give rasters as truth.tif map.tif, without --true and --pred."),

@@ -202,8 +202,8 @@ def test_it_says_what_it_is(tmp_path):
 @pytest.mark.parametrize(
     ("data", "words", "error"),
     [
-        ("nowhere.tif", "there is no file nowhere.tif", InputError),
-        ("nowhere.zarr", "there is no store nowhere.zarr", InputError),
+        ("nowhere.tif", "there is no file 'nowhere.tif'", InputError),
+        ("nowhere.zarr", "there is no store 'nowhere.zarr'", InputError),
         (b"a.tif", "expected a raster", InputTypeError),
         (CLASSES, "numpy.ndarray; expected a raster", InputTypeError),
         (array().rename(y="r", x="c"), "('r', 'c')", InputError),

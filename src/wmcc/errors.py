@@ -138,8 +138,8 @@ def unknown_keyword(function: str, name: str, known: Sequence[str]) -> InputType
     return InputTypeError(f"{function} has no keyword {name!r}.", hint)
 
 
-def missing_file(name: str) -> InputError:
-    """Return the error of a file that is not there; it names the one that may be meant."""
+def missing_file(name: str, what: str = "file") -> InputError:
+    """Return the error of a file, or what else it is, that is not there; it names the one that may be meant."""
     if os.path.islink(name):
         try:
             loop = os.stat(name) is None
@@ -154,11 +154,13 @@ def missing_file(name: str) -> InputError:
     folder, base = os.path.split(name)
     near = difflib.get_close_matches(base, os.listdir(folder or ".") if os.path.isdir(folder or ".") else [], 1)
     return InputError(
-        f"there is no file {name!r}.", f"did you mean {os.path.join(folder, near[0])!r}?" if near else None
+        f"there is no {what} {name!r}.", f"did you mean {os.path.join(folder, near[0])!r}?" if near else None
     )
 
 
-def missing_column(name: Any, names: Sequence[Any], where: str | None = None, hint: str | None = None) -> InputError:
+def missing_column(
+    name: Any, names: Sequence[Any], where: str | None = None, hint: str | None = None, argument: str | None = None
+) -> InputError:
     """Return the error of a column that is not there; it names the one that may be meant, unless there is a hint."""
     texts = [str(x) for x in names]  # pandas has integers for names too, and 0 is not "0"
     close = difflib.get_close_matches(str(name), texts, 1) or [x for x in texts if x.lower() == str(name).lower()]
@@ -169,7 +171,7 @@ def missing_column(name: Any, names: Sequence[Any], where: str | None = None, hi
     if hint is None and str(name).lower() == "area":
         hint = "weight='area' is the area of polygons: of a GeoDataFrame, or of a file such as a GeoPackage."
     there = f"the columns are {shown}" if names else "there are no columns"
-    return InputError(f"there is no column {name!r}{f' in {where}' if where else ''}; {there}.", hint)
+    return InputError(f"there is no column {name!r}{f' in {where}' if where else ''}; {there}.", hint, argument)
 
 
 class LabelWarning(UserWarning):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.arraytypes import Array
-from ..errors import InputError, InputTypeError, LabelError, WeightError
+from ..errors import InputError, InputTypeError, LabelError, WeightError, missing_column
 from ..geo.areas import check_choice
 from ..geo.layers import Layer, column_names, known_crs, read_layer, repaired
 from ..geo.overlay import at_pixels, at_points, pieces
@@ -263,7 +262,7 @@ def _weights(reference: Layer, weight: Any) -> Array:
     else:
         if weight not in reference.frame.columns:
             near = f"weight={AREA!r} is the area of the polygons." if str(weight).lower() == AREA else None
-            raise _no_column(weight, [reference.name], reference.frame.columns, "weight", near)
+            raise missing_column(weight, [*reference.frame.columns], reference.name, near, "weight")
         try:
             found = reference.frame[weight].to_numpy(dtype=np.float64, na_value=np.nan)
         except (ValueError, TypeError):
@@ -378,14 +377,14 @@ def _with_classes(frame: Any, name: str, true: Any, laid: list[Laid], keys: Keys
     if truth is None and is_name(true):
         theirs = next((own.layer.name for own in laid if true in own.layer.frame.columns), None)
         hint = f"it is a column of {theirs}: true= names one of the reference, and pred= one of the map."
-        raise _no_column(true, [name], frame.columns, "true", hint if theirs else None)
+        raise missing_column(true, [*frame.columns], name, hint if theirs else None, "true")
     for key in dict.fromkeys(named_columns(*keys) or ()):
         if key in frame.columns:
             continue
         side = next((own for own in laid if key in own.layer.frame.columns), None)
         if side is None:
             every = [*frame.columns, *(x for own in laid for x in own.layer.frame.columns)]
-            raise _no_column(key, [name, *(own.layer.name for own in laid)], every)
+            raise missing_column(key, [*dict.fromkeys(every)], listed([name, *(own.layer.name for own in laid)], "or"))
         values = side.layer.frame[key].iloc[np.maximum(side.rows, 0)].astype(object).reset_index(drop=True)
         frame[key] = values.where(side.rows >= 0, None)
     classes = [_classes(own) for own in laid]
@@ -418,7 +417,7 @@ def _classes(laid: Laid) -> Any:
             f"pred is a {type(column).__name__}; expected the name of a column of {layer.name}.", argument="pred"
         )
     if column not in layer.frame.columns:
-        raise _no_column(column, [layer.name], layer.frame.columns, "pred")
+        raise missing_column(column, [*layer.frame.columns], layer.name, None, "pred")
     if [*layer.frame.columns].count(column) > 1:
         raise InputError(f"{layer.name} has several columns {column!r}; expected one.", "rename them.", "pred")
     return layer.frame[column].iloc[np.maximum(rows, 0)].reset_index(drop=True)
@@ -480,16 +479,3 @@ def _marked(values: Any, lost: Array, mark: Any) -> Any:
     elif values.dtype.kind in "iub":
         values = values.astype("Int64" if module("pandas").api.types.is_extension_array_dtype(values) else np.int64)
     return values.where(~lost, mark)
-
-
-def _no_column(
-    name: Any, where: list[str], known: Iterable[Any], argument: str | None = None, hint: str | None = None
-) -> InputError:
-    known = [*dict.fromkeys(str(x) for x in known)]
-    near = difflib.get_close_matches(str(name), known, 1)
-    there = f"the columns are {listed([repr(x) for x in known])}" if known else "there are no columns"
-    return InputError(
-        f"there is no column {name!r} in {listed(where, 'or')}; {there}.",
-        hint or (f"did you mean {near[0]!r}?" if near else None),
-        argument,
-    )

@@ -13,7 +13,7 @@ import numpy as np
 
 from ... import optional
 from ...core.arraytypes import Array
-from ...errors import InputError, InputTypeError
+from ...errors import InputError, InputTypeError, missing_file
 from .base import Raster, Source, Transform, check_dtype, plain_number, quiet
 from .crs import read_crs
 from .legends import exact_nodata, legend_of_band
@@ -110,7 +110,7 @@ def raster_of_file(path: str, band: int | None, variable: str | None, name: str)
     """Open a band of a file."""
     rasterio = optional.module("rasterio")
     if "://" not in path and ":" not in path[2:] and not path.startswith("/vsi") and not os.path.exists(path):
-        raise InputError(f"there is no file {path}.")
+        raise missing_file(path)
 
     def open_file(path: str = path) -> Any:
         return rasterio.open(path)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ... import optional
 from ...core.arraytypes import Array
-from ...errors import InputError
+from ...errors import InputError, missing_file
 from ...present.text import brief
 from .base import Raster, Transform, check_dtype, plain_number, quiet
 from .crs import read_crs
@@ -60,7 +60,7 @@ def raster_of_array_file(path: str, band: int | None, variable: str | None, name
     xarray = optional.module("xarray")
     zarr = ".zarr/" in f"{path.lower()}/"  # a store, or a group in one
     if "://" not in path and not os.path.exists(path):
-        raise InputError(f"there is no {'store' if zarr else 'file'} {path}.")
+        raise missing_file(path, "store" if zarr else "file")
     if zarr:
         optional.module("zarr")
     elif importlib.util.find_spec("netCDF4") is None and not all(map(importlib.util.find_spec, ("h5netcdf", "h5py"))):
