@@ -15,8 +15,8 @@ import wmcc
 
 sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))  # last: files there may be called as those here
 
-from coverage_study import clusters, drift, grid, pairs, report
-from coverage_study.intervals import Samples, comparisons, differences, intervals, table_of
+from coverage_study import beside, clusters, drift, grid, pairs, report
+from coverage_study.intervals import Samples, class_intervals, comparisons, differences, intervals, table_of
 from coverage_study.population import (
     EQUAL,
     LOG_NORMAL,
@@ -117,7 +117,7 @@ def test_the_gap_is_that_of_very_many_rows():
 # ---- coverage, size, and the flag ------------------------------------------------------------------------
 
 # With so many runs coverage has a standard error of 0.2 points. A variance that is a fifth too small or too large
-# moves it by three points or by two; normal quantiles instead of Student's move that of log-normal 1.5 by three.
+# moves it by three points or by two.
 RUNS = 12_000
 POINTS = {
     "equal": ("mcc", grid.Setting(2, 200, 0.5, EQUAL, 0, 0.5)),
@@ -133,9 +133,41 @@ POINTS = {
 def test_intervals_hold_the_truth_as_often_as_they_say(name):
     measure, setting = POINTS[name]
     (point,) = (x for x in grid.simulate(setting, RUNS) if x.measure == measure)
-    assert report.coverage(point) == pytest.approx(95, abs=1.0)
-    for beside in (point.truth_below, point.truth_above):  # on either side about as often: skewness is corrected for
-        assert 1.5 < 100 * beside / RUNS < 4.3
+    assert report.reliable_coverage(point) == pytest.approx(95, abs=1.0)
+    assert report.coverage(point) > 93
+    for missed in (point.truth_below, point.truth_above):  # on either side about as often
+        assert 1.5 < 100 * missed / RUNS < 4.6
+    assert 0.92 < point.width < 1.1  # of the range that holds 95 % of the estimates
+    assert point.far == 0
+
+
+@pytest.mark.parametrize(("classes", "n", "weights"), [(3, 800, ONE), (2, 300, ONE), (3, 3000, WIDE)])
+def test_no_interval_without_a_flag_runs_away(classes, n, weights):
+    """Where few heavy rows decide how many degrees of freedom there are, ends once lay 20 standard errors away."""
+    for point in grid.simulate(grid.Setting(classes, n, 0.5, weights, 0, 0.85), 3000):
+        assert point.far == 0
+        assert point.width < 1.2
+        assert point.score < 1.35
+        assert 93 < report.reliable_coverage(point) < 97.5
+
+
+@pytest.mark.parametrize("name", ["recall", "iou", "mcc"])
+def test_intervals_of_a_class_in_a_stack_are_the_librarys(name):
+    for n, weights in ((40, ONE), (300, WIDE), (60, EQUAL)):
+        cells = samples(grid.seeded(n), Population.of(3, 0.1, weights, 0.8), 12, n)
+        found = class_intervals(name, cells)
+        for k in range(12):
+            own = wmcc.interval(table_of(Samples(*(x[k] for x in cells))), name, of=2)
+            assert [found.low[k], found.high[k]] == pytest.approx([own.low, own.high], abs=1e-7, nan_ok=True)
+            assert found.flagged[k] == (not own.reliable)
+
+
+def test_bootstrap_intervals_of_the_same_rows_are_much_the_same():
+    found = [x for x in map(beside.simulate, range(40)) if x is not None]
+    assert len(found) > 35
+    for x in found:
+        assert not x.reliable or x.apart < beside.FACTOR
+    assert np.median([x.ratios for x in found if x.reliable]) == pytest.approx(1.03, abs=0.05)
 
 
 def test_a_perfect_sample_does_not_mean_a_perfect_score():
@@ -173,7 +205,7 @@ def test_where_intervals_fall_short_they_say_so():
     (point,) = grid.simulate(grid.Setting(2, 3000, 0.05, THREE_LEVELS, 1, 0.9), 4000)
     assert report.coverage(point) < 93
     assert point.flagged > 0.1 * point.runs
-    assert report.reliable_coverage(point) > 93
+    assert point.missed_flagged > 0.9 * point.missed
 
 
 @pytest.mark.parametrize(("weights", "swing"), [(EQUAL, 0.0), (ONE, 0.0), (ONE, 0.3)])
@@ -185,10 +217,13 @@ def test_equal_scores_are_told_apart_one_time_in_twenty(weights, swing):
 
 @pytest.mark.parametrize("case", [0, 4, 8, 9, 14], ids=lambda k: drift.described(drift.cases()[k]))
 def test_independent_samples_are_told_apart_one_time_in_twenty(case):
-    """Also where one sample is small and scores are high, which variances that add up miss 8 % of the time."""
+    """Also where one sample is small and scores are high, which variances that add up miss 8 % of the time.
+
+    There the intervals of the scores are a little too long, and so are those of differences.
+    """
     found = drift.simulate(drift.cases()[case], RUNS)
     assert found.estimable > 99
-    assert 4 < found.missed < 6
+    assert (3.5 if case == 4 else 4) < found.missed < 6
     assert case != 4 or found.welch > 7
 
 

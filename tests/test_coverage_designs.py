@@ -42,12 +42,12 @@ def test_samples_are_of_the_population(plan):
 @pytest.mark.parametrize("plan", PLANS, ids=described)
 def test_intervals_are_those_of_the_library(plan):
     table = tabulated(plan, np.random.default_rng(2))
-    found, known = designs.ends(table), wmcc.map_accuracy(table)
+    found, known = designs.intervals(table), wmcc.map_accuracy(table)
     for own in known.classes:
         for name, one in ((designs.PRODUCERS, own.producers_accuracy), (designs.AREA, own.area_share)):
-            low, high, reliable = found[name, str(own.label)]
-            assert (low, high) == pytest.approx((one.low, one.high), nan_ok=True)
-            assert reliable == (one.problem is None and not one.warnings)
+            ours = found[name, str(own.label)]
+            assert (ours.low, ours.high) == pytest.approx((one.low, one.high), nan_ok=True)
+            assert ours.reliable == (one.problem is None and not one.warnings)
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ def test_shares_of_heavy_rows_are_those_of_the_rows(data, name):
     assert heaviest_of_classes(flat, cells, variance) == pytest.approx(expected, rel=1e-9)
     usual = (w * w).mean()
     rows_like_it = variance / ((slope**2).max() * usual)
-    steepest = measure.slope(Shares.of(table), np.asarray(measure(table))).largest_square(len(table.labels))
+    steepest = measure.slope(Shares.of(table), np.asarray(measure(table))).steepest(len(table.labels))
     assert influential_rows(steepest, cells, variance) == pytest.approx(rows_like_it, rel=1e-9)
 
 

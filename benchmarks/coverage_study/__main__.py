@@ -11,7 +11,7 @@ from typing import Any
 
 from common import processors, write_section
 
-from . import clusters, designs, drift, grid, pairs, pictures, plans, report, resampling
+from . import beside, clusters, designs, drift, freedom, grid, pairs, pictures, plans, report, resampling
 
 RAW = pictures.DOCS / "coverage.csv"
 DESIGNS = pictures.DOCS / "coverage-designs.csv"
@@ -48,6 +48,15 @@ class Study:
             grid.write(points, RAW)
             pictures.grid(points)
         return report.text(points)
+
+    def freedom(self) -> str:
+        """Return what other limits on the degrees of freedom would give."""
+        simulate = partial(freedom.simulate, runs=self.runs // FEWER)
+        return freedom.text(self._gathered(simulate, freedom.settings(), "freedom"))
+
+    def beside(self) -> str:
+        """Return random tables beside the BCa bootstrap."""
+        return beside.text(self._gathered(beside.simulate, range(beside.TABLES), "beside"))
 
     def bootstrap(self) -> str:
         """Return the bootstrap's coverage and cost; one process, since it has threads of its own."""
@@ -101,7 +110,7 @@ class Study:
         return out
 
 
-PARTS = "grid", "bootstrap", "null", "power", "drift", "clusters", "designs"
+PARTS = "grid", "freedom", "beside", "bootstrap", "null", "power", "drift", "clusters", "designs"
 
 
 def main() -> None:

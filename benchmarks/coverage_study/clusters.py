@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from .grid import batches, seeded
-from .intervals import LEVEL, comparisons, intervals
+from .grid import batches, mean, measured, seeded
+from .intervals import LEVEL, Found, comparisons, intervals
 from .markdown import against, table, title
 from .pairs import joint_chances
 from .population import EQUAL, LOG_NORMAL, Samples, Weights, class_shares, in_shares, summed
@@ -82,7 +82,10 @@ class Images(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of intervals and tests, in per cent: taking pixels for independent, and by cluster."""
+    """What became of intervals and tests, in per cent: taking pixels for independent, and by cluster.
+
+    ``width`` is that of the intervals by cluster without a flag, as in `grid.Point`.
+    """
 
     images: Images
     runs: int
@@ -91,12 +94,13 @@ class Outcome(NamedTuple):
     flagged: float
     naive_size: float
     size: float
+    width: float
 
 
 def simulate(images: Images, runs: int) -> Outcome:
     """Count how often intervals hold λ, and how often equal classifiers are told apart."""
     rng, K = seeded(images), CLASSES
-    found = []
+    found, by_cluster = [], []
     for some in batches(runs, images.clusters * K**3):
         apart = summed(rng, images.weights, images.draw(rng, some))
         whole, held = together(apart)
@@ -106,7 +110,11 @@ def simulate(images: Images, runs: int) -> Outcome:
         # A p-value that is NaN is none that tells apart, and NaN is no end that holds anything.
         covered = [(x.low <= images.truth) & (images.truth <= x.high) for x in (rows, own)]
         found.append([*covered, own.flagged, *(x.p < 1 - LEVEL for x in tests)])
-    return Outcome(images, runs, *(100 * float(np.concatenate(x).mean()) for x in zip(*found, strict=True)))
+        by_cluster.append(own)
+    own = Found(*(np.concatenate(x) for x in zip(*by_cluster, strict=True)))
+    width, _ = measured(own, images.truth)
+    rates = (100 * float(np.concatenate(x).mean()) for x in zip(*found, strict=True))
+    return Outcome(images, runs, *rates, mean(width[own.estimable & ~own.flagged]))
 
 
 def together(apart: Samples) -> tuple[Samples, np.ndarray]:
@@ -157,6 +165,7 @@ def text(found: list[Outcome]) -> str:
             f"{x.images.clusters}",
             f"{x.naive:.1f}",
             against(x.covered, 92) if x.images.clusters >= 50 else f"{x.covered:.1f}",
+            f"{x.width:.2f}",
             f"{x.flagged:.1f}",
             f"{x.naive_size:.1f}",
             f"{x.size:.1f}",
@@ -170,7 +179,9 @@ def text(found: list[Outcome]) -> str:
         f"the lowest {min(x.covered for x in enough):.1f} %; taking pixels for independent they cover "
         f"{min(x.naive for x in enough):.0f} to {max(x.naive for x in enough):.0f} %."
     )
-    head = ["images", "clusters", "coverage, naive", "by cluster", "% flagged", "test's size, naive", "by cluster"]
+    head = [
+        "images", "clusters", "coverage, naive", "by cluster", "width", "% flagged", "test's size, naive", "by cluster",
+    ]  # fmt: skip
     return said + "\n\n" + table(head, rows)
 
 

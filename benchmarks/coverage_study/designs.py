@@ -20,8 +20,8 @@ from wmcc.inference.influence import Sample
 from wmcc.inference.interval import estimate
 from wmcc.mapping.estimates import share_interval
 
-from .grid import seeded
-from .intervals import LEVEL
+from .grid import mean, measured, seeded
+from .intervals import LEVEL, Found
 from .markdown import against, table, title
 from .plans import Plan, described
 
@@ -41,7 +41,8 @@ RARE = 0.015
 class Point(NamedTuple):
     """What became of the intervals of one score in one plan: a row of docs/coverage-designs.csv.
 
-    Counts are of estimable intervals but the last two, which are of the intervals without the design.
+    Counts are of estimable intervals but the last two, which are of the intervals without the design. ``width`` is
+    that of the intervals without a flag, as in `grid.Point`.
     """
 
     plan: str
@@ -57,6 +58,7 @@ class Point(NamedTuple):
     missed_flagged: int
     plain_runs: int
     plain_covered: int
+    width: float
 
     @property
     def coverage(self) -> float:
@@ -89,20 +91,22 @@ class Point(NamedTuple):
 def simulate(plan: Plan, runs: int) -> list[Point]:
     """Count how often the intervals of each score hold the truth."""
     rng, truths = seeded(plan), scores(plan.truth)
-    counts = {key: np.zeros(8, dtype=int) for key in truths}
+    counts = {key: np.zeros(7, dtype=int) for key in truths}
+    made_of: dict[tuple[str, str], list[wmcc.Interval]] = {key: [] for key in truths}
     K = len(plan.truth)
     for run in range(runs):
         drawn = plan.sample(rng)
         true, first, _ = drawn.labels
         made = wmcc.tabulate(true, first, drawn.weight, labels=range(K), **drawn.design)
-        for key, (low, high, reliable) in ends(made).items():
-            below, above = truths[key] < low, truths[key] > high
-            missed, known = below or above, low == low
-            counts[key][:5] += [known, known and not reliable, below, above, missed and not reliable]
+        for key, own in intervals(made).items():
+            below, above = truths[key] < own.low, truths[key] > own.high
+            missed, known = below or above, own.low == own.low
+            counts[key][:5] += [known, known and not own.reliable, below, above, missed and not own.reliable]
+            made_of[key].append(own)
         if run % BESIDE == 0:
             plain = wmcc.tabulate(true, first, drawn.plain, labels=range(K))
-            for key, (low, high, _) in ends(plain).items():
-                counts[key][5:7] += [1, low <= truths[key] <= high]
+            for key, own in intervals(plain).items():
+                counts[key][5:7] += [1, own.low <= truths[key] <= own.high]
     rare = [f"{k}" for k in range(K) if plan.truth[k].sum() <= RARE]
     return [
         Point(
@@ -112,7 +116,8 @@ def simulate(plan: Plan, runs: int) -> list[Point]:
             "rare" if of in rare else of,
             round(truths[name, of], 6),
             runs,
-            *map(int, x[:7]),
+            *map(int, x),
+            round(width(made_of[name, of], truths[name, of]), 4),
         )
         for (name, of), x in counts.items()
     ]
@@ -128,13 +133,20 @@ def scores(truth: np.ndarray) -> dict[tuple[str, str], float]:
     return out
 
 
-def ends(made: wmcc.Table) -> dict[tuple[str, str], tuple[float, float, bool]]:
-    """Ends of all intervals of a table, NaN where there are none, and whether each has no flag."""
+def intervals(made: wmcc.Table) -> dict[tuple[str, str], wmcc.Interval]:
+    """All intervals of a table."""
     found = {(name, ""): wmcc.interval(made, name, confidence_level=LEVEL) for name in OVERALL}
     for label in made.labels:
         found[PRODUCERS, str(label)] = producers_accuracy(made, label)
         found[AREA, str(label)] = share_interval(Sample.of(made.against_rest(label)), LEVEL)
-    return {key: (own.low, own.high, own.reliable) for key, own in found.items()}
+    return found
+
+
+def width(made: list[wmcc.Interval], truth: float) -> float:
+    """Mean width of those without a flag, as a multiple of the range that holds 95 % of the estimates."""
+    figures = np.array([(x.low, x.high, not x.reliable, x.value, x.se) for x in made], dtype=float).T
+    found = Found(*figures[:2], figures[2] > 0, *figures[3:])
+    return mean(measured(found, truth)[0][found.estimable & ~found.flagged])
 
 
 def producers_accuracy(made: wmcc.Table, label: Label) -> wmcc.Interval:
@@ -265,13 +277,18 @@ def _beside(points: list[Point]) -> str:
             some = [x for x in points if x.kind == kind and (x.measure, x.of) in keys and x.judged]
             if some:
                 own, plain = ([getattr(x, field) for x in some] for field in ("coverage", "plain_coverage"))
-                rows.append([f"{words}: {name.strip()}", *(_range(x) for x in (own, plain))])
-    head = ["where half or more have no flag", "with the design", "without it"]
-    return "Coverage of all intervals, lowest, median and highest over the designs, in %:\n\n" + table(head, rows)
+                wide = _range([x.width for x in some if x.width == x.width], 2)
+                rows.append([f"{words}: {name.strip()}", *(_range(x) for x in (own, plain)), wide])
+    head = ["where half or more have no flag", "with the design", "without it", "width with the design"]
+    said = (
+        "Coverage of all intervals in %, and width of those without a flag as a multiple of the range that holds 95 % "
+        "of the estimates; lowest, median and highest over the designs:"
+    )
+    return said + "\n\n" + table(head, rows)
 
 
-def _range(x: list[float]) -> str:
-    return f"{min(x):.1f} / {float(np.median(x)):.1f} / {max(x):.1f}"
+def _range(x: list[float], digits: int = 1) -> str:
+    return " / ".join(f"{f(x):.{digits}f}" for f in (min, np.median, max))
 
 
 def _sizes(tests: list[Test]) -> str:

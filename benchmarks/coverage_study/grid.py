@@ -11,16 +11,21 @@ from typing import NamedTuple, get_type_hints
 
 import numpy as np
 
-from .intervals import intervals
+from .intervals import LEVEL, Found, class_intervals, intervals
 from .population import EQUAL, LOG_NORMAL, PARETO, THREE_LEVELS, Population, Samples, Weights, class_shares, samples
 
 CORRELATIONS = {2: ("mcc",), 3: ("ecc", "mpc1", "mpc2"), 20: ("ecc", "mpc2")}
 COMPANIONS = "kappa", "accuracy", "balanced_accuracy"
+OF_A_CLASS = "recall", "iou", "class mcc"
+"""Scores of the smallest class."""
 SIZES = 50, 200, 1000, 3000, 10000
 SHARES = 0.5, 0.2, 0.05, 0.02
 WEIGHTS = EQUAL, *LOG_NORMAL.values(), THREE_LEVELS, *PARETO.values()
 LEVELS = 0.0, 0.5, 0.9
 TIES = {0: "independent", 1: "heavy rows better", -1: "heavy rows worse"}
+
+FAR = 6.0
+"""Standard errors beyond which an end is far away."""
 
 AT_ONCE = 1 << 19
 """Rows that are drawn together: few enough for the processor's own memory."""
@@ -44,7 +49,7 @@ class Setting(NamedTuple):
     @property
     def measures(self) -> tuple[str, ...]:
         """The correlations; and what is read beside them, of three classes and weights that are tied to nothing."""
-        beside = COMPANIONS if self.classes > 2 and not self.tie else ()
+        beside = COMPANIONS + (OF_A_CLASS if self.classes == 3 else ()) if self.classes > 2 and not self.tie else ()
         return CORRELATIONS[self.classes] + beside
 
 
@@ -52,7 +57,10 @@ class Point(NamedTuple):
     """What became of the intervals of one measure in one setting: a row of docs/coverage.csv.
 
     ``truth_below`` and ``truth_above`` count intervals that lie beside the true score, ``missed_flagged`` those among
-    them that are called unreliable. All counts are of estimable intervals.
+    them that are called unreliable. All counts are of estimable intervals. Widths and scores are means over those
+    without a flag, as multiples of the range that holds 95 % of the estimates; ``all_score`` is that of all. An
+    interval's score is its width and, where it misses, 40 times the distance. ``far`` counts intervals without a flag
+    that end more than six standard errors from the estimate.
     """
 
     measure: str
@@ -70,6 +78,10 @@ class Point(NamedTuple):
     truth_below: int
     truth_above: int
     missed_flagged: int
+    far: int
+    width: float
+    score: float
+    all_score: float
 
     @property
     def missed(self) -> int:
@@ -127,10 +139,16 @@ def simulate(setting: Setting, runs: int) -> list[Point]:
     cells, population = tables(setting, runs), setting.population
     points = []
     for measure in setting.measures:
-        found, truth = intervals(measure, cells), population.truth(measure)
+        of_class = measure in OF_A_CLASS
+        found = class_intervals(measure.removeprefix("class "), cells) if of_class else intervals(measure, cells)
+        truth = population.truth(measure)
         below, above = truth < found.low, truth > found.high
         known = found.estimable
+        quiet = known & ~found.flagged
+        farthest = np.fmax(found.value - found.low, found.high - found.value)
         counts = (known, found.flagged & known, below, above, (below | above) & found.flagged)
+        counts += (quiet & (farthest > FAR * found.se),)
+        width, score = measured(found, truth)
         points.append(
             Point(
                 measure,
@@ -139,9 +157,25 @@ def simulate(setting: Setting, runs: int) -> list[Point]:
                 round(population.smallest_class(setting.n), 2),
                 runs,
                 *(int(x.sum()) for x in counts),
+                *(round(mean(x), 4) for x in (width[quiet], score[quiet], score[known])),
             )
         )
     return points
+
+
+def measured(found: Found, truth: float) -> tuple[np.ndarray, np.ndarray]:
+    """Width and score of each interval, as multiples of the range that holds 95 % of the estimates."""
+    known = found.estimable
+    low, high = np.quantile(found.value[known], [(1 - LEVEL) / 2, (1 + LEVEL) / 2]) if known.any() else (0.0, 1.0)
+    unit = (high - low) or np.nan
+    missed = np.maximum(np.maximum(found.low - truth, truth - found.high), 0)
+    width = (found.high - found.low) / unit
+    return width, width + 2 / (1 - LEVEL) * missed / unit
+
+
+def mean(x: np.ndarray) -> float:
+    """Mean; NaN of none."""
+    return float(x.mean()) if len(x) else float("nan")
 
 
 def write(points: Iterable[Point], path: Path) -> None:

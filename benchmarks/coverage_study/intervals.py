@@ -11,13 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import wmcc
-from wmcc.inference.fisher import Scale, fisher_ends
-from wmcc.inference.influence import CellSums, Influence, of_clusters, of_rows
+from wmcc.inference.cells import Precision
+from wmcc.inference.classes import PARTS
+from wmcc.inference.fisher import Scale
+from wmcc.inference.influence import CellSums, of_clusters, of_rows
 from wmcc.inference.pivot import Pivot
 from wmcc.inference.reliability import comparison_doubts, interval_doubts
-from wmcc.measures.base import Shares
+from wmcc.measures.base import Measure, Shares
+from wmcc.measures.stacks import furthest
 
-from .population import Samples
+from .population import Samples, in_shares
 
 LEVEL = 0.95
 VARIES = 1e-20
@@ -30,6 +33,8 @@ class Found(NamedTuple):
     low: np.ndarray
     high: np.ndarray
     flagged: np.ndarray
+    value: np.ndarray
+    se: np.ndarray  # NaN where nothing varied
 
     @property
     def estimable(self) -> np.ndarray:
@@ -70,18 +75,14 @@ class Groups(NamedTuple):
         """Σ w·slope over the rows of each cluster."""
         return self.cells @ slope
 
-    def sum_of(self, factors: np.ndarray) -> np.ndarray:
-        """Return the sum of the clusters' cells, each times its factor."""
-        return factors @ self.cells
 
-
-def _influence(slope: np.ndarray, cells: CellSums, clusters: np.ndarray | None) -> tuple[Influence, np.ndarray]:
-    """Influence of rows or, if there are any, of clusters (run × cluster × cell), and the effective number of them."""
+def _precision(slope: np.ndarray, cells: CellSums, clusters: np.ndarray | None) -> tuple[Precision, np.ndarray]:
+    """Precision by rows or, if there are any, of clusters (run × cluster × cell), and the effective number of them."""
     if clusters is None:
         return of_rows(slope, cells), 1 / cells.w2.sum(axis=-1)
     each: list[Any] = [of_clusters(own, Groups(held)) for own, held in zip(slope, clusters, strict=True)]
     weight = clusters.sum(axis=-1)
-    return Influence(*(np.array(x) for x in zip(*each, strict=True))), 1 / (weight * weight).sum(axis=-1)
+    return Precision(*(np.array(x) for x in zip(*each, strict=True))), 1 / (weight * weight).sum(axis=-1)
 
 
 def _any(doubts: dict[str, np.ndarray]) -> np.ndarray:
@@ -91,40 +92,73 @@ def _any(doubts: dict[str, np.ndarray]) -> np.ndarray:
 
 def intervals(name: str, drawn: Samples, clusters: np.ndarray | None = None) -> Found:
     """Intervals of a measure, of tables given by their cells in units of the total weight (run × cell)."""
-    measure, K = wmcc.MEASURES[name], isqrt(drawn.w.shape[-1])
-    x = Shares.of_cells(drawn.w.reshape(-1, K, K))
+    K = isqrt(drawn.w.shape[-1])
     # By counts: where one class holds all the weight, rounding may leave a share of 1 ± 2e-16.
     n = drawn.n.reshape(-1, K, K)
     several = np.all([(n.sum(axis=axis) > 0).sum(axis=-1) > 1 for axis in (1, 2)], axis=0)
+    found = _plain(wmcc.MEASURES[name], drawn, several, clusters)
+    if clusters is None:
+        _one_by_one(name, drawn, found)
+    return found
+
+
+def class_intervals(name: str, drawn: Samples) -> Found:
+    """Intervals of the last class's own score, from tables of all classes: those of a part of its table."""
+    measure, kept = PARTS[name]
+    four = of_last_class(drawn)
+    about = np.isin(np.arange(4), kept)
+    with np.errstate(invalid="ignore"):  # of samples without a row that the score is about
+        part = in_shares(Samples(*(np.where(about, x, 0) for x in four)))
+    found = _plain(measure, part, (four.n[:, kept].sum(axis=-1) > 0), None)
+    _one_by_one(name, four, found, of=0)
+    return found
+
+
+def of_last_class(drawn: Samples) -> Samples:
+    """Put together the cells of the last class and the rest: hits, misses, alarms and others."""
+    K = isqrt(drawn.w.shape[-1])
+    own = np.arange(K) != K - 1  # 0 is the class
+
+    def put(x: np.ndarray, merge: np.ufunc) -> np.ndarray:
+        x = x.reshape(-1, K, K)
+        parts = [x[:, own == t][:, :, own == p] for t in (False, True) for p in (False, True)]
+        return np.stack([merge.reduce(part, axis=(1, 2)) for part in parts], axis=-1)
+
+    return Samples(*(put(x, np.add) for x in drawn[:3]), put(drawn.w_max, np.maximum))
+
+
+def _plain(measure: Measure, drawn: Samples, defined: np.ndarray, clusters: np.ndarray | None) -> Found:
+    """Intervals where something varied; of the others there is nothing but the value."""
+    K = isqrt(drawn.w.shape[-1])
+    x = Shares.of_cells(drawn.w.reshape(-1, K, K))
     with np.errstate(invalid="ignore"):
         value = measure.near(x)
     slope = measure.slope(x, value).dense().reshape(drawn.w.shape)
-    found, n_eff = _influence(slope, drawn.cells(K), clusters)
-    plain = several & (found.variance > VARIES) & (n_eff >= 2) & Scale(measure).inside(value)
-    low, high = (np.full(len(value), np.nan) for _ in range(2))
+    found, n_eff = _precision(slope, drawn.cells(K), clusters)
+    scale = Scale(*measure.range)
+    plain = defined & (found.variance > VARIES) & (n_eff >= 2) & scale.inside(value)
+    low, high, se = (np.full(len(value), np.nan) for _ in range(3))
     flagged = np.ones(len(value), dtype=bool)
-    some, moved = (type(y)(*(z[plain] for z in numbers)) for y, numbers in ((drawn, drawn), (found, found[:4])))
-    kept, slope = some.cells(K), slope[plain]
-    low[plain], high[plain] = fisher_ends(measure, value[plain], kept, moved)((1 - LEVEL) / 2)
+    kept, slope = Samples(*(x[plain] for x in drawn)).cells(K), slope[plain]
+    own = Precision(found.variance[plain], found.df[plain])
+    low[plain], high[plain] = scale.ends(value[plain], own, (1 - LEVEL) / 2)
+    se[plain] = np.sqrt(own.variance)
     effective = None if clusters is None else n_eff[plain]
-    steepest = (slope * slope).max(axis=-1)
-    flagged[plain] = _any(interval_doubts(measure, slope, steepest, kept, moved.variance, effective))
-    if clusters is None:
-        _one_by_one(name, drawn, np.flatnonzero(~plain), low, high, flagged)
-    return Found(low, high, flagged)
+    flagged[plain] = _any(interval_doubts(measure, slope, furthest(slope), kept, own.variance, effective))
+    return Found(low, high, flagged, value, se)
 
 
-def _one_by_one(
-    name: str, cells: Samples, odd: np.ndarray, low: np.ndarray, high: np.ndarray, flagged: np.ndarray
-) -> None:
+def _one_by_one(name: str, cells: Samples, found: Found, of: int | None = None) -> None:
     """Let the library answer for tables that nothing varies, that are undefined, or that rest on a row or two."""
+    odd = np.flatnonzero(np.isnan(found.se))
     same, where = np.unique(np.hstack([x[odd] for x in cells]), axis=0, return_inverse=True)
     answers = [
-        wmcc.interval(table_of(Samples(*np.split(row, len(cells)))), name, confidence_level=LEVEL) for row in same
+        wmcc.interval(table_of(Samples(*np.split(row, len(cells)))), name, of=of, confidence_level=LEVEL)
+        for row in same
     ]
-    for out, field in ((low, "low"), (high, "high")):
-        out[odd] = np.array([getattr(x, field) for x in answers], dtype=float)[where]
-    flagged[odd] = np.array([not x.reliable for x in answers], dtype=bool)[where]
+    for field in ("low", "high"):
+        getattr(found, field)[odd] = np.array([getattr(x, field) for x in answers], dtype=float)[where]
+    found.flagged[odd] = np.array([not x.reliable for x in answers], dtype=bool)[where]
 
 
 def table_of(cells: CellSums) -> wmcc.Table:
@@ -144,8 +178,8 @@ def differences(name: str, first: Samples, second: Samples) -> tuple[Found, Foun
     se = np.hypot(a.se, b.se)
     with np.errstate(invalid="ignore", divide="ignore"):
         df = se**4 / (a.se**4 / a.df + b.se**4 / b.df)
-    ends = Pivot(gap, se, 0.0, 0.0, df).ends((1 - LEVEL) / 2)
-    return Found(low, high, flagged), Found(*ends, flagged)
+    ends = Pivot(gap, se, df).ends((1 - LEVEL) / 2)
+    return Found(low, high, flagged, gap, se), Found(*ends, flagged, gap, se)
 
 
 class Score(NamedTuple):
@@ -172,12 +206,12 @@ def comparisons(name: str, drawn: Samples, classes: int, clusters: np.ndarray | 
     a, b = (measure.near(x) for x in shares)
     first, second = (measure.slope(x, value).dense() for x, value in zip(shares, (a, b), strict=True))
     slope = (first[:, :, :, np.newaxis] - second[:, :, np.newaxis, :]).reshape(runs, -1)
-    found, n_eff = _influence(slope, joint, clusters)
+    found, n_eff = _precision(slope, joint, clusters)
     # Tables without sampling error, or undefined, are too rare here to be worth the library's own answer.
     defined = np.all([(x.r.max(axis=-1) < 1) & (x.q.max(axis=-1) < 1) for x in shares], axis=0)
     good = defined & (found.variance > VARIES) & (n_eff >= 2)
     se = np.sqrt(np.where(good, found.variance, np.nan))
-    pivot = Pivot(a - b, se, 0.0, 0.0, np.maximum(n_eff - 1, 1.0))
+    pivot = Pivot(a - b, se, np.maximum(n_eff - 1, 1.0))
     effective = None if clusters is None else n_eff
     with np.errstate(invalid="ignore", divide="ignore"):
         flagged = _any(comparison_doubts(measure, slope, joint, found.variance, effective))

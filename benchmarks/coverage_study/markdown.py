@@ -25,4 +25,6 @@ def against(figure: float, low: float, high: float = 100.0) -> str:
 
 def title(measure: str) -> str:
     """Name of a measure, for people."""
-    return wmcc.MEASURES[measure].title.removesuffix(" (R_K)")
+    if measure in wmcc.MEASURES:
+        return wmcc.MEASURES[measure].title.removesuffix(" (R_K)")
+    return f"{wmcc.CLASS_MEASURES[measure.removeprefix('class ')].title} of the smallest class"

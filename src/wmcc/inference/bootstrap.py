@@ -45,7 +45,7 @@ def bootstrap_interval(
         return answer(low, high, se, "all resamples have the same score, so they show no sampling error")
     of_all = measure.slope(Shares.of(sample.table), value)
     slope = balance(of_all.of_table(cells.codes), cells)
-    variance = np.float64(sample.influence(slope).variance)  # which may be 0, and is divided by
+    variance = np.float64(sample.precision(slope).variance)  # which may be 0, and is divided by
     return answer(low, high, se, *doubts(sample, measure, slope, of_all, variance))
 
 

@@ -79,22 +79,12 @@ class CellSums(NamedTuple):
         return self._replace(n=self.n[which], w=self.w[which], w2=self.w2[which], w_max=self.w_max[which])
 
 
-class Influence(NamedTuple):
-    """What the influences u of all rows or clusters add up to."""
-
-    variance: Any  # Σu²
-    skewness: Any  # Σu³ / (Σu²)^{3/2}
-    df: Any  # degrees of freedom of the variance, as far as uneven weights limit them
-    direction: FloatArray  # where cells move if each row or cluster counts more in proportion to its u: Σ u·(its cells)
-    stretch: Any = 1.0  # by what the standard error is multiplied for the ends of intervals
-
-
 class Precision(NamedTuple):
-    """How precise a score is, or a difference of scores."""
+    """How precise a score is, or a difference of scores. Numbers may be arrays, for a stack of tables."""
 
-    variance: float
-    df: float
-    stretch: float  # by what the standard error is multiplied for ends of intervals, and for tests
+    variance: Any
+    df: Any  # degrees of freedom of the variance
+    stretch: Any = 1.0  # by what the standard error is multiplied for ends of intervals, and for tests
 
 
 def balance(slope: FloatArray, cells: CellSums) -> FloatArray:

@@ -22,9 +22,9 @@ from ..core.table import Margins, Table
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import Measure, OnZero, Shares
 from ..measures.stacks import PerCell, over, total
-from .cells import CellSums, Influence, balance
+from .cells import CellSums, Precision, balance
 from .diagnostics import worth
-from .fisher import Moves, Scale, fisher_ends, unseen_ends
+from .fisher import Moves, Scale, unseen_ends
 from .influence import Clusters, Sample, T, of_clusters, of_rows
 from .interval import (
     FAR_APART,
@@ -273,7 +273,8 @@ def _intervals(sample: Sample[Table], four: Four, name: str, level: float) -> li
     if sample.clusters is not None:
         found, count, n_eff = _of_clusters(sample.clusters, table, slope, kept)
         what, effective = "clusters", n_eff
-    inside = Scale(measure).inside(value)
+    scale = Scale(*measure.range)
+    inside = scale.inside(value)
     varied = (found.variance > NOTHING) & inside
 
     def problem(k: int) -> str | None:
@@ -298,11 +299,11 @@ def _intervals(sample: Sample[Table], four: Four, name: str, level: float) -> li
     moves = Moves.of_two_classes(cells.some(still))
     low[still], high[still] = unseen_ends(measure, value[still], moves, tail, n_eff[still])
     se[still] = 0.0
-    some, moved = cells.some(plain), Influence(*(x[plain] for x in found[:4]))
-    low[plain], high[plain] = fisher_ends(measure, value[plain], some, moved)(tail)
-    se[plain], df[plain] = np.sqrt(moved.variance), moved.df
-    steepest, worth_of = of_all.largest_square(2)[plain], None if effective is None else effective[plain]
-    doubts = interval_doubts(measure, slope[plain], steepest, some, moved.variance, worth_of)
+    some, own = cells.some(plain), Precision(found.variance[plain], found.df[plain])
+    low[plain], high[plain] = scale.ends(value[plain], own, tail)
+    se[plain], df[plain] = np.sqrt(own.variance), own.df
+    steepest, worth_of = of_all.steepest(2)[plain], None if effective is None else effective[plain]
+    doubts = interval_doubts(measure, slope[plain], steepest, some, own.variance, worth_of)
     for k in still.tolist():
         warnings[k] = (nothing_varied(measure, value[k]),)
     for at, k in enumerate(plain.tolist()):
@@ -332,16 +333,16 @@ def _why(four: Four, table: Table, name: str, k: int) -> str:
 
 def _of_clusters(
     clusters: Clusters, table: Table, slope: FloatArray, kept: list[int]
-) -> tuple[Influence, IntArray, FloatArray]:
-    """Influence of the clusters of each class's part of the rows; their number, and how many they are worth."""
+) -> tuple[Precision, IntArray, FloatArray]:
+    """Precision by the clusters of each class's part of the rows; their number, and how many they are worth."""
     places, (true, pred) = np.full(4, -1), table.stack.codes
     places[kept] = kept
-    none, found = Influence(nan, nan, nan, np.zeros(4)), []
+    none, found = Precision(nan, nan), []
     for k, own in enumerate(slope):  # each is as large as the data, so they are not kept
         part = clusters.within(places[2 * (true != k) + (pred != k)], 4)
         found.append((*(of_clusters(own, part) if part.count else none), part.count, part.n_eff))
-    *influence, count, n_eff = (np.array(x) for x in zip(*found, strict=True))
-    return Influence(*influence), count, n_eff
+    *precision, count, n_eff = (np.array(x) for x in zip(*found, strict=True))
+    return Precision(*precision), count, n_eff
 
 
 def _f1(iou: Interval, value: float) -> Interval:

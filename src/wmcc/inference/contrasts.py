@@ -230,7 +230,7 @@ class Contrast:
         none = self._difference(names, (a, b), sample.n_eff, None)
         if sample.strata is not None:
             return self._joint_in_strata(none, (a, b), sample, sample.strata, slope)
-        precision = sample.precision(slope)
+        precision = sample.precision_of_difference(slope)
         if not precision.variance > NOTHING and (cells.codes[1] == cells.codes[2]).all():
             return replace(none, problem=SAME_PREDICTIONS)
         effective = None if sample.drawn_clusters is None else sample.n_eff
@@ -444,13 +444,9 @@ class Contrast:
         return replace(none, low=low, high=high, se=se, df=df, p_value=p, p_noninferior=worse, warnings=warnings)
 
     def _pivot(self, none: Difference, precision: Precision) -> Pivot:
-        """Return the difference in units of its standard error, which has Student's distribution.
-
-        Heavy rows move the difference and its standard error alike, which makes their quotient less extreme, not more:
-        so neither the variance's own degrees of freedom nor its skewness, which is mostly noise, come in.
-        """
+        """Return the difference in units of its standard error, which has Student's distribution."""
         variance, df, stretch = precision
-        return Pivot(none.value, float(root(variance)) * stretch, 0.0, 0.0, df)
+        return Pivot(none.value, float(root(variance)) * stretch, df)
 
     def _within(self, ends: tuple[float, float]) -> tuple[float, float]:
         """Return ends that a difference can have."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import atanh, inf, isqrt, tanh
 from typing import Any, NamedTuple
 
@@ -10,8 +9,8 @@ import numpy as np
 
 from ..core.arraytypes import Array, FloatArray, IntArray
 from ..measures.base import Measure, Shares
-from ..measures.stacks import by_class, per_table, root
-from .cells import CellSums, Influence
+from ..measures.stacks import by_class, root
+from .cells import CellSums, Precision
 from .pivot import Pivot
 
 CLOSELY = 64
@@ -33,37 +32,21 @@ GOLDEN = (5**0.5 - 1) / 2
 SECTIONS = 60
 """Golden sections by which the place where a score turns round is found, to 3e-13 of where it was looked for."""
 
-STEP = 0.1
-"""How far the data are moved, in standard errors, to find a score's curvature."""
-
-STEPS = np.array([[-STEP], [0.0], [STEP]])
-
 MOST = 1 - 1e-15
 """Where a score is taken to be at the end of its range."""
 
 
-def fisher_ends(measure: Measure, value: Any, cells: CellSums, found: Influence) -> Callable[[float], tuple[Any, Any]]:
-    """Return what gives the ends of intervals that are made on the scale of artanh, by the chance beyond each.
-
-    Leading axes are a stack of tables.
-    """
-    scale = Scale(measure)
-    se_z = root(found.variance) * found.stretch * scale.rate(value)
-    pivot = Pivot(scale.of(value), se_z, found.skewness, _curvature(scale, cells, found, se_z), found.df)
-
-    def ends(tail: float) -> tuple[Any, Any]:
-        low, high = pivot.ends(tail)
-        return scale.back(low), scale.back(high)
-
-    return ends
-
-
 class Scale:
-    """The scale of artanh, on which scores are nearly normal: Fisher's, stretched to the measure's range."""
+    """The scale of artanh, on which scores are nearly normal: Fisher's, stretched to the range of a measure."""
 
-    def __init__(self, measure: Measure) -> None:
-        low, high = measure.range
-        self.near, self._middle, self._half = measure.near, (low + high) / 2, (high - low) / 2
+    def __init__(self, low: float, high: float) -> None:
+        self._middle, self._half = (low + high) / 2, (high - low) / 2
+
+    def ends(self, value: Any, found: Precision, tail: float) -> tuple[Any, Any]:
+        """Return the ends of an interval of a score, by the chance beyond each: ± Student's quantile · se, here."""
+        se = root(found.variance) * found.stretch * self.rate(value)
+        low, high = Pivot(self.of(value), se, found.df).ends(tail)
+        return self.back(low), self.back(high)
 
     def inside(self, value: Any) -> Any:
         """Whether the value is not at an end of the range."""
@@ -84,15 +67,6 @@ class Scale:
         """Derivative of `of`."""
         y = (value - self._middle) / self._half
         return 1 / (self._half * (1 - y * y))
-
-
-def _curvature(scale: Scale, cells: CellSums, found: Influence, se_z: Any) -> Any:
-    """Half the second derivative of z along the influences, in units of its standard error."""
-    unit = found.direction / per_table(root(found.variance))
-    moved = cells.w[..., np.newaxis, :] + STEPS * unit[..., np.newaxis, :]
-    values = scale.near(Shares.of_some_cells(moved, cells.codes, cells.classes, cells.counted))
-    before, here, after = map(scale.of, values.tolist() if values.ndim == 1 else values.T)
-    return (before - 2 * here + after) / (2 * STEP**2 * se_z)
 
 
 def unseen_ends(

@@ -16,11 +16,11 @@ from ..core.labels import Label
 from ..core.table import Table
 from ..measures.base import Measure, Shares
 from ..measures.checks import value_or_reason
-from ..measures.stacks import PerCell, largest, root
+from ..measures.stacks import PerCell, furthest, root
 from ..present.text import decimal, number
 from .answer import Answer, measure_title, said_units
 from .cells import balance
-from .fisher import Moves, Scale, fisher_ends, unseen_ends
+from .fisher import Moves, Scale, unseen_ends
 from .influence import Sample
 from .pivot import Pivot
 from .reliability import FEW_FREE, FREEDOM_IS_LITTLE, below, interval_doubts, strata_doubts, that_hold
@@ -148,16 +148,17 @@ def spread(sample: Sample[Table], measure: Measure) -> Spread:
     slope = balance(of_all.of_table(cells.codes), cells)
     if sample.strata is not None:
         return _in_strata(sample, sample.strata, measure, value, of_all, slope)
-    found = sample.influence(slope)
+    found = sample.precision(slope)
     if sample.replication is not None:
         values = sample.replication.values(measure, cells)
         problem = sample.replication.undefined(measure, table, values)
         if problem is not None:
             return Spread(value, problem)
-        found = sample.replication.influence(values - value)
+        found = sample.replication.precision(values - value)
     if not isfinite(found.variance):
         return Spread(value, FAR_APART)
-    inside = Scale(measure).inside(value)
+    scale = Scale(*measure.range)
+    inside = scale.inside(value)
     if not (found.variance > NOTHING and inside):
         if clusters is not None and inside:
             return Spread(value, same_influence(clusters.count))
@@ -168,15 +169,14 @@ def spread(sample: Sample[Table], measure: Measure) -> Spread:
             return within_range(measure, value, low[0], high[0])
 
         return Spread(value, None, 0.0, nan, (nothing_varied(measure, value),), quietly(unseen))
-    ends = fisher_ends(measure, value, cells, found)
-    if not all(map(isfinite, ends(TAIL))):
+    if not all(map(isfinite, scale.ends(value, found, TAIL))):
         return Spread(value, FAR_APART)
     warnings = doubts(sample, measure, slope, of_all, found.variance)
     if sample.replication is not None:
         warnings += that_hold({FREEDOM_IS_LITTLE: found.df < FEW_FREE})
 
     def seen(tail: float) -> tuple[float, float]:
-        return within_range(measure, value, *ends(tail))
+        return within_range(measure, value, *scale.ends(value, found, tail))
 
     return Spread(value, None, float(root(found.variance)), float(found.df), warnings, seen)
 
@@ -191,13 +191,17 @@ def _in_strata(
 ) -> Spread:
     """Find how far a score may be off, of a sample in strata: by what varied, and by what may have been missed."""
     moments = strata.moments(slope)
-    found = strata.influence(moments)
+    found = strata.precision(moments)
     if not isfinite(found.variance):
         return Spread(value, FAR_APART)
-    varied = bool(found.variance > NOTHING and Scale(measure).inside(value))
+    scale = Scale(*measure.range)
+    varied = bool(found.variance > NOTHING and scale.inside(value))
     steepest = strata.steepest(slope, of_all, sample.cells.codes)
     quiet = strata.quiet(moments, steepest, NOTHING) if varied else strata.varying
-    seen = fisher_ends(measure, value, sample.cells, found) if varied else lambda tail: (value, value)
+
+    def seen(tail: float) -> tuple[float, float]:
+        return scale.ends(value, found, tail) if varied else (value, value)
+
     if not all(map(isfinite, seen(TAIL))):
         return Spread(value, FAR_APART)
     missed = missed_ends(measure, value, [Predicted(sample.cells, strata)], quiet, strata.wrong_part)
@@ -244,7 +248,7 @@ def estimate(sample: Sample[Table], measure: Measure, level: float, method: str 
         low, high = nan, nan
     elif method == "delta" and se > 0:
         df = inf
-        low, high = within_range(measure, value, *Pivot(value, se, 0.0, 0.0, inf).ends(tail))
+        low, high = within_range(measure, value, *Pivot(value, se, inf).ends(tail))
     else:
         low, high = ends(tail)
     warnings = () if problem else (*sample.doubts, *warnings)
@@ -287,7 +291,7 @@ def doubts(
     """Say why an interval may cover less often than it says, from the slopes of its cells and those of all cells."""
     cells, clusters = sample.cells, None if sample.drawn_clusters is None else sample.n_eff
     true = cells.classes - len(sample.table.void)  # rows whose true label is void are not in the table
-    steepest = largest(slope * slope) if len(slope) == cells.classes**2 else of_all.largest_square(true)
+    steepest = furthest(slope) if len(slope) == cells.classes**2 else of_all.steepest(true)
     return that_hold(interval_doubts(measure, slope, steepest, cells, variance, clusters))
 
 

@@ -43,9 +43,9 @@ def interval(
     confidence_level
         Probability with which such intervals contain the true score.
     method
-        ``"fisher"``: on the artanh (Fisher z) scale, where scores are nearly normal, corrected for the remaining
-        skewness and with degrees of freedom reduced for uneven weights. ``"delta"``: the score ± a normal quantile of
-        standard errors, within the measure's range. ``"bootstrap"``: percentiles of resampled clusters, or of resampled
+        ``"fisher"``: ± a quantile of Student's distribution times the standard error, on the artanh (Fisher z) scale,
+        where scores are nearly normal; uneven weights leave fewer degrees of freedom. ``"delta"``: the score ± a normal
+        quantile of standard errors, within the measure's range. ``"bootstrap"``: percentiles of resampled clusters, or of resampled
         rows where all rows of a cell have the same weight; `wmcc.bootstrap` resamples rows of any weights. It is not
         for strata and replicate weights.
     resamples, seed

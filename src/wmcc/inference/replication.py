@@ -18,7 +18,7 @@ from ..core.sums import Sums
 from ..core.table import Table
 from ..measures.base import Measure, Shares
 from ..measures.checks import value_or_reason
-from .cells import CellSums, Influence, Precision, Unit
+from .cells import CellSums, Precision, Unit
 
 JACKKNIFE = ("jk1", "jkn")
 """Replicates that each leave out one unit, so that a unit that decides the score is seen in how far it moves it."""
@@ -86,8 +86,3 @@ class Replication:
             noise = float((parts**2).sum()) - variance**2 / self.count
             df = min(df, 2 * variance**2 / noise) if noise > 0 else df
         return Precision(variance, max(df, 1.0), (1 + 2 * self._uneven) ** 0.5)
-
-    def influence(self, moved: FloatArray) -> Influence:
-        """As `precision`; neither skewness nor curvature are known."""
-        variance, df, stretch = self.precision(moved)
-        return Influence(variance, 0.0, df, np.zeros(self.shares.shape[1]), stretch)

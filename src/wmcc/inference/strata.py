@@ -18,7 +18,7 @@ from ..core.joint import JointTable
 from ..core.keys import Key
 from ..core.table import Table
 from ..measures.stacks import PerCell, over
-from .cells import TINY, Influence, Precision, Unit
+from .cells import TINY, Precision, Unit
 
 ROUNDED = 1e-9
 """Share by which the weight of a post-stratum may be less than its total before rows are missing: it is rounded."""
@@ -403,14 +403,6 @@ class Strata:
         noise = float((self.factor**2 * found.excess).sum())
         df = min(df, float((self.m[used] - 1).sum()), 2 * square / (noise + TINY) if noise else df)
         return Precision(variance, max(df, 1.0), stretch)
-
-    def influence(self, found: Moments) -> Influence:
-        """What the influences of all units add up to.
-
-        Neither skewness nor curvature are corrected for: simulations in docs/coverage.md find it does not pay.
-        """
-        variance, df, stretch = self.precision(found)
-        return Influence(variance, 0.0, df, np.zeros(self._cells), stretch)
 
 
 def _furthest(of_all: PerCell, true: IntArray, pred: IntArray, sign: int) -> FloatArray:

@@ -24,8 +24,8 @@ import numpy as np
 
 from ..core.arraytypes import Array, FloatArray, IntArray
 from ..core.table import Table
-from ..inference.cells import Influence, balance
-from ..inference.fisher import STEP, Scale
+from ..inference.cells import Precision, balance
+from ..inference.fisher import Scale
 from ..inference.influence import Sample
 from ..inference.interval import (
     FAR_APART,
@@ -37,11 +37,13 @@ from ..inference.interval import (
     sizes,
     strata_are_quiet,
     value_or_problem,
+    within_range,
 )
-from ..inference.pivot import Pivot, student
+from ..inference.pivot import Pivot
 from ..inference.reliability import FEW_FREE, FREEDOM_IS_LITTLE, interval_doubts, strata_doubts, that_hold
 from ..inference.unseen import reach_of_unseen
 from ..measures import MEASURES
+from ..measures.stacks import furthest
 from ..present.text import counted
 
 MOST_PATTERNS = 64
@@ -52,6 +54,8 @@ MOST_CLASSES = 64
 
 ROUNDED = 1e-14
 """Shares that may be but rounding."""
+
+SHARE = Scale(0.0, 1.0)
 
 AWAY = 2.0
 """Standard errors from 0 and from 1 beyond which an interval is made on the scale of artanh."""
@@ -103,7 +107,7 @@ def disagreements(sample: Sample[Table], level: float) -> dict[str, Interval]:
 
 def standard_error(sample: Sample[Table], slope: FloatArray) -> float:
     """Standard error of Σ slope · share over the occupied cells; 0 where the design fixes it."""
-    variance = float(sample.influence(_centred(slope, sample)).variance)
+    variance = float(sample.precision(_centred(slope, sample)).variance)
     return 0.0 if variance <= NOTHING else sqrt(variance)
 
 
@@ -221,10 +225,10 @@ class Differences:
         found = [self.end(f, self.tail) for f in self.bounds(name, side)]
         return max(found) if found else 0.0 if side < 0 else 1.0
 
-    def widest(self, name: str) -> Influence:
-        """Influence with the largest variance, of the functions that bound a part."""
+    def widest(self, name: str) -> Precision:
+        """Precision with the largest variance, of the functions that bound a part."""
         functions = [*self.bounds(name, 1), *self.bounds(name, -1)]
-        found = [self.sample.influence(_centred(f.slope[tuple(self._codes)], self.sample)) for f in functions]
+        found = [self.sample.precision(_centred(f.slope[tuple(self._codes)], self.sample)) for f in functions]
         return max(found, key=lambda own: float(own.variance))
 
     # ---- their ends -------------------------------------------------------------------------------------------
@@ -232,7 +236,7 @@ class Differences:
     def end(self, f: Linear, tail: float, scaled: bool = True) -> float:
         """Return the upper end of a linear function, for a chance beyond it."""
         slope = f.slope[tuple(self._codes)]
-        value, found = float(slope @ self.sample.cells.w), self.sample.influence(_centred(slope, self.sample))
+        value, found = float(slope @ self.sample.cells.w), self.sample.precision(_centred(slope, self.sample))
         return value + hypot(
             _seen(value, found, tail, scaled), self._missed(f.unseen, slope, value, float(found.variance), tail)
         )
@@ -277,7 +281,7 @@ class Differences:
 
     # ---- doubts -----------------------------------------------------------------------------------------------
 
-    def doubts(self, name: str, found: Influence) -> tuple[str, ...]:
+    def doubts(self, name: str, found: Precision) -> tuple[str, ...]:
         """Say why the interval of a part may be off."""
         sample, slope, variance = self.sample, self.slope(name), float(found.variance)
         centred, (upper, *_) = _centred(slope, sample), [*self.bounds(name, 1), Linear(*2 * [_errors(self.labels)])]
@@ -290,7 +294,7 @@ class Differences:
             longer = hypot(seen, self._missed(upper.unseen, slope, value, variance, self.tail)) > (1 + MISSED) * seen
             return said + ((strata_are_quiet(sample.strata, quiet, "score"),) if longer and quiet.any() else ())
         clusters = None if sample.drawn_clusters is None else sample.n_eff
-        steepest = np.abs(possible - float(slope @ sample.cells.w)).max() ** 2
+        steepest = np.float64(furthest((possible - float(slope @ sample.cells.w)).reshape(-1)))  # it may be 0
         said = that_hold(interval_doubts(MEASURES["accuracy"], centred, steepest, sample.cells, variance, clusters))
         return said + that_hold({FREEDOM_IS_LITTLE: sample.replication is not None and found.df < FEW_FREE})
 
@@ -329,7 +333,7 @@ def _pair(a: int, b: int, labels: int) -> FloatArray:
     return out
 
 
-def _seen(value: float, found: Influence, tail: float, scaled: bool = True) -> float:
+def _seen(value: float, found: Precision, tail: float, scaled: bool = True) -> float:
     """How far the upper end is from the value, by what varied: on the scale of artanh if it is a share far from 0.
 
     Where the value is negative it is minus a share, of which this is the lower end.
@@ -338,20 +342,9 @@ def _seen(value: float, found: Influence, tail: float, scaled: bool = True) -> f
         return 0.0
     se, share = sqrt(found.variance), abs(value)
     if not (scaled and AWAY * se < share < 1 - AWAY * se):
-        _, quantile = student()
-        return -float(quantile(float(found.df), tail)) * se * float(found.stretch)
-    low, high = _on_scale(share, found, tail, 1 if value > 0 else -1)
-    return high - share if value > 0 else share - low
-
-
-def _on_scale(share: float, found: Influence, tail: float, sign: int = 1) -> tuple[float, float]:
-    """Ends of the interval of a share on the scale of artanh; sign −1 if the influences are of minus the share."""
-    scale, se = Scale(MEASURES["accuracy"]), sqrt(found.variance)
-    before, here, after = (scale.of(share + step * STEP * se) for step in (-1, 0, 1))
-    se_z = se * float(found.stretch) * scale.rate(share)
-    curvature = (before - 2 * here + after) / (2 * STEP**2 * se_z)
-    low, high = Pivot(here, se_z, sign * float(found.skewness), curvature, float(found.df)).ends(tail)
-    return min(float(scale.back(low)), share), max(float(scale.back(high)), share)
+        return float(Pivot(0.0, se * found.stretch, found.df).ends(tail)[1])
+    low, high = SHARE.ends(share, found, tail)
+    return float(high - share if value > 0 else share - low)
 
 
 def _interval(own: Differences, name: str, problem: str | None, level: float) -> Interval:
@@ -362,7 +355,7 @@ def _interval(own: Differences, name: str, problem: str | None, level: float) ->
         return Interval(name, level, "fisher", value, nan, nan, nan, nan, *sizes(sample), problem=problem)
     if name == "shift" and own.labels == 2:  # it takes three classes, always
         return Interval(name, level, "fisher", 0.0, 0.0, 0.0, 0.0, nan, *sizes(sample))
-    found = sample.influence(_centred(slope, sample))
+    found = sample.precision(_centred(slope, sample))
     varied = bool(found.variance > NOTHING)
     se, df = (sqrt(found.variance), float(found.df)) if varied else (0.0, nan)
     if not np.isfinite(found.variance):
@@ -390,15 +383,14 @@ def _interval(own: Differences, name: str, problem: str | None, level: float) ->
 def linear_interval(sample: Sample[Table], name: str, slope: FloatArray, value: float, level: float) -> Interval:
     """Interval of a share that is linear in the weights of cells, with these slopes: on the scale of artanh."""
     low, high, se, df, problem = nan, nan, nan, nan, None
-    found = sample.influence(slope)
+    found = sample.precision(slope)
     variance = float(found.variance)
     if not np.isfinite(variance):
         problem = FAR_APART
-    elif not (variance > NOTHING and Scale(MEASURES["accuracy"]).inside(value)):
+    elif not (variance > NOTHING and SHARE.inside(value)):
         problem = "the sampled rows do not vary in it, so it has no standard error"
     else:
         se, df = sqrt(variance), float(found.df)
-        low, high = _on_scale(value, found, (1 - level) / 2)
-        low, high = max(0.0, low), min(1.0, high)
+        low, high = within_range(MEASURES["accuracy"], value, *SHARE.ends(value, found, (1 - level) / 2))
     heard = () if problem else sample.doubts
     return Interval(name, level, "fisher", value, low, high, se, df, *sizes(sample), heard, problem)

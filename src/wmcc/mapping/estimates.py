@@ -75,7 +75,7 @@ class Estimate(Interval):
         """Margin of error: the standard error times the quantile of Student's distribution.
 
         It is half the width of the symmetric interval, value ± margin, that is usual in reports on maps. `low` and
-        `high` are not symmetric: they allow for the skewness of estimates that rest on few rows.
+        `high` are not symmetric, as estimates near 0 or 1 are skewed.
         """
         _, quantile = student()
         return float(-quantile(self.df, (1 - self.confidence_level) / 2)) * self.se

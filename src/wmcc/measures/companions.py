@@ -33,19 +33,6 @@ def _balanced_accuracy(m: Margins, zero: OnZero) -> float:
     return mean(lambda bits: [(d << bits) // r for d, r in recalls], len(recalls))
 
 
-def _classes(x: Shares) -> Any:
-    return per_table(total(x.r != 0))
-
-
-def _balanced_accuracy_near(x: Shares) -> FloatArray:
-    return np.asarray(total(over(x.d, x.r) / _classes(x)))
-
-
-def _balanced_accuracy_slope(x: Shares, value: Any) -> PerCell:
-    inverse = over(1.0, x.r) / _classes(x)
-    return PerCell(-over(x.d, x.r) * inverse, np.zeros_like(x.r), inverse)
-
-
 def _kappa(m: Margins, zero: OnZero) -> float:
     chance, square = dot(m.r, m.q), m.s * m.s
     if chance == square:
@@ -111,6 +98,17 @@ def _mean_over_classes(name: str, title: str, formula: str, overlap: _Overlap, a
     )
 
 
+_recall = _Overlap(1.0, 0.0)
+
+
+def _balanced_accuracy_near(x: Shares) -> FloatArray:
+    return _recall.near(x._replace(classes=total(x.r != 0)))
+
+
+def _balanced_accuracy_slope(x: Shares, value: Any) -> PerCell:
+    return _recall.slope(x._replace(classes=per_table(total(x.r != 0))), value)
+
+
 accuracy = Measure(
     "accuracy",
     "Accuracy",
@@ -157,7 +155,7 @@ mean_recall = _mean_over_classes(
     "mean_recall",
     "Mean recall",
     "C_kk / r_k",
-    _Overlap(1.0, 0.0),
+    _recall,
     "Mean recall, or macro recall. A class that is predicted and never true counts as 0; "
     "`wmcc.balanced_accuracy` leaves it out.",
 )

@@ -34,6 +34,12 @@ def largest(x: FloatArray) -> Any:
     return max(x.tolist()) if x.ndim == 1 and x.size <= FEW else np.maximum.reduce(x, -1)
 
 
+def furthest(x: FloatArray) -> Any:
+    """Return the number that is furthest from 0 over the last axis, with its sign."""
+    most, least = largest(x), -largest(-x)
+    return (least if -least > most else most) if isinstance(most, float) else np.where(-least > most, least, most)
+
+
 def root(x: Any) -> Any:
     """Square root of a number per table."""
     return sqrt(x) if isinstance(x, float) else np.sqrt(x)
@@ -83,16 +89,15 @@ class PerCell(NamedTuple):
         out[..., :: K + 1] += self.diagonal
         return out
 
-    def largest_square(self, true: int) -> FloatArray:
-        """Return the largest square of the numbers of the first ``true`` rows; no more than O(K) are computed."""
+    def steepest(self, true: int) -> Any:
+        """Return the number of the first ``true`` rows that is furthest from 0; no more than O(K) are computed."""
         K = self.row.shape[-1]
         if K <= FEW:
-            cells = self._flat()[..., : true * K]
-            return np.asarray(largest(cells * cells))
+            return furthest(self._flat()[..., : true * K])
         correct = (self.row + self.column + self.diagonal)[..., :true]
         rows = (np.where(np.arange(K) < true, sign * self.row, -np.inf) for sign in (1, -1))
-        ends = [_most_apart(row, sign * self.column) for row, sign in zip(rows, (1, -1), strict=True)]
-        return np.asarray(np.maximum((correct * correct).max(axis=-1), np.square(ends).max(axis=0)))
+        ends = [sign * _most_apart(row, sign * self.column) for row, sign in zip(rows, (1, -1), strict=True)]
+        return furthest(np.stack([furthest(correct), *ends], axis=-1))
 
 
 def _most_apart(row: FloatArray, column: FloatArray) -> FloatArray:

@@ -12,8 +12,9 @@ LETTERS = (
     "sums, T the sum of its diagonal. d is the diagonal cell of a class. A quotient with denominator 0 counts as 0."
 )
 INTERVAL = (
-    "{error}, with g the slope of the measure; the interval is computed on the artanh (Fisher z) scale and corrected "
-    "for skewness and for uneven weights. {drawn} are taken to be drawn independently, with their weights."
+    "{error}, with g the slope of the measure; the interval is computed on the artanh (Fisher z) scale, with Student's "
+    "distribution, whose degrees of freedom are fewer for uneven weights. {drawn} are taken to be drawn independently, "
+    "with their weights."
 )
 OF_ROWS = {"error": "The standard error is √(Σ g²·Σw²) over the cells of the table", "drawn": "Rows"}
 OF_CLUSTERS = {

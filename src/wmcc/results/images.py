@@ -18,8 +18,10 @@ from ..core.labels import Label, listed
 from ..core.table import Margins, Table, Tabulated, occurring, one_table
 from ..errors import InputError
 from ..inference.answer import measure_title, why_unsure
+from ..inference.cells import Precision
 from ..inference.comparison import Difference, p_cell, with_holm
 from ..inference.contrasts import compare
+from ..inference.fisher import Scale
 from ..inference.influence import Sample
 from ..inference.interval import NOTHING, Interval, estimate
 from ..inference.pivot import Pivot
@@ -419,9 +421,9 @@ def image_scores(
     Notes
     -----
     The images are the sample. The interval of the data set's score is that of `wmcc.interval`, with images as clusters.
-    That of the mean over images has Student's distribution with m − 1 degrees of freedom for m images, is corrected for
-    the skewness of the scores (Hall's transformation) and stays within the measure's range. Differences of two
-    predictions are paired by image. docs/coverage.md says how often the intervals hold the true mean.
+    That of the mean over images has Student's distribution with m − 1 degrees of freedom for m images on the scale of
+    artanh, so it stays within the measure's range. Differences of two predictions are paired by image.
+    docs/coverage.md says how often the intervals hold the true mean.
 
     Images whose score is undefined are left out of the mean and counted: those without weight (nothing but void) and,
     for correlations, those that have a single class in truth or prediction. A class counts in the images that have it
@@ -625,7 +627,6 @@ class Spread(NamedTuple):
 
     mean: float
     se: float
-    skewness: float
     df: float
     warnings: tuple[str, ...]
     problem: str | None
@@ -638,16 +639,15 @@ class Spread(NamedTuple):
         if m < 2:
             there = "is only 1" if m else "are none"
             problem = f"a standard error needs at least two images where the score is defined, and there {there}"
-            return cls(float(x[0]) if m else nan, nan, nan, nan, (), problem)
+            return cls(float(x[0]) if m else nan, nan, nan, (), problem)
         mean = float(x.mean())
         apart = x - mean
         squares = float((apart * apart).sum())
         if not squares > NOTHING:
             problem = f"all {m:,} images have the same score, so the variance between images cannot be estimated"
-            return cls(mean, nan, nan, nan, (), problem)
-        skewness = float((apart**3).sum()) / squares**1.5
+            return cls(mean, nan, nan, (), problem)
         warnings = (IMAGES_ARE_FEW,) if m < FEW_IMAGES else ()
-        return cls(mean, (squares / m / (m - 1)) ** 0.5, skewness, m - 1.0, warnings, None)
+        return cls(mean, (squares / m / (m - 1)) ** 0.5, m - 1.0, warnings, None)
 
 
 def mean_interval(
@@ -660,11 +660,11 @@ def mean_interval(
     label: Label | None = None,
 ) -> Interval:
     """Return the mean of the scores of images, and its interval."""
-    mean, se, skewness, df, warnings, problem = Spread.of(values)
+    mean, se, df, warnings, problem = Spread.of(values)
     low, high = nan, nan
     if problem is None:
-        low, high = Pivot(mean, se, skewness, 0.0, df).ends((1 - level) / 2)
-        low, high = max(limits[0], min(low, mean)), min(limits[1], max(high, mean))
+        low, high = Scale(*limits).ends(mean, Precision(se * se, df), (1 - level) / 2)
+        low, high = min(low, mean), max(high, mean)
     m = len(values)
     sizes = n, float(m), total, m
     return Interval(name, level, METHOD, mean, low, high, se, df, *sizes, None, None, warnings, problem, label)
@@ -675,7 +675,7 @@ def _difference(names: Pair, a: PredictionImages, b: PredictionImages, measure: 
     x, y = a.values, b.values
     both = ~np.isnan(x) & ~np.isnan(y)
     apart = x[both] - y[both]
-    value, se, _, df, warnings, problem = Spread.of(apart)
+    value, se, df, warnings, problem = Spread.of(apart)
     if problem is None or len(apart) < 2:
         pass
     elif not apart.any():
@@ -685,7 +685,7 @@ def _difference(names: Pair, a: PredictionImages, b: PredictionImages, measure: 
     low, high, p = nan, nan, nan
     if problem is None:
         most = measure.range[1] - measure.range[0]
-        pivot = Pivot(value, se, 0.0, 0.0, df)  # differences are hardly skewed
+        pivot = Pivot(value, se, df)
         low, high = (float(np.clip(end, -most, most)) for end in pivot.ends((1 - level) / 2))
         p = float(pivot.p_value())
     counted_images = [one for one, kept in zip(a.images, both.tolist(), strict=True) if kept]
