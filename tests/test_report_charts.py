@@ -101,6 +101,10 @@ def test_what_is_said_of_each_eps():
     for eps, sentence in zip(one.grid, funnel(one).grid["said"], strict=True):
         assert ("b beats a for all such weights" in sentence) == (eps <= safe)
         assert "b and c cannot be compared" in sentence
+    numbers = np.arange(80)
+    close = found({"a": TRUTH ^ (numbers < 10), "b": TRUTH ^ (numbers >= 69)})
+    for eps, sentence in zip(close.grid, funnel(close).grid["said"], strict=True):
+        assert ("b does at least as well as a for some such weights" in sentence) == (eps > 0)
 
 
 def test_shades_of_a_map_are_shares_of_rows():

@@ -205,7 +205,7 @@ def _said(found: Findings, eps: float) -> str:
         elif 0 < lead.safe >= eps:
             said.append(f"{leader} beats {other} for all such weights")
         elif lead.broken is not None and eps >= lead.broken:
-            said.append(f"{other} does at leastas well as {leader} for some such weights")
+            said.append(f"{other} does at least as well as {leader} for some such weights")
         else:
             said.append(f"it is not proved that {leader} beats {other}")
     return visible(f"{off}: {'; '.join(said)}.")  # the page's script writes it, not an element
