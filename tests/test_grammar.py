@@ -72,6 +72,9 @@ def test_an_unknown_keyword_names_the_function_that_was_called():
         wmcc.mcc(Y, A, weights=W)
     with refused(r"wmcc\.ecc has no keyword 'ignore'[\s\S]*wmcc\.ecc\(wmcc\.tabulate\(…, ignore=…\)\)"):
         wmcc.ecc(Y, A, ignore=255)
+    for name in set(inspect.signature(wmcc.tabulate).parameters) - {"y_true", "y_pred", "sample_weight"}:
+        with refused(rf"wmcc\.mcc has no keyword '{name}'[\s\S]*wmcc\.mcc\(wmcc\.tabulate\(…, {name}=…\)\)"):
+            wmcc.mcc(Y, A, **{name: 64})
     with refused(r"3 arguments were given[\s\S]*sample_weight=weights"):
         wmcc.ecc(Y, A, W)
     with refused(r"tabulate\(\) has no keyword 'ignores'[\s\S]*ignore"):

@@ -275,14 +275,6 @@ class Measure:
         return f"<measure {self.name}: {self.formula}>"
 
 
-READING = (
-    "by", "cluster", "engine", "ignore", "labels", "missing", "names", "on", "positive", "pred", "true", "weight",
-    "stratum", "population", "fpc", "lonely", "nested", "poststratum", "totals", "replicates", "method", "scales",
-    "fay", "df",
-)  # fmt: skip
-"""Keywords that are those of `tabulate`."""
-
-
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -319,7 +311,9 @@ def misread(function: str, more: tuple[Any, ...], unknown: dict[str, Any]) -> In
 
 
 def _no_keyword(function: str, name: str, known: Sequence[str], instead: str | None = None) -> InputTypeError:
-    if name in READING:
+    from ..sources import KEYWORDS
+
+    if name in KEYWORDS:
         made = f"wmcc.tabulate(…, {name}=…)"
         hint = f"give it to tabulate: {instead or function}({made})."
         return InputTypeError(f"{function} has no keyword {name!r}.", hint)
