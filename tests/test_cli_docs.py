@@ -11,6 +11,8 @@ import pytest
 from cli_helpers import examples, put_sample, run, shell
 from PIL import Image
 
+from wmcc.core.storage import SCHEMA
+
 DOCS = Path(__file__).parent.parent / "docs" / "cli.md"
 DESIGNS, MAPS = DOCS.with_name("designs.md"), DOCS.with_name("maps.md")
 COMMANDS = [
@@ -141,6 +143,12 @@ def test_the_gate_of_the_docs_says_what_it_says(folder):
     (line,) = re.findall(r"^\$ (wmcc .* --fail-under .*) >score.txt; echo \$\?$", DOCS.read_text(), re.MULTILINE)
     said = run(*line.split()[1:], code=3).stderr
     assert f"{line} >score.txt; echo $?\n{said}3\n" in DOCS.read_text()
+
+
+def test_the_docs_say_which_schema_is_written():
+    text = DOCS.read_text()
+    assert f"`schema` ({SCHEMA})" in text
+    assert f"schemas 1 to {SCHEMA - 1} are still read" in text
 
 
 def test_the_docs_show_every_command_and_name_every_option():

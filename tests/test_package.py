@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -144,6 +145,17 @@ def test_the_kernel_can_be_chosen(name):
         assert "WMCC_KERNEL is 'fortran'" in done.stderr
     elif name == "numpy" or wmcc.kernel() == "compiled":
         assert done.stdout.strip() == name
+
+
+@pytest.mark.parametrize("page", ["docs/design.md", "CONTRIBUTING.md"])
+def test_files_that_pages_for_developers_name_are_there(page):
+    names = re.findall(r"`([\w*-]+(?:/[\w.*-]*)+|[\w*]+\.(?:py|c|cu|md|toml))`", (ROOT / page).read_text())
+    assert len(names) > 20
+    for name in names:
+        file = name.rstrip("/")
+        ends = f"{file}.py", file
+        nested = [path for folder in ("src", "tests") for end in ends for path in (ROOT / folder).rglob(end)]
+        assert nested or any((ROOT / folder / file).exists() for folder in ("", "benchmarks")), name
 
 
 def test_every_public_function_has_an_example():

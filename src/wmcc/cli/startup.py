@@ -1,6 +1,6 @@
 """What a process that is ours alone may do, and a library may not: answer Ctrl-C, mend its streams, start quickly.
 
-Under a program that imports `wmcc.cli.app`, tests for instance, nothing here has an effect.
+Under a program that imports `wmcc.cli.commands`, tests for instance, nothing here has an effect.
 """
 
 from __future__ import annotations
