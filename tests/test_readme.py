@@ -1,9 +1,9 @@
 """What the README shows is run: its Python as that of all pages, its commands as examples of the help texts."""
 
 import re
+import tomllib
 from pathlib import Path
 
-import pytest
 from cli_helpers import examples, run
 from test_cli_docs import COMMANDS as NAMES
 
@@ -33,8 +33,14 @@ def test_its_pages_exist():
         assert (README.parent / page).exists(), page
 
 
-def test_its_validation_loop(tmp_path, monkeypatch, capsys):
-    torch = pytest.importorskip("torch")
+def test_its_install_lines_name_every_extra():
+    with open(README.parent / "pyproject.toml", "rb") as file:
+        extras = tomllib.load(file)["project"]["optional-dependencies"]
+    lines = "".join(re.findall(r"^    pip install .*\n", README.read_text(), re.MULTILINE))
+    assert {*extras} - {*re.findall(r"\w+", lines)} == {"bench", "lint", "test"}
+
+
+def test_its_validation_loop(torch, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     drawn = torch.Generator().manual_seed(0)
     target = torch.randint(19, (12, 9, 8), generator=drawn)

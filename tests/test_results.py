@@ -197,6 +197,15 @@ def test_a_missing_library_is_named(monkeypatch):
     monkeypatch.setattr(frames, "find_spec", lambda name: None)
     with pytest.raises(wmcc.MissingDependencyError, match="openpyxl are not installed"):
         frames.excel([{"a": 1}])
+    with pytest.raises(wmcc.MissingDependencyError) as found:
+        wmcc.score(TABLE).to_frame()
+    assert found.value.message == "a frame of pandas needs pandas; pandas is not installed."
+    assert found.value.hint == "pip install pandas"
+    monkeypatch.setattr(frames, "find_spec", lambda name: True if name == "pyarrow" else None)
+    with pytest.raises(wmcc.MissingDependencyError) as found:
+        wmcc.score(TABLE).to_frame()
+    assert found.value.hint == "pip install pandas, or to_frame('pyarrow') for a frame of pyarrow"
+    assert wmcc.score(TABLE).to_frame("pyarrow").num_rows
 
 
 def test_latex_has_no_commands_of_labels(tmp_path):

@@ -29,7 +29,7 @@ def frame(records: Sequence[Record], backend: Backend, names: Sequence[str] = ()
 
     if backend not in BACKENDS:
         raise InputError(f"backend is {brief(backend)}; expected 'pandas', 'polars' or 'pyarrow'.", argument="backend")
-    _check_installed([backend], f"a frame of {backend}")
+    _check_installed([backend], f"a frame of {backend}", BACKENDS)
     data: dict[str, Any] = {name: [record.get(name) for record in records] for name in columns(records) or names}
     if backend == "pandas":
         import pandas as pd
@@ -78,11 +78,12 @@ def excel(records: Sequence[Record], names: Sequence[str] = ()) -> bytes:
     return held.getvalue()
 
 
-def _check_installed(names: Sequence[str], what: str) -> None:
+def _check_installed(names: Sequence[str], what: str, instead: Sequence[str] = ()) -> None:
     missing = [name for name in names if not find_spec(name)]
     if missing:
         verb = "is" if len(missing) == 1 else "are"
+        other = next((f", or to_frame({name!r}) for a frame of {name}" for name in instead if find_spec(name)), "")
         raise MissingDependencyError(
             f"{what} needs {' and '.join(names)}; {' and '.join(missing)} {verb} not installed.",
-            f"pip install {' '.join(missing)}",
+            f"pip install {' '.join(missing)}{other}",
         )
