@@ -8,7 +8,7 @@ setup() { # setup [EXTRA[,EXTRA...]]
     [ -x "$venv/bin/python" ] || "${PYTHON:-python3}" -m venv "$venv"
     # The stamp holds the state of what is built, and a line for each set of extras installed since.
     local stamp="$venv/.wmcc" state extras="extras ${1:-none}"
-    state=$(cat pyproject.toml src/wmcc/core/kernel/native/* | cksum)
+    state=$(cat pyproject.toml setup.py src/wmcc/core/kernel/native/* | cksum)
     if [ "$(head -n 1 "$stamp" 2>/dev/null)" = "$state" ] && grep -qx "$extras" "$stamp"; then
         return
     fi
