@@ -5,10 +5,15 @@ import sys
 from pathlib import Path
 
 import hypothesis
+import pytest
 
 import wmcc
 
-sys.path.insert(0, str(Path(__file__).parent))
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+# Programs and helpers hold no tests, and some import what need not be installed.
+collect_ignore = ["typed", *(path.name for path in HERE.glob("*.py") if not path.name.startswith("test_"))]
 
 # The same examples each time, so that a change is judged by what it changed; `thorough` looks for new ones, `quick` is
 # for slow machinery such as sanitizers, and `smoke` for `scripts/test --quick`.
@@ -40,6 +45,14 @@ LONG = {
     "test_every_engine_adds_up_replicates", "test_replicates_of_groups_and_predictions",
 }  # fmt: skip
 """Single tests of the same kind."""
+
+
+@pytest.fixture
+def torch():
+    """PyTorch, for a test that needs it in a module that does not."""
+    from helpers import torch_or_skip
+
+    return torch_or_skip()
 
 
 def pytest_collection_modifyitems(items):

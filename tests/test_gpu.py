@@ -9,8 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers import torch_or_skip
 
-torch = pytest.importorskip("torch")
+torch = torch_or_skip()
 if not torch.cuda.is_available() or torch.version.hip is not None:
     pytest.skip("there is no NVIDIA GPU", allow_module_level=True)
 

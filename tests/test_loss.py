@@ -6,13 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers import torch_or_skip
 from hypothesis import given
 from hypothesis import strategies as st
 
 import wmcc
 from wmcc.errors import InputError, InputTypeError, LabelError, WeightError
 
-torch = pytest.importorskip("torch")
+torch = torch_or_skip()
 torch.set_num_threads(1)
 
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402

@@ -36,8 +36,7 @@ def expected(truth, pred):
     return wmcc.tabulate(truth, pred, near_cars(truth), ignore=255, labels=range(3), cluster=image)
 
 
-def test_validation_in_processes():
-    torch = pytest.importorskip("torch")
+def test_validation_in_processes(torch):
     dist = torch.distributed
     if not dist.is_available():
         pytest.skip("PyTorch is built without torch.distributed")

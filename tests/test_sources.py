@@ -2,7 +2,6 @@
 
 import array
 import enum
-import importlib.util
 import os
 import sys
 import tracemalloc
@@ -340,16 +339,8 @@ def test_growing_dictionaries_meet_new_classes_late():
 
 # ---- torch -------------------------------------------------------------------------------------------
 
-needs_torch = pytest.mark.skipif(
-    importlib.util.find_spec("torch") is None and not os.environ.get("WMCC_TEST_TORCH"),
-    reason="PyTorch is not installed; WMCC_TEST_TORCH=1 scripts/test installs it",
-)
 
-
-@needs_torch
-def test_torch_tensors():
-    import torch
-
+def test_torch_tensors(torch):
     expected = wmcc.tabulate(T, P, W)
     w = torch.tensor(W, dtype=torch.float64, requires_grad=True)
     for dtype in (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64):

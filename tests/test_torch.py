@@ -17,6 +17,7 @@ from types import SimpleNamespace
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from helpers import torch_or_skip
 from hypothesis import given
 
 import wmcc
@@ -26,7 +27,7 @@ from wmcc.core.planes import Planes, add_rows
 from wmcc.errors import InputError, InputTypeError, LabelError, TooManyClassesError, WeightError
 from wmcc.sources.columns import _from_torch
 
-torch = pytest.importorskip("torch")
+torch = torch_or_skip()
 
 import torch_processes  # noqa: E402
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers import torch_or_skip
 from hypothesis import given
 from hypothesis import strategies as st
 
-torch = pytest.importorskip("torch")
-peers = pytest.importorskip("torchmetrics")
+torch = torch_or_skip()
+peers = torch_or_skip("torchmetrics")
 
 import torch_processes  # noqa: E402
 import torchmetrics_worker as worker  # noqa: E402
-from sklearn.metrics import matthews_corrcoef  # noqa: E402
 from torchmetrics import ClasswiseWrapper, MetricCollection  # noqa: E402
 
 import wmcc  # noqa: E402
@@ -221,6 +221,8 @@ def _kappa(matrix):
 )
 def test_where_mcc_is_undefined_it_is_zero(preds, target, peer):
     """TorchMetrics has special cases there; ours, scikit-learn's and the paper's value is 0."""
+    from sklearn.metrics import matthews_corrcoef  # not at the top: scripts/check-gpu runs without scikit-learn
+
     preds, target = torch.tensor(preds), torch.tensor(target)
     assert peers.MatthewsCorrCoef(task="binary")(preds, target).item() == pytest.approx(peer, abs=1e-6)
     with warnings.catch_warnings():
@@ -341,6 +343,8 @@ CASES = {
 
 def reference(preds, target, ignore):
     """scikit-learn's coefficient of what is not ignored."""
+    from sklearn.metrics import matthews_corrcoef
+
     if preds.is_floating_point() and preds.ndim == target.ndim:
         preds = (preds if ((preds >= 0) & (preds <= 1)).all() else preds.sigmoid()) > 0.5
     elif preds.is_floating_point():

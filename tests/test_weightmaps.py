@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
-from scipy import ndimage
 
 import wmcc
 from wmcc import weightmaps
 from wmcc.weightmaps import _distances
+
+ndimage = pytest.importorskip("scipy.ndimage", reason="weight maps need SciPy, which is not installed")
 
 VOID = 9
 
@@ -368,8 +369,7 @@ def test_labels_come_in_any_collection():
 
 
 @pytest.mark.parametrize("name", MAPS)
-def test_tensors(name):
-    torch = pytest.importorskip("torch")
+def test_tensors(torch, name):
     torch.set_num_threads(1)
     batch = drawn((2, 9, 8))
     tensor = torch.from_numpy(batch).long()
@@ -383,8 +383,7 @@ def test_tensors(name):
 
 
 @pytest.mark.parametrize("name", MAPS)
-def test_tensors_on_a_gpu(name):
-    torch = pytest.importorskip("torch")
+def test_tensors_on_a_gpu(torch, name):
     if not torch.cuda.is_available():
         pytest.skip("there is no GPU")
     image = drawn((9, 8))
@@ -393,8 +392,7 @@ def test_tensors_on_a_gpu(name):
     assert np.array_equal(ours.cpu().numpy(), MAPS[name](image))
 
 
-def test_tensors_beside_tensors():
-    torch = pytest.importorskip("torch")
+def test_tensors_beside_tensors(torch):
     labels, numbers = torch.tensor([[1, 1, 0, 1]]), torch.tensor([[1, 2, 0, 3]], dtype=torch.int32)
     sizes = weightmaps.instance_size(labels, instances=numbers)
     assert torch.equal(sizes, torch.ones(1, 4))
