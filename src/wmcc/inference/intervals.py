@@ -45,9 +45,9 @@ def interval(
     method
         ``"fisher"``: ± a quantile of Student's distribution times the standard error, on the artanh (Fisher z) scale,
         where scores are nearly normal; uneven weights leave fewer degrees of freedom. ``"delta"``: the score ± a normal
-        quantile of standard errors, within the measure's range. ``"bootstrap"``: percentiles of resampled clusters, or of resampled
-        rows where all rows of a cell have the same weight; `wmcc.bootstrap` resamples rows of any weights. It is not
-        for strata and replicate weights.
+        quantile of standard errors, within the measure's range. ``"bootstrap"``: percentiles of resampled clusters, or
+        of resampled rows where all rows of a cell have the same weight; `wmcc.bootstrap` resamples rows of any
+        weights. It is not for strata and replicate weights.
     resamples, seed
         Of the bootstrap: how many, and from which random numbers.
 
