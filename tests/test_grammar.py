@@ -140,6 +140,7 @@ def test_help_says_what_a_measure_is():
 # ---- the rules that were wrong ------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
 @call
 def test_ignore_looks_at_the_truth_only():
     y_true, y_pred = [1, 1, 1, 1, 0, 0, 0, 0], [1, 1, 255, 1, 0, 255, 255, 0]

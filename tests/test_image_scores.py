@@ -179,6 +179,7 @@ def test_a_class_counts_in_the_images_that_have_it():
     assert "at least two images where the score is defined, and there is only 1" in two.image_mean.problem
 
 
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
 def test_void_predictions_are_errors_of_no_class():
     found = wmcc.image_scores(wmcc.tabulate([0, 0, 1, 1], [0, 255, 1, 1], cluster=list("aabb"), ignore=255))
     assert [c.label for c in found.classes] == [0, 1]

@@ -100,6 +100,7 @@ def test_the_steepest_is_that_of_all_cells(seed, K, void, stack):
         check()
 
 
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
 @pytest.mark.parametrize("measure", ["mean_iou", "mean_f1", "ecc"])
 def test_few_void_predictions_of_many_rows_are_no_reason_for_doubt(measure):
     rng = np.random.default_rng(0)

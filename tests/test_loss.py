@@ -575,6 +575,21 @@ def test_hints_can_be_followed():
     assert correlation_loss(pred[:, None], lines[:, None]).item() == pytest.approx(flat.item(), abs=1e-6)
 
 
+def test_columns_that_may_be_outputs():
+    target = (torch.rand(50, 3) < torch.tensor([0.02, 0.5, 0.98])).long()
+    pred = torch.tensor([-9.0, 0.5, 9.0]).expand(50, 3)  # which says nothing about any column
+    with pytest.warns(wmcc.LabelWarning, match="the loss is 1 minus the micro average over 3 outputs") as seen:
+        pooled = correlation_loss(pred, target)
+    assert len(seen) == 1
+    assert pooled < 0.5
+    assert correlation_loss(pred.flatten(), target.flatten()) == pytest.approx(pooled.item(), abs=1e-6)  # as it says
+    assert sum(correlation_loss(pred[:, k], target[:, k]) for k in range(3)) == pytest.approx(3, abs=1e-3)
+    correlation_loss(pred, target, per_image=True)
+    correlation_loss(pred[:, None], target[:, None])
+    correlation_loss(pred[:1], target[:1])
+    correlation_loss(torch.randn(4, 128), torch.ones(4, 128, dtype=int))
+
+
 # ---- the small training run -----------------------------------------------------------------------------
 
 

@@ -92,6 +92,7 @@ def test_every_form_gives_the_same_bits(kernel, data, heights):
         assert wmcc.tabulate(t, c, cut(S, heights)) == expected  # some without rows
 
 
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
 @pytest.mark.parametrize("kernel", KERNELS)
 @given(data=pairs(weight=any_weight.filter(bool)), ignore=st.lists(st.integers(0, 4), max_size=2, unique=True))
 def test_a_diagonal_is_the_vector(kernel, data, ignore):
@@ -115,6 +116,7 @@ def test_swapping_truth_and_prediction_transposes(data):
         assert np.array_equal(getattr(other, name), getattr(one, name).T, equal_nan=True), name
 
 
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
 @pytest.mark.parametrize("kernel", KERNELS)
 @given(data=pairs(), ignore=st.integers(0, 4))
 def test_ignored_entries_are_left_out_and_not_looked_at(kernel, data, ignore):

@@ -149,6 +149,7 @@ def test_the_same_as_geopandas_overlay():
     assert np.asarray(table) == pytest.approx(np.asarray(expected), rel=1e-8, abs=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
 def test_the_same_as_fine_rasters():
     reference, overlay = (frame(cells(25, k), c=np.arange(25) % 3) for k in (5, 6))
     overlay = overlay.iloc[3:]

@@ -5,6 +5,7 @@ import enum
 import os
 import sys
 import tracemalloc
+import warnings
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -400,6 +401,7 @@ def maps_with_void(draw):
     return t, p, w
 
 
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("kind", [np.uint8, np.int64, float, str, object, "category"])
 @given(data=maps_with_void(), declared=st.booleans(), threads=st.integers(1, 3))
@@ -430,6 +432,7 @@ def test_only_the_truth_is_ignored(kernel, kind, data, declared, threads):
     assert wmcc.Table.from_json(table.to_json()) == table
 
 
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
 def test_void_answers_are_wrong():
     """The peers' numbers, by hand: truth 11110000, three void answers."""
     t, p = np.array([1, 1, 1, 1, 0, 0, 0, 0]), np.array([1, 1, 255, 1, 0, 255, 255, 0])
@@ -447,6 +450,7 @@ def test_void_answers_are_wrong():
         wmcc.tabulate(t, p, labels=[0, 1])
 
 
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
 def test_what_is_void_here_may_be_a_class_there():
     a, b = wmcc.tabulate([0, 1], [0, 9], ignore=9), wmcc.tabulate([9, 0], [9, 0])
     assert (a.labels, a.void) == ((0, 1, 9), (9,))
@@ -461,6 +465,73 @@ def test_what_is_void_here_may_be_a_class_there():
     assert text.labels == ("a", "b", 255)  # what is no class need not be of the classes' kind
     assert wmcc.Table.from_json(text.to_json()) == text
     assert repr(text).startswith("Table of 2 classes and void 255: 2 rows")
+
+
+def test_arguments_that_may_be_swapped():
+    truth, answer = np.array([0, 1, 255, 1]), np.array([0, 1, 0, 0])
+    with pytest.warns(wmcc.LabelWarning, match="y_pred has the ignored label 255 and y_true never has it") as seen:
+        swapped = wmcc.tabulate(answer, truth, ignore=255)
+    assert "the whole table is wrong: y_true comes first, and y_pred second" in str(seen[0].message)
+    assert seen[0].filename == __file__
+    assert (len(seen), swapped.void) == (1, (255,))
+    with pytest.warns(wmcc.LabelWarning, match=r"y_pred has the ignored labels '\?', 'void' and y_true never has one"):
+        wmcc.tabulate(y_true=["a", "b"], y_pred=["void", "?"], ignore=["?", "void"])
+    by = {"by": [1, 1, 2, 2]}
+    with pytest.warns(wmcc.LabelWarning, match="never has it"):
+        wmcc.tabulate(answer, truth, ignore=255, **by)
+    for own in ({}, by):
+        wmcc.tabulate(truth, answer, ignore=255, **own)
+        wmcc.tabulate(truth, truth[::-1], ignore=255, **own)
+        wmcc.tabulate(answer, {"a": truth, "b": answer}, ignore=255, **own)  # which cannot be swapped
+    total = wmcc.Accumulator(ignore=255)
+    total.update(answer, truth)  # a part, in which no truth may be void
+    total.update(truth, answer)
+    wmcc.tabulate(pl.DataFrame({"t": answer, "p": truth}), true="t", pred="p", ignore=255)  # each has its name
+
+
+# ---- several outputs ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("shape", "outputs"),
+    [
+        ((50, 2), True), ((4, 3), True), ((9, 8), True), ((50, 20), True), ((201, 100), True),
+        ((4, 1), False), ((3, 4), False), ((8, 8), False), ((64, 64), False), ((128, 64), False), ((500, 101), False),
+        ((9, 8, 1), False), ((5000,), False),
+    ],
+)  # fmt: skip
+def test_columns_that_may_be_outputs(shape, outputs):
+    y, p = np.random.default_rng(1).integers(0, 2, (2, *shape))
+    y.flat[:2] = 1  # not all rows are one-hot
+    for call in (wmcc.tabulate, wmcc.mcc, wmcc.score):
+        for form in (int, bool, float):
+            with warnings.catch_warnings(record=True) as seen:
+                warnings.simplefilter("always")
+                call(y.astype(form), p.astype(form))
+            assert [one.category for one in seen] == [wmcc.LabelWarning] * outputs
+            if outputs:
+                assert f"y_true and y_pred have {shape[1]} columns of 0 and 1" in str(seen[0].message)
+                assert seen[0].filename == __file__
+
+
+def test_what_is_said_of_columns_is_true():
+    rng = np.random.default_rng(2)
+    y = (rng.random((300, 3)) < [0.02, 0.5, 0.98]).astype(int)
+    p = np.tile([0, 1, 1], (300, 1))  # which says nothing about any column
+    with pytest.warns(wmcc.LabelWarning, match="micro average over 3 outputs"):
+        pooled = wmcc.mcc(y, p)
+    assert pooled > 0.5
+    assert [wmcc.mcc(y[:, k], p[:, k]) for k in range(3)] == [0, 0, 0]  # as the hints say
+    assert wmcc.mcc(y.ravel(), p.ravel()) == wmcc.mcc(y[None], p[None]) == pooled
+    w = rng.random((300, 3))
+    image = wmcc.tabulate(y[None], p[None], w)
+    assert image.stack == wmcc.tabulate(y.ravel(), p.ravel(), w.ravel()).stack
+    assert image.drawn.pixels  # an image stays one
+    wmcc.tabulate(y, p, cluster=range(300))  # rows are images
+    wmcc.tabulate(y, p, blocks=100)
+    wmcc.tabulate(y + 1, p + 1)  # labels of three kinds, or of others, are no marks
+    with pytest.warns(wmcc.LabelWarning, match="micro average over 3 outputs"):
+        wmcc.tabulate(np.where(y == p, y, -1), p, ignore=-1)
 
 
 MISSING = {
@@ -535,6 +606,7 @@ def test_classes_that_look_like_missing_labels_are_warned_of(name):
 # ---- names ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
 def test_classes_have_names():
     y, p = [0, 1, 2, 255], [0, 1, 1, 0]
     names = {0: "road", 1: "car", 2: "bus", 7: "tram"}

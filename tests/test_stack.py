@@ -126,6 +126,7 @@ def test_dense_and_hashed_cells_are_the_same(kernel, rows, threads):
 # ---- tables of groups ------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
 @few(40)
 @given(keyed_rows(axes=4), st.integers(0, 30), st.sampled_from([None, 0]))
 def test_groups_add_up_to_the_whole(rows, cut, ignore):

@@ -155,16 +155,18 @@ def pooled(metric, parts):
     return metric.compute()
 
 
+@pytest.mark.filterwarnings("ignore::wmcc.LabelWarning")
 @given(inputs())
 def test_unit_weights_give_the_numbers_of_torchmetrics(drawn):
     task, classes, ignore, parts = drawn
+    exact = [(p.double() if p.is_floating_point() else p, t) for p, t in parts]  # theirs rounds a sigmoid
     ours = theirs = {"task": task, "num_classes": classes, "ignore_index": ignore}
 
-    matrix = pooled(peers.ConfusionMatrix(**theirs), parts)
+    matrix = pooled(peers.ConfusionMatrix(**theirs), exact)
     assert torch.equal(pooled(WeightedConfusionMatrix(**ours), parts), matrix.double())
 
     r, q, s = matrix.sum(1), matrix.sum(0), matrix.sum()
-    value, peer = pooled(WeightedECC(**ours), parts).item(), pooled(peers.MatthewsCorrCoef(**theirs), parts).item()
+    value, peer = pooled(WeightedECC(**ours), parts).item(), pooled(peers.MatthewsCorrCoef(**theirs), exact).item()
     undefined = s * s == (r * r).sum() or s * s == (q * q).sum()
     if undefined:  # ours is 0, by the paper; TorchMetrics has special cases for two classes
         assert value == 0.0
@@ -180,15 +182,15 @@ def test_unit_weights_give_the_numbers_of_torchmetrics(drawn):
 
     per_class = pooled(WeightedClassScores("iou", **ours), parts)
     if task == "binary":
-        peer = pooled(peers.JaccardIndex(**theirs), parts)
+        peer = pooled(peers.JaccardIndex(**theirs), exact)
         if ignore != 1:  # the class that TorchMetrics scores would be the one that is ignored
             assert per_class[1].item() == pytest.approx(peer.item(), abs=FLOAT32)
     else:
-        peer = pooled(peers.JaccardIndex(**theirs, average="none"), parts)
+        peer = pooled(peers.JaccardIndex(**theirs, average="none"), exact)
         assert per_class.tolist() == pytest.approx(peer.tolist(), abs=FLOAT32)
         mean = pooled(WeightedMeanIoU(**ours), parts).item()
         if s:
-            peer = pooled(peers.JaccardIndex(**theirs, average="macro"), parts)
+            peer = pooled(peers.JaccardIndex(**theirs, average="macro"), exact)
             assert mean == pytest.approx(peer.item(), abs=FLOAT32)
         else:  # TorchMetrics divides nothing by nothing
             assert mean == 0.0
@@ -197,7 +199,7 @@ def test_unit_weights_give_the_numbers_of_torchmetrics(drawn):
         labels = [(WeightedECC(**ours)._above(p, t) if task == "binary" else p, t) for p, t in parts]
         assert pooled(WeightedMeanF1(**ours), parts).item() == pytest.approx(pooled(peer, labels).item(), abs=FLOAT32)
         peer = peers.Accuracy(**{**theirs, "average": "micro"} if task == "multiclass" else theirs)
-        assert pooled(WeightedAccuracy(**ours), parts).item() == pytest.approx(pooled(peer, parts).item(), abs=FLOAT32)
+        assert pooled(WeightedAccuracy(**ours), parts).item() == pytest.approx(pooled(peer, exact).item(), abs=FLOAT32)
         assert pooled(WeightedKappa(**ours), parts).item() == pytest.approx(_kappa(matrix), abs=1e-12)
 
 
@@ -255,6 +257,7 @@ def test_rare_events_are_counted_exactly():
     assert metric.compute().item() == wmcc.mcc(table) != 0.0
 
 
+@pytest.mark.filterwarnings("ignore::wmcc.LabelWarning")
 def test_predictions_of_an_ignored_label():
     """TorchMetrics has a column for it only if it is a class; here such a prediction is wrong in either case."""
     preds, target = torch.tensor([0, 1, 1, 255]), torch.tensor([0, 1, 1, 0])
@@ -278,6 +281,66 @@ def test_scores_of_ignored_pixels_do_not_make_logits_of_probabilities():
     assert ours(preds, target) == peer(preds, target) == 1.0
     low = WeightedMCC("binary", threshold=0.7)
     assert low(torch.tensor([0.2, 0.6, 0.8]), torch.tensor([0, 0, 1])) == 1.0
+
+
+def above(scores, threshold=0.5):
+    """What a binary metric calls class 1, read from its table: a pixel of weight 2**k for each score."""
+    metric = WeightedConfusionMatrix("binary", threshold=threshold)
+    metric.update(scores, torch.ones(len(scores), dtype=int), torch.exp2(torch.arange(len(scores)).double()))
+    return [bool(int(metric.compute()[1, 1]) >> k & 1) for k in range(len(scores))]
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_binary_scores_are_compared_exactly(dtype):
+    """A sigmoid in their type, or a threshold rounded to it, would make ties that are none."""
+    small = [-3.0, 3.0, 0.001, 0.0005, 0.0019, 6e-8, 0.0, -6e-8, -0.0019]
+    assert above(torch.tensor(small, dtype=dtype)) == [x > 0 for x in small]
+    for threshold in (0.3, 0.7, 0.999, 1e-6):
+        near = torch.tensor(threshold, dtype=torch.float64).to(dtype)
+        ends = torch.tensor([0, 1], dtype=dtype)
+        scores = torch.stack([torch.nextafter(near, ends[0]), near, torch.nextafter(near, ends[1])])
+        assert above(scores, threshold) == [x > threshold for x in scores.tolist()]
+        logit = math.log(threshold) - math.log1p(-threshold)
+        near = torch.tensor(logit, dtype=torch.float64).to(dtype)
+        low, high = (torch.nextafter(near, torch.tensor(end, dtype=dtype)) for end in (-math.inf, math.inf))
+        if dtype is torch.float64:  # in which the logit above is not exact
+            low, near, high = near - 1e-13, near + 1e-13, near + 2e-13
+        scores = torch.stack([low, near, high, torch.tensor(-99.0, dtype=dtype)])
+        assert above(scores, threshold) == [False, near.item() > logit, True, False]
+
+
+def test_the_scores_of_the_issue_of_half_precision():
+    scores = torch.tensor([-3.0, 3.0, 0.001, 0.0005, 0.0019], dtype=torch.bfloat16)
+    target = torch.tensor([0, 1, 1, 1, 1])
+    assert WeightedConfusionMatrix("binary")(scores, target).tolist() == [[1, 0], [0, 4]]
+    one = torch.tensor([0.30078125], dtype=torch.bfloat16)  # 0.3 in bfloat16
+    assert above(one, 0.3) == [True]
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("threshold", [0.5, 0.3, 0.25, 1e-6, 1 - 1e-6, 0.0, 1.0])
+def test_all_scores_of_sixteen_bits(dtype, threshold):
+    every = torch.arange(-(2**15), 2**15, dtype=torch.int32).to(torch.int16).view(dtype)
+    every = every[~every.isnan()]
+    chances, ones = every[(every >= 0) & (every <= 1)], torch.ones(len(every), dtype=int)
+    metric = WeightedECC("binary", threshold=threshold)
+    assert torch.equal(metric._above(chances, ones[: len(chances)]) == 1, chances.double() > threshold)
+    logit = (
+        math.log(threshold) - math.log1p(-threshold) if 0 < threshold < 1 else math.copysign(math.inf, threshold - 0.5)
+    )
+    assert torch.equal(metric._above(every, ones) == 1, every.double() > logit)
+
+
+def test_thresholds_that_float64_cannot_tell_from_a_half():
+    """The logit of 0.5 + 2**-53 is 4.4e-16; where it is the difference of two rounded logarithms, it is 2.2e-16."""
+    threshold = 0.5 + 2**-53
+    assert above(torch.tensor([3e-16, 4.4e-16, 4.45e-16, 9.0], dtype=torch.float64), threshold) == [
+        False,
+        False,
+        True,
+        True,
+    ]
+    assert above(torch.tensor([-744.4, -744.5, 9.0], dtype=torch.float64), 5e-324) == [True, False, True]
 
 
 def test_nothing_to_score():
@@ -363,6 +426,7 @@ def case(name, ignore, extra):
     return {"task": task, "num_classes": 2 if task == "binary" else 5, "ignore_index": ignore}, preds, target
 
 
+@pytest.mark.filterwarnings("ignore::wmcc.LabelWarning")
 @pytest.mark.parametrize("extra", [(), (3,)], ids=["one axis", "two axes"])
 @pytest.mark.parametrize("ignore", [None, -1, 0])
 @pytest.mark.parametrize("name", CASES)
@@ -621,6 +685,58 @@ def test_a_collection_with_metrics_of_torchmetrics():
     assert values["plain"].item() == pytest.approx(
         wmcc.ecc(whole([(logits, target, torch.ones_like(weight))])), abs=FLOAT32
     )
+
+
+@pytest.mark.parametrize("name", ["sample_weight", "sample_weights", "weights"])
+def test_weights_by_another_name_are_not_lost(name):
+    """TorchMetrics leaves out keywords that an update does not name, and says nothing."""
+    logits, target, weight = next(batches(17))
+    named = {"task": "multiclass", "num_classes": 4, "ignore_index": 255}
+    scores = MetricCollection([peers.MatthewsCorrCoef(**named), WeightedECC(**named), WeightedMPC1(**named)])
+    single = WeightedECC(**named)
+    for _ in range(2):  # in the second batch the metrics are grouped
+        for call in (scores.update, scores, single.update, single):
+            with pytest.raises(
+                InputTypeError, match=rf"were given as {name}=; a metric takes them as weight="
+            ) as caught:
+                call(logits, target, **{name: weight})
+            assert caught.value.argument == name
+        scores["WeightedECC"].reset()
+        scores.update(logits, target, weight=weight, **{name: None})
+    single.update(logits, target, weight=weight)
+    assert single.table() == whole([(logits, target, weight)])
+
+
+# ---- what may be a mistake ----------------------------------------------------------------------------------
+
+
+def test_arguments_that_may_be_swapped():
+    preds, target = torch.tensor([0, 1, 1, 0]), torch.tensor([0, 1, 0, 255])
+    metric = WeightedAccuracy("binary", ignore_index=255)
+    assert metric(preds, target) == pytest.approx(2 / 3)
+    with pytest.warns(
+        wmcc.LabelWarning, match=r"pred has the ignored label 255 and target never has it.*predictions first"
+    ):
+        metric(target, preds)
+
+
+def test_columns_that_may_be_outputs():
+    made = torch.Generator().manual_seed(3)
+    target = (torch.rand((50, 3), generator=made) < torch.tensor([0.02, 0.5, 0.98])).long()
+    preds = torch.tensor([-2.0, 0.5, 2.0]).expand(50, 3)  # which says nothing about any column
+    for made in (WeightedECC("binary"), WeightedECC("multiclass", 3)):
+        given = preds if made.task == "binary" else (preds > 0).long()
+        with pytest.warns(wmcc.LabelWarning, match="3 columns of 0 and 1.*the micro average over 3 outputs") as seen:
+            value = made(given, target).item()
+        assert len(seen) == 1
+        assert value > 0.5
+        made.reset()
+        assert made(given.flatten(), target.flatten()).item() == value  # as the hint says
+        made.reset()
+        assert [made(given[:, k], target[:, k]).item() for k in range(3)] == [0, 0, 0]
+    for shape in ((50, 1, 3), (50, 3, 1), (1, 50), (2, 30), (3000, 128)):  # images, rows, long lines
+        labels = torch.zeros(shape, dtype=int)
+        WeightedECC("binary")(labels, labels)
 
 
 def test_plots():

@@ -13,7 +13,7 @@
     └── MissingDependencyError (ImportError)
 
     UndefinedMeasureWarning (UserWarning)  the same, where the caller asked for a warning
-    LabelWarning (UserWarning)             a class that is called like a missing label
+    LabelWarning (UserWarning)             labels that may not mean what they are taken for
     MapWarning (UserWarning)               something of a layer or a raster that was repaired or left out
 
 Every message says what was expected, what came (value and row), and, after ``Hint:``, what to do. It is safe to print:
@@ -27,6 +27,8 @@ import difflib
 import errno
 import os
 import re
+import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -175,7 +177,12 @@ def missing_column(
 
 
 class LabelWarning(UserWarning):
-    """A class has a name that often stands for missing labels: ``NA``, ``nan``, ``None``, ``null``, or nothing."""
+    """Labels may not mean what they are taken for.
+
+    A class has a name that often stands for missing labels: ``NA``, ``nan``, ``None``, ``null``, or nothing. An ignored
+    label is predicted and never true, as when truth and prediction are swapped. Or columns of 0 and 1 look like several
+    outputs, which are counted together.
+    """
 
 
 class MapWarning(UserWarning):
@@ -184,3 +191,11 @@ class MapWarning(UserWarning):
 
 class UndefinedMeasureWarning(UserWarning):
     """A measure has a zero denominator and the caller asked for a warning."""
+
+
+def warn(message: str, category: type[Warning] = LabelWarning) -> None:
+    """Warn at the line outside of wmcc that the call came from, so that a loop warns once."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("wmcc."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

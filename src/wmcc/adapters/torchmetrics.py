@@ -17,10 +17,13 @@ Examples
 
 from __future__ import annotations
 
+import math
 import struct
 import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from decimal import Context, Decimal, localcontext
+from functools import cache
 from typing import Any, ClassVar, Literal, TypedDict, Unpack
 
 import numpy as np
@@ -35,7 +38,7 @@ from ..measures import accuracy, balanced_accuracy, ecc, kappa, mcc, mean_f1, me
 from ..measures.base import Measure, ZeroDivision, on_zero
 from ..measures.checks import named_class_measure
 from ..plot import confusion
-from .torch.batches import check_same_device, has_pixels, rows_of
+from .torch.batches import check_same_device, columns_of, has_pixels, rows_of
 from .torch.counting import count, no_scratch
 from .torch.tally import STATE, Tally, wide
 
@@ -112,6 +115,7 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
             self.add_state(name, getattr(empty, name), reduction)
         self.add_state("pixels", torch.zeros((), dtype=torch.int64), "max")
         self._scratch = no_scratch(self.digits.device)
+        self._columns = 1
 
     def _settings(self) -> Any:
         """What the meaning of the state depends on: metrics that differ in it never share a state.
@@ -125,7 +129,16 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
 
     # ---- writing ----------------------------------------------------------------------------------------
 
-    def update(self, preds: Any, target: Any, weight: Any = None) -> None:
+    def update(
+        self,
+        preds: Any,
+        target: Any,
+        weight: Any = None,
+        *,
+        sample_weight: None = None,
+        sample_weights: None = None,
+        weights: None = None,
+    ) -> None:
         """Add a batch. Bad labels and weights are noted, and refused by `compute`; nothing waits for a GPU.
 
         Parameters
@@ -135,10 +148,19 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
         weight
             A weight for each pixel; or what fits, as in `wmcc.adapters.torch.Tally`. Without weights each pixel
             counts 1.
+        sample_weight, sample_weights, weights
+            Refused: the name is ``weight``. They are named because a ``MetricCollection`` leaves out, and does not tell
+            of, keywords that an ``update`` does not name.
         """
+        others = {"sample_weight": sample_weight, "sample_weights": sample_weights, "weights": weights}
+        for name in (name for name, given in others.items() if given is not None):
+            raise InputTypeError(
+                f"the weights were given as {name}=; a metric takes them as weight=.", "write weight=….", name
+            )
         if self.task == "binary":
             preds = self._above(preds, target)
         rows = rows_of(preds, target, weight, self.num_classes)
+        self._columns = columns_of(preds, rows.target)
         if has_pixels(rows.target):
             self.pixels = torch.ones_like(self.pixels)
         if rows.weight is not None and rows.weight.dtype is torch.float64:
@@ -174,9 +196,10 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
         outside = (scores < 0) | (scores > 1)
         if self.ignore_index is not None:
             outside &= (target != self.ignore_index).reshape(outside.shape)
-        # as in TorchMetrics, without waiting for the device
-        chances = torch.where(outside.any(), scores.sigmoid(), scores)
-        return (chances > self.threshold).long().masked_fill_(scores.isnan(), NAN_LOGIT)
+        # as in TorchMetrics, without waiting for the device; and without a sigmoid, which would be rounded
+        chance, logit = (scores.new_full((), x) for x in cutoffs(self.threshold, scores.dtype))
+        above = scores > torch.where(outside.any(), logit, chance)
+        return above.long().masked_fill_(scores.isnan(), NAN_LOGIT)
 
     @torch.jit.unused
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -266,11 +289,12 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
             return self._table()
 
     def _table(self) -> Table:
-        """Return the table of the state as it is."""
+        """Return the table of the state as it is; it warns as that of a tally does."""
         tally = Tally(self.num_classes, ignore_index=self.ignore_index, names=self.names)
         for name in STATE:
             setattr(tally, name, getattr(self, name))
         tally._pixels = bool(self.pixels)
+        tally._columns = self._columns
         return tally.compute()
 
     def _tensor(self, value: float | FloatArray) -> Any:
@@ -339,6 +363,38 @@ def _class_count(task: Any, num_classes: Any) -> Any:
     if num_classes is None:
         raise InputTypeError("a multiclass task needs num_classes.", "for instance num_classes=19.", "num_classes")
     return num_classes
+
+
+@cache
+def cutoffs(threshold: float, dtype: Any) -> tuple[float, float]:
+    """Return the largest numbers of a type that are not above a threshold, as a probability and as a logit.
+
+    A score of this type is above the threshold if, and only if, it is larger than the number: nothing is rounded.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from wmcc.adapters.torchmetrics import cutoffs
+    >>> cutoffs(0.5, torch.float16)
+    (0.5, 0.0)
+    >>> cutoffs(0.3, torch.bfloat16)  # the next numbers are 0.30078125 and -0.84375
+    (0.298828125, -0.84765625)
+    """
+    if threshold in (0.0, 1.0):
+        return threshold, math.copysign(math.inf, threshold - 0.5)
+    with localcontext(Context(prec=50)):
+        exact = (Decimal(threshold) / (1 - Decimal(threshold))).ln()
+        logit = float(exact)
+        if Decimal(logit) > exact:
+            logit = math.nextafter(logit, -math.inf)
+    return _rounded_down(threshold, dtype), _rounded_down(logit, dtype)
+
+
+def _rounded_down(x: float, dtype: Any) -> float:
+    """Return the largest number of a floating type that is at most x, which is in its range."""
+    kind = torch.finfo(dtype)
+    unit = max(2.0 ** (math.frexp(x)[1] - 1), kind.smallest_normal) * kind.eps
+    return math.floor(x / unit) * unit
 
 
 def _checked_threshold(threshold: Any) -> float:

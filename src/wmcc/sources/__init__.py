@@ -5,18 +5,18 @@ from __future__ import annotations
 import inspect
 import math
 import os
-import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
 
 from ..core.arraytypes import Labels
+from ..core.doubts import look_like_outputs, warn_of_outputs, warn_of_void
 from ..core.drawn import PIXELS, ROWS, Lonely, Method, check_sampled
 from ..core.joint import JointTable
 from ..core.table import Table
 from ..core.tables import Tables
-from ..errors import InputError, InputTypeError, LabelWarning, unknown_keyword
+from ..errors import InputError, InputTypeError, unknown_keyword, warn
 from ..present.text import brief
 from .arrays import tabulate_arrays
 from .codes import Rules, make_rules
@@ -352,7 +352,9 @@ def tabulate(*given: Any, **named: Any) -> Table | JointTable | Tables[Any]:
     -----
     LabelWarning
         A class has a name that often stands for missing labels (``"NA"``, ``"nan"``, ``"None"``, ``"null"``, or the
-        empty text).
+        empty text). ``y_pred`` has an ignored label that ``y_true`` never has: they may be swapped. Or arrays of two
+        axes hold 0 and 1 in at most 100 columns, with more than twice as many rows (with up to 8 columns, more rows
+        than columns): they look like several outputs, which are counted together in one table.
 
     Examples
     --------
@@ -386,6 +388,8 @@ def tabulate(*given: Any, **named: Any) -> Table | JointTable | Tables[Any]:
     table = tabulate_part(*given, **named)
     if table.drawn.design is not None and len(table.parts):
         check_sampled(table.drawn, "for a sample that comes in parts use wmcc.Accumulator")
+    if table.void and named.get("ignore") is not None and _are_in_memory(**_bound(given, named)):
+        warn_of_void(table, "y_true", "y_pred", "y_true comes first, and y_pred second")
     return table
 
 
@@ -394,18 +398,21 @@ def tabulate_part(*given: Any, **named: Any) -> Table | JointTable | Tables[Any]
     table = _tabulate(**_bound(given, named))
     if table.classes and isinstance(table.classes[0], str) and (odd := LIKE_MISSING.intersection(table.classes)):
         name = min(odd)
-        warnings.warn(
+        warn(
             f"a class is called {name!r}, a common code for missing labels. If it means missing, give "
             f"ignore={name!r}, or make such labels missing values and give missing='ignore'. If it is a real class, "
-            "rename it.",
-            LabelWarning,
-            stacklevel=3,
+            "rename it."
         )
     return table
 
 
 LIKE_MISSING = frozenset({"", "NA", "N/A", "<NA>", "NaN", "nan", "None", "NULL", "null", "NaT"})
 """Names of classes that look like missing labels."""
+
+
+def _are_in_memory(y_true: Any = None, y_pred: Any = None, **_: Any) -> bool:
+    """Whether labels are arrays: those of frames and files have names, and maps of rasters have gaps."""
+    return y_pred is not None and not are_rasters(y_true, y_pred)
 
 
 def _tabulate(
@@ -701,7 +708,15 @@ def _of_arrays(
         parts = Parts(keys_of_rows(by, "by", truth.shape), clusters)
     if resampled is None:
         drawn = PIXELS if math.prod(truth.shape) > truth.shape[0] else ROWS  # items of more than one label are images
-        return tabulate_arrays(columns, weights, rules, threads, parts=parts, drawn=drawn, names=names)
+        found = tabulate_arrays(columns, weights, rules, threads, parts=parts, drawn=drawn, names=names)
+        if (
+            truth.ndim == 2
+            and clusters is None
+            and look_like_outputs(*truth.shape)
+            and {0, 1}.issuperset(found.classes)
+        ):
+            warn_of_outputs(truth.shape[1], "y_true", "y_pred", ".ravel()", "[None]")
+        return found
     from .replicates import replicates_in_arrays, with_replicates
 
     several = replicates_in_arrays(resampled.columns, truth.shape)

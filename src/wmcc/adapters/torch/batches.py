@@ -61,6 +61,11 @@ def has_pixels(target: Any) -> bool:
     return bool(target.numel() > target.size(0))
 
 
+def columns_of(pred: Any, target: Any) -> int:
+    """Return the columns of labels of two axes, which may be outputs; 1 if predictions have an axis of classes."""
+    return int(target.size(1)) if target.ndim == pred.ndim == 2 else 1
+
+
 def check_tensor(name: str, own: Any) -> None:
     """Refuse what is no tensor of strides."""
     if not isinstance(own, torch.Tensor):
@@ -104,9 +109,9 @@ def _predicted(pred: Any, target: Any, classes: int) -> tuple[Any, Any]:
 def _no_logits(pred: Any, target: Any, classes: int) -> InputError:
     """Say why floating predictions are not logits of the classes of the target."""
     shapes = f"pred has shape {tuple(pred.shape)} and target {tuple(target.shape)}"
-    if pred.shape == target.shape and pred.ndim > 1 and pred.shape[1] == classes > 1:
+    if pred.shape == target.shape and is_one_hot(target, classes):
         return InputError(
-            f"{shapes}; a target with an axis of {classes} classes looks one-hot, and labels were expected.",
+            f"{shapes}; a target with a single 1 along an axis of {classes} looks one-hot, and labels were expected.",
             "pass target.argmax(1).",
             "target",
         )
@@ -140,7 +145,7 @@ def _without_channel(pred: Any, target: Any) -> tuple[Any, Any]:
 def _other_shape(pred: Any, target: Any, classes: int) -> InputError:
     hint = None
     for name, own, other in (("pred", pred, target), ("target", target, pred)):
-        if own.ndim == other.ndim + 1 and own.shape[1] == classes and own.shape[:1] + own.shape[2:] == other.shape:
+        if own.ndim == other.ndim + 1 and own.shape[:1] + own.shape[2:] == other.shape and is_one_hot(own, classes):
             hint = f"an axis of {classes} looks one-hot; pass {name}.argmax(1)."
     return InputError(
         f"pred and target must have the same shape; they have {tuple(pred.shape)} and {tuple(target.shape)}.",
@@ -150,14 +155,25 @@ def _other_shape(pred: Any, target: Any, classes: int) -> InputError:
 
 
 def _no_labels(target: Any, classes: int) -> InputTypeError:
-    one_hot = target.ndim > 1 and target.shape[1] == classes
+    hint = "pass target.long()."
+    if is_one_hot(target, classes):
+        hint = "axis 1 looks one-hot; pass target.argmax(1)."
+    elif target.ndim > 1 and target.shape[1] == classes:
+        hint = "pass target.long() if these are labels; target.argmax(1) if axis 1 has probabilities of classes."
     return InputTypeError(
         f"target has dtype {target.dtype}; labels must be integers (uint8, int8, int16, int32, int64) or booleans.",
-        "if axis 1 counts classes, pass target.argmax(1); else pass target.long()."
-        if one_hot
-        else "pass target.long().",
+        hint,
         "target",
     )
+
+
+def is_one_hot(labels: Any, classes: int) -> bool:
+    """Whether axis 1 has an entry for each class, and a single 1 on it in all; it waits for the device."""
+    if labels.ndim < 2 or labels.shape[1] != classes or not labels.numel() or labels.is_meta or labels.is_complex():
+        return False
+    # a look at the first item is cheap; some types, such as float8, know no sums
+    looks = (x.float() for x in (labels[:1], labels))
+    return all(bool(((x == 0) | (x == 1)).all() and (x.sum(1) == 1).all()) for x in looks)
 
 
 def check_same_device(name: str, own: Any, target: Any) -> None:

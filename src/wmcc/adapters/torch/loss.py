@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from ...core.doubts import MOST_OUTPUTS, warn_of_outputs
 from ...core.planes import check_ignore
 from ...errors import InputError, InputTypeError, LabelError, WeightError
 from .batches import check_tensor, fitted_weight
@@ -162,6 +163,10 @@ def correlation_loss(
     Weights are divided by the largest, so neither their unit nor the size of the image matters.
     ``torch.set_float32_matmul_precision("high")`` leaves three digits of the table on devices that have TF32.
 
+    *Several outputs.* A target of shape (N, L) beside as many logits may be rows with L outputs. All are counted in one
+    table, and a `wmcc.LabelWarning` says so, unless there are more than 100 columns, or ``per_image=True``, with which
+    each row is an image of L pixels.
+
     *NaN.* On a GPU nothing waits for the device, and the loss is NaN where labels, weights or probabilities are out of
     range; ``check=True`` says which and where. Logits of NaN or +∞ are no errors, and make the loss NaN too. The
     gradient is then NaN as well, and gradient scalers skip the step.
@@ -193,6 +198,8 @@ def correlation_loss(
     value = _named(measure)
     p, target = _probabilities(pred, target, from_logits)
     classes = p.shape[1]
+    if not (per_image or torch.compiler.is_compiling()) and pred.shape == target.shape:
+        _doubt_columns(target)
     if measure == "mcc" and classes != 2:
         raise InputError(
             f"MCC is for two classes; pred has {classes} on axis 1.",
@@ -428,6 +435,12 @@ def _probabilities(pred: Tensor, target: Tensor, from_logits: bool) -> tuple[Ten
             "pred",
         )
     return x.softmax(1) if from_logits else x, target
+
+
+def _doubt_columns(target: Tensor) -> None:
+    """Warn if a target beside as many logits looks as if it had several outputs; their values are not looked at."""
+    if target.ndim == 2 and len(target) > 1 and 1 < target.shape[1] <= MOST_OUTPUTS:
+        warn_of_outputs(target.shape[1], "target", "pred", ".flatten()", loss=True)
 
 
 def _weights(weight: Tensor, target: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from ...core import labels as _labels
+from ...core.doubts import look_like_outputs, warn_of_outputs, warn_of_void
 from ...core.drawn import PIXELS, ROWS
 from ...core.labels import Label
 from ...core.planes import (
@@ -35,7 +36,7 @@ from ...core.planes import (
 from ...core.table import Table
 from ...errors import InputError, InputTypeError
 from ...present.text import brief
-from .batches import Rows, has_pixels, rows_of
+from .batches import Rows, columns_of, has_pixels, is_one_hot, rows_of
 from .counting import Repeat, check_device, count, count_op, likeness, no_scratch, on_cuda, on_host, warn_of_host
 from .images import Images
 
@@ -125,6 +126,7 @@ class Tally(torch.nn.Module):
         self._images = Images(self.num_classes, self.ignore_index)
         self._item: tuple[int, ...] | str | None = None
         self._channels = self._pixels = self._reduced = False
+        self._columns = 1
         self._repeat: Repeat | None = None
 
     # ---- writing ----------------------------------------------------------------------------------------
@@ -174,7 +176,9 @@ class Tally(torch.nn.Module):
                 "image_ids",
             )
         if rows.target.ndim > 2 and rows.target.size(1) == self.num_classes:
-            self._channels = True
+            # on a GPU, or while compiling, the table alone tells: to look at the labels would wait for the device
+            seen = not compiling and rows.target.device.type == "cpu"
+            self._channels |= not seen or all(is_one_hot(own, self.num_classes) for own in rows[:2])
         if has_pixels(rows.target):
             self._pixels = True
         if self.per_image:
@@ -189,6 +193,7 @@ class Tally(torch.nn.Module):
             count_op(*self._state, self.updates, self._scratch, *rows, self.num_classes, self.ignore_index)
         else:
             self._note_shape(rows.target)
+            self._columns = columns_of(pred, rows.target)
             count(self._state, self.updates, self._scratch, rows, self.num_classes, self.ignore_index)
             if rows.target.is_cuda and rows.target is target and rows.pred is pred and rows.weight is weight:
                 self._repeat = Repeat.of(rows, self.digits, self.num_classes, self.ignore_index)
@@ -281,6 +286,9 @@ class Tally(torch.nn.Module):
     def compute(self) -> Table:
         """Return the table of all rows so far; it waits for the device, and refuses bad rows.
 
+        It warns if the ignored label is predicted and never true, as when arguments are swapped; and of labels of 0 and
+        1 in shape (N, L) that look like L outputs, which are counted together.
+
         Examples
         --------
         >>> import torch
@@ -296,7 +304,12 @@ class Tally(torch.nn.Module):
         Hint: use num_classes=3 or more if it is a class, or ignore_index=2 if it marks pixels that do not count.
         """
         with self._lock:
-            table = self._table()
+            table, columns = self._table(), self._columns
+        warn_of_void(table, "target", "pred", "update takes the predictions first, and the target second")
+        if look_like_outputs((table.rows + table.ignored) // columns, columns):
+            met = {table.labels[k] for codes in table.stack.codes for k in np.unique(codes)}
+            if met <= {0, 1, *table.void}:
+                warn_of_outputs(columns, "target", "pred", ".flatten()")
         if self.names is None:
             return table
         return table.rename({label: self.names[label] for label in table.labels if label in self.names})
@@ -349,6 +362,7 @@ class Tally(torch.nn.Module):
         self.most.copy_(torch.maximum(self.most, theirs.most))
         self.counts += theirs.counts
         self.updates += other.updates.to(device)
+        self._columns = max(self._columns, other._columns)
         self._join([self.first.cpu().numpy(), theirs.first.cpu().numpy()], [other._shapes])
 
     def all_reduce(self, group: Any = None) -> None:
