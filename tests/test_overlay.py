@@ -860,6 +860,43 @@ def test_several_maps_of_points():
         wmcc.tabulate(points, overlay={"A": overlay, "B": grid}, true="ref", pred={"C": "code"})
 
 
+def test_a_column_of_several_maps_is_ambiguous():
+    """Which map has the strata would be decided by the order of the maps, and change the weights."""
+    points = frame(shapely.points([[0.5, 0.5], [0.5, 1.5], [1.5, 0.5], [2.5, 1.5]]), ref=[4, 1, 5, 1])
+    one, other = (wmcc.raster(raster(x)) for x in (CODES, CODES[:, ::-1]))
+    sizes = {1: 10.0, 3: 20.0, 4: 30.0, 5: 40.0}
+    with pytest.raises(InputError, match=r"^stratum='class' is a column of several maps: 'A' and 'B'; the reference") as e:
+        wmcc.tabulate(points, overlay={"A": one, "B": other}, true="ref", stratum="class", population=sizes)
+    assert e.value.argument == "stratum"
+    with pytest.raises(InputError, match=r"^by='class' is a column of several maps"):
+        wmcc.tabulate(points, overlay={"A": one, "B": other}, true="ref", by=["class"])
+    points["class"] = [4, 1, 5, 3]  # those of A, as the hint says
+    joint = wmcc.tabulate(points, overlay={"A": one, "B": other}, true="ref", stratum="class", population=sizes)
+    assert joint["A"].total == joint["B"].total == 100
+    assert joint["A"].drawn.design.strata == (1, 3, 4, 5)
+
+
+def test_columns_of_one_map_are_not_ambiguous():
+    points, overlay = sample(100)
+    points["ref"] = points["s"]
+    two = {"A": "code", "B": "map code"}
+    one = overlay.rename(columns={"map": "kind"}).assign(**{"map code": overlay["code"]})
+    assert wmcc.tabulate(points, overlay=one, true="ref", pred=two, by="kind").groups == ("elm", "oak", "sea")
+    other = overlay.rename(columns={"map": "kind"})
+    table = wmcc.tabulate(points, overlay={"A": overlay, "B": other}, true="ref", pred="code", by="kind")
+    assert table.groups == ("elm", "oak", "sea")
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float64", "Int64", "object"])
+def test_no_label_stands_for_what_a_map_does_not_cover(dtype):
+    low = -(1 << 31)
+    points = frame(shapely.points([[0.5, 0.5], [1.5, 0.5], [3.5, 0.5]]), ref=[low, low + 1, low])
+    points["ref"] = points["ref"].astype(dtype)
+    table = wmcc.tabulate(points, overlay=MAP.assign(map=[low, low - 1]), **OVER)
+    assert (table.labels, table.void, table.ignored) == ((low - 1, low, low + 1, "(not covered)"), ("(not covered)",), 0)
+    assert table.n.tolist() == [[0, 0, 0, 0], [0, 1, 0, 1], [1, 0, 0, 0], [0, 0, 0, 0]]
+
+
 def test_names_of_classes_of_a_raster():
     points = frame(shapely.points([[0.5, 0.5], [0.5, 1.5]]), ref=["elm", "oak"])
     named = replace(wmcc.raster(raster(CODES), name="cover"), names={4: "elm", 1: "oak"})

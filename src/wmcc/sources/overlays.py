@@ -24,7 +24,7 @@ NOT_COVERED = "(not covered)"
 """What the column of a table is called that has what the map does not cover."""
 
 FAR = -(1 << 31)
-"""Stands for what the map does not cover among labels that are integers: no class has such a number."""
+"""Stands for what the map does not cover among labels that are integers; if it is one of them, a number below."""
 
 CLASS = "class"
 """What the only column of a raster is called."""
@@ -369,7 +369,7 @@ def _named(values: Any, known: Array, raster: Raster) -> Any:
 
 
 def _with_classes(frame: Any, name: str, true: Any, laid: list[Laid], keys: Keys) -> tuple[Any, Any, dict[Any, str]]:
-    """Add the classes of maps to rows, and columns of the first map that has them, if keys name such.
+    """Add the classes of maps to rows, and columns of the map that has them, if keys name such.
 
     Returns the frame, its columns of predictions, and what stands for places that a map does not cover.
     """
@@ -381,10 +381,19 @@ def _with_classes(frame: Any, name: str, true: Any, laid: list[Laid], keys: Keys
     for key in dict.fromkeys(named_columns(*keys) or ()):
         if key in frame.columns:
             continue
-        side = next((own for own in laid if key in own.layer.frame.columns), None)
-        if side is None:
+        sides = {id(own.layer): own for own in laid if key in own.layer.frame.columns}
+        if not sides:
             every = [*frame.columns, *(x for own in laid for x in own.layer.frame.columns)]
             raise missing_column(key, [*dict.fromkeys(every)], listed([name, *(own.layer.name for own in laid)], "or"))
+        if len(sides) > 1:
+            word = next(word for word, own in keys._asdict().items() if key in (named_columns(own) or ()))
+            raise InputError(
+                f"{word}={key!r} is a column of several maps: {listed([repr(own.key) for own in sides.values()])}; "
+                f"{name} has none of this name.",
+                f"make it a column of {name}, with the values of the map that is meant.",
+                word,
+            )
+        (side,) = sides.values()
         values = side.layer.frame[key].iloc[np.maximum(side.rows, 0)].astype(object).reset_index(drop=True)
         frame[key] = values.where(side.rows >= 0, None)
     classes = [_classes(own) for own in laid]
@@ -462,7 +471,10 @@ def _is_text(values: Any) -> bool:
 def _mark(columns: list[Any]) -> Any:
     """A label that no row has: text among text, and an integer among others."""
     if not any(map(_is_text, columns)):
-        return FAR
+        mark = FAR
+        while any((own == mark).any() for own in columns):
+            mark -= 1
+        return mark
     if any((own == NOT_COVERED).any() for own in columns):
         raise InputError(
             f"a class is called {NOT_COVERED!r}, which is the name of what a map does not cover.", "rename the class."
