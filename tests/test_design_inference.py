@@ -674,6 +674,23 @@ def test_groups_with_replicate_weights():
 
     moved = np.array([gap(f) for f in factors]) - gap(np.ones(200))
     assert found.se == pytest.approx((0.9 * moved @ moved) ** 0.5)
+    other = wmcc.tabulate(y, pred, np.ones(200), replicates=factors.T, method="jk1")  # a survey of the same method
+    stored = wmcc.Tables.from_json(tables.to_json())
+    for one in (tables, stored, tables.rename({0: 7})):
+        with pytest.raises(wmcc.InputError, match="the tables of 'a' and 'b' are of groups of one sample") as refused:
+            wmcc.compare({"a": one[0], "c": other, "b": one[1]}, "accuracy", sample="independent")
+        assert 'sample="clusters"' in refused.value.hint
+    apart = wmcc.compare({"a": tables[0], "other": other}, "accuracy", sample="independent")
+    a, b = (wmcc.interval(x, "accuracy").se for x in (tables[0], other))
+    assert apart.se == pytest.approx((a**2 + b**2) ** 0.5)
+
+
+def test_groups_of_one_sample_beside_another_sample():
+    rows, other = Rows(19), Rows(20)
+    tables = rows.table(by=np.arange(len(rows.w)) % 2)
+    with pytest.raises(wmcc.InputError, match="the tables of 'a' and 'b' are of groups of one sample"):
+        wmcc.compare({"a": tables[0], "b": tables[1], "c": other.table()}, sample="independent")
+    assert wmcc.compare({"a": tables[0], "c": other.table()}, sample="independent").problem is None
 
 
 def test_headlines_of_independent_samples_name_strata():

@@ -149,12 +149,8 @@ def compare(
         groups = _are_groups(tables)
         if sample == "clusters" and not groups:
             _check_same_rows(tables)
-        if sample == "independent" and groups and not any(table.drawn.replicates for table in tables.values()):
-            raise InputError(
-                "the tables are of groups of one sample: its units are in all of them, so they are not independent.",
-                'give sample="clusters", which takes account of the units that they share.',
-                "sample",
-            )
+        if sample == "independent":
+            _check_apart(tables)
         test = contrast.independent
         if sample == "clusters":
             test = contrast.groups if groups else contrast.same_clusters
@@ -605,6 +601,23 @@ def _are_groups(tables: dict[str, Table]) -> bool:
                 "tabulate with one by=, and compare groups of it.",
             )
     return True
+
+
+def _check_apart(tables: dict[str, Table]) -> None:
+    """Refuse groups of one sample under a design as independent samples.
+
+    The design says so of strata. Of replicate weights, tables that were tabulated together have them from one object.
+    """
+    for (a, one), (b, other) in combinations(tables.items(), 2):
+        together = one.drawn.replicates is other.drawn.replicates
+        if together and _are_groups({a: one, b: other}):
+            raise InputError(
+                f"the tables of {a!r} and {b!r} are of groups of one sample: its units are in both, so they are not "
+                "independent.",
+                'give sample="clusters", which takes account of the units that they share; tables of two samples are '
+                "tabulated one by one.",
+                "sample",
+            )
 
 
 def _check_same_rows(tables: dict[str, Table]) -> None:
