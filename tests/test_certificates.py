@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from decimal import Decimal
 from fractions import Fraction
 from html import escape
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from adversary import Attack, Limits, attack, limits
 from helpers import any_weight, few, joint_table, ordinary, rows
@@ -228,6 +231,114 @@ def test_weights_of_bounds_and_unknown_rows():
     assert wmcc.mcc(wmcc.tabulate(t, p, worst, ignore=[9])) == certificate.lower.attained
     with pytest.raises(wmcc.InputError, match="end is 'worst'; expected 'low' or 'high'"):
         certificate.weights("worst", t, p, w)
+
+
+def noisy(count=200, classes=3, seed=0):
+    r = np.random.default_rng(seed)
+    y = r.choice(classes, count)
+    return y, np.where(r.random(count) < 0.3, r.choice(classes, count), y), r.lognormal(0, 1, count)
+
+
+def test_rows_that_were_not_certified_are_refused():
+    y, p, w = noisy()
+    certificate = wmcc.certify(wmcc.tabulate(y, p, w), "ecc", eps=0.2)
+
+    def refused(*rows):
+        with pytest.raises(wmcc.InputError) as problem:
+            certificate.weights("low", *rows)
+        return problem.value
+
+    n, weight = int(((y == 0) & (p == 0)).sum()), w[(y == 0) & (p == 0)].sum()
+    alone = refused(y, p)
+    assert f"true 0, predicted 0 has {n} rows of weight {weight:.6} there, and {n} of weight {n} in" in alone.message
+    assert (alone.argument, alone.hint) == ("sample_weight", "give sample_weight= as it was for the table.")
+    assert refused(y[::2], p[::2], w[::2]).hint == "give all rows that were tabulated, and no others."
+    assert refused([*y, 0], [*p, 2], [*w, 0.0]).hint == "give all rows that were tabulated, and no others."
+    assert refused(p, y, w).hint == "y_true and y_pred seem to be exchanged."
+    assert refused(y, p, w[::-1]).hint == alone.hint
+    nearly = refused(y, p, np.where(np.arange(200) == 7, w * (1 + 1e-9), w))
+    assert len({*re.findall(r"of weight ([\d.]+)", nearly.message)}) == 2
+    assert "200 rows (0 is the first) have a label that is no class" in refused(y + 3, p, w).message
+    assert "1 row (200 is the first) has a label that is no class" in refused([*y, 9], [*p, 9], [*w, 1.0]).message
+    certificate.weights("low", y, p, w)
+
+
+def test_bounds_that_were_not_certified_are_refused():
+    y, p, w = noisy()
+    lower, upper = 0.9 * w, 1.3 * w
+    least, table, most = (wmcc.tabulate(y, p, x) for x in (lower, w, upper))
+    both = wmcc.certify(table, "ecc", lower=least, upper=most)
+    worst = both.weights("low", y, p, w, lower=lower, upper=upper)
+    assert wmcc.ecc(y, p, sample_weight=worst) == pytest.approx(both.lower.attained)
+    for bounds, name in (({}, "lower"), ({"lower": lower}, "upper"), ({"lower": upper, "upper": lower}, "lower")):
+        with pytest.raises(wmcc.InputError, match="do not make the table") as problem:
+            both.weights("low", y, p, w, **bounds)
+        assert (problem.value.argument, problem.value.hint) == (name, f"give {name}= as it was for the table.")
+    with pytest.raises(wmcc.InputError, match=r"^upper: sample_weight must have the shape"):
+        both.weights("low", y, p, w, lower=lower, upper=upper[1:])
+    one = wmcc.certify(table, "ecc", upper=most)
+    assert (one.weights("low", y, p, w, upper=upper) >= w).all()
+
+
+def test_rows_make_the_certified_table_whatever_it_was_made_of():
+    """Labels in any order, rows left out, groups, clusters, zeros of both signs, other containers and types."""
+    y, p, w = noisy(300, 4)
+    w[:20], w[20:30] = 0.0, -0.0
+    keys = np.arange(300) % 7
+
+    def reached(table, *rows, eps=0.2, model="relative", **options):
+        certificate = wmcc.certify(table, "ecc", eps=eps, model=model)
+        worst = certificate.weights("low", *rows)
+        assert wmcc.ecc(wmcc.tabulate(rows[0], rows[1], worst, **options)) == pytest.approx(certificate.lower.attained)
+
+    reached(wmcc.tabulate(y, p, w, labels=[3, 1, 0, 2]), y, p, w)
+    reached(wmcc.tabulate(y, p, w, labels=[3, 1, 0, 2, 8]), y, p, w)
+    reached(wmcc.tabulate(y, p, w, ignore=[1, 9]), y, p, w, ignore=[1, 9])
+    reached(wmcc.tabulate(y, p, w, cluster=keys), y, p, w)
+    reached(wmcc.tabulate(y, p, w, stratum=keys), y, p, w)
+    tables = wmcc.tabulate(y, p, w, by=keys % 2)
+    reached(tables[0], *(x[keys % 2 == 0] for x in (y, p, w)))
+    reached(tables.total(), y, p, w)
+    reached(wmcc.tabulate(y, {"a": p, "b": y}, w)["a"], y, p, w)
+    reached(wmcc.tabulate(y, p), y, p)
+    names = np.array(["elm", "oak", "ash", "fir"])
+    reached(wmcc.tabulate(names[y], names[p], w), pd.Series(names[y]), list(names[p]), pl.Series(w))
+    lost = [None if i % 9 == 0 else x for i, x in enumerate(names[p].tolist())]
+    reached(wmcc.tabulate(names[y], lost, w, missing="ignore"), names[y], lost, w, missing="ignore")
+    reached(wmcc.tabulate(y, p, w.astype(np.float32)), y, p, w.astype(np.float32))
+    rows = pl.DataFrame({"y": y, "p": p, "w": w}).lazy()
+    reached(wmcc.tabulate(rows, true="y", pred="p", weight="w"), y, p, w)  # sums are the engine's
+    images, across = (x.reshape(3, 10, 10) for x in (y, p)), w[30:40, None]
+    t, c = images
+    reached(wmcc.tabulate(t, c, across), t, c, across)
+    huge = np.where(np.arange(300) % 2, 1.5e308, w)
+    certificate = wmcc.certify(wmcc.tabulate(y, p, huge), "ecc", eps=0.1)
+    assert (certificate.weights("low", y, p, huge) <= np.finfo(float).max).all()
+
+
+def test_rows_of_a_design_have_its_weights():
+    y, p, _ = noisy()
+    stratum, sizes = p, {0: 1000.0, 1: 70.0, 2: 333.0}
+    table = wmcc.tabulate(y, p, stratum=stratum, population=sizes)
+    certificate = wmcc.certify(table, "ecc")
+    w = np.array([sizes[k] / (stratum == k).sum() for k in stratum])
+    worst = certificate.weights("low", y, p, w)
+    assert wmcc.ecc(y, p, sample_weight=worst) == pytest.approx(certificate.lower.attained)
+    with pytest.raises(wmcc.InputError, match="Hint: give sample_weight= the weights that rows have by the design"):
+        certificate.weights("low", y, p)
+
+
+def test_no_weights_reach_an_end_that_is_not_there():
+    y, p = [0, 0, 0], [0, 0, 0]
+    certificate = wmcc.certify(wmcc.tabulate(y, p), "mcc")
+    with pytest.raises(wmcc.InputError, match="there is no range, so no weights reach an end of it: "):
+        certificate.weights("low", y, p)
+
+
+def test_rows_have_no_place_in_a_weight_matrix():
+    certificate = wmcc.certify(wmcc.tabulate([0, 1, 1], [0, 1, 0], np.ones((3, 3))), "ecc")
+    with pytest.raises(wmcc.InputError, match="do not make the table that was certified"):
+        certificate.weights("low", [0, 1, 1], [0, 1, 0])
 
 
 # ---- how certificates relate -------------------------------------------------------------------------

@@ -865,7 +865,9 @@ def test_a_column_of_several_maps_is_ambiguous():
     points = frame(shapely.points([[0.5, 0.5], [0.5, 1.5], [1.5, 0.5], [2.5, 1.5]]), ref=[4, 1, 5, 1])
     one, other = (wmcc.raster(raster(x)) for x in (CODES, CODES[:, ::-1]))
     sizes = {1: 10.0, 3: 20.0, 4: 30.0, 5: 40.0}
-    with pytest.raises(InputError, match=r"^stratum='class' is a column of several maps: 'A' and 'B'; the reference") as e:
+    with pytest.raises(
+        InputError, match=r"^stratum='class' is a column of several maps: 'A' and 'B'; the reference"
+    ) as e:
         wmcc.tabulate(points, overlay={"A": one, "B": other}, true="ref", stratum="class", population=sizes)
     assert e.value.argument == "stratum"
     with pytest.raises(InputError, match=r"^by='class' is a column of several maps"):
@@ -893,7 +895,11 @@ def test_no_label_stands_for_what_a_map_does_not_cover(dtype):
     points = frame(shapely.points([[0.5, 0.5], [1.5, 0.5], [3.5, 0.5]]), ref=[low, low + 1, low])
     points["ref"] = points["ref"].astype(dtype)
     table = wmcc.tabulate(points, overlay=MAP.assign(map=[low, low - 1]), **OVER)
-    assert (table.labels, table.void, table.ignored) == ((low - 1, low, low + 1, "(not covered)"), ("(not covered)",), 0)
+    assert (table.labels, table.void, table.ignored) == (
+        (low - 1, low, low + 1, "(not covered)"),
+        ("(not covered)",),
+        0,
+    )
     assert table.n.tolist() == [[0, 0, 0, 0], [0, 1, 0, 1], [1, 0, 0, 0], [0, 0, 0, 0]]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from ..core.arraytypes import FloatArray, IntArray
 from ..core.exact import nearest_float
 from ..core.labels import Label
+from ..core.table import Table
 from ..measures import MEASURES
 from ..present.blocks import Block, stacked
 from ..present.result import Delegate, Result
@@ -227,6 +228,8 @@ class Certificate(Range):
         Classes, in the order of the witnesses' rows and columns.
     n, total
         Number of rows, and their weight.
+    certified
+        The table that was certified.
     problem
         Why there is no range, and its ends are NaN: the measure is undefined. None if there is one.
     """
@@ -241,6 +244,7 @@ class Certificate(Range):
     labels: tuple[Label, ...]
     n: int
     total: float
+    certified: Table = field(repr=False, compare=False)
     problem: str | None = None
 
     _kind = "certificate"
@@ -276,7 +280,8 @@ class Certificate(Range):
         end
             ``"low"`` or ``"high"``.
         y_true, y_pred, sample_weight
-            The rows that the certificate is about.
+            The rows that the certificate is about: those of its table, all of them, with their weights. Others are
+            refused. Weights of a design are those that the rows have by it, such as population / rows of a stratum.
         lower, upper
             The bounds of each weight, where the certificate was made from bounds.
 

@@ -142,7 +142,7 @@ def _certificate(table: Table, measure: Measure, box: Box, model: str, eps: floa
     found = certified_ends(table, measure, box, limits, model != "relative")
     sizes = table.labels, table.rows, table.total
     ends = found.value, found.lower, found.upper, found.conditions
-    return Certificate(measure.name, model, eps, *ends, *sizes, found.problem)
+    return Certificate(measure.name, model, eps, *ends, *sizes, table, found.problem)
 
 
 def certified_ends(table: Table, measure: Measure, box: Box, limits: Limits, vanishing: bool) -> Ends:

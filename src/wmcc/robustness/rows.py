@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.arraytypes import FloatArray, IntArray
-from ..core.labels import Label
-from ..errors import InputError
+from ..core.exact import nearest_float
+from ..core.labels import Label, listed
+from ..core.table import Table
+from ..errors import InputError, WmccError
+from ..present.text import counted, number
+from ..sources import tabulate_part
 from ..sources.columns import check_shapes, fitted, label_column, weight_array
-from .span import down, up
+from .span import UNIT, down, up
 
 if TYPE_CHECKING:
     from .certificate import Certificate
@@ -20,7 +24,8 @@ LARGEST = float(np.finfo(np.float64).max)
 
 def row_codes(labels: tuple[Label, ...], y_true: Any, y_pred: Any) -> IntArray:
     """Positions of the true and the predicted label of each row, −1 where they are unknown; each in the rows' shape."""
-    read = [label_column(column, name) for column, name in ((y_true, "y_true"), (y_pred, "y_pred"))]
+    given = (y_true, "y_true"), (y_pred, "y_pred")
+    read = [label_column(column, name, skip_missing=True) for column, name in given]
     check_shapes(read)
     place = {label: k for k, label in enumerate(labels)}
     codes = [[place.get(x, -1) for x in column.labels(slice(None))] for column in read]
@@ -33,11 +38,15 @@ def witness_weights(
     """Return a weight for each row with which the measure has the value attained at an end: `Certificate.weights`."""
     if end not in ("low", "high"):
         raise InputError(f"end is {str(end)[:40]!r}; expected 'low' or 'high'.")
+    if certificate.problem is not None:
+        raise InputError(f"there is no range, so no weights reach an end of it: {certificate.problem}.")
+    table, box = certificate.certified, certificate.lower.box
     witness = certificate.lower if end == "low" else certificate.upper
     rows = row_codes(certificate.labels, y_true, y_pred)
+    w = np.ones(rows.shape[1:]) if sample_weight is None else _per_row(sample_weight, rows, "sample_weight")
+    sums = table.stack.sums.w_exact.floats()
+    _check_rows(table, rows, w, sums, "sample_weight")
     position = cell_values(witness.at, witness.codes, rows)
-    given = np.ones(position.shape) if sample_weight is None else weight_array(sample_weight)
-    w = np.asarray(fitted(given, position.shape, matrix=False), dtype=np.float64)
     if certificate.model == "relative":
         least, most = share_limits(w, certificate.eps)
     elif certificate.model == "absolute":
@@ -45,9 +54,80 @@ def witness_weights(
         less = certificate.eps if step is None else cell_values(step, witness.codes, rows)
         least, most = amount_limits(w, less, certificate.eps)
     else:
-        least, most = (w if x is None else np.asarray(x, dtype=np.float64).reshape(w.shape) for x in (lower, upper))
+        least, most = (w if x is None else _per_row(x, rows, name) for x, name in ((lower, "lower"), (upper, "upper")))
+        for bound, ends, name in ((least, box.low, "lower"), (most, box.high, "upper")):
+            _check_rows(table, rows, bound, np.array([nearest_float(x, box.exponent) for x in ends]), name)
     at = np.clip(least + np.nan_to_num(position) * (most - least), least, most)
     return np.asarray(np.where(np.isnan(position), w, at))
+
+
+def _per_row(given: Any, rows: IntArray, name: str) -> FloatArray:
+    """Return a weight for each row as float64."""
+    try:
+        return np.asarray(fitted(weight_array(given, name), rows.shape[1:], matrix=False), dtype=np.float64)
+    except WmccError as problem:
+        raise problem if name == "sample_weight" else problem.about(name) from None
+
+
+def _check_rows(table: Table, rows: IntArray, w: FloatArray, sums: FloatArray, name: str) -> None:
+    """Refuse rows that do not make the cells of a table, with these sums of their weights, which have a name."""
+    there = (rows >= 0).all(axis=0) & (rows[0] < len(table.classes))
+    unknown = int(there.size - there.sum())
+    if unknown > table.ignored:
+        row = int(np.argmin(there.reshape(-1)))
+        raise InputError(
+            f"{counted(unknown, 'row')} ({row} is the first) {'has' if unknown == 1 else 'have'} a label that is no "
+            f"class of the certified table; its classes are {listed(table.classes)}, and "
+            f"{counted(table.ignored, 'row')} had such a label when it was made.",
+            "give the rows that were tabulated, with labels as the table has them.",
+        )
+    try:
+        made = tabulate_part(np.where(there, rows[0], -1), np.where(there, rows[1], 0), w, ignore=-1)
+    except WmccError as problem:
+        raise problem if name == "sample_weight" else problem.about(name) from None
+    codes, wanted = np.array(made.labels, dtype=np.int64)[made.stack.codes], table.stack
+    its = _listed(codes, made.stack.sums.n, made.stack.sums.w_exact.floats())
+    own = _listed(wanted.codes, wanted.sums.n, sums)
+    cell = next((x for x in sorted({*own, *its}) if not _alike(own.get(x, NO_ROWS), its.get(x, NO_ROWS))), None)
+    if cell is not None:
+        raise _other_rows(table, cell, own, its, name)
+
+
+Listed = dict[tuple[int, ...], tuple[int, float]]
+"""The number of rows of each cell, and their weight."""
+
+NO_ROWS = 0, 0.0
+
+
+def _listed(codes: IntArray, n: IntArray, w: FloatArray) -> Listed:
+    return dict(zip(map(tuple, codes.T.tolist()), zip(n.tolist(), w.tolist(), strict=True), strict=True))
+
+
+def _alike(own: tuple[int, float], its: tuple[int, float]) -> bool:
+    """Whether cells are the same, but for the rounding of each addition, since engines round."""
+    (n, x), (m, y) = own, its
+    return n == m and (x == y or abs(x - y) <= (n + 8) * UNIT * min(x, y))
+
+
+def _other_rows(table: Table, cell: tuple[int, ...], own: Listed, its: Listed, name: str) -> InputError:
+    """Say in which cell rows do not make a table, and what may be the reason."""
+    (n, x), (m, y) = (cells.get(cell, NO_ROWS) for cells in (own, its))
+    true, pred = (table.labels[k] for k in cell)
+    rows, given = ({key: count for key, (count, _) in cells.items()} for cells in (own, its))
+    hint = "give all rows that were tabulated, and no others."
+    if rows == given:
+        design = name == "sample_weight" and table.drawn.factors is not None
+        hint = f"give {name}= {'the weights that rows have by the design' if design else 'as it was for the table'}."
+    elif rows == {(p, t): count for (t, p), count in given.items()}:
+        hint = "y_true and y_pred seem to be exchanged."
+    digits = 6 if number(x) != number(y) else 17
+    return InputError(
+        f"the rows do not make the table that was certified: true {true!r}, predicted {pred!r} has "
+        f"{counted(n, 'row')} of weight {number(x, digits)} there, and {m:,} of weight {number(y, digits)} in what was "
+        "given.",
+        hint,
+        name if rows == given else None,
+    )
 
 
 def cell_values(of_cells: FloatArray, codes: IntArray, rows: IntArray) -> FloatArray:

@@ -215,8 +215,8 @@ def tabulate(*given: Any, **named: Any) -> Table | JointTable | Tables[Any]:
         divided among its pieces in proportion to their areas. A point has the class of the polygon that it lies in; or
         of the pixel, if the map is a raster, which needs no ``pred``. On a border it is that of the polygon that comes
         first, and of the pixel to the right or below. Points may have several maps, in a mapping from names. Columns
-        for ``by`` and the like are of the data, or else of the one map that has them. If the map is a file of several layers,
-        ``overlay_layer`` names one.
+        for ``by`` and the like are of the data, or else of the one map that has them. If the map is a file of several
+        layers, ``overlay_layer`` names one.
     uncovered
         What to do with parts of the reference that the map does not cover. ``"class"`` counts them as errors, in a
         column of their own that is no class (`Table.void`); ``"error"`` refuses them.
