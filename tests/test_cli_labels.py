@@ -1,6 +1,8 @@
 """Labels given on the command line, and predictions in a file of their own."""
 
 import json
+import re
+import subprocess
 
 import polars as pl
 import pyarrow as pa
@@ -133,6 +135,50 @@ def test_sentences_name_options(folder):
     said = run("certify", "na.csv", *COLUMNS, "--measure", "mcc", code=2).stderr
     assert "Hint: use --measure ecc (" in said
     assert "wmcc.ecc" not in said
+
+
+def test_labels_that_are_probably_not_meant(folder):
+    (folder / "case.csv").write_text("label,pred\nOak,oak\nElm,elm\n")
+    warned = run("score", "case.csv", *COLUMNS).stderr
+    assert warned.startswith("Warning: no true label is ever predicted, so that every row counts as wrong.")
+    assert warned.endswith("If they are different classes, name them all in --labels.\n")
+    assert run("tabulate", "case.csv", *COLUMNS, "--labels", "Oak,Elm,oak,elm").stderr == ""
+    lines = [f"{'ab'[k % 2]},{k / 7:.3f}" for k in range(300)]
+    (folder / "area.csv").write_text("\n".join(["pred,label", *lines]))
+    refused = run("score", "area.csv", *COLUMNS, code=2).stderr
+    assert (
+        "Error: the column 'label' holds 257 different decimal numbers, such as '0.143'; expected classes." in refused
+    )
+    assert "Hint: name the column of classes as --true; if these numbers are names of classes, list them" in refused
+    names = ",".join(sorted({line.partition(",")[2] for line in lines}))
+    run("score", "area.csv", "--true", "label", "--pred", "label", "--labels", names)
+    assert "'area.csv' is named twice" in run("score", "area.csv", "area.csv", *COLUMNS, code=2).stderr
+
+
+@pytest.mark.parametrize("mark", [";", "|"])
+def test_fields_that_are_separated_by_another_mark(folder, mark):
+    """The hint says what to type."""
+    text = (folder / SAMPLE.name).read_text()
+    expected = run("score", SAMPLE.name, *WEIGHTED).stdout
+    for name, comma in (("plain.csv", "."), ("decimal commas.csv", ",")):
+        (folder / name).write_text(text.replace(",", mark).replace(".", comma))
+        said = run("score", name, *WEIGHTED, code=2).stderr
+        word = {";": "semicolons", "|": "vertical bars"}[mark]
+        assert f"Hint: fields seem to be separated by {word}: `tr " in said
+        command = re.findall("`(.*?)`", said)[comma == ","].replace("FILE", f"'{name}'")
+        subprocess.run(["bash", "-c", command], check=True)
+        assert run("score", "NEW.tsv", *WEIGHTED).stdout == expected
+
+
+def test_the_ending_of_a_file_with_tabs(folder):
+    text = (folder / SAMPLE.name).read_text()
+    (folder / "tabs.csv").write_text(text.replace(",", "\t"))
+    said = run("score", "tabs.csv", *WEIGHTED, code=2).stderr
+    assert said.endswith("Hint: fields seem to be separated by tabs: give it a name that ends with .tsv.\n")
+    (folder / "tabs.csv").rename("commas.tsv")
+    assert run("score", "commas.tsv", *WEIGHTED).stdout == run("score", SAMPLE.name, *WEIGHTED).stdout
+    (folder / "commas.tsv").write_text(text)
+    assert "by commas: give it a name that ends with .csv." in run("score", "commas.tsv", *WEIGHTED, code=2).stderr
 
 
 @pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb"])

@@ -136,8 +136,26 @@ def test_links_are_followed_and_files_read_once(tmp_path):
     (tmp_path / "data" / "link").symlink_to(tmp_path / "else")
     (tmp_path / "data" / "loop").symlink_to(tmp_path / "data")
     assert wmcc.tabulate(tmp_path / "data", true="t", pred="p").rows == 2
-    again = [tmp_path / "data" / "a.parquet", f"{tmp_path}/data/../data/a.parquet"]
-    assert wmcc.tabulate(again, true="t", pred="p").rows == 1
+
+
+def test_a_file_that_is_named_twice_is_refused(tmp_path, monkeypatch):
+    """Another one was probably meant: its rows would be missing, and those of this one count once."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("t,p\n0,0\n")
+    (tmp_path / "link.csv").symlink_to("a.csv")
+    for names, said in (
+        (["a.csv", "b.csv", "a.csv"], "'a.csv' is named twice; its rows would count once."),
+        (["a.csv", "./b.csv", "link.csv"], "'a.csv' and 'link.csv' are the same file; its rows"),
+        (["a.csv", "a*.csv"], r"'a.csv' is named twice, once by 'a\*.csv'; its rows"),
+        ([tmp_path, tmp_path / "b.csv"], r"b.csv' is named twice; its rows"),
+        (["s3://x/a.csv", "s3://x/a.csv"], "'s3://x/a.csv' is named twice"),
+    ):
+        with pytest.raises(wmcc.InputError, match=said) as refused:
+            wmcc.tabulate(names, true="t", pred="p")
+        assert refused.value.hint == "name each file once."
+    assert wmcc.tabulate(["a.csv", "b.csv"], true="t", pred="p").rows == 2
+    assert wmcc.tabulate("*.csv", true="t", pred="p").rows == 2  # the link is among them
 
 
 def test_names_that_look_like_patterns(tmp_path, engine):

@@ -9,6 +9,7 @@ import shutil
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.feather
@@ -266,6 +267,58 @@ def test_a_column_that_is_not_there(folder, engine):
             wmcc.InputError, match=r"no column 'aera'; the columns are 'label'[\s\S]*did you mean 'area'"
         ):
             wmcc.tabulate(folder / name, true="label", pred="pred", weight="aera", engine=engine)
+
+
+@pytest.mark.parametrize("engine", ["arrow", "duckdb"])
+@pytest.mark.parametrize(("mark", "ending"), [(";", "csv"), ("|", "csv"), ("\t", "csv"), (",", "tsv"), (";", "tsv")])
+def test_fields_that_are_separated_by_another_mark(tmp_path, engine, mark, ending):
+    path = tmp_path / f"a.{ending}"
+    path.write_text(f"label{mark}pred{mark}ha\nelm{mark}oak{mark}2.5\noak{mark}oak{mark}1\n")
+    words = {";": "semicolons", "|": "vertical bars", "\t": "tabs", ",": "commas"}
+    for names in ({"true": "label", "pred": "pred"}, {"true": "lable", "pred": "pred"}):  # misspelled, too
+        with pytest.raises(wmcc.InputError, match=f"fields seem to be separated by {words[mark]}") as refused:
+            wmcc.tabulate(path, **names, engine=engine)
+        assert f"pandas.read_csv(…, sep={mark!r})" in refused.value.hint
+    read = wmcc.tabulate(pd.read_csv(path, sep=mark), true="label", pred="pred", weight="ha")  # as the hint says
+    assert read.n.tolist() == [[0, 1], [0, 1]]
+    path.write_text(f"label{mark}pred{mark}ha,km\n")
+    with pytest.raises(wmcc.InputError, match=r"no column 'pred'[\s\S]*separated by"):
+        wmcc.tabulate(path, true="pred", pred="pred", engine=engine)
+
+
+def measured(folder, name="m.csv", rows=300):
+    """A file with a column of measurements, some of them whole, and one of codes that look like numbers."""
+    area = [f"{k / 8:g}" for k in range(rows)]
+    frame = pl.DataFrame({"label": ["oak", "elm"] * (rows // 2), "area": area})
+    frame.with_columns(code="0" + pl.col("area"), key=pl.int_range(rows)).write_csv(folder / name)
+    return folder / name, area
+
+
+@pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb", "dask"])
+def test_measurements_are_no_classes(tmp_path, engine):
+    """Of text; those of other files are refused by their type."""
+    path, area = measured(tmp_path)
+    said = r"the column 'area' holds 262 different decimal numbers, such as '0.125'; expected classes"
+    for names, word in ((("area", "label"), "true="), (("label", "area"), "pred=")):
+        with pytest.raises(wmcc.LabelError, match=said) as refused:
+            wmcc.tabulate(path, true=names[0], pred=names[1], engine=engine)
+        assert refused.value.hint.startswith(f"name the column of classes as {word}")
+    with pytest.raises(wmcc.LabelError, match=said):
+        wmcc.tabulate(path, true="label", pred={"a": "label", "b": "area"}, engine=engine)
+    if engine != "arrow":
+        with pytest.raises(wmcc.LabelError, match=said):
+            wmcc.tabulate(path, join=path, on="key", true="label", pred="area", engine=engine)
+    whole = wmcc.tabulate(path, true="area", pred="area", labels=area, engine=engine)  # as the hint says
+    assert whole.labels == tuple(area)
+    assert wmcc.accuracy(wmcc.tabulate(path, true="code", pred="code", engine=engine)) == 1  # a code is text
+    assert wmcc.accuracy(wmcc.tabulate(pl.read_csv(path, infer_schema=False), true="area", pred="area")) == 1
+
+
+def test_some_decimal_numbers_may_be_classes(tmp_path):
+    path, _ = measured(tmp_path, rows=100)
+    assert len(wmcc.tabulate(path, true="area", pred="area").labels) == 100
+    path.write_text("stars\n" + "".join(f"{k / 2}\n" for k in range(400)))
+    assert len(wmcc.tabulate(path, true="stars", pred="stars", labels=[f"{k / 2}" for k in range(400)]).labels) == 400
 
 
 @pytest.mark.parametrize("engine", ["arrow", "polars"])

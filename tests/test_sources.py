@@ -603,6 +603,83 @@ def test_classes_that_look_like_missing_labels_are_warned_of(name):
     wmcc.tabulate(["a", name], ["a", name], names={"a": "a", name: "other"})
 
 
+ALIKE = ["Oak", " elm", "ELM"], ["oak", "oak", "elm"]
+
+
+def test_labels_without_a_common_one_are_warned_of():
+    said = r"no true label is ever predicted, .* True labels are ' elm', 'ELM', 'Oak'; predicted ones are 'elm', 'oak'"
+    with pytest.warns(wmcc.LabelWarning, match=rf"{said}\. Some differ by case or spaces alone") as seen:
+        wmcc.tabulate(*ALIKE)
+    assert seen[0].filename == __file__
+    with pytest.warns(wmcc.LabelWarning, match="no true label"):
+        assert wmcc.accuracy(*ALIKE) == 0
+    with pytest.warns(wmcc.LabelWarning, match="no true label"):
+        wmcc.tabulate(*ALIKE, by=[0, 0, 1])
+    with pytest.warns(wmcc.LabelWarning, match="no true label is ever predicted of 'B'"):
+        wmcc.tabulate(ALIKE[0], {"A": ALIKE[0], "B": ALIKE[1]})
+    y, p = np.tile([0, 1], 10), np.tile([2, 3], 10)
+    for call in (wmcc.tabulate, wmcc.ecc):  # the second of which does not make a table of short arrays
+        with pytest.warns(wmcc.LabelWarning, match=r"are 0, 1; predicted ones are 2, 3\. Write the same class alike"):
+            call(y, p)
+    wmcc.tabulate([x.strip().lower() for x in ALIKE[0]], ALIKE[1])  # as the warning says
+    assert wmcc.tabulate(y, p, labels=range(4)).labels == (0, 1, 2, 3)
+
+
+def test_labels_without_a_common_one_may_be_errors():
+    """Of a few rows, of one class, of a map that covers nothing; a part of a sample says nothing of the whole."""
+    wmcc.tabulate([0, 1], [2, 3])
+    wmcc.tabulate([0] * 20, [1, 2] * 10)
+    wmcc.tabulate([0, 1] * 10, [255] * 20, ignore=255)
+    wmcc.tabulate([0, 1] * 10, [2] * 20)
+    wmcc.tabulate([0, 1] * 10 + [2], [2, 3] * 10 + [0])
+    batches = wmcc.Accumulator()
+    batches.update(*ALIKE)
+
+
+def sampled_map():
+    """Points that were drawn in the classes of a map, some of which are wrong."""
+    mapped = np.repeat([1, 2, 3], [40, 30, 20])
+    return np.where(np.arange(90) % 7 == 0, 1, mapped), mapped, {1: 500.0, 2: 200.0, 3: 300.0}
+
+
+def test_strata_that_are_the_true_classes_are_warned_of():
+    truth, mapped, sizes = sampled_map()
+    design = {"stratum": mapped, "population": sizes}
+    right = wmcc.tabulate(truth, mapped, **design)
+    said = "the strata are the true classes: .* truth and prediction are probably exchanged"
+    with pytest.warns(wmcc.LabelWarning, match=said) as seen:
+        assert wmcc.tabulate(mapped, truth, **design).n.tolist() == right.n.T.tolist()
+    assert seen[0].filename == __file__
+    names = {1: "oak", 2: "elm", 3: "ash"}
+    frame = pl.DataFrame({"r": truth, "m": mapped, "id": range(90)})
+    columns = {"true": "m", "stratum": "m", "population": sizes}
+    for call in (
+        lambda: wmcc.tabulate(mapped, truth, **design, names=names),
+        lambda: wmcc.tabulate(mapped, truth, **design, labels=names),
+        lambda: wmcc.tabulate(mapped, truth, **design, cluster=np.arange(90) // 2),
+        lambda: wmcc.tabulate(mapped, truth, **design, by=np.arange(90) % 2),
+        lambda: wmcc.tabulate(mapped, {"A": truth, "B": truth[::-1]}, **design),
+        lambda: wmcc.tabulate(frame, pred="r", **columns),
+        lambda: wmcc.tabulate(frame.lazy(), pred="r", **columns),
+        lambda: wmcc.tabulate(frame.with_columns(pl.col("r", "m").cast(str)), pred="r", **{
+            **columns, "population": {str(k): x for k, x in sizes.items()}
+        }),
+    ):  # fmt: skip
+        with pytest.warns(wmcc.LabelWarning, match=said):
+            call()
+
+
+def test_other_strata_are_not_warned_of():
+    truth, mapped, sizes = sampled_map()
+    wmcc.tabulate(mapped, mapped, stratum=mapped, population=sizes)  # a map without an error
+    wmcc.tabulate(truth, {"A": mapped, "B": truth}, stratum=mapped, population=sizes)
+    regions = np.arange(90) % 3 + 1
+    wmcc.tabulate(truth, mapped, stratum=regions, population=sizes)
+    wmcc.tabulate(mapped, truth, stratum=regions, population=sizes)
+    wmcc.tabulate(mapped, truth, stratum=[f"part {k}" for k in regions])
+    wmcc.tabulate([1] * 5, [1, 1, 1, 1, 2], stratum=[1] * 5)  # one stratum is no sign
+
+
 # ---- names ------------------------------------------------------------------------------------------------
 
 

@@ -180,8 +180,9 @@ class LabelWarning(UserWarning):
     """Labels may not mean what they are taken for.
 
     A class has a name that often stands for missing labels: ``NA``, ``nan``, ``None``, ``null``, or nothing. An ignored
-    label is predicted and never true, as when truth and prediction are swapped. Or columns of 0 and 1 look like several
-    outputs, which are counted together.
+    label is predicted and never true, or the strata of the sample are its true classes, as when truth and prediction
+    are swapped. No label is both true and predicted. Or columns of 0 and 1 look like several outputs, which are counted
+    together.
     """
 
 

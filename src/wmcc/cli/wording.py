@@ -27,6 +27,17 @@ MAPS = {
 }
 """What the library says of maps, by what the command line has in its place; ``rio`` comes with rasterio."""
 
+READ = r"read it with pandas\.read_csv\(…, sep='{}'\), with decimal=',' if its numbers have commas, and pass the frame"
+SEPARATED = {
+    READ.format(r"([;|])"): (
+        r"`tr '\1' '\\t' <FILE >NEW.tsv` writes it with tabs, which is read; if its numbers have commas, "
+        r"`tr '\1,' '\\t.' <FILE >NEW.tsv`"
+    ),
+    READ.format(r"\\t"): "give it a name that ends with .tsv",
+    READ.format(","): "give it a name that ends with .csv",
+}
+"""What the library says of text whose fields are separated otherwise than by commas, and what can be done here."""
+
 _KEYWORD = re.compile(
     r"\b(true|pred|weight|by|cluster|stratum|population|fpc|lonely|poststratum|totals|replicates|method|scales|fay|df|"
     r"on|join|unmatched|labels|names|ignore|missing|positive|engine|measure|eps|nodes|at_least|at_most|change|terms|"
@@ -60,7 +71,7 @@ def in_options(sentence: str) -> str:
         "use wmcc.Accumulator", "store each part with `wmcc tabulate -o` and add them up with `wmcc merge`"
     )
     sentence = sentence.replace("tabulate('truth/', 'pred/', 'maps/')", "--images truth/ pred/ --weights maps/")
-    for pattern, words in MAPS.items():
+    for pattern, words in {**MAPS, **SEPARATED}.items():
         sentence = re.sub(pattern, words, sentence)
     sentence = sentence.replace(
         "name the image of each row: wmcc.tabulate(y_true, y_pred, sample_weight, cluster=image)",

@@ -340,7 +340,8 @@ def short_margins(y_true: Any, y_pred: Any, sample_weight: Any) -> Margins | Non
     """Margins of a short table that is not made: a few thousand rows take a tenth of the time.
 
     The kernel answers for vectors of integers or booleans and float weights, as they usually are. For anything else,
-    for mistakes and for a total of zero it is None, and `tabulate` must be asked.
+    for mistakes, for a total of zero and where no class is both true and predicted it is None, and `tabulate` must be
+    asked.
     """
     if type(y_true) is not np.ndarray or type(y_pred) is not np.ndarray:  # subclasses may mean something else
         return None
@@ -350,6 +351,8 @@ def short_margins(y_true: Any, y_pred: Any, sample_weight: Any) -> Margins | Non
     if found is None:
         return None
     s, r, q, d = found
+    if not any(map(min, r, q)):  # of which there may be something to say
+        return None
     return Margins(s, r, q, d, occurring(r, q), len(r))
 
 

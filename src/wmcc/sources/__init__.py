@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
@@ -352,9 +352,10 @@ def tabulate(*given: Any, **named: Any) -> Table | JointTable | Tables[Any]:
     -----
     LabelWarning
         A class has a name that often stands for missing labels (``"NA"``, ``"nan"``, ``"None"``, ``"null"``, or the
-        empty text). ``y_pred`` has an ignored label that ``y_true`` never has: they may be swapped. Or arrays of two
-        axes hold 0 and 1 in at most 100 columns, with more than twice as many rows (with up to 8 columns, more rows
-        than columns): they look like several outputs, which are counted together in one table.
+        empty text). No true label is ever predicted, as with ``"Oak"`` and ``"oak"``. Truth and prediction may be
+        swapped: ``y_pred`` has an ignored label that ``y_true`` never has, or the strata are the true classes. Or
+        arrays of two axes hold 0 and 1 in at most 100 columns, with more than twice as many rows (with up to 8 columns,
+        more rows than columns): they look like several outputs, which are counted together in one table.
 
     Examples
     --------
@@ -390,6 +391,8 @@ def tabulate(*given: Any, **named: Any) -> Table | JointTable | Tables[Any]:
         check_sampled(table.drawn, "for a sample that comes in parts use wmcc.Accumulator")
     if table.void and named.get("ignore") is not None and _are_in_memory(**_bound(given, named)):
         warn_of_void(table, "y_true", "y_pred", "y_true comes first, and y_pred second")
+    for sentence in _doubts(table, named):
+        warn(sentence)
     return table
 
 
@@ -413,6 +416,17 @@ LIKE_MISSING = frozenset({"", "NA", "N/A", "<NA>", "NaN", "nan", "None", "NULL",
 def _are_in_memory(y_true: Any = None, y_pred: Any = None, **_: Any) -> bool:
     """Whether labels are arrays: those of frames and files have names, and maps of rasters have gaps."""
     return y_pred is not None and not are_rasters(y_true, y_pred)
+
+
+def _doubts(table: Table | JointTable | Tables[Any], named: Mapping[str, Any]) -> Iterable[str]:
+    """Say what is odd about the labels of a whole sample."""
+    first = int(isinstance(table, Tables))  # the axis of groups comes before those of labels
+    truth, *preds = table.parts.codes[first : first + table.axes]
+    if table.drawn.design is None and all((truth == pred).any() for pred in preds):
+        return ()
+    from .doubts import doubtful  # which most calls do without
+
+    return doubtful(table, truth, preds, named.get("labels"), named.get("names"))
 
 
 def _tabulate(

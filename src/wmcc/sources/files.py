@@ -157,8 +157,20 @@ def is_address(path: str) -> bool:
 
 def find(data: Any) -> Files:
     """Files that a name, a pattern, a folder or a list of these stands for."""
-    found = [_find(os.path.expanduser(os.fspath(x))) for x in (data if isinstance(data, (list, tuple)) else [data])]
-    paths = {path if is_address(path) else os.path.realpath(path): path for files in found for path in files.paths}
+    given = [os.path.expanduser(os.fspath(x)) for x in (data if isinstance(data, (list, tuple)) else [data])]
+    found = [_find(x) for x in given]
+    paths: dict[str, str] = {}
+    for name, files in zip(given, found, strict=True):
+        own = {path if is_address(path) else os.path.realpath(path): path for path in files.paths}
+        if (twice := next((x for x in own if x in paths), None)) is not None:
+            a, b = paths[twice], own[twice]
+            raise InputError(
+                f"{a!r} is named twice{'' if b == name else f', once by {name!r}'}; its rows would count once."
+                if a == b
+                else f"{a!r} and {b!r} are the same file; its rows would count once.",
+                "name each file once.",
+            )
+        paths |= own
     formats = {files.format for files in found}
     if len(formats) > 1:
         raise InputError(f"the files are of different formats: {', '.join(sorted(formats))}.", "read one at a time.")
@@ -258,9 +270,24 @@ def _format(name: str) -> str | None:
     return FORMATS.get(end)
 
 
+SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "commas"}
+"""What stands between fields of text, by its mark."""
+
+
 def no_column(name: Any, names: Sequence[Any], where: str | None = None) -> InputError:
-    """Say that a column is not there, and which may be meant; or that a file was given in its place."""
-    return missing_column(name, names, where, read_first(name) if ends_like_file(name) else None)
+    """Say that a column is not there, and which may be meant; or that a file was given in its place.
+
+    If the name is a part of another, or the only one has several parts, fields are separated by another mark.
+    """
+    hint = read_first(name) if ends_like_file(name) else None
+    for mark, word in SEPARATORS.items():
+        several = [[part.strip(" \"'") for part in str(x).split(mark)] for x in names if mark in str(x)]
+        if any(len(names) == 1 or str(name) in parts for parts in several):
+            hint = (
+                f"fields seem to be separated by {word}: read it with pandas.read_csv(…, sep={mark!r}), with "
+                "decimal=',' if its numbers have commas, and pass the frame."
+            )
+    return missing_column(name, names, where, hint)
 
 
 def ends_like_file(name: Any) -> bool:

@@ -56,7 +56,7 @@ def tabulate_joined(
     own = Rules(ignore=tuple(ignored_texts(rules)), missing=rules.missing) if "t" in text else rules
     tables = tabulate_in_memory(matched, columns, own, threads, numbered=False)
     tables = tables + _unmatched(tables, counts, sorted(left_out), columns) if left_out else tables
-    return typed(tables, rules, text) if text else tables
+    return typed(tables, rules, text, names) if text else tables
 
 
 def _unmatched(tables: Tables[Any], counts: dict[str, list[Any]], rows: list[int], columns: Columns) -> Tables[Any]:

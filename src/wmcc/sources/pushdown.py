@@ -74,6 +74,9 @@ class Cells:
         """Make sense of text, and integers of booleans that stand beside integers."""
         if "t" in text:
             ignored = texts.ignored_texts(self._rules)
+            for role, labels in self._labels.items():
+                there = {str(x) for x in labels if x is not None}.difference(ignored)
+                texts.refuse_decimals(there, role, self._names[role], self._rules)
             rows = [
                 row for row in zip(*self._labels.values(), strict=True) if None not in row and row[0] not in ignored
             ]
@@ -149,7 +152,7 @@ class Cells:
             drawn = Drawn("clusters", rows=tuple(counts.tolist()))
         parts = Parts(groups, clusters)
         found: Tables[Any] = named(Found(stack, ignored), codebook, parts, self._predictions, drawn)
-        return texts.typed(found, rules, self._text)
+        return texts.typed(found, rules, self._text, self._names)
 
     def _keyed(self, letter: str, by: By) -> Any:
         """Keys of cells. Without groups all are of one; without clusters there are none."""

@@ -52,7 +52,7 @@ def scan(files: Files, columns: Columns, rules: Rules, threads: int | None, prog
         parts.append(part)
         if len(parts) == TOGETHER:
             parts = [Tables._merged(parts)]
-    return typed(Tables._merged(parts), rules, text) if parts else no_rows(columns, rules)
+    return typed(Tables._merged(parts), rules, text, names) if parts else no_rows(columns, rules)
 
 
 def _batches(files: Files, columns: Columns, progress: Progress) -> Iterator[tuple[str, int, Data]]:

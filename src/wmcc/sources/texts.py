@@ -8,7 +8,7 @@ all look like integers (``007`` does not), booleans if all are true or false, el
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,12 +18,18 @@ from ..core import labels as _labels
 from ..core.keys import Key
 from ..core.labels import Label
 from ..core.tables import Tables
+from ..errors import LabelError
 from .arrays import with_positive
 from .codes import Rules
-from .problems import unknown_labels
+from .problems import label_roles, unknown_labels
 
 INTEGER = re.compile(r"(-?(?:0|[1-9][0-9]{0,17}))(?:\.0*)?")
 BOOLEAN = {"true": True, "false": False}
+NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)?(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|-?(?:nan|inf)", re.IGNORECASE)
+"""A number as it is written by programs: ``01.25`` is a code."""
+
+MOST_DECIMALS = 100
+"""Different decimal numbers in a column of labels, beyond which they must be named."""
 
 
 def reader(texts: Iterable[str]) -> Callable[[str], Label]:
@@ -34,6 +40,21 @@ def reader(texts: Iterable[str]) -> Callable[[str], Label]:
     if texts and all(text.lower() in BOOLEAN for text in texts):
         return lambda text: BOOLEAN.get(text.lower(), text)
     return str
+
+
+def refuse_decimals(texts: Iterable[str], role: str, name: Any, rules: Rules) -> None:
+    """Refuse a column of labels that holds measurements, which a typed column could not: each would be a class."""
+    if rules.labels is not None or rules.names is not None:
+        return
+    texts = sorted(texts)
+    decimals = [text for text in texts if not INTEGER.fullmatch(text) and text]
+    if len(decimals) > MOST_DECIMALS and all(map(NUMBER.fullmatch, texts)):
+        raise LabelError(
+            f"the column {name!r} holds {len(decimals):,} different decimal numbers, such as {decimals[0]!r}; expected "
+            "classes.",
+            f"name the column of classes as {'true' if role == 't' else 'pred'}=; if these numbers are names of "
+            "classes, list them all in labels=.",
+        )
 
 
 def written(label: Label) -> str:
@@ -55,9 +76,16 @@ def read_rules(rules: Rules, read: Callable[[str], Label]) -> Rules:
     return rules._replace(labels=labels, ignore=(), positive=positive)
 
 
-def typed(tables: Tables[Any], rules: Rules, text: set[str]) -> Tables[Any]:
-    """Tables over text as tables over what it stands for; ``text`` are the roles that were read as text."""
+def typed(tables: Tables[Any], rules: Rules, text: set[str], names: Mapping[str, Any]) -> Tables[Any]:
+    """Tables over text as tables over what it stands for.
+
+    ``text`` are the roles that were read as text, and ``names`` has the columns by their roles.
+    """
     if "t" in text:
+        if len(tables.classes) > MOST_DECIMALS:
+            for role, codes in zip(label_roles(names), tables.parts.codes[1:], strict=False):
+                there = [tables.labels[k] for k in np.unique(codes).tolist() if k < len(tables.classes)]
+                refuse_decimals(map(str, there), role, names[role], rules)
         read, void = reader(map(str, tables.classes)), ignored_texts(rules)
         # Where all rows are ignored there is no text to go by, and the caller's classes are of the kind they are.
         meant = read_rules(rules, read) if tables.classes else rules._replace(ignore=())
