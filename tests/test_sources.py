@@ -628,6 +628,7 @@ def test_labels_without_a_common_one_are_warned_of():
 def test_labels_without_a_common_one_may_be_errors():
     """Of a few rows, of one class, of a map that covers nothing; a part of a sample says nothing of the whole."""
     wmcc.tabulate([0, 1], [2, 3])
+    wmcc.tabulate([0, 0, 0, 1], [2, 2, 2, 3], np.ones((4, 4)))
     wmcc.tabulate([0] * 20, [1, 2] * 10)
     wmcc.tabulate([0, 1] * 10, [255] * 20, ignore=255)
     wmcc.tabulate([0, 1] * 10, [2] * 20)
