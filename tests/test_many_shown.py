@@ -9,6 +9,7 @@ import pytest
 from cli_helpers import run
 
 import wmcc
+from wmcc.measures.base import Shares
 from wmcc.report.write import render
 
 matplotlib.use("agg")
@@ -48,6 +49,26 @@ def test_a_score_shows_the_first_classes():
     assert len(repr(score())) < 7_000
     assert len(score()._repr_html_()) < 14_000
     assert len(score().classes) == K
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0], ids=["wrong", "perfect"])
+def test_a_score_that_no_row_varies_costs_what_others_cost(share, monkeypatch):
+    """Moves of weight are tried in it: each in two classes, not in all of them anew."""
+    made, sizes = Shares.made.__func__, []
+
+    def counted(cls, r, *others):
+        sizes.append(r.size)
+        return made(cls, r, *others)
+
+    monkeypatch.setattr(Shares, "made", classmethod(counted))
+    totals = []
+    for classes in (1000, 4000):
+        truth = np.repeat(np.arange(classes), 3)
+        guess = truth if share else (truth + 1) % classes
+        sizes.clear()
+        assert "Shown are the 50 heaviest of" in str(wmcc.score(truth, guess))
+        totals.append(sum(sizes))
+    assert totals[1] - totals[0] < 20 * 3000
 
 
 @cache

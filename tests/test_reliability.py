@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from samples import MULTICLASS, Sample, sample, samples
 
 import wmcc
+from wmcc.inference.fisher import Moves
 from wmcc.inference.influence import CellSums
 from wmcc.inference.reliability import heaviest_of_classes, heaviest_row, influential_rows
 from wmcc.measures.base import Shares
@@ -68,6 +69,31 @@ def test_the_end_of_a_perfect_score_is_the_worst_of_all_moves(name):
             scores.append(wmcc.MEASURES[name].near(Shares.of_cells(moved)))
     assert found.low == pytest.approx(min(scores), abs=1e-6)
     assert found.low <= min(scores) + 1e-12
+
+
+@pytest.mark.parametrize("name", MULTICLASS)
+def test_moves_of_weight_are_made_in_every_table(name):
+    """Of the heaviest prediction of each class, right or wrong, to every other one: two columns, as if all were new."""
+    counts = np.random.default_rng(4).integers(0, 9, (7, 7)).astype(float)
+    counts[2] = [1, 0, 50, 0, 3, 2, 0]
+    measure, moves = wmcc.MEASURES[name], Moves.between(CellSums.of(wmcc.Table.from_counts(counts.astype(int))))
+    for part in (0.0, 0.3, 1 - 1e-9):
+        scores = []
+        for a in range(7):
+            source = counts[a].argmax()
+            for b in {*range(7)} - {source}:
+                moved = counts.copy()
+                moved[a, [source, b]] += np.array([-part, part]) * counts[a, source]
+                scores.append(float(measure.near(Shares.of_cells(moved))))
+        found = moves.scores(measure, part, moves.rest(measure))
+        assert np.sort(found) == pytest.approx(np.sort(scores), abs=1e-12)
+
+
+@pytest.mark.parametrize("name", MULTICLASS)
+def test_classes_that_do_not_occur_do_not_widen_the_interval_of_a_perfect_score(name):
+    truth = [0, 1, 2] * 20
+    few, many = (wmcc.interval(wmcc.tabulate(truth, truth, labels=range(K)), name) for K in (3, 10))
+    assert (many.low, many.high) == pytest.approx((few.low, few.high), rel=1e-12)
 
 
 # ---- what the standard error rests on ------------------------------------------------------------------------
@@ -155,6 +181,7 @@ def test_shares_of_heavy_rows_are_those_of_the_rows(data, name):
     assert influential_rows(steepest, cells, variance) == pytest.approx(rows_like_it, rel=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
 def test_a_label_that_nothing_is_truly_of_is_no_row_that_was_missed():
     truth, pred = np.arange(3000) % 3, np.where(np.arange(3000) % 7 == 0, 1, np.arange(3000) % 3)
     table = wmcc.tabulate(truth, np.where(np.arange(3000) % 500 == 1, 9, pred), ignore=9)

@@ -21,7 +21,7 @@ from ..core.summed import occupied
 from ..core.table import Margins, Table
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import Measure, OnZero, Shares
-from ..measures.stacks import PerCell, over, total
+from ..measures.stacks import PerCell, over, per_table, quotient, total
 from .cells import CellSums, Precision, balance
 from .diagnostics import worth
 from .fisher import Moves, Scale, unseen_ends
@@ -68,21 +68,21 @@ def _own(name: str, c: float, a: float, b: float, e: float) -> Measure:
     of_class, side = CLASS_MEASURES[name], "y_pred" if name == "precision" else "y_true"
 
     def size(x: Shares) -> FloatArray:
-        return np.asarray(a * x.r[..., 0] + b * x.q[..., 0] - e * x.d[..., 0])
+        return np.asarray(a * x.r[..., :1] + b * x.q[..., :1] - e * x.d[..., :1])
 
     def value(m: Margins, zero: OnZero) -> float:
         found = of_class.value(m.s, m.r[0], m.q[0], m.d[0])
         return zero(f"the class has no weight in {side}") if found is None else found
 
-    def near(x: Shares) -> FloatArray:
-        return np.asarray(over(c * x.d[..., 0], size(x)))
+    def terms(x: Shares) -> tuple[FloatArray, ...]:
+        return c * x.d[..., :1], size(x)
 
     def slope(x: Shares, value: float | FloatArray) -> PerCell:
-        first, unit = np.array([1.0, 0.0]), over(1.0, size(x))
-        lost, right = (np.asarray(own)[..., np.newaxis] * first for own in (value * unit, (c + e * value) * unit))
-        return PerCell(-a * lost, -b * lost, right)
+        each, unit = per_table(value), over(1.0, size(x)) * np.array([1.0, 0.0])
+        lost = each * unit
+        return PerCell(-a * lost, -b * lost, (c + e * each) * unit)
 
-    return Measure(name, of_class.title, of_class.formula, (0.0, 1.0), value, near, slope, of_class.formula)
+    return Measure(name, of_class.title, of_class.formula, (0.0, 1.0), value, terms, quotient, slope, of_class.formula)
 
 
 OWN: dict[str, Measure] = {

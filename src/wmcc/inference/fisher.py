@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from math import atanh, inf, isqrt, tanh
+from collections.abc import Sequence
+from math import atanh, inf, tanh
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.arraytypes import Array, FloatArray, IntArray
 from ..measures.base import Measure, Shares
-from ..measures.stacks import by_class, root
+from ..measures.stacks import by_class, by_class_of_all, others, root, total
 from .cells import CellSums, Precision
 from .pivot import Pivot
 
@@ -18,9 +19,6 @@ CLOSELY = 64
 
 TRIED = 32
 """Classes between which weight is moved to see how far it could move a score that no row varied."""
-
-AT_ONCE = 1 << 21
-"""Margins of moved tables that are held at once: beyond 2,048 classes fewer moves are tried."""
 
 ALMOST = 1 - 1e-9
 """How much of a class is moved at most: one that is gone altogether would be left out of some scores."""
@@ -89,13 +87,15 @@ def unseen_ends(
 
 
 class Moves(NamedTuple):
-    """Ways to move weight of a true class from the prediction that most of it has to another one, one each."""
+    """Ways to move weight of a true class from the prediction that most of it has to another one, one each.
+
+    A move changes the columns of two classes. The others are added up once, however many there are.
+    """
 
     table: IntArray  # which table of a stack it is in
-    sums: FloatArray  # what `by_class` makes of the table's shares of the weight; the second axis is that of the moves
-    true: IntArray
-    source: IntArray  # the prediction that is taken from
-    target: IntArray  # the prediction that is given to
+    whole: Shares  # of those tables
+    own: FloatArray  # hits, misses, alarms, 1 − r and 1 − q of both classes, in their order: 5 × move × 2
+    gains: IntArray  # which of these grow by what is moved, and which lose it: 1 and −1
     held: FloatArray  # how much of the true class has the prediction that is taken from
 
     @classmethod
@@ -108,57 +108,73 @@ class Moves(NamedTuple):
         last = np.append(np.flatnonzero(np.diff(t[order])), len(t) - 1)  # of each class, its heaviest cell
         source, largest = np.zeros(K, dtype=np.int64), np.zeros(K)
         source[t[order[last]]], largest[t[order[last]]] = p[order[last]], cells.w[order[last]]
-        tried = min(TRIED, max(2, isqrt(AT_ONCE // K)))
-        true, target = (
-            a.reshape(-1) for a in np.meshgrid(spread_over_sizes(r, tried), spread_over_sizes(q, tried), indexing="ij")
-        )
-        sums = np.broadcast_to(sums[:, np.newaxis], (3, len(true), K))
-        return cls(np.zeros_like(true), sums, true, source[true], target, largest[true])._possible()
+        known, counted = np.flatnonzero(r + q > 0), cells.counted
+        if len(known) < 2:
+            known, counted = np.arange(K), 2
+        some = (known[spread_over_sizes(x[known], TRIED)] for x in (r, q))
+        true, target = (x.reshape(-1) for x in np.meshgrid(*some, indexing="ij"))
+        none = np.zeros_like(true)
+        return cls._made(sums[:, np.newaxis], counted, none, true, source[true], target, largest[true])
 
     @classmethod
     def of_two_classes(cls, cells: CellSums) -> Moves:
         """All moves in a stack of tables of two classes, given by all of their cells."""
-        w, sums = cells.w.reshape(-1, 2, 2), by_class(cells.w, cells.codes, 2)
+        w = cells.w.reshape(-1, 2, 2)
         table, true = (a.reshape(-1) for a in np.indices((len(w), 2)))
         source = w.argmax(axis=2).reshape(-1)
-        return cls(table, sums[:, table], true, source, 1 - source, w.max(axis=2).reshape(-1))._possible()
+        return cls._made(by_class_of_all(w), 2, table, true, source, 1 - source, w.max(axis=2).reshape(-1))
 
-    def _possible(self) -> Moves:
-        """Return those that move something."""
-        return self._some((self.target != self.source) & (self.held > 0))
+    @classmethod
+    def _made(cls, sums: FloatArray, counted: int, table: IntArray, *moves: Array) -> Moves:
+        """Return those that move something: true class, prediction taken from, prediction given to, and what is held.
+
+        Tables are given by what `by_class` makes of their shares.
+        """
+        possible = (moves[1] != moves[2]) & (moves[3] > 0)
+        table, true, source, target, held = (x[possible] for x in (table, *moves))
+        each, pair = [*sums, *others(sums[0] + sums[1:])], np.sort([source, target], axis=0).T
+        own = np.array(each)[:, table[:, np.newaxis], pair]
+        more, right = np.where(pair == target[:, np.newaxis], 1, -1), pair == true[:, np.newaxis]
+        gains = np.array([more * right, -more * right, more * ~right, 0 * more, -more])
+        return cls(table, Shares.of_each(*each, counted), own, gains, held)
 
     def _some(self, which: Any) -> Moves:
-        table, sums, *others = self
-        return Moves(table[which], sums[:, which], *(x[which] for x in others))
+        """Return some of the moves."""
+        return Moves(self.table[which], self.whole, self.own[:, which], self.gains[:, which], self.held[which])
 
-    def scores(self, measure: Measure, part: Any) -> FloatArray:
-        """Score after each move, of this part of what is held. What is left may be very little, and is not lost."""
-        each, moved, left = np.arange(len(self.held)), self.held * part, self.held * (1 - part)
-        d, fn, fp = sums = np.array(self.sums)
-        right, wrong = self.source == self.true, self.source != self.true
-        d[each[right], self.true[right]] = left[right]
-        fn[each[right], self.true[right]] += moved[right]
-        self._leave(fp, wrong, self.source, left)
-        gained, other = self.target == self.true, self.target != self.true
-        d[each[gained], self.true[gained]] += moved[gained]
-        self._leave(fn, gained, self.true, left)
-        fp[each[other], self.target[other]] += moved[other]
-        return measure.near(Shares.of_classes(sums))
+    def rest(self, measure: Measure) -> list[FloatArray]:
+        """Totals of the terms of a measure over the classes that a move leaves as they are."""
+        whole, own = measure.terms(self.whole), measure.terms(self._shares(0.0))
+        return [total(x)[self.table] - total(y) for x, y in zip(whole, own, strict=True)]
 
-    def _leave(self, sums: FloatArray, which: Array, classes: IntArray, left: FloatArray) -> None:
-        """Replace what is held by what is left of it, in some sums of classes."""
-        at = np.flatnonzero(which), classes[which]
-        sums[at] = (sums[at] - self.held[which]) + left[which]
+    def _shares(self, part: Any) -> Shares:
+        """Shares of both classes after each move of this part of what is held.
+
+        What is left may be very little, and is not lost.
+        """
+        held = self.held[:, np.newaxis]
+        moved, left = ((self.held * x)[:, np.newaxis] for x in (part, 1 - part))
+        lost = np.where(self.gains < 0, (self.own - held) + left, self.own)
+        return Shares.of_each(*np.where(self.gains > 0, self.own + moved, lost), self.whole.classes)
+
+    def scores(self, measure: Measure, part: Any, rest: Sequence[FloatArray]) -> FloatArray:
+        """Score after each move of this part of what is held."""
+        terms = measure.terms(self._shares(part))
+        totals = (total(x) + y for x, y in zip(terms, rest, strict=True))
+        return np.asarray(measure.of_totals(self.whole.classes, *totals))
 
     def least(self, measure: Measure, share: FloatArray, side: int) -> FloatArray:
         """Smallest score times ``side`` after each move of at most this share."""
-        of_parts, most = np.array([side * self.scores(measure, part) for part in PARTS]), share / self.held
-        turn = self._turn(measure, side, of_parts, most)
+        rest = self.rest(measure)
+        of_parts, most = np.array([side * self.scores(measure, part, rest) for part in PARTS]), share / self.held
+        turn = self._turn(measure, side, of_parts, most, rest)
         allowed = np.where(PARTS[:, np.newaxis] <= most, of_parts, inf)
-        ends = side * self.scores(measure, np.minimum(turn, most))
+        ends = side * self.scores(measure, np.minimum(turn, most), rest)
         return np.asarray(np.minimum(ends, allowed.min(axis=0)))
 
-    def _turn(self, measure: Measure, side: int, of_parts: FloatArray, most: FloatArray) -> FloatArray:
+    def _turn(
+        self, measure: Measure, side: int, of_parts: FloatArray, most: FloatArray, rest: Sequence[FloatArray]
+    ) -> FloatArray:
         """Parts with the smallest score times ``side``, near the best of `PARTS`, by golden sections.
 
         Where even the part before the best is more than the most that may be moved, the largest will do. Of many moves
@@ -170,11 +186,11 @@ class Moves(NamedTuple):
         close = np.full(len(best), len(best) <= CLOSELY or bool(self.table.any()))
         close[np.argsort(of_parts.min(axis=0), kind="stable")[:CLOSELY]] = True
         inner = np.flatnonzero((PARTS[before] < most) & close)
-        some = self._some(inner)
+        some, rest = self._some(inner), [x[inner] for x in rest]
         low, high = PARTS[before[inner]], PARTS[after[inner]]
         for _ in range(SECTIONS if len(inner) else 0):
             left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-            smaller = side * some.scores(measure, left) < side * some.scores(measure, right)
+            smaller = side * some.scores(measure, left, rest) < side * some.scores(measure, right, rest)
             low, high = np.where(smaller, low, left), np.where(smaller, right, high)
         turn[inner] = (low + high) / 2
         return turn

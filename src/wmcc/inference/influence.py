@@ -16,9 +16,10 @@ from ..core.arraytypes import FloatArray, IndexArray, IntArray
 from ..core.joint import JointTable
 from ..core.keys import Key
 from ..core.table import Table
-from ..measures.base import check_scorable
+from ..measures.base import Shares, check_scorable
 from ..measures.stacks import at_least, over, total
 from .cells import TINY, CellSums, Precision, Unit
+from .fisher import Moves
 from .reliability import doubts_of
 from .replication import Replication
 from .strata import Strata
@@ -181,6 +182,17 @@ class Sample(Generic[T]):
             return cls(table, cells, None, strata.n_eff, strata)
         n_eff = float(1 / total(cells.w2))
         return cls(table, cells, None, n_eff, None, Replication(table) if kind == "replicates" else None)
+
+    @cached_property
+    def shares(self) -> Shares:
+        """Shares of the classes, in a table of one prediction: the same for all measures."""
+        assert isinstance(self.table, Table)
+        return Shares.of(self.table)
+
+    @cached_property
+    def moves(self) -> Moves:
+        """How weight may be moved in a table of one prediction: the same for all measures."""
+        return Moves.between(self.cells)
 
     @property
     def count(self) -> int:

@@ -14,13 +14,13 @@ from ..core.arraytypes import Array, FloatArray
 from ..core.drawn import SHOWN, name_strata
 from ..core.labels import Label
 from ..core.table import Table
-from ..measures.base import Measure, Shares
+from ..measures.base import Measure
 from ..measures.checks import value_or_reason
 from ..measures.stacks import PerCell, furthest, root
 from ..present.text import decimal, number
 from .answer import Answer, measure_title, said_units
 from .cells import balance
-from .fisher import Moves, Scale, unseen_ends
+from .fisher import Scale, unseen_ends
 from .influence import Sample
 from .pivot import Pivot
 from .reliability import FEW_FREE, FREEDOM_IS_LITTLE, below, interval_doubts, strata_doubts, that_hold
@@ -144,7 +144,7 @@ def spread(sample: Sample[Table], measure: Measure) -> Spread:
     value, problem = value_or_problem(measure, sample)
     if problem is not None:
         return Spread(value, problem)
-    of_all = measure.slope(Shares.of(table), value)
+    of_all = measure.slope(sample.shares, value)
     slope = balance(of_all.of_table(cells.codes), cells)
     if sample.strata is not None:
         return _in_strata(sample, sample.strata, measure, value, of_all, slope)
@@ -162,10 +162,9 @@ def spread(sample: Sample[Table], measure: Measure) -> Spread:
     if not (found.variance > NOTHING and inside):
         if clusters is not None and inside:
             return Spread(value, same_influence(clusters.count))
-        moves = Moves.between(cells)
 
         def unseen(tail: float) -> tuple[float, float]:
-            low, high = unseen_ends(measure, np.array([value]), moves, tail, np.array([sample.draws]))
+            low, high = unseen_ends(measure, np.array([value]), sample.moves, tail, np.array([sample.draws]))
             return within_range(measure, value, low[0], high[0])
 
         return Spread(value, None, 0.0, nan, (nothing_varied(measure, value),), quietly(unseen))

@@ -18,7 +18,7 @@ from ..core.arraytypes import Array, FloatArray, IntArray
 from ..measures.base import Measure, Shares
 from ..measures.stacks import by_class, over
 from .cells import CellSums
-from .fisher import ALMOST, AT_ONCE, TRIED, spread_over_sizes
+from .fisher import ALMOST, TRIED, spread_over_sizes
 from .strata import LOOKED_AT, Strata
 
 EQUAL = 1e-12
@@ -26,6 +26,9 @@ EQUAL = 1e-12
 
 USUAL = 0.025
 """The chance beyond an end at which the cell is chosen that weight is moved to: that of intervals of 95 %."""
+
+AT_ONCE = 1 << 21
+"""Margins of moved tables that are looked at: of many classes or strata, fewer moves are tried."""
 
 HELD = 1 << 18
 """Sums of moved tables that are held at once."""

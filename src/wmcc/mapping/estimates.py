@@ -16,7 +16,7 @@ from ..inference.interval import Interval, estimate
 from ..inference.pivot import student
 from ..measures import MEASURES
 from ..measures.base import Measure, OnZero, Shares
-from ..measures.stacks import PerCell, per_table
+from ..measures.stacks import PerCell, itself, per_table
 from ..present.text import decimal, number
 from ..present.written import finite
 
@@ -117,8 +117,8 @@ def _share(letter: str) -> Measure:
     def value(m: Margins, zero: OnZero) -> float:
         return (m.r, m.q)[axis][0] / m.s
 
-    def near(x: Shares) -> FloatArray:
-        return np.asarray((x.r, x.q)[axis][..., 0])
+    def terms(x: Shares) -> tuple[FloatArray, ...]:
+        return ((x.r, x.q)[axis][..., :1],)
 
     def slope(x: Shares, value: Any) -> PerCell:
         none, first = np.zeros_like(x.r), np.array([1.0, 0.0])
@@ -127,7 +127,9 @@ def _share(letter: str) -> Measure:
 
     about = "Share of the weight that the first of two classes has."
     title = TITLES["area_share"]
-    return Measure("area_share", title, f"{letter} / s", (0.0, 1.0), value, near, slope, about, symmetric=False)
+    return Measure(
+        "area_share", title, f"{letter} / s", (0.0, 1.0), value, terms, itself, slope, about, symmetric=False
+    )
 
 
 SHARE_OF_TRUE, SHARE_OF_PRED = _share("r"), _share("q")

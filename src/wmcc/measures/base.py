@@ -114,13 +114,22 @@ class Shares(NamedTuple):
     def of_classes(cls, sums: FloatArray, counted: int | None = None) -> Shares:
         """Shares of a stack of tables, or of one, given by the sums that `by_class` makes; rounded at every step.
 
-        A class may hold nearly all of the weight, so 1 − r is the sum of the others, and d − r q is d·TN − FN·FP.
+        A class may hold nearly all of the weight, so 1 − r is the sum of the others.
         """
         d, fn, fp = sums / per_table(total(sums[0] + sums[1]))
-        r, q = d + fn, d + fp
-        not_r, not_q = others(r), others(q)
+        return cls.of_each(d, fn, fp, others(d + fn), others(d + fp), counted)
+
+    @classmethod
+    def of_each(
+        cls, d: FloatArray, fn: FloatArray, fp: FloatArray, not_r: FloatArray, not_q: FloatArray,
+        counted: int | None = None,
+    ) -> Shares:  # fmt: skip
+        """Shares of classes that are given by their hits, misses and alarms, and by 1 − r and 1 − q.
+
+        A class may hold nearly all of the weight, so d − r q is d·TN − FN·FP.
+        """
         tn = np.where(fp < fn, not_r - fp, not_q - fn)  # less is lost where less is taken away
-        return cls.made(r, q, d, not_r, not_q, d * tn - fn * fp, counted)
+        return cls.made(d + fn, d + fp, d, not_r, not_q, d * tn - fn * fp, counted)
 
 
 _CALLS = """Call it with a table, or with labels as a metric of scikit-learn::
@@ -145,9 +154,9 @@ class Measure:
         Smallest and largest possible value.
     value
         From exact margins and the rule for zero denominators to a float64.
-    near
-        From shares to the value, or to a stack of values: for many tables at once, where the last digits do not
-        matter. What is undefined is 0.
+    terms, of_totals
+        From shares to numbers per class; and from the number of classes that count and the totals of those numbers to
+        the value: see `near`. A change to a few classes changes a few of the terms.
     slope
         ∂M/∂C per cell times the total weight, from shares and the measure's value, or stacks of them.
     about
@@ -178,7 +187,8 @@ class Measure:
     formula: str
     range: tuple[float, float]
     value: Callable[[Margins, OnZero], float]
-    near: Callable[[Shares], FloatArray]
+    terms: Callable[[Shares], tuple[FloatArray, ...]]
+    of_totals: Callable[..., Any]
     slope: Callable[[Shares, Any], PerCell]
     about: str
     symmetric: bool = True
@@ -225,6 +235,13 @@ class Measure:
             self._check(table)
             margins = table.margins
         return self.value(margins, on_zero(zero_division, self.title)) + 0.0  # no negative zero
+
+    def near(self, x: Shares) -> FloatArray:
+        """Return the value, or a stack of values: for many tables at once, where the last digits do not matter.
+
+        What is undefined is 0.
+        """
+        return np.asarray(self.of_totals(x.classes, *map(total, self.terms(x))))
 
     def gradient(self, table: Tabulated) -> FloatArray:
         """Return ∂M/∂C_ab for every cell: how the value moves per unit of weight added there.

@@ -12,15 +12,15 @@ from ..core.arraytypes import FloatArray, Labels, Weights
 from ..core.table import Margins, Tabulated
 from .arithmetic import dot, mean, over_root
 from .base import Measure, OnZero, Shares, ZeroDivision, check_scorable, mean_of_terms, on_zero, registered, table_of
-from .stacks import PerCell, over, per_table, total
+from .stacks import PerCell, itself, mean_over, over, per_table, quotient, total
 
 
 def _accuracy(m: Margins, zero: OnZero) -> float:
     return sum(m.d) / m.s
 
 
-def _accuracy_near(x: Shares) -> FloatArray:
-    return np.asarray(total(x.d))
+def _accuracy_terms(x: Shares) -> tuple[FloatArray, ...]:
+    return (x.d,)
 
 
 def _accuracy_slope(x: Shares, value: Any) -> PerCell:
@@ -40,8 +40,8 @@ def _kappa(m: Margins, zero: OnZero) -> float:
     return (m.s * sum(m.d) - chance) / (square - chance)
 
 
-def _kappa_near(x: Shares) -> FloatArray:
-    return np.asarray(over(total(x.covariance), total(x.r * x.not_q)))
+def _kappa_terms(x: Shares) -> tuple[FloatArray, ...]:
+    return x.covariance, x.r * x.not_q
 
 
 def _kappa_slope(x: Shares, value: Any) -> PerCell:
@@ -70,9 +70,9 @@ class _Overlap(NamedTuple):
         """TP + missed · FN + false · FP of each class."""
         return np.asarray(x.d + self.missed * (x.r - x.d) + self.false * (x.q - x.d))
 
-    def near(self, x: Shares) -> FloatArray:
-        """From shares."""
-        return np.asarray(total(over(x.d, self.sizes(x))) / x.classes)
+    def terms(self, x: Shares) -> tuple[FloatArray, ...]:
+        """TP over that, of each class."""
+        return (over(x.d, self.sizes(x)),)
 
     def slope(self, x: Shares, value: Any) -> PerCell:
         """A wrong row of a cell (a, b) is missed in class a and false in class b; a right one adds to both sums."""
@@ -89,7 +89,8 @@ def _mean_over_classes(name: str, title: str, formula: str, overlap: _Overlap, a
         f"mean of {formula} over the classes with r_k + q_k > 0",
         (0.0, 1.0),
         overlap.value,
-        overlap.near,
+        overlap.terms,
+        mean_over,
         overlap.slope,
         f"{about} {of_each}",
         symmetric=overlap.missed == overlap.false,
@@ -101,8 +102,8 @@ def _mean_over_classes(name: str, title: str, formula: str, overlap: _Overlap, a
 _recall = _Overlap(1.0, 0.0)
 
 
-def _balanced_accuracy_near(x: Shares) -> FloatArray:
-    return _recall.near(x._replace(classes=total(x.r != 0)))
+def _balanced_accuracy_terms(x: Shares) -> tuple[FloatArray, ...]:
+    return *_recall.terms(x), np.sign(x.r)
 
 
 def _balanced_accuracy_slope(x: Shares, value: Any) -> PerCell:
@@ -115,7 +116,8 @@ accuracy = Measure(
     "T / s",
     (0.0, 1.0),
     _accuracy,
-    _accuracy_near,
+    _accuracy_terms,
+    itself,
     _accuracy_slope,
     "Share of the weight that is predicted right: overall accuracy.",
 )
@@ -125,7 +127,8 @@ balanced_accuracy = Measure(
     "mean of C_kk / r_k over the classes with r_k > 0",
     (0.0, 1.0),
     _balanced_accuracy,
-    _balanced_accuracy_near,
+    _balanced_accuracy_terms,
+    quotient,
     _balanced_accuracy_slope,
     "Mean recall (producer's accuracy) over the classes that have weight in the truth; each counts alike.",
     symmetric=False,
@@ -137,7 +140,8 @@ kappa = Measure(
     "(s·T − Σ r_k q_k) / (s² − Σ r_k q_k)",
     (-1.0, 1.0),
     _kappa,
-    _kappa_near,
+    _kappa_terms,
+    quotient,
     _kappa_slope,
     "Cohen's kappa: accuracy beyond that of independent guesses with the same margins, as a share of what is possible.",
 )

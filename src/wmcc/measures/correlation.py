@@ -11,7 +11,7 @@ from ..core.arraytypes import FloatArray
 from ..core.table import Margins
 from .arithmetic import dot, over_root, over_roots, root_ratio
 from .base import Measure, OnZero, Shares, mean_of_terms
-from .stacks import PerCell, over, per_table, root, total
+from .stacks import PerCell, mean_over, over, per_table, quotient, root, total
 
 
 def _covariance(m: Margins) -> int:
@@ -61,9 +61,12 @@ def _spreads(x: Shares) -> tuple[Any, Any]:
     return total(x.A), total(x.B)
 
 
-def _ecc_near(x: Shares) -> FloatArray:
-    P, Q = _spreads(x)
-    return np.asarray(over(total(x.covariance), root(P) * root(Q)))
+def _ecc_terms(x: Shares) -> tuple[FloatArray, ...]:
+    return x.covariance, x.A, x.B
+
+
+def _ecc_of_totals(classes: Any, covariance: Any, P: Any, Q: Any) -> Any:
+    return over(covariance, root(P) * root(Q))
 
 
 def _ecc_slope(x: Shares, value: Any) -> PerCell:
@@ -83,9 +86,9 @@ def _roots(x: Shares) -> tuple[FloatArray, FloatArray]:
     return np.sqrt(x.A), np.sqrt(x.B)
 
 
-def _mpc1_near(x: Shares) -> FloatArray:
+def _mpc1_terms(x: Shares) -> tuple[FloatArray, ...]:
     a, b = _roots(x)
-    return np.asarray(over(total(x.covariance), total(a * b)))
+    return x.covariance, a * b
 
 
 def _mpc1_slope(x: Shares, value: Any) -> PerCell:
@@ -99,9 +102,9 @@ def _mpc1_slope(x: Shares, value: Any) -> PerCell:
     return _covariance_slope(x, scale, rows * lost, columns * lost)
 
 
-def _mpc2_near(x: Shares) -> FloatArray:
+def _mpc2_terms(x: Shares) -> tuple[FloatArray, ...]:
     a, b = _roots(x)
-    return np.asarray(total(over(over(x.covariance, a), b)) / x.classes)
+    return (over(over(x.covariance, a), b),)
 
 
 def _mpc2_slope(x: Shares, value: Any) -> PerCell:
@@ -124,7 +127,8 @@ mcc = Measure(
     "(TP·TN − FP·FN) / √((TP+FP)(TP+FN)(TN+FP)(TN+FN))",
     (-1.0, 1.0),
     _ecc,  # for two classes N, P and Q of R_K are each twice those of MCC
-    _ecc_near,
+    _ecc_terms,
+    _ecc_of_totals,
     _ecc_slope,
     """Weighted Matthews correlation coefficient, for two classes.
 
@@ -140,7 +144,8 @@ ecc = Measure(
     "(s·T − Σ r_k q_k) / √((s² − Σ r_k²)(s² − Σ q_k²))",
     (-1.0, 1.0),
     _ecc,
-    _ecc_near,
+    _ecc_terms,
+    _ecc_of_totals,
     _ecc_slope,
     """Weighted extended correlation coefficient R_K, for any number of classes.
 
@@ -154,7 +159,8 @@ mpc1 = Measure(
     "Σ (s·C_kk − r_k q_k) / Σ √(r_k (s−r_k) q_k (s−q_k))",
     (-1.0, 1.0),
     _mpc1,
-    _mpc1_near,
+    _mpc1_terms,
+    quotient,
     _mpc1_slope,
     """First weighted multiclass Pearson correlation, for any number of classes.
 
@@ -167,7 +173,8 @@ mpc2 = Measure(
     "mean of (s·C_kk − r_k q_k) / √(r_k (s−r_k) q_k (s−q_k)) over the classes with r_k + q_k > 0",
     (-1.0, 1.0),
     _mpc2,
-    _mpc2_near,
+    _mpc2_terms,
+    mean_over,
     _mpc2_slope,
     """Second weighted multiclass Pearson correlation, for any number of classes.
 

@@ -29,6 +29,21 @@ def total(x: Array) -> Any:
     return float(sum(x.tolist())) if x.ndim == 1 and x.size <= FEW else np.add.reduce(x, -1)
 
 
+def quotient(classes: Any, x: Any, y: Any) -> Any:
+    """Return the quotient of two totals: a measure that does not count classes."""
+    return over(x, y)
+
+
+def itself(classes: Any, x: Any) -> Any:
+    """Return a total: a measure that is one."""
+    return x
+
+
+def mean_over(classes: Any, x: Any) -> Any:
+    """Return a total divided by the number of classes that count: a measure that is a mean over these."""
+    return x / classes
+
+
 def largest(x: FloatArray) -> Any:
     """Largest over the last axis, as `total` is the sum."""
     return max(x.tolist()) if x.ndim == 1 and x.size <= FEW else np.maximum.reduce(x, -1)
