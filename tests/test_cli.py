@@ -62,13 +62,14 @@ def test_score_as_csv():
 def test_score_for_people():
     said = run("score", "parcels.csv", *WEIGHTED).stdout
     assert said == f"{wmcc.score(whole())}\n"
-    assert "ECC (R_K)          0.9017  0.8316 to 0.9398 *\n" in said
+    assert "ECC (R_K)          0.9017  0.8316 to 0.9398 *   15\n" in said
     assert "\x1b" not in said
     said = run("score", "parcels.csv", *WEIGHTED, "--format", "markdown").stdout
-    assert "| ECC (R\\_K) | 0.9017 | 0.8316 to 0.9398 \\* |\n" in said
+    assert "| ECC (R\\_K) | 0.9017 | 0.8316 to 0.9398 \\* | 15 |\n" in said
     assert "| Class | Rows | Weight |" in said
     assert (
-        "ECC (R\\_K) & 0.9017 & 0.8316 to 0.9398 * \\\\" in run("score", "parcels.csv", *WEIGHTED, "-f", "latex").stdout
+        "ECC (R\\_K) & 0.9017 & 0.8316 to 0.9398 * & 15 \\\\"
+        in run("score", "parcels.csv", *WEIGHTED, "-f", "latex").stdout
     )
 
 

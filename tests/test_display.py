@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import wmcc
+from wmcc.present.groups import Groups
 from wmcc.published import PublishedBound
 
 LABELS = ["<script>alert(1)</script>", 'a & b "c"', "oak"]
@@ -42,6 +43,7 @@ RESULTS = {
     "Score, clusters": lambda: wmcc.score(wmcc.tabulate(T, A, W, cluster=np.arange(len(T)) % 4)),
     "Score, two classes": lambda: wmcc.score(TWO),
     "Score, ranges": lambda: wmcc.score(TWO).with_ranges(0.2),
+    "Groups": lambda: wmcc.score(wmcc.tabulate(T, A, W, by=T)),
     "Score, undefined": lambda: wmcc.score(NOTHING, zero_division=float("nan")),
     "Score, images": lambda: wmcc.score(IMAGES["C"]).with_image_means(),
     "ImageScores": lambda: wmcc.image_scores(wmcc.tabulate(T, A, W, cluster=T)),
@@ -150,7 +152,7 @@ def test_every_public_result_is_tested():
     public = {thing for name in wmcc.__all__ if isinstance(thing := getattr(wmcc, name), type)}
     text_is_enough = {wmcc.Accumulator, wmcc.Measure, wmcc.Raster, *(x for x in public if issubclass(x, Exception))}
     parts = {thing for thing in public if thing.__name__ in ("Difference", "Lead")}  # of a comparison, of a ranking
-    others = {PublishedBound, wmcc.matrices.MatrixCheck, wmcc.matrices.MatrixScore, wmcc.experiments.Separation}
+    others = {Groups, PublishedBound, wmcc.matrices.MatrixCheck, wmcc.matrices.MatrixScore, wmcc.experiments.Separation}
     assert {type(made(name)) for name in RESULTS} == (public - text_is_enough - parts) | others
 
 

@@ -215,7 +215,7 @@ def test_latex_has_no_commands_of_labels(tmp_path):
     assert r"\textbackslash{}input\{x\} \& 50 \% \#1 \$a\_b\$ \textasciitilde{}\textasciicircum{}" in text
     for line in text.splitlines():
         if line.endswith(r" \\"):
-            assert len(re.findall(r"(?<!\\)&", line)) in (2, 7)
+            assert len(re.findall(r"(?<!\\)&", line)) in (3, 7)
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 2
 
 
@@ -257,6 +257,35 @@ def test_two_classes_show_mcc_once():
     three = repr(wmcc.score(TABLE))
     assert "equal to MCC" not in three
     assert re.findall(r"^(MCC|ECC|MPC1|MPC2)\b", three, re.MULTILINE) == ["ECC", "MPC1", "MPC2"]
+
+
+def test_one_class_has_no_correlation():
+    for found in (wmcc.score([0, 0, 0], [0, 0, 0]), wmcc.map_accuracy(wmcc.tabulate([0, 0, 0], [0, 0, 0]))):
+        assert "With two classes" not in repr(found)
+    assert "With one class ECC (R_K), MPC1 and MPC2 are undefined, as MCC is." in repr(wmcc.score([0, 0, 0], [0, 0, 0]))
+
+
+# ---- degrees of freedom ------------------------------------------------------------------------------------
+
+
+def test_few_degrees_of_freedom_stand_beside_an_interval():
+    truth, guess = [0, 1, 2, 1, 0] * 40, [0, 1, 1, 1, 2] * 40
+    few = wmcc.tabulate(truth, guess, cluster=np.random.default_rng(1).integers(0, 9, 200))
+    many = wmcc.tabulate(truth, guess)
+    found = wmcc.interval(few)
+    assert found.df < 9
+    assert repr(found).endswith(f"se {found.se:.4f}, {found.df:.2g} df)")
+    assert wmcc.interval(many).df > 30
+    assert " df" not in repr(wmcc.interval(many))
+    score = wmcc.score(few)
+    lines = [line.split() for line in repr(score).splitlines()[1:10]]
+    assert lines[0] == ["Measure", "Value", "95", "%", "interval", "df"]
+    shown = [wmcc.MEASURES[name].title for name in score.shown]
+    assert [line[-1] for line in lines[1:]] == [f"{score.intervals[name].df:.2g}" for name in score.shown]
+    assert len(shown) == len(lines) - 1
+    assert " df" not in repr(wmcc.score(many))
+    both = repr(wmcc.score(wmcc.Tables.of({"few": few})))
+    assert re.search(r"^df\nby +ECC \(R_K\)", both, re.MULTILINE)
 
 
 def test_a_weight_matrix_has_no_effective_sample_size():

@@ -14,7 +14,7 @@ from ..core.joint import JointTable
 from ..core.table import Table
 from ..core.tables import Tables
 from ..errors import InputError, LabelWarning, MapWarning, UndefinedMeasureError, UndefinedMeasureWarning, WmccError
-from ..present.groups import Groups, Key
+from ..present.groups import Groups
 from ..present.result import Result
 from ..present.text import counted
 from ..sources import tabulate, tabulate_part
@@ -737,26 +737,16 @@ def per_group(
 ) -> T | Groups:
     """Ask about a table, or about each of several.
 
-    A group without an answer is noted if the reason is one of ``noted``, and is no end to the others. What stands
-    ``beside`` a table, such as one of the same rows with other weights, is handed on by name.
+    What stands ``beside`` a table, such as one of the same rows with other weights, is handed on by name.
     """
     if not isinstance(found, Tables):
         with _warned(""):
             return ask(found, **beside)
-    results: dict[Key, Result | str] = {}
-    last: WmccError | None = None
-    for key, table in found.items():
-        named, title = key if isinstance(found.by, tuple) else (key,), found.title(key)
-        try:
-            with _warned(f"{title}: "):
-                results[named] = ask(table, **{name: own[key] for name, own in beside.items()})
-        except WmccError as problem:
-            results[named], last = problem.message, problem.about(title)
-            if not isinstance(problem, noted):
-                raise last from None
-    if last is not None and all(isinstance(one, str) for one in results.values()):
-        raise last
-    return Groups(tuple(map(str, found.columns)), results)
+
+    def ask_of(key: Any) -> T:
+        return ask(found[key], **{name: own[key] for name, own in beside.items()})
+
+    return Groups.of(found, ask_of, noted, _warned)
 
 
 @contextmanager

@@ -46,6 +46,9 @@ TAIL = (1 - 0.95) / 2
 MISSED = 0.1
 """By how much more of its length an end may lie further out for what the sample may have missed, without a warning."""
 
+FEW_DF = 30.0
+"""Degrees of freedom below which they are shown beside an interval: it is longer for them than a normal quantile."""
+
 LIGHTEST = 10**140
 """The total weight in units of the least that a class may have: squares of lighter ones are lost in float64."""
 
@@ -121,6 +124,7 @@ class Interval(Answer):
         if self.problem:
             return [f"{title} {decimal(self.value)}, interval not estimable: {self.problem}"]
         error = [] if isnan(self.se) else [f"se {decimal(self.se)}"]
+        error += [f"{number(self.df, 2)} df"] if self.df < FEW_DF else []
         how = ", ".join([self.method, *said_units(self.clusters, self.strata, self.replicates), *error])
         level = f"{number(100 * self.confidence_level)} % interval"
         return [f"{title} {decimal(self.value)}, {level} {decimal(self.low)} to {decimal(self.high)} ({how})"]

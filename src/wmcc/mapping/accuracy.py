@@ -306,7 +306,8 @@ class MapAccuracy(Result):
     def _whole(self) -> Block:
         rows = [[TITLES[name], decimal(x.value), decimal(x.se), x.ends] for name, x in self._of_whole().items()]
         title = f"Map accuracy: {counted(self.n, 'row')}{self.table.drawn.said}, area {self._area(self.total_area)}"
-        notes = ["With two classes ECC, MPC1 and MPC2 are equal to MCC."] if "mcc" in self.overall else []
+        two = "mcc" in self.overall and len(self.table.labels) == 2
+        notes = ["With two classes ECC, MPC1 and MPC2 are equal to MCC."] if two else []
         return Block(title, ["Measure", "Value", "SE", self.level], rows, notes)
 
     def _of_whole(self) -> dict[str, Estimate]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors import InputError, WmccError
 from .blocks import Block, few, stacked
 from .result import Result
 from .text import name_of
@@ -16,7 +18,7 @@ Key = tuple[Any, ...]
 
 @dataclass(frozen=True, repr=False)
 class Groups(Result):
-    """Results by group, as the command line makes them of tables by group.
+    """Results by group, such as `wmcc.score` makes of tables by group; ``found[key]`` is that of one.
 
     Parameters
     ----------
@@ -30,6 +32,43 @@ class Groups(Result):
     results: Mapping[Key, Result | str]
 
     _kind = "groups"
+
+    @classmethod
+    def of(
+        cls,
+        tables: Any,
+        ask: Callable[[Any], Result],
+        noted: tuple[type[WmccError], ...] = (InputError,),
+        around: Callable[[str], AbstractContextManager[Any]] = nullcontext,
+    ) -> Groups:
+        """Ask about each table of several, by its key.
+
+        A group without an answer is noted if the reason is one of ``noted``, and is no end to the others; if no group
+        has one, the last reason is raised. Each is asked within what ``around`` makes of the group's title.
+        """
+        results: dict[Key, Result | str] = {}
+        last: WmccError | None = None
+        for key in tables:
+            named, title = key if isinstance(tables.by, tuple) else (key,), tables.title(key)
+            try:
+                with around(f"{title}: "):
+                    results[named] = ask(key)
+            except WmccError as problem:
+                results[named], last = problem.message, problem.about(title)
+                if not isinstance(problem, noted):
+                    raise last from None
+        if last is not None and all(isinstance(one, str) for one in results.values()):
+            raise last
+        return cls(tuple(map(str, tables.columns)), results)
+
+    def __getitem__(self, key: Any) -> Any:
+        found = self.results.get(key if isinstance(key, tuple) else (key,))
+        if isinstance(found, Result):
+            return found
+        if found is not None:
+            raise InputError(f"{self.title(key if isinstance(key, tuple) else (key,))}: {found}")
+        first = ", ".join(repr(own if len(own) > 1 else own[0]) for own in list(self.results)[:5])
+        raise InputError(f"there is no group {key!r}; the first are {first}.")
 
     def title(self, key: Key) -> str:
         """Name a group: ``region = coast``."""

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from ..core.labels import Label
 from ..core.table import Table, Tabulated
+from ..core.tables import Tables
 from ..inference.answer import why_unsure
 from ..inference.classes import class_intervals
 from ..inference.diagnostics import SHOWN_CLASSES, Diagnosis, class_sizes, diagnose, effective_sample_size
 from ..inference.influence import Sample
-from ..inference.interval import Interval, estimate
+from ..inference.interval import FEW_DF, Interval, estimate
 from ..inference.reliability import FEW_PIXELS_COUNT
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import ZeroDivision, for_tabulated, table_of
 from ..measures.checks import checked_level
 from ..present.blocks import Block
+from ..present.groups import Groups
 from ..present.result import Delegate, Result
 from ..present.text import decimal, heaviest, left_out, listed, number, weights_head
 from ..present.written import Record, finite, plain
@@ -249,10 +251,16 @@ class Score(Result):
         worth = "" if self.paired else f", effective sample size {number(self.n_eff)}"
         return f"{self.table.counts}{worth}"
 
+    @property
+    def freedom(self) -> dict[str, dict[str, str]]:
+        """Degrees of freedom of the intervals, by measure, as a column: where some that are shown are few."""
+        few = any(self.intervals[name].df < FEW_DF for name in self.shown)
+        return {"df": {name: number(x.df, 2) for name, x in self.intervals.items()}} if few else {}
+
     def _beside(self) -> dict[str, dict[str, str]]:
         """What stands beside the values: columns of texts by measure."""
         level = f"{number(100 * self.confidence_level)} % interval"
-        found = {level: {k: x.ends for k, x in self.intervals.items()}}
+        found = {level: {k: x.ends for k, x in self.intervals.items()}, **self.freedom}
         if self.image_means:
             found["Mean over images"] = {name: decimal(x.value) for name, x in self.image_means.items()}
             found[f"Its {level}"] = {name: x.ends for name, x in self.image_means.items()}
@@ -292,8 +300,10 @@ class Score(Result):
     @property
     def alike(self) -> str | None:
         """Say which measures are not shown, since they are equal to others; None where all are shown."""
-        left = [MEASURES[name].title for name in LIKE_MCC if name not in self.shown]
-        said = [f"With two classes {listed(left)} are equal to MCC."] if left else []
+        left = listed([MEASURES[name].title for name in LIKE_MCC if name not in self.shown])
+        said = [f"With two classes {left} are equal to MCC."] if left else []
+        if left and len(self.table.labels) == 1:
+            said = [f"With one class {left} are undefined, as MCC is."]
         said += [] if "mean_recall" in self.shown else ["Mean recall is equal to balanced accuracy."]
         return " ".join(said) or None
 
@@ -416,6 +426,8 @@ def _beside(value: float, found: Interval) -> Interval:
 @overload
 def score(table: Tabulated, /, *, zero_division: ZeroDivision = ..., confidence_level: float = ...) -> Score: ...
 @overload
+def score(tables: Tables[Table], /, *, zero_division: ZeroDivision = ..., confidence_level: float = ...) -> Groups: ...
+@overload
 def score(
     y_true: Any,
     y_pred: Any,
@@ -432,19 +444,25 @@ def score(
     sample_weight: Any = None,
     zero_division: ZeroDivision = 0.0,
     confidence_level: float = 0.95,
-) -> Score:
+) -> Score | Groups:
     """Compute all measures of a table at once, with their intervals.
 
     Parameters
     ----------
     y_true
-        A `wmcc.Table`, and nothing after it; or true labels.
+        A `wmcc.Table`, or a `wmcc.Tables`, and nothing after it; or true labels.
     y_pred, sample_weight
         Predicted labels, and a weight per row.
     zero_division
         As in `wmcc.Measure`.
     confidence_level
         Of the intervals, as in `wmcc.interval`.
+
+    Returns
+    -------
+    Score
+        Of `wmcc.Tables` the scores of all groups, which show and store themselves together: ``found[key]`` is the
+        `Score` of one, and ``found.to_frame()`` has the rows of all.
 
     Examples
     --------
@@ -466,8 +484,18 @@ def score(
     Class           Rows  Weight  Precision  Recall      F1     IoU     MCC
     elm              100   8,750     0.7778  0.8000  0.7887  0.6512  0.6778
     oak (positive)   100  17,000     0.8955  0.8824  0.8889  0.8000  0.6778
+    >>> found = wmcc.score(wmcc.tabulate(truth, guess, by=["hill", "hill", "plain", "plain"] * 50))
+    >>> found["hill"].accuracy, found["plain"].accuracy
+    (1.0, 0.0)
+    >>> found.to_frame().query("scope == 'all' and measure == 'accuracy'")[["by", "value", "low", "high"]].round(4)
+           by  value     low    high
+    4    hill    1.0  0.9638  1.0000
+    24  plain    0.0  0.0000  0.0362
     """
     level = checked_level(confidence_level)
+    if isinstance(y_true, Tables) and not y_true.names and y_pred is None and sample_weight is None:
+        tables: Tables[Table] = y_true
+        return Groups.of(tables, lambda key: score(tables[key], zero_division=zero_division, confidence_level=level))
     table = table_of(y_true, y_pred, sample_weight)
     overall = {
         name: measure(table, zero_division=zero_division) if measure.fits(table) else None
