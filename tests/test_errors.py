@@ -36,7 +36,7 @@ SHAPES = {
         (np.zeros((2, 5, 6), int), np.moveaxis(np.eye(4)[np.ones((2, 5, 6), int)], -1, 1)),
         "looks one-hot, a single 1 each; pass np.argmax\\(y_pred, axis=1\\)",
     ),
-    "column vector": ((Y, np.array(Y)[:, None]), "the axis of length 1 with y_pred.squeeze\\(1\\)"),
+    "column vector": ((Y, np.array(Y)[:, None]), "the axis of length 1 with np.squeeze\\(y_pred, 1\\)"),
     "single label": ((1, Y), "y_true is 1 \\(int\\)"),
     "0-d": ((np.array(1), Y), "single value \\(1\\)"),
     "one weight for all": ((Y, Y, 2.0), "sample_weight is 2.0 \\(float\\)"),

@@ -48,16 +48,25 @@ def test_columns_by_position():
 
 @call
 def test_a_second_prediction_is_no_weight():
-    for reader in (wmcc.uncertainty, wmcc.interval, wmcc.certify, wmcc.radius):
-        with pytest.raises(TypeError):
+    for reader in (wmcc.uncertainty, wmcc.interval, wmcc.certify, wmcc.radius, wmcc.sensitivity, wmcc.diagnose):
+        with refused(
+            rf"wmcc\.{reader.__name__} takes table .*3 arguments[\s\S]*tabulate\(y_true, y_pred, sample_weight"
+        ):
             reader(Y, A, B)
+    with refused(r"wmcc\.score takes y_true and y_pred by position; 3 arguments[\s\S]*sample_weight=weights"):
+        wmcc.score(Y, A, W)
+    for reader in (wmcc.compare, wmcc.certify_ranking):
+        with refused(r'by position; 3 arguments[\s\S]*tabulate\(y_true, \{"A": a, "B": b\}, sample_weight'):
+            reader(Y, A, B)
+    with refused("expected a JointTable of two predictions or more; got a ndarray"):
+        wmcc.compare(Y, A)
     joint = wmcc.tabulate(Y, {"a": A, "b": B}, W)
     assert wmcc.uncertainty(joint).sampling.names == ("a", "b")
 
 
 @call
 def test_eps_is_given_once():
-    with pytest.raises(TypeError, match="positional"):
+    with refused(r"wmcc\.certify takes table and measure by position[\s\S]*by keyword: eps=, model="):
         wmcc.certify(wmcc.tabulate(Y, A), "ecc", 0.2, eps=0.1)
     assert wmcc.certify(wmcc.tabulate(Y, A), "ecc", eps=0.2).eps == 0.2
 
@@ -85,7 +94,7 @@ def test_an_unknown_keyword_names_the_function_that_was_called():
 def test_strata_are_named_where_data_are_read():
     with refused(r"tabulate\(\) has no keyword 'strata'[\s\S]*stratum="):
         wmcc.tabulate(Y, A, strata=Y)
-    with pytest.raises(TypeError, match="stratum"):
+    with refused(r"wmcc\.interval has no keyword 'stratum'[\s\S]*wmcc\.interval\(wmcc\.tabulate\(…, stratum=…\)\)"):
         wmcc.interval(wmcc.tabulate(Y, A), "ecc", stratum=Y)
     sizes = {0: 500.0, 1: 300.0, 2: 200.0}
     table = wmcc.tabulate(Y, A, stratum=A, population=sizes)
@@ -106,13 +115,76 @@ def test_tables_of_models_are_not_pooled():
 
 @call
 def test_several_predictions_are_a_mapping_from_names():
-    with refused(r"\{'[^']+': "):
-        wmcc.tabulate(Y, [A, B], W)
+    for several in ([A, B], [A.tolist(), B.tolist()]):
+        with refused(r"\{'[^']+': ", wmcc.InputError):
+            wmcc.tabulate(Y, several, W)
     with refused(r"\{'[^']+': "):
         wmcc.tabulate(FRAME, true="y", pred=["p", "q"])
     joint = wmcc.tabulate(Y, {"a": A, "b": B}, W)
     assert joint == wmcc.tabulate(FRAME, true="y", pred={"a": "p", "b": "q"}, weight="w")
     assert wmcc.compare(joint).names == ("a", "b")
+
+
+@call
+def test_a_list_of_lists_is_read_as_an_array():
+    with refused(r"np\.argmax\(y_pred, axis=-1\)", wmcc.InputError):
+        wmcc.tabulate(Y, np.eye(3, dtype=int)[A].tolist())
+    assert wmcc.tabulate(Y, np.argmax(np.eye(3)[A].tolist(), axis=-1)) == wmcc.tabulate(Y, A)
+    with refused(r"np\.squeeze\(y_pred, 1\)", wmcc.InputError):
+        wmcc.tabulate(Y, [[x] for x in A.tolist()])
+    assert wmcc.tabulate(Y, np.squeeze([[x] for x in A.tolist()], 1)) == wmcc.tabulate(Y, A)
+    for matrix in ([[80, 12], [9, 99]], np.array([[80, 12], [9, 99]])):
+        with refused(r"wmcc\.Table\.from_counts"):
+            wmcc.score(matrix)
+        assert wmcc.score(wmcc.Table.from_counts(matrix)).n == 200
+
+
+@call
+def test_a_table_is_given_alone():
+    table = wmcc.tabulate(Y > 0, A > 0)
+    for measure in ("kappa", wmcc.kappa):
+        with refused(r"a Table is given alone[\s\S]*wmcc\.score\(table\)\.kappa and wmcc\.kappa\(table\)"):
+            wmcc.score(table, measure)
+    assert wmcc.score(table).kappa == wmcc.kappa(table)
+    for found in (table, wmcc.score(table), wmcc.tabulate(Y, A, by=Y)):
+        for reader in (wmcc.score, wmcc.mcc):
+            with refused("is given alone; sample_weight= was given with it"):
+                reader(found, sample_weight=W)
+
+
+@call
+def test_groups_are_scored_together():
+    tiles = wmcc.tabulate(FRAME, true="y", pred="p", weight="w", by="tile")
+    found = wmcc.score(tiles, confidence_level=0.9)
+    frame = found.to_frame()
+    assert list(frame["tile"].unique()) == list(tiles)
+    for key, table in tiles.items():
+        own = wmcc.score(table, confidence_level=0.9)
+        assert found[key].to_dict() == own.to_dict()
+        rows = frame[frame["tile"] == key].drop(columns="tile").reset_index(drop=True)
+        pd.testing.assert_frame_equal(rows, own.to_frame(), check_dtype=False)
+    for key in tiles:
+        assert re.search(rf"^{key} +0\.\d+ ", str(found), re.MULTILINE)
+    with refused("there is no group 99; the first are 0, 1, 2", wmcc.InputError):
+        found[99]
+    with refused(r"wmcc\.score\(tables\)[\s\S]*tables\[key\][\s\S]*tables\.total\(\)"):
+        wmcc.ecc(tiles)
+    joint = wmcc.tabulate(FRAME, true="y", pred={"a": "p", "b": "q"}, by="tile")
+    for reader in (wmcc.score, wmcc.ecc):
+        with refused(r"tables\[key\]\[name\]"):
+            reader(joint)
+    assert reader(joint[0]["a"]) == wmcc.ecc(wmcc.tabulate(FRAME[:10], true="y", pred="p"))
+
+
+def test_a_group_without_weight_is_noted():
+    tables = wmcc.tabulate([0, 1, 0, 1], [0, 1, 0, 0], [1, 1, 0, 0], by=["a", "a", "b", "b"])
+    found = wmcc.score(tables)
+    assert found["a"].accuracy == 1
+    assert "by = b: the total weight of 2 rows is zero; there is nothing to score." in str(found)
+    with refused("by = b: the total weight of 2 rows is zero", wmcc.InputError):
+        found["b"]
+    with refused("by = b: the total weight of 2 rows is zero", wmcc.InputError):
+        wmcc.score(tables.select(["b"]))
 
 
 @call

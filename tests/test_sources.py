@@ -760,10 +760,10 @@ def test_hints_about_shapes_are_true():
     """Each hint is followed once."""
     y = np.array([[[0, 1], [2, 1]], [[1, 1], [0, 2]]])
     channel = y[:, None]
-    with pytest.raises(wmcc.InputError, match=r"y_pred\.squeeze\(1\)"):
+    with pytest.raises(wmcc.InputError, match=r"np\.squeeze\(y_pred, 1\)"):
         wmcc.tabulate(y, channel)
     assert wmcc.tabulate(y, channel.squeeze(1)) == wmcc.tabulate(y, y)
-    with pytest.raises(wmcc.InputError, match=r"y_true\.squeeze\(0\)"):
+    with pytest.raises(wmcc.InputError, match=r"np\.squeeze\(y_true, 0\)"):
         wmcc.tabulate(y[:1], y[0])
     scores = np.moveaxis(np.eye(3)[y], -1, 1)
     with pytest.raises(wmcc.InputError, match=r"np\.argmax\(y_pred, axis=1\)"):

@@ -401,7 +401,9 @@ def one_table(given: Tabulated) -> Table:
         return found
     kind, hint = type(given).__name__, "tabulate first: wmcc.tabulate(y_true, y_pred, sample_weight)."
     if kind == "Tables":
-        hint = "for each group: {key: wmcc.score(table) for key, table in tables.items()}; for all: tables.total()."
+        hint = "wmcc.score(tables) scores each group; tables[key] is the table of one, and tables.total() that of all."
+        if given.names:  # type: ignore[attr-defined]
+            hint = "take the table of a group, tables[key], and in it one prediction by its name: tables[key][name]."
     elif kind == "JointTable":
         hint = "take one prediction by its name: joint[name]."
     elif isinstance(given, Mapping):
@@ -410,7 +412,9 @@ def one_table(given: Tabulated) -> Table:
         )
     elif hasattr(given, "columns"):
         hint = "tabulate first: wmcc.tabulate(data, true=…, pred=…), with the names of the columns of labels."
-    elif hasattr(given, "shape") and len(given.shape) == 2:
+    elif len(getattr(given, "shape", ())) == 2 or (
+        isinstance(given, (list, tuple)) and given and isinstance(given[0], (list, tuple))
+    ):
         hint = "for a confusion matrix use wmcc.Table.from_counts."
     raise InputTypeError(f"expected a Table; got a {kind}.", hint)
 

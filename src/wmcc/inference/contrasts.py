@@ -25,7 +25,7 @@ from ..core.summed import positions
 from ..core.table import Table, Tabulated, one_table
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError
-from ..measures.base import Measure, Shares
+from ..measures.base import Measure, Shares, for_tabulated
 from ..measures.checks import checked_level, checked_margin, named_class_measure, named_measure
 from ..measures.companions import ClassMeasure
 from ..measures.stacks import over, root
@@ -93,6 +93,7 @@ def compare(
     confidence_level: float = ...,
     margin: float | None = ...,
 ) -> Comparison: ...
+@for_tabulated()
 def compare(
     predictions: JointTable | Mapping[str, Tabulated],
     measure: str | Measure | ClassMeasure = "ecc",
@@ -142,9 +143,11 @@ def compare(
     >>> wmcc.compare({"this week": this, "last week": last}, sample="independent").verdict
     'last week scores higher than this week'
     """
+    several = isinstance(predictions, Mapping) and not isinstance(predictions, Tables)  # which are of groups of rows
+    joint = None if several else several_predictions(predictions)  # type: ignore[arg-type]
     chosen = named_measure(measure) if of is None else OWN[named_class_measure(measure).name]
     contrast = Contrast(chosen, of, checked_level(confidence_level), checked_margin(margin))
-    if isinstance(predictions, Mapping) and not isinstance(predictions, Tables):  # which are of groups of rows
+    if joint is None:
         tables = _named_tables(predictions, sample)
         groups = _are_groups(tables)
         if sample == "clusters" and not groups:
@@ -159,7 +162,6 @@ def compare(
         kind: Literal["rows", "clusters", "independent"] = "clusters" if sample == "clusters" else "independent"
         different = groups or kind == "independent"  # whether they are of different rows
     else:
-        joint = several_predictions(predictions)  # type: ignore[arg-type]
         if sample is not None:
             raise InputTypeError("sample= is for a mapping of tables; a joint table is always of the same rows.")
         tables, kind, different = joint.tables, "clusters" if joint.drawn.clusters else "rows", False

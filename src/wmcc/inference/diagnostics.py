@@ -215,6 +215,7 @@ class Diagnosis(Result):
         return [{**row, **(effect if row["scope"] == "all" else none)} for row in rows]
 
 
+@for_tabulated()
 def diagnose(
     table: Tabulated,
     *,

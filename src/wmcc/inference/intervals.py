@@ -7,7 +7,7 @@ from typing import Literal
 from ..core.labels import Label
 from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError
-from ..measures.base import Measure
+from ..measures.base import Measure, for_tabulated
 from ..measures.checks import checked_level, named_class_measure, named_measure
 from ..measures.companions import ClassMeasure
 from .bootstrap import bootstrap_interval, resample_table
@@ -18,6 +18,7 @@ from .interval import Interval, estimate
 Method = Literal["fisher", "delta", "bootstrap"]
 
 
+@for_tabulated()
 def interval(
     table: Tabulated,
     measure: str | Measure | ClassMeasure = "ecc",

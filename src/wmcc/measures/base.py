@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
@@ -18,6 +18,8 @@ from ..core.arraytypes import FloatArray, IntArray, Labels, Weights
 from ..core.labels import listed
 from ..core.table import Margins, Table, Tabulated, check_matrix, occurring, one_table
 from ..errors import InputError, InputTypeError, UndefinedMeasureError, UndefinedMeasureWarning, unknown_keyword
+from ..present.result import Result
+from ..present.text import brief
 from .arithmetic import fixed, mean
 from .stacks import SMALL, PerCell, by_class, by_class_of_all, others, per_table, product, sums_of, total
 
@@ -227,8 +229,11 @@ class Measure:
             What an undefined value or term is: a number (0.0 by the paper's convention; NaN is a number),
             ``"warn"`` for 0.0 with an `UndefinedMeasureWarning`, ``"raise"`` for an `UndefinedMeasureError`.
         """
-        if more or unknown:
-            raise misread(f"wmcc.{self.name}", more, unknown)
+        function = f"wmcc.{self.name}"
+        if more:
+            raise _too_many(function, ["y_true", "y_pred"], (y_true, y_pred, *more), ["sample_weight", "zero_division"])
+        if unknown:
+            raise _no_keyword(function, next(iter(unknown)), ["sample_weight", "zero_division"])
         margins = short_margins(y_true, y_pred, sample_weight)
         if margins is None or (self.two_classes and len(margins.r) > 2):
             table = table_of(y_true, y_pred, sample_weight)
@@ -297,19 +302,23 @@ R = TypeVar("R")
 
 
 def for_tabulated(instead: str | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorate a function of the library so that it says of a keyword of `tabulate` where this belongs.
+    """Decorate a function of the library so that it says of labels and of keywords of `tabulate` where these belong.
 
     ``instead`` is the function that takes a table, if it is not the function itself.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         known = list(signature(function).parameters)
+        by_name = [x.name for x in signature(function).parameters.values() if x.kind is x.KEYWORD_ONLY]
+        takes = known[: len(known) - len(by_name)]
 
         @wraps(function)
         def call(*args: P.args, **named: P.kwargs) -> R:
             for name in named:
                 if name not in known:
                     raise _no_keyword(f"wmcc.{function.__name__}", name, known, instead)
+            if len(args) > len(takes):
+                raise _too_many(f"wmcc.{function.__name__}", takes, args, by_name)
             return function(*args, **named)
 
         return call
@@ -317,14 +326,31 @@ def for_tabulated(instead: str | None = None) -> Callable[[Callable[P, R]], Call
     return decorate
 
 
-def misread(function: str, more: tuple[Any, ...], unknown: dict[str, Any]) -> InputTypeError:
-    """Return the error of arguments that a measure does not take."""
-    if not unknown:
-        return InputTypeError(
-            f"{function} takes y_true and y_pred by position; {2 + len(more)} arguments were given.",
-            f"give the weights by keyword: {function}(y_true, y_pred, sample_weight=weights).",
-        )
-    return _no_keyword(function, next(iter(unknown)), ["sample_weight", "zero_division"])
+def _too_many(function: str, takes: Sequence[str], given: tuple[Any, ...], by_name: Sequence[str]) -> InputTypeError:
+    """Return the error of more arguments by position than a function takes."""
+    preds = '{"A": a, "B": b}' if takes[0] in ("predictions", "joint") else "y_pred"
+    hint = f"tabulate labels and weights first: {function}(wmcc.tabulate(y_true, {preds}, sample_weight))."
+    if "sample_weight" in by_name:
+        hint = f"give the weights by keyword: {function}(y_true, y_pred, sample_weight=weights)."
+    elif is_read(given[0]) or isinstance(given[0], Mapping) or takes[0] == "y_true":
+        hint = f"give the others by keyword: {', '.join(f'{name}=' for name in by_name)}." if by_name else ""
+    named = " and ".join(filter(None, [", ".join(takes[:-1]), takes[-1]]))
+    return InputTypeError(f"{function} takes {named} by position; {len(given)} arguments were given.", hint or None)
+
+
+def is_read(given: Any) -> bool:
+    """Whether something is a table, or has one, so that no labels and weights go with it."""
+    return isinstance(given, Result) or isinstance(getattr(given, "table", None), Result)
+
+
+def _stands_alone(table: Any, y_pred: Any) -> InputTypeError:
+    """Return the error of a table that something else was given with."""
+    name, registry = getattr(y_pred, "name", y_pred), import_module(__package__).MEASURES
+    came = "sample_weight=" if y_pred is None else brief(y_pred)
+    hint = "tabulate has read its labels and weights already; give the table alone."
+    if isinstance(name, str) and name in registry:
+        hint = f"wmcc.score(table).{name} and wmcc.{name}(table) are this measure; wmcc.score(table) has all."
+    return InputTypeError(f"a {type(table).__name__} is given alone; {came} was given with it.", hint)
 
 
 def _no_keyword(function: str, name: str, known: Sequence[str], instead: str | None = None) -> InputTypeError:
@@ -377,6 +403,8 @@ def table_of(y_true: Any, y_pred: Any, sample_weight: Any) -> Table:
     """Return the table that was given, or the table of labels and weights."""
     if y_pred is None and sample_weight is None:
         return one_table(y_true)
+    if is_read(y_true):
+        raise _stands_alone(y_true, y_pred)
     from ..sources import tabulate  # labels are read above the waist; who gives tables does not load that
 
     return one_table(tabulate(y_true, y_pred, sample_weight))

@@ -12,7 +12,7 @@ from ..inference.contrasts import compare
 from ..inference.interval import Interval
 from ..inference.intervals import interval
 from ..measures import MEASURES
-from ..measures.base import Measure
+from ..measures.base import Measure, for_tabulated
 from ..measures.checks import Model
 from ..present.blocks import Block, few
 from ..present.result import Delegate, Result
@@ -128,6 +128,7 @@ class Uncertainty(Result):
         return rows
 
 
+@for_tabulated()
 def uncertainty(
     table: Tabulated | JointTable,
     measure: str | Measure = "ecc",

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.arraytypes import FloatArray
 from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError, InputTypeError
-from ..measures.base import Measure
+from ..measures.base import Measure, for_tabulated
 from ..measures.checks import (
     Model,
     checked_eps,
@@ -29,6 +29,7 @@ from .objective import MeasureObjective
 from .search import MOST, Found, Limits, Objective, Search
 
 
+@for_tabulated()
 def certify(
     table: Tabulated,
     measure: str | Measure = "ecc",

@@ -14,7 +14,7 @@ import numpy as np
 from ..core.joint import JointTable
 from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError, InputTypeError
-from ..measures.base import Measure
+from ..measures.base import Measure, for_tabulated
 from ..measures.checks import Model, checked_model, checked_number, named_measure, value_or_reason
 from ..present.blocks import Block
 from ..present.result import Result
@@ -147,6 +147,7 @@ def unsettled(radii: Sequence[Radius]) -> list[str]:
     return [said.capitalize() if len(radii) == 1 else where.format(count) + said for count, said in counts if count]
 
 
+@for_tabulated()
 def radius(
     table: Tabulated,
     measure: str | Measure = "ecc",

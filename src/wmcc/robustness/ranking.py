@@ -14,7 +14,7 @@ import numpy as np
 from ..core.arraytypes import FloatArray
 from ..core.joint import JointTable, several_predictions
 from ..measures import MEASURES
-from ..measures.base import Measure
+from ..measures.base import Measure, for_tabulated
 from ..measures.checks import Model, checked_model, named_measure, value_or_reason
 from ..present.blocks import Block, few
 from ..present.pairs import Pair, PairResult, Pairs
@@ -269,6 +269,7 @@ class Ranking(Pairs[Lead]):
         return rows
 
 
+@for_tabulated()
 def certify_ranking(
     joint: JointTable,
     measure: str | Measure = "ecc",

@@ -691,8 +691,6 @@ def _of_arrays(
         check_aligned({**given, "sample_weight": sample_weight, "by": by, **own, **more})
     columns = [label_column(own, name, 0, rules.skip_missing) for name, own in given.items()]
     truth = columns[0].values
-    if isinstance(y_pred, (list, tuple)) and truth.ndim == 1 and columns[1].values.ndim == 2:
-        raise _no_mapping("y_pred", f"a {type(y_pred).__name__} of {len(y_pred)}")
     check_shapes(columns, list(getattr(y_pred, "columns", ())))
     clusters = None if blocks is None else keys_of_blocks(blocks, truth.shape)
     weights = sample_weight
@@ -829,7 +827,10 @@ def _predictions(given: Any, name: str, rules: Rules) -> tuple[str, ...]:
     """Return the names of predictions that are given as a mapping; none for a single one without a name."""
     if not isinstance(given, Mapping):
         if name == "pred" and isinstance(given, (list, tuple)):
-            raise _no_mapping(name, f"a {type(given).__name__} of columns")
+            raise InputTypeError(
+                f"pred is a {type(given).__name__} of columns; several predictions are given as a mapping from names.",
+                "for instance pred={'A': 'model_a', 'B': 'model_b'}.",
+            )
         return ()
     names = tuple(map(str, given))
     if not names or len(set(names)) < len(names) or {type(x) for x in given} - {str, int}:
@@ -839,15 +840,6 @@ def _predictions(given: Any, name: str, rules: Rules) -> tuple[str, ...]:
     if rules.positive is not None:
         raise InputTypeError("positive= works with one prediction; several were given.")
     return names
-
-
-def _no_mapping(name: str, came: str) -> InputTypeError:
-    return InputTypeError(
-        f"{name} is {came}; several predictions are given as a mapping from names.",
-        f"for instance {name}={{'A': a, 'B': b}}."
-        if name == "y_pred"
-        else "for instance pred={'A': 'model_a', 'B': 'model_b'}.",
-    )
 
 
 __all__ = ["Accumulator", "tabulate"]

@@ -332,7 +332,7 @@ def _shape_hint(a: str, one: Array, b: str, other: Array, names: Sequence[Any]) 
         return None
     for axis, length in enumerate(other.shape):
         if length == 1 and other.shape[:axis] + other.shape[axis + 1 :] == one.shape:
-            return f"drop the axis of length 1 with {b}.squeeze({axis})."
+            return f"drop the axis of length 1 with np.squeeze({b}, {axis})."
     for axis in (-1, 1):
         if np.delete(other.shape, axis).tolist() == list(one.shape) and _is_one_hot(other, axis):
             return f"an axis of {other.shape[axis]} looks one-hot, a single 1 each; pass np.argmax({b}, axis={axis})."
