@@ -105,7 +105,7 @@ def test_the_slider_moves_the_band(opened, rows):
     page = opened()
     numbers, slider = grid(page), page.get_by_role("slider")
     assert numbers["eps"] == ["±0 %", "±5 %", "±10 %", "±20 %", "±40 %"]
-    assert slider.input_value() == "2"
+    assert slider.input_value() == "0.1"
     before = page.locator("#band-0").get_attribute("points")
     slider.focus()
     page.keyboard.press("ArrowRight")
@@ -120,6 +120,25 @@ def test_the_slider_moves_the_band(opened, rows):
     assert page.locator("#cursor").get_attribute("x1") == f"{numbers['x'][3]:g}"
     assert page.locator("#eps-now").inner_text() == numbers["said"][3]
     assert page.locator(".eps-shown").all_inner_texts() == ["±20 %", "±20 %"]
+    for key, place in (("PageDown", 0), ("ArrowLeft", 0), ("ArrowUp", 1), ("End", 4), ("PageUp", 4), ("Home", 0)):
+        page.keyboard.press(key)
+        assert slider.get_attribute("aria-valuetext") == numbers["eps"][place]
+
+
+@pytest.mark.parametrize("width", [360, 1100])
+def test_the_slider_stands_below_the_cursor(opened, width):
+    page = opened(viewport={"width": width, "height": 800})
+    numbers, slider, cursor = grid(page), page.get_by_role("slider"), page.locator("#cursor")
+    rail = slider.bounding_box()
+    for part in (0.0, 0.1, 0.4, 0.55, 0.9, 1.0):
+        # A click goes to the value of the axis above it, and from there to the nearest that was certified.
+        slider.click(position={"x": 8 + part * (rail["width"] - 16), "y": rail["height"] / 2})
+        nearest = min(EPS, key=lambda eps: abs(eps - 0.4 * part))
+        assert float(slider.input_value()) == nearest
+        assert slider.get_attribute("aria-valuetext") == numbers["eps"][EPS.index(nearest)]
+        line, box = cursor.bounding_box(), slider.bounding_box()
+        thumb = box["x"] + 8 + nearest / 0.4 * (box["width"] - 16)
+        assert line["x"] + line["width"] / 2 == pytest.approx(thumb, abs=1)
 
 
 def test_the_page_says_what_the_slider_says_after_going_back(opened):
@@ -128,7 +147,7 @@ def test_the_page_says_what_the_slider_says_after_going_back(opened):
     page.keyboard.press("End")
     page.goto("about:blank")
     page.go_back()
-    place = int(page.get_by_role("slider").input_value())
+    place = EPS.index(float(page.get_by_role("slider").input_value()))
     assert page.locator(".eps-shown").first.inner_text() == grid(page)["eps"][place]
     assert page.locator("#eps-now").inner_text() == grid(page)["said"][place]
 

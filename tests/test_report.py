@@ -115,6 +115,38 @@ def test_two_classes_have_one_row_for_equal_measures():
     assert table.count("With two classes ECC (R\\_K), MPC1 and MPC2 are equal to MCC.") == 1
 
 
+def test_an_asterisk_is_explained_below_each_table():
+    sentence = "* Unreliable, or not estimable: the warnings at the end of the report say why."
+    written = forms(sample("pred", "pred_b"))
+    page, text = written("html"), written("markdown")
+    for title in ("Scores of 360 rows", "ECC (R_K) and how far it may be off"):
+        after = page.partition(f"<caption>{title}</caption>")[2]
+        table, _, rest = after.partition("</table></div>")
+        assert "\u00a0*</td>" in table or " *</td>" in table
+        assert sentence in re.match(r'(<p class="notes">.*?</p>)+', rest)[0]
+    assert text.count(f"\n{escaped(sentence)}\n") == 2
+    reliable = np.arange(3000) % 3
+    calm = made("markdown", wmcc.tabulate(reliable, np.where(np.arange(3000) % 7, reliable, 0)))
+    assert escaped(sentence) not in calm
+
+
+def test_few_degrees_of_freedom_are_beside_their_intervals():
+    one, two, three = (sample(*["pred", "pred_b", "pred_c"][:k]) for k in (1, 2, 3))
+    for table, heads in ((one, ["Value", "95 % interval", "df"]), (two, ["pred", "95 % interval", "df"])):
+        text = made("markdown", table)
+        assert f"\n| Measure | {' | '.join(heads)} |" in text
+        assert "**df** — Degrees of freedom" in text
+    assert "Degrees of freedom (df) of the intervals" in made("markdown", three)
+    rows = np.arange(3000) % 3
+    assert not re.search(r"\bdf\b", made("markdown", wmcc.tabulate(rows, np.where(np.arange(3000) % 7, rows, 0))))
+
+
+def test_ranges_that_overlap_are_no_contradiction():
+    sentence = "One prediction can lead for certain though they overlap"
+    assert sentence in made("markdown", sample("pred", "pred_b"))
+    assert sentence not in made("markdown", sample("pred"))
+
+
 def test_notes_and_warnings_say_whose_they_are():
     truth = [1, *[2] * 8] * 5
     guesses = {"a": [1, *[0] * 8] * 5, "b": [1, 2, *[0] * 7] * 5, "c": [2] * 45}

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import wmcc
 from wmcc.report import findings
 from wmcc.report.charts import BOTTOM, HEIGHT, LEVELS, LINE, RIGHT, WIDTH, _apart, funnel, heat_map
+from wmcc.report.page import page
 from wmcc.report.write import Wish, build
 
 TRUTH = np.array([0, 1, 1, 0] * 20)
@@ -39,6 +40,17 @@ def scale(picture, percent):
     numbers = [float(x.text.removesuffix(" %")) / (100 if percent else 1) for x in ticks]
     places = [float(x.get("x")) if percent else float(x.get("y")) - 4 for x in ticks]
     return np.poly1d(np.polyfit(places, numbers, 1))
+
+
+def test_the_slider_is_below_the_axis_and_on_its_scale():
+    document = build(wmcc.tabulate(TRUTH, GUESS), Wish("mcc", progress=False))[0]
+    at, text = document.found.grid, page(document)
+    slider = re.search(r'<input type="range" id="eps" min="([^"]*)" max="([^"]*)" step="any" value="([^"]*)"', text)
+    assert [float(x) for x in slider.groups()] == [at[0], at[-1], document.found.eps]
+    ends = [float(x) * WIDTH / 100 for x in re.search(r"--from:([\d.]+);--to:([\d.]+)", text).groups()]
+    drawn = funnel(document.found)
+    assert scale(drawn.picture, percent=True)(ends) == pytest.approx([at[0], at[-1]], abs=0.002)
+    assert drawn.grid["at"] == at
 
 
 def test_the_threshold_and_its_radii_are_where_the_axes_say():

@@ -78,6 +78,7 @@ def funnel(found: Findings) -> Drawn:
     )
     picture = element("svg", *parts, viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=label)
     grid = {
+        "at": eps,
         "eps": [f"±{share(one, EPS_DIGITS)}" for one in eps],
         "x": [x(one) for one in eps],
         "said": [_said(found, one) for one in eps],

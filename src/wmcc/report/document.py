@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ..core.table import Table
@@ -73,6 +74,12 @@ class Document(NamedTuple):
     verdict: list[str]
     sections: list[Section]
     found: Findings
+
+
+def starred(rows: Iterable[Sequence[str]]) -> list[str]:
+    """Say what the asterisk in a table means, if there is one."""
+    found = any(cell.endswith(" *") for row in rows for cell in row)
+    return ["* Unreliable, or not estimable: the warnings at the end of the report say why."] if found else []
 
 
 def confusions(heat: Heat) -> Block:

@@ -9,7 +9,7 @@ import numpy as np
 from ..present.blocks import Block
 from ..present.markdown import escaped, paragraphs
 from ..present.text import decimal, number, share
-from .document import SQUARE, Document, Funnel, Heat, Items, Part, Section, Strips, confusions
+from .document import SQUARE, Document, Funnel, Heat, Items, Part, Section, Strips, confusions, starred
 from .findings import EPS_DIGITS
 from .maps import Drawing, MapPictures
 from .pictures import Gallery
@@ -65,7 +65,7 @@ def _ranges(funnel: Funnel) -> Block:
         for at in (found.range(name, eps) for name in found.names):
             row.append("undefined" if at.problem else " to ".join(at.ends))
         rows.append(row)
-    return Block(f"{found.measure.title} and how far it may be off", ["", *found.names], rows)
+    return Block(f"{found.measure.title} and how far it may be off", ["", *found.names], rows, starred(rows))
 
 
 def _quartiles(strips: Strips) -> Block:

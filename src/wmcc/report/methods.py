@@ -45,6 +45,10 @@ CERTIFIED = (
     "The smallest and the largest value of the measure over all weights within ±ε of the given ones, each on its own, "
     "by branch and bound with outward rounding. No such weights give a value outside it."
 )
+FREEDOM = (
+    "Degrees of freedom of the standard error, as far as few clusters or uneven weights limit them. With few, the "
+    "standard error itself is not known well, and the interval is longer for it. Shown where some are below 30."
+)
 BOUNDED = "The same over all weights between the smallest and the largest weight that each row may have."
 COMPARED = [
     ("p", "Two-sided, and paired: all predictions are of the same rows. Holm's correction for several pairs."),
@@ -97,6 +101,8 @@ def methods(found: Findings) -> list[tuple[str, str]]:
             "Unreliable: the interval may contain the true value less often than its level says; or there is none.",
         ),
     ]
+    if any(score.freedom for score in found.scores.values()):
+        rest.append(("df", FREEDOM))
     if found.bounded:
         rest.insert(2, ("Within their bounds", BOUNDED))
     if found.comparisons is not None:

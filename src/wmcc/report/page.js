@@ -4,8 +4,11 @@
   const slider = document.getElementById("eps");
   if (!slider) return;
   const grid = JSON.parse(document.getElementById("grid").textContent);
-  const show = () => {
-    const i = Number(slider.value);
+  const steps = { ArrowRight: 1, ArrowUp: 1, PageUp: 3, ArrowLeft: -1, ArrowDown: -1, PageDown: -3 };
+  let i = 0;
+  const show = (place) => {
+    i = Math.max(0, Math.min(grid.at.length - 1, place));
+    slider.value = grid.at[i];
     slider.setAttribute("aria-valuetext", grid.eps[i]);
     document.getElementById("eps-now").textContent = grid.said[i];
     document.querySelectorAll(".eps-shown").forEach((place) => { place.textContent = grid.eps[i]; });
@@ -19,6 +22,15 @@
       document.getElementById(`range-${k}`).textContent = band.ranges[i];
     });
   };
-  slider.addEventListener("input", show);
-  addEventListener("pageshow", show); // a browser that goes back puts the slider where it was, after this script ran
+  const nearest = () => {
+    const off = grid.at.map((x) => Math.abs(x - slider.value));
+    show(off.indexOf(Math.min(...off)));
+  };
+  slider.addEventListener("input", nearest);
+  slider.addEventListener("keydown", (event) => {
+    if (!(event.key in steps)) return;
+    event.preventDefault();
+    show(i + steps[event.key]);
+  });
+  addEventListener("pageshow", nearest); // a browser that goes back puts the slider where it was, after this script ran
 })();

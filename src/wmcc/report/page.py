@@ -16,8 +16,8 @@ import numpy as np
 from ..inference.influence import class_shares
 from ..present.blocks import Block, Mark
 from ..present.text import decimal, number
-from .charts import colour, funnel, heat_map, strips
-from .document import DRAWN, SQUARE, Document, Funnel, Heat, Items, Part, Section, Strips, confusions
+from .charts import WIDTH, colour, funnel, heat_map, strips
+from .document import DRAWN, SQUARE, Document, Funnel, Heat, Items, Part, Section, Strips, confusions, starred
 from .elements import Child, element, written
 from .maps import Drawing, Key, MapPictures
 from .pictures import Gallery
@@ -172,9 +172,9 @@ def _items(items: Items) -> Element:
     return element("dl", *(x for term, text in items.items for x in (element("dt", term), element("dd", text))))
 
 
-def _scrolled(caption: str, made: Element) -> Element:
+def _scrolled(caption: str, *made: Element) -> Element:
     """What may be wider than the page, where the keyboard can reach it."""
-    return element("div", made, class_="scroll", tabindex="0", role="region", aria_label=caption)
+    return element("div", *made, class_="scroll", tabindex="0", role="region", aria_label=caption)
 
 
 def _table(block: Block) -> list[Element]:
@@ -240,15 +240,17 @@ def _funnel(block: Funnel) -> list[Element]:
     found, drawn = block.found, funnel(block.found)
     grid, now = drawn.grid, drawn.grid["now"]
     slider = element(
+        "input", type="range", id="eps", min="0", max=grid["at"][-1], step="any", value=grid["at"][now],
+        aria_valuetext=grid["eps"][now],
+    )  # fmt: skip
+    ends = (f"{100 * grid['x'][k] / WIDTH:.3f}" for k in (0, -1))  # below the axis, on its scale
+    rail = element("div", slider, class_="rail", style="--from:{};--to:{}".format(*ends))
+    panel = element(
         "div",
         element("label", "Weights off by up to ", element("span", grid["eps"][now], class_="eps-shown"), for_="eps"),
-        element(
-            "input", type="range", id="eps", min="0", max=len(grid["eps"]) - 1, value=now,
-            aria_valuetext=grid["eps"][now],
-        ),
         element("output", grid["said"][now], id="eps-now", for_="eps", aria_live="polite"),
         class_="slider",
-    )  # fmt: skip
+    )
     rows = []
     for k, (name, band) in enumerate(zip(found.names, grid["bands"], strict=True)):
         key = element("span", class_="key", style=f"background:{colour(k)}", aria_hidden="true")
@@ -265,9 +267,10 @@ def _funnel(block: Funnel) -> list[Element]:
     )
     data = json.dumps({name: x for name, x in grid.items() if name != "now"}, ensure_ascii=False)
     stored = _raw("script", re.sub("[<>&]", lambda x: f"\\u{ord(x[0]):04x}", data), type="application/json", id="grid")
-    chart = _scrolled(f"Picture: {caption}", drawn.picture)
+    chart = _scrolled(f"Picture: {caption}", drawn.picture, rail)
     figure = element("figure", chart, element("figcaption", _caption(found.at_least)))
-    return [figure, slider, _scrolled(caption, table), stored]
+    intervals = [score.intervals[found.measure.name].ends for score in found.scores.values()]
+    return [figure, panel, _scrolled(caption, table), *_notes(starred([intervals])), stored]
 
 
 def _caption(at_least: float | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ..core.table import Table
@@ -18,7 +18,7 @@ from ..results.images import ImageScores
 from ..results.scores import Score, class_block
 from ..robustness.certificate import GAPS, Range, unmet
 from ..robustness.radii import Radius
-from .document import DRAWN, Document, Funnel, Heat, Items, Part, Section, Strips
+from .document import DRAWN, Document, Funnel, Heat, Items, Part, Section, Strips, starred
 from .findings import Findings
 from .made import Made
 from .methods import methods
@@ -52,7 +52,7 @@ def document(found: Findings, made: Made, title: str) -> Document:
     sections.append(Section("Warnings", _warnings(found)))
     sections.append(Section("How to read this", [Items(methods(found))]))
     sections.append(Section("How it was made", [Items(made.items)]))
-    sections = [_in_unit(x, found.unit) for x in sections]
+    sections = [_explained(_in_unit(x, found.unit)) for x in sections]
     return Document(title, _summary(found), verdict(found), sections, found)
 
 
@@ -65,6 +65,17 @@ def _in_unit(section: Section, unit: str | None) -> Section:
         if isinstance(x, Block)
         else x._replace(unit=unit)
         if isinstance(x, Heat)
+        else x
+        for x in section.parts
+    ]
+    return section._replace(parts=parts)
+
+
+def _explained(section: Section) -> Section:
+    """Say below each table with an asterisk what that means, unless its notes do."""
+    parts = [
+        replace(x, notes=[*x.notes, *starred(x.rows)])
+        if isinstance(x, Block) and not any(note.startswith("* ") for note in x.notes)
         else x
         for x in section.parts
     ]
@@ -141,16 +152,19 @@ def _scores(found: Findings) -> list[Part]:
     notes = list(dict.fromkeys(s.alike for s in scores.values() if s.alike))
     notes += [_by(name, s.disagreement, several) for name, s in scores.items() if s.disagreement]
     if len(scores) <= 2:
-        head = ["Measure"] + [x for name in scores for x in (name if several else "Value", found.level)]
-        rows = [
-            [m.title, *(x for s in scores.values() for x in (decimal(getattr(s, m.name)), s.intervals[m.name].ends))]
-            for m in shown
-        ]
-        return [Block(title, head, rows, notes)]
+        columns: list[tuple[str, Mapping[str, str]]] = []
+        for name, s in scores.items():
+            columns.append((name if several else "Value", {m.name: decimal(getattr(s, m.name)) for m in shown}))
+            columns.append((found.level, {m.name: s.intervals[m.name].ends for m in shown}))
+            columns += s.freedom.items()
+        rows = [[m.title, *(own[m.name] for _, own in columns)] for m in shown]
+        return [Block(title, ["Measure", *(name for name, _ in columns)], rows, notes)]
     head = ["Prediction", *(m.title for m in shown)]
     values = [[name, *(decimal(getattr(s, m.name)) for m in shown)] for name, s in scores.items()]
     spans = [[name, *(s.intervals[m.name].ends for m in shown)] for name, s in scores.items()]
-    return [Block(title, head, values), Block(f"{found.level}s", head, spans, notes)]
+    few = [[name, *(own[m.name] for m in shown)] for name, s in scores.items() for own in s.freedom.values()]
+    blocks = [Block(title, head, values), Block(f"{found.level}s", head, spans, [] if few else notes)]
+    return [*blocks, Block("Degrees of freedom (df) of the intervals", head, few, notes)] if few else blocks
 
 
 def _uncertainties(found: Findings) -> list[Part]:
@@ -159,7 +173,11 @@ def _uncertainties(found: Findings) -> list[Part]:
         "weights may be inexact: the band shows it for all weights within ±ε of the given ones, each on its own. "
         "The band is proved, not estimated."
     )
-    return [text, Funnel(found), *_bounded(found)]
+    together = (
+        "All predictions are of the same rows with the same weights, so their intervals move together, and so do their "
+        "bands. One prediction can lead for certain though they overlap: “Who leads” goes by the difference."
+    )
+    return [text, Funnel(found), *([together] if len(found.names) > 1 else []), *_bounded(found)]
 
 
 def _bounded(found: Findings) -> list[Part]:
