@@ -21,11 +21,19 @@ def test_the_classifiers_tie_unweighted_and_not_weighted(capsys, tmp_path):
     assert wmcc.mcc(data.truth, a, sample_weight=data.area) > wmcc.mcc(data.truth, b, sample_weight=data.area) + 0.3
     main(str(tmp_path / "demo.html"))
     *said, last = capsys.readouterr().out.splitlines()
-    assert "Classifier A           0.6728                 0.9535            299           1.9 %" in said
-    assert any(line.startswith("A 0.9535  B 0.1484") and line.endswith("< 0.0001") for line in said)
+    assert "Classifier A           0.5711                 0.8056            399           8.5 %" in said
+    assert any(line.startswith("A 0.8056  B 0.2879") and line.endswith("< 0.0001") for line in said)
     assert "A scores higher than B." in said
     assert last == f"The report on both, to be opened in a browser: {tmp_path / 'demo.html'}"
-    assert "A beats B, 0.9535 against 0.1484 in MCC" in (tmp_path / "demo.html").read_text()
+    assert "A beats B, 0.8056 against 0.2879 in MCC" in (tmp_path / "demo.html").read_text()
+
+
+def test_the_scores_of_the_demo_have_no_warning():
+    land = make_map()
+    for said in (land.careless_with_small, land.careless_with_large):
+        score = wmcc.score(wmcc.tabulate(land.truth, said, land.area))
+        assert not [str(x) for x in score.intervals.values() if not x.reliable]
+        assert not [str(x) for own in score.class_intervals.values() for x in own if not x.reliable]
 
 
 def turns(corners):

@@ -68,7 +68,7 @@ def forest(
     >>> found = {name: wmcc.interval(table, "mcc") for name, table in joint.tables.items()}
     >>> ax = plot.forest(found, ranking=wmcc.certify_ranking(joint, "mcc"))
     >>> [text.get_text() for text in ax.texts]
-    ['certainly above B (±89 %)']
+    ['certainly above B (±63.2 %)']
     """
     found = _intervals(results, measure)
     certain: dict[Pair, Lead] = _pairs(ranking, Ranking, found)

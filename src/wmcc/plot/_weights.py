@@ -46,7 +46,7 @@ def weights(sample_weight: ArrayLike, *, ax: Axes | None = None) -> Axes:
     >>> from wmcc.demo import make_map
     >>> ax = plot.weights(make_map().area)
     >>> ax.get_title(loc="left")
-    'effective sample size 251, of 2,000 rows\nthe heaviest row holds 3.8 % of the weight'
+    'effective sample size 918, of 2,000 rows\nthe heaviest row holds 0.9 % of the weight'
     """
     if isinstance(sample_weight, (Table, Diagnosis)) or hasattr(sample_weight, "table"):
         kind = type(sample_weight).__name__
