@@ -625,6 +625,7 @@ def test_labels_without_a_common_one_are_warned_of():
     assert wmcc.tabulate(y, p, labels=range(4)).labels == (0, 1, 2, 3)
 
 
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
 def test_labels_without_a_common_one_may_be_errors():
     """Of a few rows, of one class, of a map that covers nothing; a part of a sample says nothing of the whole."""
     wmcc.tabulate([0, 1], [2, 3])
