@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import polars as pl
 import pytest
@@ -54,7 +55,7 @@ def test_intervals_are_what_the_library_says(cluster):
     said = run(*args).stdout
     assert "90 % interval" in said
     for x in score.intervals.values():
-        assert f"  {x.ends}\n" in said
+        assert re.search(rf"  {re.escape(x.ends)}( +[\d.]+)?$", said, re.MULTILINE)  # and few degrees of freedom
     for warning in score.warnings:
         assert f"\n{warning}\n" in said
     assert (" in 24 clusters" in said) == (cluster is not None)
@@ -332,7 +333,7 @@ def test_nothing_is_wider_than_the_terminal():
 
 def test_notes_of_many_groups_are_cut_short():
     said = run(*SCORE, "--by", "region", "--by", "scene").stdout
-    notes = said.partition("95 % intervals")[2].partition("\n\n")[2].splitlines()
+    notes = said.rpartition("\n\n")[2].splitlines()
     assert len(notes) == 21
     assert notes[-1].startswith("… and ")
     assert notes[-1].endswith(" more; JSON has all.")

@@ -401,7 +401,7 @@ REFUSED = {
     "no class": (lambda: wmcc.interval(TABLE, "f1", of="oak"), "there is no class 'oak'"),
     "mcc of three": (lambda: wmcc.interval(TABLE, "mcc"), "two classes; this table has 3"),
     "two predictions": (lambda: wmcc.interval(joint_table(*DATA[:2], DATA.t)), r"take one prediction .*joint\[name\]"),
-    "groups": (lambda: wmcc.interval(TABLES), "wmcc.score.table. for key, table in tables.items.*tables.total"),
+    "groups": (lambda: wmcc.interval(TABLES), "wmcc.score.tables.*tables.key.*tables.total"),
     "a dict": (lambda: wmcc.interval({0: TABLE, 1: TABLE}), "expected a Table; got a dict"),
     "few resamples": (lambda: wmcc.bootstrap(*DATA, resamples=99), "resamples is 99; .*at least 100"),
     "no resamples": (lambda: wmcc.bootstrap(*DATA, resamples=None), "at least 100"),
