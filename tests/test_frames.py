@@ -429,8 +429,6 @@ def test_calls_that_make_no_sense():
         (lambda: wmcc.tabulate([0, 1]), "got a list alone"),
         (lambda: wmcc.tabulate(), "got nothing alone"),
         (lambda: wmcc.tabulate(frame, true="t", pred=["p", "t"]), "mapping from names"),
-        (lambda: wmcc.tabulate([0, 1], [[0, 1], [1, 1]]), "mapping from names"),
-        (lambda: wmcc.tabulate([0, 1], [np.zeros(2), np.ones(2)], [1, 1]), "mapping from names"),
         (lambda: wmcc.tabulate([0, 1], [0, 1], [1, 1], [1, 1]), "4 arguments are given by position"),
         (lambda: wmcc.tabulate([0, 1], [0, 1], y_pred=[0, 1]), "y_pred is given by position and by keyword"),
         (lambda: wmcc.tabulate(frame, **named, engine="duckdb"), "is for files"),
@@ -445,6 +443,9 @@ def test_calls_that_make_no_sense():
     ):
         with pytest.raises(wmcc.InputTypeError, match=said):
             call()
+    for several in ([[0, 1], [1, 1]], [np.zeros(2), np.ones(2)]):
+        with pytest.raises(wmcc.InputError, match=r"same shape[\s\S]*if these are several predictions, give a mapping"):
+            wmcc.tabulate([0, 1], several, [1, 1])
     with pytest.raises(wmcc.InputError, match="unmatched is 'maybe'; expected 'error' or 'ignore'"):
         wmcc.tabulate(frame, **named, unmatched="maybe")
     with pytest.raises(wmcc.InputError, match="missing is 'drop'; expected 'error' or 'ignore'"):

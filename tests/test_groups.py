@@ -154,6 +154,7 @@ def test_keys_have_one_type_whatever_the_engine(engine, name):
     )
 
 
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
 def test_a_group_has_only_the_void_labels_that_occur_in_it():
     t, p, keys = [0, 1, 0, 1], [0, 1, 255, 1], list("aabb")
     found = wmcc.tabulate(t, p, by=keys, labels=[0, 1], ignore=255)

@@ -364,7 +364,9 @@ def test_labels_that_are_never_true_are_noticed():
     assert "- predicted, but never true: 'elmm'.\n" in made("markdown", wmcc.tabulate(truth, misspelt))
     with pytest.warns(wmcc.LabelWarning, match="no true label is ever predicted"):
         apart = wmcc.tabulate(truth, other)
-    assert "- no predicted label occurs among the true labels: check the columns of labels.\n" in made("markdown", apart)
+    assert "- no predicted label occurs among the true labels: check the columns of labels.\n" in made(
+        "markdown", apart
+    )
     assert "never true" not in made("markdown", wmcc.tabulate(truth, truth[::-1]))
 
 

@@ -89,7 +89,7 @@ class Interval(Answer):
     >>> import wmcc
     >>> found = wmcc.interval(wmcc.Table.from_counts([[80, 12], [9, 99]]), "mcc")
     >>> found
-    MCC 0.7885, 95 % interval 0.6908 to 0.8632 (fisher, se 0.0436)
+    MCC 0.7885, 95 % interval 0.6859 to 0.8604 (fisher, se 0.0436)
     >>> found.reliable
     True
     """

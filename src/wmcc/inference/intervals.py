@@ -68,9 +68,9 @@ def interval(
     >>> import wmcc
     >>> truth, guess = [0, 0, 0, 1, 1, 1] * 20, [0, 0, 1, 1, 1, 0] * 20
     >>> wmcc.interval(wmcc.tabulate(truth, guess), "mcc")
-    MCC 0.3333, 95 % interval 0.1565 to 0.4941 (fisher, se 0.0861)
+    MCC 0.3333, 95 % interval 0.1536 to 0.4917 (fisher, se 0.0861)
     >>> wmcc.interval(wmcc.tabulate(truth, guess), "recall", of=1)
-    Recall of 1 0.6667, 95 % interval 0.5392 to 0.7780 (fisher, se 0.0609)
+    Recall of 1 0.6667, 95 % interval 0.5362 to 0.7758 (fisher, se 0.0609)
     >>> tiles = wmcc.tabulate(truth, guess, cluster=[k // 7 for k in range(120)])
     >>> wmcc.interval(tiles, "mcc").clusters
     18

@@ -97,8 +97,8 @@ class Result:
         >>> score = wmcc.score(wmcc.Table.from_counts([[80, 12], [9, 99]]))
         >>> score.to_frame()[["class", "measure", "value", "low", "high"]].round(3).tail(2)
             class measure  value    low   high
-        18      1     iou  0.825  0.749  0.886
-        19      1     mcc  0.788  0.691  0.863
+        18      1     iou  0.825  0.746  0.884
+        19      1     mcc  0.788  0.686  0.860
         """
         from .frames import frame
 

@@ -471,12 +471,12 @@ def score(
     >>> wmcc.score(wmcc.tabulate(truth, guess, [300, 140, 35, 40] * 50, positive="oak"))
     200 rows, total weight 25,750, effective sample size 117.956
     Measure             Value     95 % interval
-    MCC                0.6778  0.5956 to 0.7462
-    Accuracy           0.8544  0.8148 to 0.8867
-    Balanced accuracy  0.8412  0.8000 to 0.8753
-    Cohen's kappa      0.6777  0.5953 to 0.7462
-    Mean IoU           0.7256  0.6682 to 0.7768
-    Mean F1            0.8388  0.7976 to 0.8731
+    MCC                0.6778  0.5950 to 0.7464
+    Accuracy           0.8544  0.8145 to 0.8868
+    Balanced accuracy  0.8412  0.7997 to 0.8754
+    Cohen's kappa      0.6777  0.5948 to 0.7463
+    Mean IoU           0.7256  0.6677 to 0.7768
+    Mean F1            0.8388  0.7973 to 0.8731
     <BLANKLINE>
     With two classes ECC (R_K), MPC1 and MPC2 are equal to MCC. Mean recall is equal to balanced accuracy.
     <BLANKLINE>

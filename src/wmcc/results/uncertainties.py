@@ -156,8 +156,8 @@ def uncertainty(
     >>> table = wmcc.Table.from_counts([[80, 9, 3], [12, 60, 2], [1, 7, 50]])
     >>> wmcc.uncertainty(table, "mpc2")
     MPC2 0.7720
-                                          low    high
-    sampling error (95 % interval)  0.6943  0.8362
+                                       low    high
+    sampling error (95 % interval)  0.6910  0.8339
     weights off by up to 10 %       0.7306  0.8081
     <BLANKLINE>
     the sampling error is larger than the effect of the weights

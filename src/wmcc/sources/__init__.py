@@ -6,7 +6,7 @@ import inspect
 import math
 import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack, overload
 
 import numpy as np
 
@@ -52,7 +52,7 @@ from .options import (
 from .stream import Accumulator, Drawing
 
 if TYPE_CHECKING:
-    from .designs import KeyColumns
+    from .designs import KeyColumns, SampleDesign
     from .replicates import ReplicateWeights
 
 Several = Mapping[str, Any]
@@ -398,7 +398,7 @@ def tabulate(*given: Any, **named: Any) -> Table | JointTable | Tables[Any]:
 
 def tabulate_part(*given: Any, **named: Any) -> Table | JointTable | Tables[Any]:
     """Tabulate a part of a sample, in which some strata may have no row."""
-    table = _tabulate(**_bound(given, named))
+    table = _tabulate(Request(**_bound(given, named)))
     if table.classes and isinstance(table.classes[0], str) and (odd := LIKE_MISSING.intersection(table.classes)):
         name = min(odd)
         warn(
@@ -429,162 +429,219 @@ def _doubts(table: Table | JointTable | Tables[Any], named: Mapping[str, Any]) -
     return doubtful(table, truth, preds, named.get("labels"), named.get("names"))
 
 
-def _tabulate(
-    y_true: Any = None,
-    y_pred: Any = None,
-    sample_weight: Any = None,
-    *,
-    true: Any = None,
-    pred: Any = None,
-    weight: Any = None,
-    join: Any = None,
-    on: Any = None,
-    unmatched: Choice = "error",
-    overlay: Any = None,
-    uncovered: Literal["class", "error"] = "class",
-    sliver: float = 0.0,
-    layer: str | None = None,
-    overlay_layer: str | None = None,
-    xy: tuple[str, str] | None = None,
-    crs: Any = None,
-    area: AreaMethod = "geodesic",
-    unit: Unit | None = None,
-    band: int | None = None,
-    align: Literal["nearest"] | None = None,
-    blocks: int | tuple[int, int] | None = None,
-    by: Any = None,
-    cluster: Any = None,
-    stratum: Any = None,
-    population: Any = None,
-    fpc: Any = False,
-    lonely: Lonely = "error",
-    nested: bool = True,
-    poststratum: Any = None,
-    totals: Any = None,
-    replicates: Any = None,
-    method: Method | None = None,
-    scales: Any = None,
-    fay: float | None = None,
-    df: float | None = None,
-    labels: Any = None,
-    names: Mapping[Any, Any] | None = None,
-    ignore: Any = None,
-    missing: Choice = "error",
-    positive: Any = None,
-    engine: str | None = None,
-    threads: int | None = None,
-    progress: bool | None = None,
-) -> Table | JointTable | Tables[Any]:
-    rules = make_rules(labels, names, ignore, missing, positive)
-    if not (threads is None or (isinstance(threads, (int, np.integer)) and threads >= 1)) or threads is True:
-        raise InputError(f"threads is {threads!r}; expected a whole number of at least 1, or None.")
-    table: Table | JointTable | Tables[Any]
-    weighted = sample_weight is not None or weight is not None
-    in_arrays = true is pred is join is on is overlay is xy is None
-    first = y_true[0] if isinstance(y_true, (list, tuple)) and y_true else y_true
-    if in_arrays and type(y_pred) is not np.ndarray:
-        y_pred, by, cluster = _map_of(y_pred, "y_pred", band), _map_of(by, "by"), _map_of(cluster, "cluster")
-    of_rasters = RasterOptions(band, align, blocks, unit, crs)
-    of_layers = LayerOptions(overlay, uncovered, sliver, layer, overlay_layer, xy, crs, area, unit)
-    others = {
-        "weight": weight, "unmatched": unmatched, "stratum": stratum, "population": population, "fpc": fpc,
-        "lonely": lonely, "nested": nested, "poststratum": poststratum, "totals": totals, "replicates": replicates,
-        "method": method, "scales": scales, "fay": fay, "df": df, "engine": engine,
-    }  # fmt: skip
-    if y_pred is not None and type(y_pred) is not np.ndarray and is_layer(y_pred, None, NO_LAYER):
-        shown = repr(os.fspath(y_pred)) if isinstance(y_pred, (str, os.PathLike)) else "map"
-        raise InputTypeError(
-            "a layer of polygons is laid over another by keyword.",
-            f"write tabulate(reference, overlay={shown}, true=…, pred=…, weight='area').",
-            "overlay",
-        )
-    if in_arrays and type(first) is not np.ndarray:
-        sides = y_true, y_pred, sample_weight
-        found = _of_files(*sides, rules, of_rasters, of_layers, others, by, cluster, threads, progress)
-        if found is not None:
-            return _with_names(found, rules.names)
-    void: Mapping[Any, str] = {}
-    if of_rasters != NO_RASTER:
-        but = ("unit", "crs", "blocks") if in_arrays else ("unit", "crs")
-        refuse_options(of_rasters, "arrays" if in_arrays else "frames and files", but=but)
-    if not in_arrays and is_layer(y_true, weight, of_layers):
-        from .layers import joined_frame, laid_out  # from layers to a frame of rows, which the rest reads
+# ---- a call as a value ----------------------------------------------------------------------------------
 
-        if join is not None and overlay is not None:
-            raise InputTypeError("join= and overlay= do not go together: rows are matched by a key, or by their place.")
-        own_keys = by, cluster, stratum, population, fpc, poststratum, totals, replicates
-        data, joined = y_true, join is not None
-        y_true, pred, weight, cluster, void = laid_out(
-            data, of_layers, true, pred, weight, cluster, own_keys, joined, rules.skip_missing
-        )
-        if engine is not None and y_true is not data:
-            raise InputTypeError(f"engine={engine!r} does not work with layers of polygons or points.", None, "engine")
-        if y_true is not data:
-            join = joined_frame(join)
-        rules = rules._replace(ignore=(*rules.ignore, *void))
-    elif of_layers != NO_LAYER and not are_layers(y_true, join):  # which is a sentence of its own
-        what, hint = ("arrays", None) if in_arrays else ("frames and files without geometry", NO_GEOMETRY)
-        refuse_options(of_layers, what, hint=hint)
-    resampled: ReplicateWeights | None = None
-    if not (replicates is method is scales is fay is df is None):
+
+class Request(NamedTuple):
+    """What one call of `wmcc.tabulate` was given; the parameters are described there, and declared here."""
+
+    y_true: Any = None
+    y_pred: Any = None
+    sample_weight: Any = None
+    true: Any = None
+    pred: Any = None
+    weight: Any = None
+    join: Any = None
+    on: Any = None
+    unmatched: Literal["error", "ignore"] = "error"
+    overlay: Any = None
+    uncovered: Literal["class", "error"] = "class"
+    sliver: float = 0.0
+    layer: str | None = None
+    overlay_layer: str | None = None
+    xy: tuple[str, str] | None = None
+    crs: Any = None
+    area: AreaMethod = "geodesic"
+    unit: Unit | None = None
+    band: int | None = None
+    align: Literal["nearest"] | None = None
+    blocks: int | tuple[int, int] | None = None
+    by: Any = None
+    cluster: Any = None
+    stratum: Any = None
+    population: Any = None
+    fpc: Any = False
+    lonely: Lonely = "error"
+    nested: bool = True
+    poststratum: Any = None
+    totals: Any = None
+    replicates: Any = None
+    method: Method | None = None
+    scales: Any = None
+    fay: float | None = None
+    df: float | None = None
+    labels: Any = None
+    names: Mapping[Any, Any] | None = None
+    ignore: Any = None
+    missing: Literal["error", "ignore"] = "error"
+    positive: Any = None
+    engine: str | None = None
+    threads: int | None = None
+    progress: bool | None = None
+
+    @property
+    def in_arrays(self) -> bool:
+        """Whether each side holds labels; else a frame or file has named columns, or places."""
+        return self.true is self.pred is self.join is self.on is self.overlay is self.xy is None
+
+    @property
+    def weighted(self) -> bool:
+        """Whether there are weights."""
+        return self.sample_weight is not None or self.weight is not None
+
+    @property
+    def first(self) -> Any:
+        """The truth, or its first part where it is a list."""
+        return self.y_true[0] if isinstance(self.y_true, (list, tuple)) and self.y_true else self.y_true
+
+    @property
+    def of_rasters(self) -> RasterOptions:
+        """What was said of rasters."""
+        return RasterOptions(self.band, self.align, self.blocks, self.unit, self.crs)
+
+    @property
+    def of_layers(self) -> LayerOptions:
+        """What was said of layers."""
+        laid = self.overlay, self.uncovered, self.sliver, self.layer, self.overlay_layer
+        return LayerOptions(*laid, self.xy, self.crs, self.area, self.unit)
+
+    def of_columns(self) -> dict[str, Any]:
+        """Return what is for columns and for the design of a sample, by name."""
+        return {
+            name: getattr(self, name)
+            for name in (
+                "weight", "unmatched", "stratum", "population", "fpc", "lonely", "nested", "poststratum", "totals",
+                "replicates", "method", "scales", "fay", "df", "engine",
+            )
+        }  # fmt: skip
+
+    def resampled(self) -> ReplicateWeights | None:
+        """Return the replicate weights that the design is told by, if any."""
+        if self.replicates is self.method is self.scales is self.fay is self.df is None:
+            return None
         from .replicates import read_replicates  # which most calls do without
 
-        own = {"stratum": stratum, "cluster": cluster, "population": population, "poststratum": poststratum}
-        own |= {"totals": totals, "fpc": None if fpc is False else fpc, "lonely": None if lonely == "error" else lonely}
-        lacking = None if weighted else "sample_weight" if in_arrays else "weight"
-        resampled = read_replicates(replicates, method, scales, fay, df, own, lacking)
-    key: KeyColumns | None = None
-    plain = stratum is population is poststratum is totals is None and (fpc is None or fpc is False)
-    if not (plain and nested is True and lonely == "error"):
-        from .designs import SampleDesign, key_columns, with_design  # which most calls do without
+        own = {name: getattr(self, name) for name in ("stratum", "cluster", "population", "poststratum", "totals")}
+        own |= {"fpc": None if self.fpc is False else self.fpc}
+        own |= {"lonely": None if self.lonely == "error" else self.lonely}
+        lacking = None if self.weighted else "sample_weight" if self.in_arrays else "weight"
+        return read_replicates(self.replicates, self.method, self.scales, self.fay, self.df, own, lacking)
 
-        design = SampleDesign(stratum, cluster, population, fpc, lonely, nested, poststratum, totals)
-        design.check(weighted)
-        key = key_columns(design, y_true, in_arrays)
-    if in_arrays:
-        _check_arrays(y_true, y_pred, sample_weight, weight, engine, progress, unmatched)
-        if blocks is not None:
-            _refuse_with_blocks(cluster, key, resampled)
-        table = _of_arrays(y_true, y_pred, sample_weight, by, cluster, blocks, key, resampled, rules, threads)
-    else:
-        _check_columns(y_true, y_pred, sample_weight, true, pred, weight, on)
-        from .frames import Columns  # brings narwhals, which arrays do without
-        from .tabular import tabulate_columns
+    def sample_design(self) -> SampleDesign | None:
+        """Return the strata, clusters and post-strata that the sample was drawn by, if any."""
+        plain = self.stratum is self.population is self.poststratum is self.totals is None
+        if plain and (self.fpc is None or self.fpc is False) and self.nested is True and self.lonely == "error":
+            return None
+        from .designs import SampleDesign  # which most calls do without
 
-        predictions = _predictions(pred, "pred", rules)
-        several = tuple(pred.values()) if predictions else (pred,)
-        if key is not None:
-            cluster = key.columns or None
-        columns = Columns(true, several, weight, by, cluster, predictions, counted=key is not None, resampled=resampled)
-        table = tabulate_columns(
-            y_true,
-            columns,
-            rules,
-            join=join,
-            on=on,
-            unmatched=unmatched,
-            engine=engine,
-            threads=threads,
-            progress=progress,
-        )
-    if key is not None:
-        named_to_ignore = len(rules.ignore) > len(void)
-        left_out: bool | None = named_to_ignore
-        if named_to_ignore and (rules.skip_missing or unmatched == "ignore"):
-            left_out = None
-        table = with_design(table, design, key, weighted, left_out)
+        drawn = self.stratum, self.cluster, self.population, self.fpc, self.lonely, self.nested
+        design = SampleDesign(*drawn, self.poststratum, self.totals)
+        design.check(self.weighted)
+        return design
+
+
+KEYWORDS = Request._fields
+POSITIONS = 3
+"""How many arguments may be given without a keyword: y_true, y_pred and sample_weight."""
+
+
+def _signature() -> inspect.Signature:
+    """Return the signature of `wmcc.tabulate`."""
+    declared = inspect.signature(Request)
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    own = [x.replace(kind=kinds[at >= POSITIONS]) for at, x in enumerate(declared.parameters.values())]
+    return declared.replace(parameters=own, return_annotation="Table | JointTable | Tables[Any]")
+
+
+tabulate.__signature__ = _signature()  # type: ignore[attr-defined]
+
+
+def _tabulate(given: Request) -> Table | JointTable | Tables[Any]:
+    rules = make_rules(given.labels, given.names, given.ignore, given.missing, given.positive)
+    threads, in_arrays = given.threads, given.in_arrays
+    if not (threads is None or (isinstance(threads, (int, np.integer)) and threads >= 1)) or threads is True:
+        raise InputError(f"threads is {threads!r}; expected a whole number of at least 1, or None.")
+    if in_arrays and type(given.y_pred) is not np.ndarray:
+        given = _with_maps(given)
+    if given.y_pred is not None and type(given.y_pred) is not np.ndarray and is_layer(given.y_pred, None, NO_LAYER):
+        raise _layer_by_position(given.y_pred)
+    if in_arrays and type(given.first) is not np.ndarray:
+        found = _of_files(given, rules)
+        if found is not None:
+            return _with_names(found, rules.names)
+    if given.of_rasters != NO_RASTER:
+        but = ("unit", "crs", "blocks") if in_arrays else ("unit", "crs")
+        refuse_options(given.of_rasters, "arrays" if in_arrays else "frames and files", but=but)
+    void: Mapping[Any, str] = {}
+    if not in_arrays and is_layer(given.y_true, given.weight, given.of_layers):
+        given, void = _laid_out(given, rules.skip_missing)
+        rules = rules._replace(ignore=(*rules.ignore, *void))
+    elif given.of_layers != NO_LAYER and not are_layers(given.y_true, given.join):  # which is a sentence of its own
+        what, hint = ("arrays", None) if in_arrays else ("frames and files without geometry", NO_GEOMETRY)
+        refuse_options(given.of_layers, what, hint=hint)
+    resampled, design, key = given.resampled(), given.sample_design(), None
+    if design is not None:
+        from .designs import key_columns
+
+        key = key_columns(design, given.y_true, in_arrays)
+    table = (_of_arrays if in_arrays else _of_columns)(given, key, resampled, rules)
+    if design is not None:
+        table = _in_design(table, given, design, key, rules, void)
     table = _with_names(table, rules.names)
     return table.rename({x: name for x, name in void.items() if x in table.void}) if void else table
 
 
-tabulate.__signature__ = inspect.signature(_tabulate)  # type: ignore[attr-defined]
-KEYWORDS = tuple(inspect.signature(_tabulate).parameters)
+def _with_maps(given: Request) -> Request:
+    """Return the request with rasters in place of the Datasets of xarray that have one."""
+    sides = {"y_pred": (given.y_pred, given.band), "by": (given.by, None), "cluster": (given.cluster, None)}
+    maps = {name: _map_of(own, name, band) for name, (own, band) in sides.items() if is_dataset(own)}
+    return given._replace(**maps) if maps else given
 
 
-def _check_arrays(
-    y_true: Any, y_pred: Any, sample_weight: Any, weight: Any, engine: Any, progress: Any, unmatched: Any
-) -> None:
+def _layer_by_position(given: Any) -> InputTypeError:
+    shown = repr(os.fspath(given)) if isinstance(given, (str, os.PathLike)) else "map"
+    return InputTypeError(
+        "a layer of polygons is laid over another by keyword.",
+        f"write tabulate(reference, overlay={shown}, true=…, pred=…, weight='area').",
+        "overlay",
+    )
+
+
+def _laid_out(given: Request, skip_missing: bool) -> tuple[Request, Mapping[Any, str]]:
+    """Make a frame of rows of the layers, which the rest reads; and the labels of what is not covered."""
+    from .layers import joined_frame, laid_out
+
+    join, engine = given.join, given.engine
+    if join is not None and given.overlay is not None:
+        raise InputTypeError("join= and overlay= do not go together: rows are matched by a key, or by their place.")
+    own = given.by, given.cluster, given.stratum, given.population, given.fpc, given.poststratum, given.totals
+    columns = given.true, given.pred, given.weight, given.cluster, (*own, given.replicates)
+    data, pred, weight, cluster, void = laid_out(
+        given.y_true, given.of_layers, *columns, joined=join is not None, skip_missing=skip_missing
+    )
+    if data is not given.y_true:
+        if engine is not None:
+            raise InputTypeError(f"engine={engine!r} does not work with layers of polygons or points.", None, "engine")
+        join = joined_frame(join)
+    return given._replace(y_true=data, pred=pred, weight=weight, cluster=cluster, join=join), void
+
+
+def _in_design(
+    table: Any, given: Request, design: SampleDesign, key: KeyColumns | None, rules: Rules, void: Mapping[Any, str]
+) -> Any:
+    """Return the table that knows its strata."""
+    from .designs import with_design
+
+    assert key is not None
+    left_out: bool | None = len(rules.ignore) > len(void)
+    if left_out and (rules.skip_missing or given.unmatched == "ignore"):
+        left_out = None
+    return with_design(table, design, key, given.weighted, left_out)
+
+
+def _check_arrays(given: Request) -> None:
     """Refuse labels that are no arrays, and keywords that are for columns."""
+    y_true, y_pred = given.y_true, given.y_pred
     if type(y_true) is not np.ndarray and y_pred is None and is_raster(y_true):
         raise InputTypeError(
             f"y_true is a raster, {brief(y_true)}, and there is no y_pred.", "write tabulate(y_true, y_pred).", "y_pred"
@@ -601,98 +658,100 @@ def _check_arrays(
             "y_true",
         )
     if y_pred is None or _names_columns(y_true, y_pred):
-        raise _by_keyword(y_true, y_pred, sample_weight, weight)
-    others = {"weight": weight, "engine": engine, "progress": progress}
-    others["unmatched"] = None if unmatched == "error" else unmatched
-    for name in (name for name, given in others.items() if given is not None):
+        raise _by_keyword(y_true, y_pred, given.sample_weight, given.weight)
+    others = {"weight": given.weight, "engine": given.engine, "progress": given.progress}
+    others["unmatched"] = None if given.unmatched == "error" else given.unmatched
+    for name in (name for name, own in others.items() if own is not None):
         raise InputTypeError(
             f"{name}= is for a frame or a file, with true= and pred= naming its columns.",
             "with arrays, give the weights as sample_weight=." if name == "weight" else None,
         )
 
 
-def _check_columns(y_true: Any, y_pred: Any, sample_weight: Any, true: Any, pred: Any, weight: Any, on: Any) -> None:
+def _check_columns(given: Request) -> None:
     """Refuse what is not named by keyword, and keywords that are for arrays."""
-    if y_pred is not None and on is not None:
+    if given.y_pred is not None and given.on is not None:
         raise InputTypeError(
             "the frame or file of the predictions is given by keyword.",
             "write tabulate(truth, join=predictions, on=…, true=…, pred=…).",
         )
-    if y_pred is not None:
-        raise _by_keyword(y_true, y_pred, sample_weight, weight)
-    if true is None or pred is None:
-        word, labels = ("true", "true") if true is None else ("pred", "predicted")
+    if given.y_pred is not None:
+        raise _by_keyword(given.y_true, given.y_pred, given.sample_weight, given.weight)
+    if given.true is None or given.pred is None:
+        word, labels = ("true", "true") if given.true is None else ("pred", "predicted")
         raise InputTypeError(
             f"{word}= is missing: the column of the {labels} labels.", "write tabulate(data, true=…, pred=…)."
         )
-    if sample_weight is not None:
+    if given.sample_weight is not None:
         raise InputTypeError("sample_weight= is for arrays.", "give the column of weights as weight=.")
 
 
-def _of_files(
-    y_true: Any,
-    y_pred: Any,
-    sample_weight: Any,
-    rules: Rules,
-    of_rasters: RasterOptions,
-    of_layers: LayerOptions,
-    others: Mapping[str, Any],
-    by: Any,
-    cluster: Any,
-    threads: int | None,
-    progress: bool | None,
-) -> Any:
-    """Tabulate rasters, or folders of images; None if labels are in neither. ``others`` are keywords for neither."""
+def _of_files(given: Request, rules: Rules) -> Any:
+    """Tabulate rasters, or folders of images; None if labels are in neither."""
+    y_true, y_pred, sample_weight, first = given.y_true, given.y_pred, given.sample_weight, given.first
+    keys: dict[str, Any] = {"by": given.by, "cluster": given.cluster}
     if are_rasters(y_true, y_pred):
         from .rasters import HINTS, tabulate_rasters
 
-        refuse_options(of_layers, "rasters", but=("crs", "unit"))
-        refuse_others("rasters", HINTS, **others)
+        refuse_options(given.of_layers, "rasters", but=("crs", "unit"))
+        refuse_others("rasters", HINTS, **given.of_columns())
         named = _predictions(y_pred, "y_pred", rules)
-        sides = y_true, y_pred, sample_weight
-        return tabulate_rasters(
-            *sides, of_rasters, rules, named, by=by, cluster=cluster, threads=threads, progress=progress
-        )
-    if not isinstance(y_true[0] if isinstance(y_true, (list, tuple)) and y_true else y_true, (str, os.PathLike)):
+        sides, how = (y_true, y_pred, sample_weight), {"threads": given.threads, "progress": given.progress}
+        return tabulate_rasters(*sides, given.of_rasters, rules, named, **keys, **how)
+    if not isinstance(first, (str, os.PathLike)):
         return None
     from .images import GIVEN_ELSEWHERE, ImageFolders, are_folders, tabulate_images
 
     if not are_folders(y_true, y_pred):
         return None
-    refuse_options(of_layers, "folders of images", but=("crs", "unit"))
-    refuse_others("folders of images", GIVEN_ELSEWHERE, **others)
+    refuse_options(given.of_layers, "folders of images", but=("crs", "unit"))
+    refuse_others("folders of images", GIVEN_ELSEWHERE, **given.of_columns())
     _predictions(y_pred, "y_pred", rules)
     by_area = isinstance(sample_weight, str) and sample_weight == AREA
     folders = ImageFolders(y_true, y_pred, None if by_area else sample_weight)
-    return tabulate_images(folders, rules, threads, progress, by, cluster, of_rasters, by_area)
+    return tabulate_images(folders, rules, given.threads, given.progress, *keys.values(), given.of_rasters, by_area)
 
 
-def _of_arrays(
-    y_true: Any,
-    y_pred: Any,
-    sample_weight: Any,
-    by: Any,
-    cluster: Any,
-    blocks: Any,
-    key: KeyColumns | None,
-    resampled: ReplicateWeights | None,
-    rules: Rules,
-    threads: int | None,
-) -> Any:
+def _of_columns(given: Request, key: KeyColumns | None, resampled: ReplicateWeights | None, rules: Rules) -> Any:
+    """Tabulate a frame or a file."""
+    _check_columns(given)
+    from .frames import Columns  # brings narwhals, which arrays do without
+    from .tabular import tabulate_columns
+
+    pred, cluster = given.pred, given.cluster if key is None else key.columns or None
+    predictions = _predictions(pred, "pred", rules)
+    several = tuple(pred.values()) if predictions else (pred,)
+    rows = given.true, several, given.weight, given.by, cluster, predictions
+    columns = Columns(*rows, counted=key is not None, resampled=resampled)
+    how = {name: getattr(given, name) for name in ("join", "on", "unmatched", "engine", "threads", "progress")}
+    return tabulate_columns(given.y_true, columns, rules, **how)
+
+
+def _of_arrays(given: Request, key: KeyColumns | None, resampled: ReplicateWeights | None, rules: Rules) -> Any:
     """Tabulate labels in memory."""
+    _check_arrays(given)
+    y_true, y_pred, sample_weight, by, cluster = (
+        given.y_true,
+        given.y_pred,
+        given.sample_weight,
+        given.by,
+        given.cluster,
+    )
+    if given.blocks is not None:
+        _refuse_with_blocks(cluster, key, resampled)
     names = _predictions(y_pred, "y_pred", rules)
     preds = {f"y_pred[{name!r}]": own for name, own in zip(names, y_pred.values(), strict=True)} if names else None
-    given = {"y_true": y_true, **(preds or {"y_pred": y_pred})}
+    sides = {"y_true": y_true, **(preds or {"y_pred": y_pred})}
     plain = by is cluster is None and key is None and resampled is None
     if not (plain and type(y_true) is type(y_pred) is np.ndarray):
-        refuse_nodata({**given, "sample_weight": sample_weight})
+        refuse_nodata({**sides, "sample_weight": sample_weight})
         own = {"cluster": cluster} if key is None else dict(zip(key.names, key.columns, strict=True))
         more = {} if resampled is None else {"replicates": resampled.columns}
-        check_aligned({**given, "sample_weight": sample_weight, "by": by, **own, **more})
-    columns = [label_column(own, name, 0, rules.skip_missing) for name, own in given.items()]
+        check_aligned({**sides, "sample_weight": sample_weight, "by": by, **own, **more})
+    columns = [label_column(own, name, 0, rules.skip_missing) for name, own in sides.items()]
     truth = columns[0].values
     check_shapes(columns, list(getattr(y_pred, "columns", ())))
-    clusters = None if blocks is None else keys_of_blocks(blocks, truth.shape)
+    clusters = None if given.blocks is None else keys_of_blocks(given.blocks, truth.shape)
     weights = sample_weight
     if not (weights is None or no_array(weights)):
         weights = weight_array(sample_weight)
@@ -708,7 +767,7 @@ def _of_arrays(
                 "a weight matrix works for one prediction without groups or clusters; "
                 f"with {word} give one weight per row."
             )
-        return tabulate_matrix(columns, weights, rules, threads)[0]
+        return tabulate_matrix(columns, weights, rules, given.threads)[0]
     weights = None if weights is None else fitted(weights, truth.shape, not names)
     parts = WHOLE
     if key is not None:
@@ -720,7 +779,7 @@ def _of_arrays(
         parts = Parts(keys_of_rows(by, "by", truth.shape), clusters)
     if resampled is None:
         drawn = PIXELS if math.prod(truth.shape) > truth.shape[0] else ROWS  # items of more than one label are images
-        found = tabulate_arrays(columns, weights, rules, threads, parts=parts, drawn=drawn, names=names)
+        found = tabulate_arrays(columns, weights, rules, given.threads, parts=parts, drawn=drawn, names=names)
         if (
             truth.ndim == 2
             and clusters is None
@@ -732,7 +791,7 @@ def _of_arrays(
     from .replicates import replicates_in_arrays, with_replicates
 
     several = replicates_in_arrays(resampled.columns, truth.shape)
-    found = tabulate_arrays(columns, weights, rules, threads, parts=parts, names=names, replicates=several)
+    found = tabulate_arrays(columns, weights, rules, given.threads, parts=parts, names=names, replicates=several)
     return with_replicates(found, resampled.drawn(len(several)))
 
 
@@ -764,7 +823,7 @@ def _with_names(table: Tabled, names: Mapping[Any, Any] | None) -> Tabled:
 
 def _bound(given: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
     """Arguments by their names; positions are those of y_true, y_pred and sample_weight."""
-    if not named and len(given) <= 3:
+    if not named and len(given) <= POSITIONS:
         return dict(zip(KEYWORDS, given, strict=False))
     for name in named:
         if name not in KEYWORDS:
@@ -775,9 +834,9 @@ def _bound(given: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
                 how = f"say it of each raster: wmcc.raster(path, nodata={named[name]!r})."
                 raise InputTypeError("tabulate() has no keyword 'nodata'.", how)
             raise unknown_keyword("tabulate()", name, KEYWORDS)
-    placed = dict(zip(KEYWORDS, given[:3], strict=False))
+    placed = dict(zip(KEYWORDS, given[:POSITIONS], strict=False))
     twice = placed.keys() & named.keys()
-    if twice or len(given) > 3:
+    if twice or len(given) > POSITIONS:
         if len(given) > 1 and _names_columns(given[0], given[1]):
             raise _by_keyword(*given[:3], *given[3:4] or [named.get("sample_weight", named.get("weight"))])
         if len(given) == 1 and isinstance(named["y_true"], str):
