@@ -5,7 +5,6 @@ import io
 import json
 import re
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 import jsonschema
@@ -14,30 +13,50 @@ import openpyxl
 import pandas as pd
 import polars as pl
 import pytest
-from referencing import Registry, Resource
 from test_display import JOINT, RESULTS, TABLE, made
 
 import wmcc
+from wmcc.cli.guard import ErrorRecord, Failure
+from wmcc.core import storage
 from wmcc.present.frames import frame
 from wmcc.present.groups import Groups
 from wmcc.present.result import ENDINGS
+from wmcc.present.stored import Storable
+from wmcc.report.record import Report
 
-SCHEMAS = {
-    path.name.removesuffix(".json"): json.loads(path.read_text())
-    for path in (files("wmcc") / "present/schemas").iterdir()
-}
+OTHERS = {"joint table": wmcc.JointTable, "joint tables": wmcc.Tables, "report": Report, "error": ErrorRecord}
+"""Classes of what is stored under a kind that no result of `made` has."""
+
+OPEN = {"measures", "intervals", "image_means", "ranges", "overall", "disagreement", "errors", "literal"}
+"""Fields that hold values by names that are not known beforehand."""
 
 
 @cache
-def registry():
-    return Registry().with_resources((f"{name}.json", Resource.from_contents(x)) for name, x in SCHEMAS.items())
+def validator(cls):
+    schema = cls.json_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+@cache
+def classes():
+    return {**{made(name)._kind: type(made(name)) for name in RESULTS}, "groups": Groups, **OTHERS}
 
 
 def check(data):
     """Hold what was stored to the schema of its kind."""
-    name = {"joint table": "table", "tables": "table", "joint tables": "table"}.get(data["kind"], data["kind"])
-    schema = SCHEMAS[name.replace(" ", "-")]
-    jsonschema.Draft202012Validator(schema, registry=registry()).validate(data)
+    validator(classes()[data["kind"]]).validate(data)
+
+
+def objects(value, name=""):
+    """Each dict in plain data with the name of its field; of the items of a list, the first and the last."""
+    if isinstance(value, dict):
+        yield name, value
+        for key, x in list(value.items()):
+            yield from objects(x, key)
+    elif isinstance(value, list):
+        for x in (*value[:1], *value[1:][-1:]):
+            yield from objects(x, name)
 
 
 def strict(text):
@@ -63,20 +82,63 @@ def test_stored_tables_fit_their_schema(name):
     check(strict((Path(__file__).parent / "golden" / name).read_text()))
 
 
-@pytest.mark.parametrize("name", SCHEMAS)
-def test_schemas_are_schemas_and_none_is_left_over(name):
-    jsonschema.Draft202012Validator.check_schema(SCHEMAS[name])
-    kinds = {made(x)._kind for x in RESULTS} | {"common", "report", "error", "groups", "difference", "lead"}
-    assert {x.replace(" ", "-") for x in kinds - {"joint table", "tables"}} == set(SCHEMAS)
+@pytest.mark.parametrize("name", [*RESULTS, "groups", "report", "error"])
+def test_schemas_are_closed_and_ask_for_every_field(name):
+    cls = type(made(name)) if name in RESULTS else classes()[name]
+    schema = cls.json_schema()
+    for _, x in objects(schema):
+        if x.get("type") == "object" and "properties" in x:
+            assert x["additionalProperties"] is False
+            if not issubclass(cls, (wmcc.Table, wmcc.JointTable, wmcc.Tables)):  # of which parts depend on the design
+                assert x["required"] == list(x["properties"])
+        assert "$ref" not in x or x["$ref"].removeprefix("#/$defs/") in schema["$defs"]
 
 
-@pytest.mark.parametrize("spoil", [lambda x: x.pop("n_eff"), lambda x: x.update(extra=1), lambda x: x.update(n="5")])
-def test_a_schema_notices(spoil):
-    data = wmcc.score(TABLE).to_dict()
-    check(data)
-    spoil(data["intervals"]["ecc"])
-    with pytest.raises(jsonschema.ValidationError):
-        check(data)
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_schema_notices_what_is_wrong_at_any_depth(name):
+    data, valid = made(name).to_dict(), validator(type(made(name))).is_valid
+    for field, part in objects(data):
+        known = dict(part)
+        if field not in OPEN:
+            part["extra"] = 1
+            assert not valid(data), field
+            del part["extra"]
+        for key in known if field not in OPEN else ():
+            del part[key]
+            assert not valid(data) or key in ("positive", "names", "pred", "pred_0", "pred_1"), (field, key)
+            part.update(known)
+        for key in known:
+            part[key] = {"wrong": [["type"]]}
+            assert not valid(data), (field, key)
+            part[key] = known[key]
+    assert valid(data)
+
+
+def test_a_schema_says_what_the_class_says():
+    score, table = (cls.json_schema() for cls in (wmcc.Score, wmcc.Table))
+    assert score["title"] == "score"
+    assert score["properties"]["ignored"] == {"type": "integer", "description": "How many rows were left out."}
+    assert score["$defs"]["Interval"]["properties"]["se"]["description"] == "Standard error of the score."
+    assert score["$defs"]["Interval"]["properties"]["status"]["enum"] == ["reliable", "unreliable", "not estimable"]
+    assert table["properties"]["schema"] == {"const": storage.SCHEMA}
+    assert set(table["required"]) < set(table["properties"])
+    score["properties"]["n"].clear()
+    assert wmcc.Score.json_schema()["properties"]["n"]["type"] == "integer"  # nobody else's is changed
+
+
+def test_what_has_no_type_has_no_schema():
+    class Untyped(Storable):
+        _kind, _stored, n = "untyped", ("n",), 5
+
+    with pytest.raises(TypeError, match="Untyped stores 'n', and nothing says what that is"):
+        Untyped.json_schema()
+
+
+def test_groups_and_errors_fit_their_schemas():
+    found = Groups(("a", "b"), {("x", float("inf")): wmcc.score(TABLE), ("y", None): "no rows"}).to_dict()
+    check(found)
+    check(found["groups"][0]["result"])
+    check(ErrorRecord(Failure("InputError", "no", None, "--eps", 2)).to_dict())
 
 
 def test_a_report_fits_its_schema(tmp_path):

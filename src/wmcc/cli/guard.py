@@ -9,14 +9,14 @@ import re
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import click
 
 from ..errors import WmccError
-from ..present.result import SCHEMA
+from ..present.stored import Storable
 from ..present.text import visible_lines
-from ..present.written import as_json
 from . import output, standard_input, startup
 from .wording import OPTIONS, in_options
 
@@ -63,7 +63,7 @@ def _tell(problem: Exception, words: list[str]) -> int:
         _say(f"Error: {failure.message}" + (f"\nHint: {failure.hint}" if failure.hint else ""))
     if _wants_json(words):
         with contextlib.suppress(OSError, WmccError):
-            output.show(as_json({"schema": SCHEMA, "kind": "error", "error": failure._asdict()}))
+            output.show(ErrorRecord(failure).to_json())
     startup.let_go()
     return failure.exit_code
 
@@ -76,6 +76,16 @@ class Failure(NamedTuple):
     hint: str | None
     argument: str | None
     exit_code: int
+
+
+@dataclass(frozen=True)
+class ErrorRecord(Storable):
+    """What the command line could not do, for programs."""
+
+    error: Failure
+
+    _kind = "error"
+    _stored = ("error",)
 
 
 def _failure(problem: Exception) -> Failure:

@@ -11,6 +11,7 @@ from ..errors import InputError, InputTypeError
 from . import labels as _labels
 from .arraytypes import IntArray
 from .drawn import ROWS, Drawn
+from .form import StoredJointTable
 from .labels import Label
 from .stack import Stack
 from .summed import Summed, no_cells
@@ -71,6 +72,7 @@ class JointTable(Summed):
     void: tuple[Label, ...] = ()
 
     _kind = "joint table"
+    _form = StoredJointTable
     _title = "Joint table"
 
     def __post_init__(self) -> None:

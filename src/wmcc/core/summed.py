@@ -49,6 +49,7 @@ class Summed(Result):
     drawn: Drawn
     void: tuple[Label, ...]
 
+    _version = storage.SCHEMA
     _kind: ClassVar[str]
     """What it is called where it is stored, which says what axes it has."""
     _title: ClassVar[str]

@@ -19,6 +19,7 @@ from . import possible
 from .arraytypes import Array, ArrayLike, FloatArray, IntArray
 from .drawn import ROWS, Design, Drawn, check_sizes
 from .exact import integers
+from .form import StoredTable
 from .labels import REST, Label
 from .stack import Stack
 from .summed import Summed, frozen, no_cells, occupied, positions
@@ -114,6 +115,7 @@ class Table(Summed):
     void: tuple[Label, ...] = ()
 
     _kind = "table"
+    _form = StoredTable
     _title = "Table"
 
     def __post_init__(self) -> None:

@@ -18,6 +18,7 @@ from ..present.written import Record, apart, beside
 from . import storage
 from .arraytypes import Array, FloatArray, IndexArray, IntArray
 from .drawn import ROWS, WORDS, Drawn, unsampled
+from .form import StoredTables
 from .joint import JointTable, check_names
 from .keys import Key, check_kinds, distinct_keys, merged_keys, missing, no_cluster, plain_key
 from .labels import Label
@@ -115,6 +116,8 @@ class Tables(Result, Mapping[Key, T], Generic[T]):
     void: tuple[Label, ...] = ()
 
     _kind = "tables"
+    _version = storage.SCHEMA
+    _form = StoredTables
 
     def __post_init__(self) -> None:
         self.ignored.flags.writeable = False

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ..measures.base import Measure, Shares
 from ..measures.checks import named_measure
 from ..present.blocks import Block
 from ..present.result import Result
-from ..present.written import Record, plain
+from ..present.written import Record
 from ..sources.progress import Progress, bar
 from ..sources.resample import in_threads
 from .design import Design, checked
@@ -66,6 +66,19 @@ class Trace:
         return f"W{name}" if name.isupper() else f"{name}, weighted"
 
 
+class Point(NamedTuple):
+    """What is stored of a trace at one start; see `Trace`."""
+
+    p: float
+    measure: str
+    weighted: bool
+    start: int
+    mean: float
+    se: float
+    low: float
+    high: float
+
+
 @dataclass(frozen=True, repr=False)
 class Separation(Result):
     """What `separation` returns.
@@ -88,6 +101,7 @@ class Separation(Result):
     apart: dict[tuple[float, bool], FloatArray]
 
     _kind = "separation"
+    _stored = ("design", "traces")
 
     def trace(self, p: float, measure: str | Measure, weighted: bool = True) -> Trace:
         """Look up a trace."""
@@ -100,19 +114,19 @@ class Separation(Result):
             f"p is one of {', '.join(map(str, self.design.p))}; the measures are {', '.join(self.design.measures)}.",
         )
 
-    def fields(self) -> dict[str, Any]:
-        """Return the parameters, and the numbers of all traces."""
-        return {"design": plain(asdict(self.design)), "traces": self.records()}
+    @property
+    def _stored_traces(self) -> list[Point]:
+        """The points of all traces, with nine decimals: they are the same on any machine."""
+        points = []
+        for one in self.traces:
+            columns = ((x.round(DECIMALS) + 0.0).tolist() for x in (one.mean, one.se, one.low, one.high))
+            each = zip(self.starts.tolist(), *columns, strict=True)
+            points += [Point(one.p, one.measure, one.weighted, *own) for own in each]
+        return points
 
     def records(self) -> list[Record]:
         """Return a row for each start of each trace, with nine decimals: they are the same on any machine."""
-        rows = []
-        for one in self.traces:
-            head = {"p": one.p, "measure": one.measure, "weighted": one.weighted}
-            columns = ((x.round(DECIMALS) + 0.0).tolist() for x in (one.mean, one.se, one.low, one.high))
-            for start, *row in zip(self.starts.tolist(), *columns, strict=True):
-                rows.append(head | dict(zip(("start", "mean", "se", "low", "high"), (start, *row), strict=True)))
-        return rows
+        return [point._asdict() for point in self._stored_traces]
 
     def blocks(self) -> list[Block]:
         """Return a line about it."""

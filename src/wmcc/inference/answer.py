@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from ..core.labels import Label
 from ..measures import CLASS_MEASURES, MEASURES
@@ -26,7 +26,7 @@ class Answer(Result):
         return self.problem is None and not self.warnings
 
     @property
-    def status(self) -> str:
+    def status(self) -> Literal["reliable", "unreliable", "not estimable"]:
         """``"reliable"``, ``"unreliable"`` or ``"not estimable"``."""
         return "not estimable" if self.problem else "unreliable" if self.warnings else "reliable"
 

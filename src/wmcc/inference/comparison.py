@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from math import nan
-from typing import Any, Literal
+from typing import Literal, NamedTuple
 
 from ..core.labels import Label
 from ..core.table import Table
@@ -13,7 +13,6 @@ from ..present.blocks import Block, few
 from ..present.pairs import Pair, PairResult, Pairs
 from ..present.result import Delegate
 from ..present.text import counted, decimal, number
-from ..present.written import plain
 from .answer import Answer, measure_title, said_units, why_unsure
 
 
@@ -150,6 +149,14 @@ class Difference(Answer, PairResult):
         if self.p_noninferior is not None:
             lines.append(f"{probability(self.p_noninferior)}: {self.noninferiority}")
         return lines
+
+
+class Ranked(NamedTuple):
+    """What a comparison stores of one prediction: its score, and those it does not differ from significantly."""
+
+    name: str
+    value: float
+    not_told_apart_from: tuple[str, ...]
 
 
 @dataclass(frozen=True, repr=False)
@@ -319,10 +326,15 @@ class Comparison(Pairs[Difference]):
         title = f"Differences of {measure_title(self.measure, self.label)}"
         return [replace(self.pair_block(title), notes=self.notes())]
 
-    def fields(self) -> dict[str, Any]:
-        """Return what is stored: the ranking, and the pairs in a list."""
-        ranking = [{"name": name, "value": x, "not_told_apart_from": others} for name, x, others in self.ranking]
-        return {**super().fields(), "ranking": plain(ranking), "pairs": [x.fields() for x in self.pairs.values()]}
+    @property
+    def _stored_ranking(self) -> list[Ranked]:
+        """The predictions, best first."""
+        return [Ranked(*own) for own in self.ranking]
+
+    @property
+    def _stored_pairs(self) -> list[Difference]:
+        """The difference of each pair."""
+        return list(self.pairs.values())
 
 
 def with_holm(differences: Iterable[Difference]) -> dict[Pair, Difference]:

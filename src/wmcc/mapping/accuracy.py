@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import floor, log10, nan
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -76,6 +76,15 @@ class MapClass(NamedTuple):
     f1: Estimate
     area: Estimate
     area_share: Estimate
+
+
+class ErrorMatrices(TypedDict):
+    """Both error matrices, with a row per label of the map and a column per reference class."""
+
+    map: list[Label]
+    reference: list[Label]
+    counts: list[list[int]]
+    area_shares: list[list[float]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -222,12 +231,16 @@ class MapAccuracy(Result):
         return dense_shares(self.table).T[:, : len(self.table.classes)]
 
     @property
-    def matrix(self) -> dict[str, Any] | None:
+    def matrix(self) -> ErrorMatrices | None:
         """Both error matrices, and the labels of their rows and columns; None for many classes."""
         if len(self.table.labels) > SQUARE:
             return None
-        labels = {"map": list(self.table.labels), "reference": list(self.table.classes)}
-        return {**labels, "counts": plain(self.counts), "area_shares": plain(self.area_shares)}
+        return {
+            "map": list(self.table.labels),
+            "reference": list(self.table.classes),
+            "counts": plain(self.counts),
+            "area_shares": plain(self.area_shares),
+        }
 
     # ---- what to know ------------------------------------------------------------------------------------
 

@@ -18,7 +18,6 @@ from ..measures import MEASURES
 from ..measures.base import Measure, OnZero, Shares
 from ..measures.stacks import PerCell, itself, per_table
 from ..present.text import decimal, number
-from ..present.written import finite
 
 TITLES = {
     **{name: measure.title for name, measure in MEASURES.items()},
@@ -59,6 +58,7 @@ class Estimate(Interval):
     unit: str | None = None
 
     _kind = "estimate"
+    _stored = (*Interval._stored, "margin", "unit")
 
     @classmethod
     def of(
@@ -88,10 +88,6 @@ class Estimate(Interval):
     def text(self, x: float) -> str:
         """Write a number of this kind."""
         return number(x) if self.measure == "area" else decimal(x)
-
-    def fields(self) -> dict[str, Any]:
-        """Return what is stored."""
-        return {**super().fields(), "margin": finite(self.margin), "unit": self.unit}
 
     @property
     def ends(self) -> str:

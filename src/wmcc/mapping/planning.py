@@ -179,13 +179,6 @@ class SamplePlan(Result):
             for own in self.strata
         ]
 
-    def fields(self) -> dict[str, Any]:
-        """Return what is stored; the key of a stratum is a list where it has several values."""
-        found = super().fields()
-        for own, kept in zip(found["strata"], self.strata, strict=True):
-            own["stratum"] = list(kept.stratum) if isinstance(kept.stratum, tuple) else kept.stratum
-        return found
-
 
 def _title(measure: str, label: Label | None) -> str:
     name = CLASS_MEASURES[measure].title if label is not None and measure not in TITLES else TITLES[measure]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import InputError, WmccError
 from .blocks import Block, few, stacked
@@ -14,6 +14,14 @@ from .text import name_of
 from .written import Record, beside, columns, plain
 
 Key = tuple[Any, ...]
+
+
+class Group(NamedTuple):
+    """What is stored of a group: its key, with a value for each column, and its result or why there is none."""
+
+    key: tuple[Any, ...]
+    result: dict[str, Any] | None
+    problem: str | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,6 +40,7 @@ class Groups(Result):
     results: Mapping[Key, Result | str]
 
     _kind = "groups"
+    _stored = ("by", "groups")
 
     @classmethod
     def of(
@@ -87,13 +96,15 @@ class Groups(Result):
         notes = common + [f"{'; '.join(of)}: {note}" for note, of in said.items() if note not in common]
         return [*made, Block(notes=few(notes))] if notes else made
 
-    def fields(self) -> dict[str, Any]:
-        """Return what is stored: a list of groups, each with its key and its result or the problem."""
-        groups = []
-        for key, found in self.results.items():
-            known = (None, found) if isinstance(found, str) else (found.to_dict(), None)
-            groups.append({"key": list(map(_key, key)), **dict(zip(("result", "problem"), known, strict=True))})
-        return {"by": list(self.by), "groups": groups}
+    @property
+    def groups(self) -> list[Group]:
+        """Each group with its key, and with its result or the problem."""
+        return [
+            Group(tuple(map(_key, key)), None, found)
+            if isinstance(found, str)
+            else Group(tuple(map(_key, key)), found.to_dict(), None)
+            for key, found in self.results.items()
+        ]
 
     def _heads(self) -> list[str]:
         return list(self.by)

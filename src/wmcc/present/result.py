@@ -5,19 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..errors import InputError
 from . import blocks as _blocks
 from .blocks import Block
+from .stored import Storable
 from .text import listed
-from .written import Record, as_json, as_records_csv, plain
+from .written import Record, as_records_csv
 
 if TYPE_CHECKING:
     from .frames import Backend
-
-SCHEMA = 1
-"""Version of the JSON of results. Raise it when a field changes its meaning or goes; new fields may come."""
 
 ROOM = 120
 """Columns of the text of a result: wider tables are cut, or listed in fewer columns."""
@@ -40,18 +38,12 @@ class Delegate(property, Generic[T]):
         def __get__(self, instance: Any, owner: type | None = None, /) -> T: ...  # type: ignore[override]
 
 
-class Result:
+class Result(Storable):
     """A result: it shows itself as text and in notebooks, and is stored for people and for programs.
 
     A subclass names its ``_kind`` and the attributes that are ``_stored``, and makes `blocks`; it may have `lines` and
     `records` of its own.
     """
-
-    _kind: ClassVar[str]
-    """What it is called where it is stored."""
-
-    _stored: ClassVar[Sequence[str]] = ()
-    """Attributes that are stored."""
 
     def blocks(self) -> list[Block]:
         """Return what people read: tables and sentences."""
@@ -60,10 +52,6 @@ class Result:
     def lines(self) -> list[Block]:
         """Return the same in a line or a few, to stand below those of other groups under the same heads."""
         return self.blocks()
-
-    def fields(self) -> dict[str, Any]:
-        """Return what is stored, as JSON has it."""
-        return {name: plain(getattr(self, name)) for name in self._stored}
 
     def records(self) -> list[Record]:
         """Return tidy rows, for frames and CSV: a value by the name of its column."""
@@ -76,17 +64,6 @@ class Result:
     def _heads(self) -> list[str]:
         """Return names of columns that a frame has even without rows."""
         return []
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain dicts, lists, numbers and texts, with the number of the schema and the kind of result.
-
-        What is undefined or infinite is None. A JSON Schema of each kind is in ``wmcc/present/schemas``.
-        """
-        return {"schema": SCHEMA, "kind": self._kind, **self.fields()}
-
-    def to_json(self) -> str:
-        """Return the JSON text of `to_dict`."""
-        return as_json(self.to_dict())
 
     def to_frame(self, backend: Backend = "pandas") -> Any:
         """Return a tidy data frame, of pandas, polars or PyArrow.

@@ -136,6 +136,8 @@ def plain(value: Any) -> Any:
         return value.fields()
     if hasattr(value, "_asdict"):
         return plain(value._asdict())
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: plain(getattr(value, name)) for name in value.__dataclass_fields__}
     if isinstance(value, Mapping):
         return {str(name): plain(x) for name, x in value.items()}
     if hasattr(value, "tolist"):

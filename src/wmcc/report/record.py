@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
 
-from ..present.result import SCHEMA
-from ..present.written import as_json
+from ..inference.comparison import Difference
+from ..mapping.accuracy import MapAccuracy
+from ..mapping.error_map import ErrorMap
+from ..present.result import Delegate
+from ..present.stored import Fields, Storable
+from ..results.images import ImageScores
+from ..results.scores import Score
+from ..robustness.certificate import Certificate
+from ..robustness.radii import Radius
+from ..robustness.ranking import Lead
+from ..robustness.sensitivities import CellInfluence
 from .document import Document
 from .findings import Findings, Pair
 from .made import Made
@@ -14,50 +24,106 @@ INFLUENCES = 100
 """Cells whose weights matter most, of each prediction."""
 
 
-def report_json(document: Document, made: Made) -> str:
-    """Write a report for programs."""
-    found = document.found
-    compared = found.comparisons
-    return as_json(
-        {
-            "schema": SCHEMA,
-            "kind": "report",
-            "title": document.title,
-            "verdict": document.verdict,
-            "measure": found.measure.name,
-            "eps": found.eps,
-            "at_least": found.at_least,
-            "unit": found.unit,
-            "names": found.names,
-            "predictions": [_prediction(found, name) for name in found.names],
-            "pairs": [] if compared is None else [_pair(found, pair) for pair in compared.pairs],
-            "images": None if found.images is None else found.images.fields(),
-            "figures": [x.title for x in found.drawings],
-            "made": {**made._asdict(), "inputs": [x._asdict() for x in made.inputs]},
-        }
-    )
+class OfPrediction(NamedTuple):
+    """What is stored of a prediction beside its score.
+
+    Parameters
+    ----------
+    certified
+        Ranges of the measure for several ε; None where it is undefined.
+    bounded
+        The range for weights within their bounds; None if none were given.
+    radius
+        How far weights may be off while the score is as high as was asked; None if that was not asked.
+    map, error_map
+        Accuracy and areas of a map, and where it is wrong, if the report has them; the HTML has the pictures.
+    influences
+        The cells whose weights matter most.
+    table
+        As `wmcc.Table.to_dict` makes it.
+    """
+
+    certified: list[Annotated[Fields, (Certificate, Certificate._row)]] | None
+    bounded: Annotated[Fields, (Certificate, Certificate._row)] | None
+    radius: Annotated[Fields, (Radius, Radius._row)] | None
+    map: MapAccuracy | None
+    error_map: ErrorMap | None
+    influences: list[Annotated[Fields, ("measure", str), CellInfluence]]
+    table: dict[str, Any]
 
 
-def _prediction(found: Findings, name: str) -> dict[str, Any]:
-    curve, radius, bounded = found.curves[name], found.radii.get(name), found.bounded.get(name)
-    return {
-        "name": name,
-        **found.scores[name].fields(),
-        "certified": None if curve.problem else curve.records(),
-        "bounded": None if bounded is None else bounded.records()[0],
-        "radius": None if radius is None else radius.records()[0],
-        "map": found.maps[name].fields() if found.maps else None,
-        "error_map": found.error_maps[name].fields() if name in found.error_maps else None,
-        "influences": found.sensitivities[name].records()[:INFLUENCES],
-        "table": found.scores[name].table.to_dict(),
-    }
+class OfComparison(NamedTuple):
+    """What is stored of two predictions beside their difference.
+
+    Parameters
+    ----------
+    lead
+        How far weights may be off before the leader may be overtaken; None if that was not looked for.
+    bounded
+        The range of the difference for weights within their bounds; None if that was not looked for.
+    """
+
+    lead: Annotated[Fields, (Radius, Radius._row)] | None
+    bounded: Annotated[Fields, (Lead, ("names", *Lead._row))] | None
 
 
-def _pair(found: Findings, names: Pair) -> dict[str, Any]:
-    assert found.comparisons is not None
-    lead, bounded = found.lead(*names), found.bounded_lead(*names)
-    return {
-        **found.comparisons[names].fields(),
-        "lead": None if lead is None else lead.records()[0],
-        "bounded": None if bounded is None else {"names": list(bounded.names), **bounded.records()[0]},
-    }
+@dataclass(frozen=True)
+class Report(Storable):
+    """What a report says, for programs."""
+
+    document: Document
+    made: Made
+
+    _kind = "report"
+    _stored = (
+        "title", "verdict", "measure", "eps", "at_least", "unit", "names", "predictions", "pairs", "images", "figures",
+        "made",
+    )  # fmt: skip
+
+    title = Delegate[str]("document.title", "Title of the report.")
+    verdict = Delegate[list[str]]("document.verdict", "What was found, in sentences.")
+    found = Delegate[Findings]("document.found", "What everything was taken from.")
+    measure = Delegate[str]("found.measure.name", "Name of the measure that predictions are compared by.")
+    eps = Delegate[float]("found.eps", "How far weights may be off.")
+    at_least = Delegate[float | None]("found.at_least", "How high a score is wanted, if that was asked.")
+    unit = Delegate[str | None]("found.unit", "Unit of the weights, if it is known.")
+    names = Delegate[list[str]]("found.names", "Names of the predictions.")
+    images = Delegate[ImageScores | None]("found.images", "Scores of images, if clusters are images.")
+
+    @property
+    def predictions(self) -> list[Annotated[Fields, ("name", str), Score, OfPrediction]]:
+        """What was found of each prediction."""
+        return [self._prediction(name) for name in self.names]
+
+    @property
+    def pairs(self) -> list[Annotated[Fields, Difference, OfComparison]]:
+        """What was found of each pair of predictions."""
+        compared = self.found.comparisons
+        return [] if compared is None else [self._pair(pair, own) for pair, own in compared.pairs.items()]
+
+    @property
+    def figures(self) -> list[str]:
+        """Titles of figures that were added; the HTML has the figures."""
+        return [x.title for x in self.found.drawings]
+
+    def _prediction(self, name: str) -> Fields:
+        found = self.found
+        curve, radius, bounded = found.curves[name], found.radii.get(name), found.bounded.get(name)
+        more = OfPrediction(
+            None if curve.problem else curve.records(),
+            None if bounded is None else bounded.picked(bounded._row),
+            None if radius is None else radius.picked(radius._row),
+            found.maps[name] if found.maps else None,
+            found.error_maps.get(name),
+            found.sensitivities[name].records()[:INFLUENCES],
+            found.scores[name].table.to_dict(),
+        )
+        return {"name": name, **found.scores[name].picked(), **more._asdict()}
+
+    def _pair(self, names: Pair, own: Difference) -> Fields:
+        lead, bounded = self.found.lead(*names), self.found.bounded_lead(*names)
+        more = OfComparison(
+            None if lead is None else lead.picked(lead._row),
+            None if bounded is None else bounded.picked(("names", *bounded._row)),
+        )
+        return {**own.picked(), **more._asdict()}

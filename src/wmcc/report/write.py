@@ -30,7 +30,7 @@ from .maps import drawings, map_pictures
 from .markdown import markdown
 from .page import page
 from .pictures import checked_folders, pictured
-from .record import report_json
+from .record import Report
 from .sections import document
 
 if TYPE_CHECKING:
@@ -297,7 +297,7 @@ def _maps(given: object, table: Table | JointTable, names: Mapping[Label, Label]
 def render(form: str, built: Document, how: Made) -> str:
     """Write a report in the form of a file with this ending."""
     if form == ".json":
-        return report_json(built, how)
+        return Report(built, how).to_json()
     return page(built) if form == ".html" else markdown(built)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from math import nan
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -32,8 +32,9 @@ from ..measures.checks import checked_level, margins_value_or_reason, named_meas
 from ..present.blocks import Block, few
 from ..present.pairs import Pair
 from ..present.result import Delegate, Result
+from ..present.stored import Fields, Storable
 from ..present.text import counted, decimal, heaviest, left_out, name_of, number
-from ..present.written import Record, finite, plain
+from ..present.written import Record, finite
 
 ALONE = "prediction"
 """What a prediction is called that has no name and needs none."""
@@ -91,7 +92,7 @@ class ClassImages(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PredictionImages:
+class PredictionImages(Storable):
     """What was found of the images of one prediction.
 
     Parameters
@@ -114,6 +115,8 @@ class PredictionImages:
     classes: tuple[ClassImages, ...]
     worst: tuple[WorstImage, ...]
 
+    _stored = ("data_set", "image_mean", "undefined", "classes", "worst", "images")
+
     @property
     def values(self) -> FloatArray:
         """The score of each image; NaN where it is undefined."""
@@ -124,16 +127,20 @@ class PredictionImages:
         """Images that are left out of the mean, since their score is undefined."""
         return tuple(x for x in self.images if x.problem is not None)
 
-    def fields(self) -> dict[str, Any]:
-        """Return what is stored."""
-        return {
-            "data_set": self.data_set.fields(),
-            "image_mean": self.image_mean.fields(),
-            "undefined": len(self.undefined),
-            "classes": plain(self.classes),
-            "worst": [_stored_image(x) for x in self.worst],
-            "images": [_stored_image(x) for x in self.images],
-        }
+    @property
+    def _stored_undefined(self) -> int:
+        """How many images are left out of the mean, since their score is undefined."""
+        return len(self.undefined)
+
+    @property
+    def _stored_worst(self) -> list[Annotated[Fields, WorstImage, ("image", str)]]:
+        """The images with the lowest scores, the lowest first."""
+        return [{**x._asdict(), "image": name_of_image(x.image)} for x in self.worst]
+
+    @property
+    def _stored_images(self) -> list[Annotated[Fields, ImageScore, ("image", str)]]:
+        """The score of each image."""
+        return [{**x._asdict(), "image": name_of_image(x.image)} for x in self.images]
 
 
 class ImageDifference(NamedTuple):
@@ -169,7 +176,7 @@ class ImageScores(Result):
     pairs: dict[Pair, ImageDifference]
 
     _kind = "image scores"
-    _stored = ("measure", "confidence_level", "predictions", "pairs", "warnings")
+    _stored = ("measure", "confidence_level", "warnings", "predictions", "pairs")
 
     def __getitem__(self, name: str) -> PredictionImages:
         if name in self.predictions:
@@ -322,13 +329,15 @@ class ImageScores(Result):
 
     # ---- storing ------------------------------------------------------------------------------------
 
-    def fields(self) -> dict[str, Any]:
-        """Return what is stored: predictions and pairs in lists."""
-        return {
-            **{name: plain(getattr(self, name)) for name in ("measure", "confidence_level", "warnings")},
-            "predictions": [{"name": name, **own.fields()} for name, own in self.predictions.items()],
-            "pairs": [plain(x) for x in self.pairs.values()],
-        }
+    @property
+    def _stored_predictions(self) -> list[Annotated[Fields, ("name", str), PredictionImages]]:
+        """What was found of each prediction."""
+        return [{"name": name, **own.picked()} for name, own in self.predictions.items()]
+
+    @property
+    def _stored_pairs(self) -> list[ImageDifference]:
+        """The difference of each pair of predictions."""
+        return list(self.pairs.values())
 
     def records(self) -> list[Record]:
         """Return a row for each mean, for each class and for each image, of each prediction."""
@@ -380,10 +389,6 @@ def undefined_notes(title: str, images: Sequence[ImageScore]) -> list[str]:
             f"mean over images: {why} ({names})."
         )
     return said
-
-
-def _stored_image(x: ImageScore | WorstImage) -> dict[str, Any]:
-    return {**plain(x._asdict()), "image": name_of_image(x.image)}
 
 
 # ---- how it is found --------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import nan
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, overload
 
 from ..core.labels import Label
 from ..core.table import Table, Tabulated
@@ -22,6 +22,7 @@ from ..measures.checks import checked_level
 from ..present.blocks import Block
 from ..present.groups import Groups
 from ..present.result import Delegate, Result
+from ..present.stored import Fields
 from ..present.text import decimal, heaviest, left_out, listed, number, weights_head
 from ..present.written import Record, finite, plain
 
@@ -34,6 +35,9 @@ DISAGREEMENT = 0.1
 
 LIKE_MCC = ("ecc", "mpc1", "mpc2")
 """Measures that are equal to MCC for two classes."""
+
+OF_WEIGHTS = ("design_effect", "heaviest_row", "heaviest_cell", "cell", "warnings")
+"""What is stored of a diagnosis."""
 
 
 class ClassScore(NamedTuple):
@@ -323,15 +327,23 @@ class Score(Result):
             notes += notes_of_ranges({MEASURES[name].title: x for name, x in self.ranges.items()})
         return [*notes, *self.warnings]
 
-    def fields(self) -> dict[str, Any]:
-        """Return what is stored: ranges without witnesses, and classes with intervals of their own."""
-        found = super().fields()
-        found["ranges"] = {name: x.records()[0] for name, x in self.ranges.items()}
-        of_weights = ("design_effect", "heaviest_row", "heaviest_cell", "cell", "warnings")
-        found["diagnosis"] = None if self.paired else {name: found["diagnosis"][name] for name in of_weights}
-        for k, c in enumerate(found["classes"]):
-            c["intervals"] = {name: own[k].fields() for name, own in self.class_intervals.items()}
-        return found
+    @property
+    def _stored_ranges(self) -> dict[str, Annotated[Fields, (Certificate, Certificate._row)]]:
+        """The certified range of each measure, without witnesses."""
+        return {name: x.picked(x._row) for name, x in self.ranges.items()}
+
+    @property
+    def _stored_diagnosis(self) -> Annotated[Fields, (Diagnosis, OF_WEIGHTS)] | None:
+        """What is known of the weights; None where they are a matrix over pairs of rows."""
+        return None if self.paired else self.diagnosis.picked(OF_WEIGHTS)
+
+    @property
+    def _stored_classes(self) -> list[Annotated[Fields, ClassScore, ("intervals", dict[str, Interval])]]:
+        """The scores of each class against the rest, with intervals of their own."""
+        return [
+            {**c._asdict(), "intervals": {name: own[k] for name, own in self.class_intervals.items()}}
+            for k, c in enumerate(self.classes)
+        ]
 
     def records(self) -> list[Record]:
         """Return a row for each measure of the whole table, and for each measure of each class."""

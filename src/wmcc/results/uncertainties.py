@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from ..core.joint import JointTable
 from ..core.table import Tabulated
@@ -16,6 +16,7 @@ from ..measures.base import Measure, for_tabulated
 from ..measures.checks import Model
 from ..present.blocks import Block, few
 from ..present.result import Delegate, Result
+from ..present.stored import Fields
 from ..present.text import decimal, how_far_off, number, weights_head
 from ..present.written import Record, plain
 from ..robustness.certificate import Certificate, notes_of_ranges
@@ -114,10 +115,25 @@ class Uncertainty(Result):
         notes += notes_of_ranges({" and ".join(pair): lead for pair, lead in leads.items()})
         return [replace(self.sampling.pair_block(title, spans), notes=few(notes))]
 
-    def fields(self) -> dict[str, Any]:
-        """Return what is stored, with the kind of each part."""
-        parts = {"sampling": self.sampling, "weights": self.weights}
-        return {**super().fields(), **{name: {"kind": part._kind, **part.fields()} for name, part in parts.items()}}
+    @property
+    def _stored_sampling(
+        self,
+    ) -> (
+        Annotated[Fields, ("kind", Literal["interval"]), Interval]
+        | Annotated[Fields, ("kind", Literal["comparison"]), Comparison]
+    ):
+        """The sampling error, with its kind."""
+        return {"kind": self.sampling._kind, **self.sampling.picked()}
+
+    @property
+    def _stored_weights(
+        self,
+    ) -> (
+        Annotated[Fields, ("kind", Literal["certificate"]), Certificate]
+        | Annotated[Fields, ("kind", Literal["ranking"]), Ranking]
+    ):
+        """The range for other weights, with its kind."""
+        return {"kind": self.weights._kind, **self.weights.picked()}
 
     def records(self) -> list[Record]:
         """Return a row for each score or difference, with both ranges."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import nan
-from typing import Any, Literal, SupportsIndex, overload
+from typing import Annotated, Any, ClassVar, Literal, SupportsIndex, TypedDict, overload
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ..core.table import Table
 from ..measures import MEASURES
 from ..present.blocks import Block, stacked
 from ..present.result import Delegate, Result
+from ..present.stored import Fields, Storable
 from ..present.text import decimal, how_far_off, listed, number, off_by, outward
 from ..present.written import Record, plain
 from .box import Box, Condition
@@ -27,7 +28,7 @@ MOST_SQUARE = 2048
 
 
 @dataclass(frozen=True)
-class End:
+class End(Storable):
     """One end of a certified range.
 
     Parameters
@@ -56,6 +57,8 @@ class End:
     occupied: Cells | JointCells = field(repr=False, compare=False)
     nodes: int = 0
     stopped: bool = False
+
+    _stored = ("bound", "attained", "exact", "gap", "nodes", "witness")
 
     @classmethod
     def unknown(cls, box: Box, occupied: Cells | JointCells) -> End:
@@ -106,10 +109,6 @@ class End:
     def witness(self) -> FloatArray:
         """Sums of the weights at the witness: K x K for one prediction of few classes, else in the order of `codes`."""
         return self.cells if self.occupied.K <= MOST_SQUARE and len(self.codes) == 2 else self.sums
-
-    def fields(self) -> dict[str, Any]:
-        """Return what is stored."""
-        return {name: plain(getattr(self, name)) for name in ("bound", "attained", "exact", "gap", "nodes", "witness")}
 
 
 class Range(Result):
@@ -172,14 +171,21 @@ class Range(Result):
         ]
         return [Block(self.title(), (), rows, unmet([("", self)]))]
 
+    _row: ClassVar[tuple[str, ...]]
+    """Columns of its row."""
+
+    _stored_low_attained = Delegate[float]("lower.attained", "A value next to the lower end that some weights have.")
+    _stored_low_exact = Delegate[bool]("lower.exact", "Whether that is the lower end.")
+    _stored_high_attained = Delegate[float]("upper.attained", "A value next to the upper end that some weights have.")
+    _stored_high_exact = Delegate[bool]("upper.exact", "Whether that is the upper end.")
+
     def records(self) -> list[Record]:
         """Return a row without witnesses."""
-        row = super().records()[0]
-        row.pop("cells", None)
-        for name, end in (("low", self.lower), ("high", self.upper)):
-            row |= plain({name: end.bound, f"{name}_attained": end.attained, f"{name}_exact": end.exact})
-        return [{**row, "conditions_met": self.conditions_met}]
+        return [plain(self.picked(self._row))]
 
+
+OF_ENDS = ("low_attained", "low_exact", "high_attained", "high_exact", "conditions_met")
+"""What the row of a range has of its ends."""
 
 GAPS = "An end with a gap is a proved bound. Some weights reach a value within the gap of it."
 BOUNDS = "† An end is a proved bound that no weights cross. The certificate of the measure gives its gap."
@@ -204,6 +210,13 @@ def unmet(found: Iterable[tuple[str, Range]]) -> list[str]:
         where = listed(list(dict.fromkeys(filter(None, names))))
         notes.append(f"Condition not met{f' for {where}' if where else ''}: {sentence}.")
     return notes
+
+
+class Places(TypedDict):
+    """Places in labels of the classes of cells."""
+
+    true: list[int]
+    pred: list[int]
 
 
 @dataclass(frozen=True, repr=False)
@@ -252,12 +265,15 @@ class Certificate(Range):
         "measure", "model", "eps", "value", "low", "high", "lower", "upper", "conditions", "labels", "cells",
         "n", "total", "problem",
     )  # fmt: skip
+    _row = ("measure", "model", "eps", "value", "low", "high", "n", "total", "problem", *OF_ENDS)
 
     @property
-    def cells(self) -> dict[str, list[int]] | None:
+    def cells(self) -> Places | None:
         """Places in `labels` of the true and predicted class of each sum of a witness; None where it is a matrix."""
-        codes = self.lower.codes
-        return None if len(self.labels) <= MOST_SQUARE else dict(zip(("true", "pred"), codes.tolist(), strict=True))
+        if len(self.labels) <= MOST_SQUARE:
+            return None
+        true, pred = self.lower.codes.tolist()
+        return {"true": true, "pred": pred}
 
     def weights(
         self,
@@ -318,6 +334,10 @@ class Certificate(Range):
         return [Block(title, ["Weights off by", "As weighted", "Lowest", "Highest"], [row], notes)]
 
 
+OWN = ("eps", "low", "high", "lower", "upper", "conditions", "cells")
+"""What each certificate of a curve has of its own."""
+
+
 class Curve(Result, Sequence[Certificate]):
     """Certificates for several values of ε, in their order: what `wmcc.certify_curve` returns."""
 
@@ -361,12 +381,10 @@ class Curve(Result, Sequence[Certificate]):
     _kind = "curve"
     _stored = ("measure", "model", "value", "labels", "certificates", "n", "total", "problem")
 
-    def fields(self) -> dict[str, Any]:
-        """Return what is stored: what all certificates have in common stands once."""
-        found = super().fields()
-        common = ("measure", "model", "value", "labels", "n", "total", "problem")
-        own = [{name: x for name, x in c.items() if name not in common} for c in found["certificates"]]
-        return {**found, "certificates": own}
+    @property
+    def _stored_certificates(self) -> list[Annotated[Fields, (Certificate, OWN)]]:
+        """What certificates do not have in common, for each ε."""
+        return [c.picked(OWN) for c in self]
 
     def blocks(self) -> list[Block]:
         """Return a row for each ε."""

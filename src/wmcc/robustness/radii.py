@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 from math import inf, isfinite, nextafter
 from sys import float_info
-from typing import Any
 
 import numpy as np
 
+from ..core.arraytypes import FloatArray
 from ..core.joint import JointTable
 from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError, InputTypeError
@@ -19,7 +19,6 @@ from ..measures.checks import Model, checked_model, checked_number, named_measur
 from ..present.blocks import Block
 from ..present.result import Result
 from ..present.text import at_least, at_most, decimal, number
-from ..present.written import plain
 from .box import boxes_of, changing_classes, steady_eps
 from .bracket import Question, Tried, bracket
 from .cells import Cells
@@ -96,15 +95,17 @@ class Radius(Result):
         "statement", "measure", "model", "value", "holds", "safe", "broken", "stopped", "attained", "witness",
         "problem",
     )  # fmt: skip
+    _row = tuple(name for name in _stored if name != "witness")
 
     @property
     def attained(self) -> float | None:
         """The value at the weights that break the statement; None if none were found."""
         return None if self.witness is None else self.witness.attained
 
-    def fields(self) -> dict[str, Any]:
-        """Return what is stored; of the witness the sums of its weights per cell."""
-        return {**super().fields(), "witness": None if self.witness is None else plain(self.witness.witness)}
+    @property
+    def _stored_witness(self) -> FloatArray | None:
+        """Sums of the weights per cell where it is broken; None if it is not."""
+        return None if self.witness is None else self.witness.witness
 
     @property
     def cells(self) -> list[str]:

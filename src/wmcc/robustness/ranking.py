@@ -7,23 +7,25 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations
 from math import isfinite
-from typing import Any
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ..core.arraytypes import FloatArray
 from ..core.joint import JointTable, several_predictions
+from ..core.labels import Label
 from ..measures import MEASURES
 from ..measures.base import Measure, for_tabulated
 from ..measures.checks import Model, checked_model, named_measure, value_or_reason
 from ..present.blocks import Block, few
 from ..present.pairs import Pair, PairResult, Pairs
 from ..present.result import Delegate
+from ..present.stored import Fields
 from ..present.text import counted, decimal, how_far_off
 from ..present.written import Record, plain
 from .box import Box, Condition, Reach, box_of, boxes_of, changing_classes
 from .bracket import Question, Tried, bracket
-from .certificate import GAPS, End, Range, definition, unmet
+from .certificate import GAPS, OF_ENDS, End, Range, definition, unmet
 from .certification import attained_value, glance, limits_of
 from .pair import PairObjective
 from .radii import MOST, Radius, top_eps, unsettled
@@ -137,6 +139,7 @@ class Lead(Range, PairResult):
         "names", "measure", "model", "eps", "values", "value", "low", "high", "lower", "upper", "conditions", "winner",
         "verdict", "problem",
     )  # fmt: skip
+    _row = ("measure", "model", "eps", "value", "low", "high", "winner", "verdict", "problem", *OF_ENDS)
 
     def title(self) -> str:
         """Return what the range is of."""
@@ -147,6 +150,30 @@ class Lead(Range, PairResult):
         """Return the range of the difference, and the verdict."""
         (made,) = super().blocks()
         return [replace(made, notes=[f"{self.verdict} ({', '.join(self.scores)})", *made.notes])]
+
+
+class JointPlaces(NamedTuple):
+    """Places in labels of the classes of cells."""
+
+    true: list[int]
+    first: list[int]
+    second: list[int]
+
+
+class OfPair(NamedTuple):
+    """What a ranking stores of a lead beside it.
+
+    Parameters
+    ----------
+    radius
+        None if it was not asked for.
+    labels, cells
+        Classes, and the places among them of the labels of each sum of a witness.
+    """
+
+    radius: Radius | None
+    labels: tuple[Label, ...]
+    cells: JointPlaces
 
 
 @dataclass(frozen=True, repr=False)
@@ -252,14 +279,16 @@ class Ranking(Pairs[Lead]):
         title = f"{MEASURES[self.measure].title}, each weight {how_far_off(self.eps, self.model, 'its')}"
         return [Block(title, head, rows, notes, texts=2)]
 
-    def fields(self) -> dict[str, Any]:
-        """Return what is stored: the pairs in a list, each with its cells and, if it was asked for, its radius."""
+    @property
+    def _stored_pairs(self) -> list[Annotated[Fields, Lead, OfPair]]:
+        """The lead of each pair, with its cells and, if it was asked for, its radius."""
         pairs = []
         for lead in self.pairs.values():
-            cells = dict(zip(("true", "first", "second"), lead.joint.cells.T.tolist(), strict=True))
-            radius = lead.radius.fields() if self.radii else None
-            pairs.append({**lead.fields(), "radius": radius, "labels": list(lead.joint.labels), "cells": cells})
-        return {**super().fields(), "pairs": pairs}
+            of_pair = OfPair(
+                lead.radius if self.radii else None, lead.joint.labels, JointPlaces(*lead.joint.cells.T.tolist())
+            )
+            pairs.append({**lead.picked(), **of_pair._asdict()})
+        return pairs
 
     def records(self) -> list[Record]:
         """Return a row for each pair."""
