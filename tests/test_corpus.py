@@ -1,0 +1,36 @@
+"""Every call of the golden corpus answers as it did: the same table, scores and certificates, or the same sentence."""
+
+import corpus
+import pytest
+from corpus_cases import GROUPS
+from helpers import torch_or_skip
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+MADE, STORED = corpus.read()
+MARKS = {"torch": pytest.mark.torch, "pyspark": pytest.mark.spark}
+
+
+def groups():
+    for name, group in GROUPS.items():
+        yield pytest.param(name, marks=[mark for package, mark in MARKS.items() if package in group.needs])
+
+
+@pytest.mark.parametrize("name", groups())
+def test_answers_are_those_that_are_stored(name, tmp_path, monkeypatch):
+    group = GROUPS[name]
+    if "torch" in group.needs:
+        torch_or_skip()
+    if lacking := group.missing():
+        pytest.skip(f"{lacking} is not installed, which these calls need")
+    monkeypatch.chdir(tmp_path)
+    found = corpus.answers(name, group.cases(), threads=2)
+    expected = {key: own for key, own in STORED.items() if key.startswith(f"{name}: ")}
+    assert [*found] == [*expected], "store the answers of new cases with `python tests/corpus.py --write`"
+    bits = corpus.environment() == MADE
+    changed = {key: corpus.differences(expected[key], own, bits) for key, own in found.items()}
+    assert not {key: own for key, own in changed.items() if own}, "what is stored, and what came"
+
+
+def test_no_answer_is_without_a_call():
+    assert {key.partition(": ")[0] for key in STORED} == {*GROUPS}
