@@ -738,7 +738,7 @@ def _of_frame(frame: Any, source: str = "frame", but: tuple[str, ...] = (), **mo
         yield Case(name, source, {"data": frame, **own})
 
 
-@group("frames of pandas", "pandas")
+@group("frames of pandas", "pandas", "polars")
 def frames_of_pandas() -> Iterator[Case]:
     """Frames of pandas; all designs in columns, series and expressions."""
     import narwhals as nw
@@ -793,7 +793,7 @@ def frames_of_polars() -> Iterator[Case]:
         yield Case(f"design: {name}", "frame", {**one, **DESIGNS[name]})
 
 
-@group("frames of Arrow", "pyarrow")
+@group("frames of Arrow", "pyarrow", "polars")
 def frames_of_arrow() -> Iterator[Case]:
     """Tables of Arrow."""
     import pyarrow as pa
@@ -823,7 +823,7 @@ def lazy_frames_of_polars() -> Iterator[Case]:
     yield Case("a series of weights", "frame", {"data": frame, **CALL, "weight": pl.Series(rough(40))})
 
 
-@group("relations of DuckDB", "duckdb", "pyarrow")
+@group("relations of DuckDB", "duckdb", "pyarrow", "polars")
 def relations_of_duckdb() -> Iterator[Case]:
     """Relations that DuckDB computes."""
     import duckdb
@@ -835,7 +835,7 @@ def relations_of_duckdb() -> Iterator[Case]:
 FEW = ("weights", "by two", "cluster", "two predictions", "ignore", "strata", "replicates, brr", "missing")
 
 
-@group("frames of ibis", "ibis", "duckdb", "pyarrow")
+@group("frames of ibis", "ibis", "duckdb", "pandas", "polars", "pyarrow", "geopandas")
 def frames_of_ibis() -> Iterator[Case]:
     """Tables of ibis."""
     import ibis
@@ -1011,7 +1011,7 @@ def _joins(make: Callable[[dict[str, list[Any]]], Any], source: str = "join") ->
     yield Case("unmatched alone", source, {"data": left, "true": "ref", "pred": "ref", "unmatched": "ignore"})
 
 
-@group("joins of pandas", "pandas")
+@group("joins of pandas", "pandas", "polars", "pyarrow")
 def joins_of_pandas() -> Iterator[Case]:
     """Two frames of pandas with a key."""
     import pandas as pd
@@ -1252,7 +1252,7 @@ def maps(seed: int = 0) -> tuple[Any, Any, Any, Any]:
     return t, p, zones, rough(221, 90 + seed).reshape(SHAPE)
 
 
-@group("rasters", "rasterio", "pyproj", "xarray")
+@group("rasters", "rasterio", "pyproj", "shapely", "xarray")
 def rasters() -> Iterator[Case]:
     """GeoTIFFs, and maps of xarray."""
     import rasterio
@@ -1442,7 +1442,7 @@ def parcels(**columns: Any) -> Any:
     return gpd.GeoDataFrame({**own, **columns}, geometry=boxes, crs="EPSG:4326")
 
 
-@group("polygons", "geopandas", "pyogrio", "pyproj", "shapely")
+@group("polygons", "polars", "pyarrow", "geopandas", "pyogrio", "pyproj", "shapely")
 def polygons() -> Iterator[Case]:
     """Layers of polygons, whose areas may be their weights."""
     import pandas as pd
@@ -1529,7 +1529,7 @@ def _strips(*ends: float, **columns: Any) -> Any:
     return gpd.GeoDataFrame(columns, geometry=boxes, crs="EPSG:3035")
 
 
-@group("overlays", "geopandas", "pyogrio", "pyproj", "shapely")
+@group("overlays", "pyarrow", "geopandas", "pyogrio", "pyproj", "shapely")
 def overlays() -> Iterator[Case]:
     """A map of polygons laid over a reference."""
     reference = _strips(0, 2, 4, ref=["oak", "elm"], w=[1.0, 3.0], zone=["n", "s"])
@@ -1552,6 +1552,13 @@ def overlays() -> Iterator[Case]:
         "strata": {"stratum": "zone", "lonely": "certainty"},
         "two columns": {"pred": {"new": "map", "old": "old"}},
         "files": {"data": "reference.gpkg", "overlay": "cover.gpkg", "overlay_layer": "new"},
+        "layers of both": {
+            "data": "cover.gpkg",
+            "layer": "small",
+            "true": "old",
+            "overlay": "cover.gpkg",
+            "overlay_layer": "new",
+        },
         "covered": {"overlay": _strips(-1, 1, 5, map=["oak", "elm"]), "uncovered": "error"},
         "not covered": {"uncovered": "error"},
         "uncovered misspelt": {"uncovered": "ignore"},
@@ -1583,7 +1590,7 @@ def overlays() -> Iterator[Case]:
         yield Case(name, "overlay", {key: x for key, x in own.items() if x is not None}, exact=False)
 
 
-@group("points", "geopandas", "pyogrio", "pyproj", "shapely", "pandas", "rasterio")
+@group("points", "pyarrow", "geopandas", "pyogrio", "pyproj", "shapely", "pandas", "rasterio")
 def points() -> Iterator[Case]:
     """Points with a true label on maps of polygons or pixels."""
     import geopandas as gpd
@@ -1716,7 +1723,7 @@ def refusals_of_files() -> Iterator[Case]:
     yield from _refusals("file", {"data": "a.csv", **CALL}, {**COLUMNED, "join": "a.parquet"})
 
 
-@group("refusals of joins", "pandas")
+@group("refusals of joins", "pandas", "polars", "pyarrow")
 def refusals_of_joins() -> Iterator[Case]:
     """Keywords with two frames."""
     import pandas as pd
@@ -1763,7 +1770,7 @@ def refusals_of_polygons() -> Iterator[Case]:
     yield from _refusals("polygons", {"data": frame, "true": "ref", "pred": "map"}, values)
 
 
-@group("refusals of files of polygons", "geopandas", "pyogrio", "pyproj", "shapely")
+@group("refusals of files of polygons", "pyarrow", "geopandas", "pyogrio", "pyproj", "shapely")
 def refusals_of_files_of_polygons() -> Iterator[Case]:
     """Keywords with a file of polygons."""
     parcels().to_file("a.gpkg", layer="parcels")

@@ -10,13 +10,13 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 MADE, STORED = corpus.read()
 MARKS = {"torch": pytest.mark.torch, "pyspark": pytest.mark.spark}
 
+CASES = [
+    pytest.param(name, marks=[mark for package, mark in MARKS.items() if package in group.needs])
+    for name, group in GROUPS.items()
+]
 
-def groups():
-    for name, group in GROUPS.items():
-        yield pytest.param(name, marks=[mark for package, mark in MARKS.items() if package in group.needs])
 
-
-@pytest.mark.parametrize("name", groups())
+@pytest.mark.parametrize("name", CASES)
 def test_answers_are_those_that_are_stored(name, tmp_path, monkeypatch):
     group = GROUPS[name]
     if "torch" in group.needs:
