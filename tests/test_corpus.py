@@ -28,8 +28,12 @@ def test_answers_are_those_that_are_stored(name, tmp_path, monkeypatch):
     expected = {key: own for key, own in STORED.items() if key.startswith(f"{name}: ")}
     assert [*found] == [*expected], "store the answers of new cases with `python tests/corpus.py --write`"
     bits = corpus.environment() == MADE
-    changed = {key: corpus.differences(expected[key], own, bits) for key, own in found.items()}
-    assert not {key: own for key, own in changed.items() if own}, "what is stored, and what came"
+    lines = []
+    for key, own in found.items():
+        for what, (stored, came) in corpus.differences(expected[key], own, bits).items():
+            lines.append(f"{key}: {what} is stored as {stored!r}; it is {came!r}")
+    if lines:
+        pytest.fail("\n".join(lines), pytrace=False)
 
 
 def test_no_answer_is_without_a_call():
