@@ -394,7 +394,7 @@ def _rounded_down(x: float, dtype: Any) -> float:
     """Return the largest number of a floating type that is at most x, which is in its range."""
     kind = torch.finfo(dtype)
     unit = max(2.0 ** (math.frexp(x)[1] - 1), kind.smallest_normal) * kind.eps
-    return math.floor(x / unit) * unit
+    return float(math.floor(x / unit) * unit)
 
 
 def _checked_threshold(threshold: Any) -> float:

@@ -148,7 +148,7 @@ def compare(
     chosen = named_measure(measure) if of is None else OWN[named_class_measure(measure).name]
     contrast = Contrast(chosen, of, checked_level(confidence_level), checked_margin(margin))
     if joint is None:
-        tables = _named_tables(predictions, sample)
+        tables = _named_tables(predictions, sample)  # type: ignore[arg-type]  # it is a mapping
         groups = _are_groups(tables)
         if sample == "clusters" and not groups:
             _check_same_rows(tables)

@@ -136,7 +136,7 @@ class Moves(NamedTuple):
         own = np.array(each)[:, table[:, np.newaxis], pair]
         more, right = np.where(pair == target[:, np.newaxis], 1, -1), pair == true[:, np.newaxis]
         gains = np.array([more * right, -more * right, more * ~right, 0 * more, -more])
-        return cls(table, Shares.of_each(*each, counted), own, gains, held)
+        return cls(table, Shares.of_each(*each, counted=counted), own, gains, held)
 
     def _some(self, which: Any) -> Moves:
         """Return some of the moves."""
@@ -155,7 +155,7 @@ class Moves(NamedTuple):
         held = self.held[:, np.newaxis]
         moved, left = ((self.held * x)[:, np.newaxis] for x in (part, 1 - part))
         lost = np.where(self.gains < 0, (self.own - held) + left, self.own)
-        return Shares.of_each(*np.where(self.gains > 0, self.own + moved, lost), self.whole.classes)
+        return Shares.of_each(*np.where(self.gains > 0, self.own + moved, lost), counted=self.whole.classes)
 
     def scores(self, measure: Measure, part: Any, rest: Sequence[FloatArray]) -> FloatArray:
         """Score after each move of this part of what is held."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from math import hypot, inf, isfinite, isnan, nan
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -113,7 +113,7 @@ class Interval(Answer):
     label: Label | None = None
 
     _kind = "interval"
-    _stored = (
+    _stored: ClassVar[tuple[str, ...]] = (
         "measure", "label", "value", "low", "high", "se", "df", "n", "total", "n_eff", "clusters", "strata",
         "replicates", "method", "confidence_level", "status", "warnings", "problem",
     )  # fmt: skip

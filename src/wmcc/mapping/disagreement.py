@@ -287,8 +287,8 @@ class Differences:
         centred, (upper, *_) = _centred(slope, sample), [*self.bounds(name, 1), Linear(*2 * [_errors(self.labels)])]
         possible = upper.unseen[: len(sample.table.classes)]
         if sample.strata is not None:
-            steepest = self.steepest(slope, possible)
-            said = that_hold(strata_doubts(centred, steepest, sample.strata, variance, float(found.df)))
+            of_strata = self.steepest(slope, possible)
+            said = that_hold(strata_doubts(centred, of_strata, sample.strata, variance, float(found.df)))
             quiet, value = self.quiet(slope, possible)[0] & sample.strata.without_error, float(slope @ sample.cells.w)
             seen = _seen(value, found, self.tail)
             longer = hypot(seen, self._missed(upper.unseen, slope, value, variance, self.tail)) > (1 + MISSED) * seen

@@ -119,12 +119,12 @@ class Shares(NamedTuple):
         A class may hold nearly all of the weight, so 1 − r is the sum of the others.
         """
         d, fn, fp = sums / per_table(total(sums[0] + sums[1]))
-        return cls.of_each(d, fn, fp, others(d + fn), others(d + fp), counted)
+        return cls.of_each(d, fn, fp, others(d + fn), others(d + fp), counted=counted)
 
     @classmethod
     def of_each(
         cls, d: FloatArray, fn: FloatArray, fp: FloatArray, not_r: FloatArray, not_q: FloatArray,
-        counted: int | None = None,
+        *, counted: int | None = None,
     ) -> Shares:  # fmt: skip
         """Shares of classes that are given by their hits, misses and alarms, and by 1 − r and 1 − q.
 

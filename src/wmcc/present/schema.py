@@ -193,7 +193,8 @@ def _resolved(annotation: Any, cls: type) -> Any:
         try:
             return get_type_hints(holder, known, include_extras=True)["it"]
         except NameError as unknown:  # the module imports it for type checkers only; then it is a public name
-            known[unknown.name] = getattr(sys.modules[__name__.partition(".")[0]], unknown.name)
+            name = str(unknown.name)
+            known[name] = getattr(sys.modules[__name__.partition(".")[0]], name)
 
 
 def _first(doc: str | None) -> str:

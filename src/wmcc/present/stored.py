@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from .written import as_json, plain
 
@@ -35,12 +35,12 @@ class Storable:
 
     def picked(self, names: tuple[str, ...] | None = None) -> Fields:
         """Return what is stored, or these fields of it, as Python has it."""
-        attributes = _attributes(type(self), self._stored if names is None else names)
+        attributes = _attributes(cast(Any, type(self)), self._stored if names is None else names)
         return {name: getattr(self, attribute) for name, attribute in attributes.items()}
 
     def fields(self) -> Fields:
         """Return what is stored, as JSON has it."""
-        attributes = _attributes(type(self), self._stored)
+        attributes = _attributes(cast(Any, type(self)), self._stored)
         return {name: plain(getattr(self, attribute)) for name, attribute in attributes.items()}
 
     def to_dict(self) -> Fields:

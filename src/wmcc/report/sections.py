@@ -163,7 +163,7 @@ def _scores(found: Findings) -> list[Part]:
     values = [[name, *(decimal(getattr(s, m.name)) for m in shown)] for name, s in scores.items()]
     spans = [[name, *(s.intervals[m.name].ends for m in shown)] for name, s in scores.items()]
     few = [[name, *(own[m.name] for m in shown)] for name, s in scores.items() for own in s.freedom.values()]
-    blocks = [Block(title, head, values), Block(f"{found.level}s", head, spans, [] if few else notes)]
+    blocks: list[Part] = [Block(title, head, values), Block(f"{found.level}s", head, spans, [] if few else notes)]
     return [*blocks, Block("Degrees of freedom (df) of the intervals", head, few, notes)] if few else blocks
 
 

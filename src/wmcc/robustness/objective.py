@@ -65,6 +65,6 @@ def exact_value(measure: Measure, cells: Cells, sums: list[int]) -> float:
 def near(measure: Measure, cells: Cells, sums: FloatArray) -> tuple[float, FloatArray]:
     """Value and slopes (times the total) of a measure at a table with these sums in its cells, in plain float64."""
     d, fn, fp = kinds = cells.kinds(sums / sums.sum())
-    shares = Shares.of_each(d, fn, fp, *others(kinds[1:] + d), cells.classes)
+    shares = Shares.of_each(d, fn, fp, *others(kinds[1:] + d), counted=cells.classes)
     value = measure.near(shares)
     return float(value), measure.slope(shares, value).at(cells.t, cells.p)

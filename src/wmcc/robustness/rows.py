@@ -85,6 +85,7 @@ def _check_rows(table: Table, rows: IntArray, w: FloatArray, sums: FloatArray, n
         made = tabulate_part(np.where(there, rows[0], -1), np.where(there, rows[1], 0), w, ignore=-1)
     except WmccError as problem:
         raise problem if name == "sample_weight" else problem.about(name) from None
+    assert isinstance(made, Table)
     codes, wanted = np.array(made.labels, dtype=np.int64)[made.stack.codes], table.stack
     its = _listed(codes, made.stack.sums.n, made.stack.sums.w_exact.floats())
     own = _listed(wanted.codes, wanted.sums.n, sums)

@@ -689,15 +689,14 @@ def _check_columns(given: Request) -> None:
 def _of_files(given: Request, rules: Rules) -> Any:
     """Tabulate rasters, or folders of images; None if labels are in neither."""
     y_true, y_pred, sample_weight, first = given.y_true, given.y_pred, given.sample_weight, given.first
-    keys: dict[str, Any] = {"by": given.by, "cluster": given.cluster}
     if are_rasters(y_true, y_pred):
         from .rasters import HINTS, tabulate_rasters
 
         refuse_options(given.of_layers, "rasters", but=("crs", "unit"))
         refuse_others("rasters", HINTS, **given.of_columns())
         named = _predictions(y_pred, "y_pred", rules)
-        sides, how = (y_true, y_pred, sample_weight), {"threads": given.threads, "progress": given.progress}
-        return tabulate_rasters(*sides, given.of_rasters, rules, named, **keys, **how)
+        how: dict[str, Any] = {name: getattr(given, name) for name in ("by", "cluster", "threads", "progress")}
+        return tabulate_rasters(y_true, y_pred, sample_weight, given.of_rasters, rules, named, **how)
     if not isinstance(first, (str, os.PathLike)):
         return None
     from .images import GIVEN_ELSEWHERE, ImageFolders, are_folders, tabulate_images
@@ -709,7 +708,9 @@ def _of_files(given: Request, rules: Rules) -> Any:
     _predictions(y_pred, "y_pred", rules)
     by_area = isinstance(sample_weight, str) and sample_weight == AREA
     folders = ImageFolders(y_true, y_pred, None if by_area else sample_weight)
-    return tabulate_images(folders, rules, given.threads, given.progress, *keys.values(), given.of_rasters, by_area)
+    return tabulate_images(
+        folders, rules, given.threads, given.progress, given.by, given.cluster, given.of_rasters, by_area
+    )
 
 
 def _of_columns(given: Request, key: KeyColumns | None, resampled: ReplicateWeights | None, rules: Rules) -> Any:
@@ -718,11 +719,14 @@ def _of_columns(given: Request, key: KeyColumns | None, resampled: ReplicateWeig
     from .frames import Columns  # brings narwhals, which arrays do without
     from .tabular import tabulate_columns
 
-    pred, cluster = given.pred, given.cluster if key is None else key.columns or None
+    pred, cluster = given.pred, given.cluster
+    if key is not None:
+        cluster = key.columns or None
     predictions = _predictions(pred, "pred", rules)
     several = tuple(pred.values()) if predictions else (pred,)
-    rows = given.true, several, given.weight, given.by, cluster, predictions
-    columns = Columns(*rows, counted=key is not None, resampled=resampled)
+    columns = Columns(
+        given.true, several, given.weight, given.by, cluster, predictions, counted=key is not None, resampled=resampled
+    )
     how = {name: getattr(given, name) for name in ("join", "on", "unmatched", "engine", "threads", "progress")}
     return tabulate_columns(given.y_true, columns, rules, **how)
 

@@ -34,7 +34,7 @@ def _nothing_in_common(table: Any, truth: IntArray, pred: IntArray, name: str) -
         return
     known = len(table.classes)
     sides = [np.unique(own[own < known]) for own in (truth, pred)]
-    if not all(map(len, sides)) or np.isin(*sides).any():
+    if not all(map(len, sides)) or np.isin(sides[0], sides[1]).any():
         return
     true, predicted = ([table.labels[k] for k in own.tolist()] for own in sides)
     alike = {_bare(x) for x in true} & {_bare(x) for x in predicted}

@@ -89,9 +89,9 @@ def typed(tables: Tables[Any], rules: Rules, text: set[str], names: Mapping[str,
         read, void = reader(map(str, tables.classes)), ignored_texts(rules)
         # Where all rows are ignored there is no text to go by, and the caller's classes are of the kind they are.
         meant = read_rules(rules, read) if tables.classes else rules._replace(ignore=())
-        names = [read(str(label)) for label in tables.classes]
-        names += [read(written(void[str(label)])) for label in tables.void]  # of the kind that the classes are
-        tables = _of_classes(tables._relabelled(names), meant)
+        labels = [read(str(label)) for label in tables.classes]
+        labels += [read(written(void[str(label)])) for label in tables.void]  # of the kind that the classes are
+        tables = _of_classes(tables._relabelled(labels), meant)
     groups, clusters = ({int(role[1:]) for role in text if role[0] == letter} for letter in "bc")
     if groups:
         tables = tables._rekeyed(_typed_keys(tables.groups, groups))
