@@ -146,9 +146,7 @@ def test_the_gate_of_the_docs_says_what_it_says(folder):
 
 
 def test_the_docs_say_which_schema_is_written():
-    text = DOCS.read_text()
-    assert f"`schema` ({SCHEMA})" in text
-    assert f"schemas 1 to {SCHEMA - 1} are still read" in text
+    assert f"`schema` ({SCHEMA})" in DOCS.read_text()
 
 
 def test_the_docs_show_every_command_and_name_every_option():

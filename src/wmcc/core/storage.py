@@ -1,8 +1,8 @@
 """The stored form of tables: plain lists, numbers and strings, with a schema number.
 
-Schema 5 is one form for all kinds of tables::
+There is one form for all kinds of tables::
 
-    {"schema": 5, "kind": "table", "labels": […], "void": […], "positive": null, "ignored": 0, "drawn": "rows",
+    {"schema": 1, "kind": "table", "labels": […], "void": […], "positive": null, "ignored": 0, "drawn": "rows",
      "cells": {"true": […], "pred": […], "n": […], "w": […], …}}
 
 Cells are listed one by one, empty ones left out. A joint table has ``names``, those of its predictions, and
@@ -14,10 +14,6 @@ lists their keys, and cells have a ``cluster``, a place among these. Where rows 
 each. Where rows are pixels without clusters, ``drawn`` is ``"pixels"``. Tables of groups have ``by``, ``groups`` (the
 keys), ``same_classes`` (whether each has all of ``labels``), ``declared`` (classes that a group has beside those that
 occur in it), an ``ignored`` for each, and a ``group`` of each cell.
-
-Older schemas are still read. Schema 4 did not tell pixels from other rows. Schema 3 had neither strata nor replicate
-weights. Schema 2 had no void labels, and joint tables of two predictions without names. Schema 1 had tables of
-independent rows only, and for groups a list of them.
 """
 
 from __future__ import annotations
@@ -39,8 +35,8 @@ from .labels import Label
 from .stack import Stack, numbered
 from .sums import MOST_ROWS, Sums
 
-SCHEMA = 5
-"""Version of the stored form. Raise it when `pack` changes, keep reading the old ones, keep their golden files."""
+SCHEMA = 1
+"""Version of the stored form. Raise it when `pack` changes what people have stored, and keep golden files of each."""
 
 STORED_PIXELS = "pixels"
 """What ``drawn`` is where rows are pixels without clusters."""
@@ -140,72 +136,6 @@ def _pack_drawn(drawn: Drawn) -> dict[str, Any]:
     return out
 
 
-def _unpack_drawn(data: dict[str, Any]) -> Drawn:
-    kind = data["drawn"]
-    if kind == STORED_PIXELS:
-        return PIXELS
-    if kind not in get_args(Kind):
-        raise ValueError(f"'drawn' is {kind!r}; expected one of {', '.join((*get_args(Kind), STORED_PIXELS))}")
-    if kind == "clusters":
-        clusters = tuple(_keys(data["clusters"], "clusters"))
-        if missing(clusters):
-            raise ValueError("a key in 'clusters' is null, and every row has a cluster")
-        return Drawn(kind, clusters)
-    if kind == "replicates":
-        own = data["replicates"]
-        scales = _sizes(own["scales"], "scales")
-        (df,) = _sizes([own["df"]], "df")
-        if len(scales) < 2 or type(own["method"]) is not str:
-            raise ValueError("'replicates' must have a method and at least two scales")
-        return Drawn(kind, replicates=Replicates(own["method"], scales, df))
-    return Drawn(kind, *_unpack_design(data["design"])) if kind == "strata" else Drawn(kind)
-
-
-def _unpack_design(x: dict[str, Any]) -> tuple[tuple[Key, ...], tuple[int, ...], Design]:
-    units, strata = (tuple(_keys(x[name], name)) for name in ("units", "strata"))
-    rows, of = tuple(x["rows"]), tuple(x["of"])
-    for name, keys in (("units", units), ("strata", strata)):
-        if merged_keys([keys])[0] != keys:
-            raise ValueError(f"'{name}' must be sorted")
-    if len(rows) != len(units) or any(type(n) is not int or not 0 <= n < MOST_ROWS for n in rows):
-        raise ValueError("'rows' must be a number of rows for each of 'units'")
-    if len(of) != len(units) or any(type(k) is not int or not 0 <= k < len(strata) for k in of):
-        raise ValueError("'of' must be a place in 'strata' for each of 'units'")
-    flags = [x[name] for name in ("nested", "weighting", "domain")]
-    if {type(flag) for flag in flags} != {bool} or x["lonely"] not in LONELY:
-        raise ValueError("'nested', 'weighting' and 'domain' must be true or false, and 'lonely' one of its options")
-    if any(not _is_unit_of(unit, strata[k], flags[0]) for unit, k in zip(units, of, strict=True)):
-        raise ValueError("a key in 'units' is not one of its stratum")
-    population, fpc = (None if x[name] is None else _sizes(x[name], name) for name in ("population", "fpc"))
-    if any(sizes is not None and len(sizes) != len(strata) for sizes in (population, fpc)):
-        raise ValueError("'population' and 'fpc' must have a size for each of 'strata'")
-    if flags[1] and population is None:
-        raise ValueError("'weighting' needs 'population'")
-    post = None
-    if x["poststrata"] is not None:
-        own = x["poststrata"]
-        keys, totals = tuple(_keys(own["keys"], "poststrata")), _sizes(own["totals"], "totals")
-        weights = tuple(map(hex_fraction, own["weights"]))
-        if not len(keys) == len(totals) == len(weights) or merged_keys([keys])[0] != keys:
-            raise ValueError("'poststrata' must have sorted keys, and a total and a weight for each")
-        post = Poststrata(keys, totals, weights)
-    return units, rows, Design(strata, of, flags[0], population, flags[1], fpc, x["lonely"], flags[2], post)
-
-
-def _is_unit_of(unit: Key, stratum: Key, nested: bool) -> bool:
-    """Whether a unit can be in a stratum: it is the stratum, or its key begins with the stratum's."""
-    if not nested:
-        return bool(unit == stratum)
-    values = stratum if isinstance(stratum, tuple) else (stratum,)
-    return isinstance(unit, tuple) and len(unit) > len(values) and unit[: len(values)] == values
-
-
-def _sizes(values: Any, name: str) -> tuple[float, ...]:
-    if not isinstance(values, list) or any(type(x) not in (int, float) or not 0 <= x <= LARGEST for x in values):
-        raise ValueError(f"'{name}' must be finite numbers of at least 0")
-    return tuple(map(float, values))
-
-
 def _finite(values: Any) -> list[float | None]:
     """JSON has no infinity: a rounded sum that overflows is written as null, the exact one as it is."""
     return [x if math.isfinite(x) else None for x in values.tolist()]
@@ -228,18 +158,9 @@ def is_grouped(data: Any) -> bool:
 def unpack(data: Any, kind: str, grouped: bool = False) -> Stored:
     """From what is stored to what is known of a table of this kind; anything else is refused with a sentence."""
     _check_schema(data)
-    wanted = f"{kind}s" if grouped else kind
-    other = "table" if data["schema"] == 1 else data.get("kind")
-    if other != wanted:
-        names = {"table": "Table", "joint table": "JointTable", "tables": "Tables", "joint tables": "Tables"}
-        if not isinstance(other, str) or other not in names:
-            raise SchemaError(f"the stored table cannot be read: its 'kind' is {other!r}, which is not known.")
-        raise SchemaError(
-            f"this is a stored {names[other]}; expected a {names[wanted]}.",
-            f"read it with wmcc.{names[other]}.from_json.",
-        )
+    _check_kind(data.get("kind"), f"{kind}s" if grouped else kind)
     try:
-        return _unpack(_updated(data, kind), kind, grouped)
+        return _unpack(data, kind, grouped)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as problem:
         if isinstance(problem, SchemaError):
             raise
@@ -248,101 +169,75 @@ def unpack(data: Any, kind: str, grouped: bool = False) -> Stored:
         raise SchemaError(f"the stored table cannot be read: {what}") from None
 
 
-def _updated(data: dict[str, Any], kind: str) -> dict[str, Any]:
-    """Return what an older schema holds, in the form of this one."""
-    if data["schema"] == 1:
-        data = {**data, "schema": 2, "drawn": "rows"}
-    if data["schema"] == 2:
-        data = {**data, "void": []}
-        if kind == "joint table":
-            new = {"first": "pred_0", "second": "pred_1"}
-            data |= {"names": ["a", "b"], "cells": {new.get(name, name): x for name, x in data["cells"].items()}}
-    return data
-
-
 def _check_schema(data: Any) -> None:
     if not isinstance(data, dict) or "schema" not in data:
         raise SchemaError("this is not a stored wmcc table: it has no 'schema' entry.")
-    if type(data["schema"]) is not int or data["schema"] not in range(1, SCHEMA + 1):
+    if type(data["schema"]) is not int or data["schema"] != SCHEMA:
         raise SchemaError(
-            f"the stored table has schema {data['schema']!r}; this version of wmcc reads schemas 1 to {SCHEMA}.",
-            "update wmcc.",
+            f"the stored table has schema {data['schema']!r}; this version of wmcc reads schema {SCHEMA}.",
+            "update wmcc, or tabulate the data again.",
         )
 
 
-def old_groups(data: Any) -> tuple[tuple[str, ...], dict[Key, Any]] | None:
-    """What schema 1 stored of groups: names of columns, and a stored table by key; None if this is something else."""
-    if not (isinstance(data, dict) and data.get("schema") == 1 and "groups" in data):
-        return None
-    by, entries = data.get("by"), data["groups"]
-    if not isinstance(by, list) or not by or {type(x) for x in by} != {str} or not isinstance(entries, list):
-        raise SchemaError("'by' must be a list of names and 'groups' a list.")
-    groups: dict[Key, Any] = {}
-    for place, entry in enumerate(entries):
-        key = entry.get("key") if isinstance(entry, dict) else None
-        (values,) = _keys([key], f"groups[{place}]", tuple(by))
-        if values in groups:
-            raise SchemaError(f"groups[{place}] has key {key!r}, which occurs twice.")
-        groups[values] = entry.get("table")
-    return tuple(by), groups
+def _check_kind(kind: Any, expected: str) -> None:
+    names = {"table": "Table", "joint table": "JointTable", "tables": "Tables", "joint tables": "Tables"}
+    if not isinstance(kind, str) or kind not in names:
+        raise SchemaError(f"the stored table cannot be read: its 'kind' is {kind!r}, which is not known.")
+    if kind != expected:
+        raise SchemaError(
+            f"this is a stored {names[kind]}; expected a {names[expected]}.",
+            f"read it with wmcc.{names[kind]}.from_json.",
+        )
 
 
 def _unpack(data: dict[str, Any], kind: str, grouped: bool) -> Stored:
     drawn = _unpack_drawn(data)
-    labels, void = _names(data["labels"], data["void"])
-    names = tuple(data["names"]) if kind == "joint table" else ()
-    if {type(name) for name in names} - {str} or len(set(names)) < len(names) or (kind == "joint table" and not names):
-        raise ValueError("'names' must be different texts, one for each prediction")
-    by: Any = data["by"] if grouped else None
-    by = tuple(by) if isinstance(by, list) else by
-    if grouped and ({type(x) for x in (by if isinstance(by, tuple) else (by,))} - {str, int} or by == ()):
-        raise ValueError("'by' must be a name or a list of names")
-    groups = tuple(_keys(data["groups"], "groups", by)) if grouped else ()
+    labels, void = _unpack_labels(data["labels"], data["void"])
+    names = _unpack_names(data["names"]) if kind == "joint table" else ()
+    by, groups = _unpack_groups(data) if grouped else (None, ())
     counts = {"group": len(groups), **{axis: len(keys) for axis, keys in drawn.keys}}
     sizes = {name: counts.get(name, len(labels)) for name in _axes(len(names), grouped, drawn)}
-    parts = _cells(data["cells"], sizes, labels, 0 if drawn.replicates is None else len(drawn.replicates.scales))
-    if void and parts.codes[int(grouped)].max(initial=0) >= len(labels) - len(void):
-        raise ValueError("a label in 'void' is the true label of a cell")
+    parts = _unpack_cells(data["cells"], sizes, labels, 0 if drawn.replicates is None else len(drawn.replicates.scales))
+    _need(
+        not void or parts.codes[int(grouped)].max(initial=0) < len(labels) - len(void),
+        "a label in 'void' is the true label of a cell",
+    )
     ignored = data["ignored"] if grouped else [data["ignored"]]
-    if len(ignored) != (len(groups) if grouped else 1) or any(
-        type(x) is not int or not 0 <= x < MOST_ROWS for x in ignored
-    ):
-        raise ValueError("'ignored' must be a number of rows, at least 0, for each table")
-    given = data["positive"] if kind == "table" else None
-    positive = None if given is None else _labels.as_label(given, "positive")
-    if positive is not None and (positive not in labels or len(labels) - len(void) > 2):
-        raise ValueError("'positive' is not one of two classes")
-    same = data["same_classes"] if grouped else True
-    if type(same) is not bool:
-        raise ValueError("'same_classes' must be true or false")
-    declared = [data["declared"][name] for name in ("group", "class")] if grouped else [[], []]
-    for places, size in zip(declared, (len(groups), len(labels)), strict=True):
-        if len(places) != len(declared[0]) or any(type(x) is not int or not 0 <= x < size for x in places):
-            raise ValueError("'declared' must be places of groups and of classes")
-    if drawn.kind == "clusters":
-        clusters, parts, _ = _in_order(drawn.units, len(sizes) - 1, parts)
-        drawn = Drawn("clusters", clusters)
-    if drawn.design is not None:
-        rows = np.zeros(len(drawn.units), dtype=np.int64)
-        np.add.at(rows, parts.codes[-1], parts.sums.n)
-        if (rows > np.array(drawn.rows, dtype=np.int64)).any():
-            raise ValueError("a unit has more rows in 'cells' than in 'rows'")
-        check_sizes(drawn)
-    if groups:
-        groups, parts, order = _in_order(groups, 0, parts)
-        ignored, declared[0] = [ignored[k] for k in order], [order.index(k) for k in declared[0]]
-    own = (kind, labels, void, parts, ignored, positive, names, drawn)
-    return Stored(*own, by, groups, same, declared)
+    _need(
+        _are_whole(ignored, len(groups) if grouped else 1, MOST_ROWS),
+        "'ignored' must be a number of rows, at least 0, for each table",
+    )
+    positive = _unpack_positive(data["positive"], labels, void) if kind == "table" else None
+    drawn, parts = _in_order_of_units(drawn, parts, len(sizes) - 1)
+    stored = Stored(kind, labels, void, parts, ignored, positive, names, drawn)
+    return _with_groups(stored, data, by, groups) if grouped else stored
 
 
-def _names(labels: Any, void: Any) -> tuple[tuple[Label, ...], tuple[Label, ...]]:
+def _need(fine: bool, said: str) -> None:
+    """Refuse what is stored, and say what is wrong with it, unless it is fine."""
+    if not fine:
+        raise ValueError(said)
+
+
+def _are_whole(values: Any, count: int, below: int) -> bool:
+    """Whether these are so many integers of at least 0, each below a limit."""
+    return len(values) == count and all(type(x) is int and 0 <= x < below for x in values)
+
+
+def _are_sorted(keys: tuple[Key, ...]) -> bool:
+    return merged_keys([keys])[0] == keys
+
+
+# ---- labels, groups, and what is known of each -----------------------------------------------------------
+
+
+def _unpack_labels(labels: Any, void: Any) -> tuple[tuple[Label, ...], tuple[Label, ...]]:
     """Labels, and those of them that are void, which come last."""
     if not isinstance(labels, list) or not isinstance(void, list) or labels[len(labels) - len(void) :] != void:
         raise ValueError("'void' must list the last of 'labels'")
     last = tuple(_labels.as_label(x, f"void[{i}]") for i, x in enumerate(void))
     names = (*_classes(labels[: len(labels) - len(void)]), *last)
-    if len(set(names)) < len(names):
-        raise ValueError("a label occurs twice")
+    _need(len(set(names)) == len(names), "a label occurs twice")
     return names, last
 
 
@@ -353,6 +248,51 @@ def _classes(labels: list[Any]) -> tuple[Label, ...]:
     return _labels.given(labels)
 
 
+def _unpack_names(values: Any) -> tuple[str, ...]:
+    names = tuple(values)
+    _need(
+        {type(name) for name in names} == {str} and len(set(names)) == len(names),
+        "'names' must be different texts, one for each prediction",
+    )
+    return names
+
+
+def _unpack_positive(value: Any, labels: tuple[Label, ...], void: tuple[Label, ...]) -> Label | None:
+    if value is None:
+        return None
+    positive = _labels.as_label(value, "positive")
+    _need(positive in labels and len(labels) - len(void) <= 2, "'positive' is not one of two classes")
+    return positive
+
+
+def _unpack_groups(data: dict[str, Any]) -> tuple[Any, tuple[Key, ...]]:
+    """What rows are grouped by, and the keys of the groups."""
+    by = tuple(data["by"]) if isinstance(data["by"], list) else data["by"]
+    columns = by if isinstance(by, tuple) else (by,)
+    _need(bool(columns) and {type(x) for x in columns} <= {str, int}, "'by' must be a name or a list of names")
+    return by, _keys(data["groups"], "groups", by)
+
+
+def _with_groups(stored: Stored, data: dict[str, Any], by: Any, groups: tuple[Key, ...]) -> Stored:
+    """Add what is known of groups, sorted by their keys."""
+    same = data["same_classes"]
+    _need(type(same) is bool, "'same_classes' must be true or false")
+    of_groups, classes = (data["declared"][name] for name in ("group", "class"))
+    _need(
+        _are_whole(of_groups, len(of_groups), len(groups)) and _are_whole(classes, len(of_groups), len(stored.labels)),
+        "'declared' must be places of groups and of classes",
+    )
+    groups, parts, order = _in_order(groups, 0, stored.parts)
+    return stored._replace(
+        parts=parts,
+        ignored=[stored.ignored[k] for k in order],
+        by=by,
+        groups=groups,
+        same_classes=same,
+        declared=[[order.index(k) for k in of_groups], classes],
+    )
+
+
 def _in_order(keys: tuple[Key, ...], axis: int, parts: Stack) -> tuple[tuple[Key, ...], Stack, list[int]]:
     """Sort the keys of an axis; the order in which they were comes last."""
     names, (place,) = merged_keys([keys])
@@ -360,50 +300,144 @@ def _in_order(keys: tuple[Key, ...], axis: int, parts: Stack) -> tuple[tuple[Key
     return (keys, parts, order) if names == keys else (names, parts.recoded({axis: place}), order)
 
 
-def _keys(values: Any, name: str, by: Any = None) -> list[Any]:
-    """Keys of groups or clusters, each once."""
+def _keys(values: Any, name: str, by: Any = None) -> tuple[Key, ...]:
+    """Keys of groups, clusters or strata, each once; those of groups have a value for each column."""
     if not isinstance(values, list):
         raise SchemaError(f"{name} must be a list of keys; it is {type(values).__name__}.")
-    count = len(by) if isinstance(by, tuple) else None
-    keys = []
-    for value in values:
-        try:
-            key = key_from_json(value)
-            if by is not None and (len(key) if isinstance(key, tuple) else None) != count:
-                raise ValueError
-        except (ValueError, TypeError):
-            expected = f"one value for each of {', '.join(map(str, by))}" if count else "a value"
-            raise SchemaError(f"{name} has key {value!r}; expected {expected}.") from None
-        keys.append(key)
+    keys = tuple(_key(value, name, by) for value in values)
     if len(set(keys)) < len(keys):
         raise SchemaError(f"{name} has a key that occurs twice.")
     return keys
 
 
-def _cells(cells: dict[str, list[Any]], sizes: dict[str, int], labels: Any, replicates: int) -> Stack:
+def _key(value: Any, name: str, by: Any) -> Key:
+    count = len(by) if isinstance(by, tuple) else None
+    try:
+        key = key_from_json(value)
+        _need(by is None or (len(key) if isinstance(key, tuple) else None) == count, "another number of values")
+    except (ValueError, TypeError):
+        expected = f"one value for each of {', '.join(map(str, by))}" if count else "a value"
+        raise SchemaError(f"{name} has key {value!r}; expected {expected}.") from None
+    return key
+
+
+# ---- how rows were drawn ---------------------------------------------------------------------------------
+
+
+def _unpack_drawn(data: dict[str, Any]) -> Drawn:
+    kind = data["drawn"]
+    if kind == STORED_PIXELS:
+        return PIXELS
+    if kind not in get_args(Kind):
+        raise ValueError(f"'drawn' is {kind!r}; expected one of {', '.join((*get_args(Kind), STORED_PIXELS))}")
+    if kind == "clusters":
+        clusters = _keys(data["clusters"], "clusters")
+        _need(not missing(clusters), "a key in 'clusters' is null, and every row has a cluster")
+        return Drawn(kind, clusters)
+    if kind == "replicates":
+        return Drawn(kind, replicates=_unpack_replicates(data["replicates"]))
+    return Drawn(kind, *_unpack_design(data["design"])) if kind == "strata" else Drawn(kind)
+
+
+def _unpack_replicates(x: dict[str, Any]) -> Replicates:
+    scales = _sizes(x["scales"], "scales")
+    (df,) = _sizes([x["df"]], "df")
+    _need(len(scales) >= 2 and type(x["method"]) is str, "'replicates' must have a method and at least two scales")
+    return Replicates(x["method"], scales, df)
+
+
+def _unpack_design(x: dict[str, Any]) -> tuple[tuple[Key, ...], tuple[int, ...], Design]:
+    """Units, the rows that were drawn in each, and the design."""
+    units, strata = (_keys(x[name], name) for name in ("units", "strata"))
+    rows, of = tuple(x["rows"]), tuple(x["of"])
+    for name, keys in (("units", units), ("strata", strata)):
+        _need(_are_sorted(keys), f"'{name}' must be sorted")
+    _need(_are_whole(rows, len(units), MOST_ROWS), "'rows' must be a number of rows for each of 'units'")
+    _need(_are_whole(of, len(units), len(strata)), "'of' must be a place in 'strata' for each of 'units'")
+    nested, weighting, domain = flags = [x[name] for name in ("nested", "weighting", "domain")]
+    _need(
+        {type(flag) for flag in flags} == {bool} and x["lonely"] in LONELY,
+        "'nested', 'weighting' and 'domain' must be true or false, and 'lonely' one of its options",
+    )
+    fit = all(_is_unit_of(unit, strata[k], nested) for unit, k in zip(units, of, strict=True))
+    _need(fit, "a key in 'units' is not one of its stratum")
+    population, fpc = (None if x[name] is None else _sizes(x[name], name) for name in ("population", "fpc"))
+    _need(
+        all(sizes is None or len(sizes) == len(strata) for sizes in (population, fpc)),
+        "'population' and 'fpc' must have a size for each of 'strata'",
+    )
+    _need(not weighting or population is not None, "'weighting' needs 'population'")
+    post = None if x["poststrata"] is None else _unpack_poststrata(x["poststrata"])
+    return units, rows, Design(strata, of, nested, population, weighting, fpc, x["lonely"], domain, post)
+
+
+def _unpack_poststrata(x: dict[str, Any]) -> Poststrata:
+    keys, totals = _keys(x["keys"], "poststrata"), _sizes(x["totals"], "totals")
+    weights = tuple(map(hex_fraction, x["weights"]))
+    _need(
+        len(keys) == len(totals) == len(weights) and _are_sorted(keys),
+        "'poststrata' must have sorted keys, and a total and a weight for each",
+    )
+    return Poststrata(keys, totals, weights)
+
+
+def _is_unit_of(unit: Key, stratum: Key, nested: bool) -> bool:
+    """Whether a unit can be in a stratum: it is the stratum, or its key begins with the stratum's."""
+    if not nested:
+        return bool(unit == stratum)
+    values = stratum if isinstance(stratum, tuple) else (stratum,)
+    return isinstance(unit, tuple) and len(unit) > len(values) and unit[: len(values)] == values
+
+
+def _sizes(values: Any, name: str) -> tuple[float, ...]:
+    if not isinstance(values, list) or any(type(x) not in (int, float) or not 0 <= x <= LARGEST for x in values):
+        raise ValueError(f"'{name}' must be finite numbers of at least 0")
+    return tuple(map(float, values))
+
+
+def _in_order_of_units(drawn: Drawn, parts: Stack, axis: int) -> tuple[Drawn, Stack]:
+    """Sort clusters by their keys, and hold the rows of cells to those that were drawn in strata."""
+    if drawn.kind == "clusters":
+        clusters, parts, _ = _in_order(drawn.units, axis, parts)
+        return Drawn("clusters", clusters), parts
+    if drawn.design is not None:
+        rows = np.zeros(len(drawn.units), dtype=np.int64)
+        np.add.at(rows, parts.codes[-1], parts.sums.n)
+        fit = bool((rows <= np.array(drawn.rows, dtype=np.int64)).all())
+        _need(fit, "a unit has more rows in 'cells' than in 'rows'")
+        check_sizes(drawn)
+    return drawn, parts
+
+
+# ---- cells -----------------------------------------------------------------------------------------------
+
+
+def _unpack_cells(cells: dict[str, list[Any]], sizes: dict[str, int], labels: Any, replicates: int) -> Stack:
     """Cells as they are listed, in any order, each once; with so many replicate weights."""
-    if len({len(cells[name]) for name in (*sizes, *COLUMNS)}) != 1:
-        raise ValueError("the columns of 'cells' differ in length")
-    if {type(x) for name in (*sizes, "n") for x in cells[name]} - {int}:
-        raise ValueError("counts and positions must be integers")
+    _need(len({len(cells[name]) for name in (*sizes, *COLUMNS)}) == 1, "the columns of 'cells' differ in length")
+    counted = {type(x) for name in (*sizes, "n") for x in cells[name]} <= {int}
+    _need(counted, "counts and positions must be integers")
     codes = np.array([cells[name] for name in sizes], dtype=np.int64).reshape(len(sizes), -1)
     n = np.array(cells["n"], dtype=np.int64)
-    most = np.array(list(sizes.values()))[:, np.newaxis]
-    if (len(n) and not ((codes >= 0) & (codes < most)).all()) or n.min(initial=1) < 1:
-        raise ValueError("a cell lies outside the table or has n < 1")
-    if len(n) and numbered(codes)[0].shape[1] < len(n):
-        raise ValueError("a cell is listed twice")
-    exact = {}
-    for name in ("w", "w2"):
-        exact[name] = Exact.from_hex(cells[f"{name}_exact"])
-        if _finite(exact[name].floats()) != cells[name]:
-            raise ValueError(f"'{name}' and '{name}_exact' disagree; the file was edited")
-    if {type(x) for name in ("w_min", "w_max") for x in cells[name]} - {int, float}:
-        raise ValueError("'w_min' and 'w_max' must be numbers")
+    within = (codes >= 0) & (codes < np.array(list(sizes.values()))[:, np.newaxis])
+    _need(bool(within.all()) and n.min(initial=1) >= 1, "a cell lies outside the table or has n < 1")
+    _need(not len(n) or numbered(codes)[0].shape[1] == len(n), "a cell is listed twice")
+    w, w2 = (_unpack_sums(cells, name) for name in ("w", "w2"))
+    numbers = {type(x) for name in ("w_min", "w_max") for x in cells[name]} <= {int, float}
+    _need(numbers, "'w_min' and 'w_max' must be numbers")
     low, high = (np.array(cells[name], dtype=np.float64) for name in ("w_min", "w_max"))
-    shown = codes[[list(sizes).index("true"), list(sizes).index("true") + 1]]
-    possible.check_cells(n, exact["w"], exact["w2"], low, high, possible.by_codes(labels, shown))
+    first = list(sizes).index("true")
+    possible.check_cells(n, w, w2, low, high, possible.by_codes(labels, codes[[first, first + 1]]))
     more = cells["replicates"] if replicates else []
-    if len(more) != replicates or any(len(own) != len(n) for own in more):
-        raise ValueError("'replicates' of 'cells' must have a list for each of 'scales', and in it a sum for each cell")
-    return Stack.gathered(codes, Sums(n, exact["w"], exact["w2"], low, high, tuple(map(Exact.from_hex, more))))
+    _need(
+        len(more) == replicates and all(len(own) == len(n) for own in more),
+        "'replicates' of 'cells' must have a list for each of 'scales', and in it a sum for each cell",
+    )
+    return Stack.gathered(codes, Sums(n, w, w2, low, high, tuple(map(Exact.from_hex, more))))
+
+
+def _unpack_sums(cells: dict[str, list[Any]], name: str) -> Exact:
+    exact = Exact.from_hex(cells[f"{name}_exact"])
+    edited = f"'{name}' and '{name}_exact' disagree; the file was edited"
+    _need(_finite(exact.floats()) == cells[name], edited)
+    return exact

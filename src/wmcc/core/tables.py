@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from ..errors import InputError, InputTypeError, SchemaError, WmccError
+from ..errors import InputError, InputTypeError
 from ..present.blocks import Block
 from ..present.result import Result
 from ..present.text import counted, name_of, number
@@ -414,13 +414,6 @@ class Tables(Result, Mapping[Key, T], Generic[T]):
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Tables[Any]:
         """Read what `to_dict` made; anything else is refused with a `SchemaError`."""
-        old = storage.old_groups(data)
-        if old is not None:
-            by, groups = old
-            try:
-                return Tables.of({key: Table.from_dict(one) for key, one in groups.items()}, by)
-            except WmccError as problem:  # of tables that do not belong together
-                raise SchemaError(f"the stored groups cannot be read: {problem.message}", problem.hint) from None
         joint = isinstance(data, dict) and data.get("kind") == "joint tables"
         x = storage.unpack(data, "joint table" if joint else "table", grouped=True)
         ignored = np.array(x.ignored, dtype=np.int64)
