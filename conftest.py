@@ -19,12 +19,14 @@ collect_ignore = [
 
 
 def pytest_collection_modifyitems(items):
-    """Mark what needs PyTorch, so that CI can run it by itself: these examples, and tests that name it."""
+    """Mark what needs PyTorch, so that CI can run it by itself, and pages and examples that draw, which take long."""
     pages = [Path(__file__).parent / path for path in NEED_TORCH]
     for item in items:
         named = "torch" in getattr(item, "fixturenames", ()) or hasattr(getattr(item, "module", None), "torch")
         if named or any(item.path.is_relative_to(page) for page in pages):
             item.add_marker("torch")
+        if item.path.suffix == ".md" or "plot" in item.path.parts:
+            item.add_marker("slow")
 
 
 @pytest.fixture(autouse=True)

@@ -29,23 +29,6 @@ if wmcc.kernel() != "compiled" and not os.environ.get("WMCC_TEST_WITHOUT_COMPILE
         "or set WMCC_TEST_WITHOUT_COMPILED=1 to test the NumPy kernel alone"
     )
 
-SLOW = {
-    "test_classwise", "test_cli_docs", "test_cli_exits", "test_cli_process", "test_cli_streams", "test_consistency",
-    "test_coverage", "test_coverage_designs", "test_demo", "test_design_sources", "test_distributed", "test_files",
-    "test_frames", "test_groups", "test_joins", "test_joint_engines", "test_laws", "test_layouts", "test_many_classes",
-    "test_many_shown", "test_memory", "test_names", "test_plot", "test_rankings", "test_reliability", "test_reproduce",
-    "test_sklearn", "test_valid_files",
-}  # fmt: skip
-"""Modules that start processes or engines, or that compute for seconds: `scripts/test --quick` leaves them out."""
-
-LONG = {
-    "test_equal_classes_are_told_apart_one_time_in_twenty", "test_they_hold_the_truth_as_often_as_they_say",
-    "test_too_many_classes", "test_the_first_bad_row_of_many_is_named", "test_many_classes_and_scores_near_zero",
-    "test_long_windows_are_quick", "test_shares_by_size", "test_notes_of_many_groups_are_cut_short",
-    "test_every_engine_adds_up_replicates", "test_replicates_of_groups_and_predictions",
-}  # fmt: skip
-"""Single tests of the same kind."""
-
 
 @pytest.fixture
 def torch():
@@ -55,17 +38,9 @@ def torch():
     return torch_or_skip()
 
 
-def pytest_collection_modifyitems(items):
-    for item in items:
-        module = item.path.stem
-        if (
-            module in SLOW
-            or getattr(item, "originalname", None) in LONG
-            or item.path.suffix == ".md"
-            or "plot" in item.path.parts
-        ):
-            item.add_marker("slow")
-        if "spark" in item.name.lower():
-            item.add_marker("spark")
-        if module == "test_browser":
-            item.add_marker("browser")
+def pytest_runtest_setup(item):
+    """Start Spark, or skip the test with a sentence where there is no Java."""
+    if item.get_closest_marker("spark"):
+        from engines import spark
+
+        spark()

@@ -8,11 +8,6 @@ import shutil
 import subprocess
 import warnings
 
-import dask.dataframe as dd
-import duckdb
-import ibis
-import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -28,12 +23,12 @@ def has_java() -> bool:
 @functools.cache
 def spark():
     """A real Spark with two workers, in local mode."""
-    if not has_java():
-        pytest.skip(JAVA)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it says that it is not yet at home with pandas 3
         from pyspark.sql import SparkSession
 
+        if not has_java():
+            pytest.skip(JAVA)
         return (
             SparkSession.builder.master("local[2]")
             .appName("wmcc")
@@ -65,29 +60,64 @@ def to_spark(table: pa.Table):
         return spark().createDataFrame(plain(table, unsigned=False))
 
 
+def to_pandas(table: pa.Table):
+    """A frame of pandas whose columns are Arrow's, but for categories."""
+    import pandas as pd
+
+    return table.to_pandas(types_mapper=lambda kind: None if pa.types.is_dictionary(kind) else pd.ArrowDtype(kind))
+
+
+def to_polars(table: pa.Table):
+    import polars as pl
+
+    return pl.from_arrow(table)
+
+
+def to_duckdb(table: pa.Table):
+    import duckdb
+
+    return duckdb.from_arrow(table)
+
+
+def to_ibis(table: pa.Table):
+    import ibis
+
+    return ibis.memtable(plain(table))
+
+
 def to_dask(table: pa.Table):
-    # Categories of pandas, other types of Arrow: Dask cannot cast Decimal objects. Three partitions, one maybe empty.
-    frame = table.to_pandas(types_mapper=lambda kind: None if pa.types.is_dictionary(kind) else pd.ArrowDtype(kind))
+    import dask.dataframe as dd
+
+    frame = to_pandas(table)  # Dask cannot cast Decimal objects. Three partitions, one maybe empty.
     cuts = [frame.iloc[: len(frame) // 3], frame.iloc[:0], frame.iloc[len(frame) // 3 :]]
     return dd.from_map(lambda part: part, cuts, meta=frame.iloc[:0])
 
 
 IN_MEMORY = {
     "pandas": lambda table: table.to_pandas(),
-    "pandas of Arrow": lambda table: table.to_pandas(
-        types_mapper=lambda kind: None if pa.types.is_dictionary(kind) else pd.ArrowDtype(kind)
-    ),
+    "pandas of Arrow": to_pandas,
     "pandas with NA": lambda table: table.to_pandas().convert_dtypes(),
-    "polars": pl.from_arrow,
+    "polars": to_polars,
     "pyarrow": lambda table: table,
 }
 LAZY = {
-    "polars, lazy": lambda table: pl.from_arrow(table).lazy(),
-    "duckdb": duckdb.from_arrow,
-    "ibis": lambda table: ibis.memtable(plain(table)),
+    "polars, lazy": lambda table: to_polars(table).lazy(),
+    "duckdb": to_duckdb,
+    "ibis": to_ibis,
     "dask": to_dask,
 }
 SPARK = {"pyspark": to_spark}
 
 FAST = {**IN_MEMORY, **LAZY}
 ALL = {**FAST, **SPARK}
+
+PYSPARK = pytest.param("pyspark", marks=pytest.mark.spark)
+ENGINES = [*FAST, PYSPARK]
+"""The names of all, for tests that are run with each."""
+READERS = ["arrow", "polars", "duckdb", "dask", PYSPARK]
+"""What reads files: `engine` of `wmcc.tabulate`."""
+
+ENGINE_WARNINGS = pytest.mark.filterwarnings(
+    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::wmcc.LabelWarning"
+)
+"""What engines warn of when their versions meet, and what tests of them need not hear."""

@@ -22,7 +22,7 @@ FOUND = next((path for path in map(shutil.which, BROWSERS) if path), None)
 SENTENCE = "no Chromium was found on this machine, so the report was not tested in a browser (Debian: chromium)"
 if FOUND is None and os.environ.get("WMCC_TEST_BROWSER"):
     raise RuntimeError(f"WMCC_TEST_BROWSER is set, but {SENTENCE}")
-pytestmark = pytest.mark.skipif(FOUND is None, reason=SENTENCE)
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(FOUND is None, reason=SENTENCE)]
 
 HACK = "<script>document.title = 'hacked'</script>"
 CLASSES = [

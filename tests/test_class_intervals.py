@@ -64,6 +64,7 @@ def test_f1_follows_iou(seed):
         assert f1.se == pytest.approx(iou.se * slope, rel=1e-4)
 
 
+@pytest.mark.slow
 def test_they_hold_the_truth_as_often_as_they_say():
     rng, runs = np.random.default_rng(8), 400
     big = wmcc.score(wmcc.tabulate(*draw(rng, 2_000_000)))

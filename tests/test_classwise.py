@@ -8,6 +8,8 @@ import wmcc
 from wmcc.robustness.classwise import classwise_bound
 from wmcc.robustness.enclosures import ENCLOSURES
 
+pytestmark = pytest.mark.slow
+
 
 def boxes(rng):
     """Boxes of many kinds: dominated, with empty cells and classes, with cells that may vanish, points."""

@@ -331,6 +331,7 @@ def test_nothing_is_wider_than_the_terminal():
     assert_fits([block for one in found for block in one.blocks() if block.columns], (50, 80, 200), least=22)
 
 
+@pytest.mark.slow
 def test_notes_of_many_groups_are_cut_short():
     said = run(*SCORE, "--by", "region", "--by", "scene").stdout
     notes = said.rpartition("\n\n")[2].splitlines()

@@ -13,6 +13,8 @@ from PIL import Image
 
 from wmcc.core.storage import SCHEMA
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).parent.parent / "docs" / "cli.md"
 DESIGNS, MAPS = DOCS.with_name("designs.md"), DOCS.with_name("maps.md")
 COMMANDS = [

@@ -19,6 +19,8 @@ from test_results import check
 import wmcc
 from wmcc.present.written import as_csv, as_records_csv
 
+pytestmark = pytest.mark.slow
+
 LONG = "x" * 300
 DATA = ("parcels.csv", *COLUMNS)
 HELP = "Try 'wmcc score --help' for help."

@@ -18,6 +18,8 @@ from cli_helpers import COLUMNS, SAMPLE, WEIGHTED, leftovers, process, put_sampl
 
 import wmcc
 
+pytestmark = pytest.mark.slow
+
 SCORE = [sys.executable, "-m", "wmcc", "score", str(SAMPLE), *COLUMNS]
 TABULATE = [sys.executable, "-m", "wmcc", "tabulate", str(SAMPLE), *WEIGHTED]
 

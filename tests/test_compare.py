@@ -516,6 +516,7 @@ def test_a_small_p_value_is_not_shown_as_none():
     assert " 0.0000" not in text
 
 
+@pytest.mark.slow
 def test_equal_classes_are_told_apart_one_time_in_twenty():
     """Two predictions that are as often right, and differ on other rows: 600 samples, so give or take 2.5 %."""
     rng, runs = np.random.default_rng(11), 600

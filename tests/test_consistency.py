@@ -12,21 +12,15 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from engines import ALL, FAST, IN_MEMORY, LAZY, has_java, spark
+from engines import ALL, ENGINE_WARNINGS, ENGINES, FAST, IN_MEMORY, LAZY, READERS, has_java
 
 import wmcc
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::wmcc.LabelWarning"
-)
-
-READERS = ["arrow", "polars", "duckdb", "dask", "pyspark"]
+pytestmark = [pytest.mark.slow, ENGINE_WARNINGS]
 
 
 @pytest.fixture(params=READERS)
 def engine(request):
-    if request.param == "pyspark":
-        spark()
     return request.param
 
 
@@ -215,7 +209,7 @@ def test_missing_weights_of_series_are_judged_by_the_kernel():
             wmcc.tabulate([2, 1], [1, 1], series)
 
 
-@pytest.mark.parametrize("name", list(ALL))
+@pytest.mark.parametrize("name", ENGINES)
 def test_booleans_beside_integers(name):
     table = pa.table({"t": [True, False, True], "p": [1, 0, 2]})
     found = wmcc.tabulate(ALL[name](table), true="t", pred="p")

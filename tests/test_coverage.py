@@ -30,6 +30,8 @@ from coverage_study.population import (
     summed,
 )
 
+pytestmark = pytest.mark.slow
+
 ONE, WIDE = LOG_NORMAL[1.0], LOG_NORMAL[1.5]
 
 

@@ -13,6 +13,8 @@ sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))  # last: files
 from coverage_study import designs
 from coverage_study.plans import Clusters, Plan, Strata, described, pairs, plans
 
+pytestmark = pytest.mark.slow
+
 PLANS = [
     Strata("map classes, one of 1 %", 300, "equal"),
     Strata("regions", 200, "optimal"),

@@ -10,6 +10,8 @@ import wmcc
 from wmcc.demo import main, make_map
 from wmcc.demo.tiling import tile
 
+pytestmark = pytest.mark.slow
+
 sizes = st.lists(st.floats(0.01, 1e4), min_size=1, max_size=40)
 seeds = st.integers(0, 2**32)
 

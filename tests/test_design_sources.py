@@ -13,16 +13,14 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from engines import FAST, LAZY, SPARK, spark
+from engines import ENGINE_WARNINGS, FAST, LAZY, SPARK
 from hypothesis import given
 from hypothesis import strategies as st
 
 import wmcc
 from wmcc.sources import tabulate_part
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::wmcc.LabelWarning"
-)
+pytestmark = [pytest.mark.slow, ENGINE_WARNINGS]
 
 STRATA = "AAAAAAAAAABBBBBBBBBBCCCCCCCCCCDDDDDDDDDD"
 MAPPED = "AAAAAAABBBABBBBBBBBBBBCCCCCCBBDDDDDDDDDD"
@@ -187,6 +185,7 @@ def test_every_engine_gives_the_same(engine):
         assert_same(of_frame(frame, **CASES[case]), of_arrays(**CASES[case]), case)
 
 
+@pytest.mark.spark
 def test_spark_gives_the_same():
     frame = SPARK["pyspark"](ROWS)
     for case in SOME[:2]:
@@ -287,8 +286,8 @@ def test_files_give_the_same(engine, tmp_path):
             assert_same(of_frame(path, **CASES[case], engine=engine), of_arrays(**CASES[case]), (form, case))
 
 
+@pytest.mark.spark
 def test_files_give_the_same_with_spark(tmp_path):
-    spark()
     path = written(tmp_path, "csv")
     assert_same(of_frame(path, **CASES["clusters, finite"], engine="pyspark"), of_arrays(**CASES["clusters, finite"]))
 

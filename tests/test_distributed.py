@@ -13,7 +13,8 @@ from test_frames import same
 
 import wmcc
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # of schedulers that start, stop and collect garbage
+# Schedulers that start, stop and collect garbage warn.
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 ROWS, PARTS = 300_000, 6
 README = Path(__file__).parent.parent / "README.md"
@@ -54,6 +55,7 @@ def test_dask_on_a_cluster_of_processes(folder):
         assert 0 < sum(sent.values()) < ROWS * 32 / 100
 
 
+@pytest.mark.spark
 def test_spark_with_two_workers(folder):
     session = spark()
     expected = wmcc.tabulate(folder, true="label", pred="pred", weight="area")
@@ -77,9 +79,9 @@ def test_tables_of_shards_merge_exactly(folder):
     assert merged == wmcc.tabulate(folder, true="label", pred="pred", weight="area")
 
 
+@pytest.mark.spark
 def test_the_example_of_the_readme(folder):
     (example,) = (x for x in README.read_text().split("```python\n") if "SparkSession" in x)
-    spark()
     names = {"wmcc": wmcc, "folder": str(folder)}
     exec(example.partition("```")[0], names)
     assert names["score"].ecc == pytest.approx(

@@ -157,6 +157,7 @@ def test_weight_types(weights, message):
     check(wmcc.InputTypeError, message, Y, Y, weights)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_the_first_bad_row_of_many_is_named(kernel):
     n = 700_000
@@ -196,6 +197,7 @@ def test_a_category_that_cannot_be_a_label_is_named_with_its_row():
     check(wmcc.LabelError, r"y_true\[2\] is 0.5", pd.Categorical([1.0, 2.0, 0.5]), [1, 2, 2])
 
 
+@pytest.mark.slow
 def test_too_many_classes(monkeypatch):
     """There are too many where memory does not hold them, or the cells that occur."""
     identifiers = np.arange(100_000)

@@ -15,15 +15,13 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
-from engines import spark
+from engines import ENGINE_WARNINGS, READERS
 from test_frames import same
 
 import wmcc
 from wmcc.sources import files, scan
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::wmcc.LabelWarning"
-)
+pytestmark = [pytest.mark.slow, ENGINE_WARNINGS]
 
 ROWS = 700
 
@@ -83,11 +81,9 @@ FORMATS = [
 ]
 
 
-@pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb", "dask", "pyspark"])
+@pytest.mark.parametrize("engine", READERS)
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_engine_reads_every_format(folder, engine, name):
-    if engine == "pyspark":
-        spark()
     table = make_table()
     if (engine, name) == ("pyspark", "a.arrow"):
         with pytest.raises(wmcc.InputError, match="Spark cannot read Arrow IPC files"):
@@ -221,8 +217,8 @@ def test_damaged_files(folder, tmp_path, engine):
             wmcc.tabulate(tmp_path / name, true="label", pred="pred", weight="area", engine=engine)
 
 
+@pytest.mark.spark
 def test_spark_says_what_it_cannot_read(folder, tmp_path):
-    spark()
     (tmp_path / "cut.parquet").write_bytes((folder / "a.parquet").read_bytes()[:3000])
     with pytest.raises(wmcc.InputError, match=r"cut\.parquet cannot be read"):
         wmcc.tabulate(tmp_path / "cut.parquet", true="label", pred="pred", weight="area", engine="pyspark")
@@ -350,11 +346,9 @@ def test_a_file_without_rows(tmp_path):
         wmcc.tabulate(tmp_path / "none.csv", true="label", pred="pred")
 
 
-@pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb", "dask", "pyspark"])
+@pytest.mark.parametrize("engine", READERS)
 def test_void_and_missing_labels_in_text(tmp_path, engine):
     """Rows are left out for their truth, in whatever way it is written; a void answer is of the kind of the classes."""
-    if engine == "pyspark":
-        spark()
     (tmp_path / "a.csv").write_text("t,p,w,g\n0,0,1,a\n0,255.0,2,a\n1,1,4,b\n255,x,,b\n255.0,0,-1,b\n,1,,a\n1,,,b\n")
     (tmp_path / "b.csv").write_text("t,p,w,g\n1,0,8,a\n1,255,16,b\n")
     call = {"true": "t", "pred": "p", "weight": "w", "engine": engine, "ignore": 255}
@@ -379,10 +373,8 @@ def test_void_and_missing_labels_in_text(tmp_path, engine):
     assert (text.labels, text.void) == (("a", "b", 255), (255,))
 
 
-@pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb", "dask", "pyspark"])
+@pytest.mark.parametrize("engine", READERS)
 def test_a_weight_column_of_text_is_not_a_damaged_file(tmp_path, engine):
-    if engine == "pyspark":
-        spark()
     (tmp_path / "a.csv").write_text("t,p,w\n0,0,1.5\n1,1,heavy\n")
     with pytest.raises(
         wmcc.WeightError, match=r"the column 'w' holds a value that is not a number[\s\S]*weight="

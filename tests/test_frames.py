@@ -11,15 +11,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from engines import ALL, FAST, IN_MEMORY, LAZY, SPARK
+from engines import ALL, ENGINE_WARNINGS, ENGINES, FAST, IN_MEMORY, LAZY, PYSPARK, SPARK
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wmcc
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::wmcc.LabelWarning"
-)
+pytestmark = [pytest.mark.slow, ENGINE_WARNINGS]
 
 
 def same(found: wmcc.Table, expected: wmcc.Table, exact: bool) -> None:
@@ -145,6 +143,7 @@ def test_every_engine_gives_the_same_table(frame):
     check_frame(FAST, frame)
 
 
+@pytest.mark.spark
 @settings(max_examples=6)
 @given(frames())
 def test_spark_gives_the_same_table(frame):
@@ -192,6 +191,7 @@ def test_bad_rows_are_counted_and_refused(table, ignore):
     check_bad(FAST, table, ignore)
 
 
+@pytest.mark.spark
 @settings(max_examples=4)
 @given(bad_frames(), st.sampled_from([None, "c"]))
 def test_spark_counts_and_refuses_bad_rows(table, ignore):
@@ -205,7 +205,7 @@ def test_the_first_bad_row_of_a_frame_in_memory_is_named():
             wmcc.tabulate(frame, true="label", pred="pred", weight="ha", by=by)
 
 
-@pytest.mark.parametrize("engine", list(ALL))
+@pytest.mark.parametrize("engine", ENGINES)
 def test_what_is_wrong_with_columns(engine):
     table = pa.table({"label": ["a"], "pred": ["a"], "ha": [1.0], "text": ["1.5"], "day": pa.array([0], pa.date32())})
     frame = ALL[engine](table)
@@ -221,7 +221,7 @@ def test_what_is_wrong_with_columns(engine):
         wmcc.tabulate(frame, true="label", pred="pred", ignore=[255])
 
 
-@pytest.mark.parametrize("engine", list(ALL))
+@pytest.mark.parametrize("engine", ENGINES)
 def test_no_rows_make_an_empty_table(engine):
     nothing = ALL[engine](pa.table({"t": ["a"], "p": ["a"], "w": [1.0], "g": [1], "c": ["x"]}).slice(0, 0))
     call = {"true": "t", "pred": "p", "weight": "w"}
@@ -234,7 +234,7 @@ def test_no_rows_make_an_empty_table(engine):
     assert joint == wmcc.JointTable.empty(["a", "b"])
 
 
-@pytest.mark.parametrize("engine", list(ALL))
+@pytest.mark.parametrize("engine", ENGINES)
 def test_odd_names_and_labels(engine):
     odd = [
         "select",
@@ -269,7 +269,7 @@ VOID = {
 
 
 @pytest.mark.parametrize("kind", VOID)
-@pytest.mark.parametrize("engine", list(ALL))
+@pytest.mark.parametrize("engine", ENGINES)
 def test_void_answers_and_missing_labels(engine, kind):
     """One rule for all engines: only the truth is ignored, and what is missing is left out if the caller says so."""
     dtype, (a, b, void) = VOID[kind]
@@ -306,7 +306,7 @@ def test_void_answers_and_missing_labels(engine, kind):
             wmcc.tabulate(frame, **call, missing="ignore", labels=plain[0][1:3])
 
 
-@pytest.mark.parametrize("engine", list(ALL))
+@pytest.mark.parametrize("engine", ENGINES)
 def test_a_void_label_of_ignored_rows_only_does_not_appear(engine):
     frame = ALL[engine](pa.table({"t": [0, 1, 9], "p": [0, 0, 9], "q": [0, 1, 7]}))
     assert wmcc.tabulate(frame, true="t", pred="p", ignore=9).labels == (0, 1)
@@ -318,7 +318,7 @@ def test_a_void_label_of_ignored_rows_only_does_not_appear(engine):
 # ---- what travels -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("engine", [*LAZY, *SPARK])
+@pytest.mark.parametrize("engine", [*LAZY, PYSPARK])
 def test_only_cells_travel_and_only_once(engine, monkeypatch):
     table = pa.table(
         {"t": [i % 3 for i in range(900)], "p": [i % 2 for i in range(900)], "w": [0.5] * 900, "g": [0, 1] * 450}
@@ -364,7 +364,7 @@ def test_the_query_is_one_scan_of_the_needed_columns():
 # ---- other ways to call ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("engine", list(ALL))
+@pytest.mark.parametrize("engine", ENGINES)
 def test_expressions(engine):
     table = pa.table({"t": [0, 1, 1], "prob": [0.2, 0.9, 0.4], "m2": [10.0, 20.0, 30.0]})
     expected = wmcc.tabulate([False, True, True], [False, True, False], [1.0, 2.0, 3.0])

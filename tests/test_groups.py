@@ -9,13 +9,15 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from engines import ALL
+from engines import ALL, ENGINES
 from helpers import KERNELS, few, joint_table, rows, using
 from hypothesis import given
 from hypothesis import strategies as st
 from samples import sample
 
 import wmcc
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -129,7 +131,7 @@ KEYED = {
 }
 
 
-@pytest.mark.parametrize("engine", ALL)
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", KEYED)
 def test_keys_have_one_type_whatever_the_engine(engine, name):
     values, kind, expected = KEYED[name]

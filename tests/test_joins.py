@@ -7,16 +7,14 @@ import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
-from engines import ALL, FAST, IN_MEMORY, SPARK
+from engines import ALL, ENGINE_WARNINGS, ENGINES, FAST, IN_MEMORY, SPARK
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_frames import same
 
 import wmcc
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::wmcc.LabelWarning"
-)
+pytestmark = [pytest.mark.slow, ENGINE_WARNINGS]
 
 
 @st.composite
@@ -76,13 +74,14 @@ def test_every_engine_joins(data):
     check_join(FAST, *data)
 
 
+@pytest.mark.spark
 @settings(max_examples=3)
 @given(sides())
 def test_spark_joins(data):
     check_join(SPARK, *data)
 
 
-@pytest.mark.parametrize("engine", list(ALL))
+@pytest.mark.parametrize("engine", ENGINES)
 def test_keys_that_cannot_be_joined(engine):
     make = ALL[engine]
     once = make(pa.table({"id": [1, 2], "y": ["a", "b"]}))
@@ -115,7 +114,7 @@ def test_a_joined_table_is_the_table_of_the_rows():
         wmcc.tabulate(truth, join=pred, **call, weight="h")
 
 
-@pytest.mark.parametrize("engine", list(ALL))
+@pytest.mark.parametrize("engine", ENGINES)
 def test_void_and_missing_labels_of_two_frames(engine):
     truth = ALL[engine](pa.table({"id": [1, 2, 3, 4, 5], "y": ["a", "b", "void", None, "a"], "w": [1.0, 2, -1, -1, 4]}))
     pred = ALL[engine](pa.table({"id": [5, 4, 3, 2, 1], "p": ["void", "a", "b", "b", "a"]}))
@@ -127,7 +126,7 @@ def test_void_and_missing_labels_of_two_frames(engine):
         wmcc.tabulate(truth, **call)
 
 
-@pytest.mark.parametrize("engine", list(ALL))
+@pytest.mark.parametrize("engine", ENGINES)
 def test_no_rows_to_join(engine):
     full, empty = pa.table({"id": [1, 2], "y": ["a", "b"], "g": [1, 2]}), pa.table({"id": [1], "y": ["a"], "g": [1]})
     call = {"on": "id", "true": "y", "pred": "y"}

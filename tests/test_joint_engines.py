@@ -7,16 +7,14 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from engines import ALL, IN_MEMORY, spark
+from engines import ALL, ENGINE_WARNINGS, ENGINES, IN_MEMORY, READERS
 from helpers import joint_table
 from test_frames import same
 
 import wmcc
 from wmcc.sources import pushdown
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::wmcc.LabelWarning"
-)
+pytestmark = [pytest.mark.slow, ENGINE_WARNINGS]
 
 
 # ---- frames --------------------------------------------------------------------------------------------
@@ -57,7 +55,7 @@ def columns(kind: str) -> dict[str, pa.Array]:
 
 
 @pytest.mark.parametrize("kind", ["integer", "text", "category", "boolean"])
-@pytest.mark.parametrize("engine", ALL)
+@pytest.mark.parametrize("engine", ENGINES)
 def test_every_engine_agrees(engine, kind):
     table = pa.table(columns(kind))
     arrays = [column.to_pylist() for column in table.columns]
@@ -92,16 +90,12 @@ def test_expressions_are_columns():
 
 # ---- files ---------------------------------------------------------------------------------------------
 
-ENGINES = ["arrow", "polars", "duckdb", "dask", "pyspark"]
-
 
 def read(path, engine: str, **options) -> wmcc.JointTable:
-    if engine == "pyspark":
-        spark()
     return of_columns(str(path), weight="w", engine=engine, **options)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", READERS)
 def test_text_is_read_by_one_rule_for_all_three_columns(engine, tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("t,a,b,w\n1,1,2,0.5\n2,1,2.0,0.25\n1,1,2,1\n255,1,2,\n1,2,255,9\n")
@@ -117,7 +111,7 @@ def test_text_is_read_by_one_rule_for_all_three_columns(engine, tmp_path):
         read(path, engine)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", READERS)
 def test_parquet_files(engine, tmp_path):
     table = pa.table(columns("integer")).rename_columns(["t", "a", "b", "w"])
     for i in range(3):
@@ -137,7 +131,7 @@ def test_labels_that_are_names_of_folders_are_compared_with_the_others(engine, t
 # ---- refusals -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("engine", ALL)
+@pytest.mark.parametrize("engine", ENGINES)
 def test_bad_rows_of_frames_are_counted_and_named(engine):
     def frame(**other):
         made = {"t": [1, 2, 1], "a": [1, 1, 2], "b": [2, 1, 1], "w": [1.0, 2.0, 3.0], **other}

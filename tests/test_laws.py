@@ -16,6 +16,8 @@ import wmcc
 from wmcc.adapters.sklearn import scorer
 from wmcc.measures.base import Measure
 
+pytestmark = pytest.mark.slow
+
 
 def by_table(measure, t, p, w=None):
     return measure(wmcc.tabulate(t, p, w))

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 import wmcc
 
+pytestmark = pytest.mark.slow
+
 both_kernels = pytest.mark.parametrize("kernel", KERNELS)
 
 

@@ -25,6 +25,8 @@ from wmcc.robustness.pair import PairObjective
 from wmcc.robustness.ranking import _end
 from wmcc.robustness.twin import JointCells
 
+pytestmark = pytest.mark.slow
+
 MANY = [name for name in wmcc.MEASURES if name != "mcc"]
 SPARSE = "fewer rows than classes"
 seeds = st.integers(0, 2**32 - 1)

@@ -15,6 +15,8 @@ from wmcc.report.write import render
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
 
+pytestmark = pytest.mark.slow
+
 K = 3000
 
 

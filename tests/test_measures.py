@@ -83,6 +83,7 @@ def test_class_measures_are_exact(measure, cells):
             assert oracle.ulps(got, true) <= AIM
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("K", [10, 50])
 @pytest.mark.parametrize("measure", wmcc.MEASURES.values(), ids=lambda m: m.name)
 def test_many_classes_and_scores_near_zero(measure, K):

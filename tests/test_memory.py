@@ -12,6 +12,8 @@ from wmcc import Table
 from wmcc.core import exact
 from wmcc.core.kernel import _numpy
 
+pytestmark = pytest.mark.slow
+
 PEAK = """
 import sys
 import numpy as np

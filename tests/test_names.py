@@ -14,15 +14,13 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
 from adversary_names import FRAMES, NAMES, Case, own_names
-from engines import ALL, FAST, spark
+from engines import ALL, ENGINE_WARNINGS, FAST, READERS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wmcc
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::wmcc.LabelWarning"
-)
+pytestmark = [pytest.mark.slow, ENGINE_WARNINGS]
 
 
 # ---- frames ------------------------------------------------------------------------------------------
@@ -45,7 +43,9 @@ def said(call):
         return str(problem)
 
 
-@pytest.mark.parametrize(("engine", "cases"), [("ibis", 4), ("dask", 3), ("pyspark", 1)])
+@pytest.mark.parametrize(
+    ("engine", "cases"), [("ibis", 4), ("dask", 3), pytest.param("pyspark", 1, marks=pytest.mark.spark)]
+)
 def test_slow_engines_read_the_column_that_was_named(engine, cases):
     for seed in range(cases):
         case = Case(np.random.default_rng(seed), others=4 if engine == "ibis" else 50)
@@ -189,10 +189,8 @@ CANNOT = (
 """What engines say of names that they do not take; none of it is a number."""
 
 
-@pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb", "dask", "pyspark"])
+@pytest.mark.parametrize("engine", READERS)
 def test_every_engine_reads_the_column_that_was_named_in_a_file(engine, tmp_path):
-    if engine == "pyspark":
-        spark()
     read = 0
     for seed in range({"pyspark": 2, "dask": 4}.get(engine, 8)):
         case = Case(np.random.default_rng(seed), others=10)

@@ -24,6 +24,8 @@ from wmcc.demo import make_map
 from wmcc.plot import _style as style
 from wmcc.present.text import percent
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 PARCELS = ROOT / "src" / "wmcc" / "data" / "parcels.csv"
 LAND = make_map(400)

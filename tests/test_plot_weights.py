@@ -140,6 +140,7 @@ def test_rounding_errors_are_not_drawn_as_influence():
 # ---- weights ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @few(25)
 @given(w=st.lists(st.one_of(st.just(0.0), st.floats(0.01, 1e4), extreme), min_size=1, max_size=60).filter(any))
 def test_shares_by_size(w):

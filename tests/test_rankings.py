@@ -18,6 +18,8 @@ from wmcc.robustness.pair import PairObjective
 from wmcc.robustness.search import WORK, Search
 from wmcc.robustness.twin import JointCells
 
+pytestmark = pytest.mark.slow
+
 MEASURES = [name for name in wmcc.MEASURES if name != "mcc"]
 
 

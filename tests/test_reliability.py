@@ -15,6 +15,8 @@ from wmcc.inference.influence import CellSums
 from wmcc.inference.reliability import heaviest_of_classes, heaviest_row, influential_rows
 from wmcc.measures.base import Shares
 
+pytestmark = pytest.mark.slow
+
 # ---- levels ------------------------------------------------------------------------------------------------
 
 LEVELS = 0.05, 0.5, 0.8, 0.9, 0.95, 0.99, 0.9999

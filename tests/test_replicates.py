@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
-from engines import ALL, FAST, IN_MEMORY
+from engines import ALL, ENGINE_WARNINGS, ENGINES, FAST, IN_MEMORY
 from helpers import KERNELS, any_weight, rows, using
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,9 +24,7 @@ import wmcc
 from wmcc.core.drawn import Drawn, Replicates
 from wmcc.sources import arrays, scan
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::wmcc.LabelWarning"
-)
+pytestmark = ENGINE_WARNINGS
 
 N, R = 120, 11
 RNG = np.random.default_rng(8)
@@ -192,7 +190,8 @@ def test_ignored_and_missing_rows_are_left_out_of_all_replicates():
 # ---- engines, files, joins ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("engine", ALL)
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ENGINES)
 def test_every_engine_adds_up_replicates(engine):
     frame = ALL[engine](DATA)
     found = wmcc.tabulate(frame, **COLUMNS, replicates="rw*")
@@ -201,6 +200,7 @@ def test_every_engine_adds_up_replicates(engine):
         assert found == TABLE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", FAST)
 def test_replicates_of_groups_and_predictions(engine):
     frame = FAST[engine](DATA)

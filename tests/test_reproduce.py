@@ -18,6 +18,8 @@ from wmcc.errors import InputError
 from wmcc.experiments import separation, verdicts
 from wmcc.present.files import write_folder
 
+pytestmark = pytest.mark.slow
+
 mpl.use("agg")
 SMALL = ("--n", 30, "--repetitions", 4, "--weights", "1,50", "--seed", 3)
 ASKED = {"n": 30, "repetitions": 4, "weights": (1, 50), "seed": 3}

@@ -17,6 +17,8 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 import wmcc
 from wmcc.adapters.sklearn import matthews_corrcoef, scorer, scorers
 
+pytestmark = pytest.mark.slow
+
 PLUGIN = """
 import sklearn.metrics, sklearn.metrics._classification, sklearn.metrics._scorer
 from wmcc.adapters.sklearn import matthews_corrcoef

@@ -304,6 +304,7 @@ def test_a_half_life_of_time():
     assert wmcc.Table.from_json(seconds.table.to_json()) == seconds.table
 
 
+@pytest.mark.slow
 def test_long_windows_are_quick():
     """An update does not take the time of all that is in the window."""
     one, steps = wmcc.tabulate([0, 1], [0, 0]), []

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
-from engines import spark
+from engines import ENGINE_WARNINGS, PYSPARK, READERS
 from hypothesis import given
 from hypothesis import strategies as st
 from test_frames import same
@@ -17,15 +17,11 @@ from test_frames import same
 import wmcc
 from wmcc.sources import jsonlines
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::wmcc.LabelWarning"
-)
+pytestmark = [pytest.mark.slow, ENGINE_WARNINGS]
 
 
-@pytest.fixture(params=["arrow", "polars", "duckdb", "dask", "pyspark"])
+@pytest.fixture(params=READERS)
 def engine(request):
-    if request.param == "pyspark":
-        spark()
     return request.param
 
 
@@ -250,10 +246,8 @@ def test_rows_that_are_missing_by_a_files_own_count(checksummed):
     assert found > 10
 
 
-@pytest.mark.parametrize("reader", ["dask", "pyspark"])
+@pytest.mark.parametrize("reader", ["dask", PYSPARK])
 def test_engines_that_can_be_told_to_look_at_checksums(checksummed, reader):
-    if reader == "pyspark":
-        spark()
     path, whole, expected = checksummed
     column = pq.read_metadata(path).row_group(0).column(2)
     for place in (100, 150, 200):  # among the weights, where any bits are a number
