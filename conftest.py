@@ -1,29 +1,90 @@
-"""What is tested only where PyTorch is installed (see WMCC_TEST_TORCH in ``scripts/test``), and where pages write."""
+"""What is left out where a package is not installed, how pages are marked, and where they write."""
 
 import os
+import re
+import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-NEED_TORCH = {
-    "docs/segmentation.md": "torchmetrics",
-    "src/wmcc/adapters/torch": "torch",
-    "src/wmcc/adapters/torchmetrics.py": "torchmetrics",
+MODULES = {
+    "axe-playwright-python": "axe_playwright_python",
+    "ibis-framework": "ibis",
+    "netcdf4": "netCDF4",
+    "pillow": "PIL",
+    "scikit-learn": "sklearn",
 }
-"""Pages and modules whose examples need PyTorch, and the package that each imports."""
+"""What the modules of packages are called, where packages are called otherwise."""
 
-collect_ignore = [
-    path for path, package in NEED_TORCH.items() if find_spec(package) is None and not os.environ.get("WMCC_TEST_TORCH")
-]
+
+def _missing():
+    """Sentences on the packages of the extras that are not installed, by the names of package and module."""
+    pyproject = tomllib.loads((Path(__file__).parent / "pyproject.toml").read_text())
+    sentences = {}
+    for extra, requirements in pyproject["project"]["optional-dependencies"].items():
+        for package in (re.match(r"[\w-]+", requirement)[0] for requirement in requirements):
+            module = MODULES.get(package, package)
+            if package not in sentences and find_spec(module) is None:
+                sentences[package] = sentences[module] = f"{package} is not installed; the extra {extra!r} brings it"
+    if os.environ.get("WMCC_TEST_TORCH"):  # insists on them
+        for package in ("torch", "torchmetrics"):
+            sentences.pop(package, None)
+    return sentences
+
+
+MISSING = _missing()
+
+
+def _causes(problem):
+    """What was raised, and what it came from."""
+    if problem is not None:
+        yield problem
+        further = getattr(problem, "exc_info", (None, None))[1]  # of an example
+        for cause in (further, problem.__cause__, problem.__context__, *getattr(problem, "exceptions", ())):
+            yield from _causes(cause)
+
+
+def _skip_without_extra(report, problem, path):
+    """Make a skip of a failure that comes from a package that is not installed."""
+    said = " ".join(str(cause) for cause in _causes(problem) if isinstance(cause, ImportError))
+    sentence = next((MISSING[word] for word in re.findall(r"[\w-]+", said) if word in MISSING), None)
+    if report.failed and sentence:
+        report.outcome, report.longrepr = "skipped", (str(path), 1, f"Skipped: {sentence}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Skip a module that imports what is not installed."""
+    report = yield
+    if report.failed:
+        _skip_without_extra(report, report.call.excinfo.value, collector.path)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """Skip a test that needs what is not installed."""
+    report = yield
+    if report.failed:
+        _skip_without_extra(report, call.excinfo.value, item.path)
+    return report
+
+
+def _needs_torch(item):
+    """Whether a test takes the fixture ``torch``, or stands in a module or beside an example that imports it."""
+    example = getattr(item, "dtest", None)
+    return (
+        "torch" in getattr(item, "fixturenames", ())
+        or hasattr(getattr(item, "module", None), "torch")
+        or (example is not None and ("torch" in example.globs or "import torch" in (example.docstring or "")))
+    )
 
 
 def pytest_collection_modifyitems(items):
     """Mark what needs PyTorch, so that CI can run it by itself, and pages and examples that draw, which take long."""
-    pages = [Path(__file__).parent / path for path in NEED_TORCH]
     for item in items:
-        named = "torch" in getattr(item, "fixturenames", ()) or hasattr(getattr(item, "module", None), "torch")
-        if named or any(item.path.is_relative_to(page) for page in pages):
+        if _needs_torch(item):
             item.add_marker("torch")
         if item.path.suffix == ".md" or "plot" in item.path.parts:
             item.add_marker("slow")

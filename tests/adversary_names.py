@@ -10,11 +10,9 @@ import json
 import time
 from typing import Any
 
-import duckdb
 import numpy as np
-import pandas as pd
-import polars as pl
 import pyarrow as pa
+from engines import to_duckdb, to_polars
 
 import wmcc
 
@@ -100,7 +98,7 @@ NAMES = [
 
 def own_names(frame: Any) -> list[Any]:
     """What a frame calls its columns."""
-    if isinstance(frame, pl.LazyFrame):
+    if hasattr(frame, "collect_schema"):
         return frame.collect_schema().names()
     return list(frame.column_names if isinstance(frame, pa.Table) else frame.columns)
 
@@ -172,13 +170,20 @@ class Case:
         return None
 
 
+def to_numbered(table: pa.Table) -> Any:
+    """A frame of pandas whose columns are called 0, 1, 2 …"""
+    import pandas as pd
+
+    return pd.DataFrame(dict(enumerate(table.to_pandas().to_dict("list").values())))
+
+
 FRAMES = {
     "pandas": lambda table: table.to_pandas(),
-    "polars": pl.from_arrow,
-    "polars, lazy": lambda table: pl.from_arrow(table).lazy(),
+    "polars": to_polars,
+    "polars, lazy": lambda table: to_polars(table).lazy(),
     "pyarrow": lambda table: table,
-    "duckdb": duckdb.from_arrow,
-    "pandas, numbered": lambda table: pd.DataFrame(dict(enumerate(table.to_pandas().to_dict("list").values()))),
+    "duckdb": to_duckdb,
+    "pandas, numbered": to_numbered,
 }
 """Engines that answer at once; "numbered" has integers for names."""
 

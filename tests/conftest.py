@@ -33,9 +33,9 @@ if wmcc.kernel() != "compiled" and not os.environ.get("WMCC_TEST_WITHOUT_COMPILE
 @pytest.fixture
 def torch():
     """PyTorch, for a test that needs it in a module that does not."""
-    from helpers import torch_or_skip
+    import torch
 
-    return torch_or_skip()
+    return torch
 
 
 def pytest_runtest_setup(item):

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
-import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
@@ -21,14 +18,6 @@ from wmcc.robustness.cells import Cells
 
 COMPILED = tally.active
 KERNELS = {"compiled": COMPILED, "numpy": _numpy}
-
-
-def torch_or_skip(package: str = "torch") -> Any:
-    """PyTorch or a package on top of it; without it the test is skipped, but fails where WMCC_TEST_TORCH insists."""
-    if os.environ.get("WMCC_TEST_TORCH"):
-        return import_module(package)
-    reason = f"{package} is not installed; WMCC_TEST_TORCH=1 scripts/test installs PyTorch and TorchMetrics"
-    return pytest.importorskip(package, reason=reason)
 
 
 @contextlib.contextmanager

@@ -4,16 +4,14 @@ import re
 import warnings
 
 import numpy as np
+import pyproj
 import pytest
+import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 
 import wmcc
-
-pyproj = pytest.importorskip("pyproj")
-shapely = pytest.importorskip("shapely")
-
-from wmcc.geo.areas import METRES, Ellipsoid, pixel_row_areas, plane_areas, polygon_areas  # noqa: E402
+from wmcc.geo.areas import METRES, Ellipsoid, pixel_row_areas, plane_areas, polygon_areas
 
 NOISE = 2e-4
 """Square metres by which areas of pyproj may be off, whatever the size of the polygon."""

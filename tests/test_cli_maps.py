@@ -4,8 +4,11 @@ import json
 import shutil
 from pathlib import Path
 
+import geopandas
 import numpy as np
 import pytest
+import rasterio
+import shapely
 from cli_helpers import run
 from click.shell_completion import ShellComplete
 
@@ -13,10 +16,6 @@ import wmcc
 from wmcc.cli.commands import wmcc as command
 from wmcc.mapping import error_map
 from wmcc.report import findings
-
-geopandas = pytest.importorskip("geopandas")
-rasterio = pytest.importorskip("rasterio")
-shapely = pytest.importorskip("shapely")
 
 LAYERED = ("parcels.gpkg", "--true", "ref", "--pred", "map")
 OVERLAID = ("parcels.gpkg", "--overlay", "map.gpkg", "--true", "ref", "--pred", "class", "--weight", "area")

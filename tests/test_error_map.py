@@ -1,5 +1,6 @@
 """Where a map is wrong: shares of cells against NumPy, polygons against rasters, and what does not fit."""
 
+import geopandas
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +16,6 @@ from wmcc.mapping.error_map import ErrorMap
 from wmcc.report.maps import thinned
 from wmcc.sources import scenes
 
-geopandas = pytest.importorskip("geopandas")
 NAMES = {0: "field", 1: "forest", 2: "water"}
 BLOCKS = {"blockxsize": 16, "blockysize": 16}
 UTM = rasterio.Affine(10, 0, 600_000, 0, -10, 5_700_000)

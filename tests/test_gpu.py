@@ -9,15 +9,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers import torch_or_skip
+import torch
 
-torch = torch_or_skip()
+import wmcc
+from wmcc.adapters.torch import CorrelationLoss, Tally
+from wmcc.core.drawn import PIXELS
+
 if not torch.cuda.is_available() or torch.version.hip is not None:
     pytest.skip("there is no NVIDIA GPU", allow_module_level=True)
-
-import wmcc  # noqa: E402
-from wmcc.adapters.torch import CorrelationLoss, Tally  # noqa: E402
-from wmcc.core.drawn import PIXELS  # noqa: E402
 
 LABELS = ("uint8", "int32", "int64")
 WEIGHTS = (None, "float32", "float64", "bfloat16", "float16")

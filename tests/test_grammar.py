@@ -294,7 +294,8 @@ def test_indexes_that_do_not_match_are_refused():
 
 @call
 def test_coordinates_that_do_not_match_are_refused():
-    xarray = pytest.importorskip("xarray")
+    import xarray
+
     left = xarray.DataArray(Y.reshape(8, 10), dims=("y", "x"), coords={"y": range(8), "x": range(10)})
     right = xarray.DataArray(A.reshape(8, 10), dims=("y", "x"), coords={"y": range(1, 9), "x": range(10)})
     with pytest.raises(wmcc.InputError, match=r"coordinate[\s\S]*align"):

@@ -11,13 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cli_helpers import run
+from PIL import Image
 
 import wmcc
 from wmcc import errors
 from wmcc.sources.images import ImageFolders
 from wmcc.sources.pixels import read_image
-
-Image = pytest.importorskip("PIL.Image")
 
 NAMES = ["b", "a", "city/d", "city/c", "void"]
 
@@ -215,7 +214,8 @@ def test_palettes_are_read_as_indices(tmp_path, bits):
     "how", [{}, {"tile": (16, 16)}, {"bigtiff": True}, {"compression": "zlib"}, {"byteorder": ">"}], ids=str
 )
 def test_tiff_files(tmp_path, dtype, how):
-    tifffile = pytest.importorskip("tifffile")
+    import tifffile
+
     low, high = (-3.5, 9.25) if dtype == "f4" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
     array = np.linspace(low, high, 20 * 30).reshape(20, 30).astype(dtype)
     tifffile.imwrite(tmp_path / "a.tif", array, photometric="minisblack", **how)
@@ -229,7 +229,8 @@ def test_tiff_files(tmp_path, dtype, how):
 
 
 def test_lzw_and_overviews(tmp_path):
-    tifffile = pytest.importorskip("tifffile")
+    import tifffile
+
     array = (np.arange(40 * 60).reshape(40, 60) % 7).astype(np.uint8)
     Image.fromarray(array).save(tmp_path / "lzw.tif", compression="tiff_lzw")
     assert np.array_equal(read_image(str(tmp_path / "lzw.tif"), "labels"), array)
@@ -380,7 +381,8 @@ def test_modes_that_do_not_fit(tmp_path, mode, role, said):
 
 
 def test_pages_and_inverted_numbers_of_tiff_files(tmp_path):
-    tifffile = pytest.importorskip("tifffile")
+    import tifffile
+
     array = np.zeros((20, 30), dtype=np.uint8)
     tifffile.imwrite(tmp_path / "pages.tif", np.stack([array] * 3), photometric="minisblack")
     tifffile.imwrite(tmp_path / "white.tif", array, photometric="miniswhite")

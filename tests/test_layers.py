@@ -4,21 +4,19 @@ import re
 import warnings
 import zipfile
 
+import geopandas as gpd
 import numpy as np
+import pandas as pd
+import pyogrio
 import pytest
+import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 
 import wmcc
 from wmcc.errors import MapWarning
-
-gpd = pytest.importorskip("geopandas")
-pd = pytest.importorskip("pandas")
-pyogrio = pytest.importorskip("pyogrio")
-shapely = pytest.importorskip("shapely")
-
-from wmcc.geo.areas import polygon_areas  # noqa: E402
-from wmcc.geo.layers import Layer, _valid, read_layer, repaired  # noqa: E402
+from wmcc.geo.areas import polygon_areas
+from wmcc.geo.layers import Layer, _valid, read_layer, repaired
 
 BOXES = [shapely.box(9 + i / 10, 45, 9.08 + i / 10, 45.05 + i / 100) for i in range(4)]
 FILES = ["parcels.gpkg", "parcels.shp", "parcels.geojson", "parcels.fgb", "parcels.parquet", "parcels.geoparquet"]
@@ -483,7 +481,8 @@ def test_points_of_tables(tmp_path):
     frame.to_csv(tmp_path / "points.csv.gz", index=False)
     frame.to_csv(tmp_path / "points.tsv", index=False, sep="\t")
     frame.to_parquet(tmp_path / "points.parquet")
-    pl = pytest.importorskip("polars")
+    import polars as pl
+
     for data in (frame, pl.DataFrame(SAMPLE), pl.LazyFrame(SAMPLE), *tmp_path.iterdir()):
         found = read_layer(data, xy=("lon", "lat"), crs="EPSG:4326", columns=["ref"])
         assert shapely.get_coordinates(found.geometry).tolist() == [[9.05, 45.01], [9.15, 45.02]]

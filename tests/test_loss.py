@@ -6,20 +6,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers import torch_or_skip
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import wmcc
+from wmcc.adapters.torch import CorrelationLoss, correlation_loss
+from wmcc.adapters.torch.loss import BLOCK, CHUNK, VALUES
 from wmcc.errors import InputError, InputTypeError, LabelError, WeightError
 
-torch = torch_or_skip()
 torch.set_num_threads(1)
-
-from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
-
-from wmcc.adapters.torch import CorrelationLoss, correlation_loss  # noqa: E402
-from wmcc.adapters.torch.loss import BLOCK, CHUNK, VALUES  # noqa: E402
 
 MEASURES = sorted(VALUES)
 CORRELATIONS = ["ecc", "mpc1", "mpc2"]

@@ -199,7 +199,8 @@ XY = [(0.0, 0.0), (10.0, 0.0), (10.0, 30.0), (25.0, 5.0)]
 
 
 def test_points_of_shapely():
-    shapely = pytest.importorskip("shapely")
+    import shapely
+
     points = [shapely.Point(x, y) for x, y in XY]
     high = [shapely.Point(x, y, 1000.0 * x) for x, y in XY]  # heights do not count, as in shapely's own distances
     expected = matrices.nearest(XY, 2)
@@ -219,7 +220,8 @@ def test_points_of_shapely():
 
 
 def test_points_of_geopandas():
-    gpd = pytest.importorskip("geopandas")
+    import geopandas as gpd
+
     series = gpd.GeoSeries.from_xy(*zip(*XY, strict=True), crs=25832)
     frame = gpd.GeoDataFrame({"area": [1.0, 2.0, 3.0, 4.0]}, geometry=series)
     expected = matrices.nearest(XY, 2, weight=frame.area + 1)
@@ -576,7 +578,8 @@ def test_matrices_that_cannot_be_scored(S, said):
 
 def quilt(n, m, seed=0, size=100.0, at=(500000.0, 5600000.0)):
     """Quadrilaterals that fill a plane without gaps; every third is cut in two."""
-    shapely = pytest.importorskip("shapely")
+    import shapely
+
     rng = np.random.default_rng(seed)
     x, y = (at[k] + size * (v + rng.uniform(-0.2, 0.2, v.shape)) for k, v in enumerate(np.mgrid[: n + 1, : m + 1]))
     made = []
@@ -619,7 +622,8 @@ def test_polygons_that_touch(seed):
 
 
 def test_polygons_whose_vertices_do_not_meet():
-    shapely = pytest.importorskip("shapely")
+    import shapely
+
     polygons = quilt(3, 4, at=(0.0, 0.0))
     _, low, right, high = shapely.total_bounds(polygons)
     beside = [shapely.box(right + 50, low + 100 * k, right + 150, low + 100 * (k + 1)) for k in range(4)]
@@ -641,7 +645,8 @@ def test_polygons_whose_vertices_do_not_meet():
 
 @pytest.mark.parametrize("gap", [0.5, 2.0])
 def test_a_gap_between_polygons(gap):
-    shapely = pytest.importorskip("shapely")
+    import shapely
+
     polygons = quilt(4, 5)
     length, corner = by_sides(polygons)
     apart = shapely.buffer(polygons, -0.4 * gap, join_style="mitre")  # 0.8 gap between them
@@ -662,7 +667,8 @@ def test_a_gap_between_polygons(gap):
 
 
 def test_polygons_that_overlap_or_stand_alone():
-    box = pytest.importorskip("shapely").box
+    from shapely import box
+
     one, over, inside, alone = box(0, 0, 10, 10), box(9, 2, 20, 8), box(3, 3, 4, 4), box(30, 0, 40, 10)
     polygons = [one, over, inside, alone, one]
     S = matrices.touching(polygons).toarray()
@@ -679,8 +685,9 @@ def test_polygons_that_overlap_or_stand_alone():
 
 
 def test_borders_in_degrees_are_measured_in_metres():
-    gpd = pytest.importorskip("geopandas")
-    shapely = pytest.importorskip("shapely")
+    import geopandas as gpd
+    import shapely
+
     boxes = [shapely.box(9, 60, 9.01, 60.01), shapely.box(9.01, 60, 9.02, 60.01), shapely.box(9, 60.01, 9.01, 60.02)]
     series = gpd.GeoSeries(boxes, crs=4326)
     geod = series.crs.get_geod()
@@ -697,7 +704,8 @@ def test_borders_in_degrees_are_measured_in_metres():
 
 
 def parcels():
-    gpd = pytest.importorskip("geopandas")
+    import geopandas as gpd
+
     polygons = quilt(4, 5)
     rng = np.random.default_rng(1)
     ref = rng.choice(["field", "wood", "lake"], len(polygons))
@@ -779,7 +787,8 @@ POLYGONS_REFUSED = {
 
 def test_a_corner_is_no_border_by_rounding():
     """Where the corners of rectangles meet but for rounding, they have some 1e-16 of border."""
-    shapely = pytest.importorskip("shapely")
+    import shapely
+
     at = 8 * 0.3 * 0.3 * 0.3
     parts = [shapely.box(0, 0, at, 1), shapely.box(at, 0, 2, 1), shapely.box(0, 1, np.nextafter(at, 9), 2)]
     parts.append(shapely.box(np.nextafter(at, 9), 1, 2, 2))
@@ -820,7 +829,8 @@ def test_pixels_without_a_label_are_no_neighbours(shape, diagonal, seed, strip):
 
 
 def test_rasters_are_scored_as_arrays(tmp_path):
-    rasterio = pytest.importorskip("rasterio")
+    import rasterio
+
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 3, (12, 9)).astype(np.uint8)
     pred = np.where(rng.random(truth.shape) < 0.8, truth, 1).astype(np.uint8)

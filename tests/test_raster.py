@@ -140,7 +140,8 @@ def test_dask_computes_no_more_than_the_window():
         asked.append(block_info)
         return np.ones((10, 10), np.uint8)
 
-    dask = pytest.importorskip("dask.array")
+    import dask.array as dask
+
     lazy = dask.map_blocks(block, chunks=((10,) * 50, (10,) * 50), dtype=np.uint8, meta=np.ones((0, 0), np.uint8))
     opened = wmcc.raster(xr.DataArray(lazy, dims=("y", "x")))
     assert not asked
@@ -254,7 +255,8 @@ def test_files_that_cannot_be_read(tmp_path):
     opened = wmcc.raster(path)
     assert (opened.read(slice(0, 10), slice(0, 200))[0] == noise[:10]).all()
     refused(lambda: opened.read(slice(190, 200), slice(0, 200)), "cut.tif cannot be read", hint="cut off")
-    dask = pytest.importorskip("dask.array")
+    import dask.array as dask
+
     broken = dask.map_blocks(lambda: 1 / 0, chunks=((2,), (2,)), dtype=np.uint8, meta=np.ones((0, 0), np.uint8))
     broken = xr.DataArray(broken, dims=("y", "x"))
     refused(lambda: whole(wmcc.raster(broken, name="map")), "map cannot be read: ZeroDivisionError")
@@ -321,8 +323,9 @@ def test_bands(tmp_path):
 
 
 def test_pages(tmp_path):
-    image = pytest.importorskip("PIL.Image")
-    pages = [image.fromarray(page) for page in (CLASSES, CLASSES[::-1].copy())]
+    from PIL import Image
+
+    pages = [Image.fromarray(page) for page in (CLASSES, CLASSES[::-1].copy())]
     pages[0].save(tmp_path / "a.tif", save_all=True, append_images=pages[1:])
     said = refused(lambda: wmcc.raster(tmp_path / "a.tif"), "a.tif has 2 pages", hint="GTIFF_DIR:1:")
     first = said.hint.split("'")[1]
@@ -598,7 +601,8 @@ def test_where_the_system_is_found():
 
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning", "ignore::FutureWarning")
 def test_rioxarray_is_understood(tmp_path):
-    rioxarray = pytest.importorskip("rioxarray")
+    import rioxarray
+
     path = write(tmp_path / "a.tif", nodata=255)
     for options in ({}, {"masked": True}, {"chunks": True}):
         with rioxarray.open_rasterio(path, **options) as opened:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import rasterio
+import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,9 +17,6 @@ from wmcc.core.drawn import PIXELS
 from wmcc.sources import rasters as source
 from wmcc.sources import scenes
 from wmcc.sources.rasters import NODATA
-
-rasterio = pytest.importorskip("rasterio")
-xr = pytest.importorskip("xarray")
 
 GRID = {"crs": "EPSG:32632", "transform": rasterio.Affine(10, 0, 500_000, 0, -10, 5_540_000)}
 DEGREES = {"crs": "EPSG:4326", "transform": rasterio.Affine(0.5, 0, 8.0, 0, -0.5, 60.0)}
@@ -156,7 +155,8 @@ def test_windows_lie_along_the_blocks_of_the_files(tmp_path, monkeypatch):
 
 
 def test_chunks_of_dask_are_computed_one_by_one():
-    dask = pytest.importorskip("dask.array")
+    import dask.array as dask
+
     truth, pred, _ = draw(2)
     alive, most = [], []
 

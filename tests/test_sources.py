@@ -829,7 +829,8 @@ def test_dimensions_and_coordinates_that_do_not_match():
 
 
 def test_arrays_of_xarray():
-    xr = pytest.importorskip("xarray")
+    import xarray as xr
+
     y = xr.DataArray([[0, 1], [1, 1]], dims=("lat", "lon"), coords={"lat": [1, 2], "lon": [3, 4]})
     other = y.isel(lat=[1, 0])
     with pytest.raises(wmcc.InputError, match="coordinates of 'lat' differ"):

@@ -8,13 +8,12 @@ from typing import NamedTuple
 
 import design_oracle as judge
 import numpy as np
+import polars as pl
 import pytest
+import svy
 from design_oracle import Replicates, Rows, balanced, bootstrapped, jackknife
 
 import wmcc
-
-pl = pytest.importorskip("polars")
-svy = pytest.importorskip("svy", reason="svy is in the extra 'test'")
 
 K = 3
 SIZES = {0: 12.0, 1: 9.0, 2: 20.0, 3: 8.0}

@@ -17,23 +17,19 @@ from types import SimpleNamespace
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from helpers import torch_or_skip
+import torch
+import torch_processes
 from hypothesis import given
 
 import wmcc
+from wmcc.adapters.torch import Tally, counting, images
+from wmcc.adapters.torch import batches as batches_of
+from wmcc.adapters.torch import tally as tally_of
 from wmcc.core import planes
 from wmcc.core.drawn import PIXELS, ROWS
 from wmcc.core.planes import Planes, add_rows
 from wmcc.errors import InputError, InputTypeError, LabelError, TooManyClassesError, WeightError
 from wmcc.sources.columns import _from_torch
-
-torch = torch_or_skip()
-
-import torch_processes  # noqa: E402
-
-from wmcc.adapters.torch import Tally, counting, images  # noqa: E402
-from wmcc.adapters.torch import batches as batches_of  # noqa: E402
-from wmcc.adapters.torch import tally as tally_of  # noqa: E402
 
 torch.set_num_threads(1)
 

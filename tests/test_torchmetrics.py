@@ -9,20 +9,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers import torch_or_skip
+import torch
+import torch_processes
+import torchmetrics as peers
+import torchmetrics_worker as worker
 from hypothesis import given
 from hypothesis import strategies as st
+from torchmetrics import ClasswiseWrapper, MetricCollection
 
-torch = torch_or_skip()
-peers = torch_or_skip("torchmetrics")
-
-import torch_processes  # noqa: E402
-import torchmetrics_worker as worker  # noqa: E402
-from torchmetrics import ClasswiseWrapper, MetricCollection  # noqa: E402
-
-import wmcc  # noqa: E402
-from wmcc.adapters import torchmetrics as adapter  # noqa: E402
-from wmcc.adapters.torchmetrics import (  # noqa: E402
+import wmcc
+from wmcc.adapters import torchmetrics as adapter
+from wmcc.adapters.torchmetrics import (
     WeightedAccuracy,
     WeightedClassScores,
     WeightedConfusionMatrix,
@@ -35,7 +32,7 @@ from wmcc.adapters.torchmetrics import (  # noqa: E402
     WeightedMPC2,
     WeightedScore,
 )
-from wmcc.errors import InputError, InputTypeError, LabelError, UndefinedMeasureError, WeightError  # noqa: E402
+from wmcc.errors import InputError, InputTypeError, LabelError, UndefinedMeasureError, WeightError
 
 torch.set_num_threads(1)
 
@@ -740,7 +737,8 @@ def test_columns_that_may_be_outputs():
 
 
 def test_plots():
-    pyplot = pytest.importorskip("matplotlib.pyplot")
+    from matplotlib import pyplot
+
     part = next(batches(18))
     scores = collection(names=["road", "car", "tree", "sky"])
     scores.update(*part)
