@@ -19,14 +19,16 @@ MODULES = {
 
 
 def _missing():
-    """Sentences on the packages of the extras that are not installed, by the names of package and module."""
+    """Sentences on packages of the extras that are not installed, by the small letters of package and module."""
     pyproject = tomllib.loads((Path(__file__).parent / "pyproject.toml").read_text())
     sentences = {}
     for extra, requirements in pyproject["project"]["optional-dependencies"].items():
         for package in (re.match(r"[\w-]+", requirement)[0] for requirement in requirements):
             module = MODULES.get(package, package)
             if package not in sentences and find_spec(module) is None:
-                sentences[package] = sentences[module] = f"{package} is not installed; the extra {extra!r} brings it"
+                sentences[package] = sentences[module.lower()] = (
+                    f"{package} is not installed; the extra {extra!r} brings it"
+                )
     if os.environ.get("WMCC_TEST_TORCH"):  # insists on them
         for package in ("torch", "torchmetrics"):
             sentences.pop(package, None)
@@ -37,19 +39,23 @@ MISSING = _missing()
 
 
 def _causes(problem):
-    """What was raised, and what it came from."""
-    if problem is not None:
-        yield problem
-        further = getattr(problem, "exc_info", (None, None))[1]  # of an example
-        for cause in (further, problem.__cause__, problem.__context__, *getattr(problem, "exceptions", ())):
-            yield from _causes(cause)
+    """What was raised, and all that it came from."""
+    causes, ahead = {}, [problem]
+    while ahead:
+        cause = ahead.pop()
+        if cause is not None and id(cause) not in causes:
+            causes[id(cause)] = cause
+            of_an_example = getattr(cause, "exc_info", (None, None))[1]
+            ahead += [of_an_example, cause.__cause__, cause.__context__, *getattr(cause, "exceptions", ())]
+    return causes.values()
 
 
 def _skip_without_extra(report, problem, path):
-    """Make a skip of a failure that comes from a package that is not installed."""
-    said = " ".join(str(cause) for cause in _causes(problem) if isinstance(cause, ImportError))
-    sentence = next((MISSING[word] for word in re.findall(r"[\w-]+", said) if word in MISSING), None)
-    if report.failed and sentence:
+    """Make a skip of a failure where an import, or what a program printed, says that a package is not installed."""
+    lines = [(cause, line) for cause in _causes(problem) for line in str(cause).splitlines()]
+    said = " ".join(line for cause, line in lines if isinstance(cause, ImportError) or "not installed" in line)
+    sentence = next((MISSING[word] for word in re.findall(r"[\w-]+", said.lower()) if word in MISSING), None)
+    if sentence:
         report.outcome, report.longrepr = "skipped", (str(path), 1, f"Skipped: {sentence}")
 
 

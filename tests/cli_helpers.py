@@ -20,6 +20,10 @@ from wmcc.present.text import width
 SAMPLE = Path(__file__).parent.parent / "src" / "wmcc" / "data" / "parcels.csv"
 COLUMNS = ("--true", "label", "--pred", "pred")
 WEIGHTED = (*COLUMNS, "--weight", "area")
+COMMANDS = [
+    "score", "compare", "images", "drift", "certify", "radius", "rank", "map", "plan", "report", "tabulate", "merge",
+    "show", "demo", "sample", "reproduce",
+]  # fmt: skip
 
 
 def run(*args: Any, code: int = 0, text: str | bytes | None = None) -> Any:

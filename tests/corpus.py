@@ -1,4 +1,4 @@
-"""The golden corpus: what some hundred calls over all sources answer, to the last bit, stored in golden/calls.json.
+"""The golden corpus: what some hundred calls over all sources answer, to the last bit, stored in corpus.json.
 
 ``corpus_cases.py`` has the calls, each as what it reads and flat keywords. `call` makes of these what `wmcc` takes
 today, and `facts` reads what a table holds: where the grammar or the stored form changes, these two change, and neither
@@ -35,7 +35,7 @@ import numpy as np
 
 import wmcc
 
-STORED = Path(__file__).parent / "golden" / "calls.json"
+STORED = Path(__file__).with_name("corpus.json")
 
 Answer = dict[str, Any]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,6 +70,44 @@ def rows(
     if positive_total and not any(w):
         w[0] = 1.0
     return Rows(t, p, w)
+
+
+cell = st.one_of(st.just(0.0), any_weight)
+dominated = st.sampled_from([0.0, 1e-4, 2e-4, 1.0, 1e12, 3e12])
+
+
+def table_of(cells):
+    """A table with one row per cell."""
+    w = np.array(cells, dtype=np.float64)
+    t, p = np.nonzero(w)
+    return wmcc.tabulate(t, p, w[t, p], labels=range(len(w)))
+
+
+@st.composite
+def matrices(draw, weight=cell, classes=6):
+    K = draw(st.integers(1, classes))
+    cells = [[draw(weight) for _ in range(K)] for _ in range(K)]
+    if not any(map(any, cells)):
+        cells[0][0] = 1.0
+    return cells
+
+
+def fractions_of(cells):
+    return [[Fraction(x) for x in row] for row in cells]
+
+
+FORMATS = ["csr", "csc", "coo", "bsr", "dia", "dok", "lil"]
+"""Kinds of sparse matrices of SciPy."""
+
+
+@st.composite
+def pairs(draw, weight=any_weight, most=7, classes=4):
+    """Labels of N rows, and a matrix with many zeros."""
+    N = draw(st.integers(1, most))
+    t, c = (draw(st.lists(st.integers(0, classes - 1), min_size=N, max_size=N)) for _ in range(2))
+    entry = st.one_of(st.just(0.0), weight)
+    S = draw(st.lists(st.lists(entry, min_size=N, max_size=N), min_size=N, max_size=N))
+    return t, c, np.array(S)
 
 
 def aggregates(low: Any, high: Any, empty: bool = True) -> Aggregates:

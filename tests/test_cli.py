@@ -11,7 +11,7 @@ from datetime import date
 import polars as pl
 import pytest
 from cli_helpers import COLUMNS, SAMPLE, WEIGHTED, process, put_sample, run
-from test_results import check
+from schemas import check
 
 import wmcc
 from wmcc.present.result import ENDINGS

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 from cli_helpers import run
-from test_design_sources import ROWS, SIZES, TOTALS
+from design_rows import ROWS, SIZES, TOTALS
 
 import wmcc
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_helpers import examples, put_sample, run, shell
+from cli_helpers import COMMANDS, examples, put_sample, run, shell
 from PIL import Image
 
 from wmcc.core.storage import SCHEMA
@@ -17,10 +17,6 @@ pytestmark = pytest.mark.slow
 
 DOCS = Path(__file__).parent.parent / "docs" / "cli.md"
 DESIGNS, MAPS = DOCS.with_name("designs.md"), DOCS.with_name("maps.md")
-COMMANDS = [
-    "score", "compare", "images", "drift", "certify", "radius", "rank", "map", "plan", "report", "tabulate", "merge",
-    "show", "demo", "sample", "reproduce",
-]  # fmt: skip
 
 
 @pytest.fixture(autouse=True)

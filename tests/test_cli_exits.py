@@ -14,7 +14,7 @@ import hypothesis.strategies as st
 import pytest
 from cli_helpers import COLUMNS, SAMPLE, process, put_sample, run
 from hypothesis import given
-from test_results import check
+from schemas import check
 
 import wmcc
 from wmcc.present.written import as_csv, as_records_csv

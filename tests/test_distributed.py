@@ -8,8 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from engines import spark
-from test_frames import same
+from engines import same, spark
 
 import wmcc
 

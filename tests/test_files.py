@@ -15,8 +15,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
-from engines import ENGINE_WARNINGS, READERS
-from test_frames import same
+from engines import ENGINE_WARNINGS, READERS, same
 
 import wmcc
 from wmcc.sources import files, scan

@@ -11,29 +11,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from engines import ALL, ENGINE_WARNINGS, ENGINES, FAST, IN_MEMORY, LAZY, PYSPARK, SPARK
+from engines import ALL, ENGINE_WARNINGS, ENGINES, FAST, IN_MEMORY, LAZY, PYSPARK, SPARK, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wmcc
 
 pytestmark = [pytest.mark.slow, ENGINE_WARNINGS]
-
-
-def same(found: wmcc.Table, expected: wmcc.Table, exact: bool) -> None:
-    """The same table; sums of engines that round are within what n roundings can do."""
-    if exact:
-        assert found == expected
-        return
-    assert found.labels == expected.labels
-    assert [type(x) for x in found.labels] == [type(x) for x in expected.labels]
-    assert (found.ignored, found.positive) == (expected.ignored, expected.positive)
-    assert np.array_equal(found.n, expected.n)
-    for name in ("w_min", "w_max"):  # engines may be one unit off where they make a float of a decimal
-        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=2.0**-52)
-    near = (expected.n + 1) * 2.0**-52
-    assert (np.abs(found.w - expected.w) <= near * expected.w).all()
-    assert (np.abs(found.w2 - expected.w2) <= 2 * near * expected.w2).all()
 
 
 # ---- any frame --------------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ import pytest
 from helpers import few, rows
 from hypothesis import given
 from hypothesis import strategies as st
+from schemas import check, strict
 from scipy import stats
-from test_results import check, strict
 
 import wmcc
 

@@ -7,12 +7,11 @@ from fractions import Fraction
 import numpy as np
 import oracle
 import pytest
-from helpers import extreme, few, rows
+from helpers import dominated, extreme, few, fractions_of, matrices, rows, table_of
 from hypothesis import given
 from hypothesis import strategies as st
 from samples import MULTICLASS, Sample, alike, applicable, macro_phi, multinomial_variance, phi, sample, samples
 from scipy import stats
-from test_measures import dominated, fractions_of, matrices, table_of
 
 import wmcc
 from wmcc.core.exact import Exact

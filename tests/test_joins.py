@@ -7,10 +7,9 @@ import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
-from engines import ALL, ENGINE_WARNINGS, ENGINES, FAST, IN_MEMORY, SPARK
+from engines import ALL, ENGINE_WARNINGS, ENGINES, FAST, IN_MEMORY, SPARK, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_frames import same
 
 import wmcc
 

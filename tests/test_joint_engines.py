@@ -7,9 +7,8 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from engines import ALL, ENGINE_WARNINGS, ENGINES, IN_MEMORY, READERS
+from engines import ALL, ENGINE_WARNINGS, ENGINES, IN_MEMORY, READERS, same
 from helpers import joint_table
-from test_frames import same
 
 import wmcc
 from wmcc.sources import pushdown

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cli_helpers import put_sample, run
-from test_results import check
+from schemas import check
 
 import wmcc
 from wmcc.measures.base import Shares

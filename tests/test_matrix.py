@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from helpers import KERNELS, any_weight, using
+from helpers import FORMATS, KERNELS, any_weight, pairs, using
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import _rounded_square
@@ -19,18 +19,7 @@ import wmcc
 from wmcc.core.drawn import PIXELS
 from wmcc.sources import matrix
 
-FORMATS = ["csr", "csc", "coo", "bsr", "dia", "dok", "lil"]
 NAN, INF = float("nan"), float("inf")
-
-
-@st.composite
-def pairs(draw, weight=any_weight, most=7, classes=4):
-    """Labels of N rows, and a matrix with many zeros."""
-    N = draw(st.integers(1, most))
-    t, c = (draw(st.lists(st.integers(0, classes - 1), min_size=N, max_size=N)) for _ in range(2))
-    entry = st.one_of(st.just(0.0), weight)
-    S = draw(st.lists(st.lists(entry, min_size=N, max_size=N), min_size=N, max_size=N))
-    return t, c, np.array(S)
 
 
 def cut(S, heights):

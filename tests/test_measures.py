@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import oracle
 import pytest
-from helpers import any_weight, extreme, rows
+from helpers import dominated, extreme, fractions_of, matrices, rows, table_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,30 +18,6 @@ import wmcc
 from wmcc.measures.arithmetic import mean, over_roots
 
 AIM = 0.51  # units in the last place; the project's bar is 4
-
-cell = st.one_of(st.just(0.0), any_weight)
-small_weight = st.floats(1e-150, 1e-50)
-dominated = st.sampled_from([0.0, 1e-4, 2e-4, 1.0, 1e12, 3e12])
-
-
-def table_of(cells):
-    """A table with one row per cell."""
-    w = np.array(cells, dtype=np.float64)
-    t, p = np.nonzero(w)
-    return wmcc.tabulate(t, p, w[t, p], labels=range(len(w)))
-
-
-@st.composite
-def matrices(draw, weight=cell, classes=6):
-    K = draw(st.integers(1, classes))
-    cells = [[draw(weight) for _ in range(K)] for _ in range(K)]
-    if not any(map(any, cells)):
-        cells[0][0] = 1.0
-    return cells
-
-
-def fractions_of(cells):
-    return [[Fraction(x) for x in row] for row in cells]
 
 
 def assert_exact(measure, table, C):

@@ -4,8 +4,8 @@ import re
 import tomllib
 from pathlib import Path
 
+from cli_helpers import COMMANDS as NAMES
 from cli_helpers import examples, run
-from test_cli_docs import COMMANDS as NAMES
 
 import wmcc
 

@@ -18,7 +18,7 @@ from engines import ALL, ENGINE_WARNINGS, ENGINES, FAST, IN_MEMORY
 from helpers import KERNELS, any_weight, rows, using
 from hypothesis import given
 from hypothesis import strategies as st
-from test_results import check
+from schemas import check
 
 import wmcc
 from wmcc.core.drawn import Drawn, Replicates

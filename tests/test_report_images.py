@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from cli_helpers import run
 from PIL import Image
-from test_results import check, strict
+from schemas import check, strict
 
 import wmcc
 from wmcc.report import pictures

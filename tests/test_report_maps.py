@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from report_helpers import as_json, forms, made, quick
-from test_results import check, strict
+from schemas import check, strict
 
 import wmcc
 from wmcc.present.colours import NOTHING, RIGHT, WRONG, error_tint

@@ -2,18 +2,16 @@
 
 import inspect
 import io
-import json
 import re
-from functools import cache
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 import openpyxl
 import pandas as pd
 import polars as pl
 import pytest
-from test_display import JOINT, RESULTS, TABLE, made
+from every_result import JOINT, RESULTS, TABLE, made
+from schemas import check, classes, strict, validator
 
 import wmcc
 from wmcc.cli.guard import ErrorRecord, Failure
@@ -22,30 +20,9 @@ from wmcc.present.frames import frame
 from wmcc.present.groups import Groups
 from wmcc.present.result import ENDINGS
 from wmcc.present.stored import Storable
-from wmcc.report.record import Report
-
-OTHERS = {"joint table": wmcc.JointTable, "joint tables": wmcc.Tables, "report": Report, "error": ErrorRecord}
-"""Classes of what is stored under a kind that no result of `made` has."""
 
 OPEN = {"measures", "intervals", "image_means", "ranges", "overall", "disagreement", "errors", "literal"}
 """Fields that hold values by names that are not known beforehand."""
-
-
-@cache
-def validator(cls):
-    schema = cls.json_schema()
-    jsonschema.Draft202012Validator.check_schema(schema)
-    return jsonschema.Draft202012Validator(schema)
-
-
-@cache
-def classes():
-    return {**{made(name)._kind: type(made(name)) for name in RESULTS}, "groups": Groups, **OTHERS}
-
-
-def check(data):
-    """Hold what was stored to the schema of its kind."""
-    validator(classes()[data["kind"]]).validate(data)
 
 
 def objects(value, name=""):
@@ -61,15 +38,6 @@ def objects(value, name=""):
     elif isinstance(value, list):
         for x in (*value[:1], *value[1:][-1:]):
             yield from objects(x, name)
-
-
-def strict(text):
-    """JSON as it is defined: Python's knows NaN."""
-
-    def refuse(name):
-        raise ValueError(name)
-
-    return json.loads(text, parse_constant=refuse)
 
 
 @pytest.mark.parametrize("name", RESULTS)

@@ -11,51 +11,70 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-WITHOUT_TORCH = """
+WITHOUT = """
 import sys
 from importlib.machinery import PathFinder
 
 import pytest
 
-there = PathFinder.find_spec
-PathFinder.find_spec = lambda name, *more: None if name in ("torch", "torchmetrics") else there(name, *more)
-sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *sys.argv[1:]]))
+hidden, there = sys.argv[1].split(), PathFinder.find_spec
+PathFinder.find_spec = lambda name, *more: None if name.partition(".")[0] in hidden else there(name, *more)
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *sys.argv[2:]]))
 """
+SENTENCE = re.compile(r"(\S+) is not installed; the extra '\w+' brings it")
 
 
-def without_torch(*args, insist=""):
-    """Run pytest where PyTorch cannot be imported."""
-    env = {**os.environ, "WMCC_TEST_TORCH": insist}
-    return subprocess.run(
-        [sys.executable, "-c", WITHOUT_TORCH, *args], capture_output=True, text=True, cwd=ROOT, env=env
+def without(modules, *args, insist=""):
+    """Run pytest where these modules cannot be imported; what it returned, and the reasons of skips, each once."""
+    env = {**os.environ, "WMCC_TEST_TORCH": insist, "HYPOTHESIS_PROFILE": "smoke"}
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT, modules, *args], capture_output=True, text=True, cwd=ROOT, env=env
     )
+    return done, set(re.findall(r"^SKIPPED \[\d+\] \S+ (.*)", done.stdout, re.MULTILINE))
+
+
+def may_need(modules):
+    """Files of tests that name one of these modules, or import a helper that does."""
+    texts = {path: path.read_text() for path in (ROOT / "tests").glob("*.py")}
+    named = {path.stem for path, text in texts.items() if re.search(rf"\b({modules.replace(' ', '|')})\b", text)}
+    helped = re.compile(rf"^(?:from|import) (?:{'|'.join(named)})\b", re.MULTILINE)
+    return [path for path, text in texts.items() if path.stem in named or helped.search(text)]
 
 
 @pytest.mark.slow
-def test_without_pytorch_all_tests_are_collected():
-    others = [path for path in (ROOT / "tests").glob("test_*.py") if "torch" not in path.read_text()]  # for speed
-    done = without_torch("--collect-only", "tests", "src/wmcc/adapters", *(f"--ignore={path}" for path in others))
+@pytest.mark.parametrize(
+    "modules",
+    ["torch torchmetrics duckdb", "geopandas sklearn pyspark", "rasterio dask", "polars matplotlib", "pandas PIL"],
+)
+def test_without_an_extra_all_tests_are_collected(modules):
+    files = [str(path) for path in may_need(modules) if path.name.startswith("test_")]
+    done, reasons = without(modules, "--collect-only", "src/wmcc/adapters", *files)
     assert done.returncode == 0, done.stdout[-3000:]
+    assert all(map(SENTENCE.fullmatch, reasons)), reasons
 
 
 @pytest.mark.slow
-def test_without_pytorch_its_tests_are_skipped_with_a_sentence_unless_they_must_run():
-    files = "tests/test_loss.py", "tests/test_torchmetrics.py", "tests/test_weightmaps.py"
-    done = without_torch("-m", "torch", *files)
+def test_without_an_extra_its_tests_are_skipped_with_a_sentence():
+    modules = "torch torchmetrics geopandas rasterio pyspark duckdb sklearn"
+    files = ("loss", "torchmetrics", "weightmaps", "grammar", "groups", "cli_labels", "matrices")
+    some = "tensors or scorers or flags or duckdb or of_geopandas or scored_as_arrays"
+    done, reasons = without(modules, "-k", some, *(f"tests/test_{name}.py" for name in files), "src/wmcc/adapters")
     assert done.returncode == 0, done.stdout
-    reasons = re.findall(r"^SKIPPED \[\d+\] \S+ (.*)", done.stdout, re.MULTILINE)
-    assert len(reasons) >= 3
-    assert {reason.split(";")[1] for reason in reasons} == {
-        " WMCC_TEST_TORCH=1 scripts/test installs PyTorch and TorchMetrics"
-    }
+    named = {SENTENCE.fullmatch(reason)[1] for reason in reasons}
+    assert named == {"torch", "geopandas", "rasterio", "pyspark", "duckdb", "scikit-learn"}
+
+
+@pytest.mark.slow
+def test_pytorch_must_be_there_where_its_tests_must_run():
     for file in ("tests/test_loss.py", "tests/test_weightmaps.py"):
-        assert without_torch("-m", "torch", file, insist="1").returncode
+        assert without("torch torchmetrics", "-m", "torch", file, insist="1")[0].returncode
 
 
-def test_tests_ask_for_pytorch_in_one_way():
-    """Another way would leave them out of CI's step for PyTorch, which runs what is marked ``torch``."""
+def test_tests_ask_for_extras_in_one_way():
+    """Another way would have sentences of its own, and leave tests of PyTorch out of CI's step for ``torch``."""
+    core = "scipy|setuptools|lightning"
     for path in (ROOT / "tests").glob("test_*.py"):
-        assert not re.search(r"importorskip\(.torch", path.read_text()), path.name
+        assert not re.search(rf"importorskip\(.(?!{core})", path.read_text()), path.name
 
 
 def test_ci_begins_with_the_commands_of_the_readme():

@@ -5,9 +5,9 @@ import copy
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers import FORMATS, pairs
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_matrix import FORMATS, pairs
 
 import wmcc
 from wmcc import matrices

@@ -9,10 +9,9 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
-from engines import ENGINE_WARNINGS, PYSPARK, READERS
+from engines import ENGINE_WARNINGS, PYSPARK, READERS, same
 from hypothesis import given
 from hypothesis import strategies as st
-from test_frames import same
 
 import wmcc
 from wmcc.sources import jsonlines
