@@ -15,7 +15,7 @@ import wmcc
 from wmcc.core import kernel as tally
 from wmcc.core.kernel import _numpy
 from wmcc.robustness.aggregates import Aggregates
-from wmcc.robustness.cells import Cells
+from wmcc.robustness.cells import BoxedCells
 
 COMPILED = tally.active
 KERNELS = {"compiled": COMPILED, "numpy": _numpy}
@@ -115,7 +115,7 @@ def aggregates(low: Any, high: Any, empty: bool = True) -> Aggregates:
     K = low.shape[-1]
     used = np.ones((K, K), dtype=bool) if empty else (high > 0).reshape(-1, K, K).any(axis=0)
     t, p = np.nonzero(used)
-    return Aggregates(Cells(t, p, K), low[..., t, p], high[..., t, p])
+    return Aggregates(BoxedCells(t, p, K), low[..., t, p], high[..., t, p])
 
 
 def few(examples: int):

@@ -3,7 +3,7 @@
 import json
 
 from wmcc.report import findings
-from wmcc.report.write import Wish, build, render
+from wmcc.report.write import ReportOptions, build, render
 
 NODES = 5
 
@@ -21,7 +21,7 @@ def made(form, table, **wish):
 
 def forms(table, lower=None, upper=None, **wish):
     """What writes a report in any form, once it is built."""
-    built = build(table, Wish(**wish, progress=False), lower=lower, upper=upper)
+    built = build(table, ReportOptions(**wish, progress=False), lower=lower, upper=upper)
     return lambda form: render({"markdown": ".md"}.get(form, f".{form}"), *built)
 
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import wmcc
 from wmcc.core import table as table_module
 from wmcc.robustness.box import Box
-from wmcc.robustness.cells import Cells
+from wmcc.robustness.cells import BoxedCells
 from wmcc.robustness.certification import limits_of, one_end
 from wmcc.robustness.objective import MeasureObjective
 from wmcc.robustness.pair import PairObjective
@@ -134,7 +134,7 @@ def value(name: str, codes, sums) -> float:
 def test_a_hundred_thousand_cells(name):
     """The range holds at weights drawn from the box, and nothing of the size of the square is ever there."""
     codes, sums, rng = occupied(0, 2)
-    box, cells = Box.relative(sums, -40, 0.1), Cells(*codes, K)
+    box, cells = Box.relative(sums, -40, 0.1), BoxedCells(*codes, K)
     tracemalloc.start()
     low, high = (
         one_end(MeasureObjective(box, cells, wmcc.MEASURES[name], side), "relative", limits_of(0.0, 1, None))

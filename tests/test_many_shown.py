@@ -75,9 +75,9 @@ def test_a_score_that_no_row_varies_costs_what_others_cost(share, monkeypatch):
 
 @cache
 def built():
-    from wmcc.report.write import Wish, build
+    from wmcc.report.write import ReportOptions, build
 
-    return build(table(), Wish(progress=False))
+    return build(table(), ReportOptions(progress=False))
 
 
 def test_a_page_shows_the_heaviest_classes():

@@ -11,7 +11,7 @@ from schemas import check
 import wmcc
 from wmcc.measures.base import Shares
 from wmcc.present.blocks import text
-from wmcc.report.write import Wish, build, render
+from wmcc.report.write import ReportOptions, build, render
 
 OLOFSSON_2014 = np.array([[66, 0, 5, 4], [0, 55, 8, 12], [1, 0, 153, 11], [2, 1, 9, 313]])
 NAMES = ["deforestation", "forest gain", "stable forest", "stable non-forest"]
@@ -472,7 +472,7 @@ def test_bad_input_of_maps(call, said):
 
 
 def test_a_report_in_the_words_of_maps(olofsson):
-    built = build(olofsson.table, Wish("accuracy", progress=False, terms="map", pixel_area=0.09, unit="ha"))
+    built = build(olofsson.table, ReportOptions("accuracy", progress=False, terms="map", pixel_area=0.09, unit="ha"))
     said = render(".md", *built)
     assert said.startswith("# Report on a map\n")
     assert "| stable forest | 288,000 | 285,770 | 7,913 | " in said
@@ -486,13 +486,13 @@ def test_a_report_in_the_words_of_maps(olofsson):
 
 
 def test_a_report_on_a_map_has_its_warnings_and_names_its_poststrata(olofsson):
-    found, how = build(olofsson.table, Wish(terms="map", progress=False))
+    found, how = build(olofsson.table, ReportOptions(terms="map", progress=False))
     said = render(".md", found, how)
     assert "There are none." not in said
     assert said.split("## Warnings")[1].count("Quantity disagreement: for 4 of 4 classes it is not clear") == 1
     truth, mapped = [0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9
     table = wmcc.tabulate(truth, mapped, [1.0] * 36, poststratum=[0, 1] * 18, totals={0: 30, 1: 40})
-    said = render(".md", *build(table, Wish(progress=False)))
+    said = render(".md", *build(table, ReportOptions(progress=False)))
     assert "36 rows, scaled to 2 post-strata, total weight 70" in said
     assert "Weights are scaled to the known totals of 2 post-strata" in said
     assert "over the strata" not in said

@@ -63,6 +63,29 @@ def test_imports_point_one_way(path):
         assert name == own or layer(name) < layer(own) or {name, own} <= LAYERS[0], f"{own} imports {name}"
 
 
+def nodes(kind):
+    """Nodes of a kind in the modules of the package, with the module that each is in."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, kind):
+                yield str(path.relative_to(SOURCE)), node
+
+
+def test_a_name_means_one_class():
+    places = {}
+    for path, node in nodes(ast.ClassDef):
+        places.setdefault(node.name, []).append(path)
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_functions_can_be_read_at_a_glance():
+    """At most 80 lines beside the docstring; `scripts/check` holds their complexity to 15."""
+    for path, node in nodes((ast.FunctionDef, ast.AsyncFunctionDef)):
+        doc = ast.get_docstring(node, clean=False) or ""
+        lines = node.end_lineno - node.lineno + 1 - (len(doc.splitlines()) if doc else 0)
+        assert lines <= 80, (path, node.name, lines)
+
+
 def test_all_is_sorted_and_true():
     assert wmcc.__all__ == sorted(wmcc.__all__, key=str.lower)
     for name in wmcc.__all__:

@@ -16,7 +16,7 @@ from wmcc.present.markdown import escaped
 from wmcc.present.text import decimal, share
 from wmcc.report import findings
 from wmcc.report.charts import funnel
-from wmcc.report.write import Wish, build
+from wmcc.report.write import ReportOptions, build
 
 SAMPLE = Path(wmcc.__file__).parent / "data" / "parcels.csv"
 _quick = pytest.fixture(autouse=True)(quick)
@@ -255,7 +255,7 @@ def test_many_classes_are_drawn_not_written_in_numbers():
 
 
 def test_many_predictions_stay_within_the_picture():
-    document, _ = build(wmcc.tabulate([0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9), Wish(progress=False))
+    document, _ = build(wmcc.tabulate([0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9), ReportOptions(progress=False))
     found, names = document.found, [f"model {k}" for k in range(40)]
     (score,), (curve,) = found.scores.values(), found.curves.values()
     lead = wmcc.radius(score.table, "mcc", at_least=0.1)

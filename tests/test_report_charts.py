@@ -13,7 +13,7 @@ import wmcc
 from wmcc.report import findings
 from wmcc.report.charts import BOTTOM, HEIGHT, LEVELS, LINE, RIGHT, WIDTH, _apart, funnel, heat_map
 from wmcc.report.page import page
-from wmcc.report.write import Wish, build
+from wmcc.report.write import ReportOptions, build
 
 TRUTH = np.array([0, 1, 1, 0] * 20)
 GUESS = np.array([0, 1, 0, 0] * 20)
@@ -27,7 +27,7 @@ def _quick(monkeypatch):
 
 
 def found(guesses, at_least=None):
-    return build(wmcc.tabulate(TRUTH, guesses), Wish("mcc", at_least=at_least, progress=False))[0].found
+    return build(wmcc.tabulate(TRUTH, guesses), ReportOptions("mcc", at_least=at_least, progress=False))[0].found
 
 
 def parts(picture, tag, kind=None):
@@ -43,7 +43,7 @@ def scale(picture, percent):
 
 
 def test_the_slider_is_below_the_axis_and_on_its_scale():
-    document = build(wmcc.tabulate(TRUTH, GUESS), Wish("mcc", progress=False))[0]
+    document = build(wmcc.tabulate(TRUTH, GUESS), ReportOptions("mcc", progress=False))[0]
     at, text = document.found.grid, page(document)
     slider = re.search(r'<input type="range" id="eps" min="([^"]*)" max="([^"]*)" step="any" value="([^"]*)"', text)
     assert [float(x) for x in slider.groups()] == [at[0], at[-1], document.found.eps]

@@ -1046,7 +1046,7 @@ def test_images_on_a_device_are_moved_when_they_take_much_memory(monkeypatch):
     expected = tabulated(target, pred, weight, classes=4, cluster=["a", "b", "c"])
     for most, kept in ((1 << 28, 1), (1, 0)):
         monkeypatch.setattr(images, "IMAGE_BYTES", most)
-        held = images.Images(4, None)
+        held = images.TalliedImages(4, None)
         held.add_on_device(state, held.keys(["a", "b", "c"], 3))
         assert len(held._chunks) == kept
         assert held.table == expected

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ..robustness.certificate import Certificate, Curve
     from ..robustness.trimming import TrimmingCurve
     from .output import Output
-    from .request import Request
+    from .request import DataOptions
 
 
 @o.command("""
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @o.limits
 @o.output
 def command(
-    request: Request,
+    request: DataOptions,
     measure: str,
     eps: tuple[float, ...],
     relative: bool | None,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ..core.labels import Label
     from ..present.result import Result
     from .output import Output
-    from .request import Request
+    from .request import DataOptions
 
 
 @o.command("""
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @o.bounds
 @o.output
 def command(
-    request: Request,
+    request: DataOptions,
     measure: str,
     of: str | None,
     confidence: float,

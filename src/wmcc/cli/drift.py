@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..core.table import Table
     from ..inference.comparison import Comparison
     from .output import Output
-    from .request import Request
+    from .request import DataOptions
 
 NAMES = ("before", "after")
 
@@ -30,7 +30,7 @@ NAMES = ("before", "after")
 @o.margin
 @o.output
 def command(
-    request: Request, measure: str, of: str | None, confidence: float, margin: float | None, output: Output
+    request: DataOptions, measure: str, of: str | None, confidence: float, margin: float | None, output: Output
 ) -> None:
     """Compare a classifier before and after, on different rows.
 

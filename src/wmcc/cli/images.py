@@ -12,7 +12,7 @@ from . import options as o
 if TYPE_CHECKING:
     from ..results.images import ImageScores
     from .output import Output
-    from .request import Request
+    from .request import DataOptions
 
 
 @o.command("""
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 )
 @o.confidence
 @o.output
-def command(request: Request, measure: str, worst: int, confidence: float, output: Output) -> None:
+def command(request: DataOptions, measure: str, worst: int, confidence: float, output: Output) -> None:
     """Score the data set and each image.
 
     Shows the score of all rows together and the mean over images of their own scores, each with its interval; the same

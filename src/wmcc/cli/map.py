@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ..core.table import Table
     from ..mapping.accuracy import MapAccuracy
     from .output import Output
-    from .request import Request
+    from .request import DataOptions
 
 
 @o.command("""
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 @o.pixel_area
 @o.confidence
 @o.output
-def command(request: Request, pixel_area: float, confidence: float, output: Output) -> None:
+def command(request: DataOptions, pixel_area: float, confidence: float, output: Output) -> None:
     """Estimate the accuracy of a map and the areas of its classes.
 
     --true is the column of reference labels, --pred that of the map. Shows overall, user's and producer's accuracy, the

@@ -239,7 +239,7 @@ _DATA: dict[str, Decorator] = {
 
 
 def data(least: int = 1, most: int | None = 1, stored: int | None = 1, units: bool = False) -> Decorator:
-    """Give a command the options that say what to read, and hand it the `Request` that they make.
+    """Give a command the options that say what to read, and hand it the `DataOptions` that they make.
 
     ``least`` and ``most`` say how many predictions it takes, and ``stored`` how many stored tables; ``units`` whether
     it writes the unit of weights beside them.
@@ -248,9 +248,9 @@ def data(least: int = 1, most: int | None = 1, stored: int | None = 1, units: bo
     def decorate(run: Run) -> Run:
         @functools.wraps(run)
         def with_request(**given: Any) -> None:
-            from .request import Request  # brings what reads files, which --help does without
+            from .request import DataOptions  # brings what reads files, which --help does without
 
-            request = Request(**{name: given.pop(name) for name in _DATA})
+            request = DataOptions(**{name: given.pop(name) for name in _DATA})
             request.check(least, most, stored, units)
             run(request, **given)
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ..core.table import Table
     from ..robustness.radii import Radius
     from .output import Output
-    from .request import Request
+    from .request import DataOptions
 
 
 @o.command("""
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @o.limits
 @o.output
 def command(
-    request: Request,
+    request: DataOptions,
     measure: str,
     at_least: float | None,
     at_most: float | None,

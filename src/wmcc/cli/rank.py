@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ..core.joint import JointTable
     from ..robustness.ranking import Ranking
     from .output import Output
-    from .request import Request
+    from .request import DataOptions
 
 
 @o.command("""
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @o.limits
 @o.output
 def command(
-    request: Request,
+    request: DataOptions,
     measure: str,
     eps: float | None,
     relative: bool | None,

@@ -12,7 +12,7 @@ import click
 from . import options as o
 
 if TYPE_CHECKING:
-    from .request import Request
+    from .request import DataOptions
 
 FORMATS = {"markdown": ".md", "html": ".html", "json": ".json"}
 
@@ -47,7 +47,7 @@ FORMATS = {"markdown": ".md", "html": ".html", "json": ".json"}
 )
 @o.traceback
 def command(
-    request: Request,
+    request: DataOptions,
     measure: str | None,
     eps: float | None,
     bounds: dict[str, str],
@@ -69,7 +69,7 @@ def command(
     """
     from ..core.tables import Tables
     from ..errors import InputError
-    from ..report.write import ENDINGS, Wish, build, render
+    from ..report.write import ENDINGS, ReportOptions, build, render
     from ..robustness.box import EPS
     from . import standard_input
     from .output import Output
@@ -82,7 +82,7 @@ def command(
     shown = shlex.join(["wmcc", *sys.argv[1:]])
     unit = request.shown_unit
     asked = measure, EPS if eps is None else eps, at_least, confidence, title, shown, None, terms, pixel_area, unit
-    wish = Wish(*asked, **request.pictures())
+    wish = ReportOptions(*asked, **request.pictures())
     found = request.read()
     if isinstance(found, Tables):
         raise InputError(

@@ -54,7 +54,7 @@ T = TypeVar("T", bound=Result)
 
 
 @dataclass(frozen=True)
-class Request:
+class DataOptions:
     """What a command was asked to tabulate: its options by their names."""
 
     files: tuple[str, ...]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..inference.interval import Interval
     from ..results.scores import Score
     from .output import Output
-    from .request import Request
+    from .request import DataOptions
 
 ENDS = ("value", "low")
 """What a gate may look at."""
@@ -69,7 +69,7 @@ def _gate(run: o.Run) -> o.Run:
 )
 @o.output
 def command(
-    request: Request,
+    request: DataOptions,
     confidence: float,
     eps: float | None,
     relative: bool | None,

@@ -8,7 +8,7 @@ from . import options as o
 
 if TYPE_CHECKING:
     from .output import Output
-    from .request import Request
+    from .request import DataOptions
 
 
 @o.command("""
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 """)
 @o.data(1, None)
 @o.output
-def command(request: Request, output: Output) -> None:
+def command(request: DataOptions, output: Output) -> None:
     """Make a weighted confusion table.
 
     With -o it is stored, to be merged with others and scored later. With --cluster, --stratum or --replicates the table

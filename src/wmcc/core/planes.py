@@ -186,24 +186,24 @@ def earliest(several: Sequence[IntArray]) -> IntArray:
     return out
 
 
-class Cells(NamedTuple):
+class TalliedCells(NamedTuple):
     """The cells that occur, ascending, and what is known of each."""
 
     cells: IntArray
     sums: Sums
 
 
-def occurring(state: Planes) -> Cells:
+def occurring(state: Planes) -> TalliedCells:
     """Return the cells of planes that hold rows."""
     cells = np.flatnonzero(state.digits[0])
     layout = layout_of(len(state.digits))
     n, end = state.digits[0, cells], 1 + layout.weights
     w = Exact(state.digits[1:end, cells], layout.weights_low)
     w2 = Exact(state.digits[end:, cells], layout.squares_low)
-    return Cells(cells, Sums(n, w, w2, state.least[cells].view(np.float64), state.most[cells].view(np.float64)))
+    return TalliedCells(cells, Sums(n, w, w2, state.least[cells].view(np.float64), state.most[cells].view(np.float64)))
 
 
-def add_cells(state: Planes, found: Cells) -> None:
+def add_cells(state: Planes, found: TalliedCells) -> None:
     """Add cells to planes, in place; their layout must hold them."""
     layout, (cells, sums) = layout_of(len(state.digits)), found
     state.digits[0, cells] += sums.n
@@ -217,7 +217,7 @@ def add_cells(state: Planes, found: Cells) -> None:
 
 def cells_of_rows(
     target: Array, pred: Array, weight: Array | None, classes: int, ignore: int | None, counts: IntArray
-) -> tuple[Cells, bool]:
+) -> tuple[TalliedCells, bool]:
     """Tally rows, given as arrays of (items, rows); weights may have a single item, which then all items share.
 
     Returns
@@ -250,7 +250,7 @@ def cells_of_rows(
             np.frombuffer(most),
         )
     counts[0] += int.from_bytes(ignored, "little")
-    return Cells(cells, sums), bool(unknown or bad)
+    return TalliedCells(cells, sums), bool(unknown or bad)
 
 
 def _column(labels: Array, classes: int, ignore: int | None, code: int) -> tuple[Any, ...]:
@@ -334,7 +334,7 @@ def table_of(
     return _table(np.stack(np.divmod(cells, classes + 1)), sums, classes, ignore, int(state.counts[0]), drawn)
 
 
-def table_of_images(several: Sequence[Cells], keys: Sequence[Key], classes: int, ignore: int | None) -> Table:
+def table_of_images(several: Sequence[TalliedCells], keys: Sequence[Key], classes: int, ignore: int | None) -> Table:
     """Return the table of the cells of images, which are clusters; images of one key are one.
 
     It does not know of ignored rows.

@@ -26,7 +26,7 @@ MOST_AT_ONCE, MOST_DRAWS = 2 * 10**7, 10**10
 
 
 @dataclass(frozen=True)
-class Design:
+class ExperimentDesign:
     """Parameters of an experiment, checked; `wmcc.experiments.separation` says what they are."""
 
     classes: int
@@ -85,11 +85,11 @@ def checked(
     mismatch: Any,
     truth: Any,
     seed: Any,
-) -> Design:
+) -> ExperimentDesign:
     """Return the design that is asked for, or say what is wrong with it."""
     K, N = _whole(classes, "classes", 2, 256), _whole(n, "n", 2)
     L = max(1, N // 3) if section is None else _whole(section, "section", 1, N)
-    design = Design(
+    design = ExperimentDesign(
         classes=K,
         measures=_measures(measures, K),
         n=N,

@@ -13,20 +13,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.arraytypes import Array, FloatArray, IntArray
-from .design import Design
+from .design import ExperimentDesign
 
 HALF = np.uint64(32)
 LOW = np.uint64(2**32 - 1)
 AT_ONCE = 1 << 16  # margins at once: a dozen arrays of them fit the cache
 
 
-def raw(design: Design, what: int, p: float, repetition: int, size: int) -> Array:
+def raw(design: ExperimentDesign, what: int, p: float, repetition: int, size: int) -> Array:
     """Return random 64-bit integers of their own for each repetition and p, whatever else is drawn."""
     key = (design.classes, what, int(np.float64(p).view(np.uint64)), repetition)
     return np.asarray(np.random.SFC64(np.random.SeedSequence(design.seed, spawn_key=key)).random_raw(size))
 
 
-def truth(design: Design, repetition: int) -> IntArray:
+def truth(design: ExperimentDesign, repetition: int) -> IntArray:
     """Draw the true classes t, 0 … K − 1."""
     bits = raw(design, 0, 0.0, repetition if design.truth == "each" else 0, design.n)
     if design.truth == "balanced":
@@ -34,7 +34,7 @@ def truth(design: Design, repetition: int) -> IntArray:
     return _below(bits >> HALF, design.classes)
 
 
-def predictions(design: Design, p: float, repetition: int, t: IntArray) -> IntArray:
+def predictions(design: ExperimentDesign, p: float, repetition: int, t: IntArray) -> IntArray:
     """Draw a prediction c for each start: one per row.
 
     The high half of the bits decides what matches, the low half what a mismatch is.
@@ -54,7 +54,7 @@ def predictions(design: Design, p: float, repetition: int, t: IntArray) -> IntAr
     return _labels(design, t, match, bits)
 
 
-def shared(design: Design, p: float, repetition: int, t: IntArray) -> tuple[IntArray, IntArray]:
+def shared(design: ExperimentDesign, p: float, repetition: int, t: IntArray) -> tuple[IntArray, IntArray]:
     """Draw what a prediction is outside its section and what it is inside, wherever the section starts."""
     bits = raw(design, 1, p, repetition, 2 * design.n).reshape(2, design.n)
     sides = zip((design.p0, p), bits, strict=True)
@@ -62,7 +62,7 @@ def shared(design: Design, p: float, repetition: int, t: IntArray) -> tuple[IntA
     return there, here
 
 
-class Margins(NamedTuple):
+class DrawnMargins(NamedTuple):
     """Row sums r, column sums q and diagonals d of the tables of some of the starts, classes first; s is the total."""
 
     starts: slice
@@ -72,7 +72,9 @@ class Margins(NamedTuple):
     d: FloatArray
 
 
-def margins(design: Design, p: float, repetition: int) -> tuple[Iterator[Margins], Iterator[Margins]]:
+def margins(
+    design: ExperimentDesign, p: float, repetition: int
+) -> tuple[Iterator[DrawnMargins], Iterator[DrawnMargins]]:
     """Margins of a repetition without weights, and with them."""
     t = truth(design, repetition)
     given: Any = shared if design.matches == "shared" else predictions
@@ -82,16 +84,18 @@ def margins(design: Design, p: float, repetition: int) -> tuple[Iterator[Margins
     return plain, weighted
 
 
-def _counted(design: Design, t: IntArray, c: IntArray, w: FloatArray) -> Iterator[Margins]:
+def _counted(design: ExperimentDesign, t: IntArray, c: IntArray, w: FloatArray) -> Iterator[DrawnMargins]:
     """Margins of one prediction per start."""
     S, K = len(c), design.classes
     places = np.arange(S)[:, np.newaxis]
     sums = ((c, np.broadcast_to(w, c.shape)), (t, (c == t) * w))
     q, d = (_sums((k * S + places).reshape(-1), x.reshape(-1), K * S).reshape(K, S) for k, x in sums)
-    yield Margins(slice(None), w.sum(), _sums(t, w, K)[:, np.newaxis], q, d)
+    yield DrawnMargins(slice(None), w.sum(), _sums(t, w, K)[:, np.newaxis], q, d)
 
 
-def _moved(design: Design, t: IntArray, c: tuple[IntArray, IntArray], w: FloatArray) -> Iterator[Margins]:
+def _moved(
+    design: ExperimentDesign, t: IntArray, c: tuple[IntArray, IntArray], w: FloatArray
+) -> Iterator[DrawnMargins]:
     """Margins where starts share their draws: what enters and leaves as the section moves on, summed up.
 
     Blocks of starts are small enough for the cache. Sums are of integers, since those of floats wait for each other.
@@ -116,7 +120,7 @@ def _moved(design: Design, t: IntArray, c: tuple[IntArray, IntArray], w: FloatAr
         change[..., :1] += sums[..., -1:]
         sums = np.cumsum(change, axis=-1, out=change)
         q, d = sums.astype(np.float64)
-        yield Margins(slice(a, b), w.sum(), r[:, np.newaxis], q, d)
+        yield DrawnMargins(slice(a, b), w.sum(), r[:, np.newaxis], q, d)
 
 
 def _sums(places: IntArray, weights: Array, size: int) -> FloatArray:
@@ -147,7 +151,7 @@ def _smallest(keys: Array, share: float) -> Array:
     return np.asarray(keys <= np.partition(keys, count - 1, axis=-1)[:, count - 1 : count])
 
 
-def _labels(design: Design, t: IntArray, match: Array, bits: Array) -> IntArray:
+def _labels(design: ExperimentDesign, t: IntArray, match: Array, bits: Array) -> IntArray:
     """The true class where it is matched, another elsewhere."""
     K = design.classes
     if design.mismatch == "lowest":

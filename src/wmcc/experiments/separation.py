@@ -20,7 +20,7 @@ from ..present.result import Result
 from ..present.written import Record
 from ..sources.progress import Progress, bar
 from ..sources.resample import in_threads
-from .design import Design, checked
+from .design import ExperimentDesign, checked
 from .draws import margins
 
 BAND = (0.05, 0.95)
@@ -95,7 +95,7 @@ class Separation(Result):
         By p and weighting, for each start: the largest difference between two of the measures in one prediction.
     """
 
-    design: Design
+    design: ExperimentDesign
     starts: IntArray
     traces: tuple[Trace, ...]
     apart: dict[tuple[float, bool], FloatArray]
@@ -216,12 +216,12 @@ def separation(
     return Separation(design, design.starts, tuple(traces), apart)
 
 
-def _work(design: Design) -> int:
+def _work(design: ExperimentDesign) -> int:
     """Labels that are drawn in a repetition, or margins that are moved."""
     return len(design.starts) * (design.classes if design.matches == "shared" else design.n)
 
 
-def _values(design: Design, p: float, shown: Progress) -> FloatArray:
+def _values(design: ExperimentDesign, p: float, shown: Progress) -> FloatArray:
     """Measures of single predictions: by weighting, measure, repetition and start."""
     out = np.empty((2, len(design.measures), design.repetitions, len(design.starts)))
 

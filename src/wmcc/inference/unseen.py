@@ -37,7 +37,7 @@ LESS = np.linspace(0.1, 1.0, 10)
 """Parts of the largest shares that are tried: a score may turn round before."""
 
 
-class Side(NamedTuple):
+class MovedCells(NamedTuple):
     """The cells to which weight of each stratum would be moved for the lower or the upper end."""
 
     moved: FloatArray  # sums if all of the stratum were in that cell, less those it has: prediction × 3 × strata × K
@@ -83,7 +83,7 @@ class Unseen:
         low, high = (self._end(side, tail) for side in self._sides)
         return min(low, self._value), max(high, self._value)
 
-    def _end(self, side: Side, tail: float) -> float:
+    def _end(self, side: MovedCells, tail: float) -> float:
         sign = 1 if side is self._sides[0] else -1
         most = self._within(_largest_shares(side.gain, self._draws, tail))
         moved = np.einsum("s,jcsk->jck", most, side.moved)
@@ -101,7 +101,7 @@ class Unseen:
         return np.asarray(first - second[0] if second else first)
 
     @cached_property
-    def _sides(self) -> tuple[Side, Side]:
+    def _sides(self) -> tuple[MovedCells, MovedCells]:
         """Where weight of each stratum would be moved, for the lower and for the upper end.
 
         Any true class is possible, and the predictions that occur in the stratum: of two, at least one of them. Of a
@@ -170,7 +170,7 @@ class Unseen:
     def _moved_scores(self, moves: IntArray, share: FloatArray) -> FloatArray:
         return self._scores(self._sums[:, :, np.newaxis] + share[moves[0], np.newaxis] * self._moved(moves))
 
-    def _side(self, sign: int, moves: IntArray, scores: FloatArray, starts: IntArray, share: FloatArray) -> Side:
+    def _side(self, sign: int, moves: IntArray, scores: FloatArray, starts: IntArray, share: FloatArray) -> MovedCells:
         """Return the move of each stratum with the smallest score times a sign; the first, if some are equal.
 
         Equal but for rounding, that is: or else the last bit of another machine would choose another cell.
@@ -178,7 +178,7 @@ class Unseen:
         least = np.minimum.reduceat(scores, starts)
         where = np.flatnonzero(scores <= least[moves[0]] + EQUAL)
         best = where[np.flatnonzero(np.diff(moves[0, where], prepend=-1))]
-        return Side(self._moved(moves[:, best]), over(np.maximum(sign * self._value - least, 0.0), share))
+        return MovedCells(self._moved(moves[:, best]), over(np.maximum(sign * self._value - least, 0.0), share))
 
 
 def missed_ends(

@@ -260,7 +260,7 @@ class ErrorMap(Result):
 # ---- the door ---------------------------------------------------------------------------------------------------
 
 
-class Wish(NamedTuple):
+class ErrorMapOptions(NamedTuple):
     """What is asked of a picture, beside the data."""
 
     size: int
@@ -372,7 +372,7 @@ def error_map(
                 "call wmcc.error_map for each; wmcc.write_report takes several maps by their names.",
                 name,
             )
-    wish = Wish(
+    wish = ErrorMapOptions(
         int(size),
         of,
         weight,
@@ -401,6 +401,11 @@ def error_map(
         return from_layers(y_true, overlay, true, pred, layer, overlay_layer, xy, crs, wish)
     if layer is not None or overlay_layer is not None:
         raise InputTypeError(f"{'layer' if layer else 'overlay_layer'}= is for polygons, with true= and pred=.")
+    return _of_pixels(y_true, y_pred, band, align, crs, wish)
+
+
+def _of_pixels(y_true: Any, y_pred: Any, band: int | None, align: Any, crs: Any, wish: ErrorMapOptions) -> ErrorMap:
+    """Find out where a raster or an array is wrong."""
     if y_pred is None:
         raise InputTypeError(
             "the predictions are missing.",

@@ -21,14 +21,22 @@ from ..sources.layers import from_text
 from ..sources.options import AREA, is_raster
 from ..sources.overlays import NOT_COVERED, are_points
 from ..sources.places import is_name
-from .error_map import ErrorMap, Places, Wish, checked_class, label_colours
+from .error_map import ErrorMap, ErrorMapOptions, Places, checked_class, label_colours
 
 MARGIN = 0.04
 """Of a picture of points, on each side, as a share of the longer one."""
 
 
 def from_layers(
-    data: Any, overlay: Any, true: Any, pred: Any, layer: str | None, over: str | None, xy: Any, crs: Any, wish: Wish
+    data: Any,
+    overlay: Any,
+    true: Any,
+    pred: Any,
+    layer: str | None,
+    over: str | None,
+    xy: Any,
+    crs: Any,
+    wish: ErrorMapOptions,
 ) -> ErrorMap:
     """Look where the classes of polygons or points differ."""
     raster = overlay is not None and is_raster(overlay)
@@ -84,7 +92,7 @@ def from_layers(
 
 
 def _drawn(
-    layer: Layer, truth: IntArray, pred: IntArray, table: Table, points: bool, wish: Wish, other: Any = None
+    layer: Layer, truth: IntArray, pred: IntArray, table: Table, points: bool, wish: ErrorMapOptions, other: Any = None
 ) -> ErrorMap:
     """Draw polygons on cells, or put points where they are."""
     shapely = module("shapely")

@@ -22,7 +22,7 @@ from ..sources.options import AREA
 from ..sources.progress import bar
 from ..sources.rasters import NODATA, bounded_cache
 from ..sources.scenes import Scene
-from .error_map import ErrorMap, Places, Wish, checked_class, label_colours
+from .error_map import ErrorMap, ErrorMapOptions, Places, checked_class, label_colours
 
 if TYPE_CHECKING:
     from ..geo.raster import Raster
@@ -58,14 +58,14 @@ class Plain:
         return part, known
 
 
-def from_arrays(y_true: Any, y_pred: Any, wish: Wish) -> ErrorMap:
+def from_arrays(y_true: Any, y_pred: Any, wish: ErrorMapOptions) -> ErrorMap:
     """Look where two arrays of rows and columns differ."""
     truth, pred = Plain(y_true, "y_true"), Plain(y_pred, "y_pred")
     table = tabulate(y_true, y_pred, **wish.reading)
     return _from_pixels(truth, pred, table, "pixels", wish)
 
 
-def from_rasters(y_true: Any, y_pred: Any, band: int | None, align: Any, crs: Any, wish: Wish) -> ErrorMap:
+def from_rasters(y_true: Any, y_pred: Any, band: int | None, align: Any, crs: Any, wish: ErrorMapOptions) -> ErrorMap:
     """Look where two rasters differ."""
     from ..geo.raster import aligned, as_raster
 
@@ -85,7 +85,7 @@ def from_rasters(y_true: Any, y_pred: Any, band: int | None, align: Any, crs: An
     return _from_pixels(truth, pred, table, "area" if by_area else "pixels", wish)
 
 
-def _check_areas(truth: Raster, wish: Wish) -> None:
+def _check_areas(truth: Raster, wish: ErrorMapOptions) -> None:
     """Refuse pixels whose areas are not known, and say how to do without."""
     try:
         with warnings.catch_warnings():
@@ -101,7 +101,7 @@ def _turned(raster: Raster) -> bool:
     return raster.transform is not None and (raster.transform[1] != 0 or raster.transform[3] != 0)
 
 
-class Cells(NamedTuple):
+class WindowCells(NamedTuple):
     """What a window has of the cells of a picture: its part of their counts, and classes of some."""
 
     place: tuple[slice, slice]
@@ -122,7 +122,7 @@ class Reader:
     of: tuple[Any, ...]  # values of the class whose errors are counted; none for all
     lost_is_wrong: bool  # whether pixels without a prediction are wrong, or not known
 
-    def cells(self, window: tuple[slice, slice]) -> Cells:
+    def cells(self, window: tuple[slice, slice]) -> WindowCells:
         """Read a window, and count what is wrong per cell."""
         (t, known), (p, p_known) = self.truth.labels(*window), self.pred.labels(*window)
         if not self.lost_is_wrong:
@@ -146,7 +146,7 @@ class Reader:
         seen = (every if p_known is None else every & p_known)[at]
         pred = self.place.codes(p[at], seen, self.place.lost)
         where = slice(window[0].start // self.step, None), slice(window[1].start // self.step, None)
-        return Cells(
+        return WindowCells(
             where, (_per_cell(every, window, self.step), *counts), middle, (true, np.where(true < 0, -1, pred))
         )
 
@@ -185,7 +185,11 @@ def _middles(window: slice, step: int, length: int) -> tuple[IntArray, IntArray]
 
 
 def _from_pixels(
-    truth: Raster | Plain, pred: Raster | Plain, table: Table, measured: Literal["area", "pixels"], wish: Wish
+    truth: Raster | Plain,
+    pred: Raster | Plain,
+    table: Table,
+    measured: Literal["area", "pixels"],
+    wish: ErrorMapOptions,
 ) -> ErrorMap:
     of = checked_class(table, wish.of, "pixel")
     rasters = not isinstance(truth, Plain)

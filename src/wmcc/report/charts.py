@@ -31,7 +31,7 @@ LEVELS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75)
 """Shares of a row from which on a cell of a map is a shade darker."""
 
 
-class Scale(NamedTuple):
+class Axis(NamedTuple):
     """From numbers to places in a picture."""
 
     least: float
@@ -45,21 +45,21 @@ class Scale(NamedTuple):
         return round(self.start + part * (self.end - self.start), 1)
 
 
-class Drawn(NamedTuple):
+class DrawnFunnel(NamedTuple):
     """A funnel, and what the page needs to redraw it for each ε."""
 
     picture: Element
     grid: dict[str, Any]
 
 
-def funnel(found: Findings) -> Drawn:
+def funnel(found: Findings) -> DrawnFunnel:
     """Draw the interval of each prediction, and the band that grows with ε."""
     names, curves = found.names, [found.curves[name] for name in found.names]
     sampled = [found.scores[name].intervals[found.measure.name] for name in names]
     eps = found.grid
     strip = min(STRIP, (WIDTH - RIGHT - LEFT) / 2.2 / len(names))  # half of the picture is the band's
     height = max(HEIGHT, TOP + LINE * len(names) + BOTTOM)
-    x = Scale(0.0, max(eps), round(LEFT + strip * len(names) + 14, 1), WIDTH - RIGHT)
+    x = Axis(0.0, max(eps), round(LEFT + strip * len(names) + 14, 1), WIDTH - RIGHT)
     y = _scores(found, curves, sampled, height - BOTTOM)
     now = eps.index(found.eps)
     bands = [None if c.problem else _band(c, x, y) for c in curves]
@@ -85,10 +85,10 @@ def funnel(found: Findings) -> Drawn:
         "bands": bands,
         "now": now,
     }
-    return Drawn(picture, grid)
+    return DrawnFunnel(picture, grid)
 
 
-def _scores(found: Findings, curves: list[Curve], sampled: list[Interval], bottom: float) -> Scale:
+def _scores(found: Findings, curves: list[Curve], sampled: list[Interval], bottom: float) -> Axis:
     """Scale of scores: all that is drawn, to whole tenths, within the range of the measure."""
     seen = [found.value(name) for name in found.names]
     seen += [end for c in curves if not c.problem for end in (c.low.min(), c.high.max())]
@@ -97,10 +97,10 @@ def _scores(found: Findings, curves: list[Curve], sampled: list[Interval], botto
     least, most = floor(10 * min(seen) - 0.01) / 10, ceil(10 * max(seen) + 0.01) / 10
     low, high = found.measure.range
     least, most = max(least, low), min(most, high)
-    return Scale(least, most if most > least else least + 0.1, bottom, TOP)
+    return Axis(least, most if most > least else least + 0.1, bottom, TOP)
 
 
-def _band(curve: Curve, x: Scale, y: Scale) -> dict[str, list[str]]:
+def _band(curve: Curve, x: Axis, y: Axis) -> dict[str, list[str]]:
     """Outline of the band, a step for each ε: between two of them only the wider range is proved."""
     at = [x(c.eps) for c in curve]
     before = [at[0], *at]
@@ -111,7 +111,7 @@ def _band(curve: Curve, x: Scale, y: Scale) -> dict[str, list[str]]:
     }
 
 
-def _axes(found: Findings, x: Scale, y: Scale) -> list[Element]:
+def _axes(found: Findings, x: Axis, y: Axis) -> list[Element]:
     parts = []
     for tick in _ticks(y.least, y.most):
         parts.append(element("line", class_="axis", x1=LEFT, x2=WIDTH - RIGHT, y1=y(tick), y2=y(tick)))
@@ -130,7 +130,7 @@ def _ticks(least: float, most: float) -> list[float]:
     return [round(k * step, 10) for k in range(ceil(least / step - 1e-9), floor(most / step + 1e-9) + 1)]
 
 
-def _threshold(found: Findings, x: Scale, y: Scale) -> list[Element]:
+def _threshold(found: Findings, x: Axis, y: Axis) -> list[Element]:
     """The threshold, and for each prediction up to which ε it is kept."""
     if found.at_least is None:
         return []
@@ -144,7 +144,7 @@ def _threshold(found: Findings, x: Scale, y: Scale) -> list[Element]:
     return parts
 
 
-def _interval(k: int, value: float, sampled: Interval, place: float, y: Scale) -> list[Element]:
+def _interval(k: int, value: float, sampled: Interval, place: float, y: Axis) -> list[Element]:
     """The score of a prediction, and what chance may do to it."""
     parts = []
     if sampled.problem is None:
@@ -153,7 +153,7 @@ def _interval(k: int, value: float, sampled: Interval, place: float, y: Scale) -
     return [*parts, element("circle", cx=place, cy=y(value), r=5, fill=colour(k))]
 
 
-def _value(k: int, value: float, band: dict[str, list[str]] | None, now: int, x: Scale, y: Scale) -> list[Element]:
+def _value(k: int, value: float, band: dict[str, list[str]] | None, now: int, x: Axis, y: Axis) -> list[Element]:
     """The score of a prediction over all ε, and what other weights may do to it."""
     parts, own = [], colour(k)
     if band is not None:
@@ -166,7 +166,7 @@ def _value(k: int, value: float, band: dict[str, list[str]] | None, now: int, x:
     return parts
 
 
-def _names(found: Findings, y: Scale) -> list[Element]:
+def _names(found: Findings, y: Axis) -> list[Element]:
     """Names at the end of the lines, apart from each other and within the picture."""
     parts, names = [], sorted(found.names, key=lambda name: y(found.value(name)))
     places = _apart([y(found.value(name)) + 4 for name in names], y.start + 4)
@@ -220,7 +220,7 @@ def strips(found: ImageScores) -> Element:
     seen += [end for x in means for end in (x.value, x.low, x.high) if end == end]
     low, high = MEASURES[found.measure].range
     least, most = max(floor(10 * min(seen)) / 10, low), min(ceil(10 * max(seen)) / 10, high)
-    x = Scale(least, most if most > least else least + 0.1, LEFT, WIDTH - RIGHT)
+    x = Axis(least, most if most > least else least + 0.1, LEFT, WIDTH - RIGHT)
     bottom = TOP + STRIP_HEIGHT * len(values)
     parts = []
     for tick in _ticks(x.least, x.most):

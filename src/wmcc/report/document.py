@@ -11,7 +11,7 @@ from ..present.blocks import Block
 from ..present.text import number, percent
 from ..results.images import ImageScores
 from .findings import Findings
-from .maps import Drawing, MapPictures
+from .maps import Figure, MapPictures
 from .pictures import Gallery
 
 SQUARE = 25
@@ -55,7 +55,7 @@ class Strips(NamedTuple):
     found: ImageScores
 
 
-Part = str | Block | Heat | Funnel | Items | Strips | Gallery | MapPictures | Drawing
+Part = str | Block | Heat | Funnel | Items | Strips | Gallery | MapPictures | Figure
 
 
 class Section(NamedTuple):

@@ -22,7 +22,7 @@ from ..robustness.radii import Radius, radius
 from ..robustness.ranking import Lead, certify_ranking
 from ..robustness.sensitivities import Sensitivity, sensitivity
 from ..sources.progress import bar
-from .maps import Drawing, MapPictures
+from .maps import Figure, MapPictures
 from .pictures import Gallery
 
 Pair = tuple[str, str]
@@ -103,7 +103,7 @@ class Findings:
     galleries: dict[str, Gallery] = field(default_factory=dict)
     error_maps: dict[str, ErrorMap] = field(default_factory=dict)
     map_pictures: dict[str, MapPictures] = field(default_factory=dict)
-    drawings: tuple[Drawing, ...] = ()
+    drawings: tuple[Figure, ...] = ()
     unit: str | None = None
 
     @property

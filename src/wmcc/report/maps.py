@@ -89,7 +89,7 @@ class MapPictures(NamedTuple):
     few: bool  # whether cells are so few that they are to be seen as such
 
 
-class Drawing(NamedTuple):
+class Figure(NamedTuple):
     """A figure that somebody drew, as a PNG."""
 
     title: str
@@ -290,7 +290,7 @@ def _dots(found: ErrorMap, painting: Painting, side: int, ratio: float) -> IntAr
 # ---- figures of others ------------------------------------------------------------------------------------------
 
 
-def drawings(figures: object) -> tuple[Drawing, ...]:
+def drawings(figures: object) -> tuple[Figure, ...]:
     """Return figures as PNG, each small enough for a page."""
     if not isinstance(figures, Mapping):
         raise InputTypeError(
@@ -305,7 +305,7 @@ def drawings(figures: object) -> tuple[Drawing, ...]:
     return tuple(_drawing(title, own) for title, own in figures.items())
 
 
-def _drawing(title: object, figure: object) -> Drawing:
+def _drawing(title: object, figure: object) -> Figure:
     if not isinstance(title, str):
         raise InputTypeError(f"figures has the title {brief(title)}; expected a text.", argument="figures")
     if isinstance(figure, (bytes, bytearray)):
@@ -329,11 +329,11 @@ def _drawing(title: object, figure: object) -> Drawing:
     return _small_enough(title, out.getvalue())
 
 
-def _small_enough(title: str, data: bytes) -> Drawing:
+def _small_enough(title: str, data: bytes) -> Figure:
     if len(data) > MOST_FIGURE:
         raise InputError(
             f"the figure {title!r} takes {len(data):,} bytes as PNG; a report takes {MOST_FIGURE:,} at most.",
             "draw it smaller.",
             "figures",
         )
-    return Drawing(title, data)
+    return Figure(title, data)

@@ -11,7 +11,7 @@ from ..present.markdown import escaped, paragraphs
 from ..present.text import decimal, number, share
 from .document import SQUARE, Document, Funnel, Heat, Items, Part, Section, Strips, confusions, starred
 from .findings import EPS_DIGITS
-from .maps import Drawing, MapPictures
+from .maps import Figure, MapPictures
 from .pictures import Gallery
 
 SHOWN = (0.01, 0.05, 0.1, 0.2, 0.3, 0.5)
@@ -45,7 +45,7 @@ def _part(part: Part) -> list[str]:
     if isinstance(part, MapPictures):
         said = [f"- {escaped(x.said)}" for x in part.pictures]
         return ["\n".join(said), escaped("The pictures are in the report as HTML.")]
-    if isinstance(part, Drawing):
+    if isinstance(part, Figure):
         return [f"- {_term(part.title)}{escaped('the figure is in the report as HTML.')}"]
     if isinstance(part, Items):
         return ["\n".join(f"- {_term(term)}{escaped(text)}" for term, text in part.items)]

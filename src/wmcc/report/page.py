@@ -19,7 +19,7 @@ from ..present.text import decimal, number
 from .charts import WIDTH, colour, funnel, heat_map, strips
 from .document import DRAWN, SQUARE, Document, Funnel, Heat, Items, Part, Section, Strips, confusions, starred
 from .elements import Child, element, written
-from .maps import Drawing, Key, MapPictures
+from .maps import Figure, Key, MapPictures
 from .pictures import Gallery
 
 
@@ -100,7 +100,7 @@ def _part(part: Part) -> list[Element]:
         return _gallery(part)
     if isinstance(part, MapPictures):
         return _maps(part)
-    if isinstance(part, Drawing):
+    if isinstance(part, Figure):
         return [element("figure", _image(part.png, part.title), element("figcaption", part.title), class_="drawing")]
     return [_items(part)]
 

@@ -108,14 +108,14 @@ def _error_palette() -> list[tuple[int, int, int, int]]:
 # ---- an image -----------------------------------------------------------------------------------------
 
 
-class Reading(NamedTuple):
+class PixelReading(NamedTuple):
     """How the pixel values of files are classes of a table."""
 
     values: IntArray  # sorted
     places: IntArray  # of these values among the table's labels
 
     @classmethod
-    def of(cls, table: Table | JointTable, names: Mapping[Label, Label] | None) -> Reading:
+    def of(cls, table: Table | JointTable, names: Mapping[Label, Label] | None) -> PixelReading:
         """Find the class of each pixel value: its name in ``names``, or the value itself."""
         place: dict[Label, int] = {label: k for k, label in enumerate(table.labels)}
         named = dict(names or {})
@@ -141,7 +141,7 @@ class Reading(NamedTuple):
         return np.where(self.values[at] == labels, self.places[at], -1)
 
 
-class Scene(NamedTuple):
+class SmallImage(NamedTuple):
     """An image as it is pictured, made small: one slice of a stack of them."""
 
     truth: IntArray
@@ -155,7 +155,7 @@ class Scene(NamedTuple):
     slice: str  # which slice it is
 
 
-def _scene(truth: IntArray, pred: IntArray, weight: Array | None, labels: Sequence[Label], classes: int) -> Scene:
+def _scene(truth: IntArray, pred: IntArray, weight: Array | None, labels: Sequence[Label], classes: int) -> SmallImage:
     """Look at an image; of more than two dimensions at the slice with most of the wrong weight."""
     w = np.broadcast_to(1.0, truth.shape) if weight is None else weight
     void = (truth < 0) | (truth >= classes) | (pred < 0)  # labels that are in no table are missing ones
@@ -173,7 +173,7 @@ def _scene(truth: IntArray, pred: IntArray, weight: Array | None, labels: Sequen
     used = frozenset(np.unique(truth).tolist()) | frozenset(np.unique(pred).tolist())
     most = WIDTHS[0]
     small = _thinned(truth, most), _thinned(pred, most), _averaged(wrong, most)
-    return Scene(*small, said, used, int((~void).sum()), total, right / total if total > 0 else np.nan, slices)
+    return SmallImage(*small, said, used, int((~void).sum()), total, right / total if total > 0 else np.nan, slices)
 
 
 def _small(shape: tuple[int, ...], most: int) -> tuple[int, int]:
@@ -260,7 +260,7 @@ def checked_folders(
             "the images.",
             "images",
         )
-    Reading.of(table, names)
+    PixelReading.of(table, names)
     return given
 
 
@@ -268,9 +268,9 @@ def pictured(
     found: ImageScores, folders: ImageFolders, table: Table | JointTable, names: Mapping[Label, Label] | None
 ) -> dict[str, Gallery]:
     """Picture the images with the lowest scores, of each prediction."""
-    reading, classes = Reading.of(table, names), len(table.classes)
+    reading, classes = PixelReading.of(table, names), len(table.classes)
     each = max(LEAST_IMAGES, MOST_IMAGES // len(found.names))
-    scenes: dict[str, list[tuple[WorstImage, Scene]]] = {}
+    scenes: dict[str, list[tuple[WorstImage, SmallImage]]] = {}
     for k, (name, own) in enumerate(found.predictions.items()):
         scenes[name] = []
         for x in own.worst[:each]:
@@ -294,7 +294,7 @@ def pictured(
     return galleries
 
 
-def _gallery(scenes: Sequence[tuple[WorstImage, Scene]], table: Table | JointTable, width: int) -> Gallery:
+def _gallery(scenes: Sequence[tuple[WorstImage, SmallImage]], table: Table | JointTable, width: int) -> Gallery:
     labels, classes = table.labels, len(table.classes)
     images, used = [], set[int]()
     for x, scene in scenes:

@@ -51,7 +51,7 @@ TERMS: tuple[Terms, ...] = ("classifier", "map")
 
 
 @dataclass(frozen=True)
-class Wish:
+class ReportOptions:
     """What is asked of a report, checked before data are read; `write_report` says what each is."""
 
     measure: str | Measure | None = None
@@ -194,14 +194,14 @@ def write_report(
     form = ending(out, ENDINGS)
     check(out, files)
     asked = measure, eps, at_least, confidence_level, title, command, progress, terms, pixel_area, unit
-    wish = Wish(*asked, images, names, map, figures)
+    wish = ReportOptions(*asked, images, names, map, figures)
     write(out, render(form, *build(table, wish, files, lower=lower, upper=upper)))
     return out
 
 
 def build(
     table: Tabulated | JointTable,
-    wish: Wish,
+    wish: ReportOptions,
     paths: Sequence[str] = (),
     names: Mapping[str, str] = BY_THEIR_PATHS,
     *,

@@ -627,7 +627,7 @@ def _mean(measure: Measure, images: ImageMargins, values: Sequence[float], level
     return mean_interval(measure.name, measure.range, x[defined], n, total, level)
 
 
-class Spread(NamedTuple):
+class MeanSpread(NamedTuple):
     """How far a mean over images may be off."""
 
     mean: float
@@ -637,7 +637,7 @@ class Spread(NamedTuple):
     problem: str | None
 
     @classmethod
-    def of(cls, values: Any) -> Spread:
+    def of(cls, values: Any) -> MeanSpread:
         """Find it from the scores of the images."""
         x = np.asarray(values, dtype=np.float64)
         m = len(x)
@@ -665,7 +665,7 @@ def mean_interval(
     label: Label | None = None,
 ) -> Interval:
     """Return the mean of the scores of images, and its interval."""
-    mean, se, df, warnings, problem = Spread.of(values)
+    mean, se, df, warnings, problem = MeanSpread.of(values)
     low, high = nan, nan
     if problem is None:
         low, high = Scale(*limits).ends(mean, Precision(se * se, df), (1 - level) / 2)
@@ -680,7 +680,7 @@ def _difference(names: Pair, a: PredictionImages, b: PredictionImages, measure: 
     x, y = a.values, b.values
     both = ~np.isnan(x) & ~np.isnan(y)
     apart = x[both] - y[both]
-    value, se, df, warnings, problem = Spread.of(apart)
+    value, se, df, warnings, problem = MeanSpread.of(apart)
     if problem is None or len(apart) < 2:
         pass
     elif not apart.any():

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core.arraytypes import Array, FloatArray
-from .cells import Cells
+from .cells import BoxedCells
 from .span import UNIT, Span, dot, down, fraction_max, others, squares, up
 
 
@@ -25,7 +25,7 @@ class Aggregates:
     `TwinAggregates` has the same for two predictions of the same rows.
     """
 
-    def __init__(self, cells: Cells, low: FloatArray, high: FloatArray) -> None:
+    def __init__(self, cells: BoxedCells, low: FloatArray, high: FloatArray) -> None:
         self.cells, self.low, self.high = cells, low, high
         self.classes, self.same, self.identity = float(cells.classes), cells.same, cells.identity
         C = np.stack([low, high])  # the same sums of both, in one go
@@ -132,7 +132,7 @@ class Aggregates:
 
 
 def _rejected(
-    cells: Cells, C: FloatArray, FN: FloatArray, FP: FloatArray, not_true: FloatArray, not_pred: FloatArray
+    cells: BoxedCells, C: FloatArray, FN: FloatArray, FP: FloatArray, not_true: FloatArray, not_pred: FloatArray
 ) -> FloatArray:
     """TN of each class: of the other rows, or of the other columns, what is left when FP, or FN, is taken away.
 

@@ -18,7 +18,7 @@ PER_CLASS = 8
 """Cells that take as long as a class, which is sorted in several orders for the sums over all classes."""
 
 
-class Cells:
+class BoxedCells:
     """The classes of each cell, as positions t and p among K; a pair of classes may come more than once.
 
     A mean over classes runs over ``classes`` of them, which is the number of the table, wherever weights move. Labels
@@ -31,7 +31,7 @@ class Cells:
         self.same: Array = self.t == self.p
 
     @classmethod
-    def of(cls, table: Table) -> Cells:
+    def of(cls, table: Table) -> BoxedCells:
         """The occupied cells of a table."""
         t, p = table.stack.codes
         return cls(t, p, len(table.labels), table.margins.classes, table.margins.known)

@@ -20,7 +20,7 @@ from ..present.stored import Fields, Storable
 from ..present.text import decimal, how_far_off, listed, number, off_by, outward
 from ..present.written import Record, plain
 from .box import Box, Condition
-from .cells import Cells
+from .cells import BoxedCells
 from .twin import JointCells
 
 MOST_SQUARE = 2048
@@ -54,14 +54,14 @@ class End(Storable):
     exact: bool
     at: FloatArray = field(repr=False, compare=False)
     box: Box = field(repr=False, compare=False)
-    occupied: Cells | JointCells = field(repr=False, compare=False)
+    occupied: BoxedCells | JointCells = field(repr=False, compare=False)
     nodes: int = 0
     stopped: bool = False
 
     _stored = ("bound", "attained", "exact", "gap", "nodes", "witness")
 
     @classmethod
-    def unknown(cls, box: Box, occupied: Cells | JointCells) -> End:
+    def unknown(cls, box: Box, occupied: BoxedCells | JointCells) -> End:
         """No end, where the measure is undefined; its witness is the table as it is."""
         return cls(nan, nan, False, np.zeros(len(box.low)), box, occupied)
 
@@ -212,7 +212,7 @@ def unmet(found: Iterable[tuple[str, Range]]) -> list[str]:
     return notes
 
 
-class Places(TypedDict):
+class CellPlaces(TypedDict):
     """Places in labels of the classes of cells."""
 
     true: list[int]
@@ -268,7 +268,7 @@ class Certificate(Range):
     _row = ("measure", "model", "eps", "value", "low", "high", "n", "total", "problem", *OF_ENDS)
 
     @property
-    def cells(self) -> Places | None:
+    def cells(self) -> CellPlaces | None:
         """Places in `labels` of the true and predicted class of each sum of a witness; None where it is a matrix."""
         if len(self.labels) <= MOST_SQUARE:
             return None
@@ -398,7 +398,7 @@ class Curve(Result, Sequence[Certificate]):
         return [row for c in self for row in c.records()]
 
 
-def definition(box: Box, cells: Cells, name: str) -> Condition:
+def definition(box: Box, cells: BoxedCells, name: str) -> Condition:
     """Whether no margin that a measure, or one of its terms, divides by becomes zero within a box."""
     ends = box.low, box.high
     s, rows, columns, *_ = cells.margins(box.low)

@@ -22,11 +22,11 @@ from ..measures.checks import (
     whole_number,
 )
 from .box import Box, Condition, Reach, box_of, boxes_of, changing_classes
-from .cells import Cells
+from .cells import BoxedCells
 from .certificate import Certificate, Curve, End, definition
 from .enclosures import AS_MCC, MONOTONE, Slopes
 from .objective import MeasureObjective
-from .search import MOST, Found, Limits, Objective, Search
+from .search import MOST, Limits, Objective, Optimum, Search
 
 
 @for_tabulated()
@@ -148,7 +148,7 @@ def _certificate(table: Table, measure: Measure, box: Box, model: str, eps: floa
 
 def certified_ends(table: Table, measure: Measure, box: Box, limits: Limits, vanishing: bool) -> Ends:
     """Certify both ends of a measure over a box; ``vanishing`` says whether weights may become 0 that are not."""
-    cells = Cells.of(table)
+    cells = BoxedCells.of(table)
     value, problem = value_or_reason(measure, table)
     problem = problem or changing_classes(table, box, measure)
     if problem is not None:
@@ -188,7 +188,7 @@ def _is_monotone(objective: Objective) -> bool:
     return alone and (name in MONOTONE or (objective.cells.K == 2 and name in AS_MCC))
 
 
-def _conditions(box: Box, cells: Cells, measure: Measure, vanishing: bool) -> tuple[tuple[Condition, ...], bool]:
+def _conditions(box: Box, cells: BoxedCells, measure: Measure, vanishing: bool) -> tuple[tuple[Condition, ...], bool]:
     """What a certificate rests on, and whether the measure is defined throughout the box."""
     if not vanishing:  # a margin vanishes only if it is zero already
         return box.conditions, True
@@ -207,7 +207,7 @@ def _corner(objective: Objective) -> End:
     return End(_outward(bound, side, objective.measure), attained, attained == bound, corner, box, objective.cells)
 
 
-def attained_value(objective: Objective, found: Found) -> float:
+def attained_value(objective: Objective, found: Optimum) -> float:
     """Return the value at the best position: the one that the search has, if all of its box can be reached."""
     return objective.side * found.value + 0.0 if objective.box.reached is None else objective.value(found.position)
 

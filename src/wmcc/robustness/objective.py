@@ -8,7 +8,7 @@ from ..core.arraytypes import FloatArray
 from ..measures.base import Measure, Shares, on_zero
 from .aggregates import Aggregates
 from .box import Box
-from .cells import Cells
+from .cells import BoxedCells
 from .classwise import classwise_bound
 from .enclosures import Slopes
 from .relaxation import relaxed_bound
@@ -19,9 +19,9 @@ from .span import Span, others
 class MeasureObjective(Objective):
     """A measure of one table."""
 
-    cells: Cells
+    cells: BoxedCells
 
-    def __init__(self, box: Box, cells: Cells, measure: Measure, side: int) -> None:
+    def __init__(self, box: Box, cells: BoxedCells, measure: Measure, side: int) -> None:
         super().__init__(box, cells, measure, side)
         self.size = cells.size
 
@@ -56,13 +56,13 @@ class MeasureObjective(Objective):
         return exact_value(self.measure, self.cells, self.box.cells(position.tolist(), reached)[0])
 
 
-def exact_value(measure: Measure, cells: Cells, sums: list[int]) -> float:
+def exact_value(measure: Measure, cells: BoxedCells, sums: list[int]) -> float:
     """Measure of a table with these sums in its cells; 0 where it is undefined."""
     at = cells.margins(sums)
     return measure.value(at, on_zero(0.0, measure.title)) + 0.0 if at.s else 0.0
 
 
-def near(measure: Measure, cells: Cells, sums: FloatArray) -> tuple[float, FloatArray]:
+def near(measure: Measure, cells: BoxedCells, sums: FloatArray) -> tuple[float, FloatArray]:
     """Value and slopes (times the total) of a measure at a table with these sums in its cells, in plain float64."""
     d, fn, fp = kinds = cells.kinds(sums / sums.sum())
     shares = Shares.of_each(d, fn, fp, *others(kinds[1:] + d), counted=cells.classes)

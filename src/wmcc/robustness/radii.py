@@ -21,7 +21,7 @@ from ..present.result import Result
 from ..present.text import at_least, at_most, decimal, number
 from .box import boxes_of, changing_classes, steady_eps
 from .bracket import Question, Tried, bracket
-from .cells import Cells
+from .cells import BoxedCells
 from .certificate import End
 from .certification import glance, limits_of, one_end
 from .objective import MeasureObjective
@@ -254,7 +254,7 @@ def _exactly(value: float, goals: Mapping[int, float]) -> str:
 
 
 def _question(table: Table, measure: Measure, model: Model, side: int, goal: float, limits: Limits) -> Question:
-    limits, box_of, cells = limits._replace(goal=side * goal), boxes_of(table, model), Cells.of(table)
+    limits, box_of, cells = limits._replace(goal=side * goal), boxes_of(table, model), BoxedCells.of(table)
 
     def tried(search: Callable[[MeasureObjective], End], eps: float) -> Tried:
         end = search(MeasureObjective(box_of(eps), cells, measure, side))

@@ -104,7 +104,7 @@ class Objective(ABC):
         return self.side * self.value(position, reached=False)
 
 
-class Found(NamedTuple):
+class Optimum(NamedTuple):
     """Best position, its value, and a bound that no position exceeds."""
 
     position: FloatArray
@@ -140,7 +140,7 @@ class Search:
         self.position = np.zeros_like(self.low)
         self.nodes = 0
 
-    def run(self, whole: Slopes | None = None) -> Found:
+    def run(self, whole: Slopes | None = None) -> Optimum:
         """Search until the bound meets the best value, or a limit is met; ``whole`` if it is known already."""
         self.first = whole
         if whole is None:  # with something to beat, pruning is sharper
@@ -165,13 +165,13 @@ class Search:
                     break
                 boxes = self._split([heapq.heappop(heap) for _ in range(min(batch, len(heap)))])
         closed = bound <= self._above()
-        return Found(self.position, self.value, float(max(bound, self._above())), bool(closed), self.nodes, not done)
+        return Optimum(self.position, self.value, float(max(bound, self._above())), bool(closed), self.nodes, not done)
 
-    def glance(self) -> Found:
+    def glance(self) -> Optimum:
         """Look for a large value only, without a bound: climb from the middle of the box."""
         with np.errstate(all="ignore"):
             self._climb(self.low + (self.high - self.low) / 2)
-        return Found(self.position, self.value, np.inf, False, 0, False)
+        return Optimum(self.position, self.value, np.inf, False, 0, False)
 
     def _above(self) -> float:
         """A number that the best value is certainly not above, though it was rounded."""

@@ -19,7 +19,7 @@ from ..present.blocks import Block
 from ..present.result import Result
 from ..present.text import decimal, number, percent
 from ..present.written import Record, plain
-from .cells import Cells
+from .cells import BoxedCells
 
 SHOWN = 10
 
@@ -171,7 +171,7 @@ def sensitivity(table: Tabulated, measure: str | Measure = "ecc") -> Sensitivity
 @np.errstate(over="ignore", invalid="ignore")
 def _sensitivity(table: Table, measure: Measure, value: float) -> Sensitivity:
     s, labels = table.margins.s, table.labels
-    cells, sums = Cells.of(table), table.stack.sums
+    cells, sums = BoxedCells.of(table), table.stack.sums
     per_total = measure.slope(Shares.of(table), value)
     slopes, w, n = per_total.at(cells.t, cells.p), sums.w_exact.floats(), sums.n
     bits = s.bit_length()

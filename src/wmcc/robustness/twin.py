@@ -15,7 +15,7 @@ import numpy as np
 from ..core.arraytypes import Array, FloatArray, IntArray
 from ..core.stack import numbered
 from .aggregates import Aggregates
-from .cells import Cells, class_sums
+from .cells import BoxedCells, class_sums
 from .span import UNIT, Span, up
 
 
@@ -161,10 +161,10 @@ class JointCells:
         self.classes = (K, K) if classes is None else classes
         self.t, self.a, self.b = (np.asarray(code, dtype=np.intp) for code in codes)
         self.first, self.second = (
-            Cells(self.t, own, K, count, known) for own, count in zip((self.a, self.b), self.classes, strict=True)
+            BoxedCells(self.t, own, K, count, known) for own, count in zip((self.a, self.b), self.classes, strict=True)
         )
         pairs, place = numbered(np.concatenate([codes[[0, 1]], codes[[0, 2]]], axis=1))
-        self.pairs, self.place = Cells(pairs[0], pairs[1], K), place.reshape(2, -1)
+        self.pairs, self.place = BoxedCells(pairs[0], pairs[1], K), place.reshape(2, -1)
         self.agree = self.a == self.b
         self.right = Both(self.first.same, self.second.same)
         one, two = (Span.exactly(x * 1.0) for x in self.right)

@@ -49,7 +49,7 @@ from .options import (
     refuse_options,
     refuse_others,
 )
-from .stream import Accumulator, Drawing
+from .stream import Accumulator, DrawnBy
 
 if TYPE_CHECKING:
     from .designs import KeyColumns, SampleDesign
@@ -66,7 +66,7 @@ Given = Labels | os.PathLike[str]
 Tabled = Table | JointTable | Tables[Any]
 
 
-class Reading(Drawing, total=False):
+class Reading(DrawnBy, total=False):
     """Keywords of `tabulate` that go with data of any kind."""
 
     population: Any

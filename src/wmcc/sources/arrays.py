@@ -93,8 +93,8 @@ def tabulate_arrays(
 
 
 def _with_one_key(
-    found: Found, parts: Parts, columns: list[Column], rules: Rules
-) -> tuple[Found, Parts, tuple[int, ...]]:
+    found: Counted, parts: Parts, columns: list[Column], rules: Rules
+) -> tuple[Counted, Parts, tuple[int, ...]]:
     """Make one axis, the last, of those of the values of keys; and count the rows of each key, ignored ones too."""
     clusters, first = parts.clusters, int(parts.groups is not None)
     assert clusters is not None
@@ -124,11 +124,11 @@ def nothing(rules: Rules, parts: Parts = WHOLE, names: tuple[str, ...] = (), dra
     """Return the table of no rows, or the tables of no groups."""
     axes = 1 + max(1, len(names)) + sum(found is not None for found in parts)
     groups = 1 if parts.groups is None else len(parts.groups.keys)
-    found = Found(no_cells(axes), np.zeros(groups, dtype=np.int64))
+    found = Counted(no_cells(axes), np.zeros(groups, dtype=np.int64))
     return named(found, Codebook(rules._replace(ignore=())), parts, names, drawn)
 
 
-class Found(NamedTuple):
+class Counted(NamedTuple):
     """What a kernel found: a stack over codes, and how many rows it could not place there."""
 
     stack: Stack
@@ -140,7 +140,12 @@ class Found(NamedTuple):
 
 
 def named(
-    found: Found, codebook: Codebook, parts: Parts, predictions: tuple[str, ...], drawn: Drawn = ROWS, known: Any = None
+    found: Counted,
+    codebook: Codebook,
+    parts: Parts,
+    predictions: tuple[str, ...],
+    drawn: Drawn = ROWS,
+    known: Any = None,
 ) -> Any:
     """From a stack over codes to a table over classes, or to tables of groups.
 
@@ -194,7 +199,7 @@ def _pass(
     run: Map,
     expected: Integers | None = None,
     guess: bool = True,
-) -> tuple[Found, Codebook]:
+) -> tuple[Counted, Codebook]:
     """Find the classes and tally all rows; once more if the classes were expected or guessed, and wrongly."""
     codebook = Codebook(rules)
     coders = encoders(columns, arrays[: len(columns)], codebook, workers, run, guess, expected)
@@ -241,7 +246,7 @@ class Filling:
         if parts.clusters is not None and not parts.clusters.several:
             self._before -= 1
         self._weighted = len(arrays) > self._labels + len(self._keys)
-        self._done: list[Found] = []
+        self._done: list[Counted] = []
         self._begin(len(codebook.classes))
 
     def _sizes_of(self, classes: int) -> tuple[int, ...]:
@@ -289,15 +294,15 @@ class Filling:
         with _bounded():
             self._tally.merge(other._tally)
 
-    def found(self) -> Found:
+    def found(self) -> Counted:
         """Return what was found."""
         last = self._read()
         if not self._done:
             return last
         stacks, ignored, unknown, bad, bad_replicates = zip(*self._done, last, strict=True)
-        return Found(merged_stacks(stacks), np.sum(ignored, axis=0), sum(unknown), sum(bad), sum(bad_replicates))
+        return Counted(merged_stacks(stacks), np.sum(ignored, axis=0), sum(unknown), sum(bad), sum(bad_replicates))
 
-    def _read(self) -> Found:
+    def _read(self) -> Counted:
         with _bounded():
             keys, n, least, most, w, w2, ignored, unknown, bad = self._tally.result()
             replicates, bad_replicates = self._tally.replicates() if self._replicates else ((), 0)
@@ -310,7 +315,7 @@ class Filling:
             sums = Sums.from_counts(counts)
         if replicates:
             sums = sums._replace(replicates=tuple(Exact.from_kernel(len(counts), *found) for found in replicates))
-        return Found(Stack(codes, sums), np.frombuffer(ignored, np.int64), unknown, bad, bad_replicates)
+        return Counted(Stack(codes, sums), np.frombuffer(ignored, np.int64), unknown, bad, bad_replicates)
 
 
 def _decoded(keys: IntArray, sizes: tuple[int, ...]) -> IntArray:

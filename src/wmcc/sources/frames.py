@@ -25,7 +25,7 @@ from .columns import Column, label_column, weight_array
 from .groups import NO_CODES, By, KeyColumn, Keyed, Parts, keyed, small_integers
 from .places import Data, is_name, own_names, picked, place, unused
 from .problems import Problems, label_roles, replicate_roles
-from .pushdown import Cells
+from .pushdown import GroupedCells
 from .replicates import ReplicateWeights
 
 
@@ -99,7 +99,7 @@ def tabulate_frame(data: Data, columns: Columns, rules: Rules, threads: int | No
     frame = checked(frame, names)
     if isinstance(frame, nw.DataFrame):
         return tabulate_in_memory(frame, columns, rules, threads)
-    cells = Cells(frame, names, rules, text, columns.by, columns.cluster, columns.predictions, columns.counted)
+    cells = GroupedCells(frame, names, rules, text, columns.by, columns.cluster, columns.predictions, columns.counted)
     cells.problems().refuse(names)
     return cells.tables()
 
@@ -264,7 +264,7 @@ def tabulate_in_memory(
 def count_problems(frame: Any, names: dict[str, Any], rules: Rules) -> Problems:
     """Let an eager frame's engine count the rows that cannot be tabulated."""
     ungrouped = {role: name for role, name in names.items() if role[0] in "tpw"}
-    return Cells(frame.lazy(), ungrouped, rules).problems()
+    return GroupedCells(frame.lazy(), ungrouped, rules).problems()
 
 
 def read_in_memory(frame: Any, columns: Columns, rules: Rules, threads: int | None, first: int = 0) -> Tables[Any]:

@@ -17,7 +17,7 @@ from .frames import Columns, as_tuple, category_type, checked, selected, tabulat
 from .groups import keyed
 from .places import Data, is_name
 from .problems import label_roles
-from .pushdown import Cells, collect
+from .pushdown import GroupedCells, collect
 from .texts import ignored_texts, typed
 
 MATCHED, ONLY_TRUTH, ONLY_PRED, TWICE_TRUTH, TWICE_PRED, NO_KEY = range(6)
@@ -46,7 +46,7 @@ def tabulate_joined(
     by = [role for role in names if role.startswith("b")]
     if isinstance(frame, nw.LazyFrame):
         keys = columns.by, columns.cluster, columns.predictions, columns.counted
-        cells = Cells(frame, {**names, "status": "status"}, rules, text, *keys)
+        cells = GroupedCells(frame, {**names, "status": "status"}, rules, text, *keys)
         left_out = _sift(cells.columns, on, unmatched)
         cells.problems(left_out).refuse(names)
         return cells.tables(left_out)

@@ -20,7 +20,7 @@ from ..core.summed import no_cells
 from ..core.sums import bad_weight
 from ..core.table import Table
 from ..errors import InputError, LabelError, WeightError
-from .arrays import Found, named, tabulate_arrays, unknown_label
+from .arrays import Counted, named, tabulate_arrays, unknown_label
 from .codes import Codebook, Rules, all_codes
 from .columns import Column, check_shapes, label_column, no_array, weight_array
 from .groups import WHOLE
@@ -85,7 +85,7 @@ def tabulate_matrix(
     for (true, pred), held, out in zip(pairs, stacks, ignored_entries, strict=True):
         # As with a vector of weights, a zero leaves a label known, unless its own row is ignored.
         known = sum(np.bincount(codes[axis][~ignored], minlength=K) for axis in (true, pred))
-        table: Table = named(Found(merged_stacks(held), np.array([out])), codebook, WHOLE, (), PAIRS, known)
+        table: Table = named(Counted(merged_stacks(held), np.array([out])), codebook, WHOLE, (), PAIRS, known)
         tables.append(table)
     return tables
 

@@ -75,7 +75,7 @@ def overlaid(
 # ---- what the caller gave ----------------------------------------------------------------------------------
 
 
-class Map(NamedTuple):
+class LaidMap(NamedTuple):
     """A map that is laid over the reference: its name, if it has one, its polygons or pixels, its column of classes."""
 
     key: str | None
@@ -92,7 +92,7 @@ class Laid(NamedTuple):
     rows: Array
 
 
-def _maps(options: LayerOptions, pred: Any) -> list[Map]:
+def _maps(options: LayerOptions, pred: Any) -> list[LaidMap]:
     """Open the map, or several by their names, and look which columns have their classes."""
     several = options.overlay if isinstance(options.overlay, Mapping) else None
     if several is None:
@@ -100,7 +100,7 @@ def _maps(options: LayerOptions, pred: Any) -> list[Map]:
         found = _opened(options.overlay, options, "the map")
         if isinstance(found, Raster) and pred is not None:
             raise _no_columns(found)
-        return [Map(None if key is None else str(key), found, own) for key, own in columns.items()]
+        return [LaidMap(None if key is None else str(key), found, own) for key, own in columns.items()]
     if not several:
         raise InputError("overlay is an empty mapping; expected maps by their names.", argument="overlay")
     if isinstance(pred, Mapping) and (odd := {*pred} - {*several}):
@@ -115,7 +115,7 @@ def _maps(options: LayerOptions, pred: Any) -> list[Map]:
         column = pred.get(key) if isinstance(pred, Mapping) else None if isinstance(found, Raster) else pred
         if isinstance(found, Raster) and column is not None:
             raise _no_columns(found)
-        maps.append(Map(str(key), found, column))
+        maps.append(LaidMap(str(key), found, column))
     return maps
 
 
@@ -156,7 +156,7 @@ def _instead_of(data: Any) -> str | None:
     return NO_GEOMETRY if hasattr(data, "columns") else None
 
 
-def _reference(data: Any, options: LayerOptions, given: tuple[Any, ...], maps: list[Map]) -> Layer:
+def _reference(data: Any, options: LayerOptions, given: tuple[Any, ...], maps: list[LaidMap]) -> Layer:
     """Read the reference, with those columns that are named."""
     true, weight, keys = given
     is_path = isinstance(data, (str, os.PathLike))
@@ -193,7 +193,7 @@ def are_points(layer: Layer) -> bool:
 
 def _of_polygons(
     reference: Layer,
-    maps: list[Map],
+    maps: list[LaidMap],
     options: LayerOptions,
     true: Any,
     weight: Any,
@@ -292,7 +292,7 @@ def _weights(reference: Layer, weight: Any) -> Array:
 def _of_points(
     data: Any,
     points: Layer,
-    maps: list[Map],
+    maps: list[LaidMap],
     options: LayerOptions,
     true: Any,
     weight: Any,
@@ -325,7 +325,7 @@ def _of_points(
     return frame, columns, weight, keys.cluster, void
 
 
-def _laid(map_: Map, layer: Layer, rows: Array) -> Laid:
+def _laid(map_: LaidMap, layer: Layer, rows: Array) -> Laid:
     return Laid(map_.key, layer, CLASS if isinstance(map_.found, Raster) else map_.column, rows)
 
 

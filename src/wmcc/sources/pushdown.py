@@ -20,13 +20,13 @@ from ..core.stack import Stack
 from ..core.sums import Sums
 from ..core.tables import Tables
 from . import texts
-from .arrays import Found, named
+from .arrays import Counted, named
 from .codes import Codebook, Rules
 from .groups import By, Keyed, Parts, keyed
 from .problems import MOST_CELLS, Problems, label_roles, replicate_roles, too_many_cells, unknown_labels
 
 
-class Cells:
+class GroupedCells:
     """What the group-by of a lazy frame gives.
 
     Parameters
@@ -151,7 +151,7 @@ class Cells:
             np.add.at(counts, clusters.codes[with_labels], n[with_labels])
             drawn = Drawn("clusters", rows=tuple(counts.tolist()))
         parts = Parts(groups, clusters)
-        found: Tables[Any] = named(Found(stack, ignored), codebook, parts, self._predictions, drawn)
+        found: Tables[Any] = named(Counted(stack, ignored), codebook, parts, self._predictions, drawn)
         return texts.typed(found, rules, self._text, self._names)
 
     def _keyed(self, letter: str, by: By) -> Any:

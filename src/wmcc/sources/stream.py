@@ -37,7 +37,7 @@ Time = Any
 """The number of an update; or its time, in seconds or as a datetime."""
 
 
-class Drawing(TypedDict, total=False):
+class DrawnBy(TypedDict, total=False):
     """Keywords of `tabulate`, and of `Accumulator.update`, that say how each row was drawn."""
 
     cluster: Any
@@ -216,7 +216,7 @@ class Accumulator:
         *,
         by: Any = ...,
         at: datetime | float | None = ...,
-        **drawn: Unpack[Drawing],
+        **drawn: Unpack[DrawnBy],
     ) -> None: ...
     @overload
     def update(
@@ -234,7 +234,7 @@ class Accumulator:
         engine: str | None = ...,
         progress: bool | None = ...,
         at: datetime | float | None = ...,
-        **drawn: Unpack[Drawing],
+        **drawn: Unpack[DrawnBy],
     ) -> None: ...
     @_checked_keywords
     def update(

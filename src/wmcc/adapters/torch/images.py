@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from ...core.keys import of_one_kind, plain_key
-from ...core.planes import Cells, Planes, occurring, table_of_images
+from ...core.planes import Planes, TalliedCells, occurring, table_of_images
 from ...core.table import Table
 from ...errors import InputError, InputTypeError
 
@@ -17,7 +17,7 @@ IMAGE_BYTES = 1 << 28
 """Memory of a GPU that the sums of single images may take before they are moved to the host."""
 
 
-class Images:
+class TalliedImages:
     """The images of a tally: which there are, and the sums of each.
 
     Parameters
@@ -31,7 +31,7 @@ class Images:
         self._numbered = 0
         self._named: bool | None = None
         self._chunks: list[tuple[Planes, Any]] = []
-        self._cells: list[Cells] = []
+        self._cells: list[TalliedCells] = []
         self._keys: list[Any] = []
         self._table: Table | None = None
 
@@ -68,7 +68,7 @@ class Images:
         if sum(own.digits.numel() * 8 for own, _ in self._chunks) > IMAGE_BYTES:
             self._fetch()
 
-    def add_on_host(self, cells: Sequence[Cells], keys: Any) -> None:
+    def add_on_host(self, cells: Sequence[TalliedCells], keys: Any) -> None:
         """Take the sums of a batch."""
         self._cells += cells
         self._keys += map(plain_key, keys.tolist() if isinstance(keys, torch.Tensor) else keys)

@@ -38,7 +38,7 @@ from ...errors import InputError, InputTypeError
 from ...present.text import brief
 from .batches import Rows, columns_of, has_pixels, is_one_hot, rows_of
 from .counting import Repeat, check_device, count, count_op, likeness, no_scratch, on_cuda, on_host, warn_of_host
-from .images import Images
+from .images import TalliedImages
 
 STATE = (*Planes._fields, "updates")
 """Names of the tensors that are moved and stored."""
@@ -123,7 +123,7 @@ class Tally(torch.nn.Module):
         self._forget()
 
     def _forget(self) -> None:
-        self._images = Images(self.num_classes, self.ignore_index)
+        self._images = TalliedImages(self.num_classes, self.ignore_index)
         self._item: tuple[int, ...] | str | None = None
         self._channels = self._pixels = self._reduced = False
         self._columns = 1

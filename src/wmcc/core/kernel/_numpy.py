@@ -77,7 +77,7 @@ def find_codes(objects: Array, known: dict[type, dict[Any, int]], codes: Array, 
     return len(objects)
 
 
-class Tally:
+class NumpyTally:
     """Exact sums of the cells that occur; a key has a code of each axis, the first the most significant.
 
     ``part`` is the axis whose code says whose row it is: ignored rows are counted for each. A ``dense`` tally has a
@@ -198,9 +198,9 @@ class Tally:
         self._failure = OverflowError(reason)
         raise self._failure
 
-    def merge(self, other: Tally) -> None:
+    def merge(self, other: NumpyTally) -> None:
         """Add all that another Tally of the same kind holds."""
-        if not isinstance(other, Tally):
+        if not isinstance(other, NumpyTally):
             raise TypeError("expected a Tally")
         if other is self or other._kind != self._kind:
             raise ValueError("expected another Tally of the same sizes, weighted, dense, part and replicates")
