@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 import tomllib
 from importlib.util import find_spec
 from pathlib import Path
@@ -98,6 +99,9 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(autouse=True)
 def _folder_of_a_page(request):
-    """Run the examples of a page in a folder of its own, so that files have short names there."""
+    """Run the examples of a page in a folder of its own, so that files have short names there; close its figures."""
     if request.path.suffix == ".md":
         request.getfixturevalue("monkeypatch").chdir(request.getfixturevalue("tmp_path"))
+    yield
+    if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:
+        pyplot.close("all")
