@@ -21,7 +21,7 @@ def warn_of_void(table: Any, truth: str, pred: str, order: str) -> None:
     if table.void and not getattr(table, "names", ()) and not np.any(table.ignored):
         several = len(table.void) > 1
         warn(
-            f"{pred} has the ignored label{'s' * several} {listed(table.void)} and {truth} never has "
+            f"`{pred}` has the ignored label{'s' * several} {listed(table.void)} and `{truth}` never has "
             f"{'one' if several else 'it'}, so all these predictions count as wrong. If truth and prediction were "
             f"swapped, the whole table is wrong: {order}."
         )
@@ -41,8 +41,9 @@ def warn_of_outputs(columns: int, truth: str, pred: str, flat: str, image: str =
     what, found, good = ("loss", "1 minus the", "low") if loss else ("score", "the", "high")
     as_image = f" If this is one image, pass {truth}{image} and {pred}{image}." if image else ""
     warn(
-        f"{truth} and {pred} have {columns} columns of 0 and 1, and all of them are counted together, as one table: "
-        f"the {what} is {found} micro average over {columns} outputs. It can be {good} where no column is predicted "
-        f"better than by chance, if some have more ones than others. For a {what} of each output pass {truth}[:, k] "
-        f"and {pred}[:, k]. If all are one output, pass {truth}{flat} and {pred}{flat}, and weights likewise.{as_image}"
+        f"`{truth}` and `{pred}` have {columns} columns of 0 and 1, and all of them are counted together, as one "
+        f"table: the {what} is {found} micro average over {columns} outputs. It can be {good} where no column is "
+        "predicted better than by chance, if some have more ones than others. "
+        f"For a {what} of each output pass {truth}[:, k] and {pred}[:, k]. "
+        f"If all are one output, pass {truth}{flat} and {pred}{flat}, and weights likewise.{as_image}"
     )

@@ -424,3 +424,9 @@ def _parse(text: str) -> tuple[int, int]:
     if match is None:
         raise ValueError(f"{text[:40]!r} is not an exact sum")
     return int(match[1], 16), int(match[2])
+
+
+def effective_size(w: int, w2: int, shift: int) -> float:
+    """Return Kish's (Σw)² / Σw², where the unit of the first is so many bits larger; 0 if there is no weight."""
+    n, d = w * w << max(shift, 0), w2 << max(-shift, 0)
+    return n / d if d else 0.0

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Annotated, Literal, NotRequired, TypedDict
 
 from ..present.stored import Fields
-from .drawn import Design, Kind, Replicates
+from .design import Kind, ReplicateFactors, StratifiedDesign
 from .keys import Key
 from .labels import Label
 
@@ -67,8 +67,8 @@ class StoredSample(TypedDict):
     void: list[Label]
     drawn: Kind | Literal["pixels"]
     clusters: NotRequired[list[Key]]
-    replicates: NotRequired[Replicates]
-    design: NotRequired[Annotated[Fields, ("units", list[Key]), ("rows", list[int]), Design]]
+    replicates: NotRequired[ReplicateFactors]
+    design: NotRequired[Annotated[Fields, ("units", list[Key]), ("rows", list[int]), StratifiedDesign]]
 
 
 class OfTable(TypedDict):

@@ -9,18 +9,17 @@ from typing import Any
 
 from ..errors import InputError, InputTypeError
 from . import labels as _labels
-from .arraytypes import IntArray
-from .drawn import ROWS, Drawn
+from .base_table import BaseTable, no_cells
+from .design import ROWS, SampleDesign
 from .form import StoredJointTable
 from .labels import Label
 from .stack import Stack
-from .summed import Summed, no_cells
 from .sums import Sums
 from .table import Table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JointTable(Summed):
+class JointTable(BaseTable):
     """Weighted table of the labels of a row: the true one, and those that several classifiers predict.
 
     Two classifiers are compared on the rows on which they differ. Two separate confusion tables do not say which rows
@@ -35,7 +34,7 @@ class JointTable(Summed):
         The K classes, in common for the truth and all predictions.
     names
         What the predictions are called, each different.
-    parts
+    raw_cells
         The cells that occur: positions in ``labels`` of the true class and of each prediction, the cluster if rows come
         in clusters, and the sums of each.
     ignored
@@ -56,7 +55,7 @@ class JointTable(Summed):
     oak   oak  elm     1     300
     oak   elm  oak     1     5.5
     elm   elm  elm     1       2
-    >>> joint.cells
+    >>> joint.cells.codes.T
     array([[0, 0, 0],
            [1, 0, 1],
            [1, 1, 0]])
@@ -66,9 +65,9 @@ class JointTable(Summed):
 
     labels: tuple[Label, ...]
     names: tuple[str, ...]
-    parts: Stack
+    raw_cells: Stack
     ignored: int = 0
-    drawn: Drawn = ROWS
+    drawn: SampleDesign = ROWS
     void: tuple[Label, ...] = ()
 
     _kind = "joint table"
@@ -78,24 +77,19 @@ class JointTable(Summed):
     def __post_init__(self) -> None:
         super().__post_init__()
         if len(set(self.names)) != self.axes - 1 or len(self.names) != self.axes - 1 or not self.names:
-            raise InputError(f"names is {list(self.names)!r}; expected {self.axes - 1} different names of predictions.")
+            raise InputError(
+                f"`names` is {list(self.names)!r}; expected {self.axes - 1} different names of predictions."
+            )
 
     @classmethod
     def empty(cls, names: Sequence[str], labels: Sequence[Label] = ()) -> JointTable:
         """Return a table without observations; with no labels it is the unit of ``+``."""
         return cls(_labels.given(labels), tuple(names), no_cells(1 + len(names)))
 
-    # ---- the cells, one by one ------------------------------------------------------------------------
-
-    @property
-    def cells(self) -> IntArray:
-        """The m cells that hold observations, one per row: true class and each prediction, by position."""
-        return self.stack.codes.T
-
     @property
     def _sums(self) -> Sums:
         """The sums of the cells that hold observations, as vectors."""
-        return self.stack.sums
+        return self.cells.sums
 
     # ---- tables of fewer predictions ----------------------------------------------------------------------
 
@@ -135,10 +129,15 @@ class JointTable(Summed):
     def _along(self, names: Sequence[str]) -> Stack:
         """Return the cells of some of the predictions."""
         axes = [1 + self.names.index(name) for name in names]
-        return self.parts.along([0, *axes, *range(self.axes, len(self.parts.codes))])
+        return self.raw_cells.along([0, *axes, *range(self.axes, len(self.raw_cells.codes))])
 
     def _made(
-        self, labels: tuple[Label, ...], parts: Stack, drawn: Drawn, void: tuple[Label, ...], ignored: int | None = None
+        self,
+        labels: tuple[Label, ...],
+        parts: Stack,
+        drawn: SampleDesign,
+        void: tuple[Label, ...],
+        ignored: int | None = None,
     ) -> JointTable:
         return JointTable(labels, self.names, parts, self.ignored if ignored is None else ignored, drawn, void)
 

@@ -21,7 +21,7 @@ REST = "all other classes"
 NOTHING = "\0ignored"
 """Stands for what is in the place of a label where the row is to be left out: a missing one, or ignored text."""
 
-SKIP_MISSING = "fill them in, or give missing='ignore' to leave out such rows and count them."
+SKIP_MISSING = "fill them in, or give `missing` 'ignore' to leave out such rows and count them."
 """What can be done about missing labels."""
 
 LABEL_BYTES = 400
@@ -123,7 +123,7 @@ def given(labels: Any, name: str = "labels") -> tuple[Label, ...]:
     result = plain(as_label(x, f"{name}[{i}]") for i, x in enumerate(labels))
     if len(set(result)) < len(result):
         twice, _ = Counter(result).most_common(1)[0]
-        raise InputError(f"{name} names {twice!r} twice; list each class once.")
+        raise InputError(f"`{name}` names {twice!r} twice; list each class once.")
     check_count(len(result))
     return result
 
@@ -144,7 +144,7 @@ def check_count(count: int) -> None:
         raise TooManyClassesError(
             f"there are at least {count:,} classes; their names and margins would take about "
             f"{count * LABEL_BYTES / 1e9:,.1f} GB, and {free / 1e9:,.1f} GB are free.",
-            "labels must be classes, not identifiers, dates or measurements; group rare classes before scoring.",
+            "`labels` must be classes, not identifiers, dates or measurements; group rare classes before scoring.",
         )
 
 

@@ -17,11 +17,11 @@ from ..errors import InputError, LabelError, TooManyClassesError
 from . import kernel
 from . import labels as _labels
 from .arraytypes import Array, IntArray
-from .drawn import ROWS, Drawn
+from .base_table import no_cells, occupied
+from .design import ROWS, SampleDesign
 from .exact import MOST_DIGITS, RADIX_BITS, Exact
 from .keys import Key, distinct_keys
 from .stack import Stack
-from .summed import no_cells, occupied
 from .sums import Sums, bad_weight, beside
 from .table import Table
 
@@ -100,7 +100,7 @@ def check_classes(classes: int, layout: Layout) -> None:
         most = max(k for k in range(2, 4096) if layout.planes * k * (k + 1) <= MOST_DIGITS)
         kind = "float64 weights" if layout is WIDE else "weights of float32 or less"
         raise TooManyClassesError(
-            f"num_classes is {classes:,}; exact sums of {cells:,} cells would take "
+            f"`num_classes` is {classes:,}; exact sums of {cells:,} cells would take "
             f"{layout.planes * cells * 8 / 1e9:.1f} GB. With {kind} at most {most:,} classes fit.",
             "use wmcc.Accumulator on the CPU: it keeps only the cells that occur."
             + (" Or give float32 weights." if layout is WIDE else ""),
@@ -154,27 +154,6 @@ def settle(digits: Any) -> None:
             own = digits[..., d, :]
             digits[..., d + 1, :] += own >> RADIX_BITS
             own &= (1 << RADIX_BITS) - 1
-
-
-def merge(a: Planes, b: Planes) -> Planes:
-    """Return the planes of the rows of both; of the bad rows, the first is that of the earlier update."""
-    one, other = a.digits, b.digits
-    if len(one) != len(other):
-        zeros = np.zeros((WIDE.planes, *one.shape[1:]), dtype=np.int64)
-        if len(one) < len(other):
-            one = widen(one, zeros)
-        else:
-            other = widen(other, zeros)
-    one, other = np.array(one), np.array(other)
-    settle(one)
-    settle(other)
-    return Planes(
-        one + other,
-        np.minimum(a.least, b.least),
-        np.maximum(a.most, b.most),
-        a.counts + b.counts,
-        earliest([a.first, b.first]),
-    )
 
 
 def earliest(several: Sequence[IntArray]) -> IntArray:
@@ -311,7 +290,7 @@ def note_bad(
 
 
 def table_of(
-    state: Planes, ignore: int | None = None, item: tuple[int, ...] | None = None, drawn: Drawn = ROWS
+    state: Planes, ignore: int | None = None, item: tuple[int, ...] | None = None, drawn: SampleDesign = ROWS
 ) -> Table:
     """Return the table that planes of NumPy hold; bad rows are refused.
 
@@ -341,14 +320,16 @@ def table_of_images(several: Sequence[TalliedCells], keys: Sequence[Key], classe
     """
     names, place = distinct_keys(keys)
     if not several:
-        return _table(no_cells(3).codes, no_cells(3).sums, classes, ignore, 0, Drawn("clusters"))
+        return _table(no_cells(3).codes, no_cells(3).sums, classes, ignore, 0, SampleDesign("clusters"))
     true, pred = np.divmod(np.concatenate([own.cells for own in several]), classes + 1)
     image = np.repeat(place, [len(own.cells) for own in several])
     sums = beside([own.sums for own in several])
-    return _table(np.stack([true, pred, image]), sums, classes, ignore, 0, Drawn("clusters", names))
+    return _table(np.stack([true, pred, image]), sums, classes, ignore, 0, SampleDesign("clusters", names))
 
 
-def _table(codes: IntArray, sums: Sums, classes: int, ignore: int | None, ignored: int, drawn: Drawn = ROWS) -> Table:
+def _table(
+    codes: IntArray, sums: Sums, classes: int, ignore: int | None, ignored: int, drawn: SampleDesign = ROWS
+) -> Table:
     """Return the table of codes of true classes, of predictions, and maybe of clusters."""
     labels = tuple(k for k in range(classes) if k != ignore)
     place = np.zeros(classes + 1, dtype=np.int64)
@@ -387,9 +368,9 @@ def _unknown(where: str, value: int, rows: int, classes: int, ignore: int | None
             "check the model for overflow: float16 holds no number above 65,504.",
             "pred",
         )
-    among = f"the classes 0 to {classes - 1}" + ("" if ignore is None else f" and is not ignore_index={ignore}")
-    todo = [f"num_classes={value + 1} or more if it is a class"] if value >= classes else []
-    todo += [f"ignore_index={value} if it marks pixels that do not count"] if ignore is None else []
+    among = f"the classes 0 to {classes - 1}" + ("" if ignore is None else f" and is not `ignore_index` {ignore}")
+    todo = [f"`num_classes` {value + 1} or more if it is a class"] if value >= classes else []
+    todo += [f"`ignore_index` {value} if it marks pixels that do not count"] if ignore is None else []
     hint = f"use {', or '.join(todo)}." if todo else "check how the labels were made."
     said = _labels.unknown(where, value, among, hint)
     return LabelError(f"{said.message} {_rows(rows)} such a label.", said.hint, where.partition("[")[0])
@@ -412,7 +393,7 @@ def check_ignore(ignore: Any) -> int | None:
     """Return the label that is ignored in the truth, as an integer."""
     if ignore is None:
         return None
-    value = _labels.as_label(ignore, "ignore_index")
+    value = _labels.as_label(ignore, "`ignore_index`")
     if isinstance(value, (bool, str)) or not -(1 << 62) <= value < 1 << 62:
-        raise InputError(f"ignore_index is {ignore!r}; expected an integer, such as 255.", None, "ignore_index")
+        raise InputError(f"`ignore_index` is {ignore!r}; expected an integer, such as 255.", None, "ignore_index")
     return value

@@ -8,7 +8,7 @@ There is one form for all kinds of tables::
 Cells are listed one by one, empty ones left out. A joint table has ``names``, those of its predictions, and
 ``pred_0``, ``pred_1`` … in place of ``pred``. Where rows come in clusters, ``drawn`` is ``"clusters"``, ``clusters``
 lists their keys, and cells have a ``cluster``, a place among these. Where rows or clusters were drawn in strata,
-``drawn`` is ``"strata"``, ``design`` has the fields of `wmcc.core.drawn.Design` and its units, and cells have a
+``drawn`` is ``"strata"``, ``design`` has the fields of `StratifiedDesign` and its units, and cells have a
 ``stratum`` or a ``cluster``, a place among the units. With replicate weights ``drawn`` is ``"replicates"``,
 ``replicates`` has their method, scales and degrees of freedom, and cells have ``replicates``, a list of exact sums for
 each. Where rows are pixels without clusters, ``drawn`` is ``"pixels"``. Tables of groups have ``by``, ``groups`` (the
@@ -21,14 +21,23 @@ from __future__ import annotations
 import json
 import math
 import sys
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import numpy as np
 
 from ..errors import SchemaError, WmccError
+from . import consistency
 from . import labels as _labels
-from . import possible
-from .drawn import LONELY, PIXELS, Design, Drawn, Kind, Poststrata, Replicates, check_sizes
+from .design import (
+    LONELY,
+    PIXELS,
+    Kind,
+    PoststratumTotals,
+    ReplicateFactors,
+    SampleDesign,
+    StratifiedDesign,
+    check_sizes,
+)
 from .exact import Exact, fraction_hex, hex_fraction
 from .keys import Key, key_from_json, key_to_json, merged_keys, missing
 from .labels import Label
@@ -46,66 +55,36 @@ LARGEST = sys.float_info.max
 COLUMNS = ("n", "w", "w2", "w_min", "w_max", "w_exact", "w2_exact")
 
 
-class Stored(NamedTuple):
-    """What is stored of a table, or of tables of groups.
-
-    Parameters
-    ----------
-    kind
-        ``"table"`` or ``"joint table"``.
-    labels, void, parts, positive, names
-        As in `wmcc.Table` and `wmcc.JointTable`.
-    ignored
-        Rows left out; of each group, if there are any.
-    drawn
-        How rows were drawn.
-    by, groups, same_classes, declared
-        As in `wmcc.Tables`; None, and no groups, of one table.
-    """
-
-    kind: str
-    labels: tuple[Label, ...]
-    void: tuple[Label, ...]
-    parts: Stack
-    ignored: list[int]
-    positive: Label | None
-    names: tuple[str, ...]
-    drawn: Drawn
-    by: Any = None
-    groups: tuple[Key, ...] = ()
-    same_classes: bool = True
-    declared: Any = ((), ())
-
-
-def pack(stored: Stored) -> dict[str, Any]:
-    """From what is known of a table to plain lists, numbers and strings."""
-    grouped, sums = stored.by is not None, stored.parts.sums
-    axes = _axes(len(stored.names), grouped, stored.drawn)
-    cells: dict[str, list[Any]] = dict(zip(axes, stored.parts.codes.tolist(), strict=True))
+def pack(table: Any) -> dict[str, Any]:
+    """From a table, or tables of groups, to plain lists, numbers and strings."""
+    grouped, sums, names = hasattr(table, "groups"), table.raw_cells.sums, getattr(table, "names", ())
+    axes = _axes(len(names), grouped, table.drawn)
+    cells: dict[str, list[Any]] = dict(zip(axes, table.raw_cells.codes.tolist(), strict=True))
     cells["n"] = sums.n.tolist()
     for name, exact in (("w", sums.w_exact), ("w2", sums.w2_exact)):
         cells[name], cells[f"{name}_exact"] = _finite(exact.floats()), exact.hex()
     cells["w_min"], cells["w_max"] = sums.w_min.tolist(), sums.w_max.tolist()
-    more = ["replicates"] * (stored.drawn.replicates is not None)
+    more = ["replicates"] * (table.drawn.replicates is not None)
     cells["replicates"] = [exact.hex() for exact in sums.replicates]
-    kind, ignored = (f"{stored.kind}s", stored.ignored) if grouped else (stored.kind, stored.ignored[0])
-    out: dict[str, Any] = {"schema": SCHEMA, "kind": kind, "labels": list(stored.labels), "void": list(stored.void)}
-    out |= {"positive": stored.positive} if stored.kind == "table" else {"names": list(stored.names)}
-    out |= {"ignored": ignored, **_pack_drawn(stored.drawn)}
+    kind = ("joint table" if names else "table") + "s" * grouped
+    out: dict[str, Any] = {"schema": SCHEMA, "kind": kind, "labels": list(table.labels), "void": list(table.void)}
+    out |= {"names": list(names)} if names else {"positive": table.positive}
+    out |= {"ignored": table.ignored.tolist() if grouped else table.ignored, **_pack_drawn(table.drawn)}
     if grouped:
-        out["by"] = list(stored.by) if isinstance(stored.by, tuple) else stored.by
-        out |= {"groups": [key_to_json(key) for key in stored.groups], "same_classes": stored.same_classes}
-        out["declared"] = {"group": list(stored.declared[0]), "class": list(stored.declared[1])}
+        of_groups, classes = table.declared.tolist()
+        out["by"] = list(table.by) if isinstance(table.by, tuple) else table.by
+        out |= {"groups": [key_to_json(key) for key in table.groups], "same_classes": table.same_classes}
+        out["declared"] = {"group": of_groups, "class": classes}
     return {**out, "cells": {name: cells[name] for name in (*axes, *COLUMNS, *more)}}
 
 
-def _axes(predictions: int, grouped: bool, drawn: Drawn) -> list[str]:
+def _axes(predictions: int, grouped: bool, drawn: SampleDesign) -> list[str]:
     """Names of the axes of the cells; the one prediction of a plain table has no name, and counts as none."""
     labels = ["true", *([f"pred_{k}" for k in range(predictions)] or ["pred"])]
     return [*["group"] * grouped, *labels, *drawn.axes]
 
 
-def _pack_drawn(drawn: Drawn) -> dict[str, Any]:
+def _pack_drawn(drawn: SampleDesign) -> dict[str, Any]:
     out: dict[str, Any] = {"drawn": STORED_PIXELS if drawn.pixels else drawn.kind}
     if drawn.kind == "clusters":
         out["clusters"] = [key_to_json(key) for key in drawn.units]
@@ -155,12 +134,12 @@ def is_grouped(data: Any) -> bool:
     return isinstance(data, dict) and "groups" in data
 
 
-def unpack(data: Any, kind: str, grouped: bool = False) -> Stored:
-    """From what is stored to what is known of a table of this kind; anything else is refused with a sentence."""
+def unpack(data: Any, kind: str) -> dict[str, Any]:
+    """From what is stored to the fields of a `Table`, `JointTable` or `Tables`; else refused with a sentence."""
     _check_schema(data)
-    _check_kind(data.get("kind"), f"{kind}s" if grouped else kind)
+    _check_kind(data.get("kind"), kind)
     try:
-        return _unpack(data, kind, grouped)
+        return _unpack(data)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as problem:
         if isinstance(problem, SchemaError):
             raise
@@ -179,21 +158,23 @@ def _check_schema(data: Any) -> None:
         )
 
 
+KINDS = {"table": "Table", "joint table": "JointTable", "tables": "Tables", "joint tables": "Tables"}
+
+
 def _check_kind(kind: Any, expected: str) -> None:
-    names = {"table": "Table", "joint table": "JointTable", "tables": "Tables", "joint tables": "Tables"}
-    if not isinstance(kind, str) or kind not in names:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise SchemaError(f"the stored table cannot be read: its 'kind' is {kind!r}, which is not known.")
-    if kind != expected:
+    if KINDS[kind] != expected:
         raise SchemaError(
-            f"this is a stored {names[kind]}; expected a {names[expected]}.",
-            f"read it with wmcc.{names[kind]}.from_json.",
+            f"this is a stored {KINDS[kind]}; expected a {expected}.", f"read it with wmcc.{KINDS[kind]}.from_json."
         )
 
 
-def _unpack(data: dict[str, Any], kind: str, grouped: bool) -> Stored:
+def _unpack(data: dict[str, Any]) -> dict[str, Any]:
+    joint, grouped = data["kind"].startswith("joint"), data["kind"].endswith("s")
     drawn = _unpack_drawn(data)
     labels, void = _unpack_labels(data["labels"], data["void"])
-    names = _unpack_names(data["names"]) if kind == "joint table" else ()
+    names = _unpack_names(data["names"]) if joint else ()
     by, groups = _unpack_groups(data) if grouped else (None, ())
     counts = {"group": len(groups), **{axis: len(keys) for axis, keys in drawn.keys}}
     sizes = {name: counts.get(name, len(labels)) for name in _axes(len(names), grouped, drawn)}
@@ -202,15 +183,15 @@ def _unpack(data: dict[str, Any], kind: str, grouped: bool) -> Stored:
         not void or parts.codes[int(grouped)].max(initial=0) < len(labels) - len(void),
         "a label in 'void' is the true label of a cell",
     )
-    ignored = data["ignored"] if grouped else [data["ignored"]]
+    ignored = data["ignored"]
     _need(
-        _are_whole(ignored, len(groups) if grouped else 1, MOST_ROWS),
+        _are_whole(ignored if grouped else [ignored], len(groups) if grouped else 1, MOST_ROWS),
         "'ignored' must be a number of rows, at least 0, for each table",
     )
-    positive = _unpack_positive(data["positive"], labels, void) if kind == "table" else None
+    of_kind = {"names": names} if joint else {"positive": _unpack_positive(data["positive"], labels, void)}
     drawn, parts = _in_order_of_units(drawn, parts, len(sizes) - 1)
-    stored = Stored(kind, labels, void, parts, ignored, positive, names, drawn)
-    return _with_groups(stored, data, by, groups) if grouped else stored
+    found = {"labels": labels, "void": void, "raw_cells": parts, "ignored": ignored, "drawn": drawn, **of_kind}
+    return found | _of_groups(data, parts, by, groups, len(labels)) if grouped else found
 
 
 def _need(fine: bool, said: str) -> None:
@@ -273,24 +254,20 @@ def _unpack_groups(data: dict[str, Any]) -> tuple[Any, tuple[Key, ...]]:
     return by, _keys(data["groups"], "groups", by)
 
 
-def _with_groups(stored: Stored, data: dict[str, Any], by: Any, groups: tuple[Key, ...]) -> Stored:
-    """Add what is known of groups, sorted by their keys."""
+def _of_groups(data: dict[str, Any], parts: Stack, by: Any, groups: tuple[Key, ...], labels: int) -> dict[str, Any]:
+    """Return what is known of groups, sorted by their keys."""
     same = data["same_classes"]
     _need(type(same) is bool, "'same_classes' must be true or false")
     of_groups, classes = (data["declared"][name] for name in ("group", "class"))
     _need(
-        _are_whole(of_groups, len(of_groups), len(groups)) and _are_whole(classes, len(of_groups), len(stored.labels)),
+        _are_whole(of_groups, len(of_groups), len(groups)) and _are_whole(classes, len(of_groups), labels),
         "'declared' must be places of groups and of classes",
     )
-    groups, parts, order = _in_order(groups, 0, stored.parts)
-    return stored._replace(
-        parts=parts,
-        ignored=[stored.ignored[k] for k in order],
-        by=by,
-        groups=groups,
-        same_classes=same,
-        declared=[[order.index(k) for k in of_groups], classes],
-    )
+    groups, parts, order = _in_order(groups, 0, parts)
+    ignored = np.array([data["ignored"][k] for k in order], dtype=np.int64)
+    declared = np.array([[order.index(k) for k in of_groups], classes], dtype=np.int64).reshape(2, -1)
+    known = {"raw_cells": parts, "ignored": ignored, "declared": declared, "same_classes": same}
+    return {**known, "by": by, "groups": groups}
 
 
 def _in_order(keys: tuple[Key, ...], axis: int, parts: Stack) -> tuple[tuple[Key, ...], Stack, list[int]]:
@@ -324,7 +301,7 @@ def _key(value: Any, name: str, by: Any) -> Key:
 # ---- how rows were drawn ---------------------------------------------------------------------------------
 
 
-def _unpack_drawn(data: dict[str, Any]) -> Drawn:
+def _unpack_drawn(data: dict[str, Any]) -> SampleDesign:
     kind = data["drawn"]
     if kind == STORED_PIXELS:
         return PIXELS
@@ -333,20 +310,20 @@ def _unpack_drawn(data: dict[str, Any]) -> Drawn:
     if kind == "clusters":
         clusters = _keys(data["clusters"], "clusters")
         _need(not missing(clusters), "a key in 'clusters' is null, and every row has a cluster")
-        return Drawn(kind, clusters)
+        return SampleDesign(kind, clusters)
     if kind == "replicates":
-        return Drawn(kind, replicates=_unpack_replicates(data["replicates"]))
-    return Drawn(kind, *_unpack_design(data["design"])) if kind == "strata" else Drawn(kind)
+        return SampleDesign(kind, replicates=_unpack_replicates(data["replicates"]))
+    return SampleDesign(kind, *_unpack_design(data["design"])) if kind == "strata" else SampleDesign(kind)
 
 
-def _unpack_replicates(x: dict[str, Any]) -> Replicates:
+def _unpack_replicates(x: dict[str, Any]) -> ReplicateFactors:
     scales = _sizes(x["scales"], "scales")
     (df,) = _sizes([x["df"]], "df")
     _need(len(scales) >= 2 and type(x["method"]) is str, "'replicates' must have a method and at least two scales")
-    return Replicates(x["method"], scales, df)
+    return ReplicateFactors(x["method"], scales, df)
 
 
-def _unpack_design(x: dict[str, Any]) -> tuple[tuple[Key, ...], tuple[int, ...], Design]:
+def _unpack_design(x: dict[str, Any]) -> tuple[tuple[Key, ...], tuple[int, ...], StratifiedDesign]:
     """Units, the rows that were drawn in each, and the design."""
     units, strata = (_keys(x[name], name) for name in ("units", "strata"))
     rows, of = tuple(x["rows"]), tuple(x["of"])
@@ -368,17 +345,17 @@ def _unpack_design(x: dict[str, Any]) -> tuple[tuple[Key, ...], tuple[int, ...],
     )
     _need(not weighting or population is not None, "'weighting' needs 'population'")
     post = None if x["poststrata"] is None else _unpack_poststrata(x["poststrata"])
-    return units, rows, Design(strata, of, nested, population, weighting, fpc, x["lonely"], domain, post)
+    return units, rows, StratifiedDesign(strata, of, nested, population, weighting, fpc, x["lonely"], domain, post)
 
 
-def _unpack_poststrata(x: dict[str, Any]) -> Poststrata:
+def _unpack_poststrata(x: dict[str, Any]) -> PoststratumTotals:
     keys, totals = _keys(x["keys"], "poststrata"), _sizes(x["totals"], "totals")
     weights = tuple(map(hex_fraction, x["weights"]))
     _need(
         len(keys) == len(totals) == len(weights) and _are_sorted(keys),
         "'poststrata' must have sorted keys, and a total and a weight for each",
     )
-    return Poststrata(keys, totals, weights)
+    return PoststratumTotals(keys, totals, weights)
 
 
 def _is_unit_of(unit: Key, stratum: Key, nested: bool) -> bool:
@@ -395,11 +372,11 @@ def _sizes(values: Any, name: str) -> tuple[float, ...]:
     return tuple(map(float, values))
 
 
-def _in_order_of_units(drawn: Drawn, parts: Stack, axis: int) -> tuple[Drawn, Stack]:
+def _in_order_of_units(drawn: SampleDesign, parts: Stack, axis: int) -> tuple[SampleDesign, Stack]:
     """Sort clusters by their keys, and hold the rows of cells to those that were drawn in strata."""
     if drawn.kind == "clusters":
         clusters, parts, _ = _in_order(drawn.units, axis, parts)
-        return Drawn("clusters", clusters), parts
+        return SampleDesign("clusters", clusters), parts
     if drawn.design is not None:
         rows = np.zeros(len(drawn.units), dtype=np.int64)
         np.add.at(rows, parts.codes[-1], parts.sums.n)
@@ -427,7 +404,7 @@ def _unpack_cells(cells: dict[str, list[Any]], sizes: dict[str, int], labels: An
     _need(numbers, "'w_min' and 'w_max' must be numbers")
     low, high = (np.array(cells[name], dtype=np.float64) for name in ("w_min", "w_max"))
     first = list(sizes).index("true")
-    possible.check_cells(n, w, w2, low, high, possible.by_codes(labels, codes[[first, first + 1]]))
+    consistency.check_cells(n, w, w2, low, high, consistency.by_codes(labels, codes[[first, first + 1]]))
     more = cells["replicates"] if replicates else []
     _need(
         len(more) == replicates and all(len(own) == len(n) for own in more),

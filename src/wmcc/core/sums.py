@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError, WeightError
-from . import possible
+from . import consistency
 from .arraytypes import FloatArray, IndexArray, IntArray
 from .exact import Exact
 
@@ -45,13 +45,13 @@ class Sums(NamedTuple):
         w_min: FloatArray,
         w_max: FloatArray,
         *,
-        name: possible.Names = possible.by_number,
+        name: consistency.Names = consistency.by_number,
     ) -> Sums:
         """Of sums that something else computed, and rounded; those that no rows can have are refused, by name."""
         low, high = (np.where(n > 0, x, np.nan) for x in (w_min, w_max))
-        possible.check_floats(n, w, w2, high, name)
+        consistency.check_floats(n, w, w2, high, name)
         sums = cls(n, Exact.from_floats(w), Exact.from_floats(w2), low, high)
-        possible.check_cells(*sums[:5], name)
+        consistency.check_cells(*sums[:5], name)
         return sums
 
     def __add__(self, other: Sums) -> Sums:  # type: ignore[override]
@@ -129,7 +129,7 @@ def _side_by_side(several: list[Sums]) -> list[tuple[Exact, ...]]:
     if len(counts) > 1:
         raise InputError(
             f"one table has {counts[0]} replicate weights, and another {counts[-1]}; they cannot be merged.",
-            "tabulate all with the same replicates=.",
+            "tabulate all with the same `wmcc.Replicates`.",
         )
     return list(zip(*(sums.replicates for sums in several), strict=True))
 

@@ -14,15 +14,15 @@ import numpy as np
 from ..errors import InputError, InputTypeError, TooManyClassesError
 from ..present.blocks import Block
 from ..present.text import heaviest, number
+from . import consistency
 from . import labels as _labels
-from . import possible
 from .arraytypes import Array, ArrayLike, FloatArray, IntArray
-from .drawn import ROWS, Design, Drawn, check_sizes
+from .base_table import BaseTable, frozen, no_cells, occupied, positions
+from .design import ROWS, SampleDesign, StratifiedDesign, check_sizes
 from .exact import integers
 from .form import StoredTable
 from .labels import REST, Label
 from .stack import Stack
-from .summed import Summed, frozen, no_cells, occupied, positions
 from .sums import MOST_ROWS, Sums
 
 MOST_DENSE = 1 << 24
@@ -54,6 +54,11 @@ class Margins(NamedTuple):
     known: int
     """Number of labels that are classes; the labels after them are void."""
 
+    @classmethod
+    def of(cls, r: list[int], q: list[int], d: list[int], known: int) -> Margins:
+        """Return the margins of these row sums, column sums and diagonal, of which so many labels are classes."""
+        return cls(sum(r), r, q, d, occurring(r[:known], q[:known]), known)
+
 
 def occurring(r: list[int], q: list[int]) -> int:
     """Number of classes that have weight in truth or prediction."""
@@ -61,20 +66,20 @@ def occurring(r: list[int], q: list[int]) -> int:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Table(Summed):
+class Table(BaseTable):
     r"""Weighted confusion table: row = true class, column = predicted class.
 
     Tables are made by `wmcc.tabulate`, merged with ``+`` (label sets are aligned; the sums stay exact, so
     the order of merging does not matter) and read by everything else. A table computes no measure.
 
     It keeps a list of the cells that occur, so its memory goes by those and not by the square of the number of classes.
-    `n`, `w`, `w2`, `w_min` and `w_max` show them as K x K matrices, for up to 4,096 classes; `stack` is the list.
+    `n`, `w`, `w2`, `w_min` and `w_max` show them as K x K matrices, for up to 4,096 classes; `cells` is the list.
 
     Parameters
     ----------
     labels
         The K classes, in the order of rows and columns.
-    parts
+    raw_cells
         The cells that occur: positions in ``labels`` of the true and of the predicted class, the cluster if rows come
         in clusters, and the sums of each.
     ignored
@@ -102,16 +107,16 @@ class Table(Summed):
     >>> (a + a).w
     array([[  0.,   4.],
            [  0., 611.]])
-    >>> a.stack.codes
+    >>> a.cells.codes
     array([[0, 1],
            [1, 1]])
     """
 
     labels: tuple[Label, ...]
-    parts: Stack
+    raw_cells: Stack
     ignored: int = 0
     positive: Label | None = None
-    drawn: Drawn = ROWS
+    drawn: SampleDesign = ROWS
     void: tuple[Label, ...] = ()
 
     _kind = "table"
@@ -163,8 +168,8 @@ class Table(Summed):
         parts, drawn = _listed(Sums.from_counts(counts)), ROWS
         if fpc and population is None:
             raise InputTypeError(
-                "fpc=True needs population=, the number of units that each predicted class has.",
-                "for instance population={'forest': 3200000, 'water': 150000}.",
+                "`fpc` is True, which needs `population`: the number of units that each predicted class has.",
+                "for instance {'forest': 3200000, 'water': 150000}.",
                 "fpc",
             )
         if population is not None:
@@ -189,8 +194,8 @@ class Table(Summed):
         floats = {name: _floats(x, name) for name, x in (("w", w), ("w2", w2), ("w_min", w_min), ("w_max", w_max))}
         for name, array in (("n", counts), *floats.items()):
             if array.shape != (len(names), len(names)):
-                raise InputError(f"{name} has shape {array.shape}; {len(names)} labels need {(len(names),) * 2}.")
-        sums = Sums.from_floats(counts, **floats, name=possible.by_labels(names))
+                raise InputError(f"`{name}` has shape {array.shape}; {len(names)} labels need {(len(names),) * 2}.")
+        sums = Sums.from_floats(counts, **floats, name=consistency.by_labels(names))
         return cls(names, _listed(sums), ignored, positive)
 
     # ---- reading ------------------------------------------------------------------------------------
@@ -198,11 +203,11 @@ class Table(Summed):
     @cached_property
     def _sums(self) -> Sums:
         """The sums of all cells, as K x K matrices."""
-        K, m = len(self.labels), len(self.stack)
+        K, m = len(self.labels), len(self.cells)
         check_matrix(
-            K, f"read the {m:,} cells that occur from table.stack; scores, intervals and certificates need no matrix."
+            K, f"read the {m:,} cells that occur from table.cells; scores, intervals and certificates need no matrix."
         )
-        sums = self.stack.sums.placed((K, K), tuple(self.stack.codes))
+        sums = self.cells.sums.placed((K, K), tuple(self.cells.codes))
         for array in (sums.n, sums.w_min, sums.w_max):
             frozen(array)
         return sums
@@ -214,12 +219,12 @@ class Table(Summed):
     @cached_property
     def true_sums(self) -> FloatArray:
         """Weight per true class: row sums."""
-        return frozen(self.stack.sums.w_exact.by_code(self.stack.codes[0], len(self.labels)).floats())
+        return frozen(self.cells.sums.w_exact.by_code(self.cells.codes[0], len(self.labels)).floats())
 
     @cached_property
     def pred_sums(self) -> FloatArray:
         """Weight per predicted class: column sums."""
-        return frozen(self.stack.sums.w_exact.by_code(self.stack.codes[1], len(self.labels)).floats())
+        return frozen(self.cells.sums.w_exact.by_code(self.cells.codes[1], len(self.labels)).floats())
 
     @cached_property
     def true_counts(self) -> IntArray:
@@ -233,33 +238,29 @@ class Table(Summed):
 
     def _counted(self, axis: int) -> IntArray:
         out = np.zeros(len(self.labels), dtype=np.int64)
-        np.add.at(out, self.stack.codes[axis], self.stack.sums.n)
+        np.add.at(out, self.cells.codes[axis], self.cells.sums.n)
         return frozen(out)
 
     @cached_property
     def margins(self) -> Margins:
         """Exact margins in a common unit; see `Margins`."""
-        codes, K = self.stack.codes, len(self.labels)
-        if len(self.stack) <= FEW_CELLS:
+        codes, K = self.cells.codes, len(self.labels)
+        if len(self.cells) <= FEW_CELLS:
             r, q, d = [0] * K, [0] * K, [0] * K
             for t, p, own in zip(*codes.tolist(), self._weights, strict=True):
                 r[t] += own
                 q[p] += own
                 if t == p:
                     d[t] = own
-            return self._margins(r, q, d)
-        (true, pred), digits = codes, self.stack.sums.w_exact.digits
+            return Margins.of(r, q, d, len(self.classes))
+        (true, pred), digits = codes, self.cells.sums.w_exact.digits
         out, right = np.zeros((len(digits), 3 * K), dtype=np.int64), true == pred
         for plane, own in zip(out, digits, strict=True):
             np.add.at(plane[:K], true, own)
             np.add.at(plane[K:], pred, own)
             plane[2 * K + true[right]] = own[right]
         whole = integers(out)
-        return self._margins(whole[:K], whole[K : 2 * K], whole[2 * K :])
-
-    def _margins(self, r: list[int], q: list[int], d: list[int]) -> Margins:
-        known = len(self.labels) - len(self.void)
-        return Margins(sum(r), r, q, d, occurring(r[:known], q[:known]), known)
+        return Margins.of(whole[:K], whole[K : 2 * K], whole[2 * K :], len(self.classes))
 
     def against_rest(self, label: Label) -> Table:
         r"""Return the table of two classes: this one, and all others as one.
@@ -299,8 +300,8 @@ class Table(Summed):
         positive = merged_positive(tables)
         if positive is not None and len(merged.classes) > 2:
             raise InputError(
-                f"the merged table has {len(merged.classes)} classes; with positive={positive!r} it can have two.",
-                "tabulate without positive=.",
+                f"the merged table has {len(merged.classes)} classes; with `positive` {positive!r} it can have two.",
+                "tabulate without `positive`.",
             )
         return merged if positive is None else replace(merged, positive=positive)
 
@@ -326,14 +327,14 @@ class Table(Summed):
         except ValueError as problem:
             reason = getattr(problem, "message", str(problem)).rstrip(".")
             raise InputError(f"the subtracted table is not part of this one: {reason}.") from None
-        rest, drawn = occupied(rest, self.drawn) if len(other.parts) else (rest, self.drawn)
-        return replace(self, parts=rest, ignored=ignored, drawn=drawn)
+        rest, drawn = occupied(rest, self.drawn) if len(other.raw_cells) else (rest, self.drawn)
+        return replace(self, raw_cells=rest, ignored=ignored, drawn=drawn)
 
     def _without(self, other: Table) -> Stack:
         """Cells that remain when those of a part are taken away; ValueError if it is none."""
-        if not len(other.parts):
-            return self.parts
-        seen = np.unique(other.parts.codes[: other.axes]).tolist()  # which needs no weights: a part may lack strata
+        if not len(other.raw_cells):
+            return self.raw_cells
+        seen = np.unique(other.raw_cells.codes[: other.axes]).tolist()  # which needs no weights: a part may lack strata
         if not {other.labels[k] for k in seen} <= set(self.labels):
             raise ValueError("it has other classes")
         if self.drawn.kind in ("strata", "replicates"):
@@ -348,11 +349,11 @@ class Table(Summed):
         if other.drawn.kind == "clusters":
             own = {key: k for k, key in enumerate(self.drawn.units)}
             moved[2] = np.array([own[key] for key in other.drawn.units], dtype=np.intp)
-        part, (n, w, w2, low, high, replicates) = other.parts.recoded(moved), self.parts.sums
-        at = self.parts.places(part.codes)
+        part, (n, w, w2, low, high, replicates) = other.raw_cells.recoded(moved), self.raw_cells.sums
+        at = self.raw_cells.places(part.codes)
         if at is None:
             raise ValueError("it has more rows")
-        size = (len(self.parts),)
+        size = (len(self.raw_cells),)
         gone = part.sums.placed(size, at)
         n, w, w2 = n - gone.n, w - gone.w_exact, w2 - gone.w2_exact
         replicates = tuple(a - b for a, b in zip(replicates, gone.replicates, strict=True))
@@ -361,8 +362,8 @@ class Table(Summed):
         if (gone.w_min < low).any() or (gone.w_max > high).any():
             raise ValueError("it has smaller or larger weights")
         low, high = (np.where(n > 1, x, np.where(n == 1, w.floats(), np.nan)) for x in (low, high))
-        possible.check_cells(n, w, w2, low, high, possible.by_codes(self.labels, self.parts.codes))
-        return Stack(self.parts.codes, Sums(n, w, w2, low, high, replicates)).take(n > 0)
+        consistency.check_cells(n, w, w2, low, high, consistency.by_codes(self.labels, self.raw_cells.codes))
+        return Stack(self.raw_cells.codes, Sums(n, w, w2, low, high, replicates)).take(n > 0)
 
     # ---- showing ------------------------------------------------------------------------------------
 
@@ -435,7 +436,7 @@ def check_matrix(classes: int, instead: str) -> None:
 def no_positive(positive: Label, classes: tuple[Label, ...]) -> InputError:
     """Say that a label cannot be the positive class."""
     return InputError(
-        f"positive={positive!r} must be one of the labels of a two-class table; "
+        f"`positive` is {positive!r}; expected one of the labels of a two-class table; "
         f"the labels are {_labels.listed(classes)}."
     )
 
@@ -446,7 +447,7 @@ def merged_positive(tables: Sequence[Any]) -> Label | None:
     if len(found) > 1:
         raise InputError(
             f"one table has positive class {found[0]!r}, the other {found[1]!r}; they cannot be merged.",
-            "tabulate both with the same positive=.",
+            "tabulate both with the same `positive`.",
         )
     return found[0] if found else None
 
@@ -459,32 +460,32 @@ def _listed(sums: Sums) -> Stack:
 
 def _in_predicted_strata(
     names: tuple[Label, ...], parts: Stack, rows: Sequence[int], population: Mapping[Label, float], fpc: bool
-) -> tuple[Stack, Drawn]:
+) -> tuple[Stack, SampleDesign]:
     """Cells of rows that were drawn in strata, the predicted classes, and their design."""
     if not isinstance(population, Mapping):
         raise InputTypeError(
-            f"population is a {type(population).__name__}; expected the size of each predicted class.",
-            "for instance population={'forest': 3200000, 'water': 150000}.",
+            f"`population` is a {type(population).__name__}; expected the size of each predicted class.",
+            "for instance {'forest': 3200000, 'water': 150000}.",
             "population",
         )
     unknown = next((x for x in population if x not in names), None)
     lacking = next((x for x, count in zip(names, rows, strict=True) if count and x not in population), None)
     if unknown is not None or lacking is not None:
         why = f"has no size for {lacking!r}" if unknown is None else f"names {unknown!r}, which is no class"
-        raise InputError(f"population {why}; the classes are {_labels.listed(names)}.", argument="population")
+        raise InputError(f"`population` {why}; the classes are {_labels.listed(names)}.", argument="population")
     kept = sorted(x for x in names if x in population)
     for label in kept:
         size: Any = population[label]
         if not isinstance(size, (int, float, np.integer, np.floating)) or size is True or not 0 < size < inf:
             raise InputError(
-                f"population of {label!r} is {size!r}; expected a finite number above 0.", argument="population"
+                f"`population` of {label!r} is {size!r}; expected a finite number above 0.", argument="population"
             )
     sizes = tuple(float(population[x]) for x in kept)
     place = np.array([kept.index(x) if x in population else -1 for x in names])
     codes = np.concatenate([parts.codes, place[parts.codes[1:2]]])
     drawn_rows = tuple(rows[names.index(x)] for x in kept)
-    design = Design(tuple(kept), tuple(range(len(kept))), False, sizes, True, sizes if fpc else None)
-    drawn = Drawn("strata", tuple(kept), drawn_rows, design)
+    design = StratifiedDesign(tuple(kept), tuple(range(len(kept))), False, sizes, True, sizes if fpc else None)
+    drawn = SampleDesign("strata", tuple(kept), drawn_rows, design)
     check_sizes(drawn)
     return Stack.gathered(codes, parts.sums), drawn
 
@@ -494,7 +495,7 @@ def _counts(n: ArrayLike) -> IntArray:
     array = _array(n, "n")
     if array.size and (array.dtype.kind not in "iu" or array.min() < 0 or array.sum(dtype=np.float64) >= MOST_ROWS):
         raise InputError(
-            f"n must hold counts: integers of at least 0, fewer than 2**62 together; its dtype is {array.dtype}.",
+            f"`n` must hold counts: integers of at least 0, fewer than 2**62 together; its dtype is {array.dtype}.",
             "sums of weights need the number of rows as well: see Table.from_cells.",
         )
     return array.astype(np.int64)
@@ -503,14 +504,14 @@ def _counts(n: ArrayLike) -> IntArray:
 def _floats(x: ArrayLike, name: str) -> FloatArray:
     array = _array(x, name)
     if array.dtype.kind not in "iuf":
-        raise InputError(f"{name} must hold real numbers; its dtype is {array.dtype}.")
+        raise InputError(f"`{name}` must hold real numbers; its dtype is {array.dtype}.")
     return array.astype(np.float64) + 0.0
 
 
 def _array(x: ArrayLike, name: str) -> Array:
     if np.ma.is_masked(x):
-        raise InputError(f"{name} has masked entries.")
+        raise InputError(f"`{name}` has masked entries.")
     try:
         return np.array(x)
     except ValueError as problem:
-        raise InputError(f"{name} is not a matrix: {problem}") from None
+        raise InputError(f"`{name}` is not a matrix: {problem}") from None

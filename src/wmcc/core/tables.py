@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
@@ -12,34 +11,28 @@ import numpy as np
 
 from ..errors import InputError, InputTypeError
 from ..present.blocks import Block
-from ..present.result import Result
+from ..present.json_csv import Record, apart, beside
 from ..present.text import counted, name_of, number
-from ..present.written import Record, apart, beside
-from . import storage
 from .arraytypes import Array, FloatArray, IndexArray, IntArray
-from .drawn import ROWS, WORDS, Drawn, unsampled
+from .base_table import (
+    BaseTable,
+    StackedCells,
+    frozen,
+    merged_parts,
+    no_cells,
+    occupied,
+    positions,
+)
+from .design import ROWS, WORDS, SampleDesign, unsampled
 from .form import StoredTables
 from .joint import JointTable, check_names
 from .keys import Key, check_kinds, distinct_keys, merged_keys, missing, no_cluster, plain_key
 from .labels import Label
 from .stack import Stack, numbered
-from .summed import (
-    Summed,
-    arranged,
-    frozen,
-    merge_labels,
-    merged_parts,
-    no_cells,
-    occupied,
-    positions,
-    renamed,
-    said_void,
-    weighed,
-)
 from .table import Table, merged_positive
 
-T = TypeVar("T", bound=Summed)
-M = TypeVar("M", bound="Summed | Tables[Any]")
+T = TypeVar("T", bound=BaseTable)
+M = TypeVar("M", bound="BaseTable | Tables[Any]")
 
 SHOWN_GROUPS, SHOWN_TABLES = 20, 5
 """Groups that are listed, and groups up to which each table is shown."""
@@ -48,8 +41,8 @@ NONE_DECLARED: IntArray = np.zeros((2, 0), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tables(Result, Mapping[Key, T], Generic[T]):
-    r"""One table per group of rows, by key: what `wmcc.tabulate` makes with ``by=``.
+class Tables(StackedCells, Mapping[Key, T], Generic[T]):
+    r"""One table per group of rows, by key: what `wmcc.tabulate` makes with ``by``.
 
     It is a mapping. All groups share one list of cells, and the table of a group is made when it is asked for, so
     100,000 groups cost little. Two are merged with ``+``, key by key.
@@ -63,7 +56,7 @@ class Tables(Result, Mapping[Key, T], Generic[T]):
         dates are text.
     labels
         The classes of all groups together.
-    parts
+    raw_cells
         Cells: positions of the group in ``groups`` and of the classes in ``labels``, the cluster if rows come in
         clusters, and the sums of each.
     ignored
@@ -106,17 +99,16 @@ class Tables(Result, Mapping[Key, T], Generic[T]):
     by: str | int | tuple[str | int, ...]
     groups: tuple[Key, ...]
     labels: tuple[Label, ...]
-    parts: Stack
+    raw_cells: Stack
     ignored: IntArray
     same_classes: bool = False
     positive: Label | None = None
-    drawn: Drawn = ROWS
+    drawn: SampleDesign = ROWS
     declared: IntArray = field(default_factory=lambda: NONE_DECLARED)
     names: tuple[str, ...] = ()
     void: tuple[Label, ...] = ()
 
     _kind = "tables"
-    _version = storage.SCHEMA
     _form = StoredTables
 
     def __post_init__(self) -> None:
@@ -143,7 +135,8 @@ class Tables(Result, Mapping[Key, T], Generic[T]):
             raise InputTypeError(f"expected tables by key, all of type Table or all of type JointTable; {came}.")
         keys = [tuple(map(plain_key, key)) if isinstance(key, tuple) else plain_key(key) for key in tables]
         named = _names_of(keys, by)
-        return cls._merged([_of_one(named, key, own) for key, own in zip(keys, tables.values(), strict=True)])
+        several = [_of_one(named, key, own) for key, own in zip(keys, tables.values(), strict=True)]
+        return several[0] if len(several) == 1 else cls._merged(several)
 
     @property
     def kind(self) -> type[T]:
@@ -155,11 +148,6 @@ class Tables(Result, Mapping[Key, T], Generic[T]):
     def axes(self) -> int:
         """Number of labels of a row."""
         return 1 + max(1, len(self.names))
-
-    @property
-    def classes(self) -> tuple[Label, ...]:
-        """The labels that are classes: all but the void ones, which come last."""
-        return self.labels[: len(self.labels) - len(self.void)]
 
     @property
     def columns(self) -> tuple[Any, ...]:
@@ -181,12 +169,12 @@ class Tables(Result, Mapping[Key, T], Generic[T]):
     @cached_property
     def _ends(self) -> IndexArray:
         """Where the cells of each group begin, and where the last ends."""
-        return np.searchsorted(self.parts.codes[0], np.arange(len(self.groups) + 1))
+        return np.searchsorted(self.raw_cells.codes[0], np.arange(len(self.groups) + 1))
 
     def __getitem__(self, key: Key) -> T:
         k = self._place[key]
         cells = slice(self._ends[k], self._ends[k + 1])
-        codes, sums = self.parts.codes[1:, cells], self.parts.sums.take(cells)
+        codes, sums = self.raw_cells.codes[1:, cells], self.raw_cells.sums.take(cells)
         axes = self.axes
         names, drawn = self.labels, self.drawn
         codes = np.array(codes)
@@ -201,15 +189,15 @@ class Tables(Result, Mapping[Key, T], Generic[T]):
             names = tuple(self.labels[j] for j in used.tolist())
         if drawn.kind == "clusters":
             used, codes[axes] = np.unique(codes[axes], return_inverse=True)
-            drawn = Drawn("clusters", tuple(drawn.units[j] for j in used.tolist()))
+            drawn = SampleDesign("clusters", tuple(drawn.units[j] for j in used.tolist()))
         return self._made(names, Stack(codes, sums), int(self.ignored[k]), drawn.as_domain())
 
-    def _made(self, labels: tuple[Label, ...], parts: Stack, ignored: int, drawn: Drawn) -> T:
+    def _made(self, labels: tuple[Label, ...], parts: Stack, ignored: int, drawn: SampleDesign) -> T:
         """Return one table."""
         kind: Any = self.kind
         more = {"names": self.names} if self.names else {"positive": self.positive}
         void = tuple(x for x in labels if x in self.void) if self.void else ()
-        table: T = kind(labels=labels, parts=parts, ignored=ignored, drawn=drawn, void=void, **more)
+        table: T = kind(labels=labels, raw_cells=parts, ignored=ignored, drawn=drawn, void=void, **more)
         return table
 
     def __eq__(self, other: object) -> bool:
@@ -219,35 +207,24 @@ class Tables(Result, Mapping[Key, T], Generic[T]):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _values(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, own.name) for own in fields(self))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Tables, self._values()
-
     # ---- all groups at once -----------------------------------------------------------------------------
 
     @cached_property
     def rows(self) -> IntArray:
         """Number of observations per group."""
         out = np.zeros(len(self), dtype=np.int64)
-        np.add.at(out, self.parts.codes[0], self.parts.sums.n)
+        np.add.at(out, self.raw_cells.codes[0], self.raw_cells.sums.n)
         return frozen(out)
 
     @cached_property
     def weights(self) -> FloatArray:
         """Weight per group: the float64 nearest to the exact sum."""
-        return frozen(self._weighed.sums.w_exact.by_code(self.parts.codes[0], len(self)).floats())
-
-    @cached_property
-    def _weighed(self) -> Stack:
-        """The cells with the weights that the design gives them."""
-        return weighed(self.parts, self.drawn)
+        return frozen(self.design_cells.sums.w_exact.by_code(self.raw_cells.codes[0], len(self)).floats())
 
     def total(self) -> T:
         """Return the table of all groups together."""
-        axes = range(1, len(self.parts.codes))
-        return self._made(self.labels, self.parts.along(axes), int(self.ignored.sum()), self.drawn)
+        axes = range(1, len(self.raw_cells.codes))
+        return self._made(self.labels, self.raw_cells.along(axes), int(self.ignored.sum()), self.drawn)
 
     def select(self, keys: Iterable[Key] | Callable[[Key], Any]) -> Tables[T]:
         """Return some of the groups: those of these keys, or those whose key a function says yes to.
@@ -272,11 +249,11 @@ class Tables(Result, Mapping[Key, T], Generic[T]):
             kept = sorted({self._place[key] for key in wanted})
         place = np.full(len(self), -1, dtype=np.int64)
         place[kept] = np.arange(len(kept))
-        parts, drawn = occupied(self.parts.recoded({0: place}), self.drawn)
+        parts, drawn = occupied(self.raw_cells.recoded({0: place}), self.drawn)
         declared = np.stack([place[self.declared[0]], self.declared[1]])
         found = replace(
             self,
-            parts=parts,
+            raw_cells=parts,
             groups=tuple(self.groups[k] for k in kept),
             ignored=self.ignored[kept],
             drawn=drawn,
@@ -290,34 +267,18 @@ class Tables(Result, Mapping[Key, T], Generic[T]):
         met = np.zeros(len(self.labels), dtype=bool)
         met[: len(self.classes)] = self.same_classes
         for axis in axes:
-            met[self.parts.codes[axis]] = True
+            met[self.raw_cells.codes[axis]] = True
         met[self.declared[1]] = True
         if self.positive is not None:
             met[self.labels.index(self.positive)] = True
         names = tuple(name for name, there in zip(self.labels, met.tolist(), strict=True) if there)
         return self._recoded(names, np.cumsum(met) - 1, tuple(x for x in names if x in self.void))
 
-    def _aligned(self, names: tuple[Label, ...]) -> Tables[T]:
-        """Return the same over the classes ``names``, which include its own."""
-        return self if names == self.labels else self._recoded(names, positions(names, self.labels), self.void)
-
-    def _relabelled(self, names: Sequence[Label]) -> Tables[T]:
-        """Return the same with other names for its labels, sorted; classes of one name become one."""
-        return self._recoded(*arranged(names, len(self.void)))
-
-    def rename(self, names: Mapping[Label, Label]) -> Tables[T]:
-        """Return the same with other names for some of the labels, in the same order; see `wmcc.Table.rename`."""
-        return renamed(self, names)  # type: ignore[no-any-return]
-
-    def merge_classes(self, unions: Mapping[Label, Sequence[Label]]) -> Tables[T]:
-        """Return the same with some classes taken together; see `wmcc.Table.merge_classes`."""
-        return merge_labels(self, unions)  # type: ignore[no-any-return]
-
-    def _recoded(self, names: tuple[Label, ...], place: Array, void: tuple[Label, ...]) -> Tables[T]:
+    def _recoded(self, names: tuple[Label, ...], place: Array, void: tuple[Label, ...] = ()) -> Tables[T]:
         axes = range(1, 1 + self.axes)
         declared = np.stack([self.declared[0], place[self.declared[1]]])
-        parts = self.parts.recoded(dict.fromkeys(axes, place))
-        return replace(self, labels=names, parts=parts, declared=declared, void=void)
+        parts = self.raw_cells.recoded(dict.fromkeys(axes, place))
+        return replace(self, labels=names, raw_cells=parts, declared=declared, void=void)
 
     def _rekeyed(self, keys: Sequence[Key]) -> Tables[T]:
         """Return the same with other keys; groups of one key become one."""
@@ -325,18 +286,18 @@ class Tables(Result, Mapping[Key, T], Generic[T]):
         ignored = np.zeros(len(groups), dtype=np.int64)
         np.add.at(ignored, where, self.ignored)
         declared = np.stack([where[self.declared[0]], self.declared[1]])
-        return replace(self, groups=groups, parts=self.parts.recoded({0: where}), ignored=ignored, declared=declared)
+        cells = self.raw_cells.recoded({0: where})
+        return replace(self, groups=groups, raw_cells=cells, ignored=ignored, declared=declared)
 
     def _reclustered(self, keys: Sequence[Key]) -> Tables[T]:
         """Return the same with other keys of clusters; clusters of one key become one."""
         clusters, where = distinct_keys(keys)
-        parts = self.parts.recoded({len(self.parts.codes) - 1: where})
+        parts = self.raw_cells.recoded({len(self.raw_cells.codes) - 1: where})
         rows = np.zeros(len(clusters), dtype=np.int64)
         if self.drawn.rows:
             np.add.at(rows, where, self.drawn.rows)
-        return replace(
-            self, parts=parts, drawn=Drawn("clusters", clusters, tuple(rows.tolist()) if self.drawn.rows else ())
-        )
+        drawn = SampleDesign("clusters", clusters, tuple(rows.tolist()) if self.drawn.rows else ())
+        return replace(self, raw_cells=parts, drawn=drawn)
 
     def as_clusters(self) -> T:
         """Return one table whose clusters are these groups: what intervals and comparisons of clusters read.
@@ -356,17 +317,11 @@ class Tables(Result, Mapping[Key, T], Generic[T]):
         rows = int(self.rows[missing(self.groups)].sum())
         if rows:
             raise no_cluster(rows)
-        parts, drawn = self.parts.along([*range(1, 1 + self.axes), 0]), Drawn("clusters", self.groups)
+        parts, drawn = self.raw_cells.along([*range(1, 1 + self.axes), 0]), SampleDesign("clusters", self.groups)
         parts, drawn = occupied(parts, drawn)
         return self._made(self.labels, parts, int(self.ignored.sum()), drawn)
 
     # ---- merging ------------------------------------------------------------------------------------
-
-    def __add__(self, other: Tables[T]) -> Tables[T]:
-        return self._merged([self, other]) if isinstance(other, Tables) else NotImplemented
-
-    def __radd__(self, other: object) -> Tables[T]:
-        return self if other == 0 else NotImplemented  # so that sum works
 
     @classmethod
     def _merged(cls, several: Sequence[Tables[T]]) -> Tables[T]:
@@ -393,46 +348,11 @@ class Tables(Result, Mapping[Key, T], Generic[T]):
         classes = len(labels) - len(void)
         if positive is not None and classes > 2:
             raise InputError(
-                f"the merged tables have {classes} classes; with positive={positive!r} they can have two.",
-                "tabulate without positive=.",
+                f"the merged tables have {classes} classes; with `positive` {positive!r} they can have two.",
+                "tabulate without `positive`.",
             )
         own = (first.by, groups, labels, parts, ignored, same_classes, positive, drawn, declared)
         return cls(*own, first.names, void)
-
-    # ---- storing ------------------------------------------------------------------------------------
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain lists, numbers and strings: what `to_json` writes. See `wmcc.Table.to_dict`."""
-        known = (self.kind._kind, self.labels, self.void, self.parts, self.ignored.tolist(), self.positive, self.names)
-        of_groups: tuple[Any, ...] = (self.drawn, self.by, self.groups, self.same_classes, self.declared.tolist())
-        return storage.pack(storage.Stored(*known, *of_groups))
-
-    def to_json(self) -> str:
-        """JSON text of `to_dict`; ``wmcc score`` and ``wmcc merge`` read it."""
-        return json.dumps(self.to_dict(), allow_nan=False)
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Tables[Any]:
-        """Read what `to_dict` made; anything else is refused with a `SchemaError`."""
-        joint = isinstance(data, dict) and data.get("kind") == "joint tables"
-        x = storage.unpack(data, "joint table" if joint else "table", grouped=True)
-        ignored = np.array(x.ignored, dtype=np.int64)
-        declared = np.array(x.declared, dtype=np.int64).reshape(2, -1)
-        own = (x.by, x.groups, x.labels, x.parts, ignored, x.same_classes, x.positive, x.drawn, declared)
-        return cls(*own, x.names, x.void)
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Tables[Any]:
-        """Read what `to_json`, or ``wmcc tabulate --by … -o``, wrote.
-
-        Examples
-        --------
-        >>> import wmcc
-        >>> tables = wmcc.tabulate([0, 1, 1], [0, 1, 0], by=["a", "b", "a"])
-        >>> wmcc.Tables.from_json(tables.to_json()) == tables
-        True
-        """
-        return cls.from_dict(storage.parse(text))
 
     # ---- showing ------------------------------------------------------------------------------------
 
@@ -448,13 +368,13 @@ class Tables(Result, Mapping[Key, T], Generic[T]):
     def summary(self) -> str:
         """What they are, in a line."""
         out = int(self.ignored.sum())
-        rows = counted(int(self.parts.sums.n.sum()), "row") + (f", {out:,} ignored" if out else "")
+        rows = counted(int(self.raw_cells.sums.n.sum()), "row") + (f", {out:,} ignored" if out else "")
         what = f"{'Joint tables' if self.names else 'Tables'} of {counted(len(self), 'group')}"
-        classes = counted(len(self.classes), "class", "classes") + said_void(self.void)
-        problem = unsampled(self.drawn) if len(self.parts) else None
+        problem = self.unsampled
         if problem is not None:
-            return f"{what}: {classes}, {rows}; {problem.message}"
-        return f"{what}: {classes}, {rows}, total weight {number(float(self._weighed.sums.w_exact.sum().floats()))}"
+            return f"{what}: {self.kinds}, {rows}; {problem.message}"
+        total = float(self.design_cells.sums.w_exact.sum().floats())
+        return f"{what}: {self.kinds}, {rows}, total weight {number(total)}"
 
     def blocks(self) -> list[Block]:
         """Return a line for each group, and the tables of a few."""
@@ -501,9 +421,9 @@ def merge(tables: Iterable[M]) -> M:
     array([[1, 0],
            [1, 2]])
     """
-    several: list[Any] = [tables] if isinstance(tables, (Summed, Mapping)) else list(tables)
+    several: list[Any] = [tables] if isinstance(tables, (BaseTable, Mapping)) else list(tables)
     kinds = list(dict.fromkeys(type(table).__name__ for table in several))
-    if isinstance(tables, (Summed, Mapping)) or len(kinds) != 1 or not isinstance(several[0], (Summed, Tables)):
+    if isinstance(tables, (BaseTable, Mapping)) or len(kinds) != 1 or not isinstance(several[0], (BaseTable, Tables)):
         raise InputTypeError(
             f"merge takes a list of tables of one type, at least one; got {' and '.join(kinds) or 'none'}.",
             "a mapping of groups to tables is added up with tables.total(), or with merge(tables.values()).",
@@ -515,10 +435,10 @@ def merge(tables: Iterable[M]) -> M:
 
 def _of_one(by: Any, key: Key, table: Any) -> Tables[Any]:
     """Tables of a single group."""
-    m = len(table.parts)
-    codes = np.concatenate([np.zeros((1, m), dtype=np.int64), table.parts.codes])
+    m = len(table.raw_cells)
+    codes = np.concatenate([np.zeros((1, m), dtype=np.int64), table.raw_cells.codes])
     ignored, positive = np.array([table.ignored]), getattr(table, "positive", None)
-    parts = Stack(codes, table.parts.sums) if m else no_cells(len(codes))
+    parts = Stack(codes, table.raw_cells.sums) if m else no_cells(len(codes))
     own = (by, (key,), table.labels, parts, ignored, True, positive, table.drawn, NONE_DECLARED)
     return Tables(*own, getattr(table, "names", ()), table.void)
 
@@ -532,7 +452,7 @@ def _names_of(keys: Sequence[Key], by: Any) -> Any:
     by = tuple(by) if isinstance(by, (list, tuple)) else by
     if lengths != {len(by) if isinstance(by, tuple) else None}:
         raise InputError(
-            f"the keys do not fit by={by!r}: the first is {keys[0]!r}.",
+            f"`by` is {by!r}, and the keys do not fit it: the first is {keys[0]!r}.",
             "give one name for keys that are single values, and for tuples as many as they have values.",
         )
     return by

@@ -9,7 +9,7 @@ from ..core.labels import Label
 from ..measures import CLASS_MEASURES, MEASURES
 from ..present.blocks import Block
 from ..present.result import Result
-from ..present.text import counted, decimal
+from ..present.text import counted, decimals
 
 
 class Answer(Result):
@@ -35,7 +35,7 @@ class Answer(Result):
         """The ends for a table of numbers, with an asterisk where there is a warning or a problem."""
         if self.problem:
             return "not estimable *"
-        return f"{decimal(self.low)} to {decimal(self.high)}" + " *" * bool(self.warnings)
+        return " to ".join(decimals([self.low, self.high])) + " *" * bool(self.warnings)
 
     def sentences(self) -> list[str]:
         """Return what was found, in lines."""

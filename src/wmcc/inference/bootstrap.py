@@ -9,14 +9,14 @@ from math import nan
 import numpy as np
 
 from ..core.arraytypes import FloatArray
-from ..core.drawn import WORDS
+from ..core.design import WORDS
 from ..core.table import Table
 from ..errors import InputTypeError
 from ..measures.base import Measure, Shares
 from ..measures.checks import whole_number
 from .cells import balance
+from .estimate import Interval, doubts, quietly, value_or_problem, within_range
 from .influence import Sample
-from .interval import Interval, doubts, quietly, sizes, value_or_problem, within_range
 
 FEWEST = 100
 """Resamples below which the ends of an interval mean nothing."""
@@ -31,7 +31,7 @@ def bootstrap_interval(
     value, problem = value_or_problem(measure, sample)
 
     def answer(low: float, high: float, se: float, *warnings: str, problem: str | None = None) -> Interval:
-        made = Interval(measure.name, level, "bootstrap", value, low, high, se, nan, *sizes(sample))
+        made = Interval(measure.name, level, "bootstrap", value, low, high, se, nan, *sample.sizes)
         return replace(made, warnings=() if problem else (*sample.doubts, *warnings), problem=problem)
 
     if problem is not None:
@@ -53,12 +53,12 @@ def resample_table(sample: Sample[Table], resamples: int, seed: int) -> FloatArr
     """Resample the clusters of a table, or its cells where all rows of a cell have the same weight."""
     count = whole_number(resamples, "resamples", FEWEST)
     source = np.random.default_rng(whole_number(seed, "seed", 0))
-    sums, clusters = sample.table.stack.sums, sample.clusters
+    sums, clusters = sample.table.cells.sums, sample.clusters
     if sample.by_design:
         raise InputTypeError(
             f"the bootstrap draws rows or clusters of one population, and the rows of this table are "
             f"{WORDS[sample.table.drawn.kind]}.",
-            "use method='fisher' or 'delta', which use the design.",
+            "use `method` 'fisher' or 'delta', which use the design.",
             "method",
         )
     if clusters is not None:
@@ -75,5 +75,5 @@ def resample_table(sample: Sample[Table], resamples: int, seed: int) -> FloatArr
 
 def has_equal_weights(table: Table) -> bool:
     """Whether all rows of a cell have the same weight, in every cell."""
-    sums = table.stack.sums
+    sums = table.cells.sums
     return bool((sums.w_min == sums.w_max).all())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +12,7 @@ from ..core.arraytypes import FloatArray, IntArray
 from ..core.exact import FEW, Exact
 from ..core.joint import JointTable
 from ..core.table import Table
-from ..measures.stacks import total
+from ..measures.stacks import largest, over, total
 
 TINY = 1e-300
 """Added to what may be 0 and is divided by."""
@@ -48,7 +50,8 @@ class Unit(NamedTuple):
         return np.asarray(np.ldexp(x, -self.exponent - bits) * ((1 << bits) / self.s))
 
 
-class CellSums(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class CellSums:
     """Sums of the occupied cells of a table, in units of its total weight. Leading axes are a stack of tables."""
 
     n: IntArray
@@ -62,7 +65,7 @@ class CellSums(NamedTuple):
     @classmethod
     def of(cls, table: Table | JointTable) -> CellSums:
         """Return those of a table, in the order of its stack."""
-        codes, sums = table.stack.codes, table.stack.sums
+        codes, sums = table.cells.codes, table.cells.sums
         exact, squares = sums.w_exact, sums.w2_exact
         if len(sums.n) <= FEW:
             unit = Unit(sum(table._weights) or 1, exact.exponent)
@@ -76,7 +79,23 @@ class CellSums(NamedTuple):
 
     def some(self, which: Any) -> CellSums:
         """Return some tables of a stack."""
-        return self._replace(n=self.n[which], w=self.w[which], w2=self.w2[which], w_max=self.w_max[which])
+        return replace(self, n=self.n[which], w=self.w[which], w2=self.w2[which], w_max=self.w_max[which])
+
+    @cached_property
+    def n_eff(self) -> Any:
+        """Effective number of rows, (Σw)² / Σw², of each table."""
+        whole = total(self.w)
+        return over(whole * whole, total(self.w2))
+
+    @cached_property
+    def usual_square(self) -> Any:
+        """The square of a row's weight, on average over the rows of each table."""
+        return total(self.w2) / total(self.n)
+
+    @cached_property
+    def heaviest(self) -> Any:
+        """The weight of the heaviest row of each table."""
+        return largest(self.w_max)
 
 
 class Precision(NamedTuple):

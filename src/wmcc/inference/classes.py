@@ -15,18 +15,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.arraytypes import FloatArray, IntArray
-from ..core.exact import Exact
+from ..core.base_table import occupied
+from ..core.exact import Exact, effective_size
 from ..core.labels import Label
-from ..core.summed import occupied
 from ..core.table import Margins, Table
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import Measure, OnZero, Shares
 from ..measures.stacks import PerCell, over, per_table, quotient, total
 from .cells import CellSums, Precision, balance
-from .diagnostics import worth
-from .fisher import Moves, Scale, unseen_ends
-from .influence import Clusters, Sample, T, of_clusters, of_rows
-from .interval import (
+from .estimate import (
     FAR_APART,
     LIGHTEST,
     NOTHING,
@@ -42,6 +39,8 @@ from .interval import (
     too_few,
     within_range,
 )
+from .fisher import Moves, Scale, unseen_ends
+from .influence import Clusters, Sample, T, of_clusters, of_rows
 from .reliability import interval_doubts, that_hold
 
 FOUR = np.indices((2, 2)).reshape(2, 4)
@@ -109,10 +108,14 @@ def class_part(table: T, name: str, label: Label) -> T:
     These are the rows of the class for recall, those that a prediction calls so for precision, and both for F1 and IoU.
     """
     two = two_classes(table, label)
-    is_class = two.parts.codes[: two.axes] == 0
-    kept = {"recall": is_class[0], "precision": is_class[1:].any(axis=0), "mcc": np.ones(len(two.parts), dtype=bool)}
-    parts, drawn = occupied(two.parts.take(kept.get(name, is_class.any(axis=0))), two.drawn)
-    return replace(two, parts=parts, drawn=drawn)
+    is_class = two.raw_cells.codes[: two.axes] == 0
+    kept = {
+        "recall": is_class[0],
+        "precision": is_class[1:].any(axis=0),
+        "mcc": np.ones(len(two.raw_cells), dtype=bool),
+    }
+    parts, drawn = occupied(two.raw_cells.take(kept.get(name, is_class.any(axis=0))), two.drawn)
+    return replace(two, raw_cells=parts, drawn=drawn)
 
 
 def class_intervals(sample: Sample[Table], level: float) -> dict[str, tuple[Interval, ...]]:
@@ -205,7 +208,7 @@ class Four(NamedTuple):
     @classmethod
     def of(cls, table: Table) -> Four:
         """Add up the table's occupied cells; the others are what is left of the total, exactly."""
-        stack, K = table.stack, len(table.labels)
+        stack, K = table.cells, len(table.labels)
         (true, pred), sums = stack.codes, stack.sums
         wrong = stack.take(true != pred)
         parts = stack.take(true == pred), wrong.along([0]), wrong.along([1])
@@ -244,7 +247,7 @@ class Four(NamedTuple):
         unit = np.array([s / (1 << s.bit_length()) or 1.0 for s in totals])[:, np.newaxis]
         w_max[:, cells] = np.ldexp(self.w_max[:, cells], -bits - self.exponent) / unit
         of_part = [sum(own) for own in zip(*(self.w2[cell] for cell in cells), strict=True)]
-        n_eff = np.array([worth(s, x, shift) for s, x in zip(totals, of_part, strict=True)])
+        n_eff = np.array([effective_size(s, x, shift) for s, x in zip(totals, of_part, strict=True)])
         weight = np.ldexp(np.where(np.array(totals) == 0, 0.0, unit[:, 0]), bits[:, 0] + self.exponent)
         return CellSums(n, w, w2, w_max, FOUR, 2, 2), n_eff, weight
 
@@ -302,8 +305,8 @@ def _intervals(sample: Sample[Table], four: Four, name: str, level: float) -> li
     some, own = cells.some(plain), Precision(found.variance[plain], found.df[plain])
     low[plain], high[plain] = scale.ends(value[plain], own, tail)
     se[plain], df[plain] = np.sqrt(own.variance), own.df
-    steepest, worth_of = of_all.steepest(2)[plain], None if effective is None else effective[plain]
-    doubts = interval_doubts(measure, slope[plain], steepest, some, own.variance, worth_of)
+    extreme_slope, effective_of = of_all.extreme_slope(2)[plain], None if effective is None else effective[plain]
+    doubts = interval_doubts(measure, slope[plain], extreme_slope, some, own.variance, effective_of)
     for k in still.tolist():
         warnings[k] = (nothing_varied(measure, value[k]),)
     for at, k in enumerate(plain.tolist()):
@@ -334,8 +337,8 @@ def _why(four: Four, table: Table, name: str, k: int) -> str:
 def _of_clusters(
     clusters: Clusters, table: Table, slope: FloatArray, kept: list[int]
 ) -> tuple[Precision, IntArray, FloatArray]:
-    """Precision by the clusters of each class's part of the rows; their number, and how many they are worth."""
-    places, (true, pred) = np.full(4, -1), table.stack.codes
+    """Precision by the clusters of each class's part of the rows; their number, and their effective number."""
+    places, (true, pred) = np.full(4, -1), table.cells.codes
     places[kept] = kept
     none, found = Precision(nan, nan), []
     for k, own in enumerate(slope):  # each is as large as the data, so they are not kept

@@ -237,22 +237,14 @@ class Comparison(Pairs[Difference]):
     high = Delegate[float]("only.high", "Upper end of the interval of the difference.")
     se = Delegate[float]("only.se", "Standard error of the difference.")
     df = Delegate[float]("only.df", "Degrees of freedom of the standard error.")
-    p_value = Delegate[float](
-        "only.p_value", "Two-sided: the chance of so large a difference or a larger one if both truly scored the same."
-    )
+    p_value = Delegate[float]("only.p_value", "Two-sided: the chance of so large a difference if there were none.")
     n_eff = Delegate[float]("only.n_eff", "Effective sample size.")
     clusters = Delegate[int | None]("only.clusters", "Number of clusters; None where rows are independent.")
     strata = Delegate[int | None]("only.strata", "Number of strata; None without strata.")
     replicates = Delegate[int | None]("only.replicates", "Number of replicate weights; None without any.")
-    p_noninferior = Delegate[float | None](
-        "only.p_noninferior",
-        "The chance of such a result, or a better one, if the first truly scored lower by the margin.",
-    )
+    p_noninferior = Delegate[float | None]("only.p_noninferior", "The p-value of non-inferiority; None without margin.")
     noninferior = Delegate[bool | None]("only.noninferior", "Whether the first is shown not to be worse by the margin.")
-    winner = Delegate[str | None](
-        "only.winner",
-        "The one with the higher score, if chance is an unlikely reason at the confidence level; else None.",
-    )
+    winner = Delegate[str | None]("only.winner", "The one with the significantly higher score; None if there is none.")
     verdict = Delegate[str]("only.verdict", "What was found, in a sentence.")
 
     @property

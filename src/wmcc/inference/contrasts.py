@@ -16,12 +16,12 @@ from typing import Literal, NamedTuple, overload
 import numpy as np
 
 from ..core.arraytypes import Array, FloatArray, IntArray
-from ..core.drawn import Drawn
+from ..core.base_table import positions
+from ..core.design import SampleDesign
 from ..core.joint import JointTable, several_predictions
 from ..core.keys import Key
 from ..core.labels import Label, listed, merged
 from ..core.stack import Stack, numbered
-from ..core.summed import positions
 from ..core.table import Table, Tabulated, one_table
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError
@@ -34,19 +34,19 @@ from ..present.text import number
 from .cells import Precision, balance
 from .classes import OWN, class_part, class_spread, two_classes
 from .comparison import Comparison, Difference, with_holm
-from .influence import Sample
-from .interval import (
+from .estimate import (
     FAR_APART,
     NOTHING,
     TAIL,
     Spread,
+    constant_strata_note,
     matters,
     quietly,
     spread,
-    strata_are_quiet,
     too_few,
     value_or_problem,
 )
+from .influence import Sample
 from .pivot import Pivot
 from .reliability import (
     CLUSTERS_ARE_FEW,
@@ -59,8 +59,8 @@ from .reliability import (
     strata_comparison_doubts,
     that_hold,
 )
-from .strata import Strata
-from .unseen import Predicted, missed_ends
+from .strata import StratifiedSample
+from .zero_error_strata import Predicted, missed_ends
 
 Samples = Literal["clusters", "independent"]
 
@@ -114,9 +114,9 @@ def compare(
         As in `wmcc.interval`: ``compare(joint, "iou", of="road")`` compares the scores of one class.
     sample
         With a mapping of tables. ``"clusters"``: the tables are of the same clusters of the same rows, and were
-        tabulated with ``cluster=``, maybe at different times. ``"independent"``: they are of different rows, such as
+        tabulated with ``cluster``, maybe at different times. ``"independent"``: they are of different rows, such as
         those of this week and of last week. Clusters in strata are paired by stratum and cluster. For groups of one
-        sample under a design (``by=`` with ``stratum=`` or ``replicates=``) give ``"clusters"``, even if rows were
+        sample under a design (``by`` with `wmcc.Strata` or `wmcc.Replicates`) give ``"clusters"``, even if rows were
         drawn: the units of the sample are in all of its groups.
     margin
         Margin of non-inferiority: also test whether the first scores lower than the second by less than this
@@ -163,7 +163,7 @@ def compare(
         different = groups or kind == "independent"  # whether they are of different rows
     else:
         if sample is not None:
-            raise InputTypeError("sample= is for a mapping of tables; a joint table is always of the same rows.")
+            raise InputTypeError("`sample` is for a mapping of tables; a joint table is always of the same rows.")
         tables, kind, different = joint.tables, "clusters" if joint.drawn.clusters else "rows", False
         found = [contrast.same_rows(joint, pair) for pair in combinations(joint.names, 2)]
     count, ignored = (
@@ -236,16 +236,21 @@ class Contrast:
         return self._test(none, precision, that_hold(found))
 
     def _joint_in_strata(
-        self, none: Difference, both: tuple[Seen, Seen], sample: Sample[JointTable], strata: Strata, slope: FloatArray
+        self,
+        none: Difference,
+        both: tuple[Seen, Seen],
+        sample: Sample[JointTable],
+        strata: StratifiedSample,
+        slope: FloatArray,
     ) -> Difference:
         """Compare two predictions of rows that were drawn in strata: by what varied, and by what may be missed."""
         moments, codes = strata.moments(slope), sample.cells.codes
-        precision, steepest = strata.precision(moments), strata.steepest_of_two(slope, codes)
+        precision, row_variance = strata.precision(moments), strata.row_variance_of_two(slope, codes)
         if strata.varying.any() and not precision.variance > NOTHING and (codes[1] == codes[2]).all():
             return replace(none, problem=SAME_PREDICTIONS)
-        quiet = strata.quiet(moments, steepest, NOTHING)
-        warnings = that_hold(strata_comparison_doubts(steepest, sample.cells, strata, *precision[:2]))
-        return self._test_in_strata(none, both, precision, warnings, strata, quiet, strata.wrong_part)
+        constant = strata.constant(moments, row_variance, NOTHING)
+        warnings = that_hold(strata_comparison_doubts(row_variance, sample.cells, strata, *precision[:2]))
+        return self._test_in_strata(none, both, precision, warnings, strata, constant, strata.wrong_part)
 
     def _test_in_strata(
         self,
@@ -253,21 +258,21 @@ class Contrast:
         both: tuple[Seen, Seen],
         precision: Precision,
         warnings: tuple[str, ...],
-        strata: Strata,
-        quiet: Array,
+        strata: StratifiedSample,
+        constant: Array,
         part: float,
     ) -> Difference:
-        """Test a difference under a design; quiet strata are those in which nothing was seen that varies it."""
+        """Test a difference under a design; constant strata are those in which nothing was seen that varies it."""
         if not strata.varying.any():  # all there is was drawn
             worse = None if none.margin is None else float(none.value <= -none.margin)
             p = float(none.value == 0)
             return replace(none, low=none.value, high=none.value, se=0.0, p_value=p, p_noninferior=worse)
         found = self._test(none, precision, warnings)
-        if found.problem is not None or not quiet.any():
+        if found.problem is not None or not constant.any():
             return found
         value, seen = none.value, self._pivot(none, precision)
         predicted = [Predicted(x.sample.cells, x.sample.strata) for x in both if x.sample.strata is not None]
-        missed = missed_ends(self.measure, value, predicted, quiet, part)
+        missed = missed_ends(self.measure, value, predicted, constant, part)
 
         @cache
         def ends(tail: float) -> tuple[float, float]:
@@ -275,7 +280,7 @@ class Contrast:
             return value - hypot(value - a, value - c), value + hypot(b - value, d - value)
 
         if matters(seen.ends(TAIL), ends(TAIL), value):
-            found = replace(found, warnings=(*warnings, strata_are_quiet(strata, quiet, "difference")))
+            found = replace(found, warnings=(*warnings, constant_strata_note(strata, constant, "difference")))
         low, high = self._within(ends((1 - self.level) / 2))
         p = min(1.0, 2 * tail_at(ends, value, 0.0))
         worse = None if self.margin is None else chance_at(ends, value, -self.margin)
@@ -308,7 +313,7 @@ class Contrast:
         n_eff = min(a.sample.n_eff, b.sample.n_eff)
         problem, strata = a.problem or b.problem, a.sample.strata
         census = strata is not None and not strata.varying.any()
-        if problem is None and a.table.parts == b.table.parts and not census:
+        if problem is None and a.table.raw_cells == b.table.raw_cells and not census:
             problem = "their tables are the same in every cluster, so the difference has no sampling error"
         none = self._difference(names, (a, b), n_eff, problem)
         if problem is not None:
@@ -319,8 +324,8 @@ class Contrast:
         if strata is not None and b.sample.strata is not None:
             z = strata.influences(slopes[0]) - b.sample.strata.influences(slopes[1])
             precision = strata.precision(strata.of_units(z))
-            quiet = strata.varying & ~strata.of_some(differing)
-            return self._test_in_strata(none, (a, b), precision, that_hold(warnings), strata, quiet, part)
+            constant = strata.varying & ~strata.of_some(differing)
+            return self._test_in_strata(none, (a, b), precision, that_hold(warnings), strata, constant, part)
         moved: dict[Key, float] = {}
         for side, x, slope in ((1, a, slopes[0]), (-1, b, slopes[1])):
             for key, own in x.sample.without_each(slope).items():
@@ -538,11 +543,11 @@ class Differing(NamedTuple):
 
     clusters: IntArray  # their places
     part: float  # how much of them differs, at least; 1 if there are none
-    effective: float  # how many of equal weight they are worth
+    effective: float  # how many of equal weight are as informative
 
 
 def _differing(a: Seen, b: Seen) -> Differing:
-    both = Beside.of(*(x.table.weighed.along([0, 1, len(x.table.parts.codes) - 1]) for x in (a, b)))
+    both = Beside.of(*(x.table.design_cells.along([0, 1, len(x.table.raw_cells.codes) - 1]) for x in (a, b)))
     clusters = np.unique(both.codes[-1][both.differ])
     apart = np.bincount(both.codes[-1], np.abs(both.w[0] - both.w[1]) / 2)[clusters]
     weight = np.bincount(both.codes[-1], both.w[0])
@@ -556,8 +561,8 @@ def _differing(a: Seen, b: Seen) -> Differing:
 # ---- a mapping of tables ----------------------------------------------------------------------------------
 
 WAYS = (
-    'give sample="clusters" for tables of the same clusters of rows, tabulated with cluster=; give '
-    'sample="independent" for tables of different rows. Tabulate predictions of the same rows together: '
+    "give `sample` 'clusters' for tables of the same clusters of rows, tabulated with `cluster`; give "
+    "`sample` 'independent' for tables of different rows. Tabulate predictions of the same rows together: "
     'wmcc.tabulate(y_true, {"A": a, "B": b}, sample_weight).'
 )
 
@@ -576,9 +581,9 @@ def _named_tables(given: Mapping[str, Tabulated], sample: Samples | None) -> dic
             )
     tables = {name: one_table(table) for name, table in given.items()}
     if sample is None:
-        raise InputTypeError("sample= is missing; tables do not say whether they are of the same rows.", WAYS)
+        raise InputTypeError("`sample` is missing; tables do not say whether they are of the same rows.", WAYS)
     if sample not in ("clusters", "independent"):
-        raise InputError(f"sample is {str(sample)[:40]!r}; expected 'clusters' or 'independent'.", WAYS, "sample")
+        raise InputError(f"`sample` is {str(sample)[:40]!r}; expected 'clusters' or 'independent'.", WAYS, "sample")
     labels, void = merged((table.labels, table.void) for table in tables.values())
     return {name: table._recoded(labels, positions(labels, table.labels), void) for name, table in tables.items()}
 
@@ -596,11 +601,11 @@ def _are_groups(tables: dict[str, Table]) -> bool:
     if not first.design.nested:
         found = np.zeros(len(first.units))
         for table in tables.values():
-            found += np.bincount(table.parts.codes[-1], table.parts.sums.n, len(first.units))
+            found += np.bincount(table.raw_cells.codes[-1], table.raw_cells.sums.n, len(first.units))
         if (found > np.array(first.rows)).any():
             raise InputError(
                 "the tables are of groups of one sample that share rows; expected groups without a row in common.",
-                "tabulate with one by=, and compare groups of it.",
+                "tabulate with one `by`, and compare groups of it.",
             )
     return True
 
@@ -616,7 +621,7 @@ def _check_apart(tables: dict[str, Table]) -> None:
             raise InputError(
                 f"the tables of {a!r} and {b!r} are of groups of one sample: its units are in both, so they are not "
                 "independent.",
-                'give sample="clusters", which takes account of the units that they share; tables of two samples are '
+                "give `sample` 'clusters', which takes account of the units that they share; tables of two samples are "
                 "tabulated one by one.",
                 "sample",
             )
@@ -627,7 +632,7 @@ def _check_same_rows(tables: dict[str, Table]) -> None:
     first, *others = tables
     for name, table in tables.items():
         if not table.drawn.clusters:
-            hint = "tabulate with cluster=, a key per row; or tabulate predictions together, as a mapping from names."
+            hint = "tabulate with `cluster`, a key per row; or tabulate predictions together, as a mapping from names."
             raise InputTypeError(f"the table of {name!r} has no clusters.", hint)
     own = tables[first]
     for other in others:
@@ -641,7 +646,7 @@ def _check_same_rows(tables: dict[str, Table]) -> None:
                     f"{listed(lacking)} {are} of {there!r} only; clusters are compared one by one.",
                     "tabulate both on the same clusters, or compare them as independent samples.",
                 )
-        both = Beside.of(*(x.weighed.along([0, len(x.parts.codes) - 1]) for x in (own, its)))
+        both = Beside.of(*(x.design_cells.along([0, len(x.raw_cells.codes) - 1]) for x in (own, its)))
         if both.differ.any():
             at = int(np.argmax(both.differ))
             (k, c), (n, m), (w, v) = both.codes[:, at], both.n[:, at], both.w[:, at]
@@ -653,19 +658,19 @@ def _check_same_rows(tables: dict[str, Table]) -> None:
             )
 
 
-def _check_same_design(first: str, own: Drawn, other: str, its: Drawn) -> None:
+def _check_same_design(first: str, own: SampleDesign, other: str, its: SampleDesign) -> None:
     """Refuse tables of the same clusters whose designs differ."""
     a, b = own.design, its.design
     if (a is None) != (b is None):
         with_strata = first if b is None else other
         raise InputError(
             f"only the table of {with_strata!r} has a design: strata, or the number of clusters that there are.",
-            "tabulate both with the same stratum=, population= and fpc=.",
+            "tabulate both with the same `wmcc.Strata`.",
         )
     for word in ("strata", "of", "fpc", "lonely", "poststrata"):
         if a is not None and b is not None and own.units == its.units and getattr(a, word) != getattr(b, word):
             keyword = {"strata": "stratum", "of": "stratum", "poststrata": "poststratum"}.get(word, word)
             raise InputError(
-                f"the tables of {first!r} and {other!r} were tabulated with different {keyword}=.",
-                f"tabulate both with the same {keyword}=; or compare them as independent samples.",
+                f"the tables of {first!r} and {other!r} were tabulated with different `{keyword}`.",
+                f"tabulate both with the same `{keyword}`; or compare them as independent samples.",
             )

@@ -9,55 +9,33 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.arraytypes import FloatArray
-from ..core.drawn import name_strata
+from ..core.design import name_strata
+from ..core.exact import effective_size
 from ..core.keys import Key
 from ..core.labels import Label
 from ..core.table import Table, Tabulated, one_table
-from ..errors import InputError
 from ..measures import MEASURES
 from ..measures.base import Measure, Shares, check_scorable, for_tabulated
-from ..measures.checks import checked_number, named_measure
+from ..measures.checks import at_least_zero, named_measure
 from ..measures.stacks import total
 from ..present.blocks import Block
+from ..present.json_csv import Record, finite, plain
 from ..present.result import Result
 from ..present.text import counted, heaviest, left_out, number
-from ..present.written import Record, finite, plain
 from .cells import CellSums, balance
+from .estimate import quietly, value_or_problem
 from .influence import Sample
-from .interval import quietly, value_or_problem
 from .reliability import FEW_PIXELS_COUNT, below
-
-
-@for_tabulated()
-def effective_sample_size(table: Tabulated) -> float:
-    """(Σw)² / Σw²: how many equally weighted observations would be as informative about a mean.
-
-    Examples
-    --------
-    >>> import wmcc
-    >>> wmcc.effective_sample_size(wmcc.tabulate([0, 1, 1, 0], [0, 1, 0, 0], [1, 1, 1, 97]))
-    1.062473438164046
-    """
-    found = one_table(table)
-    check_scorable(found)
-    sums = found.stack.sums
-    return worth(sums.w_exact.total(), sums.w2_exact.total(), 2 * sums.w_exact.exponent - sums.w2_exact.exponent)
-
-
-def worth(w: int, w2: int, shift: int) -> float:
-    """Return (Σw)² / Σw², where the unit of the first is so many bits larger; 0 if there is no weight."""
-    n, d = w * w << max(shift, 0), w2 << max(-shift, 0)
-    return n / d if d else 0.0
 
 
 def class_sizes(table: Table) -> list[float]:
     """Effective sample sizes of the true classes; 0 for one without weight."""
-    seen = table.stack.along([0])
+    seen = table.cells.along([0])
     shift = 2 * seen.sums.w_exact.exponent - seen.sums.w2_exact.exponent
     out = [0.0] * len(table.labels)
     sums = seen.sums.w_exact.integers(), seen.sums.w2_exact.integers()
     for k, w, w2 in zip(seen.codes[0].tolist(), *sums, strict=True):
-        out[k] = worth(w, w2, shift)
+        out[k] = effective_size(w, w2, shift)
     return out
 
 
@@ -266,9 +244,9 @@ def diagnose(
     found = one_table(table)
     limits = {"n_eff": n_eff, "class_n_eff": class_n_eff, "design_effect": design_effect, "row_share": row_share}
     for name, limit in limits.items():
-        if checked_number(limit, name) < 0:
-            raise InputError(f"{name} is {limit!r}; expected a number of at least 0.", argument=name)
-    size, of_classes, cells = effective_sample_size(found), class_sizes(found), CellSums.of(found)
+        at_least_zero(limit, name)
+    check_scorable(found)
+    size, of_classes, cells = found.n_eff, class_sizes(found), CellSums.of(found)
     effect = found.rows / size
     classes = zip(found.classes, found.true_counts.tolist(), found.true_sums.tolist(), of_classes, strict=False)
     row, cell = float(cells.w_max.max()), int(np.argmax(cells.w))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import nan
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -17,12 +18,12 @@ from ..core.joint import JointTable
 from ..core.keys import Key
 from ..core.table import Table
 from ..measures.base import Shares, check_scorable
-from ..measures.stacks import at_least, over, total
+from ..measures.stacks import at_least, total
 from .cells import TINY, CellSums, Precision, Unit
 from .fisher import Moves
 from .reliability import doubts_of
 from .replication import Replication
-from .strata import Strata
+from .strata import StratifiedSample
 
 ENOUGH_FREE = 20.0
 """Degrees of freedom below which the estimate of their number is not used.
@@ -75,10 +76,7 @@ def of_rows(slope: FloatArray, cells: CellSums) -> Precision:
     variance = total(part)
     # The transformation of the score takes care of the numbers of rows, which vary; their weights make Σu² vary more.
     excess = total(part * square * (fourths - least))
-    whole = total(cells.w)
-    return Precision(
-        variance, free(2 * variance * variance / at_least(excess, TINY), over(whole * whole, total(cells.w2)))
-    )
+    return Precision(variance, free(2 * variance * variance / at_least(excess, TINY), cells.n_eff))
 
 
 def of_clusters(slope: FloatArray, clusters: Clusters) -> Precision:
@@ -110,7 +108,7 @@ class Clusters:
     @classmethod
     def of(cls, table: Table | JointTable) -> Clusters:
         """Clusters of a table that was drawn in clusters."""
-        stack = table.parts
+        stack = table.raw_cells
         owner, sums = stack.codes[-1], stack.sums
         cell = np.zeros(len(stack), dtype=np.int64)
         np.cumsum((np.diff(stack.codes[:-1], axis=1) != 0).any(axis=0), out=cell[1:])
@@ -119,7 +117,7 @@ class Clusters:
         number = np.cumsum(weighing) - 1
         kept = weighing[owner]
         w = Unit.of(sums.w_exact).shares(sums.w_exact)
-        return cls(len(table.stack), np.flatnonzero(weighing), number[owner[kept]], cell[kept], w[kept])
+        return cls(len(table.cells), np.flatnonzero(weighing), number[owner[kept]], cell[kept], w[kept])
 
     def within(self, places: IntArray, cells: int) -> Clusters:
         """Return the clusters of a part of the rows, in units of its weight.
@@ -165,7 +163,7 @@ class Sample(Generic[T]):
     cells: CellSums
     clusters: Clusters | None  # if clusters were drawn, and there are no strata
     n_eff: float  # effective number of what was drawn: (Σw)² / Σw²
-    strata: Strata | None = None
+    strata: StratifiedSample | None = None
     replication: Replication | None = None  # if replicate weights say how precise it is
 
     @classmethod
@@ -178,7 +176,7 @@ class Sample(Generic[T]):
             clusters = Clusters.of(table)
             return cls(table, cells, clusters, clusters.n_eff)
         if kind == "strata":
-            strata = Strata(table)
+            strata = StratifiedSample(table)
             return cls(table, cells, None, strata.n_eff, strata)
         n_eff = float(1 / total(cells.w2))
         return cls(table, cells, None, n_eff, None, Replication(table) if kind == "replicates" else None)
@@ -194,53 +192,59 @@ class Sample(Generic[T]):
         """How weight may be moved in a table of one prediction: the same for all measures."""
         return Moves.between(self.cells)
 
-    @property
+    @cached_property
     def count(self) -> int:
         """How many rows or clusters were drawn."""
         if self.strata is not None:
             return self.strata.count
         return self.table.rows if self.clusters is None else self.clusters.count
 
-    @property
+    @cached_property
     def what(self) -> str:
         """What they are called."""
         return "clusters" if self.drawn_clusters is not None else "rows"
 
-    @property
+    @cached_property
     def by_design(self) -> bool:
         """Whether a design says what was drawn, whether or not the table has rows of it."""
         return self.table.drawn.by_design
 
-    @property
+    @cached_property
     def drawn_clusters(self) -> int | None:
         """How many clusters were drawn; None if rows were."""
         nested = self.strata is not None and self.strata.nested
         return self.count if nested or self.clusters is not None else None
 
-    @property
+    @cached_property
     def doubts(self) -> tuple[str, ...]:
         """Why no sampling error of the table can be relied on, whatever is estimated; a sentence at most."""
         return doubts_of(self.table.drawn)
 
-    @property
+    @cached_property
+    def sizes(self) -> tuple[int, float, float, int | None, int | None, int | None]:
+        """What an interval has of it: rows, effective rows, weight, clusters, strata, replicates."""
+        n_eff = nan if self.table.drawn.kind == "pairs" else self.n_eff
+        return self.table.rows, n_eff, self.table.total, self.drawn_clusters, self.drawn_strata, self.drawn_replicates
+
+    @cached_property
     def problem(self) -> str | None:
         """Why no score of the table has a standard error; None if it may have one."""
         if self.strata is not None:
             return self.strata.problem
         return None if self.replication is None else self.replication.problem
 
-    @property
+    @cached_property
     def draws(self) -> float:
         """How many independent draws of equal weight there were, at most."""
         return self.n_eff if self.replication is None else min(self.n_eff, self.replication.df + 1)
 
-    @property
+    @cached_property
     def drawn_strata(self) -> int | None:
         """How many strata they were drawn in; None if there are none."""
         design = self.table.drawn.design
         return None if design is None or design.strata == ((),) else len(design.strata)
 
-    @property
+    @cached_property
     def drawn_replicates(self) -> int | None:
         """How many replicate weights there are; None if there are none."""
         found = self.table.drawn.replicates

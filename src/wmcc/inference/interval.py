@@ -1,332 +1,94 @@
-"""What a confidence interval is, and how it is made of one table."""
+"""`wmcc.interval`: how far a score may be off because the rows are a sample."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
-from math import hypot, inf, isfinite, isnan, nan
-from typing import Any, ClassVar, NamedTuple
+from typing import Literal
 
-import numpy as np
-
-from ..core.arraytypes import Array, FloatArray
-from ..core.drawn import SHOWN, name_strata
 from ..core.labels import Label
-from ..core.table import Table
-from ..measures.base import Measure
-from ..measures.checks import value_or_reason
-from ..measures.stacks import PerCell, furthest, root
-from ..present.text import decimal, number
-from .answer import Answer, measure_title, said_units
-from .cells import balance
-from .fisher import Scale, unseen_ends
+from ..core.table import Table, Tabulated, one_table
+from ..errors import InputError
+from ..measures.base import Measure, for_tabulated
+from ..measures.checks import checked_level, named_class_measure, named_measure
+from ..measures.companions import ClassMeasure
+from .bootstrap import bootstrap_interval, resample_table
+from .classes import class_interval
+from .estimate import Interval, estimate
 from .influence import Sample
-from .pivot import Pivot
-from .reliability import FEW_FREE, FREEDOM_IS_LITTLE, below, interval_doubts, strata_doubts, that_hold
-from .strata import Strata
-from .unseen import Predicted, missed_ends
 
-PAIRED = "the weights are a matrix over pairs of rows, so the rows are not an independent sample"
-FAR_APART = "the weights differ too much in size to compute a standard error in float64"
-TOO_LIGHT = "a class, or all classes but one, holds less than 1e-140 of the weight, too little to compute with"
-
-quietly = np.errstate(over="ignore", invalid="ignore", divide="ignore")
-"""For what is looked at afterwards: whether it is finite."""
-
-FEWEST = 2 - 1e-9
-"""Effective rows or clusters that an interval needs; two of equal weight are two, whatever rounding says."""
-
-NOTHING = 1e-28
-"""Variances that may be but rounding."""
-
-TAIL = (1 - 0.95) / 2
-"""The chance beyond an end of the interval that is looked at to see whether there is one, and what to warn of."""
-
-MISSED = 0.1
-"""By how much more of its length an end may lie further out for what the sample may have missed, without a warning."""
-
-FEW_DF = 30.0
-"""Degrees of freedom below which they are shown beside an interval: it is longer for them than a normal quantile."""
-
-LIGHTEST = 10**140
-"""The total weight in units of the least that a class may have: squares of lighter ones are lost in float64."""
+Method = Literal["fisher", "delta", "bootstrap"]
 
 
-@dataclass(frozen=True, repr=False)
-class Interval(Answer):
-    """What `wmcc.interval` returns.
+@for_tabulated()
+def interval(
+    table: Tabulated,
+    measure: str | Measure | ClassMeasure = "ecc",
+    *,
+    of: Label | None = None,
+    confidence_level: float = 0.95,
+    method: Method = "fisher",
+    resamples: int = 2000,
+    seed: int = 0,
+) -> Interval:
+    """Compute the confidence interval of a score.
 
     Parameters
     ----------
-    measure, confidence_level, method
-        What was asked.
-    value, low, high
-        The score and the ends of its interval; ends are NaN where there is a `problem`.
-    se
-        Standard error of the score.
-    df
-        Degrees of freedom of the standard error, as far as uneven weights or few clusters limit them.
-    n, total
-        Number of rows, and their weight; of a class's own score, of the rows that it is about.
-    n_eff
-        Effective sample size, of clusters if there are any: (Σw)² / Σw².
-    clusters
-        How many clusters of rows were drawn; None if rows were.
-    strata
-        How many strata the rows or clusters were drawn in; None without strata.
-    replicates
-        How many replicate weights the standard error rests on; None without any.
-    warnings
-        Why the interval may cover the true score less often than it says, a sentence each.
-    problem
-        Why there is no interval; None if there is one.
-    label
-        The class whose own score it is; None for a score of the whole table.
+    table
+        A `wmcc.Table`, which knows how its rows were drawn: independently, in clusters of possibly dependent rows, in
+        strata, or as replicate weights say.
+    measure
+        A measure of the whole table, or its name; with ``of``, a measure of one class: ``"precision"``, ``"recall"``,
+        ``"f1"``, ``"iou"`` or ``"mcc"``.
+    of
+        The class whose own score is meant.
+    confidence_level
+        Probability with which such intervals contain the true score.
+    method
+        ``"fisher"``: ± a quantile of Student's distribution times the standard error, on the artanh (Fisher z) scale,
+        where scores are nearly normal; uneven weights leave fewer degrees of freedom. ``"delta"``: the score ± a normal
+        quantile of standard errors, within the measure's range. ``"bootstrap"``: percentiles of resampled clusters, or
+        of resampled rows where all rows of a cell have the same weight; `wmcc.bootstrap` resamples rows of any
+        weights. It is not for strata and replicate weights.
+    resamples, seed
+        Of the bootstrap: how many, and from which random numbers.
+
+    Returns
+    -------
+    Interval
+        Its `warnings` say why it may be unreliable, and its `problem` why it cannot be estimated.
+
+    Notes
+    -----
+    The standard error is √(Σ g²·Σw²), with g the gradient over the cells of the table: no row is needed. Rows, with
+    their weights, are taken to be drawn independently. Under a ``design`` of `wmcc.tabulate` it is that of the design.
+    See docs/inference.md: derivation, measured coverage.
 
     Examples
     --------
     >>> import wmcc
-    >>> found = wmcc.interval(wmcc.Table.from_counts([[80, 12], [9, 99]]), "mcc")
-    >>> found
-    MCC 0.7885, 95 % interval 0.6859 to 0.8604 (fisher, se 0.0436)
-    >>> found.reliable
-    True
+    >>> truth, guess = [0, 0, 0, 1, 1, 1] * 20, [0, 0, 1, 1, 1, 0] * 20
+    >>> wmcc.interval(wmcc.tabulate(truth, guess), "mcc")
+    MCC 0.3333, 95 % interval 0.1536 to 0.4917 (fisher, se 0.0861)
+    >>> wmcc.interval(wmcc.tabulate(truth, guess), "recall", of=1)
+    Recall of 1 0.6667, 95 % interval 0.5362 to 0.7758 (fisher, se 0.0609)
+    >>> tiles = wmcc.tabulate(truth, guess, cluster=[k // 7 for k in range(120)])
+    >>> wmcc.interval(tiles, "mcc").clusters
+    18
+    >>> design = wmcc.Strata(["hill"] * 40 + ["plain"] * 80, population={"hill": 9, "plain": 1})
+    >>> wmcc.interval(wmcc.tabulate(truth, guess, design=design), "mcc")
+    MCC 0.3478, 95 % interval 0.0517 to 0.5877 (fisher, 2 strata, se 0.1353)
     """
+    given, level = one_table(table), checked_level(confidence_level)
+    if method not in ("fisher", "delta", "bootstrap"):
+        raise InputError(
+            f"`method` is {str(method)[:40]!r}; expected 'fisher', 'delta' or 'bootstrap'.", argument="method"
+        )
 
-    measure: str
-    confidence_level: float
-    method: str
-    value: float
-    low: float
-    high: float
-    se: float
-    df: float
-    n: int
-    n_eff: float
-    total: float
-    clusters: int | None = None
-    strata: int | None = None
-    replicates: int | None = None
-    warnings: tuple[str, ...] = ()
-    problem: str | None = None
-    label: Label | None = None
+    def made(sample: Sample[Table], chosen: Measure) -> Interval:
+        if method == "bootstrap":
+            return bootstrap_interval(sample, chosen, level, lambda: resample_table(sample, resamples, seed))
+        return estimate(sample, chosen, level, method)
 
-    _kind = "interval"
-    _stored: ClassVar[tuple[str, ...]] = (
-        "measure", "label", "value", "low", "high", "se", "df", "n", "total", "n_eff", "clusters", "strata",
-        "replicates", "method", "confidence_level", "status", "warnings", "problem",
-    )  # fmt: skip
-
-    def sentences(self) -> list[str]:
-        """Return the score and its interval in a sentence."""
-        title = measure_title(self.measure, self.label)
-        if self.problem:
-            return [f"{title} {decimal(self.value)}, interval not estimable: {self.problem}"]
-        error = [] if isnan(self.se) else [f"se {decimal(self.se)}"]
-        error += [f"{number(self.df, 2)} df"] if self.df < FEW_DF else []
-        how = ", ".join([self.method, *said_units(self.clusters, self.strata, self.replicates), *error])
-        level = f"{number(100 * self.confidence_level)} % interval"
-        return [f"{title} {decimal(self.value)}, {level} {decimal(self.low)} to {decimal(self.high)} ({how})"]
-
-
-class Spread(NamedTuple):
-    """How far a score may be off."""
-
-    value: float
-    problem: str | None  # why nothing is known; then the rest means nothing
-    se: float = nan
-    df: float = nan
-    warnings: tuple[str, ...] = ()
-    ends: Callable[[float], tuple[float, float]] = lambda tail: (nan, nan)  # from the chance beyond each end
-
-
-@quietly
-def spread(sample: Sample[Table], measure: Measure) -> Spread:
-    """Find how far the score of a table may be off."""
-    table, cells, clusters = sample.table, sample.cells, sample.clusters
-    value, problem = value_or_problem(measure, sample)
-    if problem is not None:
-        return Spread(value, problem)
-    of_all = measure.slope(sample.shares, value)
-    slope = balance(of_all.of_table(cells.codes), cells)
-    if sample.strata is not None:
-        return _in_strata(sample, sample.strata, measure, value, of_all, slope)
-    found = sample.precision(slope)
-    if sample.replication is not None:
-        values = sample.replication.values(measure, cells)
-        problem = sample.replication.undefined(measure, table, values)
-        if problem is not None:
-            return Spread(value, problem)
-        found = sample.replication.precision(values - value)
-    if not isfinite(found.variance):
-        return Spread(value, FAR_APART)
-    scale = Scale(*measure.range)
-    inside = scale.inside(value)
-    if not (found.variance > NOTHING and inside):
-        if clusters is not None and inside:
-            return Spread(value, same_influence(clusters.count))
-
-        def unseen(tail: float) -> tuple[float, float]:
-            low, high = unseen_ends(measure, np.array([value]), sample.moves, tail, np.array([sample.draws]))
-            return within_range(measure, value, low[0], high[0])
-
-        return Spread(value, None, 0.0, nan, (nothing_varied(measure, value),), quietly(unseen))
-    if not all(map(isfinite, scale.ends(value, found, TAIL))):
-        return Spread(value, FAR_APART)
-    warnings = doubts(sample, measure, slope, of_all, found.variance)
-    if sample.replication is not None:
-        warnings += that_hold({FREEDOM_IS_LITTLE: found.df < FEW_FREE})
-
-    def seen(tail: float) -> tuple[float, float]:
-        return within_range(measure, value, *scale.ends(value, found, tail))
-
-    return Spread(value, None, float(root(found.variance)), float(found.df), warnings, seen)
-
-
-def _in_strata(
-    sample: Sample[Table],
-    strata: Strata,
-    measure: Measure,
-    value: float,
-    of_all: PerCell,
-    slope: FloatArray,
-) -> Spread:
-    """Find how far a score may be off, of a sample in strata: by what varied, and by what may have been missed."""
-    moments = strata.moments(slope)
-    found = strata.precision(moments)
-    if not isfinite(found.variance):
-        return Spread(value, FAR_APART)
-    scale = Scale(*measure.range)
-    varied = bool(found.variance > NOTHING and scale.inside(value))
-    steepest = strata.steepest(slope, of_all, sample.cells.codes)
-    quiet = strata.quiet(moments, steepest, NOTHING) if varied else strata.varying
-
-    def seen(tail: float) -> tuple[float, float]:
-        return scale.ends(value, found, tail) if varied else (value, value)
-
-    if not all(map(isfinite, seen(TAIL))):
-        return Spread(value, FAR_APART)
-    missed = missed_ends(measure, value, [Predicted(sample.cells, strata)], quiet, strata.wrong_part)
-
-    @cache
-    def ends(tail: float) -> tuple[float, float]:
-        (a, b), (c, d) = seen(tail), missed(tail)
-        return within_range(measure, value, value - hypot(value - a, value - c), value + hypot(b - value, d - value))
-
-    if not varied:
-        certain = bool(strata.lonely.any()) and strata.lonely_option == "certainty"
-        why = taken_for_certain(strata.nested) if certain else nothing_varied(measure, value)
-        return Spread(value, None, 0.0, nan, (why,) * bool(quiet.any()), quietly(ends))
-    warnings = that_hold(strata_doubts(slope, steepest, strata, found.variance, found.df))
-    if matters(seen(TAIL), ends(TAIL), value):
-        warnings += (strata_are_quiet(strata, quiet, "score"),)
-    return Spread(value, None, float(root(found.variance)), float(found.df), warnings, quietly(ends))
-
-
-def matters(seen: tuple[float, float], both: tuple[float, float], value: float) -> bool:
-    """Whether what may have been missed makes an end of the interval that much further."""
-    return any(abs(b - value) > (1 + MISSED) * abs(a - value) for a, b in zip(seen, both, strict=True))
-
-
-def strata_are_quiet(strata: Strata, quiet: Array, what: str) -> str:
-    """Name strata in which nothing was found that varies the score, or the difference."""
-    which = np.flatnonzero(quiet)[np.argsort(-strata.weights[quiet], kind="stable")]
-    first = which[:SHOWN]
-    shares = [f"{number(100 * strata.weights[h], 2)} % of the weight" for h in first]
-    unit = "cluster" if strata.nested else "row"
-    named = name_strata([strata.name(h) for h in first], shares, len(which))
-    where = f"stratum {named}" if len(which) == 1 else f"the strata {named}"
-    return (
-        f"the sampled {unit}s of {where} hardly vary the {what}, so the standard error may be too small; the interval "
-        f"allows for {unit}s that the sample may have missed there, and is longer for it"
-    )
-
-
-def estimate(sample: Sample[Table], measure: Measure, level: float, method: str = "fisher") -> Interval:
-    """Return the interval of a measure, by the method ``"fisher"`` or ``"delta"``."""
-    value, problem, se, df, warnings, ends = spread(sample, measure)
-    tail = (1 - level) / 2
-    if problem is not None:
-        low, high = nan, nan
-    elif method == "delta" and se > 0:
-        df = inf
-        low, high = within_range(measure, value, *Pivot(value, se, inf).ends(tail))
-    else:
-        low, high = ends(tail)
-    warnings = () if problem else (*sample.doubts, *warnings)
-    return Interval(measure.name, level, method, value, low, high, se, df, *sizes(sample), warnings, problem)
-
-
-def sizes(sample: Sample[Table]) -> tuple[int, float, float, int | None, int | None, int | None]:
-    """Return the sizes of a sample that an interval has: rows, effective rows, weight, clusters, strata, replicates."""
-    n_eff = nan if sample.table.drawn.kind == "pairs" else sample.n_eff
-    drawn = sample.drawn_clusters, sample.drawn_strata, sample.drawn_replicates
-    return sample.table.rows, n_eff, sample.table.total, *drawn
-
-
-def same_influence(clusters: int) -> str:
-    """Say why there is no interval where clusters do not vary the score."""
-    return f"all {clusters:,} clusters have the same influence on the score, so its variance cannot be estimated"
-
-
-def nothing_varied(measure: Measure, value: float) -> str:
-    """Say what an interval is where nothing varied the score."""
-    moves = "lowers" if value == measure.range[1] else "moves"
-    return (
-        f"no row of the sample {moves} the score, so its standard error is 0; "
-        "the interval allows for rows that the sample may have missed"
-    )
-
-
-def taken_for_certain(nested: bool) -> str:
-    """Say what an interval is where nothing but strata with a single unit could vary the score."""
-    unit = "cluster" if nested else "row"
-    return (
-        f"strata with a single sampled {unit} have no variance by lonely='certainty', and no other {unit} moves the "
-        f"score, so its standard error is 0; the interval allows for {unit}s that the sample may have missed"
-    )
-
-
-def doubts(
-    sample: Sample[Table], measure: Measure, slope: FloatArray, of_all: PerCell, variance: Any
-) -> tuple[str, ...]:
-    """Say why an interval may cover less often than it says, from the slopes of its cells and those of all cells."""
-    cells, clusters = sample.cells, None if sample.drawn_clusters is None else sample.n_eff
-    true = cells.classes - len(sample.table.void)  # rows whose true label is void are not in the table
-    steepest = furthest(slope) if len(slope) == cells.classes**2 else of_all.steepest(true)
-    return that_hold(interval_doubts(measure, slope, steepest, cells, variance, clusters))
-
-
-def value_or_problem(measure: Measure, sample: Sample[Table]) -> tuple[float, str | None]:
-    """Return the value of a measure, and why there is no standard error, if so."""
-    table = sample.table
-    value, reason = value_or_reason(measure, table)
-    if reason is not None or table.drawn.kind == "pairs":
-        return value, reason or PAIRED
-    if sample.problem is not None:
-        return value, sample.problem
-    m = table.margins
-    # Where no class is too light, all but one are not either. The total is a number of units, and mostly of too few.
-    if m.s > LIGHTEST and any(0 < x * LIGHTEST < m.s for own in (m.r, m.q) for x in own):
-        return value, TOO_LIGHT
-    if sample.by_design:
-        return value, None
-    return value, too_few(sample.count, sample.what, sample.n_eff)
-
-
-def within_range(measure: Measure, value: float, low: Any, high: Any) -> tuple[float, float]:
-    """Return ends that lie in the measure's range and hold the score, as they need not at low confidence levels."""
-    least, most = measure.range
-    return max(least, min(float(low), value)), min(most, max(float(high), value))
-
-
-def too_few(count: int, what: str, n_eff: float) -> str | None:
-    """Say so if there are too few rows or clusters to see how they vary."""
-    if count < 2:
-        there = f"only {count}" if count else "none"
-        return f"a standard error needs at least two {what} with weight, and there {'is' if count else 'are'} {there}"
-    if n_eff < FEWEST:
-        worth = below(n_eff, 2)
-        return f"the effective number of {what} is {worth}, of {count:,}; at least 2 are needed"
-    return None
+    if of is None:
+        return made(Sample.of(given), named_measure(measure))
+    return class_interval(given, named_class_measure(measure).name, of, level, method, made)

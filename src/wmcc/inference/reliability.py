@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from ..core.arraytypes import FloatArray
-from ..core.drawn import Drawn
+from ..core.design import SampleDesign
 from ..measures.base import Measure
-from ..measures.stacks import furthest, largest, over, total
+from ..measures.stacks import furthest, over, total
 from ..present.text import number
 from .cells import CellSums
-from .strata import Strata
+from .strata import StratifiedSample
 
 FEW_ROWS = 5.0
 """Influential rows below which an interval is called unreliable."""
@@ -60,7 +60,7 @@ FREEDOM_IS_LITTLE = (
     f"{SHORT}"
 )
 IN_CLUSTERS = (
-    "tabulate with blocks=64, or with cluster= and the zone or image of each pixel; a Tally takes per_image=True"
+    "tabulate with `cluster`, such as `wmcc.Blocks(64)`, or the zone or image of each pixel; a Tally takes `per_image`"
 )
 PIXELS_ARE_ALIKE = (
     "pixels count as independent draws, but neighbouring pixels are alike: such intervals are typically several times "
@@ -72,13 +72,13 @@ FEW_PIXELS_COUNT = (
 FEW_DIFFER = f"the predictions differ on fewer than {number(FEW_DIFFERENT)} effective rows; {SHORT}"
 
 
-def influential_rows(steepest: Any, cells: CellSums, variance: Any) -> Any:
+def influential_rows(extreme_slope: Any, cells: CellSums, variance: Any) -> Any:
     """How many rows of usual weight, in the cell where a row matters most, would have this variance.
 
-    ``steepest`` is its slope. That cell may be empty: if few rows there would make up the variance, some may well have
-    been missed.
+    ``extreme_slope`` is its slope. That cell may be empty: if few rows there would make up the variance, some may well
+    have been missed.
     """
-    return variance / (steepest * steepest * (total(cells.w2) / total(cells.n)))
+    return variance / (extreme_slope * extreme_slope * cells.usual_square)
 
 
 def heaviest_row(slope: FloatArray, cells: CellSums, variance: Any) -> Any:
@@ -86,7 +86,7 @@ def heaviest_row(slope: FloatArray, cells: CellSums, variance: Any) -> Any:
 
     It need not be the share of that row itself: the next heavy row may fall into a cell where it matters more.
     """
-    most = largest(cells.w_max)
+    most = cells.heaviest
     return total(slope * slope * cells.w) * most * most / variance
 
 
@@ -100,23 +100,28 @@ def heaviest_of_classes(slope: FloatArray, cells: CellSums, variance: Any) -> An
 
 
 def interval_doubts(
-    measure: Measure, slope: FloatArray, steepest: Any, cells: CellSums, variance: Any, clusters: Any = None
+    measure: Measure, slope: FloatArray, extreme_slope: Any, cells: CellSums, variance: Any, clusters: Any = None
 ) -> dict[str, Any]:
     """Sentences that speak against intervals, and for which of them each holds.
 
-    ``steepest`` is as in `influential_rows`, ``clusters`` the effective number of clusters, if rows come in clusters:
+    ``extreme_slope`` is as in `influential_rows`, ``clusters`` the effective number of clusters, if there are clusters:
     then it is they that may be heavy.
     """
-    out = _on_its_side(ROWS_ARE_FEW, influential_rows(steepest, cells, variance) < FEW_ROWS, steepest)
+    out = _on_its_side(ROWS_ARE_FEW, influential_rows(extreme_slope, cells, variance) < FEW_ROWS, extreme_slope)
     if clusters is not None:
         return {CLUSTERS_ARE_FEW: clusters < FEW_CLUSTERS, **out}
-    out |= _on_its_side(ROW_IS_HEAVY, heaviest_row(slope, cells, variance) > HEAVY, steepest)
+    out |= _on_its_side(ROW_IS_HEAVY, heaviest_row(slope, cells, variance) > HEAVY, extreme_slope)
     return {**out, **_of_classes(measure, slope, cells, variance)}
 
 
-def _on_its_side(doubt: str, holds: Any, steepest: Any) -> dict[str, Any]:
+def doubts_of_interval(*args: Any) -> tuple[str, ...]:
+    """Sentences of `interval_doubts` that hold, of one table."""
+    return that_hold(interval_doubts(*args))
+
+
+def _on_its_side(doubt: str, holds: Any, extreme_slope: Any) -> dict[str, Any]:
     """Say of a doubt at which end of the interval it is, for each of the two."""
-    return {doubt + LOWER: holds & (steepest < 0), doubt + UPPER: holds & (steepest > 0)}
+    return {doubt + LOWER: holds & (extreme_slope < 0), doubt + UPPER: holds & (extreme_slope > 0)}
 
 
 def comparison_doubts(
@@ -127,11 +132,11 @@ def comparison_doubts(
     A heavy row moves a difference and its standard error alike, so it is no reason by itself.
     """
     differ = cells.codes[1] != cells.codes[2]
-    steepest = furthest(slope)
+    extreme_slope = furthest(slope)
     w, w2 = (total(x[..., differ]) for x in (cells.w, cells.w2))
     out = {
         FEW_DIFFER: over(w * w, w2) < FEW_DIFFERENT,
-        ROWS_ARE_FEW: influential_rows(steepest, cells, variance) < FEW_ROWS,
+        ROWS_ARE_FEW: influential_rows(extreme_slope, cells, variance) < FEW_ROWS,
     }
     if clusters is not None:
         return {CLUSTERS_ARE_FEW: clusters < FEW_CLUSTERS, **out}
@@ -139,30 +144,30 @@ def comparison_doubts(
 
 
 def strata_doubts(
-    slope: FloatArray, steepest: FloatArray, strata: Strata, variance: float, df: float
+    slope: FloatArray, row_variance: FloatArray, strata: StratifiedSample, variance: float, df: float
 ) -> dict[str, bool]:
     """As `interval_doubts`, of one table whose rows or clusters were drawn in strata."""
     return {
-        ROWS_OF_STRATA_ARE_FEW: variance < FEW_ROWS_OF_STRATA * float(steepest.max()),
+        ROWS_OF_STRATA_ARE_FEW: variance < FEW_ROWS_OF_STRATA * float(row_variance.max()),
         ROW_IS_HEAVY: not strata.nested and strata.heaviest(slope) > HEAVY * variance,
         **_few_units(strata, df),
     }
 
 
 def strata_comparison_doubts(
-    steepest: FloatArray, cells: CellSums, strata: Strata, variance: float, df: float
+    row_variance: FloatArray, cells: CellSums, strata: StratifiedSample, variance: float, df: float
 ) -> dict[str, bool]:
     """As `comparison_doubts`, of a joint table whose rows or clusters were drawn in strata."""
     differ = cells.codes[1] != cells.codes[2]
     w, w2 = (total(x[differ]) for x in (cells.w, cells.w2))
     return {
         FEW_DIFFER: over(w * w, w2) < FEW_DIFFERENT,
-        ROWS_OF_STRATA_ARE_FEW: variance < FEW_ROWS_OF_STRATA * float(steepest.max()),
+        ROWS_OF_STRATA_ARE_FEW: variance < FEW_ROWS_OF_STRATA * float(row_variance.max()),
         **_few_units(strata, df),
     }
 
 
-def _few_units(strata: Strata, df: float) -> dict[str, bool]:
+def _few_units(strata: StratifiedSample, df: float) -> dict[str, bool]:
     return {CLUSTERS_ARE_FEW: strata.nested and strata.n_eff < FEW_CLUSTERS, FREEDOM_IS_LITTLE: df < FEW_FREE}
 
 
@@ -173,7 +178,7 @@ def _of_classes(measure: Measure, slope: FloatArray, cells: CellSums, variance: 
     return {CLASSES_ARE_HEAVY: heaviest_of_classes(slope, cells, variance) > HEAVY}
 
 
-def doubts_of(*drawn: Drawn) -> tuple[str, ...]:
+def doubts_of(*drawn: SampleDesign) -> tuple[str, ...]:
     """Sentence that speaks against all intervals of tables whose rows were drawn so; none if there is nothing."""
     return (PIXELS_ARE_ALIKE,) if any(own.pixels for own in drawn) else ()
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core.arraytypes import FloatArray
-from ..core.drawn import ROWS
+from ..core.design import ROWS
 from ..core.joint import JointTable
 from ..core.stack import Stack
 from ..core.sums import Sums
@@ -28,7 +28,7 @@ class Replication:
     """A table with each of its columns of replicate weights in place of the weights."""
 
     def __init__(self, table: Table | JointTable) -> None:
-        replicates, sums = table.drawn.replicates, table.stack.sums
+        replicates, sums = table.drawn.replicates, table.cells.sums
         assert replicates is not None
         self._sums, self.method, self.df = sums.replicates, replicates.method, replicates.df
         self.scales = np.array(replicates.scales)
@@ -55,10 +55,10 @@ class Replication:
     def undefined(self, measure: Measure, table: Table, values: FloatArray) -> str | None:
         """Say so if the measure is undefined with the weights of a replicate: there it is 0 by convention."""
         for r in np.flatnonzero((values == 0) | ~np.isfinite(values)).tolist():
-            n, *_, low, high, _ = table.stack.sums
+            n, *_, low, high, _ = table.cells.sums
             own = self._sums[r]
-            cells = Stack(table.stack.codes, Sums(n, own, own, low, high))
-            _, reason = value_or_reason(measure, replace(table, parts=cells, drawn=ROWS))
+            cells = Stack(table.cells.codes, Sums(n, own, own, low, high))
+            _, reason = value_or_reason(measure, replace(table, raw_cells=cells, drawn=ROWS))
             if reason is not None:
                 return f"with the weights of replicate {r + 1:,} of {self.count:,}, {reason}"
         return None

@@ -10,8 +10,8 @@ from ..measures.checks import checked_level, named_measure, whole_number
 from ..sources import tabulate
 from ..sources.resample import resample_rows
 from .bootstrap import FEWEST, bootstrap_interval, has_equal_weights, resample_table
+from .estimate import Interval
 from .influence import Sample
-from .interval import Interval
 
 
 @for_tabulated("wmcc.interval")
@@ -58,5 +58,5 @@ def bootstrap(
     if sample.clusters is not None or has_equal_weights(sample.table):
         return bootstrap_interval(sample, chosen, level, lambda: resample_table(sample, count, source))
     table, rows = sample.table, (y_true, y_pred, sample_weight)
-    resample = partial(resample_rows, table.labels, table.stack.codes, rows, count, source, progress)
+    resample = partial(resample_rows, table.labels, table.cells.codes, rows, count, source, progress)
     return bootstrap_interval(sample, chosen, level, resample)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.arraytypes import Array, FloatArray, IntArray
-from ..core.drawn import name_strata
+from ..core.design import name_strata
 from ..core.joint import JointTable
 from ..core.keys import Key
 from ..core.table import Table
@@ -27,7 +27,7 @@ LOOKED_AT = 64
 """Strata that are looked at where all would take long: those whose units stand for the largest weight."""
 
 LARGEST = 0.9
-"""Share of the weight by which a cluster may be larger than others in what is said of the score without it."""
+"""Largest leverage of a cluster in the jackknife, which divides by one less it: how much heavier than others it is."""
 
 SAME = 1e-24
 """Squared deviations, in units of the squares themselves, that may be but rounding."""
@@ -48,18 +48,18 @@ class Moments(NamedTuple):
         return Moments(self.mean - other.mean, squares, without, self.excess + other.excess)
 
 
-class Strata:
+class StratifiedSample:
     """The strata of a table's design, and what was drawn in each.
 
-    Strata that are joined, by ``lonely="collapse"``, are one.
+    Strata that are joined, by ``lonely`` "collapse", are one.
     """
 
     def __init__(self, table: Table | JointTable) -> None:
-        drawn, design, stack = table.drawn, table.drawn.design, table.weighed
+        drawn, design, stack = table.drawn, table.drawn.design, table.design_cells
         assert design is not None
         codes, sums, axes = stack.codes, stack.sums, table.axes
         unit = Unit.of(sums.w_exact)
-        self.nested, self.lonely_option, self._cells = design.nested, design.lonely, len(table.stack)
+        self.nested, self.lonely_option, self._cells = design.nested, design.lonely, len(table.cells)
         self._cell = np.zeros(len(stack), dtype=np.int64)
         np.cumsum((np.diff(codes[:axes], axis=1) != 0).any(axis=0), out=self._cell[1:])
         self._unit, self._w, self._n = codes[-1], unit.shares(sums.w_exact), sums.n.astype(np.float64)
@@ -120,7 +120,7 @@ class Strata:
         return float(self._w.sum()) ** 2 / w2 if w2 else 0.0
 
     @cached_property
-    def worth(self) -> FloatArray:
+    def effective_units(self) -> FloatArray:
         """Effective number of units of each stratum that have weight in the table."""
         squares = (
             np.bincount(self._of_units, self._unit_weights**2, len(self.m))
@@ -139,7 +139,7 @@ class Strata:
         """Number of units that were drawn in each stratum, as far as they are of equal weight; at least 1."""
         there = self._unit_weights > 0
         met = np.bincount(self._of_units, there, len(self.m)) if self.nested else self.rows
-        return np.asarray(np.maximum(self.m * np.minimum(over(self.worth, met.astype(np.float64)), 1.0), 1.0))
+        return np.asarray(np.maximum(self.m * np.minimum(over(self.effective_units, met.astype(np.float64)), 1.0), 1.0))
 
     @cached_property
     def wrong_part(self) -> float:
@@ -172,7 +172,7 @@ class Strata:
             return (
                 "the weights are scaled to known totals of post-strata, and the table lacks rows of "
                 f"{name_strata(self._short)}; their part of the variance is not known. Score the whole sample, or "
-                "tabulate without poststratum="
+                "tabulate without `wmcc.PostStrata`"
             )
         if self.lonely.any() and (np.count_nonzero(self._unit_weights) if self.nested else self.rows.sum()) == 1:
             there = "" if self.count == 1 else " with rows in the table"
@@ -190,11 +190,11 @@ class Strata:
             are = f"a single {what} was sampled in {'stratum' if len(alone) == 1 else 'each of the strata'}"
             known = f"{are} {name_strata(alone)}, so the variance there cannot be estimated"
             if np.sum((self.fraction < 1) & (self.m > 0)) == 1:  # the others were sampled completely
-                return f"{known}. Tabulate with lonely='adjust' or 'certainty'"
+                return f"{known}. Tabulate with `lonely` 'adjust' or 'certainty'"
             average = ", 'average'" * (not self.lonely.all())
             return (
                 f"{known}. Merge {'it' if len(alone) == 1 else 'them'} with similar strata, or tabulate with "
-                f"lonely='collapse', 'adjust'{average} or 'certainty'"
+                f"`lonely` 'collapse', 'adjust'{average} or 'certainty'"
             )
         return None
 
@@ -312,14 +312,14 @@ class Strata:
         """Strata in which no row is wrong."""
         return np.asarray(self._errors == 0)
 
-    def quiet(self, found: Moments, steepest: FloatArray, nothing: float) -> Array:
+    def constant(self, found: Moments, row_variance: FloatArray, nothing: float) -> Array:
         """Varying strata of which nothing was drawn that matters: their units add next to nothing to the variance.
 
         Or there is no error, and a single row could add more than all that were drawn do.
         """
         said = self.lonely & (self.lonely_option in ("certainty", "average"))
         variance = self.variances(found)
-        still = (variance <= nothing) | (self.without_error & (variance < steepest))
+        still = (variance <= nothing) | (self.without_error & (variance < row_variance))
         return np.asarray(self.varying & still & ~said)
 
     @cached_property
@@ -327,7 +327,7 @@ class Strata:
         """Weight of a row in each stratum that is neither light nor heavy: Σw²/Σw."""
         return np.asarray(over(self._per_stratum(self._w2), self.weights))
 
-    def steepest(self, slope: FloatArray, of_all: PerCell, codes: IntArray) -> FloatArray:
+    def row_variance(self, slope: FloatArray, of_all: PerCell, codes: IntArray) -> FloatArray:
         """Return what a single row may add to the variance at most, of usual weight in each stratum.
 
         Its true class is any that occurs in the table, its prediction any that occurs in the stratum. No row need have
@@ -342,8 +342,8 @@ class Strata:
         np.maximum.at(out, self._of, far**2)
         return np.asarray(out * (1 - self.fraction))
 
-    def steepest_of_two(self, slope: FloatArray, codes: IntArray) -> FloatArray:
-        """As `steepest`, of a difference: of cells that occur, with one of the two predictions of the stratum."""
+    def row_variance_of_two(self, slope: FloatArray, codes: IntArray) -> FloatArray:
+        """As `row_variance`, of a difference: of cells that occur, with one of the two predictions of the stratum."""
         mean = self.means(slope)[self._of]
         out = np.zeros(len(self.m))
         for own in codes[1:]:
@@ -398,7 +398,7 @@ class Strata:
         stretch = float(over(self.variances(found, jackknife=True).sum(), np.float64(variance))) ** 0.5 or 1.0
         used = self.varying & ~(self.lonely & (self.lonely_option == "average"))
         square = float(each[used].sum()) ** 2
-        units = np.minimum(self.m, self.worth)
+        units = np.minimum(self.m, self.effective_units)
         df = float(over(square, (each[used] ** 2 / (units[used] + 1)).sum())) - 2
         noise = float((self.factor**2 * found.excess).sum())
         df = min(df, float((self.m[used] - 1).sum()), 2 * square / (noise + TINY) if noise else df)
@@ -444,6 +444,6 @@ def _incomplete(table: Table | JointTable, post: IntArray | None) -> tuple[Key, 
     assert design is not None
     assert design.poststrata is not None
     assert post is not None
-    found = table.weighed.sums.w_exact.by_code(post, len(design.poststrata.keys)).floats()
+    found = table.design_cells.sums.w_exact.by_code(post, len(design.poststrata.keys)).floats()
     lacking = found < np.array(design.poststrata.totals) * (1 - ROUNDED)
     return tuple(key for key, lacks in zip(design.poststrata.keys, lacking.tolist(), strict=True) if lacks)

@@ -268,12 +268,13 @@ class Measure:
         slope = self.slope(Shares.of(table), value).dense()
         # Divided by the total in two steps, since the total itself may be beyond the largest float64.
         s, bits = table.margins.s, table.margins.s.bit_length()
-        return np.asarray(np.ldexp(slope / (s / (1 << bits)), -bits - table.stack.sums.w_exact.exponent))
+        return np.asarray(np.ldexp(slope / (s / (1 << bits)), -bits - table.cells.sums.w_exact.exponent))
 
     def fits(self, table: Table) -> bool:
         """Whether it is defined for so many classes; void answers are one more column."""
-        few = len(table.labels) <= 2 or (len(table.classes) <= 2 and not any(table.margins.q[table.margins.known :]))
-        return few or not self.two_classes
+        if not self.two_classes or len(table.labels) <= 2:
+            return True
+        return len(table.classes) <= 2 and not any(table.margins.q[table.margins.known :])
 
     def _check(self, table: Table) -> None:
         if not self.fits(table):
@@ -282,7 +283,7 @@ class Measure:
                 why = f"void labels were predicted ({listed(table.void)}), which makes {len(table.labels)} columns."
             raise InputError(
                 f"{self.title} is for two classes; {why}",
-                "use wmcc.ecc (the multiclass MCC of scikit-learn), wmcc.mpc1 or wmcc.mpc2.",
+                "use `ecc` (the multiclass MCC of scikit-learn), `mpc1` or `mpc2`.",
             )
         check_scorable(table)
 
@@ -333,7 +334,7 @@ def _too_many(function: str, takes: Sequence[str], given: tuple[Any, ...], by_na
     if "sample_weight" in by_name:
         hint = f"give the weights by keyword: {function}(y_true, y_pred, sample_weight=weights)."
     elif is_read(given[0]) or isinstance(given[0], Mapping) or takes[0] == "y_true":
-        hint = f"give the others by keyword: {', '.join(f'{name}=' for name in by_name)}." if by_name else ""
+        hint = f"give the others by keyword: {', '.join(f'`{name}`' for name in by_name)}." if by_name else ""
     named = " and ".join(filter(None, [", ".join(takes[:-1]), takes[-1]]))
     return InputTypeError(f"{function} takes {named} by position; {len(given)} arguments were given.", hint or None)
 
@@ -346,7 +347,7 @@ def is_read(given: Any) -> bool:
 def _stands_alone(table: Any, y_pred: Any) -> InputTypeError:
     """Return the error of a table that something else was given with."""
     name, registry = getattr(y_pred, "name", y_pred), import_module(__package__).MEASURES
-    came = "sample_weight=" if y_pred is None else brief(y_pred)
+    came = "`sample_weight`" if y_pred is None else brief(y_pred)
     hint = "tabulate has read its labels and weights already; give the table alone."
     if isinstance(name, str) and name in registry:
         hint = f"wmcc.score(table).{name} and wmcc.{name}(table) are this measure; wmcc.score(table) has all."
@@ -354,13 +355,13 @@ def _stands_alone(table: Any, y_pred: Any) -> InputTypeError:
 
 
 def _no_keyword(function: str, name: str, known: Sequence[str], instead: str | None = None) -> InputTypeError:
-    from ..sources import KEYWORDS
+    from ..sources.request import place_of
 
-    if name in KEYWORDS:
-        made = f"wmcc.tabulate(…, {name}=…)"
-        hint = f"give it to tabulate: {instead or function}({made})."
-        return InputTypeError(f"{function} has no keyword {name!r}.", hint)
-    return unknown_keyword(function, name, known)
+    place = place_of(name)
+    if place is None:
+        return unknown_keyword(function, name, known)
+    hint = f"give it to tabulate: {instead or function}(wmcc.tabulate({place}))."
+    return InputTypeError(f"{function} has no keyword {name!r}.", hint)
 
 
 Measure.__call__.__signature__ = Signature(  # type: ignore[attr-defined]
@@ -402,7 +403,7 @@ def short_margins(y_true: Any, y_pred: Any, sample_weight: Any) -> Margins | Non
 def table_of(y_true: Any, y_pred: Any, sample_weight: Any) -> Table:
     """Return the table that was given, or the table of labels and weights."""
     if y_pred is None and sample_weight is None:
-        return one_table(y_true)
+        return y_true if isinstance(y_true, Table) else one_table(y_true)
     if is_read(y_true):
         raise _stands_alone(y_true, y_pred)
     from ..sources import tabulate  # labels are read above the waist; who gives tables does not load that
@@ -437,7 +438,7 @@ def on_zero(rule: Any, title: str) -> OnZero:
     if isinstance(rule, str) and rule == "raise":
 
         def handle(reason: str) -> float:
-            raise UndefinedMeasureError(f"{title} is undefined: {reason}.", "zero_division=0.0 scores it as 0.")
+            raise UndefinedMeasureError(f"{title} is undefined: {reason}.", "`zero_division` 0.0 scores it as 0.")
 
     elif isinstance(rule, str) and rule == "warn":
 
@@ -452,5 +453,5 @@ def on_zero(rule: Any, title: str) -> OnZero:
             return float(rule)
 
     else:
-        raise InputError(f"zero_division is {str(rule)[:40]!r}; expected a number, 'warn' or 'raise'.")
+        raise InputError(f"`zero_division` is {str(rule)[:40]!r}; expected a number, 'warn' or 'raise'.")
     return handle

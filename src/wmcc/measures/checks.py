@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import isfinite
 from typing import Any, Literal
 
@@ -24,10 +25,11 @@ def named_measure(measure: str | Measure | ClassMeasure) -> Measure:
             f"{name!r} is a number per class; a measure of a whole table is expected: {', '.join(MEASURES)}.",
             f'wmcc.interval and wmcc.compare take it with a class: wmcc.interval(table, "{name}", of="road").',
             "measure",
+            "`wmcc compare` and `wmcc drift` take it with a class: --of road.",
         )
     if not isinstance(name, str) or name not in MEASURES:
         raise InputError(
-            f"measure is {repr(measure)[:60]}; expected one of {', '.join(MEASURES)}.", _meant(name), "measure"
+            f"`measure` is {repr(measure)[:60]}; expected one of {', '.join(MEASURES)}.", _meant(name), "measure"
         )
     return MEASURES[name]
 
@@ -54,7 +56,7 @@ def named_class_measure(measure: str | Measure | ClassMeasure) -> ClassMeasure:
     name = getattr(measure, "name", measure)
     if not isinstance(name, str) or name not in CLASS_MEASURES:
         raise InputError(
-            f"measure is {str(measure)[:40]!r}; with of=, a class, expected one of {', '.join(CLASS_MEASURES)}.",
+            f"`measure` is {str(measure)[:40]!r}; with `of`, a class, expected one of {', '.join(CLASS_MEASURES)}.",
             argument="measure",
         )
     return CLASS_MEASURES[name]
@@ -80,38 +82,33 @@ def margins_value_or_reason(measure: Measure, margins: Margins) -> tuple[float, 
     return value, f"{measure.title} is undefined at these weights: {reasons[0]}" if reasons else None
 
 
-def checked_number(x: Any, name: str) -> float:
-    """Return a finite float."""
+def checked_number(
+    x: Any, name: str, fits: Callable[[float], bool] = isfinite, expected: str = "a finite number"
+) -> float:
+    """Return a finite float, which fits what is expected."""
     try:
         if isinstance(x, (str, bytes, bool, np.bool)) or not isfinite(number := float(x)):
             raise ValueError
     except (TypeError, ValueError, OverflowError):
-        raise InputError(f"{name} is {str(x)[:40]!r}; expected a finite number.", argument=name) from None
+        raise InputError(f"`{name}` is {str(x)[:40]!r}; expected a finite number.", argument=name) from None
+    if not fits(number):
+        raise InputError(f"`{name}` is {x!r}; expected {expected}.", argument=name)
     return number
+
+
+def at_least_zero(x: Any, name: str, what: str = "") -> float:
+    """Return a number of at least 0; ``what`` says what it is."""
+    return checked_number(x, name, lambda x: x >= 0, "a number of at least 0" + what)
 
 
 def checked_level(level: Any) -> float:
     """Return a confidence level, if it is one."""
-    found = checked_number(level, "confidence_level")
-    if not 0 < found < 1:
-        raise InputError(
-            f"confidence_level is {found!r}; expected a number between 0 and 1, such as 0.95.",
-            argument="confidence_level",
-        )
-    return found
+    return checked_number(level, "confidence_level", lambda x: 0 < x < 1, "a number between 0 and 1, such as 0.95")
 
 
 def checked_margin(margin: Any) -> float | None:
     """Return a margin, if it is one; None if nothing was asked."""
-    if margin is None:
-        return None
-    found = checked_number(margin, "margin")
-    if found < 0:
-        raise InputError(
-            f"margin is {margin!r}; expected a number of at least 0: how much lower the first score may be.",
-            argument="margin",
-        )
-    return found
+    return None if margin is None else at_least_zero(margin, "margin", ": how much lower the first score may be")
 
 
 def checked_model(model: Any) -> Model:
@@ -119,7 +116,7 @@ def checked_model(model: Any) -> Model:
     if model == "relative" or model == "absolute":
         return model  # type: ignore[no-any-return]
     raise InputError(
-        f"model is {str(model)[:40]!r}; expected 'relative' (each weight off by a share ε of itself) "
+        f"`model` is {str(model)[:40]!r}; expected 'relative' (each weight off by a share ε of itself) "
         "or 'absolute' (each weight off by at most ε).",
         argument="model",
     )
@@ -127,16 +124,13 @@ def checked_model(model: Any) -> Model:
 
 def checked_eps(eps: Any, model: Model) -> float:
     """Return ε as a float, if it makes sense for the model."""
-    number = checked_number(eps, "eps")
-    if number < 0:
-        raise InputError(
-            f"eps is {number!r}; expected a number of at least 0: how far a weight may be off.", argument="eps"
-        )
+    number = at_least_zero(eps, "eps", ": how far a weight may be off")
     if model == "relative" and number >= 1:
         raise InputError(
-            f"eps is {number!r}; with model='relative' it must be below 1, as weights are not negative.",
-            "give a share (0.1 for 10 %), or use model='absolute'.",
+            f"`eps` is {eps!r}; with `model` 'relative' it must be below 1, as weights are not negative.",
+            "give a share (0.1 for 10 %), or use `model` 'absolute'.",
             "eps",
+            "give a share (0.1 for 10 %), or use --absolute.",
         )
     return number
 
@@ -145,4 +139,4 @@ def whole_number(x: Any, name: str, least: int) -> int:
     """Return an integer of at least so much."""
     if isinstance(x, (int, np.integer)) and not isinstance(x, bool) and x >= least:
         return int(x)
-    raise InputError(f"{name} is {repr(x)[:40]}; expected a whole number of at least {least:,}.", argument=name)
+    raise InputError(f"`{name}` is {repr(x)[:40]}; expected a whole number of at least {least:,}.", argument=name)

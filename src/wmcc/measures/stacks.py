@@ -104,7 +104,7 @@ class PerCell(NamedTuple):
         out[..., :: K + 1] += self.diagonal
         return out
 
-    def steepest(self, true: int) -> Any:
+    def extreme_slope(self, true: int) -> Any:
         """Return the number of the first ``true`` rows that is furthest from 0; no more than O(K) are computed."""
         K = self.row.shape[-1]
         if K <= FEW:

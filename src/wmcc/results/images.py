@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -15,26 +15,29 @@ from ..core.arraytypes import FloatArray, IndexArray, IntArray
 from ..core.joint import JointTable
 from ..core.keys import Key
 from ..core.labels import Label, listed
-from ..core.table import Margins, Table, Tabulated, occurring, one_table
+from ..core.table import Margins, Table, Tabulated, one_table
 from ..errors import InputError
 from ..inference.answer import measure_title, why_unsure
 from ..inference.cells import Precision
 from ..inference.comparison import Difference, p_cell, with_holm
 from ..inference.contrasts import compare
+from ..inference.estimate import NOTHING, Interval, estimate
 from ..inference.fisher import Scale
 from ..inference.influence import Sample
-from ..inference.interval import NOTHING, Interval, estimate
 from ..inference.pivot import Pivot
 from ..inference.reliability import SHORT
 from ..measures import CLASS_MEASURES
 from ..measures.base import Measure
 from ..measures.checks import checked_level, margins_value_or_reason, named_measure, whole_number
 from ..present.blocks import Block, few
+from ..present.json_csv import Record, finite
 from ..present.pairs import Pair
 from ..present.result import Delegate, Result
 from ..present.stored import Fields, Storable
 from ..present.text import counted, decimal, heaviest, left_out, name_of, number
-from ..present.written import Record, finite
+
+BOTH = {"data_set": "Data set", "image_mean": "Mean over images"}
+"""The two scores of an image set, and what they are called."""
 
 ALONE = "prediction"
 """What a prediction is called that has no name and needs none."""
@@ -229,6 +232,10 @@ class ImageScores(Result):
     def _title(self) -> str:
         return f"{measure_title(self.measure, None)}: data set and images"
 
+    @property
+    def _level(self) -> str:
+        return f"{number(100 * self.confidence_level)} % interval"
+
     def _of(self, caption: str, name: str) -> str:
         return f"{caption}, {name}" if len(self.predictions) > 1 else caption
 
@@ -237,27 +244,24 @@ class ImageScores(Result):
         several = len(self.predictions) > 1
         rows = [
             [*[name] * several, title, decimal(x.value), x.ends, f"{x.clusters or 0:,}"]
-            for name, own in self.predictions.items()
-            for title, x in (("Data set", own.data_set), ("Mean over images", own.image_mean))
+            for name, title, x in _each(self.predictions)
         ]
         first = next(iter(self.predictions.values()))
         size = f"{counted(len(first.images), 'image')}, {counted(first.data_set.n, 'row')}"
-        level = f"{number(100 * self.confidence_level)} % interval"
-        head = [*["Prediction"] * several, "Score", "Value", level, "Images"]
+        head = [*["Prediction"] * several, "Score", "Value", self._level, "Images"]
         return Block(f"{self._title}, {size}", head, rows, [*MEANS, *few(self._notes())], 1 + several)
 
     def pair_blocks(self) -> list[Block]:
         """Return the differences of the predictions."""
         if not self.pairs:
             return []
-        several, level = len(self.pairs) > 1, f"{number(100 * self.confidence_level)} % interval"
-        head = ["First", "Second", "Score", "First − second", level, "p", *["p (Holm)"] * several]
-        rows, wins = [], []
-        for (a, b), own in self.pairs.items():
-            for title, x in (("Data set", own.data_set), ("Mean over images", own.image_mean)):
-                cells = [decimal(x.value), x.ends, p_cell(x.p_value), *[p_cell(x.p_adjusted)] * several]
-                rows.append([a, b, title, *cells])
-            wins.append([a, b, f"{own.higher:,}", f"{own.ties:,}", f"{own.lower:,}"])
+        several = len(self.pairs) > 1
+        head = ["First", "Second", "Score", "First − second", self._level, "p", *["p (Holm)"] * several]
+        rows = [
+            [*pair, title, decimal(x.value), x.ends, p_cell(x.p_value), *[p_cell(x.p_adjusted)] * several]
+            for pair, title, x in _each(self.pairs)
+        ]
+        wins = [[*pair, f"{x.higher:,}", f"{x.ties:,}", f"{x.lower:,}"] for pair, x in self.pairs.items()]
         title = measure_title(self.measure, None)
         head_wins = ["First", "Second", "First higher", "Equal", "Second higher"]
         return [
@@ -270,20 +274,12 @@ class ImageScores(Result):
         classes = self[name].classes
         measure = classes[0].image_mean.measure if classes else "iou"
         title = CLASS_MEASURES[measure].title
-        rows = [
-            [
-                str(c.label),
-                decimal(c.data_set),
-                decimal(c.image_mean.value),
-                c.image_mean.ends,
-                f"{c.image_mean.clusters or 0:,}",
-                decimal(c.true_mean),
-                f"{c.true_images:,}",
-            ]
-            for c in (classes[k] for k in heaviest([c.image_mean.total for c in classes], SHOWN_CLASSES))
-        ]
-        level = f"{number(100 * self.confidence_level)} % interval"
-        head = ["Class", "Data set", "Mean over images", level, "Images", "Mean where true", "Images where true"]
+        rows = []
+        for c in (classes[k] for k in heaviest([c.image_mean.total for c in classes], SHOWN_CLASSES)):
+            x = c.image_mean
+            means = decimal(c.data_set), decimal(x.value), x.ends, f"{x.clusters or 0:,}"
+            rows.append([str(c.label), *means, decimal(c.true_mean), f"{c.true_images:,}"])
+        head = ["Class", *BOTH.values(), self._level, "Images", "Mean where true", "Images where true"]
         notes = [] if measure == "mcc" else [IN_EITHER]
         notes += left_out(SHOWN_CLASSES, len(classes), "classes")
         unsure = sum(not c.image_mean.reliable for c in classes)
@@ -307,25 +303,15 @@ class ImageScores(Result):
         for name, own in self.predictions.items():
             before = f"{name}: " if several else ""
             said += [before + x for x in undefined_notes(measure_title(self.measure, None), own.images)]
-        of = {
-            f"{name}, {title}" if several else title: x
-            for name, own in self.predictions.items()
-            for title, x in (("the data set", own.data_set), ("the mean over images", own.image_mean))
-        }
+        of = {f"{name}, {_of(title)}" if several else _of(title): x for name, title, x in _each(self.predictions)}
         return [*said, *why_unsure(of)]
 
     def _pair_notes(self) -> list[str]:
-        verdicts = [
-            f"{title}: {x.verdict}."
-            for own in self.pairs.values()
-            for title, x in (("Data set", own.data_set), ("Mean over images", own.image_mean))
+        verdicts = [f"{title}: {x.verdict}." for _, title, x in _each(self.pairs)]
+        return [
+            *verdicts,
+            *why_unsure({f"{' − '.join(pair)}, {_of(title)}": x for pair, title, x in _each(self.pairs)}),
         ]
-        of = {
-            f"{' − '.join(pair)}, {title}": x
-            for pair, own in self.pairs.items()
-            for title, x in (("the data set", own.data_set), ("the mean over images", own.image_mean))
-        }
-        return [*verdicts, *why_unsure(of)]
 
     # ---- storing ------------------------------------------------------------------------------------
 
@@ -370,6 +356,15 @@ IN_EITHER = (
 )
 
 
+def _each(several: Mapping[Any, Any]) -> list[tuple[Any, str, Any]]:
+    """Return the score of the data set and the mean over images of predictions or pairs, each with its name."""
+    return [(name, title, getattr(own, field)) for name, own in several.items() for field, title in BOTH.items()]
+
+
+def _of(title: str) -> str:
+    return f"the {title[0].lower()}{title[1:]}"
+
+
 def name_of_image(key: Key) -> str:
     """Write the key of an image: its name, or the values of several columns."""
     return ", ".join(map(name_of, key)) if isinstance(key, tuple) else name_of(key)
@@ -403,7 +398,7 @@ def image_scores(
 ) -> ImageScores:
     """Score the data set and each image: the mean over images, its interval, and the images with the lowest scores.
 
-    An image is a cluster of the table: what ``cluster=`` of `wmcc.tabulate` names, or what was read from a folder. So
+    An image is a cluster of the table: what ``cluster`` of `wmcc.tabulate` names, or what was read from a folder. So
     it works as well for tiles, scenes or patients. The score of the data set is that of all rows together. The mean
     over images is that of each image's own score, in which every image counts the same.
 
@@ -481,8 +476,9 @@ def check_images(table: Table | JointTable) -> None:
     said = "it is that of a weight matrix" if kind == "pairs" else said
     raise InputError(
         f"scores of images need a table whose rows come in clusters, one for each image; {said}.",
-        "name the image of each row: wmcc.tabulate(y_true, y_pred, sample_weight, cluster=image).",
+        "give tabulate `cluster`, the image of each row; `wmcc.Blocks(64)` takes blocks of pixels for images.",
         "table",
+        "name the column of images with --cluster; of rasters, --blocks 64 takes blocks of pixels for images.",
     )
 
 
@@ -504,7 +500,7 @@ class ImageMargins:
     @classmethod
     def of(cls, table: Table) -> ImageMargins:
         """Add up the cells of each image."""
-        (true, pred, image), sums = table.parts.codes, table.parts.sums
+        (true, pred, image), sums = table.raw_cells.codes, table.raw_cells.sums
         K, m = len(table.labels), len(table.drawn.units)
         of_true, of_pred = image * K + true, image * K + pred
         codes = np.unique(np.concatenate([of_true, of_pred]))
@@ -523,16 +519,15 @@ class ImageMargins:
 
     def __iter__(self) -> Iterator[Margins]:
         for start, end in zip(self.starts, self.starts[1:], strict=False):
-            r, q, d = self.r[start:end], self.q[start:end], self.d[start:end]
             known = sum(1 for k in self.labels[start:end] if k < self.known)  # void labels come last
-            yield Margins(sum(r), r, q, d, occurring(r[:known], q[:known]), known)
+            yield Margins.of(self.r[start:end], self.q[start:end], self.d[start:end], known)
 
     def scores(self, measure: Measure) -> list[ImageScore]:
         """Score each image, exactly as the measure scores its table."""
         found = []
         for key, margins, n, total in zip(self.keys, self, self.rows.tolist(), self.total.tolist(), strict=True):
-            value, problem = margins_value_or_reason(measure, margins) if margins.s else (nan, NO_WEIGHT)
-            found.append(ImageScore(key, nan if problem else value, n, total, problem))
+            value, problem = _value(measure, margins)
+            found.append(ImageScore(key, value, n, total, problem))
         return found
 
     @cached_property
@@ -551,9 +546,7 @@ class ImageMargins:
         for own, part in ((r, self.r), (q, self.q), (d, self.d)):
             for label, x in zip(self.labels[start:end], part[start:end], strict=True):
                 own[label] -= x
-        margins = Margins(sum(r), r, q, d, occurring(r[: self.known], q[: self.known]), self.known)
-        value, problem = margins_value_or_reason(measure, margins) if margins.s else (nan, NO_WEIGHT)
-        return nan if problem else value
+        return _value(measure, Margins.of(r, q, d, self.known))[0]
 
     def of_classes(self, name: str) -> tuple[list[list[float]], list[list[float]], list[list[int]]]:
         """Return the scores of each class, by its place, in the images where it is defined.
@@ -575,6 +568,12 @@ class ImageMargins:
                 if r:
                     true_of[label].append(found)
         return all_of, true_of, where
+
+
+def _value(measure: Measure, margins: Margins) -> tuple[float, str | None]:
+    """Return the score at margins, NaN where it is undefined, and why it is so."""
+    value, problem = margins_value_or_reason(measure, margins) if margins.s else (nan, NO_WEIGHT)
+    return nan if problem else value, problem
 
 
 def _integers(w: Any, which: IndexArray, at: IndexArray, size: int) -> list[int]:
@@ -603,13 +602,8 @@ def _of_prediction(table: Table, measure: Measure, level: float, most: int) -> P
 def _classes(table: Table, images: ImageMargins, name: str, level: float) -> tuple[ClassImages, ...]:
     measure = CLASS_MEASURES[name]
     data_set = measure(table, zero_division=nan).tolist()
-    found = []
-    for label, own, values, true, where in zip(
-        table.classes,
-        data_set,
-        *images.of_classes(name),
-        strict=False,  # void last
-    ):
+    found, of_images = [], images.of_classes(name)
+    for label, own, values, true, where in zip(table.classes, data_set, *of_images, strict=False):  # void last
         n, total = int(images.rows[where].sum()), float(images.total[where].sum())
         mean = mean_interval(name, RANGES[name], values, n, total, level, label)
         found.append(ClassImages(label, own, mean, len(true), float(np.mean(true)) if true else nan))
@@ -693,22 +687,8 @@ def _difference(names: Pair, a: PredictionImages, b: PredictionImages, measure: 
         pivot = Pivot(value, se, df)
         low, high = (float(np.clip(end, -most, most)) for end in pivot.ends((1 - level) / 2))
         p = float(pivot.p_value())
-    counted_images = [one for one, kept in zip(a.images, both.tolist(), strict=True) if kept]
-    return Difference(
-        names,
-        measure.name,
-        level,
-        (float(x[both].mean()), float(y[both].mean())) if both.any() else (nan, nan),
-        value,
-        low,
-        high,
-        se,
-        df,
-        p,
-        sum(one.n for one in counted_images),
-        float(len(apart)),
-        sum(one.total for one in counted_images),
-        clusters=len(apart),
-        warnings=warnings,
-        problem=problem,
-    )
+    kept = [one for one, there in zip(a.images, both.tolist(), strict=True) if there]
+    values = (float(x[both].mean()), float(y[both].mean())) if both.any() else (nan, nan)
+    sizes = sum(one.n for one in kept), float(len(apart)), sum(one.total for one in kept)
+    found = Difference(names, measure.name, level, values, value, low, high, se, df, p, *sizes, clusters=len(apart))
+    return replace(found, warnings=warnings, problem=problem)

@@ -12,19 +12,19 @@ from ..core.table import Table, Tabulated
 from ..core.tables import Tables
 from ..inference.answer import why_unsure
 from ..inference.classes import class_intervals
-from ..inference.diagnostics import SHOWN_CLASSES, Diagnosis, class_sizes, diagnose, effective_sample_size
+from ..inference.diagnostics import SHOWN_CLASSES, Diagnosis, class_sizes, diagnose
+from ..inference.estimate import FEW_DF, Interval, estimate
 from ..inference.influence import Sample
-from ..inference.interval import FEW_DF, Interval, estimate
 from ..inference.reliability import FEW_PIXELS_COUNT
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import ZeroDivision, for_tabulated, table_of
 from ..measures.checks import checked_level
 from ..present.blocks import Block
 from ..present.groups import Groups
+from ..present.json_csv import Record, finite, plain
 from ..present.result import Delegate, Result
 from ..present.stored import Fields
-from ..present.text import decimal, heaviest, left_out, listed, number, weights_head
-from ..present.written import Record, finite, plain
+from ..present.text import decimal, decimals, heaviest, left_out, listed, number, weights_head
 
 if TYPE_CHECKING:
     from ..measures.checks import Model
@@ -136,6 +136,9 @@ class Score(Result):
 
     ignored = Delegate[int]("table.ignored", "How many rows were left out.")
     positive = Delegate[Label | None]("table.positive", "The positive class, if there is one.")
+    clusters = Delegate[int | None]("_sample.drawn_clusters", "How many clusters intervals rest on; None without any.")
+    strata = Delegate[int | None]("_sample.drawn_strata", "How many strata were drawn from; None without strata.")
+    replicates = Delegate[int | None]("_sample.drawn_replicates", "How many replicate weights there are, or None.")
 
     @property
     def measures(self) -> dict[str, float | None]:
@@ -183,7 +186,7 @@ class Score(Result):
         >>> score.ranges["accuracy"].ends
         ('0.8745', '0.9125')
         """
-        from ..robustness.certification import certify
+        from ..robustness.certify import certify
 
         found = {
             name: certify(self.table, name, eps=eps, model=model, lower=lower, upper=upper) for name in self.intervals
@@ -207,21 +210,6 @@ class Score(Result):
             self,
             image_means=image_means(self.table, [MEASURES[name] for name in self.intervals], self.confidence_level),
         )
-
-    @property
-    def clusters(self) -> int | None:
-        """How many clusters intervals rest on: those that hold weight or, in strata, all; None if rows were drawn."""
-        return self._sample.drawn_clusters
-
-    @property
-    def strata(self) -> int | None:
-        """How many strata the rows or clusters were drawn in; None without strata."""
-        return self._sample.drawn_strata
-
-    @property
-    def replicates(self) -> int | None:
-        """How many replicate weights intervals rest on; None without any."""
-        return self._sample.drawn_replicates
 
     @cached_property
     def diagnosis(self) -> Diagnosis:
@@ -252,8 +240,8 @@ class Score(Result):
     @property
     def counts(self) -> str:
         """How many rows there are, and what they weigh."""
-        worth = "" if self.paired else f", effective sample size {number(self.n_eff)}"
-        return f"{self.table.counts}{worth}"
+        effective = "" if self.paired else f", effective sample size {number(self.n_eff)}"
+        return f"{self.table.counts}{effective}"
 
     @property
     def freedom(self) -> dict[str, dict[str, str]]:
@@ -278,8 +266,8 @@ class Score(Result):
         """Return the measures, the classes, and what to know before relying on them."""
         beside = self._beside()
         rows = [
-            [MEASURES[name].title, decimal(getattr(self, name)), *(own.get(name, "—") for own in beside.values())]
-            for name in self.shown
+            [MEASURES[name].title, value, *(own.get(name, "—") for own in beside.values())]
+            for name, value in zip(self.shown, decimals([getattr(self, name) for name in self.shown]), strict=True)
         ]
         notes = [self.alike] if self.alike else []
         overall = Block(self.counts, ["Measure", "Value", *beside], rows, notes)
@@ -293,7 +281,7 @@ class Score(Result):
         ignored = {"Ignored": f"{self.ignored:,}"} if self.ignored else {}
         counts = {"Rows": f"{self.n:,}", **ignored, **drawn, "Weight": number(self.total)}
         counts |= {} if self.paired else {"Eff. size": number(self.n_eff)}
-        values = [*(decimal(getattr(self, name)) for name in self.shown), *counts.values()]
+        values = [*decimals([getattr(self, name) for name in self.shown]), *counts.values()]
         weights = [f"{self._about}: {'; '.join(self._of_weights)}."] if self._of_weights else []
         made = [Block("Scores", [*titles, *counts], [values], weights + self._of_intervals, 0)]
         for title, own in self._beside().items():
@@ -419,7 +407,7 @@ def class_block(score: Score, most: int) -> Block:
     rows = []
     for c in (score.classes[k] for k in heaviest([c.total for c in score.classes], most)):
         positive = " (positive)" * (score.positive is not None and c.label == score.positive)
-        values = (decimal(getattr(c, name)) for name in CLASS_MEASURES)
+        values = decimals([getattr(c, name) for name in CLASS_MEASURES])
         rows.append([f"{c.label}{positive}", f"{c.n:,}", number(c.total), *values])
     head = ["Class", "Rows", "Weight", *(m.title for m in CLASS_MEASURES.values())]
     return Block("Each class against the rest", head, rows)
@@ -431,7 +419,7 @@ def _beside(value: float, found: Interval) -> Interval:
         return found
     if found.problem is not None:
         return replace(found, value=value)
-    why = "undefined terms count as 0 in an interval, and zero_division= gave them another value"
+    why = "undefined terms count as 0 in an interval, and `zero_division` gave them another value"
     return replace(found, value=value, low=nan, high=nan, se=nan, df=nan, warnings=(), problem=why)
 
 
@@ -510,13 +498,13 @@ def score(
         return Groups.of(tables, lambda key: score(tables[key], zero_division=zero_division, confidence_level=level))
     table = table_of(y_true, y_pred, sample_weight)
     overall = {
-        name: measure(table, zero_division=zero_division) if measure.fits(table) else None
+        name: measure(table, zero_division=zero_division) if not measure.two_classes or measure.fits(table) else None
         for name, measure in MEASURES.items()
     }
     by_class = {name: measure(table, zero_division=zero_division) for name, measure in CLASS_MEASURES.items()}
     paired = table.drawn.kind == "pairs"  # entries of a matrix are no rows, and have no effective number
-    worth = [nan] * len(table.labels) if paired else class_sizes(table)
-    rows = zip(table.classes, table.true_counts.tolist(), table.true_sums.tolist(), worth, strict=False)  # void last
+    sizes = [nan] * len(table.labels) if paired else class_sizes(table)
+    rows = zip(table.classes, table.true_counts.tolist(), table.true_sums.tolist(), sizes, strict=False)  # void last
     classes = tuple(ClassScore(*own, *(float(x[k]) for x in by_class.values())) for k, own in enumerate(rows))
-    n_eff = nan if paired else effective_sample_size(table)
+    n_eff = nan if paired else table.n_eff
     return Score(table, table.rows, table.total, n_eff, **overall, classes=classes, confidence_level=level)  # type: ignore[arg-type]

@@ -9,19 +9,24 @@ from ..core.joint import JointTable
 from ..core.table import Tabulated
 from ..inference.comparison import Comparison, Difference
 from ..inference.contrasts import compare
-from ..inference.interval import Interval
-from ..inference.intervals import interval
+from ..inference.estimate import Interval
+from ..inference.interval import interval
 from ..measures import MEASURES
 from ..measures.base import Measure, for_tabulated
 from ..measures.checks import Model
 from ..present.blocks import Block, few
+from ..present.json_csv import Record, plain
 from ..present.result import Delegate, Result
 from ..present.stored import Fields
 from ..present.text import decimal, how_far_off, number, weights_head
-from ..present.written import Record, plain
 from ..robustness.certificate import Certificate, notes_of_ranges
-from ..robustness.certification import certify
+from ..robustness.certify import certify
 from ..robustness.ranking import Lead, Ranking, certify_ranking
+
+OfInterval = Annotated[Fields, ("kind", Literal["interval"]), Interval]
+OfComparison = Annotated[Fields, ("kind", Literal["comparison"]), Comparison]
+OfCertificate = Annotated[Fields, ("kind", Literal["certificate"]), Certificate]
+OfRanking = Annotated[Fields, ("kind", Literal["ranking"]), Ranking]
 
 
 @dataclass(frozen=True, repr=False)
@@ -116,22 +121,12 @@ class Uncertainty(Result):
         return [replace(self.sampling.pair_block(title, spans), notes=few(notes))]
 
     @property
-    def _stored_sampling(
-        self,
-    ) -> (
-        Annotated[Fields, ("kind", Literal["interval"]), Interval]
-        | Annotated[Fields, ("kind", Literal["comparison"]), Comparison]
-    ):
+    def _stored_sampling(self) -> OfInterval | OfComparison:
         """The sampling error, with its kind."""
         return {"kind": self.sampling._kind, **self.sampling.picked()}
 
     @property
-    def _stored_weights(
-        self,
-    ) -> (
-        Annotated[Fields, ("kind", Literal["certificate"]), Certificate]
-        | Annotated[Fields, ("kind", Literal["ranking"]), Ranking]
-    ):
+    def _stored_weights(self) -> OfCertificate | OfRanking:
         """The range for other weights, with its kind."""
         return {"kind": self.weights._kind, **self.weights.picked()}
 

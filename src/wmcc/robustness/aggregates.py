@@ -15,7 +15,7 @@ import numpy as np
 
 from ..core.arraytypes import Array, FloatArray
 from .cells import BoxedCells
-from .span import UNIT, Span, dot, down, fraction_max, others, squares, up
+from .interval_arithmetic import UNIT, Span, dot, down, fraction_max, others, squares, up
 
 
 class Aggregates:

@@ -23,7 +23,7 @@ from ..core.table import Table, one_table
 from ..errors import InputError, InputTypeError, WeightError, WmccError
 from ..measures.base import Measure
 from ..measures.checks import Model, checked_eps, checked_model
-from .span import down, up
+from .interval_arithmetic import down, up
 
 
 class Condition(NamedTuple):
@@ -127,7 +127,7 @@ class Box:
 
 def boxes_of(table: Table | JointTable, model: str) -> Callable[[float], Box]:
     """Return the boxes of a table, or of the cells of a joint one, by ε, for a model: relative or absolute."""
-    sums: Any = table.stack.sums if isinstance(table, Table) else table  # which lists its occupied cells itself
+    sums: Any = table.cells.sums if isinstance(table, Table) else table  # which lists its occupied cells itself
     cells, exponent = sums.w_exact.integers(), sums.w_exact.exponent
     if model == "relative":
         return partial(Box.relative, cells, exponent)
@@ -143,7 +143,7 @@ EPS = 0.1
 """How far weights may be off, unless the caller says otherwise."""
 
 
-class Reach(NamedTuple):
+class WeightBounds(NamedTuple):
     """How far the weights of a table may be off: by ε, or between bounds of their own.
 
     Parameters
@@ -162,7 +162,7 @@ class Reach(NamedTuple):
     upper: Table | JointTable | None = None
 
     @classmethod
-    def of(cls, table: Table | JointTable, eps: float | None, model: Model, lower: Any, upper: Any) -> Reach:
+    def of(cls, table: Table | JointTable, eps: float | None, model: Model, lower: Any, upper: Any) -> WeightBounds:
         """Read what the caller said of it; bounds that do not fit the table are refused."""
         kind = checked_model(model)
         if lower is None and upper is None:
@@ -170,8 +170,8 @@ class Reach(NamedTuple):
         if eps is not None or kind != "relative":
             name = "model" if eps is None else "eps"
             raise InputTypeError(
-                f"{name}= and bounds of the weights were given; expected one of them.",
-                f"leave {name}= out: lower= and upper= say how far each weight may be off.",
+                f"`{name}` and bounds of the weights were given; expected one of them.",
+                f"leave out `{name}`: `lower` and `upper` say how far each weight may be off.",
                 name,
             )
         bounds = {name: _bound(table, name, x) for name, x in (("lower", lower), ("upper", upper)) if x is not None}
@@ -181,7 +181,7 @@ class Reach(NamedTuple):
         """Return the tables that can be reached from this one, of all predictions or of two of them."""
         if self.model != "bounds":
             return box_of(table, self.eps, self.model)
-        least, most = (_own(table, table if x is None else x).stack.sums.w_exact for x in (self.lower, self.upper))
+        least, most = (_own(table, table if x is None else x).cells.sums.w_exact for x in (self.lower, self.upper))
         return Box.between(least, most)
 
 
@@ -207,19 +207,19 @@ def _bound(table: Table | JointTable, name: str, given: Any) -> Table | JointTab
     hint = f"tabulate the same rows with other weights: {name}=wmcc.tabulate(y_true, {preds}, {name}_weights)."
     if isinstance(table, JointTable) and bound.names != table.names:
         raise InputError(
-            f"{name} has the predictions {listed(bound.names)}; expected {listed(table.names)}.", hint, name
+            f"`{name}` has the predictions {listed(bound.names)}; expected {listed(table.names)}.", hint, name
         )
-    own, its = table.stack, bound.stack
+    own, its = table.cells, bound.cells
     if bound.labels != table.labels or bound.rows != table.rows:
         raise InputError(
-            f"the table of {name} is of other rows: its labels are {listed(bound.labels)} "
+            f"the table of `{name}` is of other rows: its labels are {listed(bound.labels)} "
             f"and it has {bound.rows:,} rows; expected {listed(table.labels)} and {table.rows:,}.",
             hint,
             name,
         )
     if not (np.array_equal(its.codes, own.codes) and np.array_equal(its.sums.n, own.sums.n)):
         raise InputError(
-            f"the table of {name} is of other rows: as many, but with other true or predicted labels.", hint, name
+            f"the table of `{name}` is of other rows: as many, but with other true or predicted labels.", hint, name
         )
     pair = (its, own) if name == "lower" else (own, its)
     between = Box.between(*(x.sums.w_exact for x in pair))
@@ -228,7 +228,7 @@ def _bound(table: Table | JointTable, name: str, given: Any) -> Table | JointTab
         true, *preds_of = (repr(table.labels[k]) for k in own.codes[:, wrong])
         side = "above" if name == "lower" else "below"
         raise WeightError(
-            f"{name} is {side} the weights in the cell of true {true}, predicted {', '.join(preds_of)}.",
+            f"`{name}` is {side} the weights in the cell of true {true}, predicted {', '.join(preds_of)}.",
             "bounds must be such that lower <= weight <= upper.",
             name,
         )
@@ -250,7 +250,7 @@ def changing_classes(table: Table | JointTable, box: Box, measure: Measure) -> s
 
 def _weighty(table: Table | JointTable, weights: Sequence[int]) -> list[set[int]]:
     """Return the classes that have weight in the truth or in a prediction, for each prediction."""
-    codes = table.stack.codes[:, np.array([x > 0 for x in weights], dtype=bool)]
+    codes = table.cells.codes[:, np.array([x > 0 for x in weights], dtype=bool)]
     known = len(table.labels) - len(table.void)
     return [{k for k in np.unique(codes[[0, axis]]).tolist() if k < known} for axis in range(1, len(codes))]
 
@@ -259,7 +259,7 @@ def steady_eps(table: Table | JointTable, measure: Measure) -> float:
     """Return the smallest ε of the absolute model with which a mean over classes may lose a class; ∞ if it is none."""
     if measure.has_terms is None:
         return inf
-    codes, most = table.stack.codes, table.stack.sums.w_max
+    codes, most = table.cells.codes, table.cells.sums.w_max
     found = []
     for axis, classes in enumerate(_weighty(table, table._weights), 1):
         for k in classes:

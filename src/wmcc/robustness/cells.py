@@ -33,7 +33,7 @@ class BoxedCells:
     @classmethod
     def of(cls, table: Table) -> BoxedCells:
         """The occupied cells of a table."""
-        t, p = table.stack.codes
+        t, p = table.cells.codes
         return cls(t, p, len(table.labels), table.margins.classes, table.margins.known)
 
     def __len__(self) -> int:

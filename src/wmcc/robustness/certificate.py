@@ -15,13 +15,13 @@ from ..core.labels import Label
 from ..core.table import Table
 from ..measures import MEASURES
 from ..present.blocks import Block, stacked
+from ..present.json_csv import Record, plain
 from ..present.result import Delegate, Result
 from ..present.stored import Fields, Storable
 from ..present.text import decimal, how_far_off, listed, number, off_by, outward
-from ..present.written import Record, plain
 from .box import Box, Condition
 from .cells import BoxedCells
-from .twin import JointCells
+from .paired_intervals import JointCells
 
 MOST_SQUARE = 2048
 """Classes up to which a stored witness is a matrix; one of more is a list of the sums of its occupied cells."""
@@ -339,7 +339,7 @@ OWN = ("eps", "low", "high", "lower", "upper", "conditions", "cells")
 
 
 class Curve(Result, Sequence[Certificate]):
-    """Certificates for several values of ε, in their order: what `wmcc.certify_curve` returns."""
+    """Certificates for several values of ε, in their order: what `wmcc.certify` returns of them."""
 
     def __init__(self, certificates: Sequence[Certificate]) -> None:
         self.certificates = tuple(certificates)

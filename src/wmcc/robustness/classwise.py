@@ -23,8 +23,8 @@ import numpy as np
 
 from ..core.arraytypes import Array, FloatArray
 from .aggregates import Aggregates
+from .interval_arithmetic import Span, fraction_max
 from .relaxation import corner
-from .span import Span, fraction_max
 
 ROUNDS = 8
 """Steps of Frank and Wolfe towards the best planes."""

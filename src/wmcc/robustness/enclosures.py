@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .aggregates import Aggregates
-from .span import Span
+from .interval_arithmetic import Span
 
 
 class Slopes(NamedTuple):

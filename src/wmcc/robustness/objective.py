@@ -11,9 +11,9 @@ from .box import Box
 from .cells import BoxedCells
 from .classwise import classwise_bound
 from .enclosures import Slopes
+from .interval_arithmetic import Span, others
 from .relaxation import relaxed_bound
 from .search import Objective
-from .span import Span, others
 
 
 class MeasureObjective(Objective):

@@ -6,10 +6,10 @@ from ..core.arraytypes import FloatArray
 from ..measures.base import Measure
 from .box import Box
 from .enclosures import Slopes
+from .interval_arithmetic import Span
 from .objective import exact_value, near
+from .paired_intervals import JointCells, TwinAggregates
 from .search import Objective
-from .span import Span
-from .twin import JointCells, TwinAggregates
 
 
 class PairObjective(Objective):

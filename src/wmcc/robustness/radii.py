@@ -23,7 +23,7 @@ from .box import boxes_of, changing_classes, steady_eps
 from .bracket import Question, Tried, bracket
 from .cells import BoxedCells
 from .certificate import End
-from .certification import glance, limits_of, one_end
+from .certify import glance, limits_of, one_end
 from .objective import MeasureObjective
 from .search import Limits
 
@@ -201,8 +201,7 @@ def radius(
     """
     found, chosen, kind = one_table(table), named_measure(measure), checked_model(model)
     limits = limits_of(gap, nodes, seconds, MOST)
-    if not 0 < checked_number(tolerance, "tolerance") < 1:
-        raise InputError(f"tolerance is {tolerance!r}; expected a number between 0 and 1.", argument="tolerance")
+    checked_number(tolerance, "tolerance", lambda x: 0 < x < 1, "a number between 0 and 1")
     value, problem = value_or_reason(chosen, found)
     sentence, goals = _statement(chosen, value, {"at_least": at_least, "at_most": at_most, "change": change})
     broken = any(side * value > side * goal for side, goal in goals.items())
@@ -227,21 +226,20 @@ def _statement(measure: Measure, value: float, given: Mapping[str, float | None]
     """Read the statement that was given: in words, and what the score may not be beyond, below (−1) or above (1)."""
     names = [name for name, x in given.items() if x is not None]
     if len(names) != 1:
-        came = "none of them" if not names else " and ".join(f"{name}=" for name in names)
+        came = "none of them" if not names else " and ".join(f"`{name}`" for name in names)
         raise InputTypeError(
-            f"expected one of at_least=, at_most= and change=; got {came}.",
-            "radius(table, at_least=0.8) asks how far weights may be off while the score is at least 0.8.",
+            f"expected one of `at_least`, `at_most` and `change`; got {came}.",
+            "`radius(table, at_least=0.8)` asks how far weights may be off while the score is at least 0.8.",
         )
     (name,) = names
     goal, title = checked_number(given[name], name), measure.title
     if name == "change":
-        if not goal > 0:
-            raise InputError(f"change is {given[name]!r}; expected a number above 0.", argument="change")
+        checked_number(goal, "change", lambda x: x > 0, "a number above 0")
         return f"{title} stays within {number(goal)} of its value", {-1: value - goal, 1: value + goal}
     least, most = measure.range
     if not least <= goal <= most:
         raise InputError(
-            f"{name} is {given[name]!r}; {title} lies between {number(least)} and {number(most)}.", argument=name
+            f"`{name}` is {given[name]!r}; {title} lies between {number(least)} and {number(most)}.", argument=name
         )
     side = -1 if name == "at_least" else 1
     return f"{title} is at {'least' if side < 0 else 'most'} {number(goal)}", {side: goal}

@@ -18,20 +18,20 @@ from ..measures import MEASURES
 from ..measures.base import Measure, for_tabulated
 from ..measures.checks import Model, checked_model, named_measure, value_or_reason
 from ..present.blocks import Block, few
+from ..present.json_csv import Record, plain
 from ..present.pairs import Pair, PairResult, Pairs
 from ..present.result import Delegate
 from ..present.stored import Fields
 from ..present.text import counted, decimal, how_far_off
-from ..present.written import Record, plain
-from .box import Box, Condition, Reach, box_of, boxes_of, changing_classes
+from .box import Box, Condition, WeightBounds, box_of, boxes_of, changing_classes
 from .bracket import Question, Tried, bracket
 from .certificate import GAPS, OF_ENDS, End, Range, definition, unmet
-from .certification import attained_value, glance, limits_of
+from .certify import attained_value, glance, limits_of
+from .interval_arithmetic import down, up
 from .pair import PairObjective
+from .paired_intervals import JointCells
 from .radii import MOST, Radius, top_eps, unsettled
 from .search import Limits, Search
-from .span import down, up
-from .twin import JointCells
 
 TOLERANCE = 1e-3
 """How narrow the bracket of a radius is to be, as a share of it."""
@@ -232,12 +232,8 @@ class Ranking(Pairs[Lead]):
     high = Delegate[float]("only.high", "First − second is at most this, whatever the weights within the box.")
     lower = Delegate[End]("only.lower", "Lower end of the range of first − second.")
     upper = Delegate[End]("only.upper", "Upper end of the range of first − second.")
-    conditions = Delegate[tuple[Condition, ...]](
-        "only.conditions", "What the statement rests on, and whether it holds."
-    )
-    winner = Delegate[str | None](
-        "only.winner", "The one that certainly has the higher score; None if weights within the box may decide."
-    )
+    conditions = Delegate[tuple[Condition, ...]]("only.conditions", "What it rests on, and whether that holds.")
+    winner = Delegate[str | None]("only.winner", "The one that certainly has the higher score; None if undecided.")
     verdict = Delegate[str]("only.verdict", "What is certain, in a sentence.")
     radius = Delegate[Radius]("only.radius", "How far weights may be off before the leader may be overtaken.")
 
@@ -285,7 +281,7 @@ class Ranking(Pairs[Lead]):
         pairs = []
         for lead in self.pairs.values():
             of_pair = OfPair(
-                lead.radius if self.radii else None, lead.joint.labels, JointPlaces(*lead.joint.cells.T.tolist())
+                lead.radius if self.radii else None, lead.joint.labels, JointPlaces(*lead.joint.cells.codes.tolist())
             )
             pairs.append({**lead.picked(), **of_pair._asdict()})
         return pairs
@@ -348,17 +344,17 @@ def certify_ranking(
     True
     """
     found, chosen, limits = several_predictions(joint), named_measure(measure), limits_of(gap, nodes, seconds, MOST)
-    reach = Reach.of(found, eps, model, lower, upper)
+    reach = WeightBounds.of(found, eps, model, lower, upper)
     pairs = {pair: _lead(found, pair, chosen, reach, limits) for pair in combinations(found.names, 2)}
     sizes = found.rows, found.ignored, found.total
     return Ranking(found.names, chosen.name, reach.model, reach.eps, pairs, *sizes)
 
 
-def _lead(several: JointTable, pair: Pair, measure: Measure, reach: Reach, limits: Limits) -> Lead:
+def _lead(several: JointTable, pair: Pair, measure: Measure, reach: WeightBounds, limits: Limits) -> Lead:
     joint = several if several.names == pair else several.pair(*pair)
     (a, no_a), (b, no_b) = (value_or_reason(measure, several[name]) for name in pair)
     margins = [several[name].margins for name in pair]
-    cells = JointCells(joint.cells.T, len(joint.labels), (margins[0].classes, margins[1].classes), margins[0].known)
+    cells = JointCells(joint.cells.codes, len(joint.labels), (margins[0].classes, margins[1].classes), margins[0].known)
     box = reach.box(joint)
     problem = no_a or no_b or changing_classes(joint, box, measure)
     if problem is not None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..core.arraytypes import FloatArray
 from .aggregates import Aggregates
-from .span import Span, fraction_max, up
+from .interval_arithmetic import Span, fraction_max, up
 
 ROUNDS = 12
 """Steps of Frank and Wolfe towards the best tangents."""

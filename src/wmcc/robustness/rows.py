@@ -14,7 +14,8 @@ from ..errors import InputError, WmccError
 from ..present.text import counted, number
 from ..sources import tabulate_part
 from ..sources.columns import check_shapes, fitted, label_column, weight_array
-from .span import UNIT, down, up
+from ..sources.request import Request
+from .interval_arithmetic import UNIT, down, up
 
 if TYPE_CHECKING:
     from .certificate import Certificate
@@ -37,14 +38,14 @@ def witness_weights(
 ) -> FloatArray:
     """Return a weight for each row with which the measure has the value attained at an end: `Certificate.weights`."""
     if end not in ("low", "high"):
-        raise InputError(f"end is {str(end)[:40]!r}; expected 'low' or 'high'.")
+        raise InputError(f"`end` is {str(end)[:40]!r}; expected 'low' or 'high'.")
     if certificate.problem is not None:
         raise InputError(f"there is no range, so no weights reach an end of it: {certificate.problem}.")
     table, box = certificate.certified, certificate.lower.box
     witness = certificate.lower if end == "low" else certificate.upper
     rows = row_codes(certificate.labels, y_true, y_pred)
     w = np.ones(rows.shape[1:]) if sample_weight is None else _per_row(sample_weight, rows, "sample_weight")
-    sums = table.stack.sums.w_exact.floats()
+    sums = table.cells.sums.w_exact.floats()
     _check_rows(table, rows, w, sums, "sample_weight")
     position = cell_values(witness.at, witness.codes, rows)
     if certificate.model == "relative":
@@ -82,12 +83,12 @@ def _check_rows(table: Table, rows: IntArray, w: FloatArray, sums: FloatArray, n
             "give the rows that were tabulated, with labels as the table has them.",
         )
     try:
-        made = tabulate_part(np.where(there, rows[0], -1), np.where(there, rows[1], 0), w, ignore=-1)
+        made = tabulate_part(Request(np.where(there, rows[0], -1), np.where(there, rows[1], 0), w, ignore=-1))
     except WmccError as problem:
         raise problem if name == "sample_weight" else problem.about(name) from None
     assert isinstance(made, Table)
-    codes, wanted = np.array(made.labels, dtype=np.int64)[made.stack.codes], table.stack
-    its = _listed(codes, made.stack.sums.n, made.stack.sums.w_exact.floats())
+    codes, wanted = np.array(made.labels, dtype=np.int64)[made.cells.codes], table.cells
+    its = _listed(codes, made.cells.sums.n, made.cells.sums.w_exact.floats())
     own = _listed(wanted.codes, wanted.sums.n, sums)
     cell = next((x for x in sorted({*own, *its}) if not _alike(own.get(x, NO_ROWS), its.get(x, NO_ROWS))), None)
     if cell is not None:

@@ -19,7 +19,7 @@ from ..core.arraytypes import Array, FloatArray
 from ..measures.base import Measure
 from .box import Box
 from .enclosures import Slopes, enclosure
-from .span import UNIT, Span, down, up
+from .interval_arithmetic import UNIT, Span, down, up
 
 PASSES = 12
 """Times a box is pruned before what is left of it is bounded."""

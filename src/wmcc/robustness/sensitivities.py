@@ -16,9 +16,9 @@ from ..measures.base import Measure, Shares, for_tabulated
 from ..measures.checks import Model, checked_model, named_measure, value_or_reason
 from ..measures.stacks import PerCell
 from ..present.blocks import Block
+from ..present.json_csv import Record, plain
 from ..present.result import Result
 from ..present.text import decimal, number, percent
-from ..present.written import Record, plain
 from .cells import BoxedCells
 
 SHOWN = 10
@@ -171,7 +171,7 @@ def sensitivity(table: Tabulated, measure: str | Measure = "ecc") -> Sensitivity
 @np.errstate(over="ignore", invalid="ignore")
 def _sensitivity(table: Table, measure: Measure, value: float) -> Sensitivity:
     s, labels = table.margins.s, table.labels
-    cells, sums = BoxedCells.of(table), table.stack.sums
+    cells, sums = BoxedCells.of(table), table.cells.sums
     per_total = measure.slope(Shares.of(table), value)
     slopes, w, n = per_total.at(cells.t, cells.p), sums.w_exact.floats(), sums.n
     bits = s.bit_length()

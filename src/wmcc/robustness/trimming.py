@@ -20,12 +20,12 @@ from ..measures import MEASURES
 from ..measures.base import Measure
 from ..measures.checks import checked_number, named_measure
 from ..present.blocks import Block
+from ..present.json_csv import Record, plain
 from ..present.result import Result
 from ..present.text import at_least, at_most, counted, decimal, number, outward
-from ..present.written import Record, plain
 from .box import Box, whole
-from .certification import certified_ends, limits_of
-from .span import down, up
+from .certify import certified_ends, limits_of
+from .interval_arithmetic import down, up
 
 GUARD = 64
 """Bits below the last one of a table's sums, to which quotients are rounded outward."""
@@ -198,11 +198,12 @@ def certify_trimming(
     found, chosen, limits = one_table(table), named_measure(measure), limits_of(gap, nodes, seconds)
     if isinstance(caps, (str, bytes)) or not np.iterable(caps):
         raise InputTypeError(
-            f"caps is {caps!r:.40}; expected a list of numbers.", "put one into a list: caps=[50].", argument="caps"
+            f"`caps` is {caps!r:.40}; expected a list of numbers.", "put one into a list: [50].", argument="caps"
         )
-    amounts = [_checked_cap(x) for x in caps]
+    above = "a number above 0, in the unit of the weights"
+    amounts = [checked_number(x, "caps", lambda x: x > 0, above) for x in caps]
     if not amounts:
-        raise InputError("caps is empty; expected at least one number.", argument="caps")
+        raise InputError("`caps` is empty; expected at least one number.", argument="caps")
     points, problem, value = [], None, nan
     for cap in amounts:
         box = trimmed_box(found, cap)
@@ -212,16 +213,9 @@ def certify_trimming(
     return TrimmingCurve(chosen.name, value, tuple(points), found.rows, found.total, problem)
 
 
-def _checked_cap(cap: float) -> float:
-    found = checked_number(cap, "caps")
-    if found > 0:
-        return found
-    raise InputError(f"caps is {found!r}; expected a number above 0, in the unit of the weights.", argument="caps")
-
-
 def _cut_shares(table: Table, box: Box) -> tuple[float, float]:
     """Smallest and largest share of the weight that is cut, rounded outward."""
-    total = sum(table._weights) << (table.stack.sums.w_exact.exponent - box.exponent)
+    total = sum(table._weights) << (table.cells.sums.w_exact.exponent - box.exponent)
     least, most = (max(total - sum(side), 0) for side in (box.high, box.low))
     low, high = (part / total if part else 0.0 for part in (least, most))
     return max(float(down(low)), 0.0), min(float(up(high)), 1.0) if most else 0.0
@@ -229,7 +223,7 @@ def _cut_shares(table: Table, box: Box) -> tuple[float, float]:
 
 def trimmed_box(table: Table, cap: float) -> Box:
     """Return the box of the trimmed sums of a table's cells: the true sums lie in it."""
-    parts, cells = table.weighed, table.stack
+    parts, cells = table.design_cells, table.cells
     of = cells.places(parts.codes[: len(cells.codes)])  # where each part belongs, of clusters or strata
     assert of is not None
     sums = parts.sums

@@ -16,7 +16,7 @@ from ..core.arraytypes import Array, FloatArray, IntArray
 from ..core.stack import numbered
 from .aggregates import Aggregates
 from .cells import BoxedCells, class_sums
-from .span import UNIT, Span, up
+from .interval_arithmetic import UNIT, Span, up
 
 
 class Both(NamedTuple):

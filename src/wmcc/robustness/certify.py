@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf, nextafter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
 from ..core.arraytypes import FloatArray
 from ..core.table import Table, Tabulated, one_table
-from ..errors import InputError, InputTypeError
+from ..errors import InputError
 from ..measures.base import Measure, for_tabulated
 from ..measures.checks import (
     Model,
-    checked_eps,
-    checked_model,
-    checked_number,
+    at_least_zero,
     named_measure,
     value_or_reason,
     whole_number,
 )
-from .box import Box, Condition, Reach, box_of, boxes_of, changing_classes
+from .box import Box, Condition, WeightBounds, box_of, changing_classes
 from .cells import BoxedCells
 from .certificate import Certificate, Curve, End, definition
 from .enclosures import AS_MCC, MONOTONE, Slopes
@@ -29,19 +27,43 @@ from .objective import MeasureObjective
 from .search import MOST, Limits, Objective, Optimum, Search
 
 
+@overload
+def certify(
+    table: Tabulated,
+    measure: str | Measure = ...,
+    *,
+    eps: float | None = ...,
+    model: Model = ...,
+    lower: Tabulated | None = ...,
+    upper: Tabulated | None = ...,
+    gap: float = ...,
+    nodes: int | None = ...,
+    seconds: float | None = ...,
+) -> Certificate: ...
+@overload
+def certify(
+    table: Tabulated,
+    measure: str | Measure = ...,
+    *,
+    eps: Sequence[float] | FloatArray,
+    model: Model = ...,
+    gap: float = ...,
+    nodes: int | None = ...,
+    seconds: float | None = ...,
+) -> Curve: ...
 @for_tabulated()
 def certify(
     table: Tabulated,
     measure: str | Measure = "ecc",
     *,
-    eps: float | None = None,
+    eps: float | Sequence[float] | FloatArray | None = None,
     model: Model = "relative",
     lower: Tabulated | None = None,
     upper: Tabulated | None = None,
     gap: float = 0.0,
     nodes: int | None = None,
     seconds: float | None = None,
-) -> Certificate:
+) -> Certificate | Curve:
     """Certify the range of a measure if every weight may be off.
 
     Parameters
@@ -52,6 +74,7 @@ def certify(
         A measure of the whole table, or its name: see `wmcc.MEASURES`.
     eps
         How far each weight may be off, on its own: by a share of itself (below 1), or by an amount; 0.1 by default.
+        Several make a curve.
     model
         ``"relative"``: weights between (1 − ε) and (1 + ε) times themselves. ``"absolute"``: weights within ε of
         themselves, and not below 0.
@@ -67,7 +90,7 @@ def certify(
 
     Returns
     -------
-    Certificate
+    Certificate or Curve
         Where the measure is undefined, its `problem` says why there is no range.
 
     Notes
@@ -87,45 +110,20 @@ def certify(
     highest      0.9043  attained
     >>> certificate.low <= wmcc.ecc(wmcc.Table.from_counts([[40, 3, 2], [4, 40, 1], [0, 2, 30]])) <= certificate.high
     True
-    """
-    found, chosen, limits = one_table(table), named_measure(measure), limits_of(gap, nodes, seconds)
-    reach = Reach.of(found, eps, model, lower, upper)
-    return _certificate(found, chosen, reach.box(found), reach.model, reach.eps, limits)
-
-
-def certify_curve(
-    table: Tabulated,
-    measure: str | Measure = "ecc",
-    *,
-    eps: Sequence[float] | FloatArray,
-    model: Model = "relative",
-    gap: float = 0.0,
-    nodes: int | None = None,
-    seconds: float | None = None,
-) -> Curve:
-    """Certify a measure for several values of ε: see `wmcc.certify`.
-
-    Examples
-    --------
-    >>> import wmcc
-    >>> table = wmcc.Table.from_counts([[50, 3, 2], [4, 40, 1], [0, 2, 30]])
-    >>> wmcc.certify_curve(table, "ecc", eps=[0.01, 0.1])
+    >>> wmcc.certify(table, "ecc", eps=[0.01, 0.1])
     Range of ECC (R_K) for weights that are off
     Weights off by  As weighted           Lowest          Highest
     1 %                  0.8608  0.8582 attained  0.8634 attained
     10 %                 0.8608  0.8332 attained  0.8842 attained
     """
     found, chosen, limits = one_table(table), named_measure(measure), limits_of(gap, nodes, seconds)
-    kind = checked_model(model)
-    if isinstance(eps, (str, bytes)) or not np.iterable(eps):
-        raise InputTypeError(
-            f"eps is {str(eps)[:40]!r}; expected several numbers.", "one is for wmcc.certify.", argument="eps"
-        )
-    amounts = [checked_eps(x, kind) for x in eps]
-    if not amounts:
-        raise InputError("eps is empty; expected at least one number.", argument="eps")
-    make = boxes_of(found, kind)
-    return Curve([_certificate(found, chosen, make(x), kind, x, limits) for x in amounts])
+    several = np.iterable(eps) and not isinstance(eps, (str, bytes))
+    amounts: list[Any] = list(eps) if several else [eps]  # type: ignore[arg-type]
+    bounds = [WeightBounds.of(found, x, model, lower, upper) for x in amounts]
+    if not bounds:
+        raise InputError("`eps` is empty; expected at least one number.", argument="eps")
+    made = [_certificate(found, chosen, own.box(found), own.model, own.eps, limits) for own in bounds]
+    return Curve(made) if several else made[0]
 
 
 class Ends(NamedTuple):
@@ -232,9 +230,6 @@ def _search(objective: MeasureObjective, limits: Limits, always_defined: bool, w
 
 def limits_of(gap: Any, nodes: Any, seconds: Any, most: int = MOST) -> Limits:
     """Return the limits of a search, checked."""
-    if checked_number(gap, "gap") < 0:
-        raise InputError(f"gap is {gap!r}; expected a number of at least 0.", argument="gap")
     boxes = None if nodes is None else whole_number(nodes, "nodes", 1)
-    if seconds is not None and checked_number(seconds, "seconds") < 0:
-        raise InputError(f"seconds is {seconds!r}; expected a number of at least 0, or None.", argument="seconds")
-    return Limits(float(gap), boxes, None if seconds is None else float(seconds), most=most)
+    time = None if seconds is None else at_least_zero(seconds, "seconds", ", or None")
+    return Limits(at_least_zero(gap, "gap"), boxes, time, most=most)

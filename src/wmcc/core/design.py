@@ -31,7 +31,7 @@ SHOWN = 5
 """Strata that are named in a sentence."""
 
 
-class Poststrata(NamedTuple):
+class PoststratumTotals(NamedTuple):
     """Groups of rows whose totals are known from elsewhere, and that the weights are scaled to.
 
     Parameters
@@ -49,7 +49,7 @@ class Poststrata(NamedTuple):
     weights: tuple[Fraction, ...]
 
 
-class Design(NamedTuple):
+class StratifiedDesign(NamedTuple):
     """Strata, from each of which rows or clusters of rows were drawn.
 
     Parameters
@@ -82,10 +82,10 @@ class Design(NamedTuple):
     fpc: tuple[float, ...] | None = None
     lonely: Lonely = "error"
     domain: bool = False
-    poststrata: Poststrata | None = None
+    poststrata: PoststratumTotals | None = None
 
 
-class Replicates(NamedTuple):
+class ReplicateFactors(NamedTuple):
     """Replicate weights: how the variance follows from the scores with each of them.
 
     Parameters
@@ -103,7 +103,7 @@ class Replicates(NamedTuple):
     df: float
 
 
-class Drawn(NamedTuple):
+class SampleDesign(NamedTuple):
     """How the rows of a table were drawn.
 
     Parameters
@@ -129,8 +129,8 @@ class Drawn(NamedTuple):
     kind: Kind = "rows"
     units: tuple[Key, ...] = ()
     rows: tuple[int, ...] = ()
-    design: Design | None = None
-    replicates: Replicates | None = None
+    design: StratifiedDesign | None = None
+    replicates: ReplicateFactors | None = None
     pixels: bool = False
 
     @property
@@ -182,14 +182,11 @@ class Drawn(NamedTuple):
         )
 
     @property
-    def keyword(self) -> str:
-        """The keyword of `wmcc.tabulate` that says so, with an equals sign."""
-        design = self.design
-        if design is None:
-            return "replicates=" if self.kind == "replicates" else "cluster="
-        if design.strata != ((),):
-            return "stratum="
-        return "poststratum=" if design.poststrata else "population=" if design.population else "fpc="
+    def parameter(self) -> str:
+        """What `wmcc.tabulate` was given that says so."""
+        if self.design is None:
+            return "`wmcc.Replicates`" if self.kind == "replicates" else "`cluster`"
+        return "`wmcc.PostStrata`" if self.design.poststrata else "`wmcc.Strata`"
 
     @property
     def rows_of_strata(self) -> tuple[int, ...]:
@@ -217,12 +214,12 @@ class Drawn(NamedTuple):
         of_strata = np.array(self.design.population) / np.where(rows > 0, rows, np.inf)
         return np.asarray(of_strata[np.array(self.design.of, dtype=np.int64)])
 
-    def as_domain(self) -> Drawn:
+    def as_domain(self) -> SampleDesign:
         """Return the same for a part of the rows."""
         return self if self.design is None else self._replace(design=self.design._replace(domain=True))
 
 
-ROWS, PAIRS, PIXELS = Drawn("rows"), Drawn("pairs"), Drawn("rows", pixels=True)
+ROWS, PAIRS, PIXELS = SampleDesign("rows"), SampleDesign("pairs"), SampleDesign("rows", pixels=True)
 
 
 def name_strata(keys: Sequence[Key], sizes: Sequence[str] | None = None, count: int | None = None) -> str:
@@ -240,15 +237,19 @@ Places = dict[tuple[str, tuple[Key, ...]], IndexArray]
 """Where keys of an axis are among those of all, by the name of the axis and the keys of a table."""
 
 
-def merged_drawn(several: Sequence[Drawn]) -> tuple[Drawn, Places]:
+def merged_drawn(several: Sequence[SampleDesign]) -> tuple[SampleDesign, Places]:
     """How the rows of tables together were drawn, and where the units of each are."""
     if all(drawn.kind == "rows" for drawn in several):
         return PIXELS if any(drawn.pixels for drawn in several) else ROWS, {}
     kinds = list(dict.fromkeys(drawn.kind for drawn in several))
     if len(kinds) > 1:
         a, b = (next(drawn.manner for drawn in several if drawn.kind == kind) for kind in kinds[:2])
-        said = next(drawn for drawn in several if drawn.kind != "rows").keyword
-        hint = f"tabulate all with {said}, or none." if "rows" in kinds else "tabulate all with the same keywords."
+        value = next(drawn for drawn in several if drawn.kind != "rows").parameter
+        hint = (
+            f"tabulate all with {value}, or none."
+            if "rows" in kinds
+            else "tabulate all with the same `design` and `cluster`."
+        )
         raise InputError(
             f"the rows of one table are {a}, those of another {b}; they cannot be merged.",
             "score them separately." if "pairs" in kinds else hint,
@@ -265,20 +266,20 @@ def merged_drawn(several: Sequence[Drawn]) -> tuple[Drawn, Places]:
     axis = first.axes[-1]
     places: Places = {(axis, own): place for own, place in zip(keys, at, strict=True)}
     if first.design is None and not first.rows:
-        return (first, {}) if len(keys) == 1 else (Drawn("clusters", names), places)
+        return (first, {}) if len(keys) == 1 else (SampleDesign("clusters", names), places)
     rows = [0] * len(names)
     for drawn in several:
         for place, own in zip(places[axis, drawn.units].tolist(), drawn.rows, strict=True):
             rows[place] += own
     if first.design is None:
-        return Drawn("clusters", names, tuple(rows)), places
+        return SampleDesign("clusters", names, tuple(rows)), places
     design, more = _merged_design(several, len(names), places)
-    merged = Drawn("strata", names, tuple(rows), design)
+    merged = SampleDesign("strata", names, tuple(rows), design)
     check_sizes(merged)
     return merged, {**places, **more}
 
 
-def _same_replicates(several: Sequence[Drawn]) -> Drawn:
+def _same_replicates(several: Sequence[SampleDesign]) -> SampleDesign:
     for other in several[1:]:
         if other != several[0]:
             a, b = (drawn.replicates for drawn in (several[0], other))
@@ -287,15 +288,15 @@ def _same_replicates(several: Sequence[Drawn]) -> Drawn:
             said = [f"{counted(len(own.scales), 'replicate')} by {own.method!r}" for own in (a, b)]
             if said[0] == said[1]:
                 word = "scales" if a.scales != b.scales else "df"
-                said = [f"{own} and {word}={getattr(x, word)!r:.60}" for own, x in zip(said, (a, b), strict=True)]
+                said = [f"{own} with `{word}` {getattr(x, word)!r:.60}" for own, x in zip(said, (a, b), strict=True)]
             raise InputError(
                 f"one table has {said[0]}, another {said[1]}; they cannot be merged.",
-                "tabulate all with the same replicates=, method=, scales= and df=.",
+                "tabulate all with the same `wmcc.Replicates`.",
             )
     return several[0]
 
 
-def _check_alike(designs: Sequence[Design]) -> None:
+def _check_alike(designs: Sequence[StratifiedDesign]) -> None:
     """Refuse designs of different kinds, and tables of groups."""
     if any(design.domain for design in designs):
         raise InputError(
@@ -306,12 +307,12 @@ def _check_alike(designs: Sequence[Design]) -> None:
         values = list(dict.fromkeys(getattr(design, field) for design in designs))
         if len(values) > 1:
             raise InputError(
-                f"the tables were tabulated with different {word}=; they cannot be merged.",
-                f"tabulate all with the same {word}=.",
+                f"the tables were tabulated with different `{word}`; they cannot be merged.",
+                f"tabulate all with the same `{word}`.",
             )
 
 
-def _merged_design(several: Sequence[Drawn], units: int, places: Places) -> tuple[Design, Places]:
+def _merged_design(several: Sequence[SampleDesign], units: int, places: Places) -> tuple[StratifiedDesign, Places]:
     designs = [drawn.design for drawn in several if drawn.design is not None]
     first = designs[0]
     strata, at = merged_keys([design.strata for design in designs])
@@ -323,7 +324,7 @@ def _merged_design(several: Sequence[Drawn], units: int, places: Places) -> tupl
         _merged_sizes([getattr(design, word) for design in designs], at, strata, word) for word in ("population", "fpc")
     ]
     post, more = _merged_poststrata([design.poststrata for design in designs])
-    return Design(
+    return StratifiedDesign(
         strata, tuple(of.tolist()), first.nested, sizes[0], first.weighting, sizes[1], first.lonely, False, post
     ), more
 
@@ -338,8 +339,8 @@ def _merged_sizes(
     for sizes, place in zip(several, at, strict=True):
         if sizes is None:
             raise InputError(
-                f"one table was tabulated with {word}=, another without; they cannot be merged.",
-                f"tabulate all with the same {word}=.",
+                f"one table was tabulated with `{word}`, another without; they cannot be merged.",
+                f"tabulate all with the same `{word}`.",
             )
         for k, size in zip(place.tolist(), sizes, strict=True):
             if word == "fpc" and known.get(k) == 0:
@@ -348,19 +349,19 @@ def _merged_sizes(
                 raise InputError(
                     f"stratum {name_strata([strata[k]])} has size {known[k]!r} in one table and {size!r} in another; "
                     "they cannot be merged.",
-                    f"tabulate all with the same {word}=.",
+                    f"tabulate all with the same `{word}`.",
                 )
     return tuple(known[k] for k in range(len(strata)))
 
 
-def _merged_poststrata(several: Sequence[Poststrata | None]) -> tuple[Poststrata | None, Places]:
+def _merged_poststrata(several: Sequence[PoststratumTotals | None]) -> tuple[PoststratumTotals | None, Places]:
     given = [own for own in several if own is not None]
     if not given:
         return None, {}
     if len(given) < len(several):
         raise InputError(
-            "one table was tabulated with poststratum=, another without; they cannot be merged.",
-            "tabulate all with the same poststratum= and totals=.",
+            "one table was tabulated with `wmcc.PostStrata`, another without; they cannot be merged.",
+            "tabulate all with the same `wmcc.PostStrata`.",
         )
     keys = [own.keys for own in given]
     names, at = merged_keys(keys)
@@ -371,10 +372,10 @@ def _merged_poststrata(several: Sequence[Poststrata | None]) -> tuple[Poststrata
         for k, weight in zip(place.tolist(), own.weights, strict=True):
             weights[k] += weight
     places: Places = {("poststratum", own): place for own, place in zip(keys, at, strict=True)}
-    return Poststrata(names, totals, tuple(weights)), places
+    return PoststratumTotals(names, totals, tuple(weights)), places
 
 
-def check_sizes(drawn: Drawn) -> None:
+def check_sizes(drawn: SampleDesign) -> None:
     """Refuse strata that are smaller than their sample."""
     design = drawn.design
     if design is None:
@@ -397,7 +398,7 @@ def check_sizes(drawn: Drawn) -> None:
                 "a population cannot be smaller than its sample.",
                 f"give the number of {what}s that it has, not the sampled fraction."
                 if fraction
-                else f"give the number of {what}s that it has; for sizes that are areas leave fpc= out.",
+                else f"give the number of {what}s that it has; for sizes that are areas leave out `fpc`.",
             )
 
 
@@ -406,7 +407,7 @@ def _check_not_empty(word: str, one: str, many: str, nothing: Sequence[Key]) -> 
     if nothing:
         which = many if len(nothing) > 1 else one
         raise InputError(
-            f"{word} of {which} {name_strata(nothing)} is 0, and rows were sampled there.",
+            f"`{word}` of {which} {name_strata(nothing)} is 0, and rows were sampled there.",
             f"give the {'total' if word == 'totals' else 'size'} that it has, or leave these rows out.",
             word,
         )
@@ -416,7 +417,7 @@ TO_COME = "if parts of the sample are still to come, add them first"
 """What to do about a table whose strata have no rows yet."""
 
 
-def unsampled(drawn: Drawn, in_parts: str = TO_COME) -> InputError | None:
+def unsampled(drawn: SampleDesign, in_parts: str = TO_COME) -> InputError | None:
     """Say so if strata or post-strata of known size have no row in the sample; None if all have.
 
     ``in_parts`` says what to do if the rows are a part of the sample.
@@ -441,13 +442,13 @@ def unsampled(drawn: Drawn, in_parts: str = TO_COME) -> InputError | None:
     named = name_strata([key for key, _ in lost], [f"{what} {number:,.12g}" for _, number in lost])
     return InputError(
         f"{are} a {what} but no {lacking}: {named}.",
-        f"sample {it}, merge {it} with {other}, or leave {it} out of {word}= if {it_is} not part of the target; "
+        f"sample {it}, merge {it} with {other}, or leave {it} out of `{word}` if {it_is} not part of the target; "
         f"{in_parts}.",
         word,
     )
 
 
-def check_sampled(drawn: Drawn, in_parts: str = TO_COME) -> None:
+def check_sampled(drawn: SampleDesign, in_parts: str = TO_COME) -> None:
     """Refuse strata or post-strata of known size that have no row in the sample."""
     error = unsampled(drawn, in_parts)
     if error is not None:

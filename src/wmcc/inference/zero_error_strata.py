@@ -19,13 +19,13 @@ from ..measures.base import Measure, Shares
 from ..measures.stacks import by_class, over
 from .cells import CellSums
 from .fisher import ALMOST, TRIED, spread_over_sizes
-from .strata import LOOKED_AT, Strata
+from .strata import LOOKED_AT, StratifiedSample
 
 EQUAL = 1e-12
 """How much scores may differ that are equal but for rounding."""
 
 USUAL = 0.025
-"""The chance beyond an end at which the cell is chosen that weight is moved to: that of intervals of 95 %."""
+"""Tail probability at which the worst cell for missed errors is chosen, for intervals of all levels: that of 95 %."""
 
 AT_ONCE = 1 << 21
 """Margins of moved tables that are looked at: of many classes or strata, fewer moves are tried."""
@@ -48,10 +48,10 @@ class Predicted(NamedTuple):
     """The table of a prediction, in strata."""
 
     cells: CellSums
-    strata: Strata
+    strata: StratifiedSample
 
 
-class Unseen:
+class MissedErrors:
     """Strata of a sample in which nothing varied a score or a difference, and how far weight in them could move it.
 
     Parameters
@@ -60,20 +60,20 @@ class Unseen:
         The score, or the difference of two.
     predicted
         The table of the prediction; of a difference, those of the first and of the second.
-    quiet
+    constant
         Which of the strata have no variance, and should have.
     part
-        How much of a unit is moved: see `Strata.wrong_part`.
+        How much of a unit is moved: see `StratifiedSample.wrong_part`.
     """
 
     def __init__(
-        self, measure: Measure, value: float, predicted: Sequence[Predicted], quiet: Array, part: float
+        self, measure: Measure, value: float, predicted: Sequence[Predicted], constant: Array, part: float
     ) -> None:
         cells, strata = predicted[0]
         self._measure, self._value, self._predicted, self._strata = measure, value, predicted, strata
         self._part, size = part, strata.size_in_sample
-        order = np.argsort(-over(size, strata.draws) * quiet, kind="stable")
-        self.strata: IntArray = np.sort(order[: min(int(quiet.sum()), LOOKED_AT)])
+        order = np.argsort(-over(size, strata.draws) * constant, kind="stable")
+        self.strata: IntArray = np.sort(order[: min(int(constant.sum()), LOOKED_AT)])
         self._size, self._draws = size[self.strata], strata.draws[self.strata]
         self._classes = max(cells.classes, 2)  # beside a single class there may be one that was not seen
         self._sums = np.array([by_class(own.w, own.codes, self._classes) for own, _ in predicted])
@@ -182,10 +182,12 @@ class Unseen:
 
 
 def missed_ends(
-    measure: Measure, value: float, predicted: Sequence[Predicted], quiet: Array, part: float
+    measure: Measure, value: float, predicted: Sequence[Predicted], constant: Array, part: float
 ) -> Callable[[float], tuple[float, float]]:
-    """Return what gives the ends that strata allow for, by the chance beyond each; the value where none is quiet."""
-    return Unseen(measure, value, predicted, quiet, part).ends if quiet.any() else lambda tail: (value, value)
+    """Return what gives the ends that strata allow for, by the chance beyond each; the value where none is constant."""
+    return (
+        MissedErrors(measure, value, predicted, constant, part).ends if constant.any() else lambda tail: (value, value)
+    )
 
 
 def _product(a: IntArray, b: IntArray) -> IntArray:
@@ -193,18 +195,18 @@ def _product(a: IntArray, b: IntArray) -> IntArray:
     return np.array([np.repeat(a, len(b)), np.tile(b, len(a))])
 
 
-def reach_of_unseen(strata: Strata, quiet: Array, gain: FloatArray, tail: float) -> float:
-    """How far units of quiet strata that were not drawn may move a score that is linear in their shares.
+def reach_of_missed(strata: StratifiedSample, constant: Array, gain: FloatArray, tail: float) -> float:
+    """How far units of constant strata that were not drawn may move a score that is linear in their shares.
 
     ``gain`` is by how much more a unit of each stratum may count than those that were drawn there count on average.
     """
-    where = np.flatnonzero(quiet)
+    where = np.flatnonzero(constant)
     each = strata.wrong_part * (strata.size_in_sample * gain)[where]
     shares = _among_undrawn(_largest_shares(each, strata.draws[where], tail), strata, where)
     return float(each @ shares)
 
 
-def _among_undrawn(share: FloatArray, strata: Strata, where: IntArray) -> FloatArray:
+def _among_undrawn(share: FloatArray, strata: StratifiedSample, where: IntArray) -> FloatArray:
     """Shares of strata, of a finite population those that it may have among units that were not drawn."""
     f, m = strata.fraction[where], strata.m[where]
     return np.asarray(np.minimum(share * (1 - f * (m - 1) / (2 * m)), np.minimum(1 - f, ALMOST)))

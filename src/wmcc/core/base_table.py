@@ -1,0 +1,506 @@
+"""What all tables have in common: classes, a stack of cells, how the rows were drawn; merging, aligning, showing."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+
+from ..errors import InputError, InputTypeError
+from ..present.blocks import Block
+from ..present.json_csv import Record, apart, finite
+from ..present.result import Result
+from ..present.text import counted, left_out, number
+from . import labels as _labels
+from . import storage
+from .arraytypes import Array, FloatArray, IndexArray, IntArray
+from .design import SampleDesign, check_sampled, merged_drawn, unsampled
+from .exact import Exact, effective_size
+from .labels import Label
+from .stack import Stack, merged_stacks
+from .sums import Sums
+
+A = TypeVar("A", bound=Array)
+
+NUMBERS = ("n", "w", "w2", "w_min", "w_max")
+"""What a cell has, as columns of a frame."""
+
+SHOWN_CELLS = 20
+"""Cells that are listed: the heaviest."""
+
+
+class StackedCells(Result):
+    """Classes, a stack of cells, and how the rows were drawn: what one table and tables of groups have in common."""
+
+    labels: tuple[Label, ...]
+    raw_cells: Stack
+    drawn: SampleDesign
+    void: tuple[Label, ...]
+
+    _version = storage.SCHEMA
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        """The labels that are classes: all but the void ones, which come last."""
+        return self.labels[: len(self.labels) - len(self.void)]
+
+    @property
+    def unsampled(self) -> InputError | None:
+        """What is wrong if strata of known size have no row yet, so that rows have no weights; None if all have."""
+        return unsampled(self.drawn) if len(self.raw_cells) else None
+
+    @cached_property
+    def design_cells(self) -> Stack:
+        """The cells of each unit of the design, with the weights that the design gives them."""
+        return with_design_weights(self.raw_cells, self.drawn)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Through the constructor, so that a copy is as frozen as the original.
+        return type(self), self._values()
+
+    def _values(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+
+    # ---- merging, and other labels --------------------------------------------------------------------
+
+    def __add__(self, other: Self) -> Self:
+        return self._merged([self, other]) if isinstance(other, type(self)) else NotImplemented
+
+    def __radd__(self, other: object) -> Self:
+        return self if other == 0 else NotImplemented  # so that sum(tables) works
+
+    @classmethod
+    def _merged(cls, tables: Sequence[Self]) -> Self:
+        """Sum of tables: their classes are aligned, and clusters of the same key are one cluster."""
+        raise NotImplementedError
+
+    def _recoded(self, names: tuple[Label, ...], place: Array, void: tuple[Label, ...] = ()) -> Self:
+        """Return the same over other labels; ``place`` says where each of its own is among them, −1 if nowhere."""
+        raise NotImplementedError
+
+    def _aligned(self, names: tuple[Label, ...]) -> Self:
+        """Return the same over the labels ``names``, which include its own."""
+        return self if names == self.labels else self._recoded(names, positions(names, self.labels), self.void)
+
+    def _relabelled(self, names: Sequence[Label]) -> Self:
+        """Return the same with other names for its labels, sorted; classes of one name become one."""
+        return self._recoded(*arranged(names, len(self.void)))
+
+    def rename(self, names: Mapping[Label, Label]) -> Self:
+        """Return the same with other names for some of its labels, in the same order.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> wmcc.tabulate([0, 1, 1], [0, 1, 0]).rename({0: "road", 1: "grass"}).labels
+        ('road', 'grass')
+        """
+        new = {old: _labels.as_label(name, f"the name of {old!r}") for old, name in names.items()}
+        for old in new:
+            if old not in self.labels:
+                raise InputError(f"there is no class {old!r} to rename; the labels are {_labels.listed(self.labels)}.")
+        labels = tuple(new.get(label, label) for label in self.labels)
+        if len(set(labels)) < len(labels):
+            twice, _ = Counter(labels).most_common(1)[0]
+            raise InputError(f"two classes would be called {twice!r}; each class needs a different name.")
+        classes = len(labels) - len(self.void)
+        changed: dict[str, Any] = {
+            "labels": _labels.plain(labels[:classes]) + labels[classes:],
+            "void": labels[classes:],
+        }
+        positive = getattr(self, "positive", None)
+        if positive is not None:
+            changed["positive"] = new.get(positive, positive)
+        return replace(self, **changed)  # type: ignore[type-var]  # all that inherit are dataclasses
+
+    def merge_classes(self, unions: Mapping[Label, Sequence[Label]]) -> Self:
+        r"""Return the same with some classes taken together: a mapping from each new class to the classes it unites.
+
+        The new class stands where the first of them stood. Do this before estimating: areas of classes add up, but the
+        standard error of a union does not follow from those of its parts, and neither does its accuracy, since a
+        confusion within a union is no error.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> table = wmcc.Table.from_counts([[5, 1, 0], [2, 7, 1], [0, 3, 4]], ["ash", "elm", "sea"])
+        >>> table.merge_classes({"forest": ["ash", "elm"]})
+        Table of 2 classes: 23 rows, total weight 23
+        true \ predicted  forest  sea
+        forest                15    1
+        sea                    3    4
+        """
+        if not isinstance(unions, Mapping):
+            raise InputTypeError(
+                f"`unions` is a {type(unions).__name__}; expected a mapping from each new class to those it unites.",
+                "for instance {'forest': ['oak', 'elm']}.",
+                "unions",
+            )
+        into: dict[Label, Label] = {}
+        for given, members in unions.items():
+            name = _labels.as_label(given, "the name of a union")
+            for old in _labels.given(members, f"unions[{given!r}]"):
+                if old not in self.classes:
+                    void = f"; {old!r} is void" if old in self.void else ""
+                    raise InputError(
+                        f"there is no class {old!r} to merge into {name!r}; the classes are "
+                        f"{_labels.listed(self.classes)}{void}.",
+                        argument="unions",
+                    )
+                if old in into:
+                    raise InputError(
+                        f"class {old!r} is in two unions, {into[old]!r} and {name!r}; expected one.", argument="unions"
+                    )
+                into[old] = name
+        taken = next((x for x in self.labels if x not in into and x in into.values()), None)
+        if taken is not None:
+            raise InputError(
+                f"the union {taken!r} has the name of a class that is not part of it.",
+                f"give it another name, or list {taken!r} among the classes that it unites.",
+                "unions",
+            )
+        new = [into.get(label, label) for label in self.labels]
+        classes = _labels.plain(dict.fromkeys(new[: len(self.classes)]))
+        found = self._recoded((*classes, *self.void), positions((*classes, *self.void), new), self.void)
+        positive = getattr(self, "positive", None)
+        return found if positive is None else replace(found, positive=into.get(positive, positive))  # type: ignore[type-var]
+
+    # ---- storing ------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, numbers and strings: what `to_json` writes.
+
+        Cells are listed one by one, empty ones left out. ``w_exact`` and ``w2_exact`` hold the unrounded sums
+        as ``0x<integer>p<exponent>``; ``w`` and ``w2`` are the same rounded, for readers in other languages.
+        """
+        return storage.pack(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Read what `to_dict` made; anything else is refused with a `SchemaError`."""
+        return cls(**storage.unpack(data, cls.__name__))
+
+    def to_json(self) -> str:
+        """JSON text of `to_dict`."""
+        return json.dumps(self.to_dict(), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Read what `to_json`, or ``wmcc tabulate -o``, wrote.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> table = wmcc.tabulate([0, 1, 1], [0, 1, 0], [0.1, 0.2, 0.3])
+        >>> wmcc.Table.from_json(table.to_json()) == table
+        True
+        """
+        return cls.from_dict(storage.parse(text))
+
+    @property
+    def kinds(self) -> str:
+        """How many classes there are, and what labels are void."""
+        void = f" and void {_labels.listed(self.void)}" if self.void else ""
+        return counted(len(self.classes), "class", "classes") + void
+
+
+class BaseTable(StackedCells):
+    """One table: classes, and a stack of cells.
+
+    ``raw_cells`` has the cells as they were tabulated, of each unit of the design: a table whose rows come in clusters
+    has one axis more, the cluster. All that does not concern sampling errors reads `cells`, in which the cells of all
+    units are added up, with the weights that the design gives them.
+    """
+
+    ignored: int
+
+    _kind: ClassVar[str]
+    """What it is called where it is stored, which says what axes it has."""
+    _title: ClassVar[str]
+    """What it is called where it is shown."""
+
+    def __post_init__(self) -> None:
+        if type(self.ignored) is not int or self.ignored < 0:
+            raise InputError(f"`ignored` is {self.ignored!r}; expected a number of rows.")
+        if self.void and self.labels[-len(self.void) :] != self.void:
+            raise InputError(f"the void labels {_labels.listed(self.void)} must be the last of the labels.")
+
+    @property
+    def axes(self) -> int:
+        """Number of labels of a row."""
+        codes = len(self.raw_cells.codes)
+        return codes if self.drawn.kind == "rows" else codes - len(self.drawn.axes)
+
+    # ---- reading ------------------------------------------------------------------------------------
+
+    @cached_property
+    def cells(self) -> Stack:
+        """The occupied cells: positions in ``labels`` of the labels of their rows, and their sums."""
+        axes = self.axes
+        return self.raw_cells if len(self.raw_cells.codes) == axes else self.design_cells.along(range(axes))
+
+    @cached_property
+    def _weights(self) -> list[int]:
+        """Σw of the occupied cells, as integers in units of ``2**cells.sums.w_exact.exponent``."""
+        found: list[int] = self.cells.sums.w_exact.integers()
+        return found
+
+    @property
+    def rows(self) -> int:
+        """Number of observations."""
+        return int(np.add.reduce(self.raw_cells.sums.n))
+
+    @cached_property
+    def total(self) -> float:
+        """Weight of all rows."""
+        return float(self.cells.sums.w_exact.sum().floats())
+
+    @property
+    def n_eff(self) -> float:
+        """Effective sample size (Σw)² / Σw²: how many rows of equal weight would say as much about a mean.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> wmcc.tabulate([0, 1, 1, 0], [0, 1, 0, 0], [1, 1, 1, 97]).n_eff
+        1.062473438164046
+        """
+        w, w2 = self.cells.sums.w_exact, self.cells.sums.w2_exact
+        return effective_size(w.total(), w2.total(), 2 * w.exponent - w2.exponent)
+
+    @property
+    def _sums(self) -> Sums:
+        """The sums of cells as this table shows them."""
+        raise NotImplementedError
+
+    @property
+    def n(self) -> IntArray:
+        """Number of observations per cell: K x K of a `Table`, a vector of a `JointTable`, as are the following."""
+        return self._sums.n
+
+    @property
+    def w_exact(self) -> Exact:
+        """Σw per cell, not rounded."""
+        return self._sums.w_exact
+
+    @property
+    def w2_exact(self) -> Exact:
+        """Σw² per cell, not rounded."""
+        return self._sums.w2_exact
+
+    @property
+    def w_min(self) -> FloatArray:
+        """Smallest weight per cell; NaN where there is no observation."""
+        return self._sums.w_min
+
+    @property
+    def w_max(self) -> FloatArray:
+        """Largest weight per cell; NaN where there is no observation."""
+        return self._sums.w_max
+
+    @cached_property
+    def w(self) -> FloatArray:
+        """Σw per cell: the float64 nearest to the exact sum."""
+        return frozen(self.w_exact.floats())
+
+    @cached_property
+    def w2(self) -> FloatArray:
+        """Σw² per cell: the float64 nearest to the exact sum of the rounded squares."""
+        return frozen(self.w2_exact.floats())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        return self._values() == other._values()
+
+    # ---- merging ------------------------------------------------------------------------------------
+
+    @classmethod
+    def _merged(cls, tables: Sequence[Self]) -> Self:
+        """Sum of tables: their classes are aligned, and clusters of the same key are one cluster."""
+        labels, void, parts, drawn = merged_parts(tables, range(tables[0].axes))
+        return tables[0]._made(labels, parts, drawn, void, sum(table.ignored for table in tables))
+
+    def _made(
+        self,
+        labels: tuple[Label, ...],
+        parts: Stack,
+        drawn: SampleDesign,
+        void: tuple[Label, ...],
+        ignored: int | None = None,
+    ) -> Self:
+        """Return a table of the same predictions over other cells."""
+        rows = self.ignored if ignored is None else ignored
+        return type(self)(labels=labels, raw_cells=parts, ignored=rows, drawn=drawn, void=void)  # type: ignore[call-arg]
+
+    def _take(self, classes: Sequence[int]) -> Self:
+        """Return the table of some of the classes, by position: of rows with no other label."""
+        place = np.full(len(self.labels), -1, dtype=np.int64)
+        place[list(classes)] = np.arange(len(classes))
+        parts, drawn = occupied(self.raw_cells.recoded(dict.fromkeys(range(self.axes), place)), self.drawn)
+        names = tuple(self.labels[k] for k in classes)
+        return self._made(names, parts, drawn, tuple(x for x in names if x in self.void))
+
+    def _recoded(self, names: tuple[Label, ...], place: Array, void: tuple[Label, ...] = ()) -> Self:
+        """Return the table over other labels; ``place`` says where each of its own is among them, −1 if nowhere."""
+        places = dict.fromkeys(range(self.axes), place)
+        made = self._made(names, self.raw_cells.recoded(places), self.drawn, void)
+        if self.drawn.design is not None and "design_cells" in vars(self):  # the same, and sooner than by weighing anew
+            vars(made)["design_cells"] = self.design_cells.recoded(places)
+        return made
+
+    # ---- showing ------------------------------------------------------------------------------------
+
+    @property
+    def counts(self) -> str:
+        """How many rows there are, how they were drawn, and what they weigh."""
+        rows = counted(self.rows, "row") + self.drawn.said
+        if self.drawn.kind == "pairs":
+            rows = f"{counted(self.rows, 'entry', 'entries')} of a weight matrix"
+        out = f", {self.ignored:,} ignored" if self.ignored else ""
+        problem = self.unsampled
+        return f"{rows}{out}" + (f", total weight {number(self.total)}" if problem is None else "; " + problem.message)
+
+    @property
+    def summary(self) -> str:
+        """What it is, in a line."""
+        return f"{self._title} of {self.kinds}: {self.counts}"
+
+    def _listing(self) -> Block:
+        """The cells one by one, the heaviest first."""
+        w = self.cells.sums.w_exact.floats()
+        order = np.argsort(-w, kind="stable")[:SHOWN_CELLS]
+        top, rows = self.cells.take(order), []
+        for codes, n, weight in zip(top.codes.T.tolist(), top.sums.n.tolist(), w[order].tolist(), strict=True):
+            rows.append([*(str(self.labels[k]) for k in codes), f"{n:,}", number(weight)])
+        right = {(i, self.axes + 1): "right" for i, codes in enumerate(top.codes.T) if len(set(codes.tolist())) == 1}
+        head = [*self._axis_names(), "rows", "weight"]
+        notes = left_out(len(order), len(w), "cells")
+        return Block(self.summary, head, rows, notes, self.axes, right)
+
+    def _axis_names(self) -> list[str]:
+        return ["true", "pred"]
+
+    def blocks(self) -> list[Block]:
+        """Return the cells that occur, the heaviest first."""
+        return [self._listing()] if len(self.raw_cells) and self.unsampled is None else [Block(self.summary)]
+
+    def records(self) -> list[Record]:
+        """Return a row for each cell that occurs."""
+        sums = self.cells.sums
+        numbers = zip(
+            sums.n.tolist(),
+            *(x.floats().tolist() for x in (sums.w_exact, sums.w2_exact)),
+            sums.w_min.tolist(),
+            sums.w_max.tolist(),
+            strict=True,
+        )
+        names, labels = self._heads(), self.labels
+        return [
+            dict(zip(names, [*(labels[k] for k in codes), *map(finite, own)], strict=True))
+            for codes, own in zip(self.cells.codes.T.tolist(), numbers, strict=True)
+        ]
+
+    def _heads(self) -> list[str]:
+        true, *preds = self._axis_names()
+        return [true, *apart(preds, (true, *NUMBERS), "pred"), *NUMBERS]
+
+
+def merged_parts(
+    tables: Sequence[Any], labelled: Sequence[int], places: dict[int, list[IndexArray]] | None = None
+) -> tuple[tuple[Label, ...], tuple[Label, ...], Stack, SampleDesign]:
+    """Labels, those of them that are void, cells and design of tables together.
+
+    Parameters
+    ----------
+    tables
+        All of one type, and at least one.
+    labelled
+        Axes whose codes are positions of classes.
+    places
+        By axis, where the codes of each table's other axes are to be.
+    """
+    names, void = _labels.merged((table.labels, table.void) for table in tables)
+    _labels.check_count(len(names))
+    drawn, units = merged_drawn([table.drawn for table in tables if len(table.raw_cells) or table.drawn.kind != "rows"])
+    stacks = []
+    for k, table in enumerate(tables):
+        if not len(table.raw_cells):
+            continue
+        moved: dict[int, Array] = {axis: own[k] for axis, own in (places or {}).items()}
+        if table.labels != names:
+            moved |= dict.fromkeys(labelled, positions(names, table.labels))
+        for axis, (name, keys) in enumerate(table.drawn.keys, len(table.raw_cells.codes) - len(table.drawn.axes)):
+            if (name, keys) in units:
+                moved[axis] = units[name, keys]
+        stacks.append(table.raw_cells.recoded(moved) if moved else table.raw_cells)
+    axes = max(len(table.raw_cells.codes) for table in tables)
+    replicates = 0 if drawn.replicates is None else len(drawn.replicates.scales)
+    return names, void, merged_stacks(stacks) if stacks else no_cells(axes, replicates), drawn
+
+
+def with_design_weights(parts: Stack, drawn: SampleDesign) -> Stack:
+    """Return cells, of tables of one design, with the weights that it gives them."""
+    design = drawn.design
+    if design is None or not len(parts):
+        return parts
+    check_sampled(drawn)
+    of_units = drawn.factors
+    if of_units is not None:
+        parts = Stack(parts.codes, parts.sums.scaled(of_units[parts.codes[-1]]))
+    if design.poststrata is not None:
+        factors = [float(Fraction(total) / w) if w else 0.0 for _, total, w in zip(*design.poststrata, strict=True)]
+        parts = Stack(parts.codes, parts.sums.scaled(np.array(factors)[parts.codes[-2]]))
+    return parts
+
+
+def no_cells(axes: int, replicates: int = 0) -> Stack:
+    """Return a stack without cells, of rows with so many replicate weights."""
+    sums = Sums.from_counts(np.zeros(0, dtype=np.int64))
+    return Stack(np.zeros((axes, 0), dtype=np.int64), sums._replace(replicates=(sums.w_exact,) * replicates))
+
+
+def positions(names: tuple[Label, ...], mine: Sequence[Label]) -> IndexArray:
+    """Where each of some classes is among ``names``."""
+    place = {name: i for i, name in enumerate(names)}
+    return np.array([place[name] for name in mine], dtype=np.intp)
+
+
+def arranged(names: Sequence[Label], void: int) -> tuple[tuple[Label, ...], IndexArray, tuple[Label, ...]]:
+    """Put labels in order, the last so many of which are void: classes sorted, and void ones after them.
+
+    Returns the distinct labels, the place of each of those given, and the void ones among them.
+    """
+    last = _labels.void_order(names[len(names) - void :])
+    ordered = _labels.ordered(names[: len(names) - void]) + last
+    return ordered, positions(ordered, names), last
+
+
+def frozen(array: A) -> A:
+    """Return the array, not to be written to."""
+    array.flags.writeable = False
+    return array
+
+
+def occupied(parts: Stack, drawn: SampleDesign) -> tuple[Stack, SampleDesign]:
+    """Return cells, and how their rows were drawn, for a part of the rows.
+
+    Clusters of which no row is left do not count. In strata they do: the design is that of the whole sample.
+    """
+    if drawn.kind != "clusters" or drawn.rows:
+        return parts, drawn.as_domain()
+    met = np.zeros(len(drawn.units), dtype=bool)
+    met[parts.codes[-1]] = True
+    if met.all():
+        return parts, drawn
+    place = np.cumsum(met) - 1
+    kept = tuple(key for key, there in zip(drawn.units, met.tolist(), strict=True) if there)
+    return parts.recoded({len(parts.codes) - 1: place}), SampleDesign("clusters", kept)

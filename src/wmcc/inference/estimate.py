@@ -1,0 +1,329 @@
+"""What a confidence interval is, and how it is made of one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from math import hypot, inf, isfinite, isnan, nan, sqrt
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from ..core.arraytypes import Array, FloatArray
+from ..core.design import SHOWN, name_strata
+from ..core.labels import Label
+from ..core.table import Table
+from ..measures.base import Measure
+from ..measures.checks import value_or_reason
+from ..measures.stacks import PerCell, furthest
+from ..present.text import decimal, number
+from .answer import Answer, measure_title, said_units
+from .cells import balance
+from .fisher import Scale, unseen_ends
+from .influence import Sample
+from .pivot import Pivot
+from .reliability import FEW_FREE, FREEDOM_IS_LITTLE, below, doubts_of_interval, strata_doubts, that_hold
+from .strata import StratifiedSample
+from .zero_error_strata import Predicted, missed_ends
+
+PAIRED = "the weights are a matrix over pairs of rows, so the rows are not an independent sample"
+FAR_APART = "the weights differ too much in size to compute a standard error in float64"
+TOO_LIGHT = "a class, or all classes but one, holds less than 1e-140 of the weight, too little to compute with"
+
+quietly = np.errstate(over="ignore", invalid="ignore", divide="ignore")
+"""For what is looked at afterwards: whether it is finite."""
+
+FEWEST = 2 - 1e-9
+"""Effective rows or clusters that an interval needs; two of equal weight are two, whatever rounding says."""
+
+NOTHING = 1e-28
+"""Variances that may be but rounding."""
+
+TAIL = (1 - 0.95) / 2
+"""The chance beyond an end of the interval that is looked at to see whether there is one, and what to warn of."""
+
+MISSED = 0.1
+"""How much longer, as a share, an interval may become without a warning.
+
+It becomes longer in strata without an observed error, where errors may have been missed: `zero_error_strata`.
+"""
+
+FEW_DF = 30.0
+"""Degrees of freedom below which they are shown beside an interval: it is longer for them than a normal quantile."""
+
+LIGHTEST = 10**140
+"""The total weight in units of the least that a class may have: squares of lighter ones are lost in float64."""
+
+
+@dataclass(frozen=True, repr=False)
+class Interval(Answer):
+    """What `wmcc.interval` returns.
+
+    Parameters
+    ----------
+    measure, confidence_level, method
+        What was asked.
+    value, low, high
+        The score and the ends of its interval; ends are NaN where there is a `problem`.
+    se
+        Standard error of the score.
+    df
+        Degrees of freedom of the standard error, as far as uneven weights or few clusters limit them.
+    n, total
+        Number of rows, and their weight; of a class's own score, of the rows that it is about.
+    n_eff
+        Effective sample size, of clusters if there are any: (Σw)² / Σw².
+    clusters
+        How many clusters of rows were drawn; None if rows were.
+    strata
+        How many strata the rows or clusters were drawn in; None without strata.
+    replicates
+        How many replicate weights the standard error rests on; None without any.
+    warnings
+        Why the interval may cover the true score less often than it says, a sentence each.
+    problem
+        Why there is no interval; None if there is one.
+    label
+        The class whose own score it is; None for a score of the whole table.
+
+    Examples
+    --------
+    >>> import wmcc
+    >>> found = wmcc.interval(wmcc.Table.from_counts([[80, 12], [9, 99]]), "mcc")
+    >>> found
+    MCC 0.7885, 95 % interval 0.6859 to 0.8604 (fisher, se 0.0436)
+    >>> found.reliable
+    True
+    """
+
+    measure: str
+    confidence_level: float
+    method: str
+    value: float
+    low: float
+    high: float
+    se: float
+    df: float
+    n: int
+    n_eff: float
+    total: float
+    clusters: int | None = None
+    strata: int | None = None
+    replicates: int | None = None
+    warnings: tuple[str, ...] = ()
+    problem: str | None = None
+    label: Label | None = None
+
+    _kind = "interval"
+    _stored: ClassVar[tuple[str, ...]] = (
+        "measure", "label", "value", "low", "high", "se", "df", "n", "total", "n_eff", "clusters", "strata",
+        "replicates", "method", "confidence_level", "status", "warnings", "problem",
+    )  # fmt: skip
+
+    def sentences(self) -> list[str]:
+        """Return the score and its interval in a sentence."""
+        title = measure_title(self.measure, self.label)
+        if self.problem:
+            return [f"{title} {decimal(self.value)}, interval not estimable: {self.problem}"]
+        error = [] if isnan(self.se) else [f"se {decimal(self.se)}"]
+        error += [f"{number(self.df, 2)} df"] if self.df < FEW_DF else []
+        how = ", ".join([self.method, *said_units(self.clusters, self.strata, self.replicates), *error])
+        level = f"{number(100 * self.confidence_level)} % interval"
+        return [f"{title} {decimal(self.value)}, {level} {decimal(self.low)} to {decimal(self.high)} ({how})"]
+
+
+class Spread(NamedTuple):
+    """How far a score may be off."""
+
+    value: float
+    problem: str | None  # why nothing is known; then the rest means nothing
+    se: float = nan
+    df: float = nan
+    warnings: tuple[str, ...] = ()
+    ends: Callable[[float], tuple[float, float]] = lambda tail: (nan, nan)  # from the chance beyond each end
+
+
+@quietly
+def spread(sample: Sample[Table], measure: Measure) -> Spread:
+    """Find how far the score of a table may be off."""
+    table, cells, clusters = sample.table, sample.cells, sample.clusters
+    value, problem = value_or_problem(measure, sample)
+    if problem is not None:
+        return Spread(value, problem)
+    of_all = measure.slope(sample.shares, value)
+    slope = balance(of_all.of_table(cells.codes), cells)
+    if sample.strata is not None:
+        return _in_strata(sample, sample.strata, measure, value, of_all, slope)
+    found = sample.precision(slope)
+    if sample.replication is not None:
+        values = sample.replication.values(measure, cells)
+        problem = sample.replication.undefined(measure, table, values)
+        if problem is not None:
+            return Spread(value, problem)
+        found = sample.replication.precision(values - value)
+    if not isfinite(found.variance):
+        return Spread(value, FAR_APART)
+    scale = Scale(*measure.range)
+    inside = scale.inside(value)
+    if not (found.variance > NOTHING and inside):
+        if clusters is not None and inside:
+            return Spread(value, same_influence(clusters.count))
+
+        def unseen(tail: float) -> tuple[float, float]:
+            low, high = unseen_ends(measure, np.array([value]), sample.moves, tail, np.array([sample.draws]))
+            return within_range(measure, value, low[0], high[0])
+
+        return Spread(value, None, 0.0, nan, (nothing_varied(measure, value),), quietly(unseen))
+    ends = cache(partial(scale.ends, value, found))
+    if not all(map(isfinite, ends(TAIL))):
+        return Spread(value, FAR_APART)
+    warnings = doubts(sample, measure, slope, of_all, found.variance)
+    if sample.replication is not None:
+        warnings += that_hold({FREEDOM_IS_LITTLE: found.df < FEW_FREE})
+
+    def seen(tail: float) -> tuple[float, float]:
+        return within_range(measure, value, *ends(tail))
+
+    return Spread(value, None, sqrt(found.variance), float(found.df), warnings, seen)
+
+
+def _in_strata(
+    sample: Sample[Table],
+    strata: StratifiedSample,
+    measure: Measure,
+    value: float,
+    of_all: PerCell,
+    slope: FloatArray,
+) -> Spread:
+    """Find how far a score may be off, of a sample in strata: by what varied, and by what may have been missed."""
+    moments = strata.moments(slope)
+    found = strata.precision(moments)
+    if not isfinite(found.variance):
+        return Spread(value, FAR_APART)
+    scale = Scale(*measure.range)
+    varied = bool(found.variance > NOTHING and scale.inside(value))
+    row_variance = strata.row_variance(slope, of_all, sample.cells.codes)
+    constant = strata.constant(moments, row_variance, NOTHING) if varied else strata.varying
+
+    def seen(tail: float) -> tuple[float, float]:
+        return scale.ends(value, found, tail) if varied else (value, value)
+
+    if not all(map(isfinite, seen(TAIL))):
+        return Spread(value, FAR_APART)
+    missed = missed_ends(measure, value, [Predicted(sample.cells, strata)], constant, strata.wrong_part)
+
+    @cache
+    def ends(tail: float) -> tuple[float, float]:
+        (a, b), (c, d) = seen(tail), missed(tail)
+        return within_range(measure, value, value - hypot(value - a, value - c), value + hypot(b - value, d - value))
+
+    if not varied:
+        certain = bool(strata.lonely.any()) and strata.lonely_option == "certainty"
+        why = taken_for_certain(strata.nested) if certain else nothing_varied(measure, value)
+        return Spread(value, None, 0.0, nan, (why,) * bool(constant.any()), quietly(ends))
+    warnings = that_hold(strata_doubts(slope, row_variance, strata, found.variance, found.df))
+    if matters(seen(TAIL), ends(TAIL), value):
+        warnings += (constant_strata_note(strata, constant, "score"),)
+    return Spread(value, None, sqrt(found.variance), float(found.df), warnings, quietly(ends))
+
+
+def matters(seen: tuple[float, float], both: tuple[float, float], value: float) -> bool:
+    """Whether what may have been missed makes an end of the interval that much further."""
+    return any(abs(b - value) > (1 + MISSED) * abs(a - value) for a, b in zip(seen, both, strict=True))
+
+
+def constant_strata_note(strata: StratifiedSample, constant: Array, what: str) -> str:
+    """Name strata in which nothing was found that varies the score, or the difference."""
+    which = np.flatnonzero(constant)[np.argsort(-strata.weights[constant], kind="stable")]
+    first = which[:SHOWN]
+    shares = [f"{number(100 * strata.weights[h], 2)} % of the weight" for h in first]
+    unit = "cluster" if strata.nested else "row"
+    named = name_strata([strata.name(h) for h in first], shares, len(which))
+    where = f"stratum {named}" if len(which) == 1 else f"the strata {named}"
+    return (
+        f"the sampled {unit}s of {where} hardly vary the {what}, so the standard error may be too small; the interval "
+        f"allows for {unit}s that the sample may have missed there, and is longer for it"
+    )
+
+
+def estimate(sample: Sample[Table], measure: Measure, level: float, method: str = "fisher") -> Interval:
+    """Return the interval of a measure, by the method ``"fisher"`` or ``"delta"``."""
+    value, problem, se, df, warnings, ends = spread(sample, measure)
+    tail = (1 - level) / 2
+    if problem is not None:
+        low, high = nan, nan
+    elif method == "delta" and se > 0:
+        df = inf
+        low, high = within_range(measure, value, *Pivot(value, se, inf).ends(tail))
+    else:
+        low, high = ends(tail)
+    warnings = () if problem else (*sample.doubts, *warnings)
+    return Interval(measure.name, level, method, value, low, high, se, df, *sample.sizes, warnings, problem)
+
+
+def same_influence(clusters: int) -> str:
+    """Say why there is no interval where clusters do not vary the score."""
+    return f"all {clusters:,} clusters have the same influence on the score, so its variance cannot be estimated"
+
+
+def nothing_varied(measure: Measure, value: float) -> str:
+    """Say what an interval is where nothing varied the score."""
+    moves = "lowers" if value == measure.range[1] else "moves"
+    return (
+        f"no row of the sample {moves} the score, so its standard error is 0; "
+        "the interval allows for rows that the sample may have missed"
+    )
+
+
+def taken_for_certain(nested: bool) -> str:
+    """Say what an interval is where nothing but strata with a single unit could vary the score."""
+    unit = "cluster" if nested else "row"
+    return (
+        f"strata with a single sampled {unit} have no variance by `lonely` 'certainty', and no other {unit} moves "
+        f"the score, so its standard error is 0; the interval allows for {unit}s that the sample may have missed"
+    )
+
+
+def doubts(
+    sample: Sample[Table], measure: Measure, slope: FloatArray, of_all: PerCell, variance: Any
+) -> tuple[str, ...]:
+    """Say why an interval may cover less often than it says, from the slopes of its cells and those of all cells."""
+    cells, clusters = sample.cells, None if sample.drawn_clusters is None else sample.n_eff
+    true = cells.classes - len(sample.table.void)  # rows whose true label is void are not in the table
+    extreme_slope = furthest(slope) if len(slope) == cells.classes**2 else of_all.extreme_slope(true)
+    return doubts_of_interval(measure, slope, extreme_slope, cells, variance, clusters)
+
+
+def value_or_problem(measure: Measure, sample: Sample[Table]) -> tuple[float, str | None]:
+    """Return the value of a measure, and why there is no standard error, if so."""
+    table = sample.table
+    value, reason = value_or_reason(measure, table)
+    if reason is not None or table.drawn.kind == "pairs":
+        return value, reason or PAIRED
+    if sample.problem is not None:
+        return value, sample.problem
+    m = table.margins
+    # Where no class is too light, all but one are not either. The total is a number of units, and mostly of too few.
+    if m.s > LIGHTEST and any(0 < x * LIGHTEST < m.s for own in (m.r, m.q) for x in own):
+        return value, TOO_LIGHT
+    if sample.by_design:
+        return value, None
+    return value, too_few(sample.count, sample.what, sample.n_eff)
+
+
+def within_range(measure: Measure, value: float, low: Any, high: Any) -> tuple[float, float]:
+    """Return ends that lie in the measure's range and hold the score, as they need not at low confidence levels."""
+    least, most = measure.range
+    return max(least, min(float(low), value)), min(most, max(float(high), value))
+
+
+def too_few(count: int, what: str, n_eff: float) -> str | None:
+    """Say so if there are too few rows or clusters to see how they vary."""
+    if count < 2:
+        there = f"only {count}" if count else "none"
+        return f"a standard error needs at least two {what} with weight, and there {'is' if count else 'are'} {there}"
+    if n_eff < FEWEST:
+        size = below(n_eff, 2)
+        return f"the effective number of {what} is {size}, of {count:,}; at least 2 are needed"
+    return None
