@@ -23,15 +23,13 @@ from .errors import UndefinedMeasureWarning as UndefinedMeasureWarning
 from .errors import WeightError as WeightError
 from .errors import WmccError as WmccError
 from .geo.raster import Raster as Raster
-from .geo.raster import raster as raster
 from .inference.comparison import Comparison as Comparison
 from .inference.comparison import Difference as Difference
 from .inference.contrasts import compare as compare
 from .inference.diagnostics import Diagnosis as Diagnosis
 from .inference.diagnostics import diagnose as diagnose
-from .inference.diagnostics import effective_sample_size as effective_sample_size
-from .inference.interval import Interval as Interval
-from .inference.intervals import interval as interval
+from .inference.estimate import Interval as Interval
+from .inference.interval import interval as interval
 from .inference.rows import bootstrap as bootstrap
 from .mapping.accuracy import MapAccuracy as MapAccuracy
 from .mapping.accuracy import map_accuracy as map_accuracy
@@ -62,8 +60,7 @@ from .results.uncertainties import Uncertainty as Uncertainty
 from .results.uncertainties import uncertainty as uncertainty
 from .robustness.certificate import Certificate as Certificate
 from .robustness.certificate import Curve as Curve
-from .robustness.certification import certify as certify
-from .robustness.certification import certify_curve as certify_curve
+from .robustness.certify import certify as certify
 from .robustness.radii import Radius as Radius
 from .robustness.radii import radius as radius
 from .robustness.ranking import Lead as Lead
@@ -75,5 +72,14 @@ from .robustness.trimming import TrimmingCurve as TrimmingCurve
 from .robustness.trimming import certify_trimming as certify_trimming
 from .sources import Accumulator as Accumulator
 from .sources import tabulate as tabulate
+from .sources.values import Area as Area
+from .sources.values import Blocks as Blocks
+from .sources.values import Files as Files
+from .sources.values import Join as Join
+from .sources.values import Layer as Layer
+from .sources.values import Overlay as Overlay
+from .sources.values import PostStrata as PostStrata
+from .sources.values import Replicates as Replicates
+from .sources.values import Strata as Strata
 
 __version__: str

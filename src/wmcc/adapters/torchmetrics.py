@@ -155,7 +155,7 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
         others = {"sample_weight": sample_weight, "sample_weights": sample_weights, "weights": weights}
         for name in (name for name, given in others.items() if given is not None):
             raise InputTypeError(
-                f"the weights were given as {name}=; a metric takes them as weight=.", "write weight=….", name
+                f"the weights were given as `{name}`; a metric takes them as `weight`.", "give `weight`.", name
             )
         if self.task == "binary":
             preds = self._above(preds, target)
@@ -184,9 +184,9 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
             return preds
         if preds.numel() != target.numel():
             raise InputError(
-                f"preds has shape {tuple(preds.shape)} and target {tuple(target.shape)}; a binary task has one score "
-                "for each pixel.",
-                'make the metric with task="multiclass" and num_classes=2 if axis 1 of preds counts two classes.',
+                f"`preds` has shape {tuple(preds.shape)} and `target` {tuple(target.shape)}; a binary task has one "
+                "score for each pixel.",
+                'make the metric with `task` "multiclass" and `num_classes` 2 if axis 1 of preds counts two classes.',
                 "preds",
             )
         check_same_device("preds", preds, target)
@@ -321,7 +321,7 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
             return
         if stored is not None and stored.tolist() != self.settings.tolist():
             name = prefix.rstrip(".") or "the metric"
-            more[-1].append(f"{name} was stored with another task, num_classes, threshold or ignore_index.")
+            more[-1].append(f"{name} was stored with another `task`, `num_classes`, `threshold` or `ignore_index`.")
             return
         super()._load_from_state_dict(state_dict, prefix, *more)
         if stored is not None:
@@ -334,7 +334,8 @@ def _agreed(settings: Any) -> Any:
     """Return the settings that several states have in common."""
     if not bool((settings == settings[0]).all()):
         raise InputError(
-            "these metrics differ in task, num_classes, threshold or ignore_index, so their tables cannot be added up.",
+            "these metrics differ in `task`, `num_classes`, `threshold` or `ignore_index`, so their tables "
+            "cannot be added up.",
             "make them with the same arguments.",
         )
     return settings[0]
@@ -352,16 +353,16 @@ def _class_count(task: Any, num_classes: Any) -> Any:
     if task == "binary":
         if num_classes not in (None, 2):
             raise InputError(
-                f"num_classes is {num_classes!r}; a binary task has 2.",
-                f'make the metric with task="multiclass" for {num_classes!r} classes.',
+                f"`num_classes` is {num_classes!r}; a binary task has 2.",
+                f'make the metric with `task` "multiclass" for {num_classes!r} classes.',
                 "num_classes",
             )
         return 2
     if task != "multiclass":
-        hint = "make a metric with task='binary' for each label." if task == "multilabel" else None
-        raise InputError(f"task is {task!r}; expected 'binary' or 'multiclass'.", hint, "task")
+        hint = "make a metric with `task` 'binary' for each label." if task == "multilabel" else None
+        raise InputError(f"`task` is {task!r}; expected 'binary' or 'multiclass'.", hint, "task")
     if num_classes is None:
-        raise InputTypeError("a multiclass task needs num_classes.", "for instance num_classes=19.", "num_classes")
+        raise InputTypeError("a multiclass task needs `num_classes`.", "for instance 19.", "num_classes")
     return num_classes
 
 
@@ -400,7 +401,7 @@ def _rounded_down(x: float, dtype: Any) -> float:
 def _checked_threshold(threshold: Any) -> float:
     if isinstance(threshold, (int, float)) and 0 <= threshold <= 1:
         return float(threshold)
-    raise InputError(f"threshold is {threshold!r}; expected a probability, from 0 to 1.", None, "threshold")
+    raise InputError(f"`threshold` is {threshold!r}; expected a probability, from 0 to 1.", None, "threshold")
 
 
 # ---- the metrics ----------------------------------------------------------------------------------------
@@ -451,7 +452,7 @@ class WeightedScore(TableMetric):
         super().__init__(task, num_classes, threshold=threshold, ignore_index=ignore_index, names=names, **options)
         if self.measure.two_classes and self.num_classes > 2:
             raise InputError(
-                f"{self.measure.title} is for two classes, and num_classes is {self.num_classes}.",
+                f"{self.measure.title} is for two classes, and `num_classes` is {self.num_classes}.",
                 "use WeightedECC, which is the MCC of several classes, WeightedMPC1 or WeightedMPC2.",
                 "num_classes",
             )
@@ -645,7 +646,7 @@ class WeightedConfusionMatrix(TableMetric):
         elif table.void:
             share = float(table.pred_sums[known]) / table.total if table.total else 0.0
             warnings.warn(
-                f"{share:.1%} of the weight is predicted as ignore_index={self.ignore_index}, which has no column in "
+                f"{share:.1%} of the weight is predicted as `ignore_index` {self.ignore_index}, which has no column in "
                 "this matrix. metric.table() has it.",
                 UserWarning,
                 stacklevel=2,

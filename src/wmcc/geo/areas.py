@@ -13,15 +13,14 @@ length of the edge: `REMAINDER` bounds it. Edges that are too long for that are 
 from __future__ import annotations
 
 import itertools
-import os
 import warnings
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core.threads import in_order, processors
 from ..errors import InputError, MapWarning
 from ..optional import module
 
@@ -55,10 +54,8 @@ UNEVEN, TOO_UNEVEN = 1e-3, 1e-2
 # ---- polygons ------------------------------------------------------------------------------------------
 
 
-def polygon_areas(
-    geometry: Any, crs: Any, method: Literal["geodesic", "equal-area"] = "geodesic", unit: str = "ha"
-) -> Floats:
-    """Return the areas of polygons on the ellipsoid of their CRS.
+def polygon_areas(geometry: Any, crs: Any, unit: str = "ha") -> Floats:
+    """Return the areas of polygons on the ellipsoid of their CRS, with geodesics between the vertices.
 
     Parameters
     ----------
@@ -67,9 +64,6 @@ def polygon_areas(
         that is no polygon has the area 0.
     crs
         Their coordinate reference system, as pyproj takes it. x comes first, whatever the CRS says of its axes.
-    method
-        ``"geodesic"``: geodesics between the vertices. ``"equal-area"``: lines that are straight on Lambert's azimuthal
-        equal-area projection, centred at each polygon. The two differ by less than 1e-6 for parcels.
     unit
         ``"ha"``, ``"km2"`` or ``"m2"``.
 
@@ -79,8 +73,6 @@ def polygon_areas(
     >>> polygon_areas([shapely.box(9, 45, 9.1, 45.1)], "EPSG:4326", unit="km2").round(2)
     array([87.55])
     """
-    check_choice("area", method, ("geodesic", "equal-area"))
-    check_choice("unit", unit, tuple(METRES))
     geometry = np.asarray(geometry, dtype=object)
     crs = module("pyproj").CRS.from_user_input(crs)
     geodetic = _geodetic(crs)
@@ -88,14 +80,13 @@ def polygon_areas(
     rings = rings_of(geometry)
     if not len(rings.xy):
         return np.zeros(len(geometry))
-    measure = _geodesic if method == "geodesic" else _on_plane
     jumps: list[int] = []
 
     def areas_of(part: Rings) -> Floats:
         lon, lat = lonlat(crs, geodetic, part)
         if in_degrees(crs):
             jumps.extend(_jumps(lon, part))
-        return measure(ellipsoid, lon, lat, part)
+        return _geodesic(ellipsoid, lon, lat, part)
 
     of_rings = rings.in_blocks(areas_of)
     if jumps:
@@ -151,16 +142,6 @@ def _keeps_areas(crs: Any) -> bool:
     return ("Equal Area" in method or method == "Equal Earth") and "Spherical" not in method
 
 
-def check_choice(argument: str, given: Any, choices: tuple[str, ...]) -> None:
-    """Refuse a word that is none of those that are known."""
-    if given not in choices:
-        raise InputError(
-            f"{argument} is {given!r}; expected {', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}.",
-            None,
-            argument,
-        )
-
-
 class Rings(NamedTuple):
     """Vertices of the rings of polygons, one ring after the other; the last of a ring is its first once more."""
 
@@ -212,10 +193,7 @@ class Rings(NamedTuple):
 
 def in_threads(compute: Callable[[S], U], several: Sequence[S]) -> list[U]:
     """Return what is computed of each, in threads if there is enough to do."""
-    if len(several) < 4:
-        return [compute(one) for one in several]
-    with ThreadPoolExecutor(min(len(several), os.cpu_count() or 1)) as pool:
-        return list(pool.map(compute, several))
+    return list(in_order(compute, several, processors() if len(several) > 3 else 1))
 
 
 def rings_of(geometry: NDArray[np.object_]) -> Rings:
@@ -395,11 +373,6 @@ def _by_geographiclib(ellipsoid: Ellipsoid, lon: Floats, lat: Floats, start: int
     return float(min(area, rest, key=lambda x: abs(x - about)))
 
 
-def _on_plane(ellipsoid: Ellipsoid, lon: Floats, lat: Floats, rings: Rings) -> Floats:
-    """Areas of rings on Lambert's azimuthal equal-area projection, centred at each."""
-    return np.abs(_enclosed(_lambert(ellipsoid, lon, lat, rings), rings))
-
-
 def _sides(xy: Floats, halves: Rings, rings: Rings) -> tuple[Floats, Floats]:
     """Areas of rings with and without vertices in the middle of their edges."""
     own = 2 * np.arange(len(rings.xy)) - np.repeat(np.arange(len(rings.start)), rings.size)
@@ -440,8 +413,7 @@ def _lambert(ellipsoid: Ellipsoid, lon: Floats, lat: Floats, rings: Rings) -> Fl
         raise InputError(
             f"the polygon of row {rings.row(np.argmax(large))} is too large for a projection: an edge is longer than "
             f"{LONGEST / 1000:,.0f} km, or it spans more than half of the earth.",
-            "give area='geodesic'.",
-            "area",
+            "cut it into smaller ones.",
         )
     return xy
 
@@ -481,7 +453,8 @@ def pixel_row_areas(crs: Any, transform: Any, shape: tuple[int, int], unit: str 
     >>> pixel_row_areas("EPSG:3035", (10, 0, 4e6, 0, -10, 3e6), (100, 100), "m2").round(4)
     array([[100.]])
     """
-    check_choice("unit", unit, tuple(METRES))
+    if unit not in METRES:
+        raise InputError(f"`unit` is {unit!r}; expected 'ha', 'km2' or 'm2'.", argument="unit")
     a, b, c, d, e, f = (float(x) for x in tuple(transform)[:6])
     if b or d or not a or not e:
         raise InputError(

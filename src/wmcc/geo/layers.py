@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, InputTypeError, MapWarning, MissingDependencyError, missing_column, missing_file
 from ..optional import module
-from .areas import Rings, called, in_degrees, in_threads, rings_of
+from .areas import called, in_degrees
 
 PARQUET = (".parquet", ".pq", ".geoparquet")
 TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
@@ -28,7 +28,11 @@ KINDS = ("points", "lines", "lines", "polygons", "points", "lines", "polygons", 
 """Their names, by these numbers."""
 
 
-class Layer(NamedTuple):
+OF_POINTS = "points in a table are given as wmcc.Layer(data, xy=('lon', 'lat'), crs='EPSG:4326')."
+"""What to do with points that are in no layer."""
+
+
+class OpenLayer(NamedTuple):
     """Polygons or points, with what is known of each."""
 
     frame: Any
@@ -53,8 +57,7 @@ def read_layer(
     xy: tuple[str, str] | None = None,
     name: str | None = None,
     geometry: bool = True,
-    keyword: str = "layer",
-) -> Layer:
+) -> OpenLayer:
     """Read polygons or points.
 
     Parameters
@@ -74,8 +77,6 @@ def read_layer(
         What to call the layer in messages; by default the path, or "the frame".
     geometry
         Whether the geometry is needed; reading without it is faster.
-    keyword
-        What the caller calls ``layer``, for messages.
 
     Examples
     --------
@@ -100,25 +101,29 @@ def read_layer(
     if end in TEXT or end in (".jsonl", ".ndjson", ".arrow", ".feather", ".ipc"):
         raise InputTypeError(
             f"{path} is a table without geometry.",
-            "if it holds points, name the columns of their coordinates: xy=('lon', 'lat'), and give crs=.",
+            OF_POINTS,
             "xy",
+            "if it holds points, name the columns of their coordinates: --xy lon,lat, and give --crs.",
         )
     if end in PARQUET:
         return _of_parquet(path, layer, crs, columns, name, geometry)
-    return _of_file(path, one_layer(path, layer, keyword), crs, columns, name, geometry)
+    return _of_file(path, one_layer(path, layer), crs, columns, name, geometry)
 
 
-def _of_frame(data: Any, layer: str | None, crs: Any, columns: Any, name: str, geometry: bool) -> Layer:
+def _single(name: str) -> InputTypeError:
+    return InputTypeError(f"`layer` is for files of several layers; {name} is one layer.", None, "layer")
+
+
+def _of_frame(data: Any, layer: str | None, crs: Any, columns: Any, name: str, geometry: bool) -> OpenLayer:
     if type(data).__module__.startswith("dask"):
         raise InputTypeError(
             f"{name} is a {type(data).__name__} of Dask.", "read it into memory first: data.compute()."
         )
     if layer is not None:
-        raise InputTypeError(f"layer={layer!r} is for files; {name} is one layer.", None, "layer")
+        raise _single(name)
     if not (hasattr(data, "geometry") and hasattr(data, "crs")):
         raise InputTypeError(
-            f"{name} is a {type(data).__name__} without geometry.",
-            "pass a GeoDataFrame, or name the columns of the coordinates of points: xy=('lon', 'lat'), with crs=.",
+            f"{name} is a {type(data).__name__} without geometry.", f"pass a GeoDataFrame; {OF_POINTS}"
         )
     if not hasattr(data, "columns"):  # a series of geometries
         data = data.to_frame("geometry")
@@ -126,27 +131,26 @@ def _of_frame(data: Any, layer: str | None, crs: Any, columns: Any, name: str, g
     frame = module("pandas").DataFrame(data.drop(columns=own.name))
     frame = _picked(frame, columns, name).reset_index(drop=True)
     shapes = own.to_numpy() if geometry else np.empty(0, dtype=object)
-    return Layer(frame, shapes, known_crs(own.crs, crs, name), name)
+    return OpenLayer(frame, shapes, known_crs(own.crs, crs, name), name)
 
 
-def _of_file(path: str, layer: str, crs: Any, columns: Any, name: str, geometry: bool) -> Layer:
+def _of_file(path: str, layer: str, crs: Any, columns: Any, name: str, geometry: bool) -> OpenLayer:
     pyogrio, _ = module("pyogrio"), module("geopandas")  # which the former needs, too
     info = _info(path, layer)
     wanted = None if columns is None else _named(list(columns), info["fields"].tolist(), name)
+    if geometry and info["geometry_type"] is None:
+        raise InputError(f"{name} has no geometry: it is a table.", OF_POINTS)
     by_arrow = find_spec("pyarrow") is not None and info["encoding"] == "UTF-8"  # which it takes all text to be in
     with _sentences(name):
         read = pyogrio.read_dataframe(path, layer=layer, columns=wanted, read_geometry=geometry, use_arrow=by_arrow)
-    if not geometry:
-        return Layer(read, np.empty(0, dtype=object), known_crs(info["crs"], crs, name), name)
-    if info["geometry_type"] is None:
-        raise InputError(f"{name} has no geometry: it is a table.", "name the columns of coordinates: xy=, with crs=.")
-    own = read.geometry
-    return Layer(read.drop(columns=own.name), own.to_numpy(), known_crs(own.crs, crs, name), name)
+    if geometry:
+        return _of_frame(read, None, crs, None, name, True)
+    return OpenLayer(read, np.empty(0, dtype=object), known_crs(info["crs"], crs, name), name)
 
 
-def _of_parquet(path: str, layer: str | None, crs: Any, columns: Any, name: str, geometry: bool) -> Layer:
+def _of_parquet(path: str, layer: str | None, crs: Any, columns: Any, name: str, geometry: bool) -> OpenLayer:
     if layer is not None:
-        raise InputTypeError(f"layer={layer!r} is for files of several layers; {name} is one layer.", None, "layer")
+        raise _single(name)
     parquet, geopandas = module("pyarrow.parquet"), module("geopandas")
     with _sentences(name):
         schema = parquet.read_schema(path)
@@ -154,8 +158,7 @@ def _of_parquet(path: str, layer: str | None, crs: Any, columns: Any, name: str,
     if about is None:
         raise InputError(
             f"{name} has no geometry: it is a Parquet file, but no GeoParquet file.",
-            "write it with GeoDataFrame.to_parquet; or, if it holds points, name the columns of their coordinates: "
-            "xy=('lon', 'lat'), with crs=.",
+            f"write it with GeoDataFrame.to_parquet; {OF_POINTS}",
         )
     named = None if columns is None else _named(list(columns), schema.names, name)
     with _sentences(name):
@@ -166,21 +169,21 @@ def _of_parquet(path: str, layer: str | None, crs: Any, columns: Any, name: str,
 
 def _points(
     data: Any, path: str, end: str, layer: str | None, crs: Any, columns: Any, xy: tuple[str, str], name: str
-) -> Layer:
+) -> OpenLayer:
     """Points of a table with coordinates."""
     if not (isinstance(xy, (tuple, list)) and len(xy) == 2):
-        raise InputTypeError(f"xy is {xy!r}; expected the names of two columns, such as ('lon', 'lat').", None, "xy")
+        raise InputTypeError(f"`xy` is {xy!r}; expected the names of two columns, such as ('lon', 'lat').", None, "xy")
     if layer is not None:
-        raise InputTypeError("layer= and xy= do not go together: a table of points is one layer.", None, "layer")
+        raise _single(name)
     if hasattr(data, "geometry") and hasattr(data, "crs"):
-        raise InputTypeError(f"{name} has a geometry of its own.", "leave xy= out.", "xy")
+        raise InputTypeError(f"{name} has a geometry of its own.", "leave `xy` out.", "xy")
     frame = _table(data, path, end, name)
     frame = _picked(frame, [*(frame.columns if columns is None else columns), *xy], name)
     x, y = (_numbers(frame[one], one, name) for one in xy)
     if crs is None:
         raise no_crs(name)
     frame = _picked(frame, columns, name).reset_index(drop=True)
-    return Layer(frame, module("shapely").points(x, y), known_crs(None, crs, name), name)
+    return OpenLayer(frame, module("shapely").points(x, y), known_crs(None, crs, name), name)
 
 
 def _table(data: Any, path: str, end: str, name: str) -> Any:
@@ -192,7 +195,7 @@ def _table(data: Any, path: str, end: str, name: str) -> Any:
             try:
                 own = nw.from_native(data)
             except TypeError:
-                raise InputTypeError(f"xy= names columns of a frame or file; got a {type(data).__name__}.") from None
+                raise InputTypeError(f"`xy` names columns of a frame or file; got a {type(data).__name__}.") from None
             data = (own.collect() if isinstance(own, nw.LazyFrame) else own).to_pandas()
         return data
     with _sentences(name):
@@ -209,7 +212,7 @@ def _table(data: Any, path: str, end: str, name: str) -> Any:
             return pandas.read_parquet(path)
     raise InputError(
         f"{path} is no table of points; expected an ending among {', '.join([*TEXT, *PARQUET])}.",
-        "leave xy= out if the file has a geometry." if end else None,
+        "leave `xy` out if the file has a geometry." if end else None,
         "xy",
     )
 
@@ -242,7 +245,7 @@ def _named(wanted: list[Any], names: list[Any], where: str) -> list[Any]:
     """The columns that are wanted, each once, if they are there."""
     for one in wanted:
         if one not in names:
-            hint = "weight='area' takes the areas of the polygons." if str(one).lower() == "area" else None
+            hint = "`weight` 'area' takes the areas of the polygons." if str(one).lower() == "area" else None
             raise missing_column(one, names, where, hint)
     return list(dict.fromkeys(wanted))
 
@@ -250,7 +253,7 @@ def _named(wanted: list[Any], names: list[Any], where: str) -> list[Any]:
 def column_names(data: Any, layer: str | None = None) -> list[Any]:
     """Return the names of the columns of a frame of geopandas, or of a file of polygons or points."""
     if not isinstance(data, (str, os.PathLike)):
-        return list(data.columns)
+        return list(getattr(data, "columns", ()))
     path = _found(data)
     if path.lower().endswith(PARQUET):
         with _sentences(path):
@@ -271,8 +274,8 @@ def _info(path: str, layer: str) -> Any:
         return module("pyogrio").read_info(path, layer=layer)
 
 
-def one_layer(path: str, layer: str | None, keyword: str = "layer") -> str:
-    """Return the layer of a file: the one that is named, or the only one; ``keyword`` names it."""
+def one_layer(path: str, layer: str | None) -> str:
+    """Return the layer of a file: the one that is named, or the only one."""
     pyogrio = module("pyogrio")
     with _sentences(path):
         found = [str(x) for x in pyogrio.list_layers(path)[:, 0]]
@@ -282,13 +285,18 @@ def one_layer(path: str, layer: str | None, keyword: str = "layer") -> str:
     if layer is None:
         if not found:
             raise _unreadable(path, "it has no layers")
-        raise InputError(f"{path} has {len(found)} layers: {shown}.", f"name one with {keyword}=.", keyword)
+        how = (
+            "name one with wmcc.Layer(path, layer).",
+            "layer",
+            "name one with --layer, or a map's with --overlay-layer.",
+        )
+        raise InputError(f"{path} has {len(found)} layers: {shown}.", *how)
     if layer not in found:
         near = difflib.get_close_matches(str(layer), found, 1)
         raise InputError(
             f"{path} has no layer {layer!r}; it has {shown or 'none'}.",
             f"did you mean {near[0]!r}?" if near else None,
-            keyword,
+            "layer",
         )
     return layer
 
@@ -327,13 +335,13 @@ def known_crs(own: Any, given: Any, name: str) -> Any:
     except pyproj.exceptions.CRSError:
         raise InputError(
             f"{own if given is None else given!r} is no coordinate reference system that pyproj knows.",
-            "write for instance crs='EPSG:25832'.",
+            "write for instance 'EPSG:25832'.",
             "crs",
         ) from None
     if own is not None and given is not None and not own.equals(given, ignore_axis_order=True):
         raise InputError(
-            f"{name} is in {called(own)}, and crs= says {called(given)}.",
-            "leave crs= out. If the data say the wrong CRS, set it first: data.set_crs(…, allow_override=True).",
+            f"{name} is in {called(own)}, and `crs` says {called(given)}.",
+            "leave `crs` out. If the data say the wrong CRS, set it first: data.set_crs(…, allow_override=True).",
             "crs",
         )
     return given if own is None else own
@@ -344,12 +352,12 @@ def no_crs(name: str, what: Literal["area", "place"] = "place") -> InputError:
     if what == "area":
         return InputError(
             f"{name} has no coordinate reference system, so that areas cannot be computed from its coordinates.",
-            "give it as crs=, such as crs='EPSG:25832'; or give a column of areas as weight=.",
+            "give `crs`, such as wmcc.Layer(…, crs='EPSG:25832'); or a column of areas as `weight`.",
             "crs",
         )
     return InputError(
         f"{name} has no coordinate reference system, so that nobody knows where its coordinates are.",
-        "give it as crs=, such as crs='EPSG:4326' for longitude and latitude in degrees.",
+        "give `crs`, such as wmcc.Layer(…, crs='EPSG:4326') for longitude and latitude in degrees.",
         "crs",
     )
 
@@ -357,8 +365,14 @@ def no_crs(name: str, what: Literal["area", "place"] = "place") -> InputError:
 # ---- repair --------------------------------------------------------------------------------------------
 
 
-def repaired(layer: Layer, kinds: tuple[str, ...] = ("polygon",)) -> Layer:
-    """Return the layer with valid geometries of these kinds only; one warning counts what was done to it.
+def are_points(layer: OpenLayer) -> bool:
+    """Whether a layer holds points: there are some, and no polygons."""
+    kinds = {*module("shapely").get_type_id(layer.geometry).tolist()}
+    return bool(kinds & {POINT, MULTIPOINT}) and not kinds & {POLYGON, MULTIPOLYGON, COLLECTION}
+
+
+def repaired(layer: OpenLayer, *, points: bool = False) -> OpenLayer:
+    """Return the layer with valid polygons only, or points; one warning counts what was done to it.
 
     Invalid polygons are repaired with `shapely.make_valid`. What has no geometry, or one of another kind, has an empty
     polygon instead, so that it has no area. A point without coordinates is refused.
@@ -366,7 +380,7 @@ def repaired(layer: Layer, kinds: tuple[str, ...] = ("polygon",)) -> Layer:
     shapely = module("shapely")
     geometry = layer.geometry
     kind = shapely.get_type_id(geometry)
-    if kinds == ("point",):
+    if points:
         return _only_points(layer, kind, shapely)
     nothing = (kind < 0) | shapely.is_empty(geometry)
     polygons = ((kind == POLYGON) | (kind == MULTIPOLYGON)) & ~nothing
@@ -376,42 +390,22 @@ def repaired(layer: Layer, kinds: tuple[str, ...] = ("polygon",)) -> Layer:
         what = KINDS[kind[others][0]] if others.any() else "no geometry"
         hint = "points and lines have no area." if others.any() else None
         raise InputError(f"{layer.name} holds {what}; expected polygons.", hint)
-    geometry = geometry.copy()
-    said: list[str] = []
+    geometry, said = geometry.copy(), []
+    geometry[others | nothing] = shapely.Polygon()
+    check_finite(geometry, layer.name)
     if collections.any():
-        check_finite(geometry, layer.name)
         broken = collections & ~shapely.is_valid(geometry)
         geometry[collections] = [_polygons_of(one, shapely) for one in geometry[collections]]
-        said.append(
-            _sentence(
-                collections,
-                "collection of geometries",
-                "rows are collections of geometries",
-                "only the polygons in it count",
-                "only the polygons in them count",
-            )
-        )
+        said.append(_sentence(collections, "row is a collection", "rows are collections", "only their polygons count"))
         if broken.any():
-            one, several = "collection has invalid polygons", "collections have invalid polygons"
-            said.append(_sentence(broken, one, several, "they were repaired", "they were repaired"))
+            said.append(_sentence(broken, "of them has invalid polygons", "of them have invalid polygons", "repaired"))
     if others.any():
         what = KINDS[kind[others][0]]
-        said.append(
-            _sentence(
-                others,
-                f"geometry is no polygon, but has {what}",
-                f"geometries are no polygons, but {what}",
-                "it has no area",
-                "they have no area",
-            )
-        )
+        said.append(_sentence(others, f"row has {what}", f"rows have {what}", "no area"))
     if nothing.any():
-        said.append(
-            _sentence(nothing, "row has no geometry", "rows have no geometry", "its area is 0", "their area is 0")
-        )
-    geometry[others | nothing] = shapely.Polygon()
+        said.append(_sentence(nothing, "row has no geometry", "rows have no geometry", "no area"))
     _check_place(layer, shapely)
-    invalid = ~_valid(geometry, layer.name, shapely)
+    invalid = ~shapely.is_valid(geometry)  # not in threads: it sets filters of warnings, which all threads share
     if invalid.any():
         said.append(_mend(geometry, invalid, shapely))
     if said:
@@ -432,7 +426,7 @@ def check_finite(geometry: NDArray[np.object_], name: str) -> None:
         )
 
 
-def _check_place(layer: Layer, shapely: Any) -> None:
+def _check_place(layer: OpenLayer, shapely: Any) -> None:
     """Refuse degrees in a projected CRS, and anything else in one of degrees."""
     if layer.crs is None or not len(layer.geometry):
         return
@@ -442,7 +436,7 @@ def _check_place(layer: Layer, shapely: Any) -> None:
     like_degrees = max(-west, east) <= 180 and max(-south, north) <= 90
     shown = f"its coordinates reach from ({west:.6g}, {south:.6g}) to ({east:.6g}, {north:.6g})"
     set_it = (
-        "give the CRS that they are in: as crs= if it was given so, or data.set_crs(…, allow_override=True), of a file "
+        "give the CRS that they are in: as `crs` if it was given, or data.set_crs(…, allow_override=True), of a file "
         "after geopandas.read_file"
     )
     if in_degrees(layer.crs):
@@ -455,9 +449,7 @@ def _check_place(layer: Layer, shapely: Any) -> None:
             )
     elif like_degrees and layer.crs.is_projected and not _in_use(layer.crs, (west + east) / 2, (south + north) / 2):
         raise InputError(
-            f"{layer.name} is in {called(layer.crs)}, and {shown}, which look like degrees.",
-            f"{set_it}.",
-            "crs",
+            f"{layer.name} is in {called(layer.crs)}, and {shown}, which look like degrees.", f"{set_it}.", "crs"
         )
 
 
@@ -472,7 +464,7 @@ def _in_use(crs: Any, x: float, y: float) -> bool:
     return bool(between and area.south <= lat <= area.north)
 
 
-def _only_points(layer: Layer, kind: NDArray[np.intp], shapely: Any) -> Layer:
+def _only_points(layer: OpenLayer, kind: NDArray[np.intp], shapely: Any) -> OpenLayer:
     bad = (kind != POINT) | shapely.is_empty(layer.geometry)
     if bad.any():
         row = int(np.argmax(bad))
@@ -495,43 +487,6 @@ def _only_points(layer: Layer, kind: NDArray[np.intp], shapely: Any) -> Layer:
     return layer
 
 
-def _valid(geometry: NDArray[np.object_], name: str, shapely: Any) -> NDArray[np.bool_]:
-    """Which geometries are valid. Most are of a simple shape, which is found out faster than by GEOS."""
-    rings = rings_of(geometry)
-    if not np.isfinite(rings.xy.sum()):
-        check_finite(geometry, name)
-    alone = np.bincount(rings.owner, minlength=len(geometry)) <= 1
-    found = np.zeros(len(geometry), dtype=bool)
-    found[rings.owner] = rings.in_blocks(_starlike)
-    rest = np.flatnonzero(~(found & alone))
-    found[rest] = np.concatenate(in_threads(shapely.is_valid, np.array_split(geometry[rest], 1 + len(rest) // 10_000)))
-    return found
-
-
-def _starlike(rings: Rings) -> NDArray[np.bool_]:
-    """Whether all edges of a ring are seen from its centroid in one direction, once around.
-
-    Such a ring does not cross itself. Where rounding may decide, the answer is no.
-    """
-    start, last, size = rings.start, rings.last, rings.size
-    x, y = (v - np.repeat(v[start], size) for v in rings.xy.T)
-    cross = x[:-1] * y[1:] - x[1:] * y[:-1]
-    cross[last[:-1]] = 0.0
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = 1 / (3 * np.add.reduceat(cross, start))
-        x, y = (v - np.repeat(np.add.reduceat((v[1:] + v[:-1]) * cross, start) * share, size) for v in (x, y))
-        one, other = x[:-1] * y[1:], x[1:] * y[:-1]
-        cross = one - other
-        cross[np.abs(cross) <= 1e-10 * (np.abs(one) + np.abs(other))] = np.nan
-    cross[last[:-1]] = cross[last[:-1] - 1]
-    side = y >= 0
-    up = side[1:] & ~side[:-1]
-    up[last[:-1]] = False
-    lowest, highest = np.minimum.reduceat(cross, start), np.maximum.reduceat(cross, start)
-    once: NDArray[np.bool_] = np.add.reduceat(up, start, dtype=np.intp) == 1
-    return once & ((lowest > 0) | (highest < 0))
-
-
 def _mend(geometry: NDArray[np.object_], invalid: NDArray[np.bool_], shapely: Any) -> str:
     """Repair geometries in place, and say how many, and how much their areas changed."""
     before = shapely.area(geometry[invalid])
@@ -539,7 +494,7 @@ def _mend(geometry: NDArray[np.object_], invalid: NDArray[np.bool_], shapely: An
     geometry[invalid] = [_polygons_of(one, shapely) for one in mended]
     after = shapely.area(geometry[invalid])
     change = np.abs(after - before) / np.maximum(np.maximum(before, after), np.finfo(float).tiny)
-    text = _sentence(invalid, "polygon is invalid", "polygons are invalid", "it was repaired", "they were repaired")
+    text = _sentence(invalid, "polygon is invalid", "polygons are invalid", "repaired")
     most = int(np.argmax(change))
     if change[most] > 0.01:
         row = np.flatnonzero(invalid)[most]
@@ -560,9 +515,9 @@ def _polygons_of(one: Any, shapely: Any) -> Any:
     return shapely.union_all(valid)
 
 
-def _sentence(rows: NDArray[np.bool_], one: str, several: str, then: str, thens: str) -> str:
+def _sentence(rows: NDArray[np.bool_], one: str, several: str, then: str) -> str:
     """How many of the rows something holds for, the first of them, and what follows."""
     n, first = int(rows.sum()), int(np.argmax(rows))
     if n == 1:
         return f"1 {one} (row {first}): {then}."
-    return f"{n:,} of {len(rows):,} {several} (the first in row {first}): {thens}."
+    return f"{n:,} of {len(rows):,} {several} (the first in row {first}): {then}."

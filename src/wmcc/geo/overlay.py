@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,11 +12,11 @@ from ..core.arraytypes import Array
 from ..errors import InputError, MapWarning
 from ..optional import module
 from ..present.text import counted, number, percent
-from .areas import called, in_threads, plane_areas, polygon_areas, rings_of
+from .areas import METRES, called, in_threads, plane_areas, polygon_areas, rings_of
 
 if TYPE_CHECKING:
-    from .layers import Layer
-    from .raster import Raster
+    from .layers import OpenLayer
+    from .raster import OpenRaster
 
 ROUNDING = 16 * np.finfo(float).eps
 """By how much the coordinates of an intersection may be off, as a share of the largest coordinate."""
@@ -55,12 +55,7 @@ class Pieces(NamedTuple):
 
 
 def pieces(
-    reference: Layer,
-    overlay: Layer,
-    method: Literal["geodesic", "equal-area"] = "geodesic",
-    unit: str = "ha",
-    sliver: float = 0.0,
-    uncovered: str = "class",
+    reference: OpenLayer, overlay: OpenLayer, unit: str = "ha", sliver: float = 0.0, uncovered: str = "class"
 ) -> Pieces:
     """Cut the polygons of a reference along those of a map.
 
@@ -74,10 +69,10 @@ def pieces(
     ----------
     reference, overlay
         Layers of valid polygons, with coordinate reference systems.
-    method, unit
-        How areas are computed, and their unit; see `wmcc.geo.areas.polygon_areas`.
+    unit
+        The unit of areas.
     sliver
-        The smallest piece that counts. Smaller ones are left out, with a warning.
+        The smallest piece that counts, in square metres. Smaller ones are left out, with a warning.
     uncovered
         ``"class"``: parts that the map does not cover are pieces, too. ``"error"``: refuse them.
 
@@ -102,26 +97,23 @@ def pieces(
     >>> import pandas as pd
     >>> import pyproj
     >>> from shapely import box
-    >>> from wmcc.geo.layers import Layer
+    >>> from wmcc.geo.layers import OpenLayer
     >>> plane = pyproj.CRS("EPSG:3035")
-    >>> field = Layer(pd.DataFrame(index=range(1)), np.array([box(4e6, 3e6, 4e6 + 300, 3e6 + 100)]), plane, "fields")
+    >>> shape = np.array([box(4e6, 3e6, 4e6 + 300, 3e6 + 100)])
+    >>> field = OpenLayer(pd.DataFrame(index=range(1)), shape, plane, "fields")
     >>> halves = np.array([box(4e6, 3e6, 4e6 + 100, 3e6 + 100), box(4e6 + 100, 3e6, 4e6 + 200, 3e6 + 100)])
-    >>> found = pieces(field, Layer(pd.DataFrame(index=range(2)), halves, plane, "the map"), method="equal-area")
-    >>> found.map.tolist(), found.area.round(9).tolist()
+    >>> found = pieces(field, OpenLayer(pd.DataFrame(index=range(2)), halves, plane, "the map"))
+    >>> found.map.tolist(), found.area.round(6).tolist()
     ([-1, 0, 1], [1.0, 1.0, 1.0])
     """
     shapely = module("shapely")
-    if uncovered not in ("class", "error"):
-        raise InputError(f"uncovered is {uncovered!r}; expected 'class' or 'error'.", argument="uncovered")
-    if isinstance(sliver, bool) or not isinstance(sliver, (int, float, np.number)) or not 0 <= sliver < np.inf:
-        raise InputError(f"sliver is {sliver!r}; expected an area of at least 0, in {unit}.", argument="sliver")
     overlay, bent = in_plane_of(overlay, reference)
     for layer in (reference, overlay):
         _refuse_jumps(layer)
     if not len(reference.geometry):
         none = np.zeros(0, dtype=np.int64)
         return Pieces(none, none, np.zeros(0), np.zeros(0))
-    sizes = polygon_areas(reference.geometry, reference.crs, method, unit)
+    sizes = polygon_areas(reference.geometry, reference.crs, unit)
     (a, of_a), (b, of_b) = map(_parts, (reference, overlay))
     b, of_b = all_around(b, of_b, shapely.total_bounds(a), reference.crs)
     near = shapely.STRtree(a).query(shapely.box(*shapely.bounds(b).T))
@@ -225,7 +217,7 @@ class _Cutting(NamedTuple):
         return first + np.concatenate([i, bare]), np.concatenate([j, ends]), np.concatenate([size, rest])
 
 
-def _parts(layer: Layer) -> tuple[Array, Array]:
+def _parts(layer: OpenLayer) -> tuple[Array, Array]:
     """Polygons of multipolygons, and their rows: so cutting one does not take the vertices of all.
 
     Long edges get vertices in between, on which they bend when areas are measured on a projection.
@@ -254,7 +246,7 @@ def _turn_of(crs: Any) -> float | None:
     return 2 * np.pi / float(crs.axis_info[0].unit_conversion_factor) if crs.is_geographic else None
 
 
-def in_crs_of(points: Layer, other: Layer | Raster, what: str) -> Layer:
+def in_crs_of(points: OpenLayer, other: OpenLayer | OpenRaster, what: str) -> OpenLayer:
     """Return points in the coordinate reference system of another layer; ``what`` that is."""
     change = _change(points, other, what)
     if change is None:
@@ -264,7 +256,7 @@ def in_crs_of(points: Layer, other: Layer | Raster, what: str) -> Layer:
     return points._replace(geometry=moved, crs=other.crs)
 
 
-def in_plane_of(overlay: Layer, reference: Layer) -> tuple[Layer, float]:
+def in_plane_of(overlay: OpenLayer, reference: OpenLayer) -> tuple[OpenLayer, float]:
     """Return polygons of a map in the coordinate reference system of a reference, and by how much edges are still bent.
 
     Edges are straight in the plane of the map. So they get vertices in between, until they bend by less than `BENT`.
@@ -285,13 +277,13 @@ def in_plane_of(overlay: Layer, reference: Layer) -> tuple[Layer, float]:
     return overlay._replace(geometry=moved, crs=reference.crs), bent
 
 
-def _change(layer: Layer, other: Layer | Raster, what: str) -> Callable[[Array], Array] | None:
+def _change(layer: OpenLayer, other: OpenLayer | OpenRaster, what: str) -> Callable[[Array], Array] | None:
     """From coordinates of a layer to those of another; None if they are the same."""
     for own, name in ((layer.crs, layer.name), (other.crs, other.name)):
         if own is None:
             raise InputError(
                 f"{name} has no coordinate reference system, so that it cannot be laid over another layer.",
-                "give it as crs=, such as crs='EPSG:25832'; wmcc does not guess it.",
+                "give it as wmcc.Layer(…, crs='EPSG:25832'), or wmcc.Raster(…, crs=…); wmcc does not guess it.",
                 "crs",
             )
     if layer.crs.equals(other.crs, ignore_axis_order=True):
@@ -300,7 +292,7 @@ def _change(layer: Layer, other: Layer | Raster, what: str) -> Callable[[Array],
     return lambda xy: np.stack(transformer.transform(*xy.T), axis=1)
 
 
-def _refuse_nowhere(moved: Array, layer: Layer, other: Layer | Raster, what: str) -> None:
+def _refuse_nowhere(moved: Array, layer: OpenLayer, other: OpenLayer | OpenRaster, what: str) -> None:
     """Refuse geometries that another coordinate reference system cannot show."""
     shapely = module("shapely")
     nowhere = ~np.isfinite(shapely.bounds(moved)).all(axis=1) & ~shapely.is_empty(moved)
@@ -312,7 +304,7 @@ def _refuse_nowhere(moved: Array, layer: Layer, other: Layer | Raster, what: str
         )
 
 
-def _nearby(overlay: Layer, reference: Layer) -> Array:
+def _nearby(overlay: OpenLayer, reference: OpenLayer) -> Array:
     """Polygons of a map, in its own plane: as much of them as is near a reference, and empty ones elsewhere."""
     shapely, pyproj = module("shapely"), module("pyproj")
     back = pyproj.Transformer.from_crs(reference.crs, overlay.crs, always_xy=True)
@@ -401,7 +393,7 @@ def _into(x: Array, low: float, high: float, crs: Any) -> Array:
     return np.where(((x < low) | (x >= high)) & (around < high), around, x)
 
 
-def _transformer(layer: Layer, other: Layer | Raster, what: str) -> Any:
+def _transformer(layer: OpenLayer, other: OpenLayer | OpenRaster, what: str) -> Any:
     """From one coordinate reference system to another; with a warning where no shift of the datum is known."""
     pyproj = module("pyproj")
     try:
@@ -448,7 +440,7 @@ def jumping_rows(geometry: Array, crs: Any) -> Array:
     return rows
 
 
-def _refuse_jumps(layer: Layer) -> None:
+def _refuse_jumps(layer: OpenLayer) -> None:
     """Refuse polygons with edges that jump from one side of the antimeridian to the other."""
     rows = jumping_rows(layer.geometry, layer.crs)
     if len(rows):
@@ -463,8 +455,8 @@ def _refuse_jumps(layer: Layer) -> None:
 
 def _report_overlaps(
     cut: _Cutting,
-    reference: Layer,
-    overlay: Layer,
+    reference: OpenLayer,
+    overlay: OpenLayer,
     a: tuple[Array, Array],
     b: tuple[Array, Array],
     sliver: float,
@@ -477,28 +469,28 @@ def _report_overlaps(
         inner = cut.common(common[of], a[0][parent])
         solid = cut.solid(inner)
         size = np.bincount(of[solid], cut.area(inner[solid]), len(common))
-        large = np.flatnonzero(size > sliver)
+        large = np.flatnonzero(size > sliver / METRES[unit])
         if len(large):
             k = large[np.argmax(size[large])]
             more = f" {counted(len(large), 'pair')} overlap, by {number(size[large].sum(), 4)} {unit} together."
             raise InputError(
                 f"rows {first[k]} and {second[k]} of {overlay.name} overlap by {number(size[k], 4)} {unit}; a map has "
                 f"one class at each place.{more if len(large) > 1 else ''}",
-                "cut the overlaps, so that each place is in one polygon. If they are small, give sliver=, in "
-                f"{unit}: overlaps of up to this size are tolerated, and smaller pieces are left out.",
+                "cut the overlaps, so that each place is in one polygon. If they are small, give `sliver`, in square "
+                "metres: overlaps of up to this size are tolerated, and smaller pieces are left out.",
                 "overlay",
             )
         if size.any():
             warnings.warn(
                 f"{counted(int(np.count_nonzero(size)), 'overlap')} of polygons of {overlay.name}, by "
-                f"{number(size.sum(), 4)} {unit} together, none by more than sliver={number(sliver)}: each of the two "
+                f"{number(size.sum(), 4)} {unit} together, none by more than {number(sliver)} m²: each of the two "
                 "counts there in part.",
                 MapWarning,
                 stacklevel=2,
             )
     first, second, common = cut.overlaps(*a)
     size = cut.area(common)
-    large = np.flatnonzero(size > sliver)
+    large = np.flatnonzero(size > sliver / METRES[unit])
     if len(large):
         k, verb = large[0], "overlaps" if len(large) == 1 else "overlap"
         warnings.warn(
@@ -532,12 +524,12 @@ def _no_overlap(reference: str, here: Array, overlay: str, there: Array, crs: An
 
 def _without_slivers(found: Pieces, sliver: float, sizes: Array, unit: str) -> Pieces:
     """Leave out what is smaller than a sliver, and say so."""
-    small = found.area < sliver
+    small = found.area < sliver / METRES[unit]
     if not small.any():
         return found
     lost, total = found.area[small].sum(), sizes.sum()
     warnings.warn(
-        f"{counted(int(small.sum()), 'piece')} smaller than sliver={number(sliver)} {unit} "
+        f"{counted(int(small.sum()), 'piece')} smaller than {number(sliver)} m² "
         f"{'was' if small.sum() == 1 else 'were'} left out, {number(lost, 4)} {unit} together: "
         f"{percent(lost / total)} of the reference.",
         MapWarning,
@@ -546,7 +538,7 @@ def _without_slivers(found: Pieces, sliver: float, sizes: Array, unit: str) -> P
     return Pieces(*(x[~small] for x in found))
 
 
-def _refuse_gaps(found: Pieces, sizes: Array, reference: Layer, overlay: Layer, unit: str) -> None:
+def _refuse_gaps(found: Pieces, sizes: Array, reference: OpenLayer, overlay: OpenLayer, unit: str) -> None:
     """Refuse parts of the reference that the map does not cover."""
     bare = np.flatnonzero(found.map < 0)
     if len(bare):
@@ -557,7 +549,7 @@ def _refuse_gaps(found: Pieces, sizes: Array, reference: Layer, overlay: Layer, 
             f"{overlay.name} does not cover {number(lost.sum(), 4)} {unit} of {reference.name}, "
             f"{percent(lost.sum() / sizes.sum())}, in {counted(len(bare), 'polygon')}; the largest part is "
             f"{number(found.area[k], 4)} {unit} of the {number(sizes[row], 4)} {unit} of row {row}.",
-            "uncovered='class' counts such parts as errors of the map. Parts smaller than sliver= are left out.",
+            "`uncovered` 'class' counts such parts as errors of the map. Parts smaller than `sliver` are left out.",
             "uncovered",
         )
 
@@ -565,7 +557,7 @@ def _refuse_gaps(found: Pieces, sizes: Array, reference: Layer, overlay: Layer, 
 # ---- points --------------------------------------------------------------------------------------------------
 
 
-def at_points(points: Layer, overlay: Layer) -> Array:
+def at_points(points: OpenLayer, overlay: OpenLayer) -> Array:
     """Return the row of the map's polygon that each point lies in; −1 for points outside.
 
     A point on a border belongs to the polygon that comes first in the map, with a warning that counts such points.
@@ -580,10 +572,10 @@ def at_points(points: Layer, overlay: Layer) -> Array:
     >>> import pandas as pd
     >>> import pyproj
     >>> from shapely import box, points
-    >>> from wmcc.geo.layers import Layer
+    >>> from wmcc.geo.layers import OpenLayer
     >>> crs, rows = pyproj.CRS("EPSG:4326"), pd.DataFrame(index=range(2))
-    >>> map = Layer(rows, np.array([box(0, 0, 1, 1), box(1, 0, 2, 1)]), crs, "the map")
-    >>> at_points(Layer(rows, points([[1.5, 0.5], [3, 0.5]]), crs, "plots"), map)
+    >>> map = OpenLayer(rows, np.array([box(0, 0, 1, 1), box(1, 0, 2, 1)]), crs, "the map")
+    >>> at_points(OpenLayer(rows, points([[1.5, 0.5], [3, 0.5]]), crs, "plots"), map)
     array([ 1, -1])
     """
     shapely = module("shapely")
@@ -627,7 +619,7 @@ def at_points(points: Layer, overlay: Layer) -> Array:
     return found
 
 
-def at_pixels(points: Layer, raster: Raster) -> tuple[Array, Array]:
+def at_pixels(points: OpenLayer, raster: OpenRaster) -> tuple[Array, Array]:
     """Return the value of the pixel that each point lies in, and whether it is known.
 
     A point on the edge between two pixels belongs to the one with the higher number of row or column: in a raster with

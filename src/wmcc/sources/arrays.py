@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,17 +16,18 @@ import numpy as np
 from ..core import kernel as tally
 from ..core import labels as _labels
 from ..core.arraytypes import Array, IntArray
-from ..core.drawn import ROWS, Drawn
+from ..core.base_table import no_cells, occupied
+from ..core.design import ROWS, SampleDesign
 from ..core.exact import Exact, check_digits
 from ..core.joint import JointTable
 from ..core.keys import distinct_keys
 from ..core.labels import NOTHING
 from ..core.memory import available
 from ..core.stack import LARGEST_KEY, Stack, merged_stacks, numbered
-from ..core.summed import no_cells, occupied
 from ..core.sums import Sums, bad_weight
 from ..core.table import Table, no_positive
-from ..core.tables import Tables
+from ..core.tables import NONE_DECLARED, Tables, merge
+from ..core.threads import MOST_THREADS, processors
 from ..errors import InputError, LabelError
 from .codes import SHARE, Codebook, Encoder, Integers, Map, Rules, all_codes, blocks, encoders, flattened, native
 from .columns import BLOCK, Column, place
@@ -35,7 +35,6 @@ from .groups import WHOLE, Keyed, Parts
 from .problems import NO_NEGATIVE, too_many_cells, too_many_predictions
 
 THREAD_ROWS = 1 << 19  # rows a thread must have to be worth starting
-MOST_THREADS = 256
 FEW_CELLS, MOST_CELLS = 1 << 10, 1 << 22
 """Tables of few cells have a place for each, and those of many have not; between, it depends on the rows."""
 SMALL_ROOM, MOST_ROOM = 1 << 18, (1 << 31) - 1
@@ -52,7 +51,7 @@ def tabulate_arrays(
     threads: int | None,
     weight_name: str | None = None,
     parts: Parts = WHOLE,
-    drawn: Drawn = ROWS,
+    drawn: SampleDesign = ROWS,
     names: tuple[str, ...] = (),
     replicates: Sequence[Column] = (),
     expected: Integers | None = None,
@@ -88,7 +87,7 @@ def tabulate_arrays(
         _raise_bad_replicate(columns, replicates, rules)
     if parts.clusters is not None and parts.clusters.several:
         found, parts, rows = _with_one_key(found, parts, columns, rules)
-        drawn = Drawn("clusters", rows=rows)
+        drawn = SampleDesign("clusters", rows=rows)
     return named(found, codebook, parts, names, drawn)
 
 
@@ -120,7 +119,7 @@ def _with_one_key(
     return found._replace(stack=stack), parts._replace(clusters=one), tuple(of_keys.tolist())
 
 
-def nothing(rules: Rules, parts: Parts = WHOLE, names: tuple[str, ...] = (), drawn: Drawn = ROWS) -> Any:
+def nothing(rules: Rules, parts: Parts = WHOLE, names: tuple[str, ...] = (), drawn: SampleDesign = ROWS) -> Any:
     """Return the table of no rows, or the tables of no groups."""
     axes = 1 + max(1, len(names)) + sum(found is not None for found in parts)
     groups = 1 if parts.groups is None else len(parts.groups.keys)
@@ -144,7 +143,7 @@ def named(
     codebook: Codebook,
     parts: Parts,
     predictions: tuple[str, ...],
-    drawn: Drawn = ROWS,
+    drawn: SampleDesign = ROWS,
     known: Any = None,
 ) -> Any:
     """From a stack over codes to a table over classes, or to tables of groups.
@@ -162,7 +161,7 @@ def named(
     if place is not None:
         stack = stack.recoded(dict.fromkeys(axes, place))
     if parts.clusters is not None:
-        stack, drawn = occupied(stack, Drawn("clusters", parts.clusters.keys, drawn.rows))
+        stack, drawn = occupied(stack, SampleDesign("clusters", parts.clusters.keys, drawn.rows))
     if parts.groups is not None:
         own = (parts.groups.by, parts.groups.keys, names, stack, found.ignored, rules.labels is not None)
         return with_positive(Tables(*own, drawn=drawn, names=predictions, void=void), rules)
@@ -170,6 +169,26 @@ def named(
     if predictions:
         return JointTable(names, predictions, stack, ignored, drawn, void)
     return with_positive(Table(names, stack, ignored, None, drawn, void), rules)
+
+
+def of_one_item(table: Any, k: int, groups: Keyed | None, clusters: Keyed | None) -> Any:
+    """Return the table of the k-th image, or tile, as a part of all: with its keys of groups and of clusters."""
+    if clusters is not None:
+        key, cells = clusters.keys[int(clusters.codes[k])], table.raw_cells
+        codes = np.concatenate([cells.codes, np.zeros((1, len(cells)), dtype=np.int64)])
+        own = Stack(codes, cells.sums) if len(cells) else no_cells(len(codes))
+        table = replace(table, raw_cells=own, drawn=SampleDesign("clusters", (key,) if len(cells) else ()))
+    if groups is not None:
+        table = replace(Tables.of({groups.keys[int(groups.codes[k])]: table}, groups.by), same_classes=False)
+    return table
+
+
+def folded(tables: list[Any], rules: Rules) -> Any:
+    """Add up the tables of images, of tiles, or of windows."""
+    table = tables[0] if len(tables) == 1 else merge(tables)
+    if isinstance(table, Tables) and rules.labels is not None:  # void labels need not be in all parts
+        table = replace(table, same_classes=True, declared=NONE_DECLARED)
+    return with_positive(table, rules)
 
 
 def with_positive(table: Any, rules: Rules) -> Any:
@@ -374,11 +393,6 @@ def _workers(threads: int | None, rows: int, replicates: int = 0) -> int:
     return min(processors(), work // THREAD_ROWS, -(-rows // SHARE))
 
 
-def processors() -> int:
-    """Return the number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def _share_out(pool: Any, workers: int, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
     """Map in any order: this thread and those of the pool each take the next item when they are free."""
     queue = deque(items)
@@ -388,27 +402,6 @@ def _share_out(pool: Any, workers: int, function: Callable[[Any], Any], items: I
 
     others = [pool.submit(work) for _ in range(workers - 1)]
     return work() + [result for other in others for result in other.result()]
-
-
-def in_order(function: Callable[[Any], Any], items: Iterable[Any], workers: int) -> Iterator[Any]:
-    """Map in order by so many threads, which are never far ahead of who takes the results."""
-    if workers == 1:
-        yield from map(function, items)
-        return
-    from concurrent.futures import ThreadPoolExecutor  # not before it is needed: it is slow to import
-
-    with ThreadPoolExecutor(workers) as pool:
-        ahead: deque[Any] = deque()
-        try:
-            for item in items:
-                ahead.append(pool.submit(function, item))
-                if len(ahead) > 2 * workers:
-                    yield ahead.popleft().result()
-            while ahead:
-                yield ahead.popleft().result()
-        finally:
-            for other in ahead:
-                other.cancel()
 
 
 def _taken(queue: deque[Any]) -> Iterator[Any]:
@@ -473,7 +466,7 @@ def _raise_bad_replicate(columns: list[Column], replicates: Sequence[Column], ru
 def unknown_label(column: Column, row: int, rules: Rules) -> LabelError:
     """Say that the label of a row is not among those the caller named."""
     (label,) = column.labels(slice(row, row + 1))
-    among = f"labels=({_labels.listed(rules.labels or ())})"
+    among = f"`labels`, {_labels.listed(rules.labels or ())}"
     return _labels.unknown(
-        column.place(row), label, among, "add it to labels=; if it is not a class, list it in ignore=."
+        column.place(row), label, among, "add it to `labels`; if it is not a class, list it in `ignore`."
     )

@@ -7,11 +7,11 @@ from collections.abc import Collection
 from typing import Any
 
 from ..optional import module
-from .files import FORMATS, Files, is_address, one_column
+from .files import FORMATS, FileSet, is_address, one_column
 from .places import different
 
 
-def dataset(files: Files, columns: Collection[Any] | None = None, numbers: Collection[Any] = ()) -> Any:
+def dataset(files: FileSet, columns: Collection[Any] | None = None, numbers: Collection[Any] = ()) -> Any:
     """Open files as a PyArrow data set.
 
     Of CSV files the columns are text, but for those of ``numbers``, which are float64. Of files of other formats each
@@ -33,7 +33,7 @@ def dataset(files: Files, columns: Collection[Any] | None = None, numbers: Colle
     return data.replace_schema(_common_schema(files, data, columns, pa))
 
 
-def column_names(files: Files) -> list[str]:
+def column_names(files: FileSet) -> list[str]:
     """Names of the columns of files, those that are names of folders included; of several files, of the first."""
     if files.is_csv and not is_address(files.paths[0]):
         return [*files.header(files.paths[0]), *files.partitions]
@@ -67,7 +67,7 @@ def scan_options(**options: Any) -> Any:
 
 
 def _csv(
-    files: Files, names: list[str] | None, columns: Collection[Any], numbers: Collection[Any], options: Any
+    files: FileSet, names: list[str] | None, columns: Collection[Any], numbers: Collection[Any], options: Any
 ) -> Any:
     """CSV files with the same header: its names, if they are known."""
     pa, ds, csv = (module(name) for name in ("pyarrow", "pyarrow.dataset", "pyarrow.csv"))
@@ -87,7 +87,7 @@ def _csv(
     return ds.dataset(files.paths[0] if names is None else list(files.paths), format=kind, **options)
 
 
-def _common_schema(files: Files, data: Any, columns: Collection[Any] | None, pa: Any) -> Any:
+def _common_schema(files: FileSet, data: Any, columns: Collection[Any] | None, pa: Any) -> Any:
     """Types that hold the values of every file: the first one's may be too narrow for the others."""
     schemas = []
     for fragment in data.get_fragments():

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.arraytypes import IndexArray, IntArray
-from ..core.drawn import LONELY, Design, Drawn, Lonely, Poststrata, check_sizes, name_strata
+from ..core.design import PoststratumTotals, SampleDesign, StratifiedDesign, check_sizes, name_strata
 from ..core.joint import JointTable
 from ..core.keys import Key, distinct_keys, key_kinds, merged_keys, missing, plain_key
 from ..core.labels import is_missing
@@ -27,9 +27,17 @@ from ..present.text import brief, counted
 from .columns import what
 from .files import ends_like_file, read_first
 from .groups import NO_CODES, Keyed, key_column, number_column
+from .request import Request
+from .values import Strata, is_number
 
 WORDS = ("stratum", "population", "fpc", "cluster", "poststratum", "totals")
 """What a key of rows is made of, in this order."""
+
+
+SIZES_IN_SHELL = (
+    "give a file whose last column has the numbers and whose others have the keys, or the name of a column of the data."
+)
+"""What sizes are on the command line, which has no mappings."""
 
 
 class Sizes(NamedTuple):
@@ -38,61 +46,6 @@ class Sizes(NamedTuple):
     of: Mapping[Any, Any] | None = None
     one: float | None = None
     of_frame: bool = False
-
-
-class SampleDesign(NamedTuple):
-    """What the caller said of how rows were drawn."""
-
-    stratum: Any = None
-    cluster: Any = None
-    population: Any = None
-    fpc: Any = False
-    lonely: Lonely = "error"
-    nested: bool = True
-    poststratum: Any = None
-    totals: Any = None
-
-    def check(self, weighted: bool) -> None:
-        """Refuse what does not go together; ``weighted`` if rows have weights of their own."""
-        if self.lonely not in LONELY:
-            raise InputError(
-                f"lonely is {str(self.lonely)[:40]!r}; expected one of {', '.join(map(repr, LONELY))}.",
-                argument="lonely",
-            )
-        if not isinstance(self.nested, bool):
-            raise InputError(f"nested is {self.nested!r}; expected True or False.", argument="nested")
-        if self.stratum is None and (self.lonely != "error" or not self.nested):
-            raise InputTypeError(f"{'nested' if self.lonely == 'error' else 'lonely'}= is for samples with stratum=.")
-        if self.cluster is None and not self.nested:
-            raise InputTypeError("nested=False is for samples with cluster=: it says that no cluster is in two strata.")
-        if (self.poststratum is None) != (self.totals is None):
-            raise InputTypeError(
-                "poststratum= and totals= must be given together: the key of each row's post-stratum, and the known "
-                "total of each post-stratum."
-            )
-        if self.fpc is True and self.population is None:
-            raise InputTypeError(
-                "fpc=True needs population=, the number of units that each stratum has.",
-                "give population=, or give the numbers as fpc= itself.",
-            )
-        if self.fpc is True and self.cluster is not None:
-            raise InputTypeError(
-                "fpc=True takes population= as numbers of rows; here clusters were drawn.",
-                "give fpc= the number of clusters that each stratum has, for instance fpc={'north': 120, 'south': 80}.",
-            )
-        if weighted and self.population is not None and self.fpc is not True:
-            raise InputTypeError(
-                "population= makes the weights of rows, size of the stratum / number of its rows; "
-                "weights were given as well.",
-                "leave one of them out; with design weights, population= is for fpc=True only.",
-            )
-        if self.poststratum is not None and self.population is not None and not weighted:
-            raise InputTypeError(
-                "population= and poststratum= were given without weights; wmcc cannot yet make weights from the sizes "
-                "of strata and scale them to totals as well.",
-                "give the weights of the design, size of the stratum / number of its sampled rows"
-                + ("." if self.fpc is True else ", and leave population= out."),
-            )
 
 
 # ---- before: one key of several values -----------------------------------------------------------------
@@ -107,50 +60,56 @@ class KeyColumns(NamedTuple):
     sizes: dict[str, Sizes]
 
 
-def key_columns(design: SampleDesign, data: Any, in_arrays: bool) -> KeyColumns:
+def key_columns(request: Request) -> KeyColumns:
     """Return the columns of keys, in the order of `WORDS`, of data in arrays or of a frame or file."""
-    found = KeyColumns([], [], dict.fromkeys(WORDS, 0), {})
-    for word in WORDS:
-        given = getattr(design, word)
+    found, design = KeyColumns([], [], dict.fromkeys(WORDS, 0), {}), _words(request)
+    for word, given in design.items():
         if given is None or (word == "fpc" and isinstance(given, bool)):
             continue
         own = {word: given}
         if word in ("stratum", "cluster", "poststratum"):
-            if in_arrays and isinstance(given, Mapping):
+            if not request.in_columns and isinstance(given, Mapping):
                 own = {f"{word}[{name!r}]": x for name, x in given.items()}
-            elif not in_arrays and isinstance(given, (list, tuple)):
+            elif request.in_columns and isinstance(given, (list, tuple)):
                 own = {f"{word}[{k}]": x for k, x in enumerate(given)}
             if not own:
-                raise InputError(f"{word} is empty; expected a key for each row.", argument=word)
-            if not in_arrays:
+                raise InputError(f"`{word}` is empty; expected a key for each row.", argument=word)
+            if request.in_columns:
                 _check_columns(given, own.values(), word)
-        elif _is_column(given, word, data, in_arrays):
+        elif _is_column(given, word, request):
             found.sizes[word] = Sizes()
         else:
-            of = design.poststratum if word == "totals" else design.stratum
-            own, found.sizes[word] = {}, read_sizes(given, word, () if in_arrays else as_names(of))
+            of = design["poststratum" if word == "totals" else "stratum"]
+            own, found.sizes[word] = {}, read_sizes(given, word, as_names(of) if request.in_columns else ())
         found.counts[word] = len(own)
         found.columns.extend(own.values())
         found.names.extend(own)
     return found
 
 
-def _is_column(given: Any, word: str, data: Any, in_arrays: bool) -> bool:
+def _words(request: Request) -> dict[str, Any]:
+    """Return what the design of a call says of rows, by `WORDS`."""
+    strata, post = request.strata or Strata(), request.poststrata
+    of_post = (None, None) if post is None else (post.poststratum, post.totals)
+    return dict(zip(WORDS, (strata.stratum, strata.population, strata.fpc, request.cluster, *of_post), strict=True))
+
+
+def _is_column(given: Any, word: str, request: Request) -> bool:
     """Whether sizes are given as a column, a size for each row; a series of pandas else has them by its index."""
     if isinstance(given, str):
-        if not in_arrays:
+        if request.in_columns:
             return True
         raise InputTypeError(
-            f"{word} is {brief(given)}; a column name works only with a frame or a file.",
+            f"`{word}` is {brief(given)}; a column name works only with a frame or a file.",
             read_first(given)
             if ends_like_file(given)
             else "give a mapping from keys to numbers, or a number per observation.",
             word,
         )
     if hasattr(given, "index") and hasattr(given, "iloc"):
-        index = getattr(data, "index", None)
+        index = getattr(request.y_true, "index", None)
         return hasattr(index, "equals") and not hasattr(type(given), "columns") and bool(given.index.equals(index))
-    if not in_arrays:
+    if request.in_columns:
         from .frames import is_series
 
         return is_series(given) and not hasattr(type(given), "columns")
@@ -164,7 +123,7 @@ def _check_columns(given: Any, columns: Iterable[Any], word: str) -> None:
 
     if not all(is_name(own) or is_series(own) for own in columns):
         raise InputTypeError(
-            f"{word} is {what(given)}; expected the name of a column, or a list of names.",
+            f"`{word}` is {what(given)}; expected the name of a column, or a list of names.",
             "make it a column of the frame." if hasattr(given, "__len__") else None,
             word,
         )
@@ -195,21 +154,22 @@ def read_sizes(given: Any, word: str, names: tuple[str, ...] = ()) -> Sizes:
         number, of, such = "total", "post-stratum", "{'young': 5200, 'old': 3100}"
     if isinstance(given, Mapping):
         if not given:
-            raise InputError(f"{word} is an empty mapping; expected a {number} for each {of}.", argument=word)
+            raise InputError(f"`{word}` is an empty mapping; expected a {number} for each {of}.", argument=word)
         if isinstance(given, TextKeys):
             return Sizes(given, of_frame=True)
         return Sizes({_key(key): size for key, size in given.items()})
-    if isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool) and word != "totals":
+    if is_number(given) and word != "totals":
         return Sizes(one=_number(given, word))
     if hasattr(type(given), "columns"):
         return Sizes(_sizes_of_frame(given, word, names), of_frame=True)
     if hasattr(given, "to_dict") and hasattr(given, "index"):  # a series of pandas, by its index
         return Sizes({_key(key): size for key, size in given.to_dict().items()})
     raise InputTypeError(
-        f"{word} is {what(given)}; expected a {number} for each {of}.",
+        f"`{word}` is {what(given)}; expected a {number} for each {of}.",
         f"give a mapping such as {word}={such}, a frame with a column of keys and one of {number}s, or the name of a "
         "column of the data.",
         word,
+        SIZES_IN_SHELL,
     )
 
 
@@ -224,7 +184,7 @@ def _sizes_of_frame(given: Any, word: str, names: tuple[str, ...]) -> dict[Key, 
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
     columns = {name: frame[name].to_list() for name in frame.columns}
-    return keyed_sizes(columns, word, names, f"{word} is a frame with")
+    return keyed_sizes(columns, word, names, f"`{word}` is a frame with")
 
 
 def keyed_sizes(columns: Mapping[str, Sequence[Any]], word: str, names: tuple[str, ...], said: str) -> dict[Key, Any]:
@@ -246,7 +206,7 @@ def keyed_sizes(columns: Mapping[str, Sequence[Any]], word: str, names: tuple[st
     for *key, number in zip(*(columns[name] for name in (*names, *others)), strict=True):
         plain = _key(tuple(key)) if len(key) > 1 else plain_key(key[0])
         if plain in found:
-            raise InputError(f"{word} has two rows for {name_strata([plain])}; expected one.", argument=word)
+            raise InputError(f"`{word}` has two rows for {name_strata([plain])}; expected one.", argument=word)
         found[plain] = number
     return found
 
@@ -275,13 +235,14 @@ def _read_key(text: Any, like: Any) -> Any:
 # ---- after: a table of strata ---------------------------------------------------------------------------
 
 
-def with_design(table: Any, design: SampleDesign, key: KeyColumns, weighted: bool, ignored: bool | None) -> Any:
+def with_design(table: Any, request: Request, key: KeyColumns, ignored: bool | None) -> Any:
     """Return a table, or tables of groups, that knows its strata.
 
     It comes with clusters whose keys are tuples of the values of all columns of `key_columns`, or without any if there
     are no such columns. ``ignored`` says whether the rows that it left out were sampled and have labels, as those of
     ``ignore=`` have; None if some may have none.
     """
+    design, weighted = request.strata or Strata(), request.weights is not None
     if not key.columns:
         table = _in_one_unit(table, ignored)
     counts, drawn = key.counts, np.array(table.drawn.rows, dtype=np.int64)
@@ -309,27 +270,27 @@ def with_design(table: Any, design: SampleDesign, key: KeyColumns, weighted: boo
     of = tuple(at[known[unit]] for unit in units)
     weighting = population is not None and not weighted
     post, post_place = _poststrata(table, key, values, met)
-    made = Design(strata, of, nested, population, weighting, fpc, design.lonely, False, post)
-    whole = Drawn("strata", units, tuple(rows.tolist()), made)
+    made = StratifiedDesign(strata, of, nested, population, weighting, fpc, design.lonely, False, post)
+    whole = SampleDesign("strata", units, tuple(rows.tolist()), made)
     check_sizes(whole)
-    codes = table.parts.codes
+    codes = table.raw_cells.codes
     moved = [place[codes[-1]]] if post is None else [post_place[codes[-1]], place[codes[-1]]]
-    parts = Stack.gathered(np.concatenate([codes[:-1], np.array(moved).reshape(len(moved), -1)]), table.parts.sums)
-    return replace(table, parts=parts, drawn=whole)
+    parts = Stack.gathered(np.concatenate([codes[:-1], np.array(moved).reshape(len(moved), -1)]), table.raw_cells.sums)
+    return replace(table, raw_cells=parts, drawn=whole)
 
 
 def _in_one_unit(table: Table | JointTable | Tables[Any], ignored: bool | None) -> Any:
     """Return a table of independent rows as one of a single cluster, whose key has no value."""
-    codes = np.concatenate([table.parts.codes, np.zeros((1, len(table.parts)), dtype=np.int64)])
-    rows, left_out = int(table.parts.sums.n.sum()), int(np.sum(table.ignored))
+    codes = np.concatenate([table.raw_cells.codes, np.zeros((1, len(table.raw_cells)), dtype=np.int64)])
+    rows, left_out = int(table.raw_cells.sums.n.sum()), int(np.sum(table.ignored))
     if left_out and ignored is None:
         raise InputError(
             f"{counted(left_out, 'row was', 'rows were')} left out, and it is not known how many of them have labels; "
             "rows with labels belong to the sample.",
-            "give stratum= the same key in all rows, and the size of this one stratum by this key.",
+            "give as `stratum` the same key in all rows, and the size of this one stratum by this key.",
         )
     rows += left_out if ignored else 0
-    return replace(table, parts=Stack(codes, table.parts.sums), drawn=Drawn("clusters", ((),), (rows,)))
+    return replace(table, raw_cells=Stack(codes, table.raw_cells.sums), drawn=SampleDesign("clusters", ((),), (rows,)))
 
 
 def _check_present(key: KeyColumns, values: dict[str, list[tuple[Any, ...]]], rows: IntArray) -> None:
@@ -368,8 +329,8 @@ def _check_clusters_are_of_one_stratum(units: Sequence[tuple[Any, ...]], values:
         if seen.setdefault(cluster, stratum) != stratum:
             raise InputError(
                 f"cluster {cluster!r} is in two strata, {seen[cluster]!r} and {stratum!r}.",
-                "a cluster belongs to one stratum; if the same keys are used again in each stratum, leave nested=False "
-                "out.",
+                "a cluster belongs to one stratum; if the same keys are used again in each stratum, leave out "
+                "`nested`.",
             )
 
 
@@ -390,9 +351,10 @@ def _sizes(
         if given.one is not None:
             if count:
                 raise InputTypeError(
-                    f"{word} is one number, {given.one:,.12g}; with stratum= expected a size for each stratum.",
+                    f"`{word}` is one number, {given.one:,.12g}; with `stratum` expected a size for each stratum.",
                     f"give a mapping such as {word}={{{sampled[0]!r}: …}}." if sampled else None,
                     word,
+                    SIZES_IN_SHELL,
                 )
             known[word] = {(): given.one}
         elif given.of is None:
@@ -415,22 +377,22 @@ def _check_keys(word: str, given: Mapping[Key, Any], of_frame: bool, sampled: tu
     """Refuse sizes whose keys are not such as the sample has."""
     of, other = ("post-stratum", "poststratum") if word == "totals" else ("stratum", "stratum")
     if not count:
-        raise InputTypeError(f"{word} has a size for each {of}, and there is no {other}=.", f"give {other}=.", word)
+        raise InputTypeError(f"`{word}` has a size for each {of}, and there is no `{other}`.", f"give `{other}`.", word)
     for own in given:
         if (len(own) if isinstance(own, tuple) else 1) != count:
-            expected = f"a tuple of {count} values, one for each column of {other}=" if count > 1 else "a single value"
+            expected = f"a tuple of {count} values, one for each column of `{other}`" if count > 1 else "a single value"
             hint = "the last column has the numbers, and the others have the keys; select these." if of_frame else None
-            raise InputError(f"{word} has the key {own!r}; expected {expected}.", hint, word)
+            raise InputError(f"`{word}` has the key {own!r}; expected {expected}.", hint, word)
     if missing(given):
-        raise InputError(f"{word} has a {of} without a key.", "leave it out, or name it.", word)
+        raise InputError(f"`{word}` has a {of} without a key.", "leave it out, or name it.", word)
     kinds = key_kinds(sampled[0]) if sampled else ()
     for own in given if sampled else ():
         if key_kinds(own) != kinds:
-            hint = f"write the keys of {word}= as the sample has them."
+            hint = f"write the keys of `{word}` as the sample has them."
             if of_frame:
-                hint = f"the last column of {word}= has the numbers, and the others have keys as the sample has them."
+                hint = f"the last column of `{word}` has the numbers, and the others have keys as the sample has them."
             raise InputTypeError(
-                f"{word} has the {of} {own!r} ({', '.join(key_kinds(own))}), and the sample has {sampled[0]!r} "
+                f"`{word}` has the {of} {own!r} ({', '.join(key_kinds(own))}), and the sample has {sampled[0]!r} "
                 f"({', '.join(kinds)}); keys of different types cannot be matched.",
                 hint,
                 word,
@@ -448,9 +410,9 @@ def _check_complete(
     number = "total" if word == "totals" else "size"
     more = [own for own in sizes if own not in sampled]
     raise InputError(
-        f"{word} has no {number} for {name_strata(of_sample or lacking)}, which "
-        f"{'the sample' if of_sample else 'population=' if word == 'fpc' else 'fpc='} has.",
-        f"add {'it' if len(of_sample or lacking) == 1 else 'them'} to {word}="
+        f"`{word}` has no {number} for {name_strata(of_sample or lacking)}, which "
+        f"{'the sample' if of_sample else '`population`' if word == 'fpc' else '`fpc`'} has.",
+        f"add {'it' if len(of_sample or lacking) == 1 else 'them'} to `{word}`"
         + (f"; it also names {name_strata(more)}, of which the sample has no row: check the spelling" * bool(more))
         + ".",
         word,
@@ -468,7 +430,7 @@ def _constant(word: str, keys_of: Sequence[Key], column: Sequence[tuple[Any, ...
         if found.setdefault(key, size) != size:
             where = "" if key == () else f" in {of} {name_strata([key])}"
             raise InputError(
-                f"the column given as {word}= has {found[key]:,.12g} and {size:,.12g}{where}; expected one number in "
+                f"the column given as `{word}` has {found[key]:,.12g} and {size:,.12g}{where}; expected one number in "
                 f"all rows{' of a ' + of if where else ''}.",
                 argument=word,
             )
@@ -480,7 +442,7 @@ def _number(value: Any, word: str, key: Key = (), in_text: bool = False) -> floa
     if type(value) is float and 0 <= value < math.inf:  # as most of many are
         return value
     of = "post-stratum" if word == "totals" else "stratum"
-    which = word if key == () else f"{word} of {of} {name_strata([key])}"
+    which = f"`{word}`" if key == () else f"`{word}` of {of} {name_strata([key])}"
     try:
         size = math.nan if value is None or is_missing(value) else float(value)
     except (TypeError, ValueError):
@@ -496,7 +458,7 @@ def _number(value: Any, word: str, key: Key = (), in_text: bool = False) -> floa
 
 def _poststrata(
     table: Any, key: KeyColumns, values: dict[str, list[tuple[Any, ...]]], met: IndexArray
-) -> tuple[Poststrata | None, Any]:
+) -> tuple[PoststratumTotals | None, Any]:
     """Return the post-strata, if there are any, and the place among them of each key of rows."""
     if not key.counts["poststratum"]:
         return None, None
@@ -506,6 +468,6 @@ def _poststrata(
     assert totals is not None
     at = {name: k for k, name in enumerate(names)}
     place = np.array([at.get(own, 0) for own in posts], dtype=np.int64)
-    exact = table.parts.sums.w_exact.by_code(place[table.parts.codes[-1]], len(names))
+    exact = table.raw_cells.sums.w_exact.by_code(place[table.raw_cells.codes[-1]], len(names))
     weights = tuple(Fraction(w) * Fraction(2) ** exact.exponent for w in exact.integers())
-    return Poststrata(names, totals, weights), place
+    return PoststratumTotals(names, totals, weights), place

@@ -38,7 +38,7 @@ def _nothing_in_common(table: Any, truth: IntArray, pred: IntArray, name: str) -
         return
     true, predicted = ([table.labels[k] for k in own.tolist()] for own in sides)
     alike = {_bare(x) for x in true} & {_bare(x) for x in predicted}
-    few = table.drawn.kind == "pairs" or table.parts.sums.n.sum() < FEW  # entries of a matrix are more than rows
+    few = table.drawn.kind == "pairs" or table.raw_cells.sums.n.sum() < FEW  # entries of a matrix are more than rows
     if not alike and (few or min(map(len, sides)) < 2):
         return
     of = f" of {name!r}" if name else ""
@@ -46,7 +46,7 @@ def _nothing_in_common(table: Any, truth: IntArray, pred: IntArray, name: str) -
     yield (
         f"no true label is ever predicted{of}, so that every row counts as wrong. True labels are {listed(true)}; "
         f"predicted ones are {listed(predicted)}. {differ}Write the same class alike in both. If they are different "
-        "classes, name them all in labels=."
+        "classes, name them all in `labels`."
     )
 
 
@@ -60,7 +60,7 @@ def _strata_are_true_classes(
     """Say so if each row is in the stratum of its true class, and not of its predicted one."""
     design, place = table.drawn.design, {label: k for k, label in enumerate(table.labels)}
     label_of = np.array([place.get(names.get(key, key), -1) for key in design.strata], dtype=np.int64)
-    of_row = label_of[np.array(design.of, dtype=np.int64)[table.parts.codes[-1]]]
+    of_row = label_of[np.array(design.of, dtype=np.int64)[table.raw_cells.codes[-1]]]
     if len(np.unique(truth)) > 1 and (of_row == truth).all() and not any((of_row == own).all() for own in preds):
         yield (
             "the strata are the true classes: each row is in the stratum of its true label. The strata of a map are "

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import glob
 import importlib.util
-import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
@@ -19,12 +18,10 @@ import narwhals as nw
 
 from ..errors import InputError
 from ..optional import module
-from .datasets import dataset, parquet_format, stored_names, stored_schema
-from .files import Files, is_address, one_column
+from .datasets import dataset, stored_names
+from .files import FileSet, is_address, one_column
 from .jsonlines import mixed
 from .places import Data, own_names, picked
-
-DASK_BLOCK = "64MiB"  # of a Parquet file in a partition, so that a few of them fit a worker
 
 
 class Opened(NamedTuple):
@@ -36,7 +33,7 @@ class Opened(NamedTuple):
 
 
 def open_lazy(
-    files: Files,
+    files: FileSet,
     engine: str,
     columns: Collection[Any] | None = None,
     guess: bool = False,
@@ -48,9 +45,6 @@ def open_lazy(
     the types it finds; else they are text. ``session`` is a dict that files to be joined share, for what an engine must
     have in common between them.
     """
-    check_engine(engine)
-    if engine == "arrow":
-        raise InputError("Arrow reads files, but does not join them.", f"give engine= one of {', '.join(ENGINES)}.")
     _check_names(files, engine)
     files.check_headers(columns or ())
     session = {} if session is None else session
@@ -70,7 +64,7 @@ def open_lazy(
     return opened[0] if len(opened) == 1 else _together(opened, columns or opened[0].known())
 
 
-def _names_of(files: Files, engine: str) -> Callable[[str], list[str]] | None:
+def _names_of(files: FileSet, engine: str) -> Callable[[str], list[str]] | None:
     """What reads the names of columns in a file, where an engine changes them or wants the same in all files."""
     if (engine, files.format) == ("duckdb", "parquet"):  # capitals do not count there, and no name may be empty
         module("duckdb"), module("pyarrow")
@@ -82,7 +76,7 @@ def _names_of(files: Files, engine: str) -> Callable[[str], list[str]] | None:
 
 
 @contextmanager
-def _told_apart(files: Files, engine: str) -> Iterator[None]:
+def _told_apart(files: FileSet, engine: str) -> Iterator[None]:
     """Say so if an engine fails because of columns that it cannot tell apart by their names."""
     try:
         yield
@@ -92,12 +86,11 @@ def _told_apart(files: Files, engine: str) -> Iterator[None]:
             names: list[str] = []
             with suppress(Exception):  # a damaged file: what the engine says is said
                 names = stored_names(path)
-            read = [name.casefold() for name in names] if engine == "pyspark" else names
-            twice = [name for name, as_read in zip(names, read, strict=True) if read.count(as_read) > 1]
+            twice = [name for name in names if names.count(name) > 1]
             if twice:
                 raise InputError(
                     f"{path} has columns {', '.join(map(repr, twice))}, which {engine} cannot tell apart.",
-                    "rename them, or read the file with engine='arrow'.",
+                    "rename them, or read the file with `engine` 'arrow'.",
                 ) from problem
         raise
 
@@ -116,23 +109,14 @@ def _together(parts: list[Data], columns: Collection[Any]) -> Data:
     return Data(nw.concat(frames), parts[0].text, shared)
 
 
-def _check_names(files: Files, engine: str) -> None:
+def _check_names(files: FileSet, engine: str) -> None:
     """Refuse names of files that mean something else to an engine."""
-    signs = {"dask": "::", "pyspark": ":"}
     for path in files.paths:
-        if is_address(path):
-            continue
-        if glob.has_magic(path) or signs.get(engine, "\n") in path:
+        if not is_address(path) and (glob.has_magic(path) or "\n" in path):
             raise InputError(
                 f"the name {path!r} has characters that {engine} would read as a pattern or an address.",
-                "rename the file, or read it with engine='arrow'.",
+                "rename the file, or read it with `engine` 'arrow'.",
             )
-
-
-def check_engine(engine: str | None) -> None:
-    """Refuse an engine that is none."""
-    if engine is not None and engine not in ("arrow", *ENGINES):
-        raise InputError(f"engine is {engine!r}; expected one of {', '.join(('arrow', *ENGINES))}.")
 
 
 def joining_engine() -> str:
@@ -140,7 +124,7 @@ def joining_engine() -> str:
     return next((name for name in ("polars", "duckdb") if importlib.util.find_spec(name)), "polars")
 
 
-def _polars(files: Files, columns: Collection[Any], guess: bool, session: dict[str, Any]) -> Opened:
+def _polars(files: FileSet, columns: Collection[Any], guess: bool, session: dict[str, Any]) -> Opened:
     pl, paths = module("polars"), list(files.paths)
     if files.format in ("parquet", "ipc"):
         scan = pl.scan_parquet if files.format == "parquet" else pl.scan_ipc
@@ -158,7 +142,7 @@ def _polars(files: Files, columns: Collection[Any], guess: bool, session: dict[s
     return Opened(pl.scan_csv(paths, separator=files.separator, null_values=[""], **types))
 
 
-def _same_kinds(frames: list[Any], columns: Collection[Any], files: Files, pl: Any) -> Any:
+def _same_kinds(frames: list[Any], columns: Collection[Any], files: FileSet, pl: Any) -> Any:
     """Frames of several files as one; numbers may be integers in one and fractions in another, and no more."""
     if len(frames) == 1:
         return frames[0]
@@ -170,7 +154,7 @@ def _same_kinds(frames: list[Any], columns: Collection[Any], files: Files, pl: A
     return pl.concat(frames, how="diagonal_relaxed")
 
 
-def _duckdb(files: Files, columns: Collection[Any], guess: bool, session: dict[str, Any]) -> Opened:
+def _duckdb(files: FileSet, columns: Collection[Any], guess: bool, session: dict[str, Any]) -> Opened:
     duckdb, paths = module("duckdb"), list(files.paths)
     if "duckdb" not in session:
         session["duckdb"] = duckdb.connect()  # of its own: the one of the module is busy when another thread reads
@@ -201,57 +185,7 @@ def _duckdb(files: Files, columns: Collection[Any], guess: bool, session: dict[s
     return Opened(relation)
 
 
-def _dask(files: Files, columns: Collection[Any], guess: bool, session: dict[str, Any]) -> Opened:
-    dd, paths = module("dask.dataframe"), list(files.paths)
-    if files.format == "parquet":
-        pa = module("pyarrow")
-        # Dask looks at how files are to be opened only where folders have a schema of their own, be it empty.
-        schema = pa.schema([(name, pa.string()) for name in files.partitions])
-        opened = {"partitioning": {"flavor": "hive", "schema": schema}, "format": parquet_format()}
-        types: dict[str, list[str]] = {}
-        for path in paths:  # those with the same types together: it would give all files the types of the first
-            types.setdefault("" if is_address(path) else str(stored_schema(path)), []).append(path)
-        frames = [dd.read_parquet(group, blocksize=DASK_BLOCK, dataset=opened) for group in types.values()]
-        return Opened(frames[0] if len(frames) == 1 else dd.concat(frames), files.partitions)
-    if files.format == "ipc":
-        return Opened(dd.from_map(module("pyarrow.feather").read_feather, paths))
-    whole = {"blocksize": None, "compression": "gzip"} if files.zipped else {}
-    if files.format == "jsonl":
-        exact = {"dtype": False, "convert_dates": False, "precise_float": True}
-        frames = [dd.read_json(path, lines=True, **exact, **whole) for path in paths]  # each has its own types
-        return Opened(frames[0] if len(frames) == 1 else dd.concat(frames))
-    kinds = {} if guess else {"dtype": str}
-    options = {"sep": files.separator, "keep_default_na": False, "na_values": [""], "index_col": False}
-    return Opened(dd.read_csv(paths, **options, **kinds, **whole))
-
-
-def _pyspark(files: Files, columns: Collection[Any], guess: bool, session: dict[str, Any]) -> Opened:
-    spark = module("pyspark.sql").SparkSession.builder.getOrCreate()
-    # Java's working folder is the one it was started in.
-    reader, paths = spark.read, [path if is_address(path) else os.path.abspath(path) for path in files.paths]
-    if files.root is not None:
-        reader = reader.option(
-            "basePath", os.path.abspath(files.root)
-        )  # Spark has its own rule for types of partitions
-    if files.format == "parquet":
-        return Opened(reader.option("parquet.page.verify-checksum.enabled", True).parquet(*paths))
-    if files.format == "jsonl":
-        return Opened(reader.json(paths, mode="FAILFAST"))
-    if files.format == "ipc":
-        raise InputError("Spark cannot read Arrow IPC files.", "use another engine, or save the data as Parquet.")
-    options = {"header": True, "sep": files.separator, "escape": '"', "multiLine": True, "mode": "FAILFAST"}
-    if guess or is_address(paths[0]):
-        return Opened(reader.csv(paths, enforceSchema=False, inferSchema=guess, **options))
-    header = files.header(paths[0])
-    if any(sign in name for name in header for sign in "\r\n"):  # Spark goes by it to tell how lines end
-        raise InputError(f"{files.name} has a line break in the name of a column.", "rename it, or use another engine.")
-    numbers = ", ".join(f"c{place} string" for place in range(len(header)))
-    return Opened(reader.csv(paths, schema=numbers, enforceSchema=True, **options))
-
-
-ENGINES: dict[str, Callable[[Files, Collection[Any], bool, dict[str, Any]], Opened]] = {
+ENGINES: dict[str, Callable[[FileSet, Collection[Any], bool, dict[str, Any]], Opened]] = {
     "polars": _polars,
     "duckdb": _duckdb,
-    "pyspark": _pyspark,
-    "dask": _dask,
 }

@@ -6,7 +6,7 @@ import csv
 import glob
 import gzip
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
@@ -34,17 +34,23 @@ INSTEAD = {
     ".xlsx .xls .xlsm .ods": "read it with pandas.read_excel, and pass the frame.",
     ".json": "read it with pandas.read_json, and pass the frame; a file of one record per line must end with .jsonl.",
     ".zip .bz2 .xz .zst .tar .7z": "unpack it first.",
-    ".tif .tiff .vrt .nc .zarr .img .jp2 .asc": "give rasters as tabulate('truth.tif', 'map.tif'), without true= and "
-    "pred=.",
+    ".tif .tiff .vrt .nc .zarr .img .jp2 .asc": "give rasters as tabulate('truth.tif', 'map.tif'), without `true` and "
+    "`pred`.",
     ".png .npy": "give folders of label maps as tabulate('truth/', 'pred/', 'maps/').",
     ".npz": "read it into arrays: tabulate(y_true, y_pred, sample_weight).",
 }
 """What to do with files of other formats, by the end of their names."""
 
+IN_SHELL = {
+    ".tif .tiff .vrt .nc .zarr .img .jp2 .asc": "give rasters as truth.tif map.tif, without --true and --pred.",
+    ".png .npy": "give folders of label maps as --images truth/ pred/ --weights maps/.",
+}
+"""The same on the command line, where it differs."""
+
 TEXT = ("csv", "tsv", "jsonl")
 
 
-class Files(NamedTuple):
+class FileSet(NamedTuple):
     """Files of one format.
 
     Parameters
@@ -107,7 +113,7 @@ class Files(NamedTuple):
         with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
             return next(csv.reader(file, delimiter=self.separator), []), bool(file.read(1))
 
-    def alike(self, names: Callable[[str], Sequence[str]] | None = None) -> list[tuple[Files, list[str] | None]]:
+    def alike(self, names: Callable[[str], Sequence[str]] | None = None) -> list[tuple[FileSet, list[str] | None]]:
         """Files with the same columns in the same order, together, and the names of these columns.
 
         ``names`` reads those of a file. They are not known of addresses, and without it only of CSV files.
@@ -120,7 +126,7 @@ class Files(NamedTuple):
             groups.setdefault(tuple(names(path)), []).append(path)
         return [(self._replace(paths=tuple(paths)), list(known)) for known, paths in groups.items()]
 
-    def with_rows(self) -> Files:
+    def with_rows(self) -> FileSet:
         """The files without CSV files that are a header and nothing more, of which Arrow makes an error."""
         if not self.is_csv or is_address(self.paths[0]):
             return self
@@ -155,7 +161,7 @@ def is_address(path: str) -> bool:
     return "://" in path or path.startswith("dbfs:/")
 
 
-def find(data: Any) -> Files:
+def find(data: Any) -> FileSet:
     """Files that a name, a pattern, a folder or a list of these stands for."""
     given = [os.path.expanduser(os.fspath(x)) for x in (data if isinstance(data, (list, tuple)) else [data])]
     found = [_find(x) for x in given]
@@ -176,7 +182,7 @@ def find(data: Any) -> Files:
         raise InputError(f"the files are of different formats: {', '.join(sorted(formats))}.", "read one at a time.")
     roots = [files.root for files in found if files.root]
     root = _here(os.path.commonpath(roots)) if roots else None
-    return Files(tuple(map(_here, paths.values())), formats.pop(), root)
+    return FileSet(tuple(map(_here, paths.values())), formats.pop(), root)
 
 
 def _here(path: str) -> str:
@@ -186,15 +192,15 @@ def _here(path: str) -> str:
     return os.path.join(os.curdir, path)
 
 
-def _find(name: str) -> Files:
+def _find(name: str) -> FileSet:
     if is_address(name):
-        return Files((name,), _format(name) or "parquet")
+        return FileSet((name,), _format(name) or "parquet")
     if os.path.isdir(name):
         return _in_folder(name, _below(name))
     if not os.path.exists(name) and glob.has_magic(name):
         paths = [Path(path) for path in sorted(glob.glob(name, recursive=True))]
         if not paths:
-            raise InputError(f"no file matches {name!r}{_holds(os.path.dirname(name))}.")
+            raise InputError(f"no file matches {name!r}{holds(os.path.dirname(name))}.")
         inside = [x for path in paths for x in (_below(str(path)) if path.is_dir() else [path])]
         return _in_folder(name, inside)
     if not os.path.exists(name):
@@ -203,15 +209,16 @@ def _find(name: str) -> Files:
     if kind is None:
         raise InputError(
             f"{name!r} has no known format; expected an ending among {', '.join(FORMATS)}, or .gz after one of text.",
-            _instead(name),
+            _instead(name, INSTEAD),
+            shell=_instead(name, INSTEAD | IN_SHELL),
         )
-    return Files((name,), kind)
+    return FileSet((name,), kind)
 
 
-def _instead(name: str) -> str:
+def _instead(name: str, advices: Mapping[str, str]) -> str:
     """What to do with a file that is not read here."""
     end = os.path.splitext(name.lower())[1]
-    for ends, advice in INSTEAD.items():
+    for ends, advice in advices.items():
         if end in ends.split():
             return advice
     return "if it has one of these formats, rename it with that ending; otherwise read it into a frame first."
@@ -231,7 +238,7 @@ def _hidden(name: str) -> bool:
     return name.startswith((".", "_")) and "=" not in name
 
 
-def _in_folder(name: str, paths: Iterable[Path]) -> Files:
+def _in_folder(name: str, paths: Iterable[Path]) -> FileSet:
     """The data files among some."""
     parts = [path for path in sorted(paths) if not path.is_dir() and not _hidden(path.name)]
     for path in parts:
@@ -240,7 +247,7 @@ def _in_folder(name: str, paths: Iterable[Path]) -> Files:
     kinds = {str(path): kind for path in parts if (kind := _format(path.name))}
     if not kinds:
         raise InputError(
-            f"no data files in {name!r}{_holds(name)}.", f"the names of data files end with {', '.join(FORMATS)}."
+            f"no data files in {name!r}{holds(name)}.", f"the names of data files end with {', '.join(FORMATS)}."
         )
     if len(set(kinds.values())) > 1:
         formats = ", ".join(sorted(set(kinds.values())))
@@ -250,14 +257,14 @@ def _in_folder(name: str, paths: Iterable[Path]) -> Files:
     root = name if os.path.isdir(name) else os.path.dirname(name.partition("*")[0])
     below = (os.path.relpath(path, root or ".") for path in kinds)
     partitioned = any("=" in os.path.dirname(path) for path in below)
-    return Files(tuple(kinds), next(iter(kinds.values())), (root or ".") if partitioned else None)
+    return FileSet(tuple(kinds), next(iter(kinds.values())), (root or ".") if partitioned else None)
 
 
-def _holds(folder: str) -> str:
+def holds(folder: str) -> str:
     """What a folder holds, as the rest of a sentence."""
     if not os.path.isdir(folder or "."):
         return f": there is no folder {folder!r}"
-    names = sorted(os.listdir(folder or "."))
+    names = sorted(x for x in os.listdir(folder or ".") if not x.startswith("."))
     shown = ", ".join(names[:5]) + (f", … ({len(names)} in all)" if len(names) > 5 else "")
     return f"; the folder holds {shown or 'nothing'}"
 
@@ -274,20 +281,30 @@ SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", ",": "comma
 """What stands between fields of text, by its mark."""
 
 
+RENAMED = {"\t": "give it a name that ends with .tsv.", ",": "give it a name that ends with .csv."}
+IN_TABS = (
+    "`tr 'MARK' '\\t' <FILE >NEW.tsv` writes it with tabs, which is read; if its numbers have commas, "
+    "`tr 'MARK,' '\\t.' <FILE >NEW.tsv`."
+)
+"""What a shell does with such files."""
+
+
 def no_column(name: Any, names: Sequence[Any], where: str | None = None) -> InputError:
     """Say that a column is not there, and which may be meant; or that a file was given in its place.
 
     If the name is a part of another, or the only one has several parts, fields are separated by another mark.
     """
-    hint = read_first(name) if ends_like_file(name) else None
+    hint, shell = read_first(name) if ends_like_file(name) else None, None
     for mark, word in SEPARATORS.items():
         several = [[part.strip(" \"'") for part in str(x).split(mark)] for x in names if mark in str(x)]
         if any(len(names) == 1 or str(name) in parts for parts in several):
+            seems = f"fields seem to be separated by {word}"
             hint = (
-                f"fields seem to be separated by {word}: read it with pandas.read_csv(…, sep={mark!r}), with "
-                "decimal=',' if its numbers have commas, and pass the frame."
+                f"{seems}: read it with pandas.read_csv(…, sep={mark!r}), with decimal=',' if its numbers have commas, "
+                "and pass the frame."
             )
-    return missing_column(name, names, where, hint)
+            shell = f"{seems}: {RENAMED[mark] if mark in RENAMED else IN_TABS.replace('MARK', mark)}"
+    return missing_column(name, names, where, hint, shell=shell)
 
 
 def ends_like_file(name: Any) -> bool:

@@ -14,7 +14,7 @@ import narwhals as nw
 import numpy as np
 from narwhals import dependencies
 
-from ..core.drawn import ROWS, Drawn
+from ..core.design import ROWS, SampleDesign
 from ..core.keys import of_one_kind, plain_key
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, LabelError, WeightError
@@ -26,10 +26,10 @@ from .groups import NO_CODES, By, KeyColumn, Keyed, Parts, keyed, small_integers
 from .places import Data, is_name, own_names, picked, place, unused
 from .problems import Problems, label_roles, replicate_roles
 from .pushdown import GroupedCells
-from .replicates import ReplicateWeights
+from .values import Replicates
 
 
-class Columns(NamedTuple):
+class NamedColumns(NamedTuple):
     """Which columns of a frame hold what: names, or expressions of narwhals or of the frame's own engine."""
 
     true: Any
@@ -41,7 +41,7 @@ class Columns(NamedTuple):
     """Names of the predictions, if the caller named them."""
     series: Mapping[str, Any] = MappingProxyType({})
     """Groups and clusters, by role, that are given as series of the frame."""
-    resampled: ReplicateWeights | None = None
+    resampled: Replicates | None = None
     """Replicate weights; their columns, when it is known which those are."""
     counted: bool = False
     """Whether tables are to know how many rows each cluster has, those included that `ignore` leaves out."""
@@ -51,17 +51,13 @@ class Columns(NamedTuple):
         keys = {**self._key_names(), **self.series}
         weight = {} if self.weight is None else {"w": self.weight}
         if self.resampled is not None:
-            weight |= {f"r{i}": own for i, own in enumerate(self.resampled.columns)}
+            weight |= {f"r{i}": own for i, own in enumerate(self.resampled.replicates)}
         return {"t": self.true, **{f"p{i}": pred for i, pred in enumerate(self.preds)}, **weight, **keys}
 
     def weights(self) -> dict[str, Any]:
         """Names of the columns of weights, and of replicate weights, by role."""
         roles = self.roles()
         return {role: roles[role] for role in ("w", *replicate_roles(roles)) if is_name(roles.get(role))}
-
-    def drawn(self) -> Drawn | None:
-        """How the rows were drawn, if replicate weights say so."""
-        return None if self.resampled is None else self.resampled.drawn(len(self.resampled.columns))
 
     def keys(self) -> dict[str, tuple[Any, ...]]:
         """Columns of keys: b for groups, c for clusters."""
@@ -92,7 +88,7 @@ def as_tuple(by: By) -> tuple[Any, ...]:
     return by if isinstance(by, tuple) else (by,)
 
 
-def tabulate_frame(data: Data, columns: Columns, rules: Rules, threads: int | None) -> Tables[Any]:
+def tabulate_frame(data: Data, columns: NamedColumns, rules: Rules, threads: int | None) -> Tables[Any]:
     """One table per group; without groups, the one of the empty tuple."""
     frame, text = selected(data, columns.roles())
     names = columns.names()
@@ -104,12 +100,12 @@ def tabulate_frame(data: Data, columns: Columns, rules: Rules, threads: int | No
     return cells.tables()
 
 
-def no_rows(columns: Columns, rules: Rules) -> Tables[Any]:
+def no_rows(columns: NamedColumns, rules: Rules) -> Tables[Any]:
     """Tables of a frame without rows: of no groups, or of the one group of all rows."""
     groups, clusters = (
         keyed(by, [((), ())] * len(as_tuple(by))) if by != () else None for by in (columns.by, columns.cluster)
     )
-    drawn = Drawn("clusters") if columns.counted else ROWS
+    drawn = SampleDesign("clusters") if columns.counted else ROWS
     found = nothing(rules, Parts(groups, clusters), columns.predictions, drawn)
     return found if isinstance(found, Tables) else Tables.of({(): found}, ())
 
@@ -245,7 +241,7 @@ def category_type(frame: Any, role: str) -> Any:
 
 
 def tabulate_in_memory(
-    frame: Any, columns: Columns, rules: Rules, threads: int | None, numbered: bool = True
+    frame: Any, columns: NamedColumns, rules: Rules, threads: int | None, numbered: bool = True
 ) -> Tables[Any]:
     """Tables of an eager frame, with exact sums; ``numbered`` if its rows are the caller's, for messages."""
     if not len(frame):
@@ -267,7 +263,7 @@ def count_problems(frame: Any, names: dict[str, Any], rules: Rules) -> Problems:
     return GroupedCells(frame.lazy(), ungrouped, rules).problems()
 
 
-def read_in_memory(frame: Any, columns: Columns, rules: Rules, threads: int | None, first: int = 0) -> Tables[Any]:
+def read_in_memory(frame: Any, columns: NamedColumns, rules: Rules, threads: int | None, first: int = 0) -> Tables[Any]:
     """Tables of an eager frame that is not empty; ``first`` is the number of its first row, for messages."""
     names = columns.names()
     called = {role: name if isinstance(name, str) else f"column {name}" for role, name in names.items()}

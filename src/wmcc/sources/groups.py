@@ -21,7 +21,7 @@ from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, LabelError, WeightError, WmccError
 from .codes import Codebook, Rules, all_codes, native
 from .columns import Column, as_array, label_column, place, weight_array, what
-from .options import block_sides
+from .values import Blocks
 
 FEW, CLOSE = 1 << 16, 1 << 10
 """Combinations of keys that are always counted, and integers that are taken as they are."""
@@ -115,7 +115,7 @@ def check_clusters(tables: Tables[Any], cluster: By) -> None:
     """Refuse rows that belong to no cluster; ``cluster`` is what their clusters are called."""
     lost = missing(tables.drawn.units)
     if lost:
-        rows = int(tables.parts.sums.n[np.isin(tables.parts.codes[-1], lost)].sum())
+        rows = int(tables.raw_cells.sums.n[np.isin(tables.raw_cells.codes[-1], lost)].sum())
         several = cluster if isinstance(cluster, tuple) else (cluster,)
         raise no_cluster(rows, f" in the column{'s' * (len(several) > 1)} {', '.join(map(repr, several))}")
 
@@ -129,22 +129,22 @@ def keys_of_rows(given: Any, name: str, shape: tuple[int, ...]) -> Keyed | None:
         return None
     if isinstance(given, Mapping):
         if not given:
-            raise InputError(f"{name} is an empty mapping; expected keys by name.")
+            raise InputError(f"`{name}` is an empty mapping; expected keys by name.")
         several = [_of_rows(own, f"{name}[{word!r}]", shape) for word, own in given.items()]
         found = keyed(tuple(map(str, given)), [(own.codes.reshape(-1), own.keys) for own in several])
         return found._replace(codes=found.codes.reshape(shape))
     return _of_rows(given, name, shape)
 
 
-def keys_of_blocks(blocks: Any, shape: tuple[int, ...]) -> Keyed:
+def keys_of_blocks(blocks: Blocks, shape: tuple[int, ...]) -> Keyed:
     """Keys of pixels: the row and the column of the block that each is in; of a stack also the number of the image."""
     if len(shape) not in (2, 3):
         raise InputError(
-            f"blocks= is for label maps, (H, W), and stacks of them, (B, H, W); the labels have shape {shape}.",
-            "give cluster=, a key per observation.",
+            f"`Blocks` is for label maps, (H, W), and stacks of them, (B, H, W); the labels have shape {shape}.",
+            "give as `cluster` a key per observation.",
             "blocks",
         )
-    rows, columns = (np.arange(n) // side for n, side in zip(shape[-2:], block_sides(blocks), strict=True))
+    rows, columns = (np.arange(n) // side for n, side in zip(shape[-2:], blocks.sides, strict=True))
     sizes = [*shape[:-2], *(int(own[-1]) + 1 if len(own) else 0 for own in (rows, columns))]
     small = np.min_scalar_type(max(math.prod(sizes) - 1, 0))  # a code for each pixel
     codes = (rows[:, np.newaxis] * sizes[-1] + columns).astype(small)
@@ -170,7 +170,9 @@ def number_column(given: Any, name: str, shape: tuple[int, ...]) -> KeyColumn:
     except (InputTypeError, WeightError) as problem:  # which speaks of weights
         raise InputTypeError(f"{problem.message.partition(';')[0]}; expected a number per observation.") from None
     if not values.shape or values.shape != shape[: values.ndim]:
-        raise InputError(f"{name} has shape {values.shape}, and the labels {shape}.", "give a number per observation.")
+        raise InputError(
+            f"`{name}` has shape {values.shape}, and the labels {shape}.", "give a number per observation."
+        )
     found, codes = np.unique(values, return_inverse=True)
     codes = codes.reshape(values.shape + (1,) * (len(shape) - values.ndim))
     return KeyColumn(np.broadcast_to(codes, shape), 0, [plain_key(x) for x in found.tolist()])
@@ -187,7 +189,7 @@ def small_integers(values: Any) -> KeyColumn | None:
 def _of_rows(given: Any, name: str, shape: tuple[int, ...]) -> Keyed:
     if isinstance(given, str):
         raise InputTypeError(
-            f"{name} is {given!r}; a column name works only with a frame or a file.", "give a key per observation."
+            f"`{name}` is {given!r}; a column name works only with a frame or a file.", "give a key per observation."
         )
     try:
         column = label_column(given, name)
@@ -203,7 +205,7 @@ def _fitting(own: tuple[int, ...], name: str, shape: tuple[int, ...]) -> tuple[i
     """Return the shape of keys, which must be that of the labels, or of their first axes."""
     if not own or own != shape[: len(own)]:
         raise InputError(
-            f"{name} has shape {own}, and the labels {shape}.",
+            f"`{name}` has shape {own}, and the labels {shape}.",
             "give a key per observation, or one per item of the labels' first axis.",
         )
     return own

@@ -6,27 +6,19 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from ..core import labels as _labels
-from ..core.arraytypes import Array, IntArray
-from ..core.drawn import Drawn
-from ..core.joint import JointTable
+from ..core.arraytypes import Array
 from ..core.labels import Label
-from ..core.stack import Stack, merged_stacks
-from ..core.summed import no_cells, occupied, positions
-from ..core.table import Table
-from ..core.tables import Tables
+from ..core.threads import MOST_THREADS, in_order, processors
 from ..errors import InputError, InputTypeError, WmccError, missing_file
 from ..present.text import brief, counted
-from .arrays import MOST_THREADS, in_order, processors, tabulate_arrays, with_positive
+from .arrays import folded, of_one_item, tabulate_arrays
 from .codes import Integers, Rules
 from .columns import label_column, weight_array
-from .files import Files, ends_like_file
+from .files import FileSet, ends_like_file, holds
 from .groups import Keyed, keys_of_rows
-from .options import AREA, NO_RASTER, RasterOptions, refuse_options
 from .pixels import AFTER_JPEG, FORMATS, LOSSY, Header, Role, ending, quiet, read_header, read_image
 from .progress import reading
+from .values import Area, Blocks
 
 SHOWN = 5
 """Files that a sentence names; of the others it has the number."""
@@ -69,15 +61,6 @@ def are_folders(y_true: Any, y_pred: Any) -> bool:
 
 
 GIVE_FOLDERS = 'write tabulate("truth/", "pred/"), or patterns: tabulate("truth/*_labels.png", "pred/*.png").'
-
-
-GIVEN_ELSEWHERE = {
-    "": "read the images into arrays to say how they were drawn: tabulate(y_true, y_pred, sample_weight).",
-    "weight": "give the folder of weight maps as sample_weight=.",
-    "engine": "engine= and unmatched= are for frames and files.",
-    "unmatched": "engine= and unmatched= are for frames and files.",
-}
-"""What to do about keywords that do not work with folders."""
 
 
 def _is_place(name: str) -> bool:
@@ -271,7 +254,10 @@ def _side(given: Any, role: Role) -> Side:
     found = _found(place)
     if not found:
         what = "there are no images in" if os.path.isdir(place) else "no image matches"
-        raise InputError(f"{what} {place!r}{_holds(place)}.", f"the names of images end with {', '.join(FORMATS)}.")
+        raise InputError(
+            f"{what} {place!r}{holds(place if os.path.isdir(place) else os.path.dirname(place.partition('*')[0]))}.",
+            f"the names of images end with {', '.join(FORMATS)}.",
+        )
     wrong = [paths for paths in found.values() if len(paths) > 1]
     if wrong:
         raise InputError(
@@ -308,21 +294,14 @@ def _check_pattern(place: str, role: Role) -> None:
             "the * may stand for folders too: 'truth/*_labelIds.png' has the image truth/aachen/0001_labelIds.png.",
         )
     if stars == 0:
-        hint = missing_file(place.rstrip("/")).hint
+        hint, shell = missing_file(place.rstrip("/")).hint, None
         if hint is None and role == "weights":
             hint = "weights can be made of the truth: sample_weight=wmcc.weightmaps.border."
-        raise InputError(missing_file(place).message.replace("no file", "no folder"), hint)
+            shell = "weights can be made of the truth: --weight-map border."
+        raise InputError(missing_file(place).message.replace("no file", "no folder"), hint, shell=shell)
     folder = os.path.dirname(place.partition("*")[0]) or "."
     if not os.path.isdir(folder):
         raise InputError(f"no file matches {place!r}: there is no folder {folder!r}.")
-
-
-def _holds(place: str) -> str:
-    """What else a folder holds, as the rest of a sentence."""
-    folder = place if os.path.isdir(place) else os.path.dirname(place.partition("*")[0]) or "."
-    names = sorted(x for x in os.listdir(folder) if not x.startswith("."))
-    inside = "it holds" if folder == place else f"the folder {folder!r} holds"
-    return f"; {inside} {_some(names)}" if names else f"; {inside} nothing"
 
 
 def _some(names: Sequence[str], least: int = SHOWN) -> str:
@@ -402,14 +381,13 @@ def tabulate_images(
     progress: bool | None = None,
     by: Any = None,
     cluster: Any = None,
-    options: RasterOptions = NO_RASTER,
-    area: bool = False,
+    area: Area | None = None,
 ) -> Any:
     """Tabulate images, which are clusters; ``by`` and ``cluster`` give keys of images by their names.
 
     Each thread reads an image and tabulates it, so that memory holds as many images as there are threads. Sums are
-    exact, so the table is that of all pixels together, to the last bit. GeoTIFFs are read as rasters, by ``options``
-    and, maybe, weighted by ``area``.
+    exact, so the table is that of all pixels together, to the last bit. GeoTIFFs are read as rasters, maybe in blocks
+    and weighted by ``area``.
     """
     names = folders.names
     groups = _keys(by, "by", names)
@@ -417,17 +395,20 @@ def tabulate_images(
         from .rasters import tabulate_rasters
 
         clusters = (
-            None
-            if cluster is None and options.blocks is not None
-            else _keys(names if cluster is None else cluster, "cluster", names)
+            cluster if isinstance(cluster, Blocks) else _keys(names if cluster is None else cluster, "cluster", names)
         )
         truths, preds, weights = folders.tiles()
         with quiet():
             return tabulate_rasters(
-                truths, preds, AREA if area else weights, options, rules, folders.predictions,
+                truths, preds, area or weights, rules, folders.predictions,
                 by=groups, cluster=clusters, threads=threads, progress=progress, names=names,
             )  # fmt: skip
-    refuse_options(options, "folders of images that do not say where they lie")
+    if isinstance(cluster, Blocks):
+        raise InputTypeError(
+            "`Blocks` does not work with folders of images that do not say where they lie.",
+            "each image is a cluster.",
+            "cluster",
+        )
     if area:
         raise InputError(
             f"the areas of pixels are not known: none of the images says where it lies, such as {folders.paths[0]}.",
@@ -435,27 +416,14 @@ def tabulate_images(
             "sample_weight",
         )
     clusters = _keys(names if cluster is None else cluster, "cluster", names)
-    assert clusters is not None
-    found: list[Any] = []
+    tables: list[Any] = []
     workers = min(threads or processors(), len(names), MOST_THREADS)
-    with quiet(), reading([Files(folders.paths, "images")], progress) as bar:
+    with quiet(), reading([FileSet(folders.paths, "images")], progress) as bar:
         bar.total(len(names))
-        for table in in_order(_PerImage(folders, rules), names, workers):
-            found.append(table)
+        for k, table in enumerate(in_order(_PerImage(folders, rules), names, workers)):
+            tables.append(of_one_item(table, k, groups, clusters))
             bar.advance(1)
-    labels, void = _labels.merged((table.labels, table.void) for table in found)
-    stack = _gathered(found, labels, groups, clusters)
-    stack, drawn = occupied(stack, Drawn("clusters", clusters.keys))
-    ignored = np.array([table.ignored for table in found], dtype=np.int64)
-    if groups is not None:
-        per_group = np.zeros(len(groups.keys), dtype=np.int64)
-        np.add.at(per_group, groups.codes, ignored)
-        own = (groups.by, groups.keys, labels, stack, per_group, rules.labels is not None)
-        return with_positive(Tables(*own, drawn=drawn, names=folders.predictions, void=void), rules)
-    total = int(ignored.sum())
-    if folders.predictions:
-        return JointTable(labels, folders.predictions, stack, total, drawn, void)
-    return with_positive(Table(labels, stack, total, None, drawn, void), rules)
+    return folded(tables, rules)
 
 
 class _PerImage:
@@ -480,17 +448,6 @@ class _PerImage:
         )
         self._met = self._met.union(table.labels)  # a new one, since other threads read it
         return table
-
-
-def _gathered(tables: Sequence[Any], labels: tuple[Any, ...], groups: Keyed | None, clusters: Keyed) -> Stack:
-    """Cells of all images, with an axis of groups before their labels, if there are any, and one of clusters after."""
-    stacks = []
-    for k, table in enumerate(tables):
-        own = positions(labels, table.labels)[table.parts.codes]
-        beside = [np.full((1, own.shape[1]), int(keyed.codes[k])) for keyed in (groups, clusters) if keyed is not None]
-        codes: list[IntArray] = [*beside[:-1], own, beside[-1]]
-        stacks.append(Stack.gathered(np.concatenate(codes).astype(np.int64), table.parts.sums))
-    return merged_stacks(stacks) if any(map(len, stacks)) else no_cells(len(stacks[0].codes))
 
 
 def _keys(given: Any, argument: str, names: Sequence[str]) -> Keyed | None:

@@ -7,13 +7,13 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from ..core.base_table import no_cells
 from ..core.keys import plain_key
-from ..core.summed import no_cells
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError
 from .codes import Rules
 from .files import no_column, one_column
-from .frames import Columns, as_tuple, category_type, checked, selected, tabulate_in_memory
+from .frames import NamedColumns, as_tuple, category_type, checked, selected, tabulate_in_memory
 from .groups import keyed
 from .places import Data, is_name
 from .problems import label_roles
@@ -26,7 +26,7 @@ MATCHED, ONLY_TRUTH, ONLY_PRED, TWICE_TRUTH, TWICE_PRED, NO_KEY = range(6)
 def tabulate_joined(
     truth: Data,
     pred: Data,
-    columns: Columns,
+    columns: NamedColumns,
     on: tuple[Any, ...],
     rules: Rules,
     threads: int | None,
@@ -59,11 +59,13 @@ def tabulate_joined(
     return typed(tables, rules, text, names) if text else tables
 
 
-def _unmatched(tables: Tables[Any], counts: dict[str, list[Any]], rows: list[int], columns: Columns) -> Tables[Any]:
+def _unmatched(
+    tables: Tables[Any], counts: dict[str, list[Any]], rows: list[int], columns: NamedColumns
+) -> Tables[Any]:
     """Groups without a cell, in which what was left out counts as ignored."""
     n = np.array([int(counts["n"][row]) for row in rows])
     by = [[plain_key(counts[f"b{i}"][row]) for row in rows] for i in range(len(as_tuple(columns.by)))]
-    none = no_cells(len(tables.parts.codes))
+    none = no_cells(len(tables.raw_cells.codes))
     if by:
         found = keyed(columns.by, [(range(len(rows)), values) for values in by])
         keys, ignored = found.keys, np.zeros(len(found.keys), dtype=np.int64)
@@ -85,7 +87,7 @@ def _engine(frame: Any) -> str:
     return f"{kind}{str(frame.implementation).lower()}"
 
 
-def _check_columns(truth: Data, pred: Data, columns: Columns, on: tuple[Any, ...]) -> None:
+def _check_columns(truth: Data, pred: Data, columns: NamedColumns, on: tuple[Any, ...]) -> None:
     """Refuse columns that neither side has, and keys that one of them has not."""
     known = [side.known() for side in (truth, pred)]
     for name in (*columns.weights().values(), *columns.keys()["b"], *columns.keys()["c"]):
@@ -100,7 +102,7 @@ def _listed(names: Any) -> str:
     return ", ".join(map(repr, names)) or "none"
 
 
-def _joined(truth: Data, pred: Data, columns: Columns, on: tuple[Any, ...]) -> tuple[Any, set[str]]:
+def _joined(truth: Data, pred: Data, columns: NamedColumns, on: tuple[Any, ...]) -> tuple[Any, set[str]]:
     """One row per key, with what happened to it in ``status``; and which columns are text to be read.
 
     Rows of a key are first made one, with their number: a key that comes twice would otherwise multiply rows.
@@ -203,7 +205,8 @@ def _sift(cells: dict[str, list[Any]], on: tuple[Any, ...], unmatched: str) -> s
         raise InputError(
             f"{counts[ONLY_TRUTH]:,} keys of {key} are in the truth only and {counts[ONLY_PRED]:,} in the prediction "
             f"only; {counts[MATCHED]:,} are in both.",
-            'unmatched="ignore" tabulates the rows found in both and counts the others as ignored.',
+            "`unmatched` 'ignore' tabulates the rows found in both and counts the others as ignored.",
+            "unmatched",
         )
     return {row for row, status in enumerate(cells["status"]) if int(status) != MATCHED}
 

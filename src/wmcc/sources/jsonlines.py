@@ -4,42 +4,33 @@ from __future__ import annotations
 
 import io
 import json
-import os
-from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from itertools import chain, islice
 from typing import Any
 
+from ..core.threads import in_order, processors
 from ..errors import InputTypeError
 from ..optional import module
-from .files import Files, is_address, no_column
+from .files import FileSet, is_address, no_column
 
 BLOCK = 1 << 22
 """Bytes of a block, more or less: as many as end with a line."""
 
 
-def json_blocks(files: Files, columns: list[Any] | None) -> Iterator[tuple[str, Any]]:
+def json_blocks(files: FileSet, columns: list[Any] | None) -> Iterator[tuple[str, Any]]:
     """Arrow tables of the lines of files, and the file each is of; without ``columns`` all may be needed."""
     pa, inside = module("pyarrow"), columns and [x for x in columns if x not in files.partitions]
-    workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for path, stream in _streams(files):
-        reader, folders, ahead = _Reader(path, inside), files.folders(path), deque[Any]()
-        with stream, ThreadPoolExecutor(workers) as pool:
-            for number, block in enumerate(_blocks(stream)):
-                if number == 0 and path == files.paths[0]:
-                    reader.check_names(block)
-                ahead.append(pool.submit(reader.read, block))
-                while len(ahead) > workers:
-                    yield path, _with_folders(ahead.popleft().result(), folders, pa)
-            for waiting in ahead:
-                yield path, _with_folders(waiting.result(), folders, pa)
-
-
-def _with_folders(table: Any, folders: dict[str, str | None], pa: Any) -> Any:
-    """The table, with columns that the names of its folders make."""
-    for name, value in folders.items():
-        table = table.append_column(name, pa.array([value] * len(table), pa.string()))
-    return table
+        reader, folders = _Reader(path, inside), files.folders(path)
+        with stream:
+            blocks = _blocks(stream)
+            first = list(islice(blocks, 1))
+            if first and path == files.paths[0]:
+                reader.check_names(first[0])
+            for table in in_order(reader.read, chain(first, blocks), processors()):
+                for name, value in folders.items():  # columns that the names of its folders make
+                    table = table.append_column(name, pa.array([value] * len(table), pa.string()))
+                yield path, table
 
 
 def mixed(name: Any, where: str) -> InputTypeError:
@@ -49,7 +40,7 @@ def mixed(name: Any, where: str) -> InputTypeError:
     )
 
 
-def _streams(files: Files) -> Iterator[tuple[str, Any]]:
+def _streams(files: FileSet) -> Iterator[tuple[str, Any]]:
     """Streams of the bytes of files, unpacked."""
     if not is_address(files.paths[0]):
         for path in files.paths:

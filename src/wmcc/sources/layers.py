@@ -4,80 +4,107 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any
-
-import numpy as np
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import InputTypeError
-from ..geo.areas import METRES, check_choice, polygon_areas
-from ..geo.layers import TEXT, Layer, column_names, no_crs, read_layer, repaired
+from ..geo.areas import polygon_areas
+from ..geo.layers import TEXT, are_points, column_names, no_crs, read_layer, repaired
 from ..optional import module
-from .options import AREA, LAYERS, LayerOptions
 from .places import unused
+from .recognised import LAYERS, as_area
+from .request import Request
 from .texts import reader
+from .values import Join, Layer, Overlay, Strata
 
-Rows = tuple[Any, Any, Any, Any, Mapping[Any, str]]
-"""A frame, and what its columns are: predictions, weight, cluster; and the labels that stand for no class."""
-
-WITH_OVERLAY = ("uncovered", "sliver", "overlay_layer", "xy")
+if TYPE_CHECKING:
+    from .map_cells import Cells
 
 
-def laid_out(
-    data: Any,
-    options: LayerOptions,
-    true: Any,
-    pred: Any,
-    weight: Any,
-    cluster: Any,
-    keys: tuple[Any, ...],
-    joined: bool = False,
-    skip_missing: bool = False,
-) -> Rows:
-    """Make a frame of rows of one layer, or of two, with a column of areas if they are the weight.
+class Keys(NamedTuple):
+    """What a call has as groups, strata and so on, which may name columns of a layer."""
 
-    ``keys`` is what the caller gave as groups, strata and so on, which may name columns too; ``joined`` says that
-    columns may be those of another frame, and ``skip_missing`` that classes may be missing.
+    by: Any
+    cluster: Any
+    stratum: Any
+    population: Any
+    fpc: Any
+    poststratum: Any
+    totals: Any
+    replicates: Any
+
+    @classmethod
+    def of(cls, request: Request) -> Keys:
+        """Take them out of a call."""
+        strata, post, replicates = request.strata, request.poststrata, request.replicates
+        own = strata or Strata()
+        return cls(
+            request.by, request.cluster, own.stratum, own.population, own.fpc if strata else None,
+            post.poststratum if post else None, post.totals if post else None,
+            replicates.replicates if replicates else None,
+        )  # fmt: skip
+
+
+def laid_out(request: Request, skip_missing: bool, cells: Cells | None = None) -> tuple[Request, Mapping[Any, str]]:
+    """Return the call of a frame whose rows are those of a layer, or of two, with a column of areas if they weigh.
+
+    Beside it are the labels that stand for no class. Classes may be missing if rows without are to be skipped.
+    ``cells`` is told where the rows lie.
     """
-    check_choice("area", options.area, ("geodesic", "equal-area"))
-    if options.unit is not None:
-        check_choice("unit", options.unit, tuple(METRES))
-    by_area = isinstance(weight, str) and weight == AREA
-    if options.overlay is not None:
+    given = request.y_true
+    if isinstance(given, Overlay):
         from .overlays import overlaid
 
-        return overlaid(data, options, true, pred, weight, keys, skip_missing)
-    for name in WITH_OVERLAY:
-        if getattr(options, name) != options._field_defaults[name]:
-            raise InputTypeError(
-                f"{name}= is for data with a map laid over them: give the map as overlay=.", None, name
-            )
-    if not by_area:
-        for name in ("area", "unit"):
-            if getattr(options, name) != options._field_defaults[name]:
-                raise InputTypeError(f"{name}= is for areas as weights: give weight='area'.", None, name)
-    is_file = isinstance(data, (str, os.PathLike))
-    if not is_file and not hasattr(data, "columns"):
+        return overlaid(request, skip_missing, cells)
+    join = given if isinstance(given, Join) else None
+    request = _of_one(request._replace(y_true=given if join is None else join.truth), join is not None, cells)
+    if join is not None:
+        both = replace(join, truth=request.y_true, prediction=joined_frame(join.prediction))
+        request = request._replace(y_true=both)
+    return request, {}
+
+
+def as_layer(data: Any) -> Layer:
+    """Return what is given as a layer, with what is said of it."""
+    return data if isinstance(data, Layer) else Layer(data)
+
+
+def _of_one(request: Request, joined: bool, cells: Cells | None) -> Request:
+    """Make a frame of the rows of one layer; ``joined`` says that columns may be those of another frame."""
+    given, weight = as_layer(request.y_true), request.weight
+    data = given.data
+    is_file, of_points = isinstance(data, (str, os.PathLike)), given.xy is not None
+    if not (is_file or hasattr(data, "columns") or of_points):
         raise InputTypeError(
             f"the data are a {type(data).__name__}, which has geometries only; expected a frame with classes."
         )
-    by_area = by_area and (options.unit is not None or AREA not in column_names(data, options.layer))
-    if not is_file and not by_area:
-        return data, pred, weight, cluster, {}
-    columns = None if joined else named_columns(true, pred, None if by_area else weight, keys)
-    layer = read_layer(data, layer=options.layer, crs=options.crs, columns=columns, geometry=by_area)
-    if not by_area:
-        return layer.frame, pred, weight, cluster, {}
-    areas = areas_of(layer, options)
-    frame = layer.frame if is_file else module("pandas").DataFrame(data.drop(columns=data.geometry.name))
-    own = unused(f"area ({options.unit or 'ha'})", list(frame.columns))
-    return frame.assign(**{own: areas}), pred, own, cluster, {}
-
-
-def areas_of(layer: Layer, options: LayerOptions) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Areas of the polygons of a layer, in the unit that was asked for."""
-    if layer.crs is None:
+    if cells is None and of_points and not is_file and not hasattr(data, "geometry"):
+        return request._replace(y_true=data)
+    area = None if of_points else as_area(weight, lambda: column_names(data, given.layer))
+    if cells is None and not is_file and area is None:
+        return request._replace(y_true=data)
+    columns = named_columns(request.true, request.pred, None if area else weight, *Keys.of(request))
+    layer = read_layer(
+        data,
+        layer=given.layer,
+        crs=given.crs,
+        columns=None if joined else columns,
+        geometry=area is not None or cells is not None,
+        xy=given.xy,
+    )
+    if area is not None and layer.crs is None:
         raise no_crs(layer.name, "area")
-    return polygon_areas(repaired(layer).geometry, layer.crs, options.area, options.unit or "ha")
+    if area is not None or cells is not None:
+        layer = repaired(layer, points=area is None and are_points(layer))
+    if cells is not None:
+        layer = layer._replace(frame=from_text(layer.frame, data))
+        cells.place_rows(layer, layer.frame, request.true, request.pred, area)
+    if area is None:
+        return request._replace(y_true=layer.frame if is_file else data)
+    frame = layer.frame if is_file else module("pandas").DataFrame(data.drop(columns=data.geometry.name))
+    own = unused(f"area ({area.unit})", list(frame.columns))
+    areas = polygon_areas(layer.geometry, layer.crs, area.unit)
+    return request._replace(y_true=frame.assign(**{own: areas}), weight=own)
 
 
 def joined_frame(data: Any) -> Any:

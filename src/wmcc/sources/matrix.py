@@ -14,9 +14,9 @@ import numpy as np
 
 from ..core import kernel as tally
 from ..core.arraytypes import Array
-from ..core.drawn import PAIRS
+from ..core.base_table import no_cells
+from ..core.design import PAIRS
 from ..core.stack import merged_stacks
-from ..core.summed import no_cells
 from ..core.sums import bad_weight
 from ..core.table import Table
 from ..errors import InputError, LabelError, WeightError
@@ -79,7 +79,7 @@ def tabulate_matrix(
                 raise bad_weight(
                     f"sample_weight[{i[at]}, {j[at]}]", float(w[at]), "a weight of 0 leaves a pair out."
                 ) from None
-            held = [*stacks[k], part.parts]
+            held = [*stacks[k], part.raw_cells]
             stacks[k] = [merged_stacks(held)] if len(held) > MERGED else held
     tables = []
     for (true, pred), held, out in zip(pairs, stacks, ignored_entries, strict=True):

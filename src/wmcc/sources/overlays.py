@@ -10,18 +10,17 @@ import numpy as np
 
 from ..core.arraytypes import Array
 from ..errors import InputError, InputTypeError, LabelError, WeightError, missing_column
-from ..geo.areas import check_choice
-from ..geo.layers import Layer, column_names, known_crs, read_layer, repaired
+from ..geo.layers import OpenLayer, are_points, column_names, read_layer, repaired
 from ..geo.overlay import at_pixels, at_points, pieces
-from ..geo.raster import Raster, as_raster
+from ..geo.raster import OpenRaster, as_raster
 from ..optional import module
 from ..present.text import counted, listed, percent
-from .layers import Rows, from_text, named_columns
-from .options import AREA, NO_GEOMETRY, LayerOptions, is_raster
+from .layers import Keys, as_layer, from_text, named_columns
+from .map_cells import NOT_COVERED, Cells
 from .places import is_name, unused
-
-NOT_COVERED = "(not covered)"
-"""What the column of a table is called that has what the map does not cover."""
+from .recognised import as_area, is_raster
+from .request import AREA, Request
+from .values import Layer, Overlay
 
 FAR = -(1 << 31)
 """Stands for what the map does not cover among labels that are integers; if it is one of them, a number below."""
@@ -35,41 +34,34 @@ POINTS_ONLY = {
 }
 
 
-class Keys(NamedTuple):
-    """What the caller gave as groups, strata and so on, which may name columns of the reference or of a map."""
+def overlaid(request: Request, skip_missing: bool, cells: Cells | None) -> tuple[Request, Mapping[Any, str]]:
+    """Return the call of a frame of the pieces of two layers, or of points and what a map says there.
 
-    by: Any = None
-    cluster: Any = None
-    stratum: Any = None
-    population: Any = None
-    fpc: Any = None
-    poststratum: Any = None
-    totals: Any = None
-    replicates: Any = None
-
-
-def overlaid(
-    data: Any,
-    options: LayerOptions,
-    true: Any,
-    pred: Any,
-    weight: Any,
-    given: tuple[Any, ...],
-    skip_missing: bool = False,
-) -> Rows:
-    """Make a frame of the pieces of two layers, or of points and what a map says there.
-
-    Missing classes are refused by the rows of their layers, unless rows without are to be skipped.
+    Beside it are the labels that stand for no class. Missing classes are refused by the rows of their layers, unless
+    rows without are to be skipped. ``cells`` is told where the rows lie.
     """
-    keys = Keys(*given)
-    maps = _maps(options, pred)
-    reference = _reference(data, options, (true, weight, keys), maps)
+    given, true, weight, keys = request.y_true, request.true, request.weight, Keys.of(request)
+    maps = _maps(given, request.pred)
+    side = as_layer(given.reference)
+    reference = _reference(side, (true, weight, keys), maps)
     for word, column in (("true", true), ("weight", weight)):
         if is_name(column) and [*reference.frame.columns].count(column) > 1:
             raise InputError(f"{reference.name} has several columns {column!r}; expected one.", "rename them.", word)
     if are_points(reference):
-        return _of_points(data, repaired(reference, ("point",)), maps, options, true, weight, keys, skip_missing)
-    return _of_polygons(repaired(reference), maps, options, true, weight, keys, skip_missing)
+        rows = _of_points(side.data, repaired(reference, points=True), maps, request, keys, skip_missing, cells)
+    else:
+        rows = _of_polygons(repaired(reference), maps, request, keys, skip_missing, cells)
+    return request._replace(y_true=rows.frame, pred=rows.pred, weight=rows.weight, cluster=rows.cluster), rows.void
+
+
+class OverlaidRows(NamedTuple):
+    """A frame, and what its columns are: predictions, weight, cluster; and the labels that stand for no class."""
+
+    frame: Any
+    pred: Any
+    weight: Any
+    cluster: Any
+    void: Mapping[Any, str]
 
 
 # ---- what the caller gave ----------------------------------------------------------------------------------
@@ -79,7 +71,7 @@ class LaidMap(NamedTuple):
     """A map that is laid over the reference: its name, if it has one, its polygons or pixels, its column of classes."""
 
     key: str | None
-    found: Layer | Raster
+    found: OpenLayer | OpenRaster
     column: Any
 
 
@@ -87,51 +79,48 @@ class Laid(NamedTuple):
     """The same, with the row of the layer that belongs to each row of the reference; −1 where there is none."""
 
     key: str | None
-    layer: Layer
+    layer: OpenLayer
     column: Any
     rows: Array
 
 
-def _maps(options: LayerOptions, pred: Any) -> list[LaidMap]:
+def _maps(given: Overlay, pred: Any) -> list[LaidMap]:
     """Open the map, or several by their names, and look which columns have their classes."""
-    several = options.overlay if isinstance(options.overlay, Mapping) else None
+    several = given.map if isinstance(given.map, Mapping) else None
     if several is None:
         columns = pred if isinstance(pred, Mapping) else {None: pred}
-        found = _opened(options.overlay, options, "the map")
-        if isinstance(found, Raster) and pred is not None:
-            raise _no_columns(found)
-        return [LaidMap(None if key is None else str(key), found, own) for key, own in columns.items()]
-    if not several:
-        raise InputError("overlay is an empty mapping; expected maps by their names.", argument="overlay")
+        found = _opened(given.map, "the map")
+        return [_laid_map(None if key is None else str(key), found, own) for key, own in columns.items()]
     if isinstance(pred, Mapping) and (odd := {*pred} - {*several}):
         raise InputError(
-            f"pred has a column for {listed([repr(x) for x in pred if x in odd])}, and overlay= no such map; it has "
-            f"{listed([repr(x) for x in several])}.",
+            f"`pred` has a column for {listed([repr(x) for x in pred if x in odd])}, and there is no such map; there "
+            f"are {listed([repr(x) for x in several])}.",
             argument="pred",
         )
     maps = []
     for key, own in several.items():
-        found = _opened(own, options, f"the map {key!r}")
-        column = pred.get(key) if isinstance(pred, Mapping) else None if isinstance(found, Raster) else pred
-        if isinstance(found, Raster) and column is not None:
-            raise _no_columns(found)
-        maps.append(LaidMap(str(key), found, column))
+        found = _opened(own, f"the map {key!r}")
+        named = pred.get(key) if isinstance(pred, Mapping) else None if isinstance(found, OpenRaster) else pred
+        maps.append(_laid_map(str(key), found, named))
     return maps
 
 
-def _no_columns(raster: Raster) -> InputTypeError:
-    return InputTypeError(
-        f"pred= names the column of a map's classes, and {raster.name} is a raster, which has none.",
-        "leave pred= out.",
-        "pred",
-    )
+def _laid_map(key: str | None, found: OpenLayer | OpenRaster, column: Any) -> LaidMap:
+    if isinstance(found, OpenRaster) and column is not None:
+        raise InputTypeError(
+            f"`pred` names the column of a map's classes, and {found.name} is a raster, which has none.",
+            "leave `pred` out.",
+            "pred",
+        )
+    return LaidMap(key, found, CLASS if isinstance(found, OpenRaster) else column)
 
 
-def _opened(data: Any, options: LayerOptions, name: str) -> Layer | Raster:
+def _opened(data: Any, name: str) -> OpenLayer | OpenRaster:
     """Open a map; its columns are read when it is known which are needed."""
+    given = as_layer(data)
+    data = given.data
     if is_raster(data):
-        raster = as_raster(data, name)
-        return as_raster(raster, name, crs=options.crs) if raster.crs is None else raster
+        return as_raster(data, name)
     is_path = isinstance(data, (str, os.PathLike))
     if not (is_path or hasattr(data, "geometry")):
         raise InputTypeError(
@@ -140,10 +129,10 @@ def _opened(data: Any, options: LayerOptions, name: str) -> Layer | Raster:
             _instead_of(data),
             "overlay",
         )
-    layer = read_layer(data, layer=options.overlay_layer, name=None if is_path else name, keyword="overlay_layer")
+    layer = read_layer(data, layer=given.layer, name=None if is_path else name, crs=given.crs)
     if not len(layer.geometry):
         raise InputError(f"{layer.name} has no polygons.", argument="overlay")
-    return layer if layer.crs is not None else layer._replace(crs=known_crs(None, options.crs, layer.name))
+    return layer
 
 
 def _instead_of(data: Any) -> str | None:
@@ -151,95 +140,80 @@ def _instead_of(data: Any) -> str | None:
     if isinstance(data, (list, tuple)):
         return (
             "sheets of one map: pandas.concat([geopandas.read_file(…), …]). Several maps of the same points: a mapping "
-            "from names, overlay={'A': …, 'B': …}."
+            "from names, wmcc.Overlay(points, {'A': …, 'B': …})."
         )
+    from .kinds import NO_GEOMETRY
+
     return NO_GEOMETRY if hasattr(data, "columns") else None
 
 
-def _reference(data: Any, options: LayerOptions, given: tuple[Any, ...], maps: list[LaidMap]) -> Layer:
+def _reference(given: Layer, named: tuple[Any, ...], maps: list[LaidMap]) -> OpenLayer:
     """Read the reference, with those columns that are named."""
-    true, weight, keys = given
+    data, (true, weight, keys) = given.data, named
     is_path = isinstance(data, (str, os.PathLike))
     name = None if is_path else "the reference"
-    if options.xy is not None:
-        layer = read_layer(data, crs=options.crs, layer=options.layer, xy=options.xy, name=name)
+    if given.xy is not None:
+        layer = read_layer(data, crs=given.crs, layer=given.layer, xy=given.xy, name=name)
         return layer._replace(frame=from_text(layer.frame, data, (weight, keys.population, keys.fpc, keys.totals)))
     if true is None:
         raise InputTypeError(
-            "true= is missing: the column of the reference that has its classes.",
-            "write tabulate(reference, overlay=map, true=…, pred=…).",
+            "`true` is missing: the column of the reference that has its classes.",
+            "write tabulate(wmcc.Overlay(reference, map), true=…, pred=…).",
             "true",
         )
     columns = named_columns(true, weight, keys)
     if is_path and columns is not None:
-        there = column_names(data, options.layer)
-        elsewhere = {x for own in maps if isinstance(own.found, Layer) for x in own.found.frame.columns}
+        there = column_names(data, given.layer)
+        elsewhere = {x for own in maps if isinstance(own.found, OpenLayer) for x in own.found.frame.columns}
         columns = [x for x in columns if x in there or not (x in elsewhere or x == AREA)]
-    layer = read_layer(data, layer=options.layer, columns=columns if is_path else None, name=name)
-    given_crs = known_crs(None, options.crs, layer.name)
-    if layer.crs is not None and any(own.found.crs == given_crs for own in maps):
-        return layer  # crs= is that of a map
-    return layer._replace(crs=known_crs(layer.crs, given_crs, layer.name))
-
-
-def are_points(layer: Layer) -> bool:
-    """Whether a layer holds points: there are some, and no polygons."""
-    kinds = {*module("shapely").get_type_id(layer.geometry).tolist()}
-    return bool(kinds & {0, 4}) and not kinds & {3, 6, 7}
+    return read_layer(data, layer=given.layer, columns=columns if is_path else None, name=name, crs=given.crs)
 
 
 # ---- rows --------------------------------------------------------------------------------------------------
 
 
 def _of_polygons(
-    reference: Layer,
-    maps: list[LaidMap],
-    options: LayerOptions,
-    true: Any,
-    weight: Any,
-    keys: Keys,
-    skip_missing: bool,
-) -> Rows:
-    """Rows are pieces; each has its share of the weight of its polygon."""
-    overlay = maps[0].found
-    if isinstance(options.overlay, Mapping):
+    reference: OpenLayer, maps: list[LaidMap], request: Request, keys: Keys, skip_missing: bool, cells: Cells | None
+) -> OverlaidRows:
+    """OverlaidRows are pieces; each has its share of the weight of its polygon."""
+    given, true, weight, overlay = request.y_true, request.true, request.weight, maps[0].found
+    if isinstance(given.map, Mapping):
         raise InputTypeError(
-            "several maps are given as overlay=, which works for points; polygons are cut along one map.",
-            "tabulate the maps one by one; or lay them over each other before, and name their columns in pred=.",
+            "several maps are laid over points only; polygons are cut along one map.",
+            "tabulate the maps one by one; or lay them over each other before, and name their columns in `pred`.",
             "overlay",
         )
-    if isinstance(overlay, Raster):
+    if isinstance(overlay, OpenRaster):
         raise InputTypeError(
             f"{overlay.name} is a raster, and {reference.name} holds polygons; a raster is laid over points.",
-            "burn the polygons into a raster of the same pixels (rasterio.features.rasterize), and give both: "
-            "tabulate(truth, map).",
+            "burn the polygons into a raster of the same pixels (rasterio.features.rasterize), and tabulate the two.",
             "overlay",
         )
     for name, why in POINTS_ONLY.items():
         if getattr(keys, name) is not None and (weight is None or name == "replicates"):
             hint = "leave it out, and give weight='area', or a column of weights." if name == "population" else None
-            raise InputTypeError(f"{name}= does not work with two layers of polygons: {why}.", hint, name)
-    _check_names(true=true, weight=weight, **keys._asdict())
+            raise InputTypeError(f"`{name}` does not work with two layers of polygons: {why}.", hint, name)
+    area = as_area(weight, lambda: reference.frame.columns)
+    _check_names(true=true, weight=AREA if area else weight, **keys._asdict())
     overlay = repaired(overlay)
-    unit = options.unit or "ha"
-    if weight == AREA and (options.unit is not None or AREA not in reference.frame.columns):
-        sizes = None
-    else:
-        sizes = _weights(reference, weight)
-    found = pieces(reference, overlay, options.area, unit, options.sliver, options.uncovered)
+    sizes = None if area else _weights(reference, weight)
+    unit = area.unit if area else "ha"
+    found = pieces(reference, overlay, unit, given.sliver, given.uncovered)
     rows = found.reference
     frame = reference.frame.iloc[rows].reset_index(drop=True)
     laid = [Laid(own.key, overlay, own.column, found.map) for own in maps]
     if not skip_missing:
         _refuse_missing(reference, true, rows, laid)
     frame, columns, void = _with_classes(frame, reference.name, true, laid, keys)
-    own = unused(f"{AREA} ({unit})" if sizes is None else str(weight or "weight"), list(frame.columns))
+    if cells is not None:
+        cells.place_polygons(reference, overlay, true, maps[0].column, area)
+    own = unused(f"{AREA} ({unit})" if area else str(weight or "weight"), list(frame.columns))
     frame[own] = found.area if sizes is None else found.share * sizes[rows]
     cluster = keys.cluster
     if cluster is None:
         cluster = unused("polygon", list(frame.columns))
         frame[cluster] = rows
-    return frame, columns, own, cluster, void
+    return OverlaidRows(frame, columns, own, cluster, void)
 
 
 def _check_names(**given: Any) -> None:
@@ -249,13 +223,13 @@ def _check_names(**given: Any) -> None:
         if word in ("population", "fpc", "totals") or all(x is None or is_name(x) for x in several):
             continue
         raise InputTypeError(
-            f"{word} is a {type(own).__name__}; with two layers of polygons expected the name of a column.",
+            f"`{word}` is a {type(own).__name__}; with two layers of polygons expected the name of a column.",
             "make it a column of the reference.",
             word,
         )
 
 
-def _weights(reference: Layer, weight: Any) -> Array:
+def _weights(reference: OpenLayer, weight: Any) -> Array:
     """Weights of the polygons of the reference, which are divided among their pieces."""
     if weight is None:
         found = np.ones(len(reference.geometry))
@@ -267,7 +241,7 @@ def _weights(reference: Layer, weight: Any) -> Array:
             found = reference.frame[weight].to_numpy(dtype=np.float64, na_value=np.nan)
         except (ValueError, TypeError):
             raise InputTypeError(
-                f"the column {weight!r} of {reference.name}, given as weight=, does not hold numbers.", None, "weight"
+                f"the column {weight!r} of {reference.name}, given as `weight`, does not hold numbers.", None, "weight"
             ) from None
     bad = ~(np.isfinite(found) & (found >= 0))
     if bad.any():
@@ -291,56 +265,52 @@ def _weights(reference: Layer, weight: Any) -> Array:
 
 def _of_points(
     data: Any,
-    points: Layer,
+    points: OpenLayer,
     maps: list[LaidMap],
-    options: LayerOptions,
-    true: Any,
-    weight: Any,
+    request: Request,
     keys: Keys,
     skip_missing: bool,
-) -> Rows:
-    """Rows are points, as they are, with the class that each map has there."""
-    for name in ("sliver", "area", "unit"):
-        if getattr(options, name) != options._field_defaults[name]:
-            raise InputTypeError(f"{name}= is for polygons; {points.name} holds points.", None, name)
-    check_choice("uncovered", options.uncovered, ("class", "error"))
-    if isinstance(weight, str) and weight == AREA and AREA not in points.frame.columns:
+    cells: Cells | None,
+) -> OverlaidRows:
+    """OverlaidRows are points, as they are, with the class that each map has there."""
+    given, true, weight = request.y_true, request.true, request.weight
+    if given.sliver:
+        raise InputTypeError(f"`sliver` is for polygons; {points.name} holds points.", None, "sliver")
+    if as_area(weight, lambda: points.frame.columns):
         raise InputTypeError(
-            f"weight='area' is for polygons; {points.name} holds points, which have no area.",
-            "leave it out, or name a column of weights; population= has the areas of strata.",
+            f"areas were given as `weight`; {points.name} holds points, which have no area.",
+            "leave it out, or name a column of weights; `population` of `wmcc.Strata` has the areas of strata.",
             "weight",
         )
     named = is_name(true) and true in points.frame.columns and _is_text(points.frame[true])
-    found: dict[int, tuple[Layer, Array]] = {}
+    found: dict[int, tuple[OpenLayer, Array]] = {}
     for own in maps:  # several columns of one map are looked up once
         if id(own.found) not in found:
-            found[id(own.found)] = _at(points, own.found, options.uncovered, named)
+            found[id(own.found)] = _at(points, own.found, given.uncovered, named)
     frame = points.frame.copy()
-    laid = [_laid(own, *found[id(own.found)]) for own in maps]
+    laid = [Laid(own.key, found[id(own.found)][0], own.column, found[id(own.found)][1]) for own in maps]
     if not skip_missing:
         _refuse_missing(points, true, np.arange(len(frame)), laid)
     frame, columns, void = _with_classes(frame, points.name, true, laid, keys)
+    if cells is not None:
+        cells.place_rows(points, frame, true, columns, None, void)
     if hasattr(data, "index") and hasattr(data, "iloc"):  # series of the same frame may be given as columns
         frame.index = data.index
-    return frame, columns, weight, keys.cluster, void
+    return OverlaidRows(frame, columns, weight, keys.cluster, void)
 
 
-def _laid(map_: LaidMap, layer: Layer, rows: Array) -> Laid:
-    return Laid(map_.key, layer, CLASS if isinstance(map_.found, Raster) else map_.column, rows)
-
-
-def _at(points: Layer, overlay: Layer | Raster, uncovered: str, named: bool) -> tuple[Layer, Array]:
+def _at(points: OpenLayer, overlay: OpenLayer | OpenRaster, uncovered: str, named: bool) -> tuple[OpenLayer, Array]:
     """Look a map up at points: a layer with its classes, and the row there of each point, −1 where it has none.
 
     Classes of a raster have their names if those of the points are ``named``.
     """
-    if isinstance(overlay, Raster):
+    if isinstance(overlay, OpenRaster):
         values, known = at_pixels(points, overlay)
         rows = np.where(known, np.arange(len(known)), -1)
         classes = module("pandas").Series(values)
         if named and overlay.names:
             classes = _named(classes, known, overlay)
-        layer = Layer(classes.to_frame(CLASS), points.geometry, overlay.crs, overlay.name)
+        layer = OpenLayer(classes.to_frame(CLASS), points.geometry, overlay.crs, overlay.name)
     else:
         layer = repaired(overlay)
         rows = at_points(points, layer)
@@ -349,13 +319,13 @@ def _at(points: Layer, overlay: Layer | Raster, uncovered: str, named: bool) -> 
         raise InputError(
             f"{overlay.name} has no class at {counted(len(lost), 'point')} of {points.name}, "
             f"{percent(len(lost) / len(rows))}; row {lost[0]} is the first.",
-            "uncovered='class' counts such points as errors of the map.",
+            "`uncovered` 'class' counts such points as errors of the map.",
             "uncovered",
         )
     return layer, rows
 
 
-def _named(values: Any, known: Array, raster: Raster) -> Any:
+def _named(values: Any, known: Array, raster: OpenRaster) -> Any:
     """Names of the classes of a raster; of those that are not known, any."""
     nameless = known & ~values.isin([*raster.names]).to_numpy()
     if nameless.any():
@@ -376,7 +346,7 @@ def _with_classes(frame: Any, name: str, true: Any, laid: list[Laid], keys: Keys
     truth = frame[true] if is_name(true) and true in frame.columns else None
     if truth is None and is_name(true):
         theirs = next((own.layer.name for own in laid if true in own.layer.frame.columns), None)
-        hint = f"it is a column of {theirs}: true= names one of the reference, and pred= one of the map."
+        hint = f"it is a column of {theirs}: `true` names one of the reference, and `pred` one of the map."
         raise missing_column(true, [*frame.columns], name, hint if theirs else None, "true")
     for key in dict.fromkeys(named_columns(*keys) or ()):
         if key in frame.columns:
@@ -387,9 +357,9 @@ def _with_classes(frame: Any, name: str, true: Any, laid: list[Laid], keys: Keys
             raise missing_column(key, [*dict.fromkeys(every)], listed([name, *(own.layer.name for own in laid)], "or"))
         if len(sides) > 1:
             word = next(word for word, own in keys._asdict().items() if key in (named_columns(own) or ()))
+            theirs = listed([repr(own.key) for own in sides.values()])
             raise InputError(
-                f"{word}={key!r} is a column of several maps: {listed([repr(own.key) for own in sides.values()])}; "
-                f"{name} has none of this name.",
+                f"{key!r}, given as `{word}`, is a column of several maps: {theirs}; {name} has none of this name.",
                 f"make it a column of {name}, with the values of the map that is meant.",
                 word,
             )
@@ -417,13 +387,13 @@ def _classes(laid: Laid) -> Any:
     _, layer, column, rows = laid
     if column is None:
         raise InputTypeError(
-            f"pred= is missing: the column of {layer.name} that has its classes; its columns are "
+            f"`pred` is missing: the column of {layer.name} that has its classes; its columns are "
             f"{listed([repr(x) for x in layer.frame.columns])}.",
             argument="pred",
         )
     if not is_name(column):
         raise InputTypeError(
-            f"pred is a {type(column).__name__}; expected the name of a column of {layer.name}.", argument="pred"
+            f"`pred` is a {type(column).__name__}; expected the name of a column of {layer.name}.", argument="pred"
         )
     if column not in layer.frame.columns:
         raise missing_column(column, [*layer.frame.columns], layer.name, None, "pred")
@@ -432,7 +402,7 @@ def _classes(laid: Laid) -> Any:
     return layer.frame[column].iloc[np.maximum(rows, 0)].reset_index(drop=True)
 
 
-def _refuse_missing(reference: Layer, true: Any, rows: Array, laid: list[Laid]) -> None:
+def _refuse_missing(reference: OpenLayer, true: Any, rows: Array, laid: list[Laid]) -> None:
     """Refuse rows without a class, of the layers that were laid over each other."""
     sides = [(reference, true, rows), *((own.layer, own.column, own.rows) for own in laid)]
     for place, (layer, column, used) in enumerate(sides):
@@ -447,7 +417,7 @@ def _refuse_missing(reference: Layer, true: Any, rows: Array, laid: list[Laid]) 
             raise LabelError(
                 f"{counted(len(bad), 'row')} of {layer.name} {'has' if len(bad) == 1 else 'have'} no class in the "
                 f"column {column!r} (row {bad[0]} first).",
-                f"fill them in; {leave_out}; or give missing='ignore' to leave out and count what lies there.",
+                f"fill them in; {leave_out}; or give `missing` 'ignore' to leave out and count what lies there.",
                 "pred" if place else "true",
             )
 

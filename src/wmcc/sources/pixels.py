@@ -25,7 +25,7 @@ OTHERS = f"{LOSSY} .gif .bmp .dib .ppm .pgm .pbm .pnm .tga .exr .hdr .npz .mat .
 GREY = {"1", "L", "I", "I;16", "I;16B", "I;16L", "I;16N", "F"}
 """Modes of Pillow with one number per pixel, which is what it says. Those of a palette are P."""
 
-TIFF_BITS, TIFF_COMPRESSION, TIFF_PHOTOMETRIC, TIFF_SAMPLE_FORMAT, TIFF_SUBFILE = 258, 259, 262, 339, 254
+TIFF_BITS, TIFF_COMPRESSION, PHOTOMETRIC, TIFF_SAMPLE_FORMAT, TIFF_SUBFILE = 258, 259, 262, 339, 254
 ORIENTATION, JPEG_IN_TIFF = 274, (6, 7)
 IN_SPACE = (33550, 33922, 34264, 34735, 42113)
 """Tags of TIFF files that say where they lie, or which number is nodata."""
@@ -63,9 +63,9 @@ def read_header(path: str, role: Role) -> Header:
             _refuse(path, *_wrong_array(array, role))
             return Header(array.shape)
         if _in_space(path):
-            from ..geo.raster import raster
+            from ..geo.raster import Raster
 
-            return Header(raster(path).shape, in_space=True)
+            return Header(Raster(path).shape, in_space=True)
         with _opened(path) as (image, _):
             _refuse(path, *_wrong_image(image, role))
             return Header(image.size[::-1])
@@ -164,20 +164,12 @@ def _opened(path: str) -> Iterator[tuple[Any, int]]:
     except WmccError:
         raise
     except OSError as problem:
-        if problem.errno is None:
-            raise _damaged(path, kind, problem) from None
-        raise _unreadable(path, problem) from None
-    except (
-        SyntaxError,
-        ValueError,
-        EOFError,
-        KeyError,
-        TypeError,
-        IndexError,
-        RuntimeError,
-        ArithmeticError,
-    ) as problem:
-        raise _damaged(path, kind, problem) from None  # Pillow says by many names that a file is not as it should be
+        raise (_damaged(path, kind, problem) if problem.errno is None else _unreadable(path, problem)) from None
+    except BAD_FILE as problem:  # Pillow says by many names that a file is not as it should be
+        raise _damaged(path, kind, problem) from None
+
+
+BAD_FILE = SyntaxError, ValueError, EOFError, KeyError, TypeError, IndexError, RuntimeError, ArithmeticError
 
 
 def _in_space(path: str) -> bool:
@@ -219,23 +211,20 @@ def _wrong_image(image: Any, role: Role) -> tuple[str | None, str | None]:
     if image.mode == "P" and role == "weights":
         return "has a palette, so that its numbers stand for colours; expected one weight per pixel.", USE_FLOATS
     if image.mode not in GREY and image.mode != "P":
-        channels = len(image.getbands())
-        said = f"has {channels} channels ({image.mode}); expected {_expected(role)}."
+        said = f"has {len(image.getbands())} channels ({image.mode}); expected {_expected(role)}."
         return said, USE_FLOATS if role == "weights" else USE_NUMBERS
     is_tiff = image.format == "TIFF"
     tags = image.tag_v2 if is_tiff else image.getexif() if "exif" in image.info else {}
-    turned = tags.get(ORIENTATION, 1)
-    if turned != 1:
-        said = f"is to be turned or mirrored when it is shown (orientation {turned}), and not all programs do that."
-        return said, WRITE_AGAIN
+    turned, pages = tags.get(ORIENTATION, 1), _tiff_pages(image) if is_tiff else image.n_frames
+    wrong = {
+        f"is to be turned or mirrored when it is shown (orientation {turned}), which not all programs do.": turned != 1,
+        "stores white as 0, and programs disagree on what its numbers are.": is_tiff and tags.get(PHOTOMETRIC) == 0,
+    }
     if is_tiff and tags.get(TIFF_COMPRESSION) in JPEG_IN_TIFF:
         return "is compressed as JPEG.", AFTER_JPEG
-    if is_tiff and tags.get(TIFF_PHOTOMETRIC) == 0:
-        return "stores white as 0, and programs disagree on what its numbers are.", WRITE_AGAIN
-    pages = _tiff_pages(image) if is_tiff else image.n_frames
     if pages > 1:
         return f"has {pages} pages; expected one image.", "save each page as an image, or a volume as NPY."
-    return None, None
+    return next(((said, WRITE_AGAIN) for said, holds in wrong.items() if holds), (None, None))
 
 
 WRITE_AGAIN = "write the array again, as PNG or NPY."

@@ -61,7 +61,7 @@ def said_by_engines(
             where = f", in line {line[1]}" if line else ""
             came = f": {next(filter(None, value.groups()), '')!r}" if value else ""
             roles = list(weights) if len(weights) == 1 else _roles_of(said, weights, header())
-            words = dict.fromkeys("weight=" if role == "w" else "replicates=" for role in roles)
+            words = dict.fromkeys("`weight`" if role == "w" else "`replicates`" for role in roles)
             column = f"the column {weights[roles[0]]!r}" if len(roles) == 1 else "a column of weights"
             raise WeightError(
                 f"{message}: {column} holds a value that is not a number{where}{came}.",
@@ -145,8 +145,8 @@ def _rows(count: int, total: int) -> str:
 def unknown_labels(rows: int, where: str, label: Label, labels: tuple[Label, ...]) -> LabelError:
     """Say that rows have a label that is not among those the caller named."""
     return LabelError(
-        f"{rows:,} rows have a label{where} that is not among labels=({listed(labels)}); one is {label!r}.",
-        "add it to labels=; if it is not a class, list it in ignore=.",
+        f"{rows:,} rows have a label{where} that is not among `labels`, {listed(labels)}; one is {label!r}.",
+        "add it to `labels`; if it is not a class, list it in `ignore`.",
     )
 
 

@@ -1,41 +1,17 @@
-"""A progress bar while files are read, when a person is watching, and a look at the files before and after."""
+"""A look at files before they are read, and after, while a progress bar is shown."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from ..errors import InputError
-from .files import Files
-
-
-class Progress:
-    """A bar on standard error; or none."""
-
-    def __init__(self, rich_bar: Any = None, what: str = "reading", total: int | None = None) -> None:
-        self._bar = rich_bar
-        self._task = None if rich_bar is None else rich_bar.add_task(what, total=total)
-
-    @property
-    def shown(self) -> bool:
-        """Whether anybody sees it."""
-        return self._bar is not None
-
-    def total(self, rows: int) -> None:
-        """Tell how many rows there are."""
-        if self._bar is not None:
-            self._bar.update(self._task, total=rows)
-
-    def advance(self, rows: int) -> None:
-        """Tell how many more were read."""
-        if self._bar is not None:
-            self._bar.update(self._task, advance=rows)
+from ..present.progress import Progress, bar
+from .files import FileSet
 
 
 @contextmanager
-def reading(files: list[Files], progress: bool | None) -> Iterator[Progress]:
+def reading(files: list[FileSet], progress: bool | None) -> Iterator[Progress]:
     """Show progress while files are read, and refuse what came of files that changed meanwhile."""
     before = [x.stamps() for x in files]
     with bar(progress, "reading") as shown:
@@ -47,26 +23,3 @@ def reading(files: list[Files], progress: bool | None) -> Iterator[Progress]:
                 raise InputError(
                     f"{path} changed while it was being read.", "read it again when no program is writing to it."
                 )
-
-
-@contextmanager
-def bar(progress: bool | None, what: str, total: int | None = None) -> Iterator[Progress]:
-    """Show a bar if the caller wants one; by default on a terminal."""
-    if not (sys.stderr.isatty() if progress is None else progress):
-        yield Progress()
-        return
-    try:
-        from rich import progress as rich
-        from rich.console import Console
-    except ImportError:  # a bar is a courtesy
-        yield Progress()
-        return
-    columns = (
-        rich.TextColumn("{task.description}"),
-        rich.BarColumn(),
-        rich.TaskProgressColumn(),
-        rich.TimeElapsedColumn(),
-    )
-    console = Console(stderr=True, force_terminal=True if progress else None)
-    with rich.Progress(*columns, console=console, transient=True) as shown:
-        yield Progress(shown, what, total)

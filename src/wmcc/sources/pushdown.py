@@ -9,10 +9,10 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from ..core import consistency
 from ..core import kernel as tally
-from ..core import possible
 from ..core.arraytypes import Array, FloatArray, IntArray
-from ..core.drawn import ROWS, Drawn
+from ..core.design import ROWS, SampleDesign
 from ..core.exact import Exact
 from ..core.keys import plain_key
 from ..core.labels import NOTHING, Label, as_label, is_missing, void_order
@@ -149,7 +149,7 @@ class GroupedCells:
             )
             counts = np.zeros(len(clusters.keys), dtype=np.int64)
             np.add.at(counts, clusters.codes[with_labels], n[with_labels])
-            drawn = Drawn("clusters", rows=tuple(counts.tolist()))
+            drawn = SampleDesign("clusters", rows=tuple(counts.tolist()))
         parts = Parts(groups, clusters)
         found: Tables[Any] = named(Counted(stack, ignored), codebook, parts, self._predictions, drawn)
         return texts.typed(found, rules, self._text, self._names)
@@ -166,7 +166,7 @@ class GroupedCells:
 
     def _sums(self, kept: Array, codebook: Codebook, codes: IntArray) -> Sums:
         n, rows = self._n[kept], np.flatnonzero(kept).tolist()
-        name = possible.by_codes(codebook.classes, codes)
+        name = consistency.by_codes(codebook.classes, codes)
 
         def column(of: str) -> FloatArray:
             values = self.columns[of]
@@ -177,7 +177,7 @@ class GroupedCells:
             sums = Sums.from_floats(n, *map(column, ("w_sum", "w2", "low", "high")), name=name)
         replicates = [column(f"{role}_sum") for role in self._replicates]
         for role, found in zip(self._replicates, replicates, strict=True):
-            possible.check_sums(found, f"the sum of {self._names[role]!r}", name)
+            consistency.check_sums(found, f"the sum of {self._names[role]!r}", name)
         return sums._replace(replicates=tuple(map(Exact.from_floats, replicates)))
 
 

@@ -18,25 +18,23 @@ import numpy as np
 
 from ..core import kernel as tally
 from ..core.arraytypes import Array
-from ..core.drawn import PIXELS
+from ..core.design import PIXELS
 from ..core.keys import missing
 from ..core.labels import Label
 from ..core.stack import Stack
-from ..core.tables import NONE_DECLARED, Tables, merge
+from ..core.tables import Tables, merge
+from ..core.threads import MOST_THREADS, in_order, processors
 from ..errors import InputError, InputTypeError, WeightError
-from ..geo.raster import Raster
+from ..geo.raster import OpenRaster
 from ..present.text import counted
-from .arrays import MOST_THREADS, in_order, nothing, processors, tabulate_arrays, with_positive
+from .arrays import folded, nothing, tabulate_arrays
 from .codes import LOOKUP_RANGE, Codebook, Integers, Rules, all_codes, native
 from .columns import Column
-from .files import Files
+from .files import FileSet
 from .groups import Parts
-from .options import RasterOptions
+from .map_cells import NODATA, Cells, PixelCells, WindowCells
 from .progress import reading
 from .scenes import Scene, Scenes, Window, Zones
-
-NODATA = "(nodata)"
-"""The column of pixels that a map does not know, where the reference does."""
 
 FEW = 1 << 22
 """Cells of windows that are kept before they are added up."""
@@ -44,20 +42,11 @@ FEW = 1 << 22
 CACHE = 128 << 20
 """Bytes of blocks that GDAL keeps. By default it keeps a twentieth of the machine's memory."""
 
-HINTS = {
-    "": "tabulate a sample of pixels instead: a frame with a row per pixel, tabulate(data, true=…, pred=…, stratum=…).",
-    "weight": 'give it as sample_weight=: "area", or a raster of weights.',
-    "engine": "engine= and unmatched= are for frames and files.",
-    "unmatched": "engine= and unmatched= are for frames and files.",
-}
-"""What to do about keywords that do not work with rasters."""
-
 
 def tabulate_rasters(
     y_true: Any,
     y_pred: Any,
     sample_weight: Any,
-    options: RasterOptions,
     rules: Rules,
     predictions: tuple[str, ...],
     *,
@@ -66,6 +55,7 @@ def tabulate_rasters(
     threads: int | None = None,
     progress: bool | None = None,
     names: Sequence[str] | None = None,
+    cells: Cells | None = None,
 ) -> Any:
     """Tabulate a true raster and one or several maps of it; or lists of tiles, which are clusters then.
 
@@ -80,6 +70,8 @@ def tabulate_rasters(
         a list of these; or a key per tile, a mapping from the tiles' names to keys, or a function of the name.
     names
         Names of the tiles; by default those of the files.
+    cells
+        What is told of the pixels, beside the table.
 
     Returns
     -------
@@ -87,7 +79,7 @@ def tabulate_rasters(
         A `JointTable` of several predictions, and `Tables` of either with ``by``. It is the table of the whole arrays
         with what is not known left out, to the last bit, whatever the windows and the threads.
     """
-    scenes = Scenes(y_true, y_pred, sample_weight, options, by, cluster, names)
+    scenes = Scenes(y_true, y_pred, sample_weight, by, cluster, names)
     paths: dict[str, None] = {}
     called: dict[int, dict[str, str]] = {}  # names of a class, and the raster that has each
     pixels = 0
@@ -100,31 +92,31 @@ def tabulate_rasters(
             for value, name in raster.names.items():
                 called.setdefault(value, {}).setdefault(name, raster.name)
     _check_numbers(rules, called)
+    picture = None if cells is None else cells.place_pixels(scenes, sample_weight)
     tables: list[Any] = []
     own: list[Any] = []
-    with bounded_cache(), reading([Files((path,), "raster") for path in paths], progress) as bar:
+    with bounded_cache(), reading([FileSet((path,), "raster") for path in paths], progress) as bar:
         bar.total(pixels)
         workers = min(threads or processors(), MOST_THREADS)
-        cells, last, limit = 0, 0, FEW
-        for window, table in in_order(_PerWindow(rules, predictions), scenes.windows(), workers):
+        count, last, limit = 0, 0, FEW
+        for window, table, part in in_order(_PerWindow(rules, predictions, picture), scenes.windows(), workers):
+            if picture is not None and part is not None:
+                picture.add(part)
             if window.place != last:
                 tables.append(scenes.keyed(_sum(own), last))
-                own, cells, last, limit = [], 0, window.place, FEW
+                own, count, last, limit = [], 0, window.place, FEW
             own.append(table)
-            cells += len(table.parts)
-            if cells > limit:
+            count += len(table.raw_cells)
+            if count > limit:
                 own = [_sum(own)]
-                cells = len(own[0].parts)
-                limit = max(FEW, 4 * cells)  # where windows have few cells in common, sums save nothing
+                count = len(own[0].raw_cells)
+                limit = max(FEW, 4 * count)  # where windows have few cells in common, sums save nothing
             bar.advance(window.shape[0] * window.shape[1])
         if own:
             tables.append(scenes.keyed(_sum(own), last))
     if not tables:
         return nothing(rules, scenes.parts, predictions)
-    table = _sum(tables)
-    if isinstance(table, Tables) and rules.labels is not None:  # void labels need not be in all windows
-        table = replace(table, same_classes=True, declared=NONE_DECLARED)
-    table = with_positive(table, rules)
+    table = folded(tables, rules)
     return table if rules.labels is not None or rules.names is not None else _renamed(table, called)
 
 
@@ -146,7 +138,7 @@ def bounded_cache() -> Iterator[None]:
 # ---- names and nodata -------------------------------------------------------------------------------------
 
 
-def _number(raster: Raster) -> int | None:
+def _number(raster: OpenRaster) -> int | None:
     """Nodata as a label, if it can be one. It is a number that is stored; where numbers are scaled, labels are not."""
     as_stored = (raster.scale, raster.offset) == (1.0, 0.0)
     return raster.nodata if as_stored and isinstance(raster.nodata, int) else None
@@ -159,30 +151,34 @@ def _check_numbers(rules: Rules, called: Mapping[int, Mapping[str, str]]) -> Non
         if text is not None:
             number, files = next(((v, own) for v, own in called.items() if text in own), (None, {}))
             raise InputTypeError(
-                f"{word}= has {text!r}; rasters hold numbers of classes.",
+                f"`{word}` has {text!r}; rasters hold numbers of classes.",
                 "give the number of the class" + (f"; {files[text]} calls {number} so." if files else "."),
                 word,
             )
 
 
-def _check_nodata(raster: Raster, rules: Rules) -> None:
+def _check_nodata(raster: OpenRaster, rules: Rules) -> None:
     """Refuse a class that a file declares as nodata, where the caller named it as a class."""
     value = _number(raster)
     for word, named in (("labels", rules.labels), ("names", rules.names)):
         if value is not None and named is not None and value in named and value not in rules.ignore:
             raise InputError(
-                f"{value} is nodata in {raster.name}, and {word}= names it as a class.", _ask(raster, value), word
+                f"{value} is nodata in {raster.name}, and `{word}` names it as a class.",
+                argument=word,
+                **_ask(raster, value),
             )
 
 
-def _ask(raster: Raster, value: int) -> str:
-    """What to do about a number that is nodata, or a class."""
-    path = repr(raster.name) if os.path.exists(raster.name) else "…"
-    return (
-        f"if {value} is a class, open the raster with wmcc.raster({path}, nodata=None). If it means that "
-        f"nothing is known, give ignore={value}: such pixels are left out where the reference has them, and are "
-        "errors where a map has them."
+def _ask(raster: OpenRaster, value: int) -> dict[str, Any]:
+    """Say what to do about a number that is nodata, or a class: in Python, and in a shell."""
+    there = os.path.exists(raster.name)
+    known = (
+        f"If it means that nothing is known, give {value} as `ignore`: such pixels are left out where the reference "
+        "has them, and are errors where a map has them."
     )
+    opened = f"open the raster with wmcc.Raster({repr(raster.name) if there else '…'}, nodata=None)"
+    taken = f"take the nodata value off the file: `rio edit-info --unset-nodata {raster.name if there else 'FILE'}`"
+    return {"hint": f"if {value} is a class, {opened}. {known}", "shell": f"if {value} is a class, {taken}. {known}"}
 
 
 def _renamed(table: Any, called: Mapping[int, Mapping[str, str]]) -> Any:
@@ -194,7 +190,7 @@ def _renamed(table: Any, called: Mapping[int, Mapping[str, str]]) -> Any:
             (one, first), (other, second), *_ = own.items()
             raise InputError(
                 f"{first} calls the class {label!r} {one!r}, and {second} calls it {other!r}.",
-                f"if they mean the same, name the classes with names={{{label!r}: …}}; if not, bring the maps to the "
+                f"if they mean the same, name the classes in `names`, {{{label!r}: …}}; if not, bring the maps to the "
                 "same classes first.",
                 "names",
             )
@@ -211,11 +207,12 @@ def _renamed(table: Any, called: Mapping[int, Mapping[str, str]]) -> Any:
 class _PerWindow:
     """Makes the table of a window, and expects in each the labels of those before."""
 
-    def __init__(self, rules: Rules, predictions: tuple[str, ...]) -> None:
+    def __init__(self, rules: Rules, predictions: tuple[str, ...], picture: PixelCells | None = None) -> None:
         self._rules, self._predictions = rules._replace(positive=None, names=None), predictions
+        self._picture = picture
         self._met: frozenset[Label] = frozenset()
 
-    def __call__(self, window: Window) -> tuple[Window, Any]:
+    def __call__(self, window: Window) -> tuple[Window, Any, WindowCells | None]:
         scene, rules = window.scene, self._rules
         read = [raster.labels(window.rows, window.cols) for raster in scene.labelled]
         columns = _columns(read, scene.labelled, window.first, rules.skip_missing)
@@ -244,8 +241,8 @@ class _PerWindow:
                 _refuse_weights(scene, window, columns, weighed, rules)
             raise
         if factor is not None:
-            sums = table.parts.sums.scaled(np.full(len(table.parts), factor))
-            table = replace(table, parts=Stack(table.parts.codes, sums))
+            sums = table.raw_cells.sums.scaled(np.full(len(table.raw_cells), factor))
+            table = replace(table, raw_cells=Stack(table.raw_cells.codes, sums))
         self._met = self._met.union(table.classes)  # a new one, since other threads read it
         for raster in scene.labelled:
             value = _number(raster)
@@ -255,16 +252,17 @@ class _PerWindow:
             table = _with_pixels(table)
         if isinstance(scene.cluster, Zones):
             _check_clusters(table, scene.cluster)
-        return window, table
+        picture = self._picture
+        return window, table, None if picture is None else picture.read((window.rows, window.cols), read)
 
 
 def _with_pixels(tables: Tables[Any]) -> Tables[Any]:
     """Leave out groups of no pixel."""
     met = tables.ignored > 0
-    met[tables.parts.codes[0]] = True
+    met[tables.raw_cells.codes[0]] = True
     place = np.where(met, np.cumsum(met) - 1, -1)
     groups = tuple(key for key, there in zip(tables.groups, met.tolist(), strict=True) if there)
-    return replace(tables, groups=groups, parts=tables.parts.recoded({0: place}), ignored=tables.ignored[met])
+    return replace(tables, groups=groups, raw_cells=tables.raw_cells.recoded({0: place}), ignored=tables.ignored[met])
 
 
 class _Coded:
@@ -278,7 +276,7 @@ class _Coded:
 
 
 def _columns(
-    read: Sequence[tuple[Array, Array | None]], rasters: Sequence[Raster], first: tuple[int, int], leave_out: bool
+    read: Sequence[tuple[Array, Array | None]], rasters: Sequence[OpenRaster], first: tuple[int, int], leave_out: bool
 ) -> list[Column]:
     """Columns of labels. What is not known is a label of its own; with ``leave_out`` it is so in the truth, too."""
     masks = [known for _, known in read if known is not None]
@@ -324,7 +322,7 @@ def _weights(scene: Scene, window: Window) -> tuple[Array | None, Array | None]:
     weight = scene.weight
     if weight is None:
         return None, None
-    if isinstance(weight, Raster):
+    if isinstance(weight, OpenRaster):
         values, known = weight.read(window.rows, window.cols)
         if known is None:
             return values, None
@@ -335,7 +333,7 @@ def _weights(scene: Scene, window: Window) -> tuple[Array | None, Array | None]:
     return np.broadcast_to(own, window.shape), None
 
 
-def _factor(weight: Raster | Array | None) -> float | None:
+def _factor(weight: OpenRaster | Array | None) -> float | None:
     """Return the weight that all pixels have, if they have the same: it is multiplied by their number, exactly."""
     if not isinstance(weight, np.ndarray) or weight.size != 1 or weight.dtype != np.float64:
         return None
@@ -361,7 +359,7 @@ def _refuse_weights(scene: Scene, window: Window, columns: list[Column], known: 
 
 
 def _refuse_class(
-    raster: Raster, value: int, scene: Scene, window: Window, read: Sequence[tuple[Array, Array | None]]
+    raster: OpenRaster, value: int, scene: Scene, window: Window, read: Sequence[tuple[Array, Array | None]]
 ) -> None:
     """Refuse a number that is nodata in one raster, and a class in another."""
     truth_known = read[0][1]
@@ -375,8 +373,8 @@ def _refuse_class(
             raise InputError(
                 f"{value} is nodata in {raster.name}, and a class in {other.name}: {at} is {value}, and is not "
                 "declared as nodata there.",
-                _ask(raster, value),
-                "ignore",
+                argument="ignore",
+                **_ask(raster, value),
             )
 
 
@@ -384,11 +382,11 @@ def _check_clusters(table: Any, zones: Zones) -> None:
     """Refuse pixels that belong to no cluster."""
     lost = missing(table.drawn.units)
     if lost:
-        rows = int(table.parts.sums.n[np.isin(table.parts.codes[-1], lost)].sum())
-        names = " and ".join(x.name for x in zones.sources.values() if isinstance(x, Raster))
+        rows = int(table.raw_cells.sums.n[np.isin(table.raw_cells.codes[-1], lost)].sum())
+        names = " and ".join(x.name for x in zones.sources.values() if isinstance(x, OpenRaster))
         raise InputError(
             f"{counted(rows, 'pixel')} of the reference, or more, {'is' if rows == 1 else 'are'} nodata in {names}; "
             "every pixel needs a cluster.",
-            "wmcc.raster(path, nodata=None) makes all of them one cluster; ignore= leaves out pixels of the reference.",
+            "wmcc.Raster(path, nodata=None) makes one cluster of them; `ignore` leaves out pixels of the reference.",
             "cluster",
         )

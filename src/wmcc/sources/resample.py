@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
 
 from ..core.arraytypes import FloatArray, IntArray
 from ..core.labels import Label
+from ..core.threads import in_order, processors
+from ..present.progress import bar
 from .codes import Codebook, Rules, all_codes
 from .columns import fitted, label_column, weight_array
-from .progress import bar
 
 DRAWS = np.repeat(np.arange(6, dtype=np.float32), [94, 94, 49, 13, 5, 1])
 """How often a row is drawn, by a random byte: mean 1, variance 1 and third moment 5.008, where Poisson's is 5."""
@@ -65,24 +63,12 @@ def resample_rows(
 
     known = occupied[0] * len(labels) + occupied[1]
     total = np.zeros((len(known), resamples))
-    with ExitStack() as stack:
-        shown = stack.enter_context(
-            bar(progress if len(cells) * resamples >= LONG else False, "resampling", len(starts))
-        )
-        for places, sums in in_threads(part, len(starts), stack):
+    workers = min(len(starts), processors())
+    with bar(progress if len(cells) * resamples >= LONG else False, "resampling", len(starts)) as shown:
+        for places, sums in in_order(part, range(len(starts)), workers):
             total[np.searchsorted(known, places)] += sums  # in the order of the rows, whichever thread was first
             shown.advance(1)
     return total.T
-
-
-def in_threads(function: Callable[[int], Any], count: int, stack: ExitStack) -> Iterator[Any]:
-    """Results of the calls with 0, 1, 2 …, in this order, from as many threads as there are processors."""
-    workers = min(count, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
-    if workers <= 1:
-        return map(function, range(count))
-    from concurrent.futures import ThreadPoolExecutor
-
-    return stack.enter_context(ThreadPoolExecutor(workers)).map(function, range(count))
 
 
 def _row_cells(labels: tuple[Label, ...], columns: list[Any]) -> IntArray:

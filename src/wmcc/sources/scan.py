@@ -11,14 +11,14 @@ import narwhals as nw
 
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, LabelError, WeightError, WmccError
+from ..present.progress import Progress
 from .codes import Rules
 from .datasets import dataset, scan_options
-from .files import Files, no_column
-from .frames import Columns, checked, count_problems, no_rows, read_in_memory, selected
+from .files import FileSet, no_column
+from .frames import NamedColumns, checked, count_problems, no_rows, read_in_memory, selected
 from .jsonlines import json_blocks
 from .places import Data
 from .problems import Problems
-from .progress import Progress
 from .texts import ignored_texts, typed
 
 BATCH = 1 << 20
@@ -31,7 +31,7 @@ AHEAD = 8
 """Batches of Parquet that may be decoded and wait for the kernel."""
 
 
-def scan(files: Files, columns: Columns, rules: Rules, threads: int | None, progress: Progress) -> Tables[Any]:
+def scan(files: FileSet, columns: NamedColumns, rules: Rules, threads: int | None, progress: Progress) -> Tables[Any]:
     """Tables of files, one batch after the other."""
     parts: list[Tables[Any]] = []
     names, roles, text = columns.names(), columns.roles(), set[str]()
@@ -55,7 +55,7 @@ def scan(files: Files, columns: Columns, rules: Rules, threads: int | None, prog
     return typed(Tables._merged(parts), rules, text, names) if parts else no_rows(columns, rules)
 
 
-def _batches(files: Files, columns: Columns, progress: Progress) -> Iterator[tuple[str, int, Data]]:
+def _batches(files: FileSet, columns: NamedColumns, progress: Progress) -> Iterator[tuple[str, int, Data]]:
     """Batches that are not empty: the file each is of, the number of its first row there, and its columns."""
     wanted = columns.plain()
     files.check_headers(wanted or ())
@@ -73,7 +73,7 @@ def _batches(files: Files, columns: Columns, progress: Progress) -> Iterator[tup
 
 
 def _tables(
-    files: Files, wanted: list[Any] | None, numbers: list[Any], progress: Progress
+    files: FileSet, wanted: list[Any] | None, numbers: list[Any], progress: Progress
 ) -> Iterator[tuple[str, Any]]:
     """Tables as Arrow reads them, and the file each is of."""
     if not files.paths:
@@ -132,7 +132,7 @@ def _scanned(data: Any, columns: list[str] | None, **options: Any) -> Iterator[t
 
 def _count_all(
     batches: Iterator[tuple[str, int, Data]],
-    columns: Columns,
+    columns: NamedColumns,
     rules: Rules,
     before: list[Tables[Any]],
     first: WmccError,

@@ -14,20 +14,18 @@ import numpy as np
 
 from ..core import kernel as tally
 from ..core.arraytypes import Array, IntArray
-from ..core.drawn import Drawn
 from ..core.keys import Key, plain_key
-from ..core.stack import Stack
-from ..core.summed import no_cells
-from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, WmccError
-from ..geo.raster import Raster, aligned, as_raster, check_grid
-from ..geo.raster.crs import read_crs
+from ..geo.raster import OpenRaster, aligned, as_raster, check_grid
 from ..present.text import brief, counted
+from .arrays import of_one_item
 from .codes import native
 from .columns import along_dims, check_aligned, fitted, label_column, weight_array
 from .groups import NO_CODES, Keyed, Parts, keyed, keys_of_rows
-from .options import AREA, RasterOptions, block_sides, is_raster
 from .pixels import read_header, read_image
+from .recognised import as_area, is_raster
+from .request import AREA
+from .values import Blocks
 
 WINDOW, MOST = 1 << 21, 1 << 24
 """Pixels that are read at a time; and the most, where blocks of the files are large."""
@@ -70,23 +68,23 @@ class Scene(NamedTuple):
         What gives a key to each pixel, if anything does.
     """
 
-    truth: Raster
-    maps: tuple[Raster, ...]
-    weight: Raster | Array | None
+    truth: OpenRaster
+    maps: tuple[OpenRaster, ...]
+    weight: OpenRaster | Array | None
     weight_name: str
     by: Zones | None
-    cluster: Zones | Blocks | None
+    cluster: Zones | BlockKeys | None
 
     @property
-    def labelled(self) -> tuple[Raster, ...]:
+    def labelled(self) -> tuple[OpenRaster, ...]:
         """The rasters of labels."""
         return self.truth, *self.maps
 
     @property
-    def rasters(self) -> tuple[Raster, ...]:
+    def rasters(self) -> tuple[OpenRaster, ...]:
         """All rasters."""
         zones = [x for own in (self.by, self.cluster) if isinstance(own, Zones) for x in own.sources.values()]
-        return (*self.labelled, *(x for x in (self.weight, *zones) if isinstance(x, Raster)))
+        return (*self.labelled, *(x for x in (self.weight, *zones) if isinstance(x, OpenRaster)))
 
     def windows(self) -> Iterator[tuple[slice, slice]]:
         """Parts to be read at once: whole blocks of the files, so that none is decompressed twice."""
@@ -103,32 +101,23 @@ class Scenes:
     """The scenes of a call: one of a raster, and one of each tile of lists. They are opened when they are asked for."""
 
     def __init__(
-        self,
-        y_true: Any,
-        y_pred: Any,
-        sample_weight: Any,
-        options: RasterOptions,
-        by: Any,
-        cluster: Any,
-        names: Sequence[str] | None,
+        self, y_true: Any, y_pred: Any, sample_weight: Any, by: Any, cluster: Any, names: Sequence[str] | None
     ) -> None:
-        self._options = options
-        self._tiled = isinstance(y_true, (list, tuple))
-        self._truths = list(y_true) if self._tiled else [y_true]
+        self.tiled = isinstance(y_true, (list, tuple))
+        self._truths = list(y_true) if self.tiled else [y_true]
         count = len(self._truths)
         preds = y_pred if isinstance(y_pred, Mapping) else {"": y_pred}
         self._preds = {
             f"y_pred[{name!r}]" if isinstance(y_pred, Mapping) else "y_pred": self._per_tile(own, count, name)
             for name, own in preds.items()
         }
-        self._blocks = None if options.blocks is None else block_sides(options.blocks)
-        _check_options(options, sample_weight, cluster)
+        self._blocks = cluster if isinstance(cluster, Blocks) else None
         self._weights = self._weights_of(sample_weight, count)
-        self.names = _tile_names(self._truths, names) if self._tiled else ("",)
+        self.names = _tile_names(self._truths, names) if self.tiled else ("",)
         self._by_tile = self._cluster_by_tile = None
         self._by: list[Any] = [by] * count
         self._cluster: list[Any] = [cluster] * count
-        if self._tiled:
+        if self.tiled:
             self._by, self._by_tile = self._keys_of(by, "by", None)
             self._cluster, self._cluster_by_tile = self._keys_of(cluster, "cluster", self.names)
 
@@ -145,35 +134,15 @@ class Scenes:
 
     def _per_tile(self, given: Any, count: int, name: Any) -> list[Any]:
         """What belongs to each tile."""
-        if not self._tiled:
+        if not self.tiled:
             return [given]
-        said = f"y_pred[{name!r}]" if name else "y_pred"
-        if not isinstance(given, (list, tuple)):
-            raise InputTypeError(
-                f"y_true is a list of {counted(count, 'raster')}, and {said} is {brief(given)}; expected a list too.",
-                "give lists of as many tiles in the same order; several predictions are a mapping from names to lists.",
-                "y_pred",
-            )
-        if len(given) != count:
-            raise InputError(
-                f"y_true is a list of {counted(count, 'raster')}, and {said} of {len(given):,}; expected as many.",
-                "give the tiles of both in the same order.",
-                "y_pred",
-            )
-        return list(given)
+        return _as_many(given, count, f"y_pred[{name!r}]" if name else "y_pred", "as many tiles in the same order")
 
     def _weights_of(self, given: Any, count: int) -> list[Any]:
         """The weights of each tile."""
-        if not self._tiled or given is None or callable(given) or (isinstance(given, str) and given == AREA):
+        if not self.tiled or given is None or callable(given) or as_area(given):
             return [given] * count
-        if not isinstance(given, (list, tuple)) or len(given) != count:
-            came = f"a list of {len(given):,}" if isinstance(given, (list, tuple)) else brief(given)
-            raise InputError(
-                f"sample_weight is {came}, and y_true a list of {counted(count, 'raster')}; expected a list of as many "
-                'rasters of weights, "area", or None.',
-                argument="sample_weight",
-            )
-        return list(given)
+        return _as_many(given, count, "sample_weight", 'as many rasters of weights, "area", or None')
 
     def _keys_of(self, given: Any, argument: str, default: Sequence[str] | None) -> tuple[list[Any], Keyed | None]:
         """Zones of each tile, or a key for each."""
@@ -194,28 +163,29 @@ class Scenes:
             keys = [given(x) if callable(given) else _key_of_tile(given, x, argument) for x in self.names]
             return none, keys_of_rows(keys, argument, (count,))
         raise InputTypeError(
-            f"{argument} is {brief(given)}; with {counted(count, 'tile')} expected a key for each, a mapping from "
+            f"`{argument}` is {brief(given)}; with {counted(count, 'tile')} expected a key for each, a mapping from "
             "their names to keys, a function of the name, or a list of as many zone rasters.",
             argument=argument,
         )
 
     def __getitem__(self, k: int) -> Scene:
         """Open the rasters of a scene, and look whether their pixels lie on each other."""
-        where = f"[{k}]" if self._tiled else ""
-        band, crs = self._options.band, self._options.crs
+        where = f"[{k}]" if self.tiled else ""
         given = self._truths[k]
-        truth = _of_image(given) if isinstance(given, ImageFile) else as_raster(given, f"y_true{where}", band, crs)
+        truth = _of_image(given) if isinstance(given, ImageFile) else as_raster(given, f"y_true{where}")
         maps = tuple(
             self._fitted(own[k], f"{name}{where}", truth, self._truths[k]) for name, own in self._preds.items()
         )
         weight, weight_name = self._weight(self._weights[k], f"sample_weight{where}", truth, self._truths[k])
         zones = self._zones(self._by[k], "by", where, truth, self._truths[k])
-        clusters: Zones | Blocks | None = self._zones(self._cluster[k], "cluster", where, truth, self._truths[k])
+        clusters: Zones | BlockKeys | None
         if self._blocks:
-            clusters = Blocks(*self._blocks, (plain_key(self.names[k]),) if self._tiled else ())
+            clusters = BlockKeys(*self._blocks.sides, (plain_key(self.names[k]),) if self.tiled else ())
+        else:
+            clusters = self._zones(self._cluster[k], "cluster", where, truth, self._truths[k])
         return Scene(truth, maps, weight, weight_name, zones, clusters)
 
-    def _fitted(self, given: Any, name: str, truth: Raster, beside: Any, role: Role = "labels") -> Raster:
+    def _fitted(self, given: Any, name: str, truth: OpenRaster, beside: Any, role: Role = "labels") -> OpenRaster:
         """Open a raster that belongs to the true one. Labels and zones may be brought to its pixels."""
         if isinstance(given, np.ndarray):
             return _placed(given, name, truth)
@@ -225,40 +195,41 @@ class Scenes:
             raise InputTypeError(
                 f"{name} is {brief(given)}; expected a raster: a file, an open data set of rasterio, a DataArray of "
                 "xarray, or an array of the same shape.",
-                "names of rasters end with .tif, .vrt, .nc or .zarr; wmcc.raster(path) opens files of other names."
+                "names of rasters end with .tif, .vrt, .nc or .zarr; wmcc.Raster(path) opens files of other names."
                 if isinstance(given, (str, os.PathLike))
                 else 'several maps of one place are a mapping from names, {"A": …, "B": …}.'
                 if type(given) in (list, tuple) and any(map(is_raster, given))
                 else None,
                 name.partition("[")[0],
             )
-        other = as_raster(given, name, self._options.band if role == "labels" else None, self._options.crs)
+        other = as_raster(given, name)
         if isinstance(beside, ImageFile):  # which belongs to the image by its name, wherever it lies
             other = replace(other, crs=None, transform=None)
-        if role != "weights" and self._options.align == "nearest":
+        if role != "weights" and other.resample == "nearest":
             return aligned(other, truth)
         try:
-            _check_dims(beside, given, name)
+            _check_xarray(beside, given, name)
             check_grid(truth, other)
         except InputError as problem:
-            _check_coordinates(beside, given, name)
+            _check_xarray(beside, given, name, grids_differ=True)
             if role != "weights":
                 raise
-            hint = f"bring {other.name} to the pixels of {truth.name} first: align= is for labels, not for weights."
+            hint = f"bring {other.name} to the pixels of {truth.name} first: `resample` is for labels, not for weights."
             raise type(problem)(problem.message, hint, "sample_weight") from None
         return other
 
-    def _weight(self, given: Any, name: str, truth: Raster, beside: Any) -> tuple[Raster | Array | None, str]:
-        if given is None or (isinstance(given, str) and given == AREA and 0 in truth.shape):
+    def _weight(self, given: Any, name: str, truth: OpenRaster, beside: Any) -> tuple[OpenRaster | Array | None, str]:
+        area = as_area(given)
+        if given is None or (area and 0 in truth.shape):
             return None, name
-        if isinstance(given, str) and given == AREA:
-            return truth.pixel_area(self._options.unit or "ha"), "the area of pixels"
+        if area:
+            return truth.pixel_area(area.unit), "the area of pixels"
         if is_raster(given):
             raster = self._fitted(given, name, truth, beside, "weights")
             return raster, raster.name
         if isinstance(given, ImageFile):
             return _made(given.path, truth, lambda: read_image(given.path, "weights")), given.path
-        if callable(given) and self._tiled:
+        if callable(given) and self.tiled:
             own = f"the weight map made of {truth.name}"
             return _made(own, truth, lambda: _weight_map(given, own, truth)), own
         if callable(given) or isinstance(given, (str, os.PathLike)):
@@ -275,11 +246,11 @@ class Scenes:
         fitted(weights, truth.shape, False)
         return weights.reshape((1,) * (2 - weights.ndim) + weights.shape), name
 
-    def _zones(self, given: Any, argument: str, where: str, truth: Raster, beside: Any) -> Zones | None:
+    def _zones(self, given: Any, argument: str, where: str, truth: OpenRaster, beside: Any) -> Zones | None:
         if given is None:
             return None
         several = given if isinstance(given, Mapping) else {"": given}
-        sources: dict[str, Raster | Array] = {}
+        sources: dict[str, OpenRaster | Array] = {}
         for word, own in several.items():
             name = f"{argument}[{word!r}]" if isinstance(given, Mapping) else f"{argument}{where}"
             if is_raster(own):
@@ -310,33 +281,21 @@ class Scenes:
 
     def keyed(self, table: Any, k: int) -> Any:
         """Return the table of a tile with its keys, where all pixels of a tile have the same."""
-        if self._cluster_by_tile is not None:
-            key, parts = self._cluster_by_tile.keys[int(self._cluster_by_tile.codes[k])], table.parts
-            codes = np.concatenate([parts.codes, np.zeros((1, len(parts)), dtype=np.int64)])
-            drawn = Drawn("clusters", (key,) if len(parts) else ())
-            table = replace(table, parts=Stack(codes, parts.sums) if len(parts) else no_cells(len(codes)), drawn=drawn)
-        if self._by_tile is not None:
-            key = self._by_tile.keys[int(self._by_tile.codes[k])]
-            table = replace(Tables.of({key: table}, self._by_tile.by), same_classes=False)
-        return table
+        return of_one_item(table, k, self._by_tile, self._cluster_by_tile)
 
 
-def _check_options(options: RasterOptions, sample_weight: Any, cluster: Any) -> None:
-    """Refuse keywords that contradict each other."""
-    if options.crs is not None:
-        read_crs(options.crs, "crs=")  # which most rasters do not need, but a wrong one is a mistake
-    if options.align not in (None, "nearest"):
-        raise InputError(f"align is {options.align!r}; expected 'nearest', or None.", argument="align")
-    if options.blocks is not None and cluster is not None:
-        raise InputTypeError(
-            "blocks= and cluster= are given; both say which pixels are a cluster.", "give one of them.", "blocks"
-        )
-    if options.unit is not None and not (isinstance(sample_weight, str) and sample_weight == AREA):
-        raise InputTypeError(
-            f"unit={options.unit!r} is the unit of areas, and the pixels are not weighted by area.",
-            'give "area" as sample_weight, or leave unit= out.',
-            "unit",
-        )
+def _as_many(given: Any, count: int, name: str, expected: str) -> list[Any]:
+    """Return a list of something for each tile."""
+    if isinstance(given, (list, tuple)) and len(given) == count:
+        return list(given)
+    listed = isinstance(given, (list, tuple))
+    came = f"a list of {len(given):,}" if listed else brief(given)
+    hint = "several predictions are a mapping from names to lists." if name == "y_pred" else None
+    raise (InputError if listed else InputTypeError)(
+        f"`y_true` is a list of {counted(count, 'raster')}, and `{name}` is {came}; expected {expected}.",
+        hint,
+        name.partition("[")[0],
+    )
 
 
 def _tile_names(truths: Sequence[Any], names: Sequence[str] | None) -> tuple[Key, ...]:
@@ -354,7 +313,7 @@ def _tile_names(truths: Sequence[Any], names: Sequence[str] | None) -> tuple[Key
 def _key_of_tile(given: Mapping[Any, Any], name: Key, argument: str) -> Any:
     if name not in given:
         raise InputError(
-            f"{argument} has no key for the tile {name!r}.",
+            f"`{argument}` has no key for the tile {name!r}.",
             "tiles are named by their files, without folder and ending.",
             argument,
         )
@@ -389,12 +348,12 @@ class _InMemory:
         self._values = None
 
 
-def _of_image(file: ImageFile) -> Raster:
+def _of_image(file: ImageFile) -> OpenRaster:
     """Return the true labels of an image that does not say where it lies."""
     height, width = read_header(file.path, "labels").shape
     source = _InMemory(lambda: _labels(read_image(file.path, "labels"), file.path))
     kind = np.dtype(np.int64)
-    return Raster(file.path, (height, width), kind, None, None, None, {}, {}, _strips(height, width), source)
+    return OpenRaster(file.path, (height, width), kind, None, None, None, {}, {}, _strips(height, width), source)
 
 
 def _strips(height: int, width: int) -> tuple[int, int]:
@@ -402,7 +361,7 @@ def _strips(height: int, width: int) -> tuple[int, int]:
     return max(1, min(height, WINDOW // max(width, 1))), max(1, width)
 
 
-def _made(name: str, truth: Raster, make: Callable[[], Array], known: Array | None = None) -> Raster:
+def _made(name: str, truth: OpenRaster, make: Callable[[], Array], known: Array | None = None) -> OpenRaster:
     """Return a raster in the place of the true one, whose pixels are made when they are read; ``known`` is its mask."""
 
     def checked() -> Array:
@@ -415,10 +374,10 @@ def _made(name: str, truth: Raster, make: Callable[[], Array], known: Array | No
         return values
 
     own, source = (truth.crs, truth.transform), _InMemory(checked, known)
-    return Raster(name, truth.shape, np.dtype(np.int64), *own, None, {}, {}, _strips(*truth.shape), source)
+    return OpenRaster(name, truth.shape, np.dtype(np.int64), *own, None, {}, {}, _strips(*truth.shape), source)
 
 
-def _placed(given: Array, name: str, truth: Raster) -> Raster:
+def _placed(given: Array, name: str, truth: OpenRaster) -> OpenRaster:
     """Return labels in memory, which say nothing of where they lie, in the place of the true raster.
 
     What is masked or NaN is not known, as in files.
@@ -436,12 +395,12 @@ def _labels(given: Array, name: str) -> Array:
         raise InputTypeError(
             f"{name} holds {'Python objects' if objects else 'text'}; rasters hold whole numbers.",
             "give the numbers of the classes"
-            + (", as array.astype(int)." if objects else ", and names= for their names."),
+            + (", as array.astype(int)." if objects else ", and `names` for their names."),
         )
     return values
 
 
-def _weight_map(function: Callable[[Array], Any], name: str, truth: Raster) -> Array:
+def _weight_map(function: Callable[[Array], Any], name: str, truth: OpenRaster) -> Array:
     """Return the weights that a function makes of a whole tile."""
     labels, _ = truth.labels(slice(0, truth.shape[0]), slice(0, truth.shape[1]))
     try:
@@ -453,26 +412,23 @@ def _weight_map(function: Callable[[Array], Any], name: str, truth: Raster) -> A
         raise
 
 
-def _check_dims(truth: Any, other: Any, name: str) -> None:
-    """Refuse arrays of xarray whose dimensions have other names."""
-    arrays = [x for x in (truth, other) if hasattr(x, "indexes") and isinstance(getattr(x, "dims", None), tuple)]
-    if len(arrays) > 1 and arrays[0].dims[-2:] != arrays[1].dims[-2:]:
-        check_aligned({"y_true": truth, name: other})
+def _check_xarray(truth: Any, other: Any, name: str, grids_differ: bool = False) -> None:
+    """Refuse arrays of xarray whose dimensions have other names; or, of other grids, some coordinates in common.
 
-
-def _check_coordinates(truth: Any, other: Any, name: str) -> None:
-    """Refuse arrays of xarray whose coordinates differ and have some in common: then xarray knows what to do."""
+    Then xarray knows what to do.
+    """
     arrays = [x for x in (truth, other) if hasattr(x, "indexes") and isinstance(getattr(x, "dims", None), tuple)]
     if len(arrays) > 1:
         marks = [[x.indexes[d] for x in arrays if d in x.indexes] for d in truth.dims[-2:]]
-        if all(len(own) > 1 and len(own[0].intersection(own[1])) for own in marks):
+        some = grids_differ and all(len(own) > 1 and len(own[0].intersection(own[1])) for own in marks)
+        if some or arrays[0].dims[-2:] != arrays[1].dims[-2:]:
             check_aligned({"y_true": truth, name: other})
 
 
 # ---- keys of pixels -----------------------------------------------------------------------------------------
 
 
-class Blocks(NamedTuple):
+class BlockKeys(NamedTuple):
     """Blocks of pixels as clusters. Keys are the row and the column of the block, after that of the tile."""
 
     tall: int
@@ -505,7 +461,7 @@ class Zones(NamedTuple):
     """Keys of pixels: of rasters, or of arrays of a key per pixel or per row of pixels."""
 
     argument: str
-    sources: Mapping[str, Raster | Array]
+    sources: Mapping[str, OpenRaster | Array]
     several: bool
 
     def read(self, window: Window) -> Keyed:
@@ -516,8 +472,8 @@ class Zones(NamedTuple):
         one = keyed(tuple(self.sources), [(own.codes.reshape(-1), own.keys) for own in found])
         return one._replace(codes=one.codes.reshape(window.shape))
 
-    def _read(self, source: Raster | Array, window: Window) -> Keyed:
-        if isinstance(source, Raster):
+    def _read(self, source: OpenRaster | Array, window: Window) -> Keyed:
+        if isinstance(source, OpenRaster):
             return _zone_codes(*source.read(window.rows, window.cols), self.argument)
         own = source[window.rows, window.cols] if source.ndim == 2 else source[window.rows]
         found = keys_of_rows(own, self.argument, window.shape)

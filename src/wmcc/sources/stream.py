@@ -11,23 +11,24 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import wraps
 from itertools import accumulate
-from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 import numpy as np
 
-from ..core.drawn import Lonely, Method
+from ..core.base_table import no_cells
 from ..core.joint import JointTable
 from ..core.labels import ordered
 from ..core.stack import Stack
-from ..core.summed import no_cells
 from ..core.sums import Sums
 from ..core.table import Table, Tabulated
 from ..core.tables import Tables
-from ..errors import InputError, InputTypeError, unknown_keyword
+from ..errors import InputError, InputTypeError
 from ..present.text import brief
 from .codes import make_rules
+from .request import VALUES, Request, no_keyword
+from .values import Design, PostStrata, Replicates, Strata, is_number
 
-PER_ROW = ("y_pred", "sample_weight", "by", "cluster", "stratum", "poststratum")
+PER_ROW = ("y_pred", "sample_weight", "by", "cluster")
 """What a single observation has one of."""
 
 P = ParamSpec("P")
@@ -35,19 +36,6 @@ R = TypeVar("R")
 
 Time = Any
 """The number of an update; or its time, in seconds or as a datetime."""
-
-
-class DrawnBy(TypedDict, total=False):
-    """Keywords of `tabulate`, and of `Accumulator.update`, that say how each row was drawn."""
-
-    cluster: Any
-    stratum: Any
-    poststratum: Any
-    replicates: Any
-    method: Method | None
-    scales: Any
-    fay: float | None
-    df: float | None
 
 
 def _checked_keywords(function: Callable[P, R]) -> Callable[P, R]:
@@ -59,7 +47,7 @@ def _checked_keywords(function: Callable[P, R]) -> Callable[P, R]:
     def call(*args: P.args, **named: P.kwargs) -> R:
         for keyword in named:
             if keyword not in known:
-                raise unknown_keyword(name, keyword, known)
+                raise no_keyword(name, keyword, known)
         return function(*args, **named)
 
     return call
@@ -122,12 +110,6 @@ class Accumulator:
     half_life
         Discount older weights: after ``half_life`` updates, or after this time, an observation weighs half as much. The
         sums are rounded at each update, and the order of updates matters. None forgets nothing.
-    population, fpc, lonely, nested, totals
-        The design of the sample, as for `wmcc.tabulate`: what is known of all strata and post-strata, whichever of them
-        an update has. Rows weigh the size of their stratum divided by the number of its rows so far. While strata have
-        no row yet, `table` can be shown, stored and merged; scores and all else that needs weights name these strata
-        and refuse. A window counts the rows of its updates. A half-life is refused, since such weights cannot fade.
-        ``nested=False`` looks at each update by itself.
     labels, names, ignore, missing, positive, threads
         As for `wmcc.tabulate`.
 
@@ -151,11 +133,11 @@ class Accumulator:
     ...     hour.update(["cat"] * 10, ["cat"] * 10, at=datetime(2025, 6, 1) + timedelta(minutes=minute))
     >>> hour.table.rows
     30
-    >>> survey = wmcc.Accumulator(population={"west": 5200, "east": 800})
-    >>> survey.update(["oak", "elm"], ["oak", "oak"], stratum=["west", "west"])
+    >>> survey, strata = wmcc.Accumulator(), wmcc.Strata(population={"west": 5200, "east": 800})
+    >>> survey.update(["oak", "elm"], ["oak", "oak"], design=strata.of(["west", "west"]))
     >>> survey
     Accumulator of a Table of 2 classes: 2 rows in 2 strata; 1 stratum has a size but no sampled row: 'east' (size 800).
-    >>> survey.update(["elm", "elm"], ["elm", "elm"], stratum=["east", "east"])
+    >>> survey.update(["elm", "elm"], ["elm", "elm"], design=strata.of(["east", "east"]))
     >>> wmcc.accuracy(survey)
     0.5666666666666667
     """
@@ -166,11 +148,6 @@ class Accumulator:
         *,
         window: int | timedelta | None = None,
         half_life: float | timedelta | None = None,
-        population: Any = None,
-        fpc: Any = False,
-        lonely: Lonely = "error",
-        nested: bool = True,
-        totals: Any = None,
         labels: Any = None,
         names: Mapping[Any, Any] | None = None,
         ignore: Any = None,
@@ -195,9 +172,6 @@ class Accumulator:
         rules = make_rules(labels, names, ignore, missing, positive)
         self._options = {**rules._asdict(), "threads": threads}
         self._nothing: Table = tabulate([], [], **self._options)
-        self._design = _constants(population, fpc, lonely, nested, totals)
-        if self._design and half_life is not None:
-            raise _no_half_life()
         self._window, self._half_life = window, half_life
         self._by_time = isinstance(half_life if window is None else window, timedelta)
         self._state = _State()
@@ -215,8 +189,9 @@ class Accumulator:
         sample_weight: Any = ...,
         *,
         by: Any = ...,
+        cluster: Any = ...,
+        design: Design | None = ...,
         at: datetime | float | None = ...,
-        **drawn: Unpack[DrawnBy],
     ) -> None: ...
     @overload
     def update(
@@ -227,14 +202,11 @@ class Accumulator:
         true: Any,
         pred: Any,
         weight: Any = ...,
-        join: Any = ...,
-        on: Any = ...,
-        unmatched: Literal["error", "ignore"] = ...,
         by: Any = ...,
-        engine: str | None = ...,
+        cluster: Any = ...,
+        design: Design | None = ...,
         progress: bool | None = ...,
         at: datetime | float | None = ...,
-        **drawn: Unpack[DrawnBy],
     ) -> None: ...
     @_checked_keywords
     def update(
@@ -246,19 +218,9 @@ class Accumulator:
         true: Any = None,
         pred: Any = None,
         weight: Any = None,
-        join: Any = None,
-        on: Any = None,
-        unmatched: Literal["error", "ignore"] | None = None,
         by: Any = None,
         cluster: Any = None,
-        stratum: Any = None,
-        poststratum: Any = None,
-        replicates: Any = None,
-        method: Method | None = None,
-        scales: Any = None,
-        fay: float | None = None,
-        df: float | None = None,
-        engine: str | None = None,
+        design: Design | None = None,
         progress: bool | None = None,
         at: datetime | float | None = None,
     ) -> None:
@@ -270,17 +232,20 @@ class Accumulator:
             Labels and weights as for `wmcc.tabulate`, or those of a single observation. A batch may be empty. The first
             may also be a table, tables of groups or another accumulator, given alone; its present content is one
             update.
-        data, true, pred, weight, join, on, unmatched, engine, progress
+        data, true, pred, weight, progress
             A frame or file and its columns, as for `wmcc.tabulate`.
         by
             Groups, as for `wmcc.tabulate`: all updates have them, or none. `tables` has their tables.
         cluster
             Clusters, as for `wmcc.tabulate`. Rows with the same key belong to one cluster, also across updates.
-        stratum, poststratum
-            Strata and post-strata, as for `wmcc.tabulate`; all updates have them, or none.
-        replicates, method, scales, fay, df
-            Replicate weights, as for `wmcc.tabulate`: as many in all updates, by the same method. Of a single
-            observation they are a list.
+        design
+            How the rows were drawn, as for `wmcc.tabulate`: all updates have it, or none. What is known of all strata
+            is said once, ``strata = wmcc.Strata(population=sizes)``, and the strata of rows with each update,
+            ``design=strata.of(keys)``. Rows weigh the size of their stratum divided by the number of its rows so far.
+            While strata have no row yet, `table` can be shown, stored and merged; scores and all else that needs
+            weights name these strata and refuse. A window counts the rows of its updates. A half-life is refused, since
+            such weights cannot fade. ``nested=False`` looks at each update by itself. Replicate weights are as many in
+            all updates, by the same method; of a single observation they are a list.
         at
             When the observations were made, if the window or the half-life is a time: a datetime, or a number of
             seconds. No update may be earlier than the one before. An empty one moves the window.
@@ -294,12 +259,11 @@ class Accumulator:
         >>> {key: wmcc.accuracy(table) for key, table in cameras.tables.items()}
         {'north': 1.0, 'south': 0.5}
         """
-        labels = {"y_pred": y_pred, "sample_weight": sample_weight}
-        columns = {"true": true, "pred": pred, "weight": weight, "join": join, "on": on, "unmatched": unmatched}
-        keys = {"by": by, "cluster": cluster, "stratum": stratum, "poststratum": poststratum}
-        others = {"replicates": replicates, "method": method, "scales": scales, "fay": fay, "df": df}
-        others |= {"engine": engine, "progress": progress}
-        given = {name: x for name, x in (labels | columns | keys | others).items() if x is not None}
+        given = {
+            "y_pred": y_pred, "sample_weight": sample_weight, "true": true, "pred": pred, "weight": weight, "by": by,
+            "cluster": cluster, "design": design, "progress": progress,
+        }  # fmt: skip
+        given = {name: x for name, x in given.items() if x is not None}
         self._push(self._read(y_true, given), at)
 
     def reset(self) -> None:
@@ -325,7 +289,7 @@ class Accumulator:
         if held is None:
             return Tables("by", (), self._nothing.labels, no_cells(3), np.zeros(0, dtype=np.int64))
         if not isinstance(held, Tables):
-            raise InputTypeError("this accumulator has no groups: its updates came without by=.", "read its .table.")
+            raise InputTypeError("this accumulator has no groups: its updates came without `by`.", "read its .table.")
         return held
 
     def __repr__(self) -> str:
@@ -360,18 +324,18 @@ class Accumulator:
             )
         if isinstance(own, (Table, Tables)):
             if given:
-                raise InputTypeError(f"{min(given)}= cannot be given with a table, whose rows are already tabulated.")
+                raise InputTypeError(f"`{min(given)}` cannot be given with a table, whose rows are already tabulated.")
             return own
-        if not given.keys() & {"y_pred", "true", "pred"}:
+        if not given.keys() & {"y_pred", "true", "pred"} and not isinstance(own, VALUES["data"]):
             raise InputTypeError(
                 f"expected y_true and y_pred, or a table; got only a {type(y_true).__name__}.",
                 "for a frame or a file, name the columns: update(data, true=..., pred=...).",
             )
         if "y_pred" in given and _is_one(y_true) and _is_one(given["y_pred"]):
             y_true, given = [y_true], {name: [x] if name in PER_ROW and _is_one(x) else x for name, x in given.items()}
-            if isinstance(given.get("replicates"), (list, tuple)):
-                given["replicates"] = [[x] if _is_one(x) else x for x in given["replicates"]]
-        found: Any = tabulate_part(y_true, **given, **self._design, **self._options)
+            if "design" in given:
+                given["design"] = _of_one_row(given["design"])
+        found: Any = tabulate_part(Request(y_true, **given, **self._options))
         return found  # type: ignore[no-any-return]
 
     def _push(self, table: Table | Tables[Table], at: Time) -> None:
@@ -394,11 +358,11 @@ class Accumulator:
         """Return the time of an update: its number, if windows and half-lives are not times."""
         if not self._by_time:
             if at is not None:
-                raise InputTypeError("at= is only for a window or a half-life that is a datetime.timedelta.")
+                raise InputTypeError("`at` is only for a window or a half-life that is a datetime.timedelta.")
             return (latest or 0) + 1
         if isinstance(at, np.datetime64):
             at = at.astype("datetime64[us]").item()
-        if not isinstance(at, datetime) and not (_is_number(at) and np.isfinite(at)):
+        if not isinstance(at, datetime) and not (is_number(at) and np.isfinite(at)):
             raise InputTypeError(
                 f"at is {at!r}; expected the time of the update, a datetime or a number of seconds.",
                 f"{'half_life' if self._window is None else 'window'} is a time span, so each update needs its time.",
@@ -448,40 +412,38 @@ def _sum(before: Any, table: Any) -> Any:
     if before is None or table is None:
         return table if before is None else before
     if isinstance(before, Tables) != isinstance(table, Tables):
-        came = "with by=, and this one without" if isinstance(before, Tables) else "without by=, and this one with"
-        raise InputTypeError(f"earlier updates came {came}; give by= in all updates or in none.")
+        came = "with `by`, and this one without" if isinstance(before, Tables) else "without `by`, and this one with"
+        raise InputTypeError(f"earlier updates came {came}; give `by` in all updates or in none.")
     return before + table
 
 
-def _constants(population: Any, fpc: Any, lonely: Lonely, nested: bool, totals: Any) -> dict[str, Any]:
-    """Return what is said of a design in general, apart from the keys of rows; refuse what does not go together."""
-    if population is totals is None and fpc is False and nested is True and lonely == "error":
-        return {}
-    from .designs import SampleDesign  # which most accumulators do without
-
-    design = SampleDesign(
-        (), None if nested is True else (), population, fpc, lonely, nested, None if totals is None else (), totals
-    )
-    design.check(weighted=fpc is True)
-    found = {"population": population, "totals": totals, "fpc": None if fpc is False else fpc}
-    found |= {"lonely": None if lonely == "error" else lonely, "nested": None if nested else nested}
-    return {name: x for name, x in found.items() if x is not None}
+def _of_one_row(design: Any) -> Any:
+    """Return the design of one row, whose keys are given as they are."""
+    if isinstance(design, Strata) and _is_one(design.stratum) and design.stratum is not None:
+        return design.of([design.stratum])
+    if isinstance(design, PostStrata):
+        key = design.poststratum
+        within = None if design.design is None else _of_one_row(design.design)
+        return replace(design, poststratum=[key] if _is_one(key) else key, design=within)
+    if isinstance(design, Replicates) and isinstance(design.replicates, (list, tuple)):
+        return replace(design, replicates=[[x] if _is_one(x) else x for x in design.replicates])
+    return design
 
 
 def _no_half_life() -> InputTypeError:
     return InputTypeError(
-        "half_life= lets weights fade, and the weights of a design cannot: the rows of a stratum stand for all of it.",
-        "give window= instead, which counts the last updates in full and drops those before.",
+        "`half_life` lets weights fade, and the weights of a design cannot: the rows of a stratum stand for all of it.",
+        "give `window` instead, which counts the last updates in full and drops those before.",
         "half_life",
     )
 
 
 def _faded(held: Any, factor: float) -> Any:
     """Return the table of the same rows, or tables, all weights multiplied by a factor and the sums rounded."""
-    n, w, w2, low, high, replicates = held.parts.sums
+    n, w, w2, low, high, replicates = held.raw_cells.sums
     faded = tuple(own.faded(factor) for own in replicates)
     sums = Sums(n, w.faded(factor), w2.faded(factor).faded(factor), low * factor, high * factor, faded)
-    return replace(held, parts=Stack(held.parts.codes, sums))
+    return replace(held, raw_cells=Stack(held.raw_cells.codes, sums))
 
 
 def _as_difference(span: Any, at: Time) -> Any:
@@ -493,11 +455,7 @@ def _is_span(value: Any, whole: bool = False) -> bool:
     """Whether this is a number of updates or a time, and above 0."""
     if isinstance(value, timedelta):
         return value > timedelta(0)
-    return _is_number(value) and bool(1e-300 < value < 1e300) and not (whole and (value < 1 or value % 1))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    return is_number(value) and bool(1e-300 < value < 1e300) and not (whole and (value < 1 or value % 1))
 
 
 def _is_one(value: Any) -> bool:

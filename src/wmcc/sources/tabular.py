@@ -4,48 +4,34 @@ from __future__ import annotations
 
 import threading
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
 
-from ..errors import InputError, InputTypeError
+from ..errors import InputTypeError
 from .codes import Rules
 from .columns import what
 from .datasets import column_names
-from .engines import check_engine, joining_engine, open_lazy
-from .files import Files, find, is_address, is_path
-from .frames import Columns, as_tuple, is_series, tabulate_frame
+from .engines import joining_engine, open_lazy
+from .files import FileSet, find, is_address, is_path
+from .frames import NamedColumns, as_tuple, is_series, tabulate_frame
 from .groups import By, check_clusters
 from .joins import tabulate_joined
 from .places import Data, as_data, is_name
 from .problems import said_by_engines
 from .progress import reading
-from .replicates import replicate_columns, with_replicates
+from .replicates import drawn_by, replicate_columns, with_replicates
 from .scan import scan
+from .values import Files, Join
 
 
-def tabulate_columns(
-    data: Any,
-    columns: Columns,
-    rules: Rules,
-    *,
-    join: Any,
-    on: Any,
-    unmatched: str,
-    engine: str | None,
-    threads: int | None,
-    progress: bool | None,
-) -> Any:
+def tabulate_columns(data: Any, columns: NamedColumns, rules: Rules, threads: int | None, progress: bool | None) -> Any:
     """Tabulate columns of a frame or file, or of two with a common key; tables of the groups, if there are any."""
-    check_engine(engine)
-    if unmatched not in ("error", "ignore"):
-        raise InputError(f"unmatched is {unmatched!r}; expected 'error' or 'ignore'.")
-    if (join is None) != (on is None) or (join is None and unmatched == "ignore"):
-        raise InputTypeError(
-            "join= and on= must be given together, and unmatched= only with them: the frame or file of predictions, "
-            "the column that identifies a row in both, and what to do with rows found in only one."
-        )
-    sides = (data,) if join is None else (data, join)
+    join = data if isinstance(data, Join) else None
+    given = (data,) if join is None else (join.truth, join.prediction)
+    sides = tuple(x.paths if isinstance(x, Files) else x for x in given)
+    engine = _engine_of(given)
     series: dict[str, Any] = {}
     by, cluster = (
         _names(_without_series(given, word, series), word, sides)
@@ -55,36 +41,46 @@ def tabulate_columns(
     found = [find(side) for side in sides if is_path(side)]
     if series and (found or join is not None):
         raise InputTypeError("a series of keys goes with the one frame that it is of.", "name a column of the data.")
-    if engine is not None and not found:
-        raise InputTypeError(f"engine={engine!r} is for files; a frame is tabulated by its own engine.")
-    drawn = None
     if columns.resampled is not None:
-        with _sentences(found, {}), _one_at_a_time(sides, engine):
+        with _sentences(found, {}), _one_at_a_time(sides):
             columns = _with_replicates(columns, sides, engine)
-        drawn = columns.drawn()
-    with reading(found, progress) as bar, _sentences(found, columns.weights()), _one_at_a_time(sides, engine):
+        drawn_by(columns.resampled, len(columns.resampled.replicates))  # what is wrong is said before rows are read
+    with reading(found, progress) as bar, _sentences(found, columns.weights()), _one_at_a_time(sides):
         if join is not None:
-            keys, session = as_tuple(_names(on, "on", sides)), dict[str, Any]()
-            truth, prediction = (_data(side, engine or joining_engine(), columns, session) for side in sides)
+            keys, session = as_tuple(_names(join.on, "on", sides)), dict[str, Any]()
+            own = joining_engine() if engine in (None, "arrow") else engine
+            truth, prediction = (_data(side, own, columns, session) for side in sides)
             if len(found) == 1 and engine is None:
                 truth, prediction = _in_memory(truth, prediction)
-            tables = tabulate_joined(truth, prediction, columns, keys, rules, threads, unmatched)
+            tables = tabulate_joined(truth, prediction, columns, keys, rules, threads, join.unmatched)
         elif found and engine in (None, "arrow"):
             tables = scan(found[0], columns, rules, threads, bar)
         else:
-            tables = tabulate_frame(_data(data, engine, columns), columns, rules, threads)
+            tables = tabulate_frame(_data(sides[0], engine, columns), columns, rules, threads)
     if not columns.counted:  # strata are checked where it is known which of the columns have them
         check_clusters(tables, columns.cluster)
-    tables = tables if drawn is None else with_replicates(tables, drawn)
+    if columns.resampled is not None:
+        tables = with_replicates(tables, columns.resampled, len(columns.resampled.replicates))
     return tables if by != () else tables.total()
 
 
-def _with_replicates(columns: Columns, sides: tuple[Any, ...], engine: str | None) -> Columns:
+def _engine_of(sides: tuple[Any, ...]) -> str | None:
+    """The engine that was named, which is that of both sides of a join."""
+    engines = {x.engine for x in sides if isinstance(x, Files)}
+    if len(engines) > 1:
+        raise InputTypeError(
+            f"the two sides of a join have the engines {' and '.join(map(repr, sorted(engines)))}; expected one.",
+            argument="engine",
+        )
+    return next(iter(engines), None)
+
+
+def _with_replicates(columns: NamedColumns, sides: tuple[Any, ...], engine: str | None) -> NamedColumns:
     """Put the columns of replicate weights in the place of a pattern."""
     resampled, names = columns.resampled, dict[Any, None]()
     assert resampled is not None
     plain = columns._replace(resampled=None)
-    if isinstance(resampled.columns, str):
+    if isinstance(resampled.replicates, str):
         for side in sides:
             if is_path(side) and len(sides) == 1 and engine in (None, "arrow"):
                 names |= dict.fromkeys(column_names(find(side)))
@@ -92,8 +88,8 @@ def _with_replicates(columns: Columns, sides: tuple[Any, ...], engine: str | Non
                 names |= dict.fromkeys(_data(side, engine or joining_engine(), plain, {}).known())
     words = {"t": "true", "p": "pred", "w": "weight", "b": "by", "c": "cluster"}
     used = {name: words[role[0]] for role, name in plain.roles().items() if is_name(name)}
-    several = replicate_columns(resampled.columns, list(names), used)
-    return columns._replace(resampled=resampled._replace(columns=several))
+    several = replicate_columns(resampled.replicates, list(names), used)
+    return columns._replace(resampled=replace(resampled, replicates=several))
 
 
 def _without_series(given: Any, word: str, series: dict[str, Any]) -> Any:
@@ -122,13 +118,12 @@ def _names(given: Any, word: str, data: tuple[Any, ...]) -> By:
 _DASK = threading.Lock()
 
 
-def _one_at_a_time(data: tuple[Any, ...], engine: str | None) -> AbstractContextManager[Any]:
+def _one_at_a_time(data: tuple[Any, ...]) -> AbstractContextManager[Any]:
     """Threads that build queries of Dask at the same time wait for each other in there, for ever."""
-    dask = engine == "dask" or any(type(side).__module__.startswith("dask") for side in data)
-    return _DASK if dask else nullcontext()
+    return _DASK if any(type(side).__module__.startswith("dask") for side in data) else nullcontext()
 
 
-def _sentences(found: list[Files], weights: dict[str, Any]) -> AbstractContextManager[None]:
+def _sentences(found: list[FileSet], weights: dict[str, Any]) -> AbstractContextManager[None]:
     """What an engine raises, as a sentence of ours."""
     if not found:
         return said_by_engines("the engine could not compute the table")
@@ -152,7 +147,7 @@ def _in_memory(*sides: Data) -> tuple[Data, ...]:
     return tuple(side._replace(frame=frame) for side, frame in zip(sides, frames, strict=True))
 
 
-def _data(data: Any, engine: str | None, columns: Columns, session: dict[str, Any] | None = None) -> Data:
+def _data(data: Any, engine: str | None, columns: NamedColumns, session: dict[str, Any] | None = None) -> Data:
     """Return a frame, or open a file as one; ``session`` is what two that are to be joined have in common."""
     if is_path(data):  # which columns of two files are wanted is found out later
         wanted = columns.plain() if session is None else []
@@ -160,7 +155,7 @@ def _data(data: Any, engine: str | None, columns: Columns, session: dict[str, An
     frame = as_data(data)
     if frame is None:
         raise InputTypeError(
-            f"true= and pred= name columns of a frame or a file; got a {type(data).__name__}.",
-            "pass labels as tabulate(y_true, y_pred, sample_weight), without true= and pred=.",
+            f"`true` and `pred` name columns of a frame or a file; got a {type(data).__name__}.",
+            "pass labels as tabulate(y_true, y_pred, sample_weight), without `true` and `pred`.",
         )
     return frame

@@ -52,8 +52,8 @@ def refuse_decimals(texts: Iterable[str], role: str, name: Any, rules: Rules) ->
         raise LabelError(
             f"the column {name!r} holds {len(decimals):,} different decimal numbers, such as {decimals[0]!r}; expected "
             "classes.",
-            f"name the column of classes as {'true' if role == 't' else 'pred'}=; if these numbers are names of "
-            "classes, list them all in labels=.",
+            f"name the column of classes as `{'true' if role == 't' else 'pred'}`; if these numbers are names of "
+            "classes, list them all in `labels`.",
         )
 
 
@@ -83,7 +83,7 @@ def typed(tables: Tables[Any], rules: Rules, text: set[str], names: Mapping[str,
     """
     if "t" in text:
         if len(tables.classes) > MOST_DECIMALS:
-            for role, codes in zip(label_roles(names), tables.parts.codes[1:], strict=False):
+            for role, codes in zip(label_roles(names), tables.raw_cells.codes[1:], strict=False):
                 there = [tables.labels[k] for k in np.unique(codes).tolist() if k < len(tables.classes)]
                 refuse_decimals(map(str, there), role, names[role], rules)
         read, void = reader(map(str, tables.classes)), ignored_texts(rules)
@@ -120,7 +120,7 @@ def _of_classes(tables: Tables[Any], rules: Rules) -> Tables[Any]:
         unknown = np.array([label not in known and label not in void for label in tables.labels], dtype=bool)
         if unknown.any():
             axes = slice(1, 1 + tables.axes)
-            rows = tables.parts.sums.n[unknown[tables.parts.codes[axes]].any(axis=0)].sum()
+            rows = tables.raw_cells.sums.n[unknown[tables.raw_cells.codes[axes]].any(axis=0)].sum()
             raise unknown_labels(int(rows), "", tables.labels[int(np.argmax(unknown))], rules.labels)
         tables = replace(tables._aligned(rules.labels + tables.void), same_classes=True)
     return with_positive(tables, rules)  # type: ignore[no-any-return]

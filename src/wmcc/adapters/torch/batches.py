@@ -43,7 +43,9 @@ def rows_of(pred: Any, target: Any, weight: Any, classes: int) -> Rows:
         raise _no_labels(target, classes)
     shape = target.shape
     if not shape:
-        raise InputError("target is a single value; expected one or more axes, the first of which counts items.", None)
+        raise InputError(
+            "`target` is a single value; expected one or more axes, the first of which counts items.", None
+        )
     if pred.dtype not in LABELS:
         pred, target = _predicted(pred.detach(), target, classes)
     elif pred.shape != shape:
@@ -71,21 +73,21 @@ def check_tensor(name: str, own: Any) -> None:
     if not isinstance(own, torch.Tensor):
         to = ", device=target.device" if name == "weight" else ""
         raise InputTypeError(
-            f"{name} is of type {type(own).__name__}; expected a tensor.", f"pass torch.as_tensor({name}{to}).", name
+            f"`{name}` is of type {type(own).__name__}; expected a tensor.", f"pass torch.as_tensor({name}{to}).", name
         )
     if own.is_nested:
         raise InputTypeError(
-            f"{name} is a nested tensor.", "pass its tensors one by one; .unbind() returns them.", name
+            f"`{name}` is a nested tensor.", "pass its tensors one by one; .unbind() returns them.", name
         )
     if own.layout is not torch.strided:
-        raise InputTypeError(f"{name} is a sparse tensor.", f"pass {name}.to_dense().", name)
+        raise InputTypeError(f"`{name}` is a sparse tensor.", f"pass {name}.to_dense().", name)
 
 
 def _predicted(pred: Any, target: Any, classes: int) -> tuple[Any, Any]:
     """Return the classes that logits, or probabilities, predict, and a target without a channel axis."""
     if not pred.is_floating_point():
         raise InputTypeError(
-            f"pred has dtype {pred.dtype}; expected labels (integers or booleans) or logits (floating).", None, "pred"
+            f"`pred` has dtype {pred.dtype}; expected labels (integers or booleans) or logits (floating).", None, "pred"
         )
     if pred.dtype not in WEIGHTS:
         pred = pred.float()
@@ -96,8 +98,8 @@ def _predicted(pred: Any, target: Any, classes: int) -> tuple[Any, Any]:
     if pred.ndim == len(shape) + 1 and pred.shape[:1] + pred.shape[2:] == shape and pred.shape[1] > 1:
         if pred.shape[1] != classes:
             raise InputError(
-                f"pred has {pred.shape[1]} channels on axis 1, and num_classes is {classes}; expected as many.",
-                f"use num_classes={pred.shape[1]}"
+                f"`pred` has {pred.shape[1]} channels on axis 1, and `num_classes` is {classes}; expected as many.",
+                f"use `num_classes` {pred.shape[1]}"
                 + (f", or pass pred[:, :{classes}] if the others are no classes." if pred.shape[1] > classes else "."),
                 "pred",
             )
@@ -108,7 +110,7 @@ def _predicted(pred: Any, target: Any, classes: int) -> tuple[Any, Any]:
 
 def _no_logits(pred: Any, target: Any, classes: int) -> InputError:
     """Say why floating predictions are not logits of the classes of the target."""
-    shapes = f"pred has shape {tuple(pred.shape)} and target {tuple(target.shape)}"
+    shapes = f"`pred` has shape {tuple(pred.shape)} and `target` {tuple(target.shape)}"
     if pred.shape == target.shape and is_one_hot(target, classes):
         return InputError(
             f"{shapes}; a target with a single 1 along an axis of {classes} looks one-hot, and labels were expected.",
@@ -161,7 +163,7 @@ def _no_labels(target: Any, classes: int) -> InputTypeError:
     elif target.ndim > 1 and target.shape[1] == classes:
         hint = "pass target.long() if these are labels; target.argmax(1) if axis 1 has probabilities of classes."
     return InputTypeError(
-        f"target has dtype {target.dtype}; labels must be integers (uint8, int8, int16, int32, int64) or booleans.",
+        f"`target` has dtype {target.dtype}; labels must be integers (uint8, int8, int16, int32, int64) or booleans.",
         hint,
         "target",
     )
@@ -180,7 +182,7 @@ def check_same_device(name: str, own: Any, target: Any) -> None:
     """Refuse a tensor that is on another device than the target."""
     if own.device != target.device:
         raise InputError(
-            f"{name} is on {own.device}, and target on {target.device}; expected one device.",
+            f"`{name}` is on {own.device}, and `target` on {target.device}; expected one device.",
             f"pass {name}.to(target.device).",
             name,
         )
@@ -199,7 +201,7 @@ def fitted_weight(weight: Any, target: Any) -> Any:
         weight = weight.detach()
     if weight.dtype not in WEIGHTS:
         if weight.is_complex():
-            raise InputTypeError(f"weight has dtype {weight.dtype}; a weight must be a real number.", None, "weight")
+            raise InputTypeError(f"`weight` has dtype {weight.dtype}; a weight must be a real number.", None, "weight")
         small = weight.is_floating_point() or weight.dtype in (torch.bool, torch.uint8, torch.int8, torch.int16)
         weight = weight.to(torch.float32 if small else torch.float64)
     check_same_device("weight", weight, target)
@@ -210,7 +212,7 @@ def fitted_weight(weight: Any, target: Any) -> Any:
         return fitted_weight(weight.squeeze(1), target)
     if weight.ndim == 0:
         raise InputError(
-            "weight is a single value; expected one for each label, or for each image.",
+            "`weight` is a single value; expected one for each label, or for each image.",
             "pass weight.expand(len(target)) to give all images of the batch this weight.",
             "weight",
         )
@@ -219,7 +221,7 @@ def fitted_weight(weight: Any, target: Any) -> Any:
     if below > 0 and last and first and weight.numel() > 1:
         none = ", ".join(["None"] * below)
         raise InputError(
-            f"weight has shape {tuple(weight.shape)}, which fits the first and the last axes of the target, "
+            f"`weight` has shape {tuple(weight.shape)}, which fits the first and the last axes of the target, "
             f"{tuple(shape)}.",
             f"pass weight[..., {none}] for the first axes, or weight[{none}] for the last.",
             "weight",
@@ -233,7 +235,7 @@ def fitted_weight(weight: Any, target: Any) -> Any:
         if weight.ndim == 1 and len(weight) > 1:
             hint += f". If it has one weight per class, pass weight[target.long().clamp(0, {len(weight) - 1})]"
         raise InputError(
-            f"weight must have the shape of the target, {tuple(shape)}, or fit it; it has {tuple(weight.shape)}.",
+            f"`weight` must have the shape of the target, {tuple(shape)}, or fit it; it has {tuple(weight.shape)}.",
             f"{hint}.",
             "weight",
         )

@@ -38,7 +38,7 @@ def count(state: Planes, updates: Any, scratch: Any, rows: Rows, classes: int, i
 def check_device(digits: Any, target: Any) -> None:
     """Refuse a batch that is on another device than the sums."""
     if target.is_meta:
-        raise InputError("target is on the meta device, which holds no labels; expected another.", None, "target")
+        raise InputError("`target` is on the meta device, which holds no labels; expected another.", None, "target")
     if target.device != digits.device:
         raise InputError(
             f"the sums are on {digits.device}, and target on {target.device}; expected one device.",

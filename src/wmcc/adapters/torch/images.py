@@ -50,13 +50,15 @@ class TalliedImages:
             return range(self._numbered - items, self._numbered)
         if isinstance(ids, (str, bytes)) or not hasattr(ids, "__len__") or getattr(ids, "ndim", 1) != 1:
             raise InputTypeError(
-                f"image_ids is of type {type(ids).__name__}; expected a list or a vector, one id for each image.",
+                f"`image_ids` is of type {type(ids).__name__}; expected a list or a vector, one id for each image.",
                 None,
                 "image_ids",
             )
         if len(ids) != items:
             raise InputError(
-                f"image_ids has {len(ids):,} ids, and the batch {items:,} images; expected as many.", None, "image_ids"
+                f"`image_ids` has {len(ids):,} ids, and the batch {items:,} images; expected as many.",
+                None,
+                "image_ids",
             )
         self._named = named
         # A tensor is read later: to do so now would wait for the device.
@@ -86,7 +88,7 @@ class TalliedImages:
         if self._cells or self._table is None:
             if None in self._keys:
                 raise InputError(
-                    "an id among image_ids is missing.", "leave out the image, or give it an id.", "image_ids"
+                    "an id among `image_ids` is missing.", "leave out the image, or give it an id.", "image_ids"
                 )
             keys = of_one_kind(self._keys, "image_ids")
             new = table_of_images(self._cells, keys, self._classes, self._ignore)
@@ -137,6 +139,6 @@ def _renumbered(table: Table, number: Callable[[int], int]) -> Table:
 
 def _merged(tables: Sequence[Table]) -> Table:
     """Return the table of the images of all."""
-    used = [table for table in tables if len(table.parts)]
+    used = [table for table in tables if len(table.raw_cells)]
     found: Table = Table._merged(used) if used else tables[0]
     return found

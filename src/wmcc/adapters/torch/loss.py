@@ -202,14 +202,14 @@ def correlation_loss(
         _doubt_columns(target)
     if measure == "mcc" and classes != 2:
         raise InputError(
-            f"MCC is for two classes; pred has {classes} on axis 1.",
-            'use measure="ecc", which is the multiclass MCC, "mpc1" or "mpc2".',
+            f"MCC is for two classes; `pred` has {classes} on axis 1.",
+            'use `measure` "ecc", which is the multiclass MCC, "mpc1" or "mpc2".',
             "measure",
         )
     if per_image and target.ndim == 1:
         raise InputError(
-            f"per_image=True needs images; target has the shape {tuple(target.shape)}, one label per item.",
-            "leave per_image out: the whole batch then makes one table.",
+            f"`per_image` is True, which needs images; `target` has shape {tuple(target.shape)}, one label per item.",
+            "leave out `per_image`: the whole batch then makes one table.",
             "per_image",
         )
     if type(ignore_index) is not int:  # torch.compile does not follow the check
@@ -387,7 +387,7 @@ VALUES: dict[str, Callable[[_Shares], Tensor]] = {
 def _named(measure: Any) -> Callable[[_Shares], Tensor]:
     if not isinstance(measure, str) or measure not in VALUES:
         raise InputError(
-            f"measure is {repr(measure)[:60]}; the loss is there for {', '.join(VALUES)}.", argument="measure"
+            f"`measure` is {repr(measure)[:60]}; the loss is there for {', '.join(VALUES)}.", argument="measure"
         )
     return VALUES[measure]
 
@@ -398,24 +398,24 @@ def _probabilities(pred: Tensor, target: Tensor, from_logits: bool) -> tuple[Ten
     check_tensor("target", target)
     if not pred.is_floating_point():
         raise InputTypeError(
-            f"pred is {_dtype(pred)}; expected floating logits or probabilities, since classes have no gradient.",
+            f"`pred` is {_dtype(pred)}; expected floating logits or probabilities, since classes have no gradient.",
             "give the output of the network before argmax. To score classes, use wmcc.adapters.torch.Tally.",
             "pred",
         )
     if target.is_floating_point() or target.is_complex():
         raise InputTypeError(
-            f"target is {_dtype(target)}; expected integers, the true class of each pixel.",
+            f"`target` is {_dtype(target)}; expected integers, the true class of each pixel.",
             "for whole numbers pass target.long(); for one-hot or soft targets of shape (B, C, ...) target.argmax(1).",
             "target",
         )
     if target.device != pred.device:
         raise InputError(
-            f"target is on {target.device}, and pred on {pred.device}; expected one device.",
+            f"`target` is on {target.device}, and `pred` on {pred.device}; expected one device.",
             "pass target.to(pred.device).",
             "target",
         )
     if pred.ndim < 1 or target.ndim < 1:
-        raise InputError(f"pred has shape {tuple(pred.shape)} and target {tuple(target.shape)}; expected a batch.")
+        raise InputError(f"`pred` has shape {tuple(pred.shape)} and `target` {tuple(target.shape)}; expected a batch.")
     if pred.shape != target.shape and target.ndim in (pred.ndim, pred.ndim + 1) and target.shape[1:2] == (1,):
         target = target.squeeze(1)  # (B, 1, H, W) beside (B, C, H, W) or (B, H, W)
     elif pred.ndim == target.ndim + 1 and pred.shape[1] == 1:
@@ -427,8 +427,8 @@ def _probabilities(pred: Tensor, target: Tensor, from_logits: bool) -> tuple[Ten
         return both, target
     if pred.ndim != target.ndim + 1 or (*pred.shape[:1], *pred.shape[2:]) != tuple(target.shape):
         raise InputError(
-            f"pred has shape {tuple(pred.shape)} and target {tuple(target.shape)}; expected (B, C, ...) and (B, ...), "
-            "or for two classes the same shape.",
+            f"`pred` has shape {tuple(pred.shape)} and `target` {tuple(target.shape)}; expected (B, C, ...) and "
+            "(B, ...), or for two classes the same shape.",
             "for a single image pass pred[None] and target[None]."
             if pred.shape[1:] == target.shape
             else "classes are on axis 1 of pred: for (B, H, W, C) pass pred.movedim(-1, 1).",
@@ -518,29 +518,29 @@ class _Faults(NamedTuple):
         K = p.shape[1]
         if self.one_hot:
             raise InputError(
-                f"target has the shape of pred, {tuple(target.shape)}, and looks one-hot: a single 1 along axis 1.",
+                f"`target` has the shape of `pred`, {tuple(target.shape)}, and looks one-hot: a single 1 along axis 1.",
                 "pass target.argmax(1). If these are masks of two classes, pass pred[:, None] and target[:, None].",
                 "target",
             )
         if self.label.any():
             value, place = _first(self.label, target)
             raise LabelError(
-                f"target is {value} at {place}; expected classes from 0 to {K - 1}, since pred has {K} classes.",
-                f"if {value} marks void pixels, pass ignore_index={value}.",
+                f"`target` is {value} at {place}; expected classes from 0 to {K - 1}, since `pred` has {K} classes.",
+                f"if {value} marks void pixels, give `ignore_index` {value}.",
                 "target",
             )
         if weight is not None and self.weight.any():
             value, place = _first(self.weight, weight)
             raise WeightError(
-                f"weight is {value} at {place}; expected finite numbers of at least 0.",
-                "give pixels that do not count the ignore_index in the target.",
+                f"`weight` is {value} at {place}; expected finite numbers of at least 0.",
+                "give pixels that do not count the label `ignore_index` in `target`.",
                 "weight",
             )
         value, place = _first(self.chance, p.sum(1))
         raise InputError(
-            f"pred is no probability at {place}: the numbers are from {p.min().item():.6g} to {p.max().item():.6g}, "
+            f"`pred` is no probability at {place}: the numbers are from {p.min().item():.6g} to {p.max().item():.6g}, "
             f"and their sum there is {value:.6g}; expected numbers from 0 to 1 that sum to 1 over axis 1.",
-            "leave from_logits=False out if pred has logits.",
+            "leave out `from_logits` if `pred` has logits.",
             "pred",
         )
 

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 
 from ...core import labels as _labels
+from ...core.design import PIXELS, ROWS
 from ...core.doubts import look_like_outputs, warn_of_outputs, warn_of_void
-from ...core.drawn import PIXELS, ROWS
 from ...core.labels import Label
 from ...core.planes import (
     NARROW,
@@ -107,7 +107,7 @@ class Tally(torch.nn.Module):
         super().__init__()
         if isinstance(num_classes, bool) or not isinstance(num_classes, (int, np.integer)) or num_classes < 2:
             raise InputError(
-                f"num_classes is {num_classes!r}; expected an integer of at least 2.",
+                f"`num_classes` is {num_classes!r}; expected an integer of at least 2.",
                 "of one kind of object and its background num_classes is 2.",
                 "num_classes",
             )
@@ -171,8 +171,8 @@ class Tally(torch.nn.Module):
         rows = rows_of(pred, target, weight, self.num_classes)
         if image_ids is not None and not self.per_image:
             raise InputError(
-                "image_ids were given, and this tally does not keep images apart.",
-                "make it with per_image=True.",
+                "`image_ids` were given, and this tally does not keep images apart.",
+                "make it with `per_image` True.",
                 "image_ids",
             )
         if rows.target.ndim > 2 and rows.target.size(1) == self.num_classes:
@@ -251,7 +251,7 @@ class Tally(torch.nn.Module):
         check_device(self.digits, target)
         if target.is_cuda and torch.cuda.is_current_stream_capturing():
             raise InputError(
-                "a tally with per_image=True takes new memory for each batch, so a CUDA graph cannot hold it.",
+                "a tally with `per_image` True takes new memory for each batch, so a CUDA graph cannot hold it.",
                 "call update outside the graph, or make the tally without per_image.",
             )
         keys = self._images.keys(image_ids, len(target))
@@ -301,13 +301,13 @@ class Tally(torch.nn.Module):
         wmcc.errors.LabelError: target[1, 1] of update 0 is 2, which is not among the classes 0 to 1. 1 row has such a
         label.
         <BLANKLINE>
-        Hint: use num_classes=3 or more if it is a class, or ignore_index=2 if it marks pixels that do not count.
+        Hint: use `num_classes` 3 or more if it is a class, or `ignore_index` 2 if it marks pixels that do not count.
         """
         with self._lock:
             table, columns = self._table(), self._columns
         warn_of_void(table, "target", "pred", "update takes the predictions first, and the target second")
         if look_like_outputs((table.rows + table.ignored) // columns, columns):
-            met = {table.labels[k] for codes in table.stack.codes for k in np.unique(codes)}
+            met = {table.labels[k] for codes in table.cells.codes for k in np.unique(codes)}
             if met <= {0, 1, *table.void}:
                 warn_of_outputs(columns, "target", "pred", ".flatten()")
         if self.names is None:
@@ -345,7 +345,7 @@ class Tally(torch.nn.Module):
         Images that have no ids keep their order: those of the other are numbered after those of this one.
         """
         if not isinstance(other, Tally):
-            raise InputTypeError(f"other is of type {type(other).__name__}; expected a Tally.", None, "other")
+            raise InputTypeError(f"`other` is of type {type(other).__name__}; expected a Tally.", None, "other")
         if other is self:
             raise InputError("a tally cannot be merged with itself: its rows would count twice.", None, "other")
         self._check_same(other._meaning(), "the other tally")
@@ -435,7 +435,7 @@ class Tally(torch.nn.Module):
         for name, own in self._meaning().items():
             if other[name] != own:
                 raise InputError(
-                    f"{whose} has {name}={other[name]!r}, and this one has {name}={own!r}; they do not fit together.",
+                    f"{whose} has `{name}` {other[name]!r}, and this one `{name}` {own!r}; they do not fit together.",
                     f"make both with the same {name}.",
                 )
 
@@ -526,7 +526,7 @@ def _checked_names(names: Any, classes: int, ignore: int | None) -> dict[int, La
         own = [] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
         if len(own) != classes:
             raise InputError(
-                f"names is {brief(names)}; expected a list of {classes} names, or a mapping from labels to names.",
+                f"`names` is {brief(names)}; expected a list of {classes} names, or a mapping from labels to names.",
                 None,
                 "names",
             )
@@ -534,7 +534,7 @@ def _checked_names(names: Any, classes: int, ignore: int | None) -> dict[int, La
     found = {_class_of(k, classes, ignore): _labels.as_label(x, f"names[{k!r}]") for k, x in names.items()}
     nameless = next((k for k in range(classes) if k not in found and k != ignore), None)
     if nameless is not None:
-        raise InputError(f"names has no name for the class {nameless}.", "give one to each class.", "names")
+        raise InputError(f"`names` has no name for the class {nameless}.", "give one to each class.", "names")
     _labels.given(list(found.values()), "names")
     return found
 
@@ -546,8 +546,8 @@ def _class_of(key: Any, classes: int, ignore: int | None) -> int:
         label = -1
     if label not in range(classes) and (label != ignore or ignore is None):
         raise InputError(
-            f"names has the key {key!r}; expected classes from 0 to {classes - 1}"
-            + ("." if ignore is None else f", or ignore_index={ignore}."),
+            f"`names` has the key {key!r}; expected classes from 0 to {classes - 1}"
+            + ("." if ignore is None else f", or `ignore_index`, {ignore}."),
             None,
             "names",
         )
@@ -556,8 +556,8 @@ def _class_of(key: Any, classes: int, ignore: int | None) -> int:
 
 def _check_one_hot(table: Table, classes: int) -> None:
     """Refuse labels that were one-hot: as long an axis as there are classes, and a single 1 on it in all."""
-    ones = [table.stack.sums.n[codes == 1].sum() for codes in table.stack.codes]
-    binary = all((codes <= 1).all() for codes in table.stack.codes)
+    ones = [table.cells.sums.n[codes == 1].sum() for codes in table.cells.codes]
+    binary = all((codes <= 1).all() for codes in table.cells.codes)
     if table.rows and binary and all(own * classes == table.rows for own in ones):
         raise InputError(
             f"axis 1 of pred and of target has {classes} entries, as many as there are classes, and 1 label in "

@@ -10,7 +10,7 @@ import numpy as np
 from ... import optional
 from ...core.arraytypes import Array
 from ...errors import InputError
-from .base import Raster
+from .base import OpenRaster
 from .crs import crs_name, same_crs
 from .grids import between, check_systems
 
@@ -27,7 +27,7 @@ SAMPLE = 64
 """Rows and columns of the centres that tell whether rasters of different systems overlap."""
 
 
-def aligned(other: Raster, truth: Raster) -> Raster:
+def aligned(other: OpenRaster, truth: OpenRaster) -> OpenRaster:
     """Return a raster on the grid of another one: each pixel has the value of the pixel its centre lies in.
 
     Centres are transformed one by one, without interpolation. What lies outside of ``other`` is not known. Longitudes
@@ -42,7 +42,7 @@ def aligned(other: Raster, truth: Raster) -> Raster:
 
     Returns
     -------
-    Raster
+    OpenRaster
         It is read window by window, and nothing is read yet.
 
     Examples
@@ -51,7 +51,7 @@ def aligned(other: Raster, truth: Raster) -> Raster:
     >>> from wmcc.geo.raster import aligned
     >>> fine = xr.DataArray([[1, 2, 3, 4], [5, 6, 7, 8]], {"y": [1.5, 0.5], "x": [0.5, 1.5, 2.5, 3.5]}, ("y", "x"))
     >>> wide = xr.DataArray([[0, 0, 0], [0, 0, 0]], {"y": [1.4, -0.6], "x": [0.8, 2.8, 4.8]}, ("y", "x"))
-    >>> values, known = aligned(wmcc.raster(fine), wmcc.raster(wide)).read(slice(0, 2), slice(0, 3))
+    >>> values, known = aligned(wmcc.Raster(fine), wmcc.Raster(wide)).read(slice(0, 2), slice(0, 3))
     >>> values[known], known[0]
     (array([1, 3]), array([ True,  True, False]))
     """
@@ -90,7 +90,7 @@ class _Places(NamedTuple):
 class _Nearest:
     """The pixels of one raster that the centres of another's pixels lie in."""
 
-    def __init__(self, other: Raster, truth: Raster) -> None:
+    def __init__(self, other: OpenRaster, truth: OpenRaster) -> None:
         assert truth.transform is not None
         assert other.transform is not None
         self.other, self.truth = other, truth

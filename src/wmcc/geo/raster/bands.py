@@ -14,7 +14,7 @@ import numpy as np
 from ... import optional
 from ...core.arraytypes import Array
 from ...errors import InputError, InputTypeError, missing_file
-from .base import Raster, Source, Transform, check_dtype, plain_number, quiet
+from .base import OpenRaster, Source, Transform, check_dtype, plain_number, quiet
 from .crs import read_crs
 from .legends import exact_nodata, legend_of_band
 
@@ -106,7 +106,7 @@ def _alpha(dataset: Any) -> int | None:
     return next((k for k, kind in zip(dataset.indexes, dataset.colorinterp, strict=True) if kind.name == "alpha"), None)
 
 
-def raster_of_file(path: str, band: int | None, variable: str | None, name: str) -> Raster:
+def raster_of_file(path: str, band: int | None, variable: str | None, name: str) -> OpenRaster:
     """Open a band of a file."""
     rasterio = optional.module("rasterio")
     if "://" not in path and ":" not in path[2:] and not path.startswith("/vsi") and not os.path.exists(path):
@@ -129,8 +129,8 @@ def raster_of_file(path: str, band: int | None, variable: str | None, name: str)
         if dataset.count or not dataset.subdatasets:
             if variable is not None:
                 raise InputError(
-                    f"variable is {variable!r}, and {name} has no variables; its bands have numbers.",
-                    "choose one with band=.",
+                    f"`variable` is {variable!r}, and {name} has no variables; its bands have numbers.",
+                    "choose one with wmcc.Raster(path, band).",
                     "variable",
                 )
             return _of_bands(dataset, band, name, lambda k: _Handles(name, k, open_file))
@@ -151,16 +151,16 @@ def _subdataset(found: Sequence[str], variable: str | None, name: str) -> str:
         raise InputError(f"{name} has no variable {variable!r}; it has {listed}.", argument="variable")
     raise InputError(
         f"{name} has {len(variables)} variables: {listed}; expected one.",
-        "say which with wmcc.raster(path, variable=…).",
+        "say which with wmcc.Raster(path, variable=…).",
         "variable",
     )
 
 
-def raster_of_dataset(data: Any, band: int | None, variable: str | None, name: str | None) -> Raster:
+def raster_of_dataset(data: Any, band: int | None, variable: str | None, name: str | None) -> OpenRaster:
     """A band of a data set that the caller has open, or of a file in memory."""
     kind = type(data).__name__
     if variable is not None:
-        raise InputError("variable= is for files; an open data set is one variable only.", argument="variable")
+        raise InputError("`variable` is for files; an open data set is one variable only.", argument="variable")
     if kind in ("MemoryFile", "ZipMemoryFile"):
         called = name or "the MemoryFile"
         with _failing(called, "opened"), _quiet():
@@ -183,7 +183,7 @@ def raster_of_dataset(data: Any, band: int | None, variable: str | None, name: s
     return _of_bands(data, band, called, lambda k: _OpenDataset(called, k, data))
 
 
-def _of_bands(dataset: Any, band: int | None, name: str, source: Callable[[int], Source]) -> Raster:
+def _of_bands(dataset: Any, band: int | None, name: str, source: Callable[[int], Source]) -> OpenRaster:
     """The raster of one band of an open data set."""
     band = _one_band(dataset, band, name)
     dtype = np.dtype(str(dataset.dtypes[band - 1]).replace("complex_int16", "complex64"))
@@ -209,7 +209,7 @@ def _of_bands(dataset: Any, band: int | None, name: str, source: Callable[[int],
         nodata = exact_nodata(dataset, band, plain_number(dataset.nodatavals[band - 1]))
     height, width = dataset.shape
     h, w = dataset.block_shapes[band - 1]
-    return Raster(
+    return OpenRaster(
         name, (height, width), dtype, crs, transform, nodata, legend.names, legend.colours,
         (min(h, height), min(w, width)), source(band),
         scale=float(dataset.scales[band - 1]), offset=float(dataset.offsets[band - 1]),
@@ -222,11 +222,7 @@ def _one_band(dataset: Any, band: int | None, name: str) -> int:
     if band is not None:
         if band not in dataset.indexes:
             have = f"{dataset.count} band{'' if dataset.count == 1 else 's'}"
-            raise InputError(
-                f"{name} has {have}, and band is {band}.",
-                f"if it is the band of another raster, open that one alone with wmcc.raster(…, band={band}).",
-                "band",
-            )
+            raise InputError(f"{name} has {have}, and `band` is {band}.", None, "band")
         return band
     if len(plain) == 1:
         return int(plain[0])
@@ -237,7 +233,7 @@ def _one_band(dataset: Any, band: int | None, name: str) -> int:
         raise InputError(
             f"{name} has {len(plain)} bands, red, green and blue: it is a picture; expected one number per pixel.",
             "give the raster of class numbers that the picture was made from. If each band is a map of classes of its "
-            f"own, choose one with band=; for this raster alone with wmcc.raster({path}, band={plain[0]}).",
+            f"own, choose one with wmcc.Raster({path}, band={plain[0]}).",
             "band",
         )
     titles = [
@@ -246,6 +242,6 @@ def _one_band(dataset: Any, band: int | None, name: str) -> int:
     listed = ", ".join(titles[:8]) + (" …" if len(titles) > 8 else "")
     raise InputError(
         f"{name} has {len(plain)} bands: {listed}; expected one.",
-        f"choose one with band=; for this raster alone with wmcc.raster({path}, band={plain[0]}).",
+        f"choose one with wmcc.Raster({path}, band={plain[0]}).",
         "band",
     )

@@ -37,8 +37,8 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Raster:
-    """A map of numbers on a regular grid, which is read window by window. `wmcc.raster` makes it.
+class OpenRaster:
+    """A map of numbers on a regular grid, which is read window by window. `wmcc.Raster` makes it.
 
     Attributes
     ----------
@@ -63,12 +63,14 @@ class Raster:
         What stored numbers are multiplied by, and what is added then.
     precision
         How far its coordinates may be off by rounding, in pixels.
+    resample
+        How it is brought to the pixels of the true raster: ``"nearest"``, or None if it must lie on them.
 
     Examples
     --------
     >>> import numpy as np, xarray as xr, wmcc
     >>> cover = xr.DataArray([[1, 1, 2], [2, 2, 0]], {"y": [49.95, 49.85], "x": [10.05, 10.15, 10.25]}, ("y", "x"))
-    >>> cover = wmcc.raster(cover, nodata=0, crs="EPSG:4326", name="cover")
+    >>> cover = wmcc.Raster(cover, nodata=0, crs="EPSG:4326", name="cover")
     >>> cover
     Raster 'cover': 2 x 3 pixels of int64, EPSG:4326, nodata 0
     >>> values, known = cover.read(slice(1, 2), slice(0, 3))
@@ -89,6 +91,7 @@ class Raster:
     scale: float = 1.0
     offset: float = 0.0
     precision: float = 0.0
+    resample: Literal["nearest"] | None = None
 
     def read(self, rows: slice, cols: slice) -> tuple[Array, Array | None]:
         """Read a window. Several threads may do so at once.
@@ -143,7 +146,9 @@ class Raster:
                 f"{values[row, column]:.9g}; expected the number of a class, which is whole"
                 + (f". The file scales its numbers: {self.scale:g} × stored + {self.offset:g}." if scaled else "."),
                 "give a raster of classes, not of probabilities or measurements; a number that stands for missing "
-                "pixels is given as wmcc.raster(..., nodata=…).",
+                "pixels is given as wmcc.Raster(..., nodata=…).",
+                shell="give a raster of classes, not of probabilities or measurements; a number that stands for "
+                "missing pixels is declared by `rio edit-info --nodata N FILE`.",
             )
         return values.astype(np.int64), known
 
@@ -165,21 +170,13 @@ class Raster:
             raise InputError(
                 f"{self.name} {'has no coordinate reference system' if placed else 'is not georeferenced'}, so the "
                 "areas of its pixels are not known.",
-                "say which it is with crs=." if placed else "give weights of your own.",
+                "say which it is: wmcc.Raster(…, crs=…)." if placed else "give weights of your own.",
                 "crs" if placed else None,
             )
         from ..areas import pixel_row_areas
 
         areas: Array = pixel_row_areas(self.crs, self.transform, self.shape, unit)
         return areas
-
-    def blocks(self) -> Iterator[Window]:
-        """Windows of the blocks, row by row."""
-        height, width = self.shape
-        h, w = self.block_shape
-        for top in range(0, height, h):
-            for left in range(0, width, w):
-                yield slice(top, min(top + h, height)), slice(left, min(left + w, width))
 
     def close(self) -> None:
         """Close what was opened for reading; a later read opens it again."""

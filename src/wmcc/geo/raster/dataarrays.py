@@ -13,7 +13,7 @@ from ... import optional
 from ...core.arraytypes import Array
 from ...errors import InputError, missing_file
 from ...present.text import brief
-from .base import Raster, Transform, check_dtype, plain_number, quiet
+from .base import OpenRaster, Transform, check_dtype, plain_number, quiet
 from .crs import read_crs
 from .legends import flags
 
@@ -55,7 +55,7 @@ class _Array:
             self.opened()
 
 
-def raster_of_array_file(path: str, band: int | None, variable: str | None, name: str) -> Raster:
+def raster_of_array_file(path: str, band: int | None, variable: str | None, name: str) -> OpenRaster:
     """A variable of a netCDF file or a Zarr store."""
     xarray = optional.module("xarray")
     zarr = ".zarr/" in f"{path.lower()}/"  # a store, or a group in one
@@ -83,12 +83,12 @@ def raster_of_array_file(path: str, band: int | None, variable: str | None, name
         raise
 
 
-def raster_of_xarray(data: Any, band: int | None, variable: str | None, name: str | None) -> Raster:
+def raster_of_xarray(data: Any, band: int | None, variable: str | None, name: str | None) -> OpenRaster:
     """A DataArray, or a variable of a Dataset."""
     if hasattr(data, "data_vars"):
         data = _variable_of(data, variable, name or "the Dataset")
     elif variable is not None:
-        raise InputError(f"variable is {variable!r}, and a DataArray is one variable only.", argument="variable")
+        raise InputError(f"`variable` is {variable!r}, and a DataArray is one variable only.", argument="variable")
     return _of_array(data, band, name or str(data.name or "the DataArray"))
 
 
@@ -102,12 +102,12 @@ def _variable_of(dataset: Any, variable: str | None, name: str) -> Any:
     if variable is not None:
         raise InputError(f"{name} has no variable {variable!r}; it has {listed}.", argument="variable")
     raise InputError(
-        f"{name} has {len(maps)} variables: {listed}; expected one.", "say which with wmcc.raster(…, variable=…).",
+        f"{name} has {len(maps)} variables: {listed}; expected one.", "say which with wmcc.Raster(…, variable=…).",
         "variable",
     )  # fmt: skip
 
 
-def _of_array(array: Any, band: int | None, name: str, close: Callable[[], None] | None = None) -> Raster:
+def _of_array(array: Any, band: int | None, name: str, close: Callable[[], None] | None = None) -> OpenRaster:
     array = _flat(array, band, name)
     dtype = np.dtype(array.dtype)
     check_dtype(dtype, name)
@@ -131,7 +131,7 @@ def _of_array(array: Any, band: int | None, name: str, close: Callable[[], None]
         preferred = array.encoding.get("preferred_chunks", {})
         block = preferred.get(rows, max(1, STRIP // max(width, 1))), preferred.get(cols, width)
     crs = _crs_of_array(array, mapping, name)
-    return Raster(
+    return OpenRaster(
         name, (height, width), dtype, crs, transform, nodata,
         flags(attributes), {}, (max(1, min(block[0], height)), max(1, min(block[1], width))),
         _Array(name, array, dtype, tuple(x for x in others if x is not None), close),
@@ -174,12 +174,12 @@ def _flat(array: Any, band: int | None, name: str) -> Any:
     if band is not None and layers is not None:
         array = array.isel({layers: _place(array, layers, band, name)})
     elif band not in (None, 1):
-        raise InputError(f"{name} has one map only, and band is {band}.", argument="band")
+        raise InputError(f"{name} has one map only, and `band` is {band}.", argument="band")
     long = next((d for d in array.dims if d not in pair and array.sizes[d] != 1), None)
     if long is not None:
         raise InputError(
             f"{name} has {array.sizes[long]} maps along the dimension {long!r}; expected one.",
-            "choose one with band=, which counts from 1; for this raster alone with wmcc.raster(…, band=1)."
+            "choose one with wmcc.Raster(…, band), which counts from 1."
             if long == layers
             else f"choose one with array.isel({long}=0).",
         )
@@ -199,7 +199,7 @@ def _place(array: Any, dim: str, band: int, name: str) -> int:
         numbers = array["band"].values.tolist()
     if band not in numbers:
         listed = f"{numbers[0]} to {numbers[-1]}" if numbers == [*range(1, len(numbers) + 1)] else str(numbers)
-        raise InputError(f"{name} has the bands {listed}, and band is {band}.", argument="band")
+        raise InputError(f"{name} has the bands {listed}, and `band` is {band}.", argument="band")
     return numbers.index(band)
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ...core.arraytypes import Array
 from ...errors import InputError
-from .base import Raster, Transform
+from .base import OpenRaster, Transform
 from .crs import crs_name, same_crs
 
 TOLERANCE = 1e-6
@@ -18,9 +16,11 @@ HALF_TURN = 180
 """The largest longitude, unless they count from 0 to 360."""
 
 
-def check_grid(truth: Raster, other: Raster) -> None:
+def check_grid(truth: OpenRaster, other: OpenRaster) -> None:
     """Refuse rasters whose pixels do not lie on each other, with the sentence that says how they differ."""
-    nearest = f'align="nearest" brings {other.name} onto the grid of {truth.name} by nearest neighbour.'
+    nearest = (
+        f"`resample` 'nearest' of `wmcc.Raster` brings {other.name} onto the grid of {truth.name} by nearest neighbour."
+    )
     if (truth.transform is None) != (other.transform is None):
         placed, free = (truth, other) if other.transform is None else (other, truth)
         raise InputError(
@@ -54,22 +54,22 @@ def check_grid(truth: Raster, other: Raster) -> None:
 OTHERWISE = "To resample it in another way, use rio.reproject_match of rioxarray, for example."
 
 
-def check_systems(truth: Raster, other: Raster) -> None:
+def check_systems(truth: OpenRaster, other: OpenRaster) -> None:
     """Refuse two rasters of which one has no coordinate reference system."""
     if (truth.crs is None) != (other.crs is None):
         known, free = (truth, other) if other.crs is None else (other, truth)
         raise InputError(
             f"{free.name} has no coordinate reference system, and {known.name} has {crs_name(known.crs)}.",
-            f"if it is the same, say so: crs={crs_name(known.crs)!r}.",
+            f"if it is the same, say so: `crs` {crs_name(known.crs)!r} of `wmcc.Raster`.",
             "crs",
         )
 
 
-def _size(of: Raster) -> str:
+def _size(of: OpenRaster) -> str:
     return f"{of.shape[0]:,} x {of.shape[1]:,}"
 
 
-def _check_shapes(truth: Raster, other: Raster) -> None:
+def _check_shapes(truth: OpenRaster, other: OpenRaster) -> None:
     if truth.shape == other.shape:
         return
     turned = truth.shape == other.shape[::-1]
@@ -90,7 +90,7 @@ def between(truth: Transform, other: Transform) -> Array:
     return steps
 
 
-def _corners_apart(truth: Raster, transform: Transform, shape: tuple[int, int]) -> float:
+def _corners_apart(truth: OpenRaster, transform: Transform, shape: tuple[int, int]) -> float:
     """How far the corners of another raster lie from where they lie on the grid of the truth, in pixels at most."""
     assert truth.transform is not None
     height, width = shape
@@ -98,7 +98,7 @@ def _corners_apart(truth: Raster, transform: Transform, shape: tuple[int, int]) 
     return float(np.abs(between(transform, truth.transform) @ corners - corners[:2]).max())
 
 
-def _check_steps(truth: Raster, other: Raster, near: float, nearest: str) -> None:
+def _check_steps(truth: OpenRaster, other: OpenRaster, near: float, nearest: str) -> None:
     """Refuse pixels of another size or direction."""
     assert truth.transform is not None
     assert other.transform is not None
@@ -108,34 +108,33 @@ def _check_steps(truth: Raster, other: Raster, near: float, nearest: str) -> Non
         return
     mirrored = np.sign(np.diag(steps))
     if (np.abs(steps - np.diag(mirrored)) @ reach).max() <= near:
-        axis = int(mirrored[1] < 0)
-        what, dim, ends = (("columns", "x", ("west", "east")), ("rows", "y", ("south", "north")))[axis]
-        forward = [of[4 * axis] > 0 for of in (truth.transform, other.transform)]
-        ways = [f"from {ends[not up]} to {ends[up]}" for up in forward]
+        what, dim = ("rows", "y") if mirrored[1] < 0 else ("columns", "x")
         raise InputError(
-            f"the {what} of {truth.name} run {ways[0]}, and those of {other.name} {ways[1]}.",
-            f"turn an array round with sortby({dim!r}, ascending={forward[0]}). For files, {nearest}",
+            f"the {what} of {truth.name} and those of {other.name} run in opposite directions.",
+            f"turn an array round with sortby({dim!r}). For files, {nearest}",
         )
     rotated = [of.name for of in (truth, other) if of.transform is not None and (of.transform[1] or of.transform[3])]
     if rotated:
         raise InputError(f"{rotated[0]} is rotated, and the grids of {truth.name} and {other.name} differ.", nearest)
-    sizes = _unequal([(abs(of[0]), abs(of[4])) for of in (truth.transform, other.transform)])
-    unit = f" {truth.crs.axis_info[0].unit_name}" if truth.crs is not None and truth.crs.axis_info else ""
-    unit += "s" if unit in (" metre", " degree") else ""
+    texts = [""]
+    for digits in range(6, 18):  # as many as it takes to see that they differ
+        texts = [f"{abs(of[0]):.{digits}g} x {abs(of[4]):.{digits}g}" for of in (truth.transform, other.transform)]
+        if texts[0] != texts[1]:
+            break
     raise InputError(
-        f"the pixels of {truth.name} are {sizes[0]}{unit}, and those of {other.name} {sizes[1]}{unit}; expected the "
-        "same size.",
+        f"the pixels of {truth.name} are {texts[0]} units of its coordinates, and those of {other.name} {texts[1]}; "
+        "expected the same size.",
         f"{nearest} {OTHERWISE}",
     )
 
 
-def _check_places(truth: Raster, other: Raster, near: float, nearest: str) -> None:
+def _check_places(truth: OpenRaster, other: OpenRaster, near: float, nearest: str) -> None:
     """Refuse pixels of the same size at other places."""
     assert truth.transform is not None
     assert other.transform is not None
     right, down = (float(x) for x in between(other.transform, truth.transform)[:, 2])
-    if truth.crs is not None and truth.crs.is_geographic and len({_beyond(of) for of in (truth, other)}) > 1:
-        ranges = [f"{low:g} to {high:g}" for low, high in (_longitudes(truth), _longitudes(other))]
+    if truth.crs is not None and truth.crs.is_geographic and _beyond(truth) != _beyond(other):
+        ranges = ["0 to 360" if _beyond(of) else "-180 to 180" for of in (truth, other)]
         raise InputError(
             f"the longitudes of {truth.name} run from {ranges[0]} degrees, and those of {other.name} from {ranges[1]}.",
             f"{nearest} Longitudes that differ by 360 degrees are the same to it.",
@@ -152,41 +151,20 @@ def _check_places(truth: Raster, other: Raster, near: float, nearest: str) -> No
             f"{nearest} {OTHERWISE}",
         )
     apart = _offset(round(right), round(down))
-    if truth.shape == other.shape[::-1] and not apart:
-        raise InputError(
-            f"{truth.name} has {_size(truth)} pixels, and {other.name} {_size(other)} from the same corner: rows and "
-            "columns seem to be exchanged.",
-            f"if they are, write {other.name} again, from the transposed array. If it does show another part of the "
-            f"map, {nearest}",
-        )
-    where = f"begins {apart} from its corner" if apart else "begins at its corner"
+    exchanged = " If rows and columns are exchanged, write it again from the transposed array."
     raise InputError(
-        f"{truth.name} has {_size(truth)} pixels, and {other.name} has {_size(other)} and {where}: the grid is the "
-        "same, but the extent is not.",
-        f"{nearest} Here that is exact; pixels outside of {other.name} are not known.",
+        f"{truth.name} has {_size(truth)} pixels, and {other.name} has {_size(other)} and begins {apart or 'at'}"
+        f"{' from' * bool(apart)} its corner: the grid is the same, but the extent is not.",
+        f"{nearest} Here that is exact; pixels outside of {other.name} are not known."
+        + exchanged * (truth.shape == other.shape[::-1]),
     )
 
 
-def _beyond(of: Raster) -> bool:
+def _beyond(of: OpenRaster) -> bool:
     """Whether longitudes count from 0 to 360."""
     assert of.transform is not None
-    return _longitudes(of)[1] > HALF_TURN + abs(of.transform[0])
-
-
-def _longitudes(of: Raster) -> tuple[float, float]:
-    assert of.transform is not None
-    ends = of.transform[2], of.transform[2] + of.shape[1] * of.transform[0]
-    return min(ends), max(ends)
-
-
-def _unequal(sizes: Sequence[tuple[float, float]]) -> list[str]:
-    """Sizes with as many digits as it takes to see that they differ."""
-    texts: list[str] = []
-    for digits in range(6, 18):
-        texts = [f"{w:.{digits}g} x {h:.{digits}g}" for w, h in sizes]
-        if texts[0] != texts[1]:
-            break
-    return texts
+    step, first = of.transform[0], of.transform[2]
+    return max(first, first + of.shape[1] * step) > HALF_TURN + abs(step)
 
 
 def _offset(right: float, down: float) -> str:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
-import struct
 import uuid
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
-
-from ...errors import InputError
 
 Colour = tuple[int, int, int]
 
@@ -36,7 +32,7 @@ class Legend(NamedTuple):
 
 
 def legend_of_band(dataset: Any, band: int) -> Legend:
-    """Read the legend of a band: CF flags, an attribute table (inside, .aux.xml or .vat.dbf), or category names."""
+    """Read the legend of a band: CF flags, an attribute table (inside, or in .aux.xml), or category names."""
     described = _described(dataset, band)
     palette = described.find("ColorTable")
     colours = {}
@@ -47,9 +43,6 @@ def legend_of_band(dataset: Any, band: int) -> Legend:
     attributes = Legend({}, {})
     if table is not None:
         attributes = _of_columns(*_attribute_table(table))
-    for path in _companions(dataset.name):
-        if not attributes.names:
-            attributes = _of_columns(*read_dbf(path))
     categories = [category.text or "" for category in described.iterfind("CategoryNames/Category")]
     if not names:
         names = attributes.names or {i: text for i, text in enumerate(categories) if text.strip()}
@@ -147,37 +140,3 @@ def _number(text: Any) -> float | None:
         return float(text)
     except ValueError:
         return None
-
-
-def _companions(path: str) -> list[str]:
-    """Attribute tables of ArcGIS beside a file, which GDAL does not read."""
-    stem = os.path.splitext(path)[0]
-    return [name for name in (f"{path}.vat.dbf", f"{stem}.vat.dbf") if os.path.isfile(name)]
-
-
-def read_dbf(path: str) -> tuple[dict[str, list[Any]], dict[str, str]]:
-    """Columns of a dBASE file as text, and nothing about what they are used for."""
-    try:
-        with open(path, "rb") as file:
-            return _columns(file.read()), {}
-    except (struct.error, IndexError):
-        raise InputError(
-            f"the attribute table {path} is damaged.", "without it the raster has no class names; move it elsewhere."
-        ) from None
-
-
-def _columns(data: bytes) -> dict[str, list[Any]]:
-    rows, start, width = struct.unpack_from("<IHH", data, 4)
-    fields, place = [], 1  # the first byte of a row says whether it was deleted
-    for at in range(32, start - 1, 32):
-        if data[at] == 0x0D:
-            break
-        title = data[at : at + 11].partition(b"\0")[0].decode("utf-8", "replace")
-        fields.append((title, place, data[at + 16]))
-        place += data[at + 16]
-    lines = [data[start + i * width : start + (i + 1) * width] for i in range(rows)]
-    kept = [line for line in lines if len(line) == width and line[:1] != b"*"]
-    return {
-        title: [line[at : at + size].decode("utf-8", "replace").strip(" \0") for line in kept]
-        for title, at, size in fields
-    }

@@ -1,4 +1,4 @@
-"""`wmcc.raster`: open a raster, whatever it comes in."""
+"""`wmcc.Raster`: open a raster, whatever it comes in."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from ...errors import InputError, InputTypeError
 from ...present.text import brief
-from .base import Raster, plain_number
+from .base import OpenRaster, plain_number
 from .crs import crs_name, read_crs, same_crs
 
 ARRAY_FILES = (".nc", ".nc4", ".cdf", ".zarr")
@@ -21,19 +21,11 @@ GDAL_NAME = re.compile(r'(?:netcdf|zarr):"?(?P<path>.+?)"?:/?(?P<variable>[^:/"]
 """What GDAL calls a variable in such a file."""
 
 
-def raster(
-    data: Any,
-    band: int | None = None,
-    *,
-    nodata: float | int | Literal["file"] | None = "file",
-    crs: Any = None,
-    variable: str | None = None,
-    name: str | None = None,
-) -> Raster:
-    """Open a raster: a map of classes or of weights on a regular grid.
+class Raster:
+    """A map of classes or of weights on a regular grid, opened.
 
-    `wmcc.tabulate` takes files as they are; this function is for those that need a word: which band, which number is
-    nodata, which coordinate reference system.
+    `wmcc.tabulate` takes files as they are; this is for those that need a word: which band, which number is nodata,
+    which coordinate reference system.
 
     Parameters
     ----------
@@ -49,12 +41,11 @@ def raster(
         The coordinate reference system, where the raster has none: ``"EPSG:32632"`` or anything that pyproj takes.
     variable
         The variable of a netCDF file, a Zarr store or a Dataset that has several.
+    resample
+        ``"nearest"`` brings a map, or zones, to the pixels of the true raster: each takes the label of the nearest.
+        Rasters of weights, and all others without it, must have its coordinate reference system, pixels and size.
     name
         What to call it in messages; by default the path.
-
-    Returns
-    -------
-    Raster
 
     Raises
     ------
@@ -75,30 +66,45 @@ def raster(
     >>> grid = {"crs": "EPSG:32632", "transform": rasterio.Affine(10, 0, 500_000, 0, -10, 5_540_000)}
     >>> with memory.open(**profile, **grid) as file:
     ...     file.write(np.array([[[1, 2], [2, 255]]], dtype="uint8"))
-    >>> cover = wmcc.raster(memory, name="cover")
+    >>> cover = wmcc.Raster(memory, name="cover")
     >>> cover
     Raster 'cover': 2 x 2 pixels of uint8, EPSG:32632, nodata 255
     >>> cover.read(slice(0, 2), slice(0, 2))[0].tolist()
     [[1, 2], [2, 255]]
     """
-    if isinstance(data, Raster):
-        raise InputTypeError(
-            f"{data.name} is a raster already.", "give wmcc.raster the file or array it was made from."
-        )
-    if not (nodata is None or nodata == "file" or isinstance(nodata, (int, float, np.integer, np.floating))):
-        raise InputTypeError(
-            f"nodata is {brief(nodata)}; expected a number, None for none, or 'file' for what the file says.",
-            argument="nodata",
-        )
-    if band is not None and (not isinstance(band, (int, np.integer)) or isinstance(band, bool) or band < 1):
-        raise InputError(f"band is {brief(band)}; expected the number of a band, from 1.", argument="band")
-    found = _opened(data, band, variable, name)
-    if nodata != "file":
-        found = replace(found, nodata=plain_number(nodata))
-    return found if crs is None else with_crs(found, crs)
+
+    def __new__(  # type: ignore[misc]  # it is what is opened
+        cls,
+        data: Any,
+        band: int | None = None,
+        *,
+        nodata: float | int | Literal["file"] | None = "file",
+        crs: Any = None,
+        variable: str | None = None,
+        resample: Literal["nearest"] | None = None,
+        name: str | None = None,
+    ) -> OpenRaster:
+        """Open it; nothing is read yet."""
+        if isinstance(data, OpenRaster):
+            raise InputTypeError(
+                f"{data.name} is a raster already.", "give wmcc.Raster the file or array it was made from."
+            )
+        if not (nodata is None or nodata == "file" or isinstance(nodata, (int, float, np.integer, np.floating))):
+            raise InputTypeError(
+                f"`nodata` is {brief(nodata)}; expected a number, None for none, or 'file' for what the file says.",
+                argument="nodata",
+            )
+        if band is not None and (not isinstance(band, (int, np.integer)) or isinstance(band, bool) or band < 1):
+            raise InputError(f"`band` is {brief(band)}; expected the number of a band, from 1.", argument="band")
+        if resample not in (None, "nearest"):
+            raise InputError(f"`resample` is {brief(resample)}; expected 'nearest', or None.", argument="resample")
+        found = replace(_opened(data, band, variable, name), resample=resample)
+        if nodata != "file":
+            found = replace(found, nodata=plain_number(nodata))
+        return found if crs is None else with_crs(found, crs)
 
 
-def _opened(data: Any, band: int | None, variable: str | None, name: str | None) -> Raster:
+def _opened(data: Any, band: int | None, variable: str | None, name: str | None) -> OpenRaster:
     if isinstance(data, (str, os.PathLike)):
         path = os.fspath(data)
         if not isinstance(path, str):
@@ -128,14 +134,9 @@ def _opened(data: Any, band: int | None, variable: str | None, name: str | None)
     )
 
 
-def as_raster(data: Any, name: str, band: int | None = None, crs: Any = None) -> Raster:
-    """The same raster if it is one, else what `raster` opens; ``name`` is for data that have none of their own.
-
-    ``crs`` is for rasters without a coordinate reference system; others keep theirs.
-    """
-    if not isinstance(data, Raster):
-        data = raster(data, band, name=None if _has_path(data) else name)
-    return data if crs is None or data.crs is not None else with_crs(data, crs)
+def as_raster(data: Any, name: str) -> OpenRaster:
+    """The same raster if it is one, else what `Raster` opens; ``name`` is for data that have none of their own."""
+    return data if isinstance(data, OpenRaster) else Raster(data, name=None if _has_path(data) else name)
 
 
 def _has_path(data: Any) -> bool:
@@ -145,13 +146,13 @@ def _has_path(data: Any) -> bool:
     return isinstance(data, (str, os.PathLike))
 
 
-def with_crs(of: Raster, crs: Any) -> Raster:
+def with_crs(of: OpenRaster, crs: Any) -> OpenRaster:
     """The raster with the system that the caller names, if it has none or the same."""
-    given = read_crs(crs, "crs=")
+    given = read_crs(crs, "`crs`")
     if of.crs is not None and not same_crs(of.crs, given):
         raise InputError(
-            f"{of.name} has the coordinate reference system {crs_name(of.crs)}, and crs= says {crs_name(given)}.",
-            "crs= is for rasters that have none; leave it out.",
+            f"{of.name} has the coordinate reference system {crs_name(of.crs)}, and `crs` says {crs_name(given)}.",
+            "`crs` is for rasters that have none; leave it out.",
             "crs",
         )
     return replace(of, crs=given)

@@ -1,20 +1,15 @@
-"""Keywords of `wmcc.tabulate` that are for rasters and layers only, and what is a raster or a layer."""
+"""What is a raster or a layer of polygons or points, and where labels are none: decided without opening anything."""
 
 from __future__ import annotations
 
-import numbers
 import os
 import zipfile
-from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
-from ..errors import InputError, InputTypeError
-
-Unit = Literal["ha", "km2", "m2"]
-AreaMethod = Literal["geodesic", "equal-area"]
-
-AREA = "area"
-"""What is given as weight for the areas of polygons or pixels."""
+from ..errors import InputError
+from .request import AREA
+from .values import Area, Join, Layer, Overlay
 
 RASTERS = (".tif", ".tiff", ".vrt", ".nc", ".zarr", ".img", ".jp2", ".asc")
 """How names of raster files end."""
@@ -25,75 +20,16 @@ AXES = (("y", "x"), ("lat", "lon"), ("latitude", "longitude"), ("northing", "eas
 LAYERS = (".gpkg", ".shp", ".geojson", ".geojsonl", ".fgb", ".gdb", ".gml", ".kml", ".geoparquet")
 """How names of files of polygons or points end; .parquet, .csv, .json and .zip may hold such too."""
 
-DEFAULTS = {"unmatched": "error", "fpc": False, "lonely": "error", "nested": True}
-"""What keywords are if nobody gave them; the others are None."""
 
-
-class RasterOptions(NamedTuple):
-    """Keywords of `wmcc.tabulate` for rasters."""
-
-    band: int | None = None
-    align: str | None = None
-    blocks: int | tuple[int, int] | None = None
-    unit: Unit | None = None
-    crs: Any = None
-
-
-class LayerOptions(NamedTuple):
-    """Keywords of `wmcc.tabulate` for polygons and points."""
-
-    overlay: Any = None
-    uncovered: str = "class"
-    sliver: float = 0.0
-    layer: str | None = None
-    overlay_layer: str | None = None
-    xy: tuple[str, str] | None = None
-    crs: Any = None
-    area: AreaMethod = "geodesic"
-    unit: Unit | None = None
-
-
-NO_GEOMETRY = (
-    "make a frame of polygons first, such as geopandas.GeoDataFrame(data, crs=…), or with geometry="
-    "geopandas.GeoSeries.from_wkb(data['geometry']) if it is binary."
-)
-"""What to do with frames that have geometries, but do not say so."""
-
-NO_RASTER, NO_LAYER = RasterOptions(), LayerOptions()
-
-
-def refuse_options(
-    given: RasterOptions | LayerOptions, what: str, but: tuple[str, ...] = (), hint: str | None = None
-) -> None:
-    """Refuse keywords that do not work with what was given."""
-    words = "rasters" if isinstance(given, RasterOptions) else "layers of polygons or points"
-    for name, own in given._asdict().items():
-        if name not in but and own is not given._field_defaults[name] and own != given._field_defaults[name]:
-            raise InputTypeError(f"{name}= is for {words}; it does not work with {what}.", hint, name)
-
-
-def refuse_others(what: str, hints: Mapping[str, str], **given: Any) -> None:
-    """Refuse keywords of `wmcc.tabulate` that do not work with what was given."""
-    for name, own in given.items():
-        if own is None or own is DEFAULTS.get(name) or (isinstance(own, str) and own == DEFAULTS.get(name)):
-            continue
-        raise InputTypeError(f"{name}= does not work with {what}.", hints.get(name, hints[""]), name)
-
-
-def block_sides(blocks: Any) -> tuple[int, int]:
-    """Return rows and columns of the blocks that ``blocks`` asks for."""
-    sides = blocks if isinstance(blocks, (tuple, list)) else (blocks, blocks)
-    if len(sides) != 2 or any(isinstance(x, bool) or not isinstance(x, numbers.Integral) or x < 1 for x in sides):
-        raise InputError(
-            f"blocks is {blocks!r}; expected the side of a block in pixels, or its rows and columns.",
-            "for instance blocks=64, or blocks=(64, 128).",
-            "blocks",
-        )
-    return int(sides[0]), int(sides[1])
+def as_area(weight: Any, columns: Callable[[], Collection[Any]] = tuple) -> Area | None:
+    """Return the areas that weights are, if they are; the word is a column of its name where ``columns`` has one."""
+    if isinstance(weight, Area):
+        return weight
+    return Area() if isinstance(weight, str) and weight == AREA and AREA not in columns() else None
 
 
 def is_raster(data: Any) -> bool:
-    """Whether this is a raster: a file, an open data set of rasterio, what `wmcc.raster` made, or a map of xarray."""
+    """Whether this is a raster: a file, an open data set of rasterio, what `wmcc.Raster` made, or a map of xarray."""
     if isinstance(data, (str, os.PathLike)):
         name = os.fspath(data)
         return isinstance(name, str) and name.lower().rstrip("/").endswith(RASTERS) and "*" not in name
@@ -131,7 +67,7 @@ def refuse_nodata(named: Mapping[str, Any]) -> None:
             + ("and y_true is no raster." if long is None else f"and has {data.sizes[long]:,} maps along {long!r}."),
             "nodata is understood where both are rasters"
             + ("" if long is None else f", of one map each; give lists of maps, [array.isel({long}=k) for k in …]")
-            + f". For plain arrays give {name}.values, and ignore={value} if that is no class.",
+            + f". For plain arrays give {name}.values, and {value} as `ignore` if that is no class.",
             name.partition("[")[0],
         )
 
@@ -142,27 +78,22 @@ def are_rasters(y_true: Any, y_pred: Any) -> bool:
     return y_pred is not None and is_raster(first)
 
 
-def is_layer(data: Any, weight: Any, options: LayerOptions) -> bool:
+def is_layer(data: Any, weight: Any) -> bool:
     """Whether data are polygons or points with coordinates that matter here."""
-    if options.overlay is not None or options.xy is not None:
+    if isinstance(data, Join):
+        data = data.truth
+    if isinstance(data, (Layer, Overlay)):
         return True
     if isinstance(data, (str, os.PathLike)):
         name = os.fspath(data)
         if not isinstance(name, str):
             return False
-        by_area = isinstance(weight, str) and weight == AREA
-        if by_area and name.lower().endswith((".parquet", ".pq")):
-            return _has_polygons(name, options)
+        if as_area(weight) and name.lower().endswith((".parquet", ".pq")):
+            return _has_polygons(name, weight)
         if name.startswith(("/vsi", "zip://")) or name.lower().rstrip("/").endswith(LAYERS):
             return True
         return name.lower().endswith((".zip", ".json")) and _has_features(os.path.expanduser(name))
     return hasattr(data, "geometry") and hasattr(data, "crs")
-
-
-def are_layers(data: Any, join: Any) -> bool:
-    """Whether data are several files of polygons or points, or are joined with one."""
-    several = [*(data if isinstance(data, (list, tuple)) else ()), join]
-    return any(isinstance(one, (str, os.PathLike)) and str(one).lower().endswith(LAYERS) for one in several)
 
 
 def _has_features(path: str) -> bool:
@@ -176,7 +107,7 @@ def _has_features(path: str) -> bool:
         return b"FeatureCollection" in file.read(4096)
 
 
-def _has_polygons(name: str, options: LayerOptions) -> bool:
+def _has_polygons(name: str, weight: Any) -> bool:
     """Whether areas come from the geometry of a Parquet file, rather than from a column of any table."""
     import pyarrow as pa
     from pyarrow import parquet
@@ -185,4 +116,4 @@ def _has_polygons(name: str, options: LayerOptions) -> bool:
         schema = parquet.read_schema(os.path.expanduser(name))
     except (OSError, pa.ArrowException):  # whoever reads the data says what is wrong
         return False
-    return b"geo" in (schema.metadata or {}) and (options.unit is not None or AREA not in schema.names)
+    return b"geo" in (schema.metadata or {}) and as_area(weight, lambda: schema.names) is not None
