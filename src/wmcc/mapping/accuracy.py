@@ -11,20 +11,20 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 
 from ..core.arraytypes import FloatArray, IntArray
-from ..core.drawn import Drawn
+from ..core.design import SampleDesign
 from ..core.labels import Label, listed
 from ..core.table import Table, Tabulated, check_matrix, one_table
 from ..errors import InputError, InputTypeError
 from ..inference.classes import class_intervals, domain_intervals
+from ..inference.estimate import Interval, estimate, value_or_problem
 from ..inference.influence import Sample, dense_shares
-from ..inference.interval import Interval, estimate, value_or_problem
 from ..measures import MEASURES
 from ..measures.base import check_scorable
 from ..measures.checks import checked_level, checked_number
 from ..present.blocks import Block
+from ..present.json_csv import Record, finite, plain
 from ..present.result import Delegate, Result
 from ..present.text import counted, decimal, heaviest, left_out, number, percent
-from ..present.written import Record, finite, plain
 from .disagreement import disagreements, linear_interval, standard_error
 from .estimates import CLASSIFIER_NAMES, TITLES, Estimate, share_interval
 
@@ -273,9 +273,9 @@ class MapAccuracy(Result):
     def notes(self) -> list[str]:
         """The design, what areas are, and what to know before relying on the numbers."""
         said = [self.design]
-        sums = self.table.stack.sums
+        sums = self.table.cells.sums
         if self.pixel_area == 1 and self.table.drawn.kind == "rows" and sums.w_min.min() == sums.w_max.max() == 1:
-            said.append("All rows weigh 1, so areas are numbers of rows. Tabulate with population= for areas.")
+            said.append("All rows weigh 1, so areas are numbers of rows. Tabulate with `population` for areas.")
         if any(c.mapped_area_se > 0 for c in self.classes):
             most = max(self.classes, key=lambda c: c.mapped_area_se)
             said.append(
@@ -423,7 +423,7 @@ def _about_all(found: Mapping[str, Sequence[str]], classes: Sequence[str]) -> st
     return "; ".join(_about(measure, of, classes) for measure, of in found.items())
 
 
-def said_design(drawn: Drawn, rows: int) -> str:
+def said_design(drawn: SampleDesign, rows: int) -> str:
     """Say in a sentence how the rows were drawn, and what their standard errors therefore are."""
     design = drawn.design
     if drawn.kind == "pairs":
@@ -435,7 +435,7 @@ def said_design(drawn: Drawn, rows: int) -> str:
         return f"Design: none; each of {counted(rows, 'pixel')} counts as drawn independently."
     if design is None:
         what = counted(len(drawn.units), "cluster") if drawn.kind == "clusters" else counted(rows, "row")
-        return f"Design: {what} drawn independently. If they were drawn in strata, tabulate with stratum=."
+        return f"Design: {what} drawn independently. If they were drawn in strata, tabulate with `stratum`."
     units = counted(len(drawn.units), "cluster") if design.nested else counted(sum(drawn.rows), "row")
     strata = (
         "from the whole map" if design.strata == ((),) else f"in {counted(len(design.strata), 'stratum', 'strata')}"
@@ -460,8 +460,8 @@ def map_accuracy(
     ----------
     table
         A `wmcc.Table` with the reference as truth and the map as prediction. For a stratified sample give
-        `wmcc.tabulate` the column of strata and their sizes, ``stratum=`` and ``population=``: rows get their weights
-        from them, and all standard errors follow the design.
+        `wmcc.tabulate` the column of strata and their sizes in `wmcc.Strata`: rows get their weights from them, and all
+        standard errors follow the design.
     pixel_area
         The area that one unit of the sizes or weights stands for: 0.09 for sizes in pixels of 30 m and areas in
         hectares.
@@ -496,7 +496,7 @@ def map_accuracy(
 
     Rows of a frame with a reference label, a mapped label and the stratum they were drawn in::
 
-        table = wmcc.tabulate(frame, true="reference", pred="map", stratum="stratum", population=pixels)
+        table = wmcc.tabulate(frame, true="reference", pred="map", design=wmcc.Strata("stratum", population=pixels))
         wmcc.map_accuracy(table, pixel_area=0.09, unit="ha")
     """
     found = one_table(table)
@@ -506,12 +506,7 @@ def map_accuracy(
 
 def checked_area(pixel_area: float, unit: str | None) -> float:
     """Return the area of a pixel, if it and the unit make sense."""
-    area = checked_number(pixel_area, "pixel_area")
-    if area <= 0:
-        raise InputError(
-            f"pixel_area is {pixel_area!r}; expected a number above 0: the area that a weight of 1 stands for.",
-            argument="pixel_area",
-        )
+    area = checked_number(pixel_area, "pixel_area", lambda x: x > 0, "a number above 0: the area of a weight of 1")
     if not isinstance(unit, str | None):
-        raise InputTypeError(f"unit is a {type(unit).__name__}; expected a text, such as 'ha'.", argument="unit")
+        raise InputTypeError(f"`unit` is a {type(unit).__name__}; expected a text, such as 'ha'.", argument="unit")
     return area

@@ -25,23 +25,22 @@ import numpy as np
 from ..core.arraytypes import Array, FloatArray, IntArray
 from ..core.table import Table
 from ..inference.cells import Precision, balance
-from ..inference.fisher import Scale
-from ..inference.influence import Sample
-from ..inference.interval import (
+from ..inference.estimate import (
     FAR_APART,
     MISSED,
     NOTHING,
     Interval,
+    constant_strata_note,
     nothing_varied,
     quietly,
-    sizes,
-    strata_are_quiet,
     value_or_problem,
     within_range,
 )
+from ..inference.fisher import Scale
+from ..inference.influence import Sample
 from ..inference.pivot import Pivot
 from ..inference.reliability import FEW_FREE, FREEDOM_IS_LITTLE, interval_doubts, strata_doubts, that_hold
-from ..inference.unseen import reach_of_unseen
+from ..inference.zero_error_strata import reach_of_missed
 from ..measures import MEASURES
 from ..measures.stacks import furthest
 from ..present.text import counted
@@ -249,20 +248,20 @@ class Differences:
             most = float(possible[:, np.unique(self._codes[1])].max())
             share = 1 - tail ** (1 / self.sample.draws)
             return 0.0 if variance > NOTHING else max(most - value, 0.0) * share
-        quiet, mean = self.quiet(slope, possible)
-        if not quiet.any():
+        constant, mean = self.constant(slope, possible)
+        if not constant.any():
             return 0.0
         top = np.where(self._met, possible.max(axis=0), -np.inf).max(axis=1)
-        return reach_of_unseen(strata, quiet, np.maximum(top - mean, 0.0), tail)
+        return reach_of_missed(strata, constant, np.maximum(top - mean, 0.0), tail)
 
-    def quiet(self, slope: FloatArray, possible: FloatArray) -> tuple[Array, FloatArray]:
+    def constant(self, slope: FloatArray, possible: FloatArray) -> tuple[Array, FloatArray]:
         """Which strata have nothing that varies a function, and its mean in each."""
         strata = self.sample.strata
         assert strata is not None
         moments = strata.moments(_centred(slope, self.sample))
-        return strata.quiet(moments, self.steepest(slope, possible), NOTHING), strata.means(slope)
+        return strata.constant(moments, self.row_variance(slope, possible), NOTHING), strata.means(slope)
 
-    def steepest(self, slope: FloatArray, possible: FloatArray) -> FloatArray:
+    def row_variance(self, slope: FloatArray, possible: FloatArray) -> FloatArray:
         """Return what a row of each stratum may add to the variance at most."""
         strata = self.sample.strata
         assert strata is not None
@@ -287,15 +286,22 @@ class Differences:
         centred, (upper, *_) = _centred(slope, sample), [*self.bounds(name, 1), Linear(*2 * [_errors(self.labels)])]
         possible = upper.unseen[: len(sample.table.classes)]
         if sample.strata is not None:
-            of_strata = self.steepest(slope, possible)
+            of_strata = self.row_variance(slope, possible)
             said = that_hold(strata_doubts(centred, of_strata, sample.strata, variance, float(found.df)))
-            quiet, value = self.quiet(slope, possible)[0] & sample.strata.without_error, float(slope @ sample.cells.w)
+            constant, value = (
+                self.constant(slope, possible)[0] & sample.strata.without_error,
+                float(slope @ sample.cells.w),
+            )
             seen = _seen(value, found, self.tail)
             longer = hypot(seen, self._missed(upper.unseen, slope, value, variance, self.tail)) > (1 + MISSED) * seen
-            return said + ((strata_are_quiet(sample.strata, quiet, "score"),) if longer and quiet.any() else ())
+            return said + (
+                (constant_strata_note(sample.strata, constant, "score"),) if longer and constant.any() else ()
+            )
         clusters = None if sample.drawn_clusters is None else sample.n_eff
-        steepest = np.float64(furthest((possible - float(slope @ sample.cells.w)).reshape(-1)))  # it may be 0
-        said = that_hold(interval_doubts(MEASURES["accuracy"], centred, steepest, sample.cells, variance, clusters))
+        extreme_slope = np.float64(furthest((possible - float(slope @ sample.cells.w)).reshape(-1)))  # it may be 0
+        said = that_hold(
+            interval_doubts(MEASURES["accuracy"], centred, extreme_slope, sample.cells, variance, clusters)
+        )
         return said + that_hold({FREEDOM_IS_LITTLE: sample.replication is not None and found.df < FEW_FREE})
 
     def unclear(self, name: str) -> tuple[str, ...]:
@@ -352,9 +358,9 @@ def _interval(own: Differences, name: str, problem: str | None, level: float) ->
     value = max(float(slope @ sample.cells.w), 0.0)
     value = value if value > ROUNDED else 0.0
     if problem is not None:
-        return Interval(name, level, "fisher", value, nan, nan, nan, nan, *sizes(sample), problem=problem)
+        return Interval(name, level, "fisher", value, nan, nan, nan, nan, *sample.sizes, problem=problem)
     if name == "shift" and own.labels == 2:  # it takes three classes, always
-        return Interval(name, level, "fisher", 0.0, 0.0, 0.0, 0.0, nan, *sizes(sample))
+        return Interval(name, level, "fisher", 0.0, 0.0, 0.0, 0.0, nan, *sample.sizes)
     found = sample.precision(_centred(slope, sample))
     varied = bool(found.variance > NOTHING)
     se, df = (sqrt(found.variance), float(found.df)) if varied else (0.0, nan)
@@ -366,7 +372,7 @@ def _interval(own: Differences, name: str, problem: str | None, level: float) ->
             "biased too much for an interval"
         )
     if problem is not None:
-        return Interval(name, level, "fisher", value, nan, nan, se, df, *sizes(sample), problem=problem)
+        return Interval(name, level, "fisher", value, nan, nan, se, df, *sample.sizes, problem=problem)
     low, high = max(0.0, min(-own.upper_end(name, -1), value)), min(1.0, max(own.upper_end(name, 1), value))
     warnings = own.unclear(name)
     if not varied and warnings:  # where a difference is 0 the slope is that on neither side
@@ -377,7 +383,7 @@ def _interval(own: Differences, name: str, problem: str | None, level: float) ->
         warnings += own.doubts(name, found)
     elif low < high:
         warnings += (nothing_varied(MEASURES["accuracy"], value),)
-    return Interval(name, level, "fisher", value, low, high, se, df, *sizes(sample), (*sample.doubts, *warnings))
+    return Interval(name, level, "fisher", value, low, high, se, df, *sample.sizes, (*sample.doubts, *warnings))
 
 
 def linear_interval(sample: Sample[Table], name: str, slope: FloatArray, value: float, level: float) -> Interval:
@@ -393,4 +399,4 @@ def linear_interval(sample: Sample[Table], name: str, slope: FloatArray, value: 
         se, df = sqrt(variance), float(found.df)
         low, high = within_range(MEASURES["accuracy"], value, *SHARE.ends(value, found, (1 - level) / 2))
     heard = () if problem else sample.doubts
-    return Interval(name, level, "fisher", value, low, high, se, df, *sizes(sample), heard, problem)
+    return Interval(name, level, "fisher", value, low, high, se, df, *sample.sizes, heard, problem)

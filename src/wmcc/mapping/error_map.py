@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import starmap
 from math import floor, log10
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ..core.arraytypes import Array, FloatArray, IntArray
-from ..core.labels import Label, as_label, given, is_missing, listed
+from ..core.labels import Label, as_label, is_missing, listed
 from ..core.table import Table
 from ..errors import InputError, InputTypeError
-from ..geo.canvas import Extent
+from ..geo.canvas import NO_GROUND, Canvas, Extent, Ground, crs_title, ground
+from ..geo.layers import OpenLayer, are_points
+from ..geo.overlay import all_around, in_plane_of, jumping_rows
+from ..optional import module
 from ..present.blocks import Block
 from ..present.colours import VOID, Colour, class_colour
+from ..present.json_csv import Record, plain
 from ..present.result import Result
 from ..present.text import brief, counted, heaviest, left_out, number, percent
-from ..present.written import Record, plain
-from ..sources.options import AREA, Unit, are_rasters, is_raster
-
-if TYPE_CHECKING:
-    pass
+from ..sources import tabulated
+from ..sources.map_cells import NODATA, NOT_COVERED, Cells, Grid, PixelCells, RowCells
+from ..sources.request import Request
+from ..sources.values import Design
 
 SIZE = 1200
 """Cells along the longer side of a picture."""
 
 SHOWN = 50
 """Classes that are listed."""
+
+MARGIN = 0.04
+"""Of a picture of points, on each side, as a share of the longer one."""
 
 TURNED = 2.0
 """Degrees between up and north from which on a picture says so."""
@@ -81,7 +86,7 @@ class ErrorMap(Result):
         What is drawn: ``"pixel"``, ``"polygon"`` or ``"point"``; and how many of them, or of places where polygons were
         looked up, are along the side of a cell.
     measured
-        What the table counts: ``"area"``, ``"pixels"``, ``"polygons"`` or ``"points"``.
+        What the table counts: ``"area"``, ``"weight"``, ``"pixels"``, ``"polygons"`` or ``"points"``.
     colours
         Red, green and blue of each label.
     crs
@@ -109,7 +114,7 @@ class ErrorMap(Result):
     extent: Extent
     grain: Literal["pixel", "polygon", "point"]
     step: int
-    measured: Literal["area", "pixels", "polygons", "points"]
+    measured: Literal["area", "weight", "pixels", "polygons", "points"]
     colours: tuple[Colour, ...]
     crs: str | None = None
     metres: tuple[float, float] | None = None
@@ -243,7 +248,7 @@ class ErrorMap(Result):
         cells = (
             counted(len(self.wrong), "point") if self.points is not None else "{:,} x {:,} cells".format(*self.shape)
         )
-        is_ = "is" if self.measured == "area" else "are"
+        is_ = "is" if self.measured in ("area", "weight") else "are"
         said = "; ".join(f"{percent(x)} of the {self.measured} {is_} {what}" for what, x in self.errors.items())
         found = self.class_block()
         return [replace(found, title=f"Error map of {cells}: {said}", notes=[*found.notes, " ".join(self.notes)])]
@@ -260,64 +265,34 @@ class ErrorMap(Result):
 # ---- the door ---------------------------------------------------------------------------------------------------
 
 
-class ErrorMapOptions(NamedTuple):
-    """What is asked of a picture, beside the data."""
-
-    size: int
-    of: Any
-    weight: Literal["area"] | None
-    unit: Unit
-    labels: Any
-    names: Mapping[Any, Any] | None
-    ignore: tuple[Label, ...]
-    missing: Literal["error", "ignore"]
-    threads: int | None
-    progress: bool | None
-
-    @property
-    def named(self) -> Mapping[Any, Any]:
-        """Names of classes that were given."""
-        return self.names or (self.labels if isinstance(self.labels, Mapping) else {})
-
-    @property
-    def reading(self) -> dict[str, Any]:
-        """Keywords of `wmcc.tabulate`."""
-        own = {"labels": self.labels, "names": self.names, "ignore": self.ignore or None}
-        return {**own, "missing": self.missing, "threads": self.threads}
-
-
 def error_map(
     y_true: Any,
     y_pred: Any = None,
+    sample_weight: Any = None,
     *,
     true: Any = None,
     pred: Any = None,
-    overlay: Any = None,
+    weight: Any = None,
     of: Any = None,
     size: int = SIZE,
-    band: int | None = None,
-    align: Literal["nearest"] | None = None,
-    layer: str | None = None,
-    overlay_layer: str | None = None,
-    xy: tuple[str, str] | None = None,
-    crs: Any = None,
-    weight: Literal["area"] | None = "area",
-    unit: Unit = "ha",
+    cluster: Any = None,
+    design: Design | None = None,
     labels: Any = None,
     names: Mapping[Any, Any] | None = None,
     ignore: Any = None,
     missing: Literal["error", "ignore"] = "error",
+    positive: Any = None,
     threads: int | None = None,
     progress: bool | None = None,
 ) -> ErrorMap:
     """Find out where a map is wrong, for a picture of it.
 
-    The data are given as to `wmcc.tabulate`, and read by the same rules::
+    The call is that of `wmcc.tabulate`, and its table is part of the result: the data are read once::
 
-        error_map("truth.tif", "map.tif")                                  rasters; also two arrays of rows and columns
-        error_map("parcels.gpkg", true="ref", pred="map")                  polygons
-        error_map(reference, overlay=map, true="ref", pred="class")        two layers of polygons
-        error_map("points.csv", xy=("lon", "lat"), crs="EPSG:4326", overlay="map.tif", true="ref")   points of a sample
+        error_map("truth.tif", "map.tif", "area")                          rasters; also two arrays of rows and columns
+        error_map("parcels.gpkg", true="ref", pred="map", weight="area")   polygons
+        error_map(wmcc.Overlay(reference, map), true="ref", pred="class")  two layers of polygons
+        error_map(wmcc.Overlay(points, "map.tif"), true="ref", design=…)   points of a sample
 
     Rasters are read block by block, in bounded memory. Each cell of the picture stands for a square of pixels, and has
     the exact share of its known pixels that are wrong. Polygons are drawn by the centres of cells: each has the classes
@@ -325,27 +300,19 @@ def error_map(
 
     Parameters
     ----------
-    y_true, y_pred
-        True and predicted rasters, or arrays of rows and columns. Polygons or points are given in place of ``y_true``.
-    true, pred, overlay, band, align, layer, overlay_layer, xy, crs, unit, labels, names, ignore, missing
-        As in `wmcc.tabulate`.
+    y_true, y_pred, sample_weight, true, pred, weight, cluster, design, labels, names, ignore, missing, positive
+        As in `wmcc.tabulate`; of one prediction. Weights are what legends and tables say of classes.
     of
         A class: only its errors are drawn, what is missed of it and what is mapped as it, in different colours.
-    weight
-        What legends and tables say of classes: their areas, if there is a coordinate reference system. None counts
-        pixels or polygons.
     size
         Cells along the longer side of the picture, at most.
-    threads
-        Number of threads that read rasters; by default one per processor.
-    progress
-        Whether to show a bar; by default on a terminal.
+    threads, progress
+        As in `wmcc.tabulate`.
 
     Returns
     -------
     ErrorMap
-        For `wmcc.plot.map` and `wmcc.write_report`. Its table has the areas of the classes, in ``unit``; of rasters
-        without a coordinate reference system the number of pixels, and of points the number of points.
+        For `wmcc.plot.map` and `wmcc.write_report`.
 
     Examples
     --------
@@ -362,88 +329,137 @@ def error_map(
     {'forest, but mapped as another': 0.125, 'mapped as forest, but another': 0.125}
     """
     if not isinstance(size, (int, np.integer)) or isinstance(size, bool) or not 1 <= size <= 10_000:
-        raise InputError(f"size is {brief(size)}; expected a whole number of cells, 1 to 10,000.", argument="size")
-    if weight not in (AREA, None):
-        raise InputError(f"weight is {brief(weight)}; expected 'area', or None.", argument="weight")
-    for name, own in (("y_pred", y_pred), ("pred", pred), ("overlay", overlay)):
+        raise InputError(f"`size` is {brief(size)}; expected a whole number of cells, 1 to 10,000.", argument="size")
+    request = Request(
+        y_true, y_pred, sample_weight, true, pred, weight, None, cluster, design, labels, names, ignore, missing,
+        positive, threads, progress,
+    )  # fmt: skip
+    for name, own in (("y_pred", y_pred), ("pred", pred), ("map", getattr(y_true, "map", None))):
         if isinstance(own, Mapping):
             raise InputTypeError(
-                f"{name} has {counted(len(own), 'prediction')} by name; a picture shows one.",
+                f"`{name}` has {counted(len(own), 'prediction')} by name; a picture shows one.",
                 "call wmcc.error_map for each; wmcc.write_report takes several maps by their names.",
                 name,
             )
-    wish = ErrorMapOptions(
-        int(size),
-        of,
-        weight,
-        unit,
-        labels,
-        names,
-        () if ignore is None else given(ignore, "ignore"),
-        missing,
-        threads,
-        progress,
+    cells = Cells(request.rules(), of, int(size))
+    table: Table = tabulated(request, cells)
+    found, unit = cells.found, None if cells.area is None else cells.area.unit
+    assert found is not None
+    if not table.rows:
+        raise InputError("there is nothing to draw: no pixel, polygon or point has a known true class.")
+    if of is not None and of not in table.classes:
+        raise InputError(f"`of` is {brief(of)}; the classes are {listed(table.classes)}.", argument="of")
+    drawn = _of_pixels(found, table, of) if isinstance(found, PixelCells) else _of_rows(found, table, cells)
+    drawing = table.drawn.design
+    weighs = request.weights is not None or (drawing is not None and drawing.weighting)
+    drawn["measured"] = "area" if unit else "weight" if weighs else f"{drawn['grain']}s"
+    return ErrorMap(table, **drawn, of=of, unit=unit)
+
+
+def _of_pixels(cells: PixelCells, table: Table, of: Label | None) -> dict[str, Any]:
+    """Return the fields of a picture of pixels."""
+    truth = cells.truth
+    names = cells.given_names or _class_names(cells.names, table)
+    place = Places(table, names, NODATA)
+    true, pred = (
+        place.codes(values, seen, lost)
+        for values, seen, lost in zip(cells.labels, cells.seen, (-1, place.lost), strict=True)
     )
-    in_arrays = true is pred is overlay is xy is None
-    if not in_arrays:
-        if y_pred is not None:
-            raise InputTypeError(
-                "the predictions of a layer are a column, or a map that is laid over it.",
-                "write wmcc.error_map(data, true=…, pred=…), or give overlay= as well.",
-                "y_pred",
-            )
-        if band is not None or align is not None:
-            raise InputTypeError(
-                f"{'align' if band is None else 'band'}= is for rasters.", "open the map with wmcc.raster."
-            )
-        from .layer_errors import from_layers
-
-        return from_layers(y_true, overlay, true, pred, layer, overlay_layer, xy, crs, wish)
-    if layer is not None or overlay_layer is not None:
-        raise InputTypeError(f"{'layer' if layer else 'overlay_layer'}= is for polygons, with true= and pred=.")
-    return _of_pixels(y_true, y_pred, band, align, crs, wish)
+    pred = np.where(true < 0, -1, pred)
+    known, *wrong = cells.counts
+    with np.errstate(invalid="ignore"):
+        shares = [(x / known).astype(np.float32) for x in wrong]
+    extent, on_earth, flips = _frame(truth, (cells.shape[0] * cells.step, cells.shape[1] * cells.step))
+    known, true, pred = (np.flip(x, flips) for x in (known, true, pred))
+    shares = [np.flip(x, flips) for x in shares]
+    return {
+        "wrong": shares[0], "known": known, "truth": true, "pred": pred, "extent": extent, "grain": "pixel",
+        "step": cells.step, "colours": label_colours(table, names, truth.colours or cells.pred.colours),
+        "crs": None if truth.crs is None else crs_title(truth.crs), "metres": on_earth.metres, "north": on_earth.north,
+        "missed": None if of is None else shares[1],
+    }  # fmt: skip
 
 
-def _of_pixels(y_true: Any, y_pred: Any, band: int | None, align: Any, crs: Any, wish: ErrorMapOptions) -> ErrorMap:
-    """Find out where a raster or an array is wrong."""
-    if y_pred is None:
-        raise InputTypeError(
-            "the predictions are missing.",
-            "write wmcc.error_map(y_true, y_pred) of rasters, or wmcc.error_map(data, true=…, pred=…) of polygons.",
-            "y_pred",
-        )
-    if isinstance(y_true, (list, tuple)) and y_true and is_raster(y_true[0]):
-        raise InputTypeError(
-            f"y_true is a list of {counted(len(y_true), 'raster')}; a picture shows one.",
-            "call wmcc.error_map for one of them; or make one raster of all tiles, such as a .vrt file.",
-            "y_true",
-        )
-    if are_rasters(y_true, y_pred):
-        from .pixel_errors import from_rasters
+def _class_names(own: Mapping[int, str], table: Table) -> dict[int, str]:
+    """Return what the table calls numbers of classes: by names of files, with the number if two are the same."""
+    numbered = {value: f"{name.strip()} ({value})" for value, name in own.items()}
+    names = {v: numbered[v] if numbered[v] in table.labels else name.strip() for v, name in own.items()}
+    rest = {*table.classes}.difference(names.values())
+    return names | {int(x): x for x in rest if isinstance(x, str) and x.removeprefix("-").isdecimal()}
 
-        return from_rasters(y_true, y_pred, band, align, crs, wish)
-    if isinstance(y_true, (str, os.PathLike)):
+
+def _frame(raster: Grid, covered: tuple[int, int]) -> tuple[Extent, Ground, tuple[int, ...]]:
+    """Return the extent of so many rows and columns, how it lies on the earth, and which axes are to be turned over."""
+    (height, width), crs, transform = covered, raster.crs, raster.transform
+    if transform is None:
+        return (0.0, float(width), float(height), 0.0), NO_GROUND, ()
+    a, b, c, d, e, f = transform
+    x, y = (u * raster.shape[1] / 2 + v * raster.shape[0] / 2 + w for u, v, w in ((a, b, c), (d, e, f)))
+    if b or d:
+        return (0.0, float(width), float(height), 0.0), ground(crs, x, y, (a, d), (-b, -e)), ()
+    (left, right), (top, bottom) = (
+        sorted((start, start + step * count)) for start, step, count in ((c, a, width), (f, e, height))
+    )
+    return (left, right, top, bottom), ground(crs, x, y), (*[0] * (e > 0), *[1] * (a < 0))
+
+
+# ---- polygons and points ----------------------------------------------------------------------------------------
+
+
+def _of_rows(cells: RowCells, table: Table, wish: Cells) -> dict[str, Any]:
+    """Return the fields of a picture of polygons on cells, or of points where they are."""
+    shapely, of = module("shapely"), wish.of
+    place = Places(table, {**(wish.rules.names or {}), **cells.void}, NOT_COVERED)
+    truth, pred = place.codes(cells.truth), place.codes(cells.pred)
+    truth = np.where(np.isin(truth, [place.of(x) for x in wish.rules.ignore]), -1, truth)
+    points, other = are_points(cells.layer), None
+    if cells.overlay is not None:
+        bounds = shapely.total_bounds(cells.layer.geometry)
+        own = in_plane_of(cells.overlay, cells.layer)[0].geometry
+        other, rows = all_around(own, np.arange(len(own)), bounds, cells.layer.crs)
+        pred = np.append(pred[rows], place.lost)  # row −1 is where there is none
+    layer = _around_the_antimeridian(cells.layer)
+    left, bottom, right, top = map(float, shapely.total_bounds(layer.geometry))
+    if points:
+        xy = shapely.get_coordinates(layer.geometry)
+        margin = MARGIN * max(right - left, top - bottom) or 1.0
+        extent = left - margin, right + margin, bottom - margin, top + margin
+    else:
+        canvas = Canvas.over((left, right, bottom, top), layer.crs, wish.size)
+        xy, extent = None, canvas.extent
+        row = canvas.polygons(layer.geometry)
+        truth = np.where(row < 0, -1, truth[row])
+        pred = pred[row if other is None else canvas.polygons(other)]
+    known = (truth >= 0) & (pred >= 0)  # rows without a label are left out of the table, too
+    truth, pred = (np.where(known, own, -1) for own in (truth, pred))
+    k = -1 if of is None else table.labels.index(of)
+    wrong = truth != pred if of is None else (truth == k) != (pred == k)
+    shares = [np.where(known, x, np.nan).astype(np.float32) for x in (wrong, wrong & (truth == k))]
+    on_earth = ground(layer.crs, (left + right) / 2, (bottom + top) / 2)
+    return {
+        "wrong": shares[0], "known": known.astype(np.int64), "truth": truth, "pred": pred, "extent": extent,
+        "grain": "point" if points else "polygon", "step": 1, "colours": label_colours(table, {}, {}),
+        "crs": None if layer.crs is None else crs_title(layer.crs), "metres": on_earth.metres, "north": on_earth.north,
+        "points": xy, "missed": None if of is None else shares[1],
+    }  # fmt: skip
+
+
+def _around_the_antimeridian(layer: OpenLayer) -> OpenLayer:
+    """Return polygons whose edges jump over the antimeridian with longitudes from 0 to 360, so that they are whole."""
+    if layer.crs is None or not len(jumping_rows(layer.geometry, layer.crs)):
+        return layer
+    around = module("shapely").transform(layer.geometry, lambda xy: np.where([True, False], xy % 360, xy))
+    rows = jumping_rows(around, layer.crs)
+    if len(rows):
         raise InputError(
-            f"{os.fspath(y_true)!r} is no raster.",
-            "polygons need true= and pred=, the columns of their classes; pictures are given as arrays.",
-            "y_true",
+            f"some polygons of {layer.name} have edges over the antimeridian, and others over the meridian 0 (row "
+            f"{rows[0]} first); they cannot be drawn in one plane.",
+            "draw a part of them; or split polygons at 180 degrees.",
         )
-    if isinstance(y_pred, (str, os.PathLike)):
-        raise InputTypeError(
-            f"y_pred is the file {os.fspath(y_pred)!r}, and y_true a {type(y_true).__name__}; expected two rasters, or "
-            "two arrays.",
-            f"rasterio.open({os.fspath(y_pred)!r}).read(1) is the array of a raster.",
-            "y_pred",
-        )
-    if band is not None or align is not None or crs is not None:
-        word = "align" if align else "crs" if crs else "band"
-        raise InputTypeError(f"{word}= is for rasters; it does not work with arrays.", argument=word)
-    from .pixel_errors import from_arrays
-
-    return from_arrays(y_true, y_pred, wish)
+    return layer._replace(geometry=around)
 
 
-# ---- what pixels and polygons have in common ----
+# ---- what pixels and polygons have in common --------------------------------------------------------------------
 
 
 class Places:
@@ -474,16 +490,6 @@ class Places:
             return np.array([self.of(x) for x in values.flat], dtype=np.int64).reshape(values.shape)
         own, at = np.unique(values, return_inverse=True)
         return np.array([self.of(x) for x in own.tolist()], dtype=np.int64)[at].reshape(values.shape)
-
-
-def checked_class(table: Table, of: Any, what: str) -> Label | None:
-    """Return the class whose errors are asked for, if there is something to draw, and such a class."""
-    if not table.rows:
-        raise InputError(f"there is nothing to draw: no {what} has a known true class.")
-    if of is not None and of not in table.classes:
-        raise InputError(f"of is {brief(of)}; the classes are {listed(table.classes)}.", argument="of")
-    found: Label | None = of
-    return found
 
 
 def label_colours(table: Table, names: Mapping[Any, Any], palette: Mapping[int, Colour]) -> tuple[Colour, ...]:

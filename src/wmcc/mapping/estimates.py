@@ -11,8 +11,8 @@ import numpy as np
 from ..core.arraytypes import FloatArray
 from ..core.labels import Label
 from ..core.table import Margins, Table
+from ..inference.estimate import Interval, estimate
 from ..inference.influence import Sample
-from ..inference.interval import Interval, estimate
 from ..inference.pivot import student
 from ..measures import MEASURES
 from ..measures.base import Measure, OnZero, Shares
@@ -140,6 +140,6 @@ def share_interval(two: Sample[Table], level: float) -> Interval:
     if two.strata is not None:
         return estimate(two, SHARE_OF_TRUE, level)
     table = two.table
-    axes = [1, 0, *range(2, len(table.parts.codes))]
-    by_map = Table(table.labels, table.parts.along(axes), table.ignored, None, table.drawn)
+    axes = [1, 0, *range(2, len(table.raw_cells.codes))]
+    by_map = Table(table.labels, table.raw_cells.along(axes), table.ignored, None, table.drawn)
     return estimate(Sample.of(by_map), SHARE_OF_PRED, level)

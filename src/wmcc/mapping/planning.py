@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ..core.arraytypes import FloatArray, IntArray
-from ..core.drawn import name_strata
+from ..core.design import name_strata
 from ..core.keys import Key
 from ..core.labels import Label, as_label, listed, plain
 from ..core.table import Table, Tabulated, check_matrix, one_table
@@ -29,9 +29,9 @@ from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import Measure, Shares, check_scorable
 from ..measures.checks import checked_number, whole_number
 from ..present.blocks import Block
+from ..present.json_csv import Record, finite
 from ..present.result import Result
 from ..present.text import brief, counted, decimal, number, percent
-from ..present.written import Record, finite
 from .estimates import CLASSIFIER_NAMES, SHARE_OF_TRUE, TITLES
 
 Allocation = Literal["optimal", "proportional", "equal"]
@@ -288,19 +288,15 @@ def _sizes(given: Any) -> dict[Key, float]:
     if given is None or not hasattr(given, "items"):
         came = "missing" if given is None else f"a {type(given).__name__}"
         raise InputTypeError(
-            f"population is {came}; expected the size of each stratum.",
-            "for instance population={'forest': 3200000, 'water': 150000}.",
+            f"`population` is {came}; expected the size of each stratum.",
+            "for instance {'forest': 3200000, 'water': 150000}.",
             "population",
         )
     found: dict[Key, float] = {}
     for key, size in given.items():
-        found[key] = checked_number(size, f"population of {name_strata([key])}")
-        if found[key] <= 0:
-            raise InputError(
-                f"population of {name_strata([key])} is {size!r}; expected a number above 0.", argument="population"
-            )
+        found[key] = checked_number(size, f"population[{key!r}]", _is_positive, "a number above 0")
     if not found:
-        raise InputError("population is empty; expected the size of each stratum.", argument="population")
+        raise InputError("`population` is empty; expected the size of each stratum.", argument="population")
     return found
 
 
@@ -310,16 +306,16 @@ def _same_strata(given: Mapping[Any, Any], expected: Sequence[Key], word: str, o
     if lacking or more:
         which = f"has no entry for {name_strata(lacking)}" if lacking else f"has {name_strata(more)}"
         rest = f", which {other} has" if lacking else f", which {other} does not have"
-        raise InputError(f"{word} {which}{rest}.", "name the same strata in both.", word)
+        raise InputError(f"`{word}` {which}{rest}.", "name the same strata in both.", word)
 
 
 def _of_rates(given: Mapping[Any, Any], sizes: dict[Key, float]) -> Guess:
     """The strata are the classes of the map, and each has a user's accuracy or shares of its reference classes."""
-    _same_strata(given, list(sizes), "guess", "population")
+    _same_strata(given, list(sizes), "guess", "`population`")
     nested = [isinstance(own, Mapping) for own in given.values()]
     if any(nested) != all(nested):
         raise InputTypeError(
-            "guess has numbers for some strata and mappings for others; expected one kind for all.", argument="guess"
+            "`guess` has numbers for some strata and mappings for others; expected one kind for all.", argument="guess"
         )
     strata = tuple(sizes)
     others = [x for own in given.values() for x in own] if all(nested) else []
@@ -333,7 +329,7 @@ def _of_rates(given: Mapping[Any, Any], sizes: dict[Key, float]) -> Guess:
             for label, x in given[stratum].items():
                 own[labels.index(label)] = _rate(x, f"guess[{stratum!r}][{label!r}]", inf)
             if not own.sum() > 0:
-                raise InputError(f"guess[{stratum!r}] has no share above 0.", argument="guess")
+                raise InputError(f"`guess[{stratum!r}]` has no share above 0.", argument="guess")
             cells[h] = own / own.sum()
             continue
         right = _rate(given[stratum], f"guess[{stratum!r}]", 1.0)
@@ -351,12 +347,13 @@ def _of_rates(given: Mapping[Any, Any], sizes: dict[Key, float]) -> Guess:
     return Guess(labels, K, strata, W, np.array([stratum, true, stratum]), found, found, None, assumption)
 
 
+def _is_positive(x: float) -> bool:
+    return x > 0
+
+
 def _rate(x: Any, name: str, most: float) -> float:
-    found = checked_number(x, name)
-    if not 0 <= found <= most:
-        between = "between 0 and 1" if isfinite(most) else "of at least 0"
-        raise InputError(f"{name} is {x!r}; expected a number {between}.", argument="guess")
-    return found
+    between = "between 0 and 1" if isfinite(most) else "of at least 0"
+    return checked_number(x, name, lambda own: 0 <= own <= most, f"a number {between}")
 
 
 def _of_pilot(table: Table, population: Any) -> Guess:
@@ -365,17 +362,17 @@ def _of_pilot(table: Table, population: Any) -> Guess:
     if drawn.kind not in ("rows", "strata") or drawn.clusters:
         raise InputError(
             "the pilot sample was not drawn row by row; a plan is made for rows that are drawn in strata.",
-            "tabulate the pilot without cluster= and replicates= to plan for rows.",
+            "tabulate the pilot without clusters and replicate weights to plan for rows.",
             "guess",
         )
     if drawn.design is not None and drawn.design.domain:
         raise InputError(
             "the table has a part of the pilot sample, a group or a class; a plan is made for the whole population.",
-            "tabulate the pilot sample without by=, and plan from that table.",
+            "tabulate the pilot sample without `by`, and plan from that table.",
             "guess",
         )
     check_matrix(K, "merge classes first: table.merge_classes.")
-    stack = table.weighed
+    stack = table.design_cells
     if drawn.kind == "strata":
         design = drawn.design
         assert design is not None
@@ -469,10 +466,10 @@ def _rule(guess: Guess, sd: FloatArray, allocation: Any, minimum: int, fpc: bool
         _same_strata(allocation, guess.strata, "allocation", "the guess")
         shares = np.array([_rate(allocation[key], f"allocation[{key!r}]", inf) for key in guess.strata])
         if not shares.sum() > 0:
-            raise InputError("allocation has no share above 0.", argument="allocation")
+            raise InputError("`allocation` has no share above 0.", argument="allocation")
     elif allocation not in ALLOCATIONS:
         raise InputError(
-            f"allocation is {brief(allocation)}; expected {', '.join(map(repr, ALLOCATIONS))}, or a mapping from "
+            f"`allocation` is {brief(allocation)}; expected {', '.join(map(repr, ALLOCATIONS))}, or a mapping from "
             "strata to shares.",
             argument="allocation",
         )
@@ -498,7 +495,7 @@ def _fewest(guess: Guess, sd: FloatArray, rule: Rule, se: float, fpc: bool) -> F
         never = [key for key, share, own in zip(guess.strata, rule.shares, sd, strict=True) if own > 0 and not share]
         raise InputError(
             f"a standard error of {number(se)} cannot be reached with {MOST_ROWS:,} rows"
-            + (f", since allocation= has 0 for {name_strata(never)}." if never else "."),
+            + (f", since `allocation` has 0 for {name_strata(never)}." if never else "."),
             "ask for a larger standard error, or for another allocation.",
             "se",
         )
@@ -513,9 +510,9 @@ def _of_number(n: Any, rule: Rule, minimum: int) -> FloatArray:
     count, few, most = whole_number(n, "n", 1), int(rule.least.sum()), rule.most.sum()
     if count < few:
         strata = f"{len(rule.least):,} strata with at least {minimum:,} rows each"
-        raise InputError(f"n is {count:,}; {strata} need {few:,}.", argument="n")
+        raise InputError(f"`n` is {count:,}; {strata} need {few:,}.", argument="n")
     if count > most:
-        raise InputError(f"n is {count:,}; the population has {int(most):,} units.", argument="n")
+        raise InputError(f"`n` is {count:,}; the population has {int(most):,} units.", argument="n")
     return rule.whole(count)
 
 
@@ -591,13 +588,13 @@ def plan_sample(
     known = _guess(guess, population)
     name, label = _target(known, measure, of)
     if (se is None) == (n is None):
-        came = "neither se= nor n= was given" if se is None else "se= and n= were both given"
+        came = "neither `se` nor `n` was given" if se is None else "`se` and `n` were both given"
         raise InputTypeError(f"{came}; expected the standard error that is wanted, or the number of rows.")
     least = whole_number(minimum, "minimum", 2)
     if fpc and (known.sizes < 1).any():
         raise InputError(
-            "fpc=True needs sizes that count units; a size is below 1.",
-            "leave fpc= out for areas and shares.",
+            "`fpc` is True, which needs sizes that count units; a size is below 1.",
+            "leave `fpc` out for areas and shares.",
             "fpc",
         )
     sd = _slope(known, name, label).sd
@@ -611,9 +608,7 @@ def plan_sample(
     rule = _rule(known, sd, allocation, least, fpc)
     scale = float(known.sizes.sum()) if name == "area" else 1.0
     if se is not None:
-        wanted = checked_number(se, "se")
-        if wanted <= 0:
-            raise InputError(f"se is {se!r}; expected a number above 0.", argument="se")
+        wanted = checked_number(se, "se", _is_positive, "a number above 0")
         rows = _fewest(known, sd, rule, wanted / scale, fpc)
     else:
         wanted, rows = None, _of_number(n, rule, least)
@@ -638,13 +633,13 @@ def _target(guess: Guess, measure: Any, of: Any) -> tuple[str, Label | None]:
     name = getattr(measure, "name", measure)
     if of is None:
         if name in (*CLASS_TARGETS, *CLASS_MEASURES) and name not in MEASURES:
-            hint = f"name the class, for instance of={guess.labels[0]!r}."
+            hint = f"name the class in `of`, for instance {guess.labels[0]!r}."
             raise InputError(f"{name!r} is a number per class.", hint, "of")
         own = CLASSIFIER_NAMES.get(name, name) if isinstance(name, str) else name
         if own not in MEASURES:
             trade = [x for x in CLASSIFIER_NAMES if CLASSIFIER_NAMES[x] in MEASURES]
             raise InputError(
-                f"measure is {brief(name)}; expected one of {', '.join([*trade, *MEASURES])}; or with of=, a class, "
+                f"`measure` is {brief(name)}; expected one of {', '.join([*trade, *MEASURES])}; or with `of`, a class, "
                 f"one of {', '.join((*CLASS_TARGETS, 'mcc'))}.",
                 argument="measure",
             )
@@ -657,8 +652,8 @@ def _target(guess: Guess, measure: Any, of: Any) -> tuple[str, Label | None]:
     back = {own: trade for trade, own in CLASSIFIER_NAMES.items()}
     known = back.get(name, name) if isinstance(name, str) else name
     if known not in (*CLASS_TARGETS, "mcc"):
-        expected = f"with of=, a class, expected one of {', '.join((*CLASS_TARGETS, 'mcc'))}"
-        raise InputError(f"measure is {brief(name)}; {expected}.", argument="measure")
+        expected = f"with `of`, a class, expected one of {', '.join((*CLASS_TARGETS, 'mcc'))}"
+        raise InputError(f"`measure` is {brief(name)}; {expected}.", argument="measure")
     if of not in guess.labels[: guess.classes]:
         raise InputError(
             f"there is no class {of!r}; the classes are {listed(guess.labels[: guess.classes])}.", argument="of"
@@ -692,7 +687,7 @@ def _doubts(guess: Guess, rule: Rule, rows: FloatArray, target: Expected, fpc: b
         most = max(over, key=lambda h: rows[h] / guess.sizes[h])
         said.append(
             f"{name_strata([guess.strata[h] for h in over])}: the plan has more rows than the size, such as "
-            f"{int(rows[most]):,} of {number(guess.sizes[most])}. If sizes count units, the plan needs fpc=."
+            f"{int(rows[most]):,} of {number(guess.sizes[most])}. If sizes count units, the plan needs `fpc`."
         )
     if target.measure != "area" and target.se >= 1:
         said.append(

@@ -13,9 +13,9 @@ from ..measures import MEASURES
 from ..measures.arithmetic import fixed, mean, over_root, over_roots, root_ratio
 from ..measures.base import ZeroDivision, check_scorable, on_zero
 from ..present.blocks import Block
+from ..present.json_csv import Record, plain
 from ..present.result import Delegate, Result
 from ..present.text import counted, decimal
-from ..present.written import Record, plain
 from ..sources.matrix import pair_tables
 from .checks import asymmetry, square
 
@@ -134,7 +134,7 @@ def score_of_pairs(tables: list[Table], zero_division: ZeroDivision) -> MatrixSc
     """Score the tables of truth and prediction, of the truth and itself, and of the prediction and itself."""
     table = tables[0]
     check_scorable(table)
-    if any(own.stack.along([1, 0]) != own.stack for own in tables[1:]):  # of blocks no more can be seen
+    if any(own.cells.along([1, 0]) != own.cells for own in tables[1:]):  # of blocks no more can be seen
         raise InputError("S is not symmetric: sums over pairs of classes differ from those of the reversed pairs.")
     N, P, Q = (_covariances(own, largest) for largest in [max(x.margins.s for x in tables)] for own in tables)
     for label, n, p, q in zip(table.labels, N, P, Q, strict=True):

@@ -6,10 +6,9 @@ import math
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -21,16 +20,18 @@ from ..core.sums import bad_weight
 from ..errors import InputError, InputTypeError, LabelError, MapWarning
 from ..measures.base import ZeroDivision
 from ..optional import module
-from ..present.text import counted
+from ..present.text import brief
 from ..sources.codes import make_rules
 from ..sources.columns import fitted, place, weight_array
+from ..sources.layers import as_layer
+from ..sources.map_cells import NODATA, Plain
 from ..sources.matrix import pair_tables
-from ..sources.options import AREA, LAYERS, RASTERS, AreaMethod, RasterOptions, Unit, is_raster, refuse_options
+from ..sources.recognised import as_area, is_raster
 from .correlation import MatrixScore, score, score_of_pairs
 from .neighbours import from_adjacency, grid
 
 if TYPE_CHECKING:
-    from ..geo.layers import Layer
+    from ..geo.layers import OpenLayer
 
 PAIRS = 1 << 13
 """Pairs of polygons whose common borders a thread finds at a time."""
@@ -44,9 +45,6 @@ BYTES = 64
 ROUNDING, EARTH = 1e-12, 6.4e6
 """Length of a border that may be the rounding of a corner, by the size of coordinates; of those in degrees, metres."""
 
-NODATA = "(nodata)"
-"""What the label is called of pixels that the map does not have."""
-
 
 def touching(
     polygons: Any,
@@ -56,10 +54,6 @@ def touching(
     gap: float = 0.0,
     credit: float = 0.5,
     weight: Any = None,
-    area: AreaMethod = "geodesic",
-    unit: Unit | None = None,
-    layer: str | None = None,
-    crs: Any = None,
 ) -> csr_array:
     """Weight matrix in which each polygon shares with those it has a common border with.
 
@@ -71,7 +65,7 @@ def touching(
     Parameters
     ----------
     polygons
-        A GeoDataFrame, a GeoSeries, an array or list of shapely polygons, or a file of polygons.
+        A GeoDataFrame, a GeoSeries, an array or list of shapely polygons, a file of polygons, or a `wmcc.Layer`.
     corner
         Whether polygons that meet in a corner are neighbours too.
     border
@@ -83,14 +77,8 @@ def touching(
     credit
         What the neighbours of a polygon count together, if it counts 1 itself: 0 ≤ credit < 1.
     weight
-        ``"area"``, the name of a column, or one positive, finite number per polygon; None is ones. It is the diagonal
-        of S. If there is a column ``area``, it is taken unless ``unit`` is given.
-    area, unit
-        How areas are computed, and their unit, as for `wmcc.tabulate`.
-    layer
-        The layer of a file that has several.
-    crs
-        The coordinate reference system of polygons that do not say theirs.
+        ``"area"`` or `wmcc.Area`, the name of a column, or one positive, finite number per polygon; None is ones. It is
+        the diagonal of S.
 
     Returns
     -------
@@ -116,8 +104,8 @@ def touching(
            [0.14, 1.  , 0.26],
            [0.34, 0.26, 1.  ]])
     """
-    found = _polygons(polygons, layer, crs, weight, unit, ())
-    return _touching(found, corner, border, gap, credit, _weight(found, weight, area, unit))
+    found, w = _polygons(polygons, weight, ())
+    return _touching(found, corner, border, gap, credit, w)
 
 
 def score_polygons(
@@ -132,10 +120,6 @@ def score_polygons(
     credit: float = 0.5,
     missing: Literal["error", "ignore"] = "error",
     ignore: Any = None,
-    area: AreaMethod = "geodesic",
-    unit: Unit | None = None,
-    layer: str | None = None,
-    crs: Any = None,
     zero_division: ZeroDivision = 0.0,
 ) -> MatrixScore:
     """Score a map of polygons, with part of the credit for classes that touching polygons have.
@@ -145,10 +129,10 @@ def score_polygons(
     Parameters
     ----------
     data
-        A GeoDataFrame, or a file of polygons.
+        A GeoDataFrame, a file of polygons, or a `wmcc.Layer`.
     true, pred
         The columns of true and predicted labels.
-    weight, corner, border, gap, credit, area, unit, layer, crs
+    weight, corner, border, gap, credit
         As for `touching`.
     missing
         What to do with polygons whose true or predicted label is missing: ``"error"`` refuses them, ``"ignore"`` leaves
@@ -177,7 +161,7 @@ def score_polygons(
     Measure  Normalised  Literal
     MCC          0.7349   0.5448
     """
-    found = _polygons(data, layer, crs, weight, unit, (true, pred))
+    found, w = _polygons(data, weight, (true, pred))
     labels = [found.frame[name] for name in (true, pred)]
     rules = make_rules(ignore=ignore, missing=missing)
     out = np.array(labels[0].isin(rules.ignore))
@@ -185,9 +169,10 @@ def score_polygons(
         lost = np.array(own.isna()) & ~out
         if lost.any() and not rules.skip_missing:
             row = int(np.argmax(lost))
-            raise LabelError(f"{name}[{row}] of {found.name} is missing; every polygon needs a label.", SKIP_MISSING)
+            raise LabelError(
+                f"`{name}` of {found.name} is missing in row {row}; every polygon needs a label.", SKIP_MISSING
+            )
         out |= lost
-    w = _weight(found, weight, area, unit)
     if w is not None and w.shape == out.shape:
         out |= w == 0
     if out.all():
@@ -206,10 +191,6 @@ def score_pixels(
     diagonal: bool = False,
     credit: float = 0.5,
     ignore: Any = None,
-    band: int | None = None,
-    align: Literal["nearest"] | None = None,
-    unit: Unit | None = None,
-    crs: Any = None,
     zero_division: ZeroDivision = 0.0,
 ) -> MatrixScore:
     """Score a map of pixels, with part of the credit for classes that pixels beside them have.
@@ -224,14 +205,12 @@ def score_pixels(
         that are nodata, masked or NaN are left out, and are no neighbours. Such pixels of the map are wrong: they have
         a label of their own.
     sample_weight
-        ``"area"`` (of rasters); a raster; an array that broadcasts to the pixels; None is ones. Pixels of weight 0 are
-        left out.
+        ``"area"`` or `wmcc.Area` of rasters; a raster; an array that broadcasts to the pixels; None is ones. Pixels of
+        weight 0 are left out.
     diagonal, credit
         As for `grid`.
     ignore
         A true label, or several, whose pixels are left out.
-    band, align, unit, crs
-        Of rasters, as for `wmcc.tabulate`.
     zero_division
         What an undefined value is: as for the measures.
 
@@ -249,26 +228,24 @@ def score_pixels(
     >>> [round(matrices.score_pixels(truth, c, ignore=255).mcc, 3) for c in (truth, near, far)]
     [1.0, 0.867, 0.86]
     """
-    options = RasterOptions(band, align, None, unit, crs)
-    pixels = _read_pixels(y_true, y_pred, sample_weight, options)
-    known = pixels.known
+    truth, known, pred, weight, names, void = _read_pixels(y_true, y_pred, sample_weight)
     for label in make_rules(ignore=ignore).ignore:
-        known &= pixels.truth != label
-    if pixels.weight is not None:
-        bad = known & ~((pixels.weight >= 0) & (pixels.weight < np.inf))
+        known &= truth != label
+    if weight is not None:
+        bad = known & ~((weight >= 0) & (weight < np.inf))
         if bad.any():
             row = int(np.argmax(bad))
-            raise bad_weight(place("sample_weight", bad, row), float(pixels.weight.flat[row]))
-        known &= pixels.weight > 0
+            raise bad_weight(place("sample_weight", bad, row), float(weight.flat[row]))
+        known &= weight > 0
     if not known.any():
         raise InputError("no pixel has a known true label and a weight above 0; expected one.")
-    rows = _rows_of_grid(known, diagonal, credit, pixels.weight)
-    tables = pair_tables(pixels.truth[known], pixels.pred[known], rows)
+    rows = _rows_of_grid(known, diagonal, credit, weight)
+    tables = pair_tables(truth[known], pred[known], rows)
     table = tables[0]
-    if pixels.void in table.labels:  # it is the largest, and so the last
+    if void is not None and void in table.labels:  # it is the largest, and so the last
         table = replace(table, labels=(*table.labels[:-1], NODATA), void=(NODATA,))
-    if pixels.names.keys() >= {*table.classes}:
-        table = table.rename({x: pixels.names[x] for x in table.classes})
+    if names.keys() >= {*table.classes}:
+        table = table.rename({x: names[x] for x in table.classes})
     found = score_of_pairs([table, *tables[1:]], zero_division)
     return replace(found, ignored=known.size - int(known.sum()))
 
@@ -276,74 +253,51 @@ def score_pixels(
 # ---- polygons -------------------------------------------------------------------------------------------
 
 
-def _polygons(
-    data: Any, layer: str | None, crs: Any, weight: Any, unit: Unit | None, columns: tuple[str, ...]
-) -> Layer:
-    """Read polygons, with a column of weights if one is named, and repair them."""
-    from ..geo.layers import TEXT, Layer, column_names, known_crs, read_layer, repaired
-
-    is_file = isinstance(data, (str, os.PathLike))
-    if is_file and os.fspath(data).lower().removesuffix(".gz").endswith((*TEXT, *RASTERS)):
-        raise InputTypeError(
-            f"{os.fspath(data)} is no file of polygons.",
-            "matrices.nearest and matrices.within take coordinates of points, and matrices.score_pixels rasters.",
-            "polygons",
-        )
-    if is_file or hasattr(data, "crs"):
-        if isinstance(weight, str) and (is_file or hasattr(data, "columns")):
-            by_column = weight != AREA or (unit is None and AREA in column_names(data, layer))
-            columns = (*columns, weight) if by_column else columns
-        return repaired(read_layer(data, layer=layer, crs=crs, columns=columns))
-    if layer is not None:
-        raise InputTypeError("layer= is for files of several layers.", argument="layer")
-    shapely, pandas = module("shapely"), module("pandas")
-    shapes = np.array(list(data) if isinstance(data, Iterable) else [data], dtype=object)
-    if shapes.ndim != 1 or not all(x is None or isinstance(x, shapely.Geometry) for x in shapes):
-        raise InputTypeError(
-            f"polygons is a {type(data).__name__}; expected polygons of shapely or geopandas, or a file.",
-            argument="polygons",
-        )
-    frame = pandas.DataFrame(index=range(len(shapes)))
-    return repaired(Layer(frame, shapes, known_crs(None, crs, "polygons"), "polygons"))
-
-
-def _weight(found: Layer, weight: Any, area: AreaMethod, unit: Unit | None) -> FloatArray | None:
-    """Weights of polygons."""
-    if not (isinstance(weight, str) and weight == AREA):
-        for name, own, usual in (("area", area, "geodesic"), ("unit", unit, None)):
-            if own != usual:
-                raise InputTypeError(f"{name}= is for areas as weights: give weight='area'.", argument=name)
-    if isinstance(weight, str) and weight in found.frame:
-        weight = found.frame[weight]
-    if not isinstance(weight, str):
-        return None if weight is None else weight_array(weight, "weight").astype(np.float64)
-    if weight != AREA:
-        raise InputError(f"weight is {weight!r}; expected the word area, or numbers.", argument="weight")
+def _polygons(data: Any, weight: Any, columns: tuple[str, ...]) -> tuple[OpenLayer, FloatArray | None]:
+    """Read polygons with some columns, repair them, and return their weights, too."""
     from ..geo.areas import polygon_areas
-    from ..geo.layers import no_crs
+    from ..geo.layers import column_names, no_crs, read_layer, repaired
 
-    if found.crs is None:
-        raise no_crs(found.name, "area")
-    return polygon_areas(found.geometry, found.crs, area, unit or "ha")
+    given = as_layer(data)
+    data = given.data
+    if not (isinstance(data, (str, os.PathLike)) or hasattr(data, "crs")):
+        shapes = list(data) if isinstance(data, Iterable) else [data]
+        if not all(x is None or isinstance(x, module("shapely").Geometry) for x in shapes):
+            raise InputTypeError(
+                f"`polygons` is a {type(data).__name__}; expected polygons of shapely or geopandas, or a file.",
+                argument="polygons",
+            )
+        data = module("geopandas").GeoSeries(shapes)
+    area = as_area(weight, lambda: column_names(data, given.layer))
+    named = (weight,) if isinstance(weight, str) and area is None else ()
+    layer = repaired(read_layer(data, layer=given.layer, crs=given.crs, columns=(*columns, *named)))
+    if area is None:
+        w = layer.frame[weight] if named else weight
+        return layer, None if w is None else weight_array(w, "weight").astype(np.float64)
+    if layer.crs is None:
+        raise no_crs(layer.name, "area")
+    return layer, polygon_areas(layer.geometry, layer.crs, area.unit)
 
 
 def _touching(
-    found: Layer, corner: bool, border: bool, gap: float, credit: float, weight: FloatArray | None
+    found: OpenLayer, corner: bool, border: bool, gap: float, credit: float, weight: FloatArray | None
 ) -> csr_array:
     """Weight matrix of polygons that touch."""
+    from ..geo.areas import in_threads
+
     shapely = module("shapely")
     if corner and border:
         raise InputError(
-            "corner= and border= are both given; a corner has no length that the credit could be divided by.",
+            "`corner` and `border` are both given; a corner has no length that the credit could be divided by.",
             "leave one of them out.",
             "corner",
         )
     degrees = getattr(found.crs, "is_geographic", False)
     if not (isinstance(gap, (int, float)) and 0 <= gap < np.inf):
-        raise InputError(f"gap is {gap!r}; expected a distance of at least 0.", argument="gap")
+        raise InputError(f"`gap` is {gap!r}; expected a distance of at least 0.", argument="gap")
     if gap and degrees:
         raise InputError(
-            f"gap= is a distance, and the polygons are in degrees ({found.crs.name}).",
+            f"`gap` is a distance, and the polygons are in degrees ({found.crs.name}).",
             "project them first: polygons.to_crs(polygons.estimate_utm_crs()).",
             "gap",
         )
@@ -355,55 +309,28 @@ def _touching(
     i, j = i[i < j], j[i < j]
     if corner:
         meet = shapely.dwithin(shapes[i], shapes[j], gap) if gap else shapely.intersects(shapes[i], shapes[j])
-        i, j, length = i[meet], j[meet], np.ones(int(meet.sum()))
+        length = np.ones(len(i))
     else:
-        crs = found.crs if degrees else None
-        fits = shapely.is_empty(shapely.coverage_invalid_edges(shapes)) if not gap else np.zeros(N, dtype=bool)
-        sides = _common_sides(shapes, fits, crs)  # all that polygons have in common that fit together
-        rest = ~(fits[i] & fits[j])
-        i, j = i[rest], j[rest]
-        parts = [slice(k, k + PAIRS) for k in range(0, len(i), PAIRS)]
-        border_of = partial(_common_border, shapes, reach, crs)
-        with ThreadPoolExecutor() as pool:  # shapely lets others work meanwhile
-            lengths = list(pool.map(border_of, (i[k] for k in parts), (j[k] for k in parts)))
-        length = np.concatenate([np.zeros(0), *lengths])
+        border_of = partial(_common_border, shapes, reach, found.crs if degrees else None)
+        parts = [(i[k : k + PAIRS], j[k : k + PAIRS]) for k in range(0, len(i), PAIRS)]
+        length = np.concatenate([np.zeros(0), *in_threads(border_of, parts)])
         size = EARTH if degrees else np.abs(shapely.total_bounds(shapes)).max()
         meet = length > max(10 * gap, ROUNDING * size)
-        i, j, length = map(np.concatenate, zip((i[meet], j[meet], length[meet]), sides, strict=True))
+    i, j, length = i[meet], j[meet], length[meet]
     if N > 1 and not len(i):
         warnings.warn(
             f"no two of {N:,} polygons touch, so none gives credit to another. If they are neighbours with gaps "
-            "between them, give gap=, the widest of these gaps.",
+            "between them, give `gap`, the widest of these gaps.",
             MapWarning,
             stacklevel=3,
         )
-    one_way = csr_array((length, (i, j)), shape=(N, N))  # the sum of the sides of a pair
-    if not border:
-        one_way.data[:] = 1.0
+    one_way = csr_array((length if border else np.ones(len(i)), (i, j)), shape=(N, N))
     return from_adjacency(one_way + one_way.T, credit=credit, weight=weight)
 
 
-def _common_sides(shapes: Array, fits: Array, degrees: Any) -> tuple[Array, Array, FloatArray]:
-    """Pairs of polygons that fit together, vertex on vertex, and the length of each side that they have in common."""
-    shapely = module("shapely")
-    own = np.flatnonzero(fits)
-    parts, of = shapely.get_parts(shapes[own], return_index=True)
-    rings, part = shapely.get_rings(parts, return_index=True)
-    xy, ring = shapely.get_coordinates(rings, return_index=True)
-    start = np.flatnonzero(ring[1:] == ring[:-1])
-    middle = (xy[start] + xy[start + 1]) @ [1, 1j]  # the same number from both sides
-    order = np.argsort(middle)
-    twice = np.flatnonzero(middle[order[1:]] == middle[order[:-1]])
-    one, other = order[twice], order[twice + 1]
-    owner = own[of[part[ring[start]]]]
-    i, j = np.sort([owner[one], owner[other]], axis=0)
-    different = i != j
-    return i[different], j[different], _distances(xy[start[one]], xy[start[one] + 1], degrees)[different]
-
-
-def _common_border(shapes: Array, reach: Array, degrees: Any, i: Array, j: Array) -> FloatArray:
+def _common_border(shapes: Array, reach: Array, degrees: Any, pairs: tuple[Array, Array]) -> FloatArray:
     """Length of the common border of each pair: the mean of what each has of its outline within reach of the other."""
-    shapely = module("shapely")
+    shapely, (i, j) = module("shapely"), pairs
     if reach is shapes:
         common = shapely.intersection(shapes[i], shapes[j])
         length = _lengths(common, degrees)
@@ -423,98 +350,59 @@ def _lengths(lines: Array, degrees: Any) -> FloatArray:
     parts, of = parts[is_line], of[is_line]
     xy, line = shapely.get_coordinates(parts, return_index=True)
     start = np.flatnonzero(line[1:] == line[:-1])
-    distances = _distances(xy[start], xy[start + 1], degrees)
+    a, b = xy[start], xy[start + 1]
+    distances = np.hypot(*(a - b).T) if degrees is None else degrees.get_geod().inv(*a.T, *b.T)[2]
     return np.asarray(np.bincount(of[line[start]], distances, len(lines)), dtype=np.float64)
-
-
-def _distances(a: FloatArray, b: FloatArray, degrees: Any) -> FloatArray:
-    """Distances in the plane; of points in degrees, in metres on the ellipsoid."""
-    return np.asarray(np.hypot(*(a - b).T) if degrees is None else degrees.get_geod().inv(*a.T, *b.T)[2])
 
 
 # ---- pixels ---------------------------------------------------------------------------------------------
 
 
-class _Pixels(NamedTuple):
-    """Label maps and weights in memory, which true labels are known, the label of no data, and names of classes."""
-
-    truth: Array
-    pred: Array
-    known: Array
-    weight: FloatArray | None
-    void: int | None
-    names: Mapping[Any, str]
-
-
-def _read_pixels(y_true: Any, y_pred: Any, sample_weight: Any, options: RasterOptions) -> _Pixels:
-    weight: Any = None
-    names: Mapping[int, str] = {}
-    _check_single(y_true, y_pred)
+def _read_pixels(y_true: Any, y_pred: Any, sample_weight: Any) -> tuple[Any, ...]:
+    """Return true labels and which are known, those of the map, the weights, names of classes, and what is no class."""
+    for name, own in (("y_true", y_true), ("y_pred", y_pred)):
+        several = isinstance(own, Mapping) or (isinstance(own, (list, tuple)) and len(own) and is_raster(own[0]))
+        if several or (isinstance(own, (str, os.PathLike)) and not (is_raster(own) and is_raster(y_true))):
+            raise InputTypeError(
+                f"`{name}` is {brief(own)}; expected one raster, or one array of rows and columns.",
+                "score several maps one by one; polygons are scored by matrices.score_polygons.",
+                name,
+            )
+    weight, names = sample_weight, dict[Any, str]()
     if is_raster(y_true):
-        from ..geo.raster import Raster
+        from ..geo.raster import OpenRaster
         from ..sources.scenes import Scenes
 
-        scene = Scenes(y_true, y_pred, sample_weight, options, None, None, None)[0]
-        height, width = scene.truth.shape
-        _check_pixels(height, width)
-        (truth, known), (pred, in_map) = (own.labels(slice(0, height), slice(0, width)) for own in scene.labelled)
-        names = scene.truth.names or scene.maps[0].names
-        weight = scene.weight
-        if isinstance(weight, Raster):
-            weight, weighed = weight.read(slice(0, height), slice(0, width))
+        scene = Scenes(y_true, y_pred, sample_weight, None, None, None)[0]
+        _check_pixels(*scene.truth.shape)
+        window = tuple(slice(0, n) for n in scene.truth.shape)
+        sides: Any = scene.labelled
+        names, weight = dict(scene.truth.names or scene.maps[0].names), scene.weight
+        if isinstance(weight, OpenRaster):
+            weight, weighed = weight.read(*window)
             weight = weight if weighed is None else np.where(weighed, weight, 0)
     else:
-        refuse_options(options, "arrays")
         _check_pixels(*np.shape(y_true))
-        (truth, known), (pred, in_map) = _labels(y_true), _labels(y_pred)
-        if truth.ndim != 2 or truth.shape != pred.shape:
-            raise InputError(
-                f"y_true has shape {truth.shape}, and y_pred {pred.shape}; expected two label maps of the same pixels."
-            )
-        if isinstance(sample_weight, str) and sample_weight == AREA:
+        sides = Plain(y_true, "y_true"), Plain(y_pred, "y_pred")
+        if sides[0].shape != sides[1].shape:
+            raise InputError(f"`y_true` has shape {sides[0].shape}, and `y_pred` {sides[1].shape}; expected the same.")
+        if as_area(weight):
             raise InputTypeError(
-                "sample_weight is 'area', and arrays have no areas.",
-                "give rasters, or the areas of pixels: wmcc.raster(path).pixel_area().",
+                "areas were given as `sample_weight`, and arrays have none.",
+                "give rasters, or the areas of pixels: wmcc.Raster(path).pixel_area().",
                 "sample_weight",
             )
-        weight = None if sample_weight is None else weight_array(sample_weight)
+        window = tuple(slice(0, n) for n in sides[0].shape)
+    (truth, known), (pred, in_map) = (own.labels(*window) for own in sides)
     if weight is not None:
-        weight = fitted(np.asarray(weight, dtype=np.float64), truth.shape, False)
+        weight = fitted(np.asarray(weight_array(weight), dtype=np.float64), truth.shape, False)
     known = np.ones(truth.shape, dtype=bool) if known is None else known.copy()
     void = None
     if in_map is not None and not in_map[known].all():
-        void = 1 + max(int(truth.max()), int(pred.max()))
-        pred = np.where(in_map, pred.astype(np.int64), void)
-    return _Pixels(truth, pred, known, weight, void, names)
-
-
-def _check_single(y_true: Any, y_pred: Any) -> None:
-    """Refuse several maps, and files that are no rasters."""
-    sides = (("y_true", y_true), ("y_pred", y_pred))
-    for word, own in sides:
-        if isinstance(own, Mapping) or (isinstance(own, (list, tuple)) and len(own) and is_raster(own[0])):
-            raise InputTypeError(
-                f"{word} is a {type(own).__name__} of {counted(len(own), 'map')}; expected a map itself.",
-                "score several maps one by one.",
-                word,
-            )
-    for word, own in sides:
-        if isinstance(own, (str, os.PathLike)) and not (is_raster(own) and is_raster(y_true)):
-            of_polygons = os.fspath(own).lower().endswith(LAYERS)
-            raise InputTypeError(
-                f"{word} is the file {os.fspath(own)!r}; expected two rasters, or two arrays.",
-                "polygons are scored by matrices.score_polygons." if of_polygons else None,
-                word,
-            )
-
-
-def _labels(data: Any) -> tuple[Array, Array | None]:
-    """Labels of an array, and where there are any."""
-    known = ~np.ma.getmaskarray(data) if np.ma.is_masked(data) else None
-    values = np.asarray(np.ma.getdata(data))
-    if values.dtype.kind == "f" and np.isnan(values).any():
-        known = ~np.isnan(values) & (True if known is None else known)
-    return values if known is None else np.where(known, values, 0), known
+        void = 1 + max(int(truth[known].max()), int(pred[in_map].max(initial=0)))
+        pred = np.where(in_map, pred, 0).astype(np.int64)
+        pred[~in_map] = void
+    return truth, known, pred, weight, names, void
 
 
 def _check_pixels(*shape: int) -> None:
