@@ -15,7 +15,7 @@ import numpy as np
 
 from ..core.arraytypes import Array, FloatArray, IntArray
 from ..inference.contrasts import compare
-from ..inference.intervals import interval
+from ..inference.interval import interval
 from ..mapping.accuracy import map_accuracy
 from ..measures import mcc
 from ..present.blocks import Block, text
@@ -25,6 +25,7 @@ from ..present.text import decimal, number
 from ..report.write import ENDINGS, write_report
 from ..robustness.ranking import certify_ranking
 from ..sources import tabulate
+from ..sources.values import Strata
 from .tiling import tile
 
 OUT = "wmcc-demo.html"
@@ -133,9 +134,8 @@ def story(out: str = OUT) -> str:
     ranking = certify_ranking(joint, "mcc", eps=0.2)
     prediction = land.careless_with_large
     hit = land.random_points(prediction, POINTS)
-    sample = tabulate(
-        land.truth[hit], prediction[hit], stratum=prediction[hit], population=land.mapped_areas(prediction)
-    )
+    drawn = Strata(prediction[hit], population=land.mapped_areas(prediction))
+    sample = tabulate(land.truth[hit], prediction[hit], design=drawn)
     seen, whole = interval(sample, "mcc"), mcc(joint["B"])
     contains = "contains" if seen.low <= whole <= seen.high else "misses"
     forest, hectares = map_accuracy(sample, unit="ha")["forest"].area, land.area[land.truth == "forest"].sum()

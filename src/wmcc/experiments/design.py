@@ -13,6 +13,7 @@ import numpy as np
 from ..core.arraytypes import FloatArray, IntArray
 from ..errors import InputError
 from ..measures.checks import checked_number, named_measure
+from ..present.text import listed
 
 MATCHES = ("proportion", "chance", "shared")
 MISMATCHES = ("uniform", "next", "lowest")
@@ -73,44 +74,30 @@ class ExperimentDesign:
 
 
 def checked(
-    classes: Any,
-    measures: Any,
-    n: Any,
-    section: Any,
-    p: Any,
-    p0: Any,
-    weights: Any,
-    repetitions: Any,
-    matches: Any,
-    mismatch: Any,
-    truth: Any,
-    seed: Any,
+    classes: Any, measures: Any, n: Any, section: Any, p: Any, p0: Any, weights: Any, repetitions: Any, **more: Any
 ) -> ExperimentDesign:
     """Return the design that is asked for, or say what is wrong with it."""
     K, N = _whole(classes, "classes", 2, 256), _whole(n, "n", 2)
-    L = max(1, N // 3) if section is None else _whole(section, "section", 1, N)
+    for name, known in (("matches", MATCHES), ("mismatch", MISMATCHES), ("truth", TRUTHS)):
+        if more[name] not in known:
+            raise InputError.of(name, more[name], listed(known, "or"))
     design = ExperimentDesign(
         classes=K,
         measures=_measures(measures, K),
         n=N,
-        section=L,
+        section=max(1, N // 3) if section is None else _whole(section, "section", 1, N),
         p=tuple(_proportion(x, "p") for x in _several(p, "p", "proportions")),
         p0=_proportion(p0, "p0"),
         weights=_weights(weights, N),
         repetitions=_whole(repetitions, "repetitions", 2),
-        matches=_one_of(matches, "matches", MATCHES),
-        mismatch=_one_of(mismatch, "mismatch", MISMATCHES),
-        truth=_one_of(truth, "truth", TRUTHS),
-        seed=_whole(seed, "seed", 0),
+        **more | {"seed": _whole(more["seed"], "seed", 0)},
     )
     if len(set(design.p)) < len(design.p):
-        raise InputError(f"p is {p!r}; expected each proportion once.")
+        raise InputError.of("p", p, "each proportion once")
     labels = len(design.starts) * N
     if design.matches != "shared" and (labels > MOST_AT_ONCE or labels * design.repetitions > MOST_DRAWS):
-        raise InputError(
-            f"{repetitions:,} predictions of {N:,} labels for each of {len(design.starts):,} starts are too many.",
-            "matches='shared' lets all starts share their draws.",
-        )
+        each = f"{repetitions:,} predictions of {N:,} labels for each of {len(design.starts):,} starts"
+        raise InputError(f"{each} are too many.", "`matches` 'shared' lets all starts share their draws.")
     return design
 
 
@@ -118,21 +105,21 @@ def _whole(x: Any, name: str, least: int, most: int | None = None) -> int:
     whole = isinstance(x, (int, np.integer)) and not isinstance(x, bool)
     if not whole or x < least or (most is not None and x > most):
         wanted = f"at least {least:,}" if most is None else f"{least:,} to {most:,}"
-        raise InputError(f"{name} is {x!r}; expected a whole number of {wanted}.")
+        raise InputError.of(name, x, f"a whole number of {wanted}")
     return int(x)
 
 
 def _several(x: Any, name: str, what: str) -> Sequence[Any]:
     items = [x] if isinstance(x, (str, int, float, np.number)) or not hasattr(x, "__iter__") else list(x)
     if not items:
-        raise InputError(f"{name} is empty; expected {what}.")
+        raise InputError(f"`{name}` is empty; expected {what}.", argument=name)
     return items
 
 
 def _proportion(x: Any, name: str) -> float:
     number = checked_number(x, name)
     if not 0 <= number <= 1:
-        raise InputError(f"{name} is {x!r}; expected a proportion, from 0 to 1.")
+        raise InputError.of(name, x, "a proportion, from 0 to 1")
     return number + 0.0
 
 
@@ -154,17 +141,9 @@ def _weights(given: Any, N: int) -> tuple[int, ...]:
     for x in parts:
         number = -1.0 if isinstance(x, bool) or not isinstance(x, Real) else float(x)
         if not 0 <= number <= LARGEST_TOTAL or number != floor(number):
-            raise InputError(
-                f"a weight is {x!r}; expected whole numbers of at least 0, whose sums are exact.",
-                "measures do not depend on the unit: choose a smaller one.",
-            )
+            said = f"a weight is {x!r}; expected whole numbers of at least 0, whose sums are exact."
+            raise InputError(said, "measures do not depend on the unit: choose a smaller one.", "weights")
     w = tuple(int(parts[i * len(parts) // N]) for i in range(N))
     if not 0 < sum(w) <= LARGEST_TOTAL:
         raise InputError(f"the total weight is {sum(w):,}; expected more than 0 and at most 2⁵³.")
     return w
-
-
-def _one_of(x: Any, name: str, names: tuple[str, ...]) -> str:
-    if x not in names:
-        raise InputError(f"{name} is {str(x)[:40]!r}; expected {', '.join(names[:-1])} or {names[-1]}.")
-    return str(x)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from math import ceil
 from typing import NamedTuple
@@ -11,15 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.arraytypes import FloatArray, IntArray
+from ..core.threads import in_order, processors
 from ..errors import InputError
 from ..measures import MEASURES
 from ..measures.base import Measure, Shares
 from ..measures.checks import named_measure
 from ..present.blocks import Block
+from ..present.json_csv import Record
+from ..present.progress import Progress, bar
 from ..present.result import Result
-from ..present.written import Record
-from ..sources.progress import Progress, bar
-from ..sources.resample import in_threads
 from .design import ExperimentDesign, checked
 from .draws import margins
 
@@ -198,15 +197,11 @@ def separation(
     >>> [f"{good.title} from {found.starts[i]}: {good.mean[i]:.2f}" for i in (0, 50, 75, 100)]
     ['WMCC from 1: 0.03', 'WMCC from 51: 0.01', 'WMCC from 76: 0.51', 'WMCC from 101: 0.99']
     """
-    design = checked(
-        classes, measures, n, section, p, p0, weights, repetitions, matches, mismatch, truth, seed
-    )  # fmt: skip
+    drawn = {"matches": matches, "mismatch": mismatch, "truth": truth, "seed": seed}
+    design = checked(classes, measures, n, section, p, p0, weights, repetitions, **drawn)
     traces, apart = list[Trace](), {}
-    with bar(
-        progress if _work(design) * design.repetitions >= LONG else False,
-        "predictions",
-        len(design.p) * design.repetitions,
-    ) as shown:
+    watched = progress if _work(design) * design.repetitions >= LONG else False
+    with bar(watched, "predictions", len(design.p) * design.repetitions) as shown:
         for share in design.p:
             for weighted, values in enumerate(_values(design, share, shown)):
                 *numbers, between = _summary(values)
@@ -237,9 +232,8 @@ def _values(design: ExperimentDesign, p: float, shown: Progress) -> FloatArray:
     # block of this size freed.
     np.empty(KEPT, dtype=np.uint8)
     every = range(design.repetitions)
-    with ExitStack() as stack:
-        for _ in map(repetition, every) if _work(design) < SMALL else in_threads(repetition, len(every), stack):
-            shown.advance(1)
+    for _ in in_order(repetition, every, 1 if _work(design) < SMALL else processors()):
+        shown.advance(1)
     return out
 
 
@@ -256,6 +250,5 @@ def _summary(values: FloatArray) -> list[FloatArray]:
         low, high = np.sort(own, axis=1)[:, ends].swapaxes(0, 1)
         return mean, se, low, high, np.ptp(own, axis=0).max(axis=0)
 
-    with ExitStack() as stack:
-        blocks = list(in_threads(block, ceil(S / step), stack))
+    blocks = in_order(block, range(ceil(S / step)), processors())
     return [np.concatenate(parts, axis=-1) for parts in zip(*blocks, strict=True)]

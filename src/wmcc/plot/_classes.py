@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InputError
 from ..measures import CLASS_MEASURES
-from ..present.text import heaviest
+from ..present.text import brief, heaviest
 from ..results.scores import Score
 from . import _intervals as intervals
 from . import _style as style
@@ -44,7 +44,7 @@ def classes(score: Score, measure: str = "mcc", *, sort: bool = False, ax: Axes 
     """
     style.expected(score, Score, "a Score", "wmcc.score(table) returns one.")
     if not isinstance(measure, str) or measure not in CLASS_MEASURES:
-        raise InputError(f"measure is {str(measure)[:40]!r}; a class has {', '.join(map(repr, CLASS_MEASURES))}.")
+        raise InputError(f"`measure` is {brief(measure)}; a class has {', '.join(map(repr, CLASS_MEASURES))}.")
     shown = heaviest([c.total for c in score.classes], style.MOST)
     names = style.names([score.classes[k].label for k in shown])
     found = list(zip(names, (score.class_intervals[measure][k] for k in shown), strict=True))

@@ -83,7 +83,7 @@ def confusion(table: Tabulated, show: Show = "row", *, ax: Axes | None = None) -
     """
     table = one_table(table)
     if not isinstance(show, str) or show not in SHOWN:
-        raise InputError(f"show is {str(show)[:40]!r}; expected one of {', '.join(map(repr, SHOWN))}.")
+        raise InputError.of("show", show, f"one of {', '.join(map(repr, SHOWN))}")
     check_scorable(table)
     there, table = len(table.labels), table._folded(style.MOST)
     shown, labels, K = SHOWN[show], style.names(table.labels), len(table.labels)

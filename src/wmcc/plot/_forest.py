@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputError, InputTypeError
 from ..inference.answer import measure_title
 from ..inference.comparison import Comparison, Difference
-from ..inference.interval import Interval
+from ..inference.estimate import Interval
 from ..measures import MEASURES
 from ..present.pairs import Pair
 from ..present.text import number
@@ -99,7 +99,7 @@ def _intervals(results: Any, measure: str | None) -> dict[Any, Interval]:
         what = "an empty one" if isinstance(results, Mapping) else f"a {type(results).__name__}"
         raise InputTypeError(f"expected a dict of names with intervals or scores; got {what}.", hint)
     if measure is not None and measure not in MEASURES:
-        raise InputError(f"measure is {str(measure)[:40]!r}; expected one of {', '.join(map(repr, MEASURES))}.")
+        raise InputError.of("measure", measure, f"one of {', '.join(map(repr, MEASURES))}")
     found = {}
     for name, one in results.items():
         style.expected(one, (Interval, Score), f"an Interval or a Score of {str(name)[:40]!r}", hint)
@@ -109,20 +109,16 @@ def _intervals(results: Any, measure: str | None) -> dict[Any, Interval]:
     for name, one in found.items():
         title = measure_title(one.measure, one.label)
         if (title, one.confidence_level) != (expected, first.confidence_level):
-            raise InputError(
-                f"{str(name)[:40]!r} has a {number(100 * one.confidence_level)} % interval of {title}; "
-                f"expected {number(100 * first.confidence_level)} % and {expected}.",
-                "all intervals of a plot must have one measure and one confidence level.",
-            )
+            own, all_of = (number(100 * x.confidence_level) for x in (one, first))
+            said = f"{str(name)[:40]!r} has a {own} % interval of {title}; expected {all_of} % and {expected}."
+            raise InputError(said, "all intervals of a plot must have one measure and one confidence level.")
     return found
 
 
 def _of_score(score: Score, measure: str, name: Any) -> Interval:
     if measure not in score.intervals:
-        raise InputError(
-            f"{MEASURES[measure].title} is for two classes; {str(name)[:40]!r} was scored on {len(score.classes)}.",
-            "measure='ecc' is for any number.",
-        )
+        said = f"{MEASURES[measure].title} is for two classes; {str(name)[:40]!r} was scored on {len(score.classes)}."
+        raise InputError(said, "`measure` 'ecc' is for any number.", "measure")
     return score.intervals[measure]
 
 

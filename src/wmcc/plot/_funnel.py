@@ -30,7 +30,7 @@ def funnel(
     Parameters
     ----------
     curve
-        What `wmcc.certify_curve` returns, or a single certificate.
+        What `wmcc.certify` returns of several ε, or a single certificate.
     radius
         What `wmcc.radius` returns for the same score: the ε up to which its statement holds is marked.
     threshold
@@ -47,7 +47,7 @@ def funnel(
     >>> import wmcc
     >>> from wmcc import plot
     >>> table = wmcc.Table.from_counts([[50, 3, 2], [4, 40, 1], [0, 2, 30]])
-    >>> curve = wmcc.certify_curve(table, "ecc", eps=[0.05, 0.1, 0.2, 0.3])
+    >>> curve = wmcc.certify(table, "ecc", eps=[0.05, 0.1, 0.2, 0.3])
     >>> ax = plot.funnel(curve, radius=wmcc.radius(table, "ecc", at_least=0.8), threshold=0.8)
     >>> print(ax.get_title(loc="left"))
     ECC (R_K) 0.8608: certified for all weights within ε
@@ -55,7 +55,7 @@ def funnel(
     each end is attained by some weights
     """
     style.expected(
-        curve, (Curve, Certificate), "a Curve", "wmcc.certify_curve(table, measure, eps=[0.05, 0.1, 0.2]) returns one."
+        curve, (Curve, Certificate), "a Curve", "wmcc.certify(table, measure, eps=[0.05, 0.1, 0.2]) returns one."
     )
     points = sorted([curve] if isinstance(curve, Certificate) else curve, key=lambda c: c.eps)
     first = points[0]

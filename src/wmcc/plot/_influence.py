@@ -49,7 +49,7 @@ def influence(sensitivity: Sensitivity, most: int = 15, *, ax: Axes | None = Non
     """
     style.expected(sensitivity, Sensitivity, "a Sensitivity", "wmcc.sensitivity(table, measure) returns one.")
     if not isinstance(most, int) or isinstance(most, bool) or most < 1:
-        raise InputError(f"most is {str(most)[:40]!r}; expected a number of cells, at least 1.")
+        raise InputError.of("most", most, "a number of cells, at least 1")
     cells, rest = sensitivity.cells[:most], sensitivity.cells[most:]
     place = dict(zip(sensitivity.labels, style.names(sensitivity.labels, HALF), strict=True))
     labels = [f"{place[c.true]} → {place[c.pred]}" for c in cells]

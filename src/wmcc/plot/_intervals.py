@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..inference.interval import Interval
+from ..inference.estimate import Interval
 from ..present.text import number
 from . import _style as style
 

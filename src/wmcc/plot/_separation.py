@@ -51,10 +51,8 @@ def separation(found: Separation, *, ax: Array | None = None) -> Array:
         _, ax = plt.subplots(rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False, layout="constrained")
     ax = np.asarray(ax, dtype=object)
     if ax.size != rows * columns:
-        raise InputError(
-            f"there are {ax.size} axes; expected {rows} rows of {columns}.",
-            f"plt.subplots({rows}, {columns}) makes them.",
-        )
+        said = f"there are {ax.size} axes; expected {rows} rows of {columns}."
+        raise InputError(said, f"plt.subplots({rows}, {columns}) makes them.", "ax")
     ax = ax.reshape(rows, columns)
     for line, p in zip(ax, found.design.p, strict=True):
         traces = [found.trace(p, m, weighted) for m in found.design.measures for weighted in (False, True)]

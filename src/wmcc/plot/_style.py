@@ -9,13 +9,11 @@ from typing import Any
 
 from ..errors import InputTypeError
 from ..optional import module
+from ..present import colours
+from ..present.colours import css
 from ..present.text import at_most, number, share, shortened
 
-BLUE, ORANGE, GREEN, PURPLE, SKY, YELLOW, RED = (
-    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#f0e442", "#d55e00",
-)  # fmt: skip
-"""Okabe and Ito's colours: distinct without colour vision, and in print."""
-
+BLUE, GREEN, SKY, RED = map(css, (colours.BLUE, colours.GREEN, colours.SKY, colours.RED))
 GREY, NOTE = "#777777", "#555555"
 
 TEXT, SMALL = 8.5, 7.5
@@ -47,9 +45,8 @@ def axes(ax: Any = None, size: tuple[float, float] | None = None, layout: str = 
     kind = getattr(ax, "name", "")
     if not isinstance(ax, module("matplotlib.axes").Axes) or kind != "rectilinear":
         what = f"{kind} axes" if kind and kind != "rectilinear" else f"a {type(ax).__name__}"
-        raise InputTypeError(
-            f"ax is {what}; expected one matplotlib Axes, flat and rectangular.", "fig, ax = plt.subplots() makes one."
-        )
+        hint = "fig, ax = plt.subplots() makes one."
+        raise InputTypeError(f"`ax` is {what}; expected one matplotlib Axes, flat and rectangular.", hint, "ax")
     return ax
 
 

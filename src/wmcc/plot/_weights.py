@@ -10,11 +10,9 @@ import numpy as np
 
 from ..core.arraytypes import ArrayLike
 from ..core.table import Table, Tabulated, one_table
-from ..errors import InputTypeError
+from ..errors import InputError, InputTypeError
 from ..inference.diagnostics import Diagnosis, diagnose
-from ..present.text import heaviest, percent
-from ..sources import tabulate
-from ..sources.columns import weight_array
+from ..present.text import brief, counted, heaviest, percent
 from . import _style as style
 
 if TYPE_CHECKING:
@@ -51,17 +49,23 @@ def weights(sample_weight: ArrayLike, *, ax: Axes | None = None) -> Axes:
     if isinstance(sample_weight, (Table, Diagnosis)) or hasattr(sample_weight, "table"):
         kind = type(sample_weight).__name__
         raise InputTypeError(f"expected the weights of rows; got a {kind}.", "plot.shares draws those of its classes.")
-    w = weight_array(sample_weight, "sample_weight").reshape(-1).astype(np.float64)
-    label = np.zeros(len(w), dtype=np.int8)
-    found = diagnose(tabulate(label, label, w))
+    try:
+        w = np.asarray(sample_weight, dtype=np.float64).reshape(-1)
+    except (TypeError, ValueError):
+        raise InputTypeError(f"`sample_weight` is {brief(sample_weight)}; a weight must be a real number.") from None
+    bad = w[~((w >= 0) & np.isfinite(w))]
+    if len(bad):
+        raise InputError(f"`sample_weight` holds {bad[0]}; a weight must be a finite number of at least 0.")
+    if not w.any():
+        raise InputError(f"the total weight of {counted(len(w), 'row')} is zero.")
+    parts = w / w.max()
     ax = style.axes(ax, (6.4, 3.6))
-    positive = w[w > 0]
-    size, count = np.log10(positive), min(MOST_BINS, max(8, int(len(positive) ** 0.5)))
+    size, count = np.log10(w[w > 0]), min(MOST_BINS, max(8, int(np.count_nonzero(w) ** 0.5)))
     low, high = float(size.min()), float(size.max())
     if high - low < 1e-9:  # one bin, and some room on either side of it
         low, high, count = low - 0.5, high + 0.5, 15
     edges = np.linspace(low, high, count + 1)
-    rows, heavy = (np.histogram(size, edges, weights=x)[0] for x in (None, positive / positive.max()))
+    rows, heavy = (np.histogram(size, edges, weights=x)[0] for x in (None, parts[w > 0]))
     ax.stairs(100 * rows / len(w), edges, fill=True, color=style.SKY, alpha=0.6, label="share of the rows")
     ax.stairs(100 * heavy / heavy.sum(), edges, color=style.RED, linewidth=1.8, label="share of the weight")
     ax.set(xlim=(low - 0.01 * (high - low), high + 0.01 * (high - low)), ylim=(0, None))
@@ -71,8 +75,8 @@ def weights(sample_weight: ArrayLike, *, ax: Axes | None = None) -> Axes:
     ax.tick_params(labelsize=style.TEXT)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(fontsize=style.SMALL, frameon=False)
-    title, more = _title(found)
-    none = len(w) - len(positive)
+    title, more = _title(len(w), parts.sum() ** 2 / np.square(parts).sum(), 1 / parts.sum())
+    none = len(w) - len(size)
     style.titled(ax, title, more + f"; {none:,} weigh nothing and are not drawn" * (none > 0))
     return ax
 
@@ -115,13 +119,13 @@ def shares(table: Tabulated, *, ax: Axes | None = None) -> Axes:
     ax.set_xlim(left=0)
     ax.set_xlabel("share (%)", fontsize=style.TEXT)
     ax.legend(fontsize=style.SMALL, frameon=False)
-    style.titled(ax, *_title(found), style.part(len(shown), len(found.classes)))
+    style.titled(ax, *_title(found.n, found.n_eff, found.heaviest_row), style.part(len(shown), len(found.classes)))
     return ax
 
 
-def _title(found: Diagnosis) -> tuple[str, str]:
-    heaviest = f"the heaviest row holds {percent(found.heaviest_row)} of the weight"
-    return f"effective sample size {style.figures(found.n_eff)}, of {found.n:,} rows", heaviest
+def _title(n: int, n_eff: float, heaviest_row: float) -> tuple[str, str]:
+    heaviest = f"the heaviest row holds {percent(heaviest_row)} of the weight"
+    return f"effective sample size {style.figures(n_eff)}, of {n:,} rows", heaviest
 
 
 def _name_sizes(ax: Any, low: float, high: float) -> None:

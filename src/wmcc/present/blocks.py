@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from .text import cut, visible, width
+from .text import cut, visible_rows, width, widths
 
 GAP = 2
 """Blanks between columns."""
@@ -63,13 +63,8 @@ class Block:
     @property
     def visible(self) -> Block:
         """The same, with nothing in it that moves a terminal's cursor."""
-        head, notes = list(map(visible, self.head)), list(map(visible, self.notes))
-        rows = [list(map(visible, row)) for row in self.rows]
-        return replace(self, title=visible(self.title), head=head, rows=rows, notes=notes)
-
-    def with_notes(self, wording: Callable[[str], str]) -> Block:
-        """Return the same with its notes in other words."""
-        return replace(self, notes=list(map(wording, self.notes)))
+        (title,), head, notes, *rows = visible_rows([[self.title], self.head, self.notes, *self.rows])
+        return replace(self, title=title, head=head, rows=rows, notes=notes)
 
 
 def text(blocks: Iterable[Block], room: int | None = None) -> str:
@@ -82,12 +77,11 @@ def _lines(block: Block) -> Iterator[str]:
     if block.title:
         yield block.title
     rows = [*([block.head] if block.head else []), *block.rows]
-    widths = [max(map(width, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        blanks = [" " * (most - width(cell)) for cell, most in zip(row, widths, strict=True)]
-        sides = zip(row, blanks, strict=True)
-        cells = [x + space if k < block.texts else space + x for k, (x, space) in enumerate(sides)]
-        yield (" " * GAP).join(cells).rstrip()
+    cells = widths(rows)
+    most = list(map(max, zip(*cells, strict=True)))
+    for row, own in zip(rows, cells, strict=True):
+        sides = zip(row, (" " * (room - used) for room, used in zip(most, own, strict=True)), strict=True)
+        yield (" " * GAP).join(x + y if k < block.texts else y + x for k, (x, y) in enumerate(sides)).rstrip()
     yield from ["", *block.notes] if rows and block.notes else block.notes
 
 

@@ -11,6 +11,17 @@ Colour = tuple[int, int, int]
 Tint = tuple[int, int, int, int]
 """The same and the opacity, so that it stands on a light ground and on a dark one."""
 
+BLUE, ORANGE, GREEN, PURPLE, SKY, RED, YELLOW = OKABE_ITO = (
+    (0, 114, 178), (230, 159, 0), (0, 158, 115), (204, 121, 167), (86, 180, 233), (213, 94, 0), (240, 228, 66),
+)  # fmt: skip
+"""Okabe and Ito's colours: distinct without colour vision, and in print."""
+
+SERIES = {
+    "light": ("#0b5cad", "#b84300", "#00734f", "#98396f", "#8a6100", "#3b6f94", "#555555"),
+    "dark": ("#6cb6ff", "#ff9b5e", "#4cc99a", "#e69ac4", "#e6b84c", "#9cc3e0", "#b5b5b5"),
+}
+"""Colours of predictions on a page, by its ground: text in them can be read."""
+
 COLOURS = 254
 """Classes that have colours of their own; those beyond repeat them. A palette has 256."""
 
@@ -20,7 +31,7 @@ VOID: Colour = (128, 128, 128)
 NOTHING: Tint = (128, 128, 128, 0)
 """Where the true class is not known: the ground itself."""
 
-RIGHT: Tint = (86, 180, 233, 80)
+RIGHT: Tint = (*SKY, 80)
 """Where all is right."""
 
 ELSEWHERE: Tint = (128, 128, 128, 38)
@@ -29,8 +40,11 @@ ELSEWHERE: Tint = (128, 128, 128, 38)
 HIT: Tint = (128, 128, 128, 150)
 """Where the class is, and was predicted."""
 
-WRONG, ADDED = (213, 94, 0), (0, 114, 178)
+WRONG, ADDED = RED, BLUE
 """What is wrong, or missed of one class; and what was taken for this class."""
+
+WRONG_WEIGHT: Colour = (204, 32, 32)
+"""Wrong weight of an image, over the page's own ground."""
 
 FAINTEST = 0.25
 """Strength of the smallest error, of 1."""
@@ -38,12 +52,16 @@ FAINTEST = 0.25
 
 def class_colour(k: int) -> Colour:
     """Colour of a class by its place: hues far apart for neighbours, of three lightnesses in turn."""
-    first = ((0, 114, 178), (230, 159, 0), (0, 158, 115), (204, 121, 167), (86, 180, 233), (213, 94, 0), (240, 228, 66))
     k = k % COLOURS
-    if k < len(first):
-        return first[k]
+    if k < len(OKABE_ITO):
+        return OKABE_ITO[k]
     found = hls_to_rgb(k * 0.618034 % 1, (0.36, 0.56, 0.74)[k % 3], (0.75, 0.55, 0.6)[k % 3])
     return round(255 * found[0]), round(255 * found[1]), round(255 * found[2])
+
+
+def css(colour: Colour) -> str:
+    """Write a colour as pages and plots have it."""
+    return "#{:02x}{:02x}{:02x}".format(*colour)
 
 
 def error_tint(share: float, colour: Colour, ground: Tint) -> Tint:

@@ -8,8 +8,7 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 from ..errors import InputError, MissingDependencyError
-from .text import brief
-from .written import Record, columns, no_formula
+from .json_csv import Record, columns, no_formula
 
 Backend = Literal["pandas", "polars", "pyarrow"]
 BACKENDS: tuple[Backend, ...] = ("pandas", "polars", "pyarrow")
@@ -28,7 +27,7 @@ def frame(records: Sequence[Record], backend: Backend, names: Sequence[str] = ()
     import narwhals as nw
 
     if backend not in BACKENDS:
-        raise InputError(f"backend is {brief(backend)}; expected 'pandas', 'polars' or 'pyarrow'.", argument="backend")
+        raise InputError.of("backend", backend, "'pandas', 'polars' or 'pyarrow'")
     _check_installed([backend], f"a frame of {backend}", BACKENDS)
     data: dict[str, Any] = {name: [record.get(name) for record in records] for name in columns(records) or names}
     if backend == "pandas":

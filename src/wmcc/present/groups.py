@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from ..errors import InputError, WmccError
 from .blocks import Block, few, stacked
+from .json_csv import Record, beside, columns, plain
 from .result import Result
 from .text import name_of
-from .written import Record, beside, columns, plain
 
 Key = tuple[Any, ...]
 
@@ -99,12 +99,8 @@ class Groups(Result):
     @property
     def groups(self) -> list[Group]:
         """Each group with its key, and with its result or the problem."""
-        return [
-            Group(tuple(map(_key, key)), None, found)
-            if isinstance(found, str)
-            else Group(tuple(map(_key, key)), found.to_dict(), None)
-            for key, found in self.results.items()
-        ]
+        stored = {key: (None, x) if isinstance(x, str) else (x.to_dict(), None) for key, x in self.results.items()}
+        return [Group(tuple(map(_key, key)), *own) for key, own in stored.items()]
 
     def _heads(self) -> list[str]:
         return list(self.by)
@@ -114,11 +110,8 @@ class Groups(Result):
         rows = {k: [{"problem": x}] if isinstance(x, str) else x.records() for k, x in self.results.items()}
         whole = [own for key, own in rows.items() if not isinstance(self.results[key], str)]
         empty = dict.fromkeys(columns([row for own in (*whole, *rows.values()) for row in own]))
-        return [
-            row
-            for key, own in rows.items()
-            for row in beside(dict(zip(self.by, key, strict=True)), [{**empty, **row} for row in own])
-        ]
+        keyed = ((dict(zip(self.by, key, strict=True)), own) for key, own in rows.items())
+        return [row for key, own in keyed for row in beside(key, [{**empty, **row} for row in own])]
 
 
 def _key(value: Any) -> Any:

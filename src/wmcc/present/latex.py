@@ -50,18 +50,10 @@ def _lines(block: Block) -> list[str]:
         return [*([escaped(block.title)] if block.title else []), *notes]
     sides = "l" * block.texts + "r" * (block.columns - block.texts)
     head = [_row(block.head), r"    \midrule"] if block.head else []
-    return [
-        r"\begin{table}",
-        *([rf"  \caption{{{escaped(block.title)}}}"] if block.title else []),
-        rf"  \begin{{tabular}}{{{sides}}}",
-        r"    \toprule",
-        *head,
-        *map(_row, block.rows),
-        r"    \bottomrule",
-        r"  \end{tabular}",
-        *(rf"  \par\footnotesize {note}" for note in notes),
-        r"\end{table}",
-    ]
+    caption = [rf"  \caption{{{escaped(block.title)}}}"] if block.title else []
+    top = [r"\begin{table}", *caption, rf"  \begin{{tabular}}{{{sides}}}", r"    \toprule", *head]
+    bottom = [r"    \bottomrule", r"  \end{tabular}", *(rf"  \par\footnotesize {note}" for note in notes)]
+    return [*top, *map(_row, block.rows), *bottom, r"\end{table}"]
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -20,6 +20,11 @@ def paragraphs(block: Block) -> list[str]:
     return parts + list(map(escaped, block.notes))
 
 
+def items(pairs: Sequence[tuple[str, str]]) -> str:
+    """Write a list of sentences; each may begin with a term."""
+    return "\n".join(f"- {f'**{escaped(term)}** — ' * bool(term)}{escaped(text)}" for term, text in pairs)
+
+
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], texts: int = 1) -> str:
     """Table of GitHub's Markdown: the first ``texts`` columns stand to the left, numbers to the right."""
     align = ["---" if k < texts else "---:" for k in range(len(head))]

@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import ClassVar, Generic, TypeVar
 
 from ..errors import InputError
+from .json_csv import Record, plain
 from .result import Result
 from .text import decimal
-from .written import Record, plain
 
 Pair = tuple[str, str]
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..errors import InputError
 from . import blocks as _blocks
 from .blocks import Block
+from .json_csv import Record, as_records_csv
 from .stored import Storable
 from .text import listed
-from .written import Record, as_records_csv
 
 if TYPE_CHECKING:
     from .frames import Backend
@@ -123,11 +123,8 @@ def ending(path: str, known: Sequence[str] = ENDINGS) -> str:
     return form
 
 
-def written(result: Result, form: str, safe: bool = False, wording: Callable[[str], str] = str) -> str | bytes:
-    """Write a result in the form of a file with this ending.
-
-    With ``safe``, no text in CSV is a formula. ``wording`` makes of each note for people what is written.
-    """
+def written(result: Result, form: str, safe: bool = False) -> str | bytes:
+    """Write a result in the form of a file with this ending; with ``safe``, no text in CSV is a formula."""
     if form == ".json":
         return result.to_json()
     if form == ".csv":
@@ -136,7 +133,7 @@ def written(result: Result, form: str, safe: bool = False, wording: Callable[[st
         from . import frames
 
         return (frames.excel if form == ".xlsx" else frames.parquet)(result.records(), result._heads())
-    made = [block.with_notes(wording) for block in result.blocks()]
+    made = result.blocks()
     if form == ".md":
         from .markdown import markdown
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, ClassVar, cast
 
-from .written import as_json, plain
+from .json_csv import as_json, plain
 
 SCHEMA = 1
 """Version of the JSON of results. Raise it when a field changes its meaning or goes; new fields may come."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 
@@ -11,6 +11,11 @@ def decimal(x: float) -> str:
     """Write a score: four decimals, so that columns line up."""
     text = "—" if x != x else f"{x:.4f}"
     return "0.0000" if text == "-0.0000" else text
+
+
+def decimals(several: Iterable[float]) -> list[str]:
+    """Write several scores."""
+    return list(map(decimal, several))
 
 
 def number(x: float, digits: int = 6) -> str:
@@ -119,6 +124,11 @@ def visible(text: str) -> str:
     return text if text.isprintable() else "".join(map(_shown, text))
 
 
+def visible_rows(rows: Iterable[Iterable[str]]) -> list[list[str]]:
+    """The same for the cells of a table."""
+    return [list(map(visible, row)) for row in rows]
+
+
 def visible_lines(text: str) -> str:
     """The same for a text of several lines, which it keeps."""
     return "\n".join(map(visible, text.split("\n")))
@@ -180,6 +190,11 @@ def width(text: str) -> int:
         return len(text)
     wide = sum(unicodedata.east_asian_width(x) in "WF" for x in text)
     return len(text) + wide - sum(unicodedata.category(x) in ("Mn", "Me", "Cf") for x in text)
+
+
+def widths(rows: Iterable[Iterable[str]]) -> list[list[int]]:
+    """Columns that each cell of a table takes."""
+    return [list(map(width, row)) for row in rows]
 
 
 def cut(text: str, room: int) -> str:

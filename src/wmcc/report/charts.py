@@ -9,13 +9,14 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from ..core.table import Table
+from ..inference.estimate import Interval
 from ..inference.influence import class_shares
-from ..inference.interval import Interval
 from ..measures import MEASURES
+from ..present.colours import SERIES
+from ..present.html import element
 from ..present.text import counted, decimal, number, share, shortened, visible
 from ..results.images import ImageScores
 from ..robustness.certificate import Curve
-from .elements import element
 from .findings import EPS_DIGITS, Findings
 
 WIDTH, HEIGHT = 800, 380
@@ -26,7 +27,6 @@ STRIP, LINE = 26, 16
 STRIP_HEIGHT, BARS = 110, 40
 """Height of the strip of images of one prediction, and the number of its bars."""
 
-COLOURS = 7
 LEVELS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75)
 """Shares of a row from which on a cell of a map is a shade darker."""
 
@@ -67,15 +67,9 @@ def funnel(found: Findings) -> DrawnFunnel:
     for k, (name, band) in enumerate(zip(names, bands, strict=True)):
         parts += _interval(k, found.value(name), sampled[k], round(LEFT + strip * (k + 0.5) + 4, 1), y)
         parts += _value(k, found.value(name), band, now, x, y)
-    parts += _names(found, y)
-    parts.append(
-        element(
-            "line", id="cursor", class_="cursor", x1=x(eps[now]), x2=x(eps[now]), y1=TOP, y2=y.start
-        )
-    )  # fmt: skip
-    label = (
-        f"{found.measure.title} with its interval, and its certified range as ε grows; the table below has the numbers."
-    )
+    at = {"x1": x(eps[now]), "x2": x(eps[now]), "y1": TOP, "y2": y.start}
+    parts += [*_names(found, y), element("line", id="cursor", class_="cursor", **at)]
+    label = f"{found.measure.title} with its interval, and its certified range as ε grows; the table has the numbers."
     picture = element("svg", *parts, viewBox=f"0 0 {WIDTH} {height}", role="img", aria_label=label)
     grid = {
         "at": eps,
@@ -94,10 +88,13 @@ def _scores(found: Findings, curves: list[Curve], sampled: list[Interval], botto
     seen += [end for c in curves if not c.problem for end in (c.low.min(), c.high.max())]
     seen += [end for one in sampled if one.problem is None for end in (one.low, one.high)]
     seen += [] if found.at_least is None else [found.at_least]
-    least, most = floor(10 * min(seen) - 0.01) / 10, ceil(10 * max(seen) + 0.01) / 10
-    low, high = found.measure.range
-    least, most = max(least, low), min(most, high)
-    return Axis(least, most if most > least else least + 0.1, bottom, TOP)
+    return _tenths(seen, found.measure.range, bottom, TOP)
+
+
+def _tenths(seen: list[float], limits: tuple[float, float], start: float, end: float) -> Axis:
+    least = max(floor(10 * min(seen) - 0.01) / 10, limits[0])
+    most = min(ceil(10 * max(seen) + 0.01) / 10, limits[1])
+    return Axis(least, most if most > least else least + 0.1, start, end)
 
 
 def _band(curve: Curve, x: Axis, y: Axis) -> dict[str, list[str]]:
@@ -186,7 +183,7 @@ def _apart(places: list[float], lowest: float) -> list[float]:
 
 def colour(k: int) -> str:
     """Colour of a prediction, by its place: a variable of the page."""
-    return f"var(--c{k % COLOURS})"
+    return f"var(--c{k % len(SERIES['light'])})"
 
 
 def _said(found: Findings, eps: float) -> str:
@@ -218,18 +215,14 @@ def strips(found: ImageScores) -> Element:
     seen = [float(end) for x in values.values() if len(x) for end in (x.min(), x.max())]
     means = [x for own in found.predictions.values() for x in (own.data_set, own.image_mean)]
     seen += [end for x in means for end in (x.value, x.low, x.high) if end == end]
-    low, high = MEASURES[found.measure].range
-    least, most = max(floor(10 * min(seen)) / 10, low), min(ceil(10 * max(seen)) / 10, high)
-    x = Axis(least, most if most > least else least + 0.1, LEFT, WIDTH - RIGHT)
+    title, x = MEASURES[found.measure].title, _tenths(seen, MEASURES[found.measure].range, LEFT, WIDTH - RIGHT)
     bottom = TOP + STRIP_HEIGHT * len(values)
     parts = []
     for tick in _ticks(x.least, x.most):
         parts.append(element("line", class_="axis", x1=x(tick), x2=x(tick), y1=TOP, y2=bottom))
         parts.append(element("text", f"{tick:.2f}", class_="tick", x=x(tick), y=bottom + 18, text_anchor="middle"))
-    title = MEASURES[found.measure].title
-    parts.append(
-        element("text", f"{title} of an image", x=(LEFT + WIDTH - RIGHT) / 2, y=bottom + 40, text_anchor="middle")
-    )
+    middle = {"x": (LEFT + WIDTH - RIGHT) / 2, "y": bottom + 40, "text_anchor": "middle"}
+    parts.append(element("text", f"{title} of an image", **middle))
     for k, (name, own) in enumerate(values.items()):
         floor_at = TOP + STRIP_HEIGHT * (k + 1)
         counts, edges = np.histogram(own, bins=BARS, range=(x.least, x.most))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import nan
 from typing import NamedTuple
+
+import numpy as np
 
 from ..core.table import Table
 from ..inference.cells import Unit
 from ..present.blocks import Block
-from ..present.text import number, percent
+from ..present.text import decimal, number, percent, share
 from ..results.images import ImageScores
-from .findings import Findings
+from .findings import EPS_DIGITS, Findings
 from .maps import Figure, MapPictures
 from .pictures import Gallery
 
@@ -19,6 +22,9 @@ SQUARE = 25
 
 DRAWN = 500
 """Classes of the largest confusion table that is drawn in full, and classes that are listed."""
+
+SHOWN = (0.01, 0.05, 0.1, 0.2, 0.3, 0.5)
+"""Values of ε that are in the table of certified ranges, beside the one that was asked for."""
 
 CONFUSIONS = 20
 """Cells in the list of confusions of a table that is too large to be read."""
@@ -36,11 +42,30 @@ class Heat(NamedTuple):
         """What weights are in, after the word."""
         return f" in {self.unit}" if self.unit else ""
 
+    def block(self) -> Block:
+        """Return it in numbers."""
+        names, w, n = [str(label) for label in self.table.labels], self.table.w.tolist(), self.table.n.tolist()
+        cells = zip(names[: len(self.table.classes)], w, n, strict=False)  # void labels are never true
+        rows = [
+            [name, *(f"{number(x)} ({k:,})" if k else "" for x, k in zip(*own, strict=True))] for name, *own in cells
+        ]
+        return Block(f"{self.caption}: weight{self.in_unit} (rows)", ["true \\ predicted", *names], rows)
+
 
 class Funnel(NamedTuple):
     """Both uncertainties of all predictions: intervals, and certified ranges over ε."""
 
     found: Findings
+
+    def block(self) -> Block:
+        """Return the intervals, and the certified ranges for some of ε."""
+        found, measure = self.found, self.found.measure
+        rows = [["sampling error", *(score.intervals[measure.name].ends for score in found.scores.values())]]
+        for eps in (x for x in found.grid if x > 0 and x in (*SHOWN, found.eps)):
+            ranges = [found.range(name, eps) for name in found.names]
+            ends = ["undefined" if x.problem else " to ".join(x.ends) for x in ranges]
+            rows.append([f"weights off by up to {share(eps, EPS_DIGITS)}", *ends])
+        return Block(f"{measure.title} and how far it may be off", ["", *found.names], rows, starred(rows))
 
 
 class Items(NamedTuple):
@@ -53,6 +78,16 @@ class Strips(NamedTuple):
     """How the scores of images are distributed, of each prediction, with both means."""
 
     found: ImageScores
+
+    def block(self) -> Block:
+        """Return it in numbers."""
+        rows = []
+        for name, own in self.found.predictions.items():
+            values = own.values[~np.isnan(own.values)]
+            ends = np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist() if len(values) else [nan] * 5
+            rows.append([name, *map(decimal, ends)])
+        head = ["Prediction", "Lowest", "Quarter below", "Half below", "Three quarters below", "Highest"]
+        return Block("Images by their score", head, rows)
 
 
 Part = str | Block | Heat | Funnel | Items | Strips | Gallery | MapPictures | Figure
@@ -85,7 +120,7 @@ def starred(rows: Iterable[Sequence[str]]) -> list[str]:
 def confusions(heat: Heat) -> Block:
     """The heaviest cells off the diagonal."""
     table = heat.table
-    (true, pred), sums = table.stack.codes, table.stack.sums
+    (true, pred), sums = table.cells.codes, table.cells.sums
     wrong, w = (true != pred).nonzero()[0], sums.w_exact.floats()
     rows = []
     for i in wrong[(-w[wrong]).argsort(kind="stable")][:CONFUSIONS]:

@@ -12,16 +12,16 @@ from ..mapping.accuracy import MapAccuracy
 from ..mapping.error_map import ErrorMap
 from ..measures.base import Measure
 from ..measures.checks import named_measure
+from ..present.progress import bar
 from ..present.text import number
 from ..results.images import ALONE, ImageScores
 from ..results.scores import Score, score
-from ..robustness.box import Reach
+from ..robustness.box import WeightBounds
 from ..robustness.certificate import Certificate, Curve
-from ..robustness.certification import certify, certify_curve
+from ..robustness.certify import certify
 from ..robustness.radii import Radius, radius
 from ..robustness.ranking import Lead, certify_ranking
 from ..robustness.sensitivities import Sensitivity, sensitivity
-from ..sources.progress import bar
 from .maps import Figure, MapPictures
 from .pictures import Gallery
 
@@ -149,7 +149,7 @@ def findings(
     at_least: float | None,
     confidence_level: float,
     progress: bool | None,
-    reach: Reach,
+    reach: WeightBounds,
 ) -> Findings:
     """Compute what a report says of predictions; the arguments are those of `wmcc.write_report`."""
     tables, bounds = data.tables if isinstance(data, JointTable) else {ALONE: data}, reach.model == "bounds"
@@ -160,7 +160,7 @@ def findings(
     with bar(progress, "certifying", 2 * len(tables) - 1) as shown:
         for name, table in tables.items():
             nodes = _nodes(len(table.labels) ** 2)
-            curves[name] = certify_curve(table, chosen, eps=grid, nodes=nodes)
+            curves[name] = certify(table, chosen, eps=grid, nodes=nodes)
             sensitivities[name] = sensitivity(table, chosen)
             if at_least is not None:
                 radii[name] = radius(table, chosen, at_least=at_least, tolerance=TOLERANCE, nodes=nodes)
@@ -175,13 +175,12 @@ def findings(
             leader, *others = order
             for other in others:
                 pair = data.pair(leader, other)
-                nodes = _nodes(len(pair.stack) + len(pair.labels) ** 2, len(others))
+                nodes = _nodes(len(pair.cells) + len(pair.labels) ** 2, len(others))
                 leads[leader, other] = certify_ranking(pair, chosen, eps=eps, nodes=nodes).radius
                 if bounds:
                     low, high = (_of_two(bound, leader, other) for bound in (reach.lower, reach.upper))
-                    bounded_leads[leader, other] = certify_ranking(
-                        pair, chosen, lower=low, upper=high, nodes=nodes
-                    ).only
+                    ranking = certify_ranking(pair, chosen, lower=low, upper=high, nodes=nodes)
+                    bounded_leads[leader, other] = ranking.only
                 shown.advance(1)
     of_weights = curves, sensitivities, comparisons, leads, radii, bounded, bounded_leads
     return Findings(chosen, scores, order, *of_weights, grid, eps, at_least)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.drawn import Drawn
+from ..core.design import SampleDesign
 from ..measures import CLASS_MEASURES, MEASURES
 from ..present.text import counted
 from .findings import Findings
@@ -73,7 +73,7 @@ MAPPED = [
 ]
 
 
-def interval_text(drawn: Drawn) -> str:
+def interval_text(drawn: SampleDesign) -> str:
     """Say how intervals are computed."""
     if drawn.kind == "replicates":
         return OF_REPLICATES
@@ -96,10 +96,7 @@ def methods(found: Findings) -> list[tuple[str, str]]:
         (found.level.capitalize(), interval_text(found.first.table.drawn)),
         ("Certified range", CERTIFIED),
         ("Effective rows", "(Σw)² / Σw²: how many rows of equal weight would estimate a mean as precisely."),
-        (
-            "*",
-            "Unreliable: the interval may contain the true value less often than its level says; or there is none.",
-        ),
+        ("*", "Unreliable: the interval may contain the true value less often than its level says; or there is none."),
     ]
     if any(score.freedom for score in found.scores.values()):
         rest.append(("df", FREEDOM))

@@ -7,7 +7,7 @@ import struct
 import zlib
 from collections.abc import Mapping, Sequence
 from math import isclose
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ..core.labels import Label
 from ..core.labels import listed as listed_labels
 from ..core.table import Table
 from ..errors import InputError, InputTypeError
-from ..present.colours import COLOURS, VOID, class_colour
+from ..present.colours import COLOURS, VOID, WRONG_WEIGHT, class_colour, css
 from ..present.text import brief, counted, decimal, number, percent
 from ..results.images import ImageScores, WorstImage, check_images, name_of_image
 from ..sources.images import ImageFolders
@@ -31,9 +31,12 @@ MOST_BYTES = 720_000
 MOST_IMAGES, LEAST_IMAGES = 8, 2
 """Images that are pictured, of all predictions together, and of each at least."""
 
-ERROR = (204, 32, 32)
 FAINTEST, MOST_LISTED = 70, 3
 """Opacity of the lightest error, of 255, and classes that the text of a picture names."""
+
+
+Pictured = ImageFolders | Sequence[Any] | Literal[True] | None
+"""Images of a report: their folders, or that clusters are images."""
 
 
 class Picture(NamedTuple):
@@ -101,8 +104,8 @@ def _class_palette(classes: int) -> list[tuple[int, int, int, int]]:
 
 def _error_palette() -> list[tuple[int, int, int, int]]:
     """No error, errors of growing weight, and void: each over the page's own ground, dark or light."""
-    steps = [(*ERROR, FAINTEST + round((255 - FAINTEST) * k / 253)) for k in range(254)]
-    return [(*ERROR, 0), *steps, (*VOID, 90)]
+    steps = [(*WRONG_WEIGHT, FAINTEST + round((255 - FAINTEST) * k / 253)) for k in range(254)]
+    return [(*WRONG_WEIGHT, 0), *steps, (*VOID, 90)]
 
 
 # ---- an image -----------------------------------------------------------------------------------------
@@ -125,12 +128,9 @@ class PixelReading(NamedTuple):
         lost = [x for x in table.labels if place[x] not in of_value.values()]
         if odd or lost:
             why = f"the pixel values of the classes {listed_labels(lost)} are not known"
-            why = f"names has {brief(odd[0])}, which is no pixel value" if odd else why
-            raise InputError(
-                f"pictures cannot be drawn: {why}.",
-                "give the names= that the table was tabulated with, as {0: 'road', 1: 'grass'}.",
-                "names",
-            )
+            why = f"`names` has {brief(odd[0])}, which is no pixel value" if odd else why
+            hint = "give the `names` that the table was tabulated with, as {0: 'road', 1: 'grass'}."
+            raise InputError(f"pictures cannot be drawn: {why}.", hint, "names")
         values = sorted(of_value)
         whole = np.uint64 if values and values[-1] >= 1 << 63 else np.int64
         return cls(np.array(values, dtype=whole), np.array([of_value[x] for x in values], dtype=np.int32))
@@ -238,28 +238,18 @@ def checked_folders(
     if isinstance(given, (tuple, list)) and 2 <= len(given) <= 3 and isinstance(given[0], (str, os.PathLike)):
         given = ImageFolders(*given)
     if not isinstance(given, ImageFolders):
-        raise InputTypeError(
-            f"images is {brief(given)}; expected True, or the folders that were tabulated.",
-            'for instance images=("truth/", "pred/"), or images=("truth/", "pred/", "maps/") with weights.',
-            "images",
-        )
+        hint = 'for instance ("truth/", "pred/"), or ("truth/", "pred/", "maps/") with weights.'
+        raise InputTypeError.of("images", given, "True, or the folders that were tabulated", hint)
     own = table.names if isinstance(table, JointTable) else ()
     if given.predictions != own:
         said, here = (", ".join(map(repr, x)) or "one without a name" for x in (given.predictions, own))
-        raise InputError(
-            f"images has the predictions {said}; the table has {here}.",
-            "give the same folders as to wmcc.tabulate.",
-            "images",
-        )
+        hint = "give the same folders as to wmcc.tabulate."
+        raise InputError(f"`images` has the predictions {said}; the table has {here}.", hint, "images")
     known = set(given.names)
     lost = [name_of_image(key) for key in table.drawn.clusters if key not in known]
     if lost:
-        raise InputError(
-            f"images has no image {lost[0]!r}, which is a cluster of the table.",
-            "give the folders that the table was made of, and tabulate them without cluster=, so that its clusters are "
-            "the images.",
-            "images",
-        )
+        hint = "give the folders that were tabulated; without `cluster`, so that the clusters are the images."
+        raise InputError(f"`images` has no image {lost[0]!r}, which is a cluster of the table.", hint, "images")
     PixelReading.of(table, names)
     return given
 
@@ -278,14 +268,12 @@ def pictured(
             codes = reading.codes(truth), reading.codes(preds[k])
             scene = _scene(*codes, weight, table.labels, classes)
             if scene.n != x.n or not isclose(scene.total, x.total, rel_tol=1e-6):
-                raise InputError(
-                    f"the image {name_of_image(x.image)!r} has {counted(scene.n, 'row')} of weight "
-                    f"{number(scene.total)} in the folders, and {x.n:,} of weight {number(x.total)} in the table.",
-                    "give the folders, and the weights, that were tabulated.",
-                    "images",
+                said = (
+                    f"{counted(scene.n, 'row')} of weight {number(scene.total)} in the folders, and {x.n:,} of weight"
                 )
+                said = f"the image {name_of_image(x.image)!r} has {said} {number(x.total)} in the table."
+                raise InputError(said, "give the folders, and the weights, that were tabulated.", "images")
             scenes[name].append((x, scene))
-    galleries: dict[str, Gallery] = {}
     for width in WIDTHS:
         galleries = {name: _gallery(own, table, width) for name, own in scenes.items()}
         size = sum(len(p.png) for own in galleries.values() for image in own.images for p in image.pictures)
@@ -299,17 +287,16 @@ def _gallery(scenes: Sequence[tuple[WorstImage, SmallImage]], table: Table | Joi
     images, used = [], set[int]()
     for x, scene in scenes:
         name = f"{name_of_image(x.image)}{scene.slice}"
-        pictures = [
-            Picture(title, _labels(_thinned(codes, width), classes), f"{title} of {name}: {said}")
-            for title, codes, said in zip(("Truth", "Prediction"), (scene.truth, scene.pred), scene.said, strict=True)
-        ]
+        pictures = []
+        for title, codes, said in zip(("Truth", "Prediction"), (scene.truth, scene.pred), scene.said, strict=True):
+            pictures.append(Picture(title, _labels(_thinned(codes, width), classes), f"{title} of {name}: {said}"))
         wrong = percent(1 - scene.right)
         said = f"Wrong weight in {name}: {wrong} of the image's weight"
         pictures.append(Picture("Wrong weight", _errors(_averaged(scene.wrong, width)), said))
         score = f"{decimal(x.value)}, {wrong} of the weight is wrong"
         images.append(PicturedImage(name, score, tuple(pictures)))
         used |= scene.used
-    legend = [(str(labels[k]), "rgb({}, {}, {})".format(*class_colour(k))) for k in sorted(used) if 0 <= k < classes]
+    legend = [(str(labels[k]), css(class_colour(k))) for k in sorted(used) if 0 <= k < classes]
     if any(not 0 <= k < classes for k in used):
-        legend.append(("void", "rgb({}, {}, {})".format(*VOID)))
+        legend.append(("void", css(VOID)))
     return Gallery(tuple(images), tuple(legend))

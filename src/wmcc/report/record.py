@@ -18,7 +18,7 @@ from ..robustness.ranking import Lead
 from ..robustness.sensitivities import CellInfluence
 from .document import Document
 from .findings import Findings, Pair
-from .made import Made
+from .provenance import Provenance
 
 INFLUENCES = 100
 """Cells whose weights matter most, of each prediction."""
@@ -72,7 +72,7 @@ class Report(Storable):
     """What a report says, for programs."""
 
     document: Document
-    made: Made
+    made: Provenance
 
     _kind = "report"
     _stored = (

@@ -20,15 +20,15 @@ from ..robustness.certificate import GAPS, Range, unmet
 from ..robustness.radii import Radius
 from .document import DRAWN, Document, Funnel, Heat, Items, Part, Section, Strips, starred
 from .findings import Findings
-from .made import Made
 from .methods import methods
+from .provenance import Provenance
 from .verdict import verdict
 
 SHOWN = 10
 """Cells in the list of those whose weights matter."""
 
 
-def document(found: Findings, made: Made, title: str) -> Document:
+def document(found: Findings, how: Provenance, title: str) -> Document:
     """Put what was found into sections."""
     several = found.comparisons is not None
     sections = [
@@ -41,45 +41,26 @@ def document(found: Findings, made: Made, title: str) -> Document:
     if found.images is not None:
         sections += _images(found, found.images)
     for name, score in found.scores.items():
-        parts = [
-            *(_map(found.maps[name], name, several) if found.maps else _classifier(score, name, several)),
-            Section("Which weights matter most", _influences(found, name), 3),
-        ]
-        sections += [Section(name if several else "The map" if found.maps else "The prediction", []), *parts]
+        sections.append(Section(name if several else "The map" if found.maps else "The prediction", []))
+        sections += _map(found.maps[name], name, several) if found.maps else _classifier(score, name, several)
+        sections.append(Section("Which weights matter most", _influences(found, name), 3))
     if found.drawings:
         sections.append(Section("Figures", list(found.drawings)))
-    sections.append(Section("Weights", _weights(found.first)))
-    sections.append(Section("Warnings", _warnings(found)))
-    sections.append(Section("How to read this", [Items(methods(found))]))
-    sections.append(Section("How it was made", [Items(made.items)]))
-    sections = [_explained(_in_unit(x, found.unit)) for x in sections]
+    sections += [Section("Weights", _weights(found.first)), Section("Warnings", _warnings(found))]
+    sections += [Section("How to read this", [Items(methods(found))]), Section("How it was made", [Items(how.items)])]
+    sections = [x._replace(parts=[_finished(part, found.unit) for part in x.parts]) for x in sections]
     return Document(title, _summary(found), verdict(found), sections, found)
 
 
-def _in_unit(section: Section, unit: str | None) -> Section:
-    """Say what weights are in, wherever there are some."""
-    if unit is None:
-        return section
-    parts = [
-        replace(x, head=[f"Weight, {unit}" if cell == "Weight" else cell for cell in x.head])
-        if isinstance(x, Block)
-        else x._replace(unit=unit)
-        if isinstance(x, Heat)
-        else x
-        for x in section.parts
-    ]
-    return section._replace(parts=parts)
-
-
-def _explained(section: Section) -> Section:
-    """Say below each table with an asterisk what that means, unless its notes do."""
-    parts = [
-        replace(x, notes=[*x.notes, *starred(x.rows)])
-        if isinstance(x, Block) and not any(note.startswith("* ") for note in x.notes)
-        else x
-        for x in section.parts
-    ]
-    return section._replace(parts=parts)
+def _finished(part: Part, unit: str | None) -> Part:
+    """Say what weights are in, and below each table with an asterisk what that means, unless its notes do."""
+    if isinstance(part, Heat):
+        return part._replace(unit=unit)
+    if not isinstance(part, Block):
+        return part
+    head = [f"Weight, {unit}" if unit and cell == "Weight" else cell for cell in part.head]
+    explained = any(note.startswith("* ") for note in part.notes)
+    return replace(part, head=head, notes=[*part.notes, *([] if explained else starred(part.rows))])
 
 
 def _where_wrong(found: Findings, several: bool) -> list[Section]:
@@ -118,17 +99,14 @@ def _classifier(score: Score, name: str, several: bool) -> list[Section]:
 
 def _map(found: MapAccuracy, name: str, several: bool) -> list[Section]:
     """The same in the words of maps, with areas."""
-    matrices: list[Part] = [replace(x, title=_of(x.title, name, several)) for x in found.matrix_blocks()]
-    whole, *_ = found.blocks()
-    blocks = [replace(x, title=_of(x.title, name, several)) for x in (whole, *found.class_blocks())]
+    made = found.blocks()[0], *found.class_blocks()
+    blocks, matrices = (
+        [replace(x, title=_of(x.title, name, several)) for x in own] for own in (made, found.matrix_blocks())
+    )
     notes = [x.removeprefix("* ") for x in found.notes]
-    notes = [x for x in notes if x not in _of_all(found.table)]
-    return [
-        Section("Accuracy and area", [*blocks, Items([("", x) for x in notes])], 3),
-        Section(
-            "Error matrix", matrices or [Heat(_of("Reference against mapped class", name, several), found.table)], 3
-        ),
-    ]
+    said = Items([("", x) for x in notes if x not in _of_all(found.table)])
+    heat = Heat(_of("Reference against mapped class", name, several), found.table)
+    return [Section("Accuracy and area", [*blocks, said], 3), Section("Error matrix", [*matrices] or [heat], 3)]
 
 
 def _of(caption: str, name: str, several: bool) -> str:
@@ -191,10 +169,8 @@ def _bounded(found: Findings) -> list[Part]:
     title, within = found.measure.title, "for weights within their bounds"
     rows = [[name, decimal(one.value), *one.columns] for name, one in found.bounded.items()]
     notes = [*_gaps(found.bounded.values()), *unmet(found.bounded.items())]
-    parts: list[Part] = [
-        text,
-        Block(f"Range of {title} {within}", ["Prediction", "As weighted", "Lowest", "Highest"], rows, notes),
-    ]
+    head = ["Prediction", "As weighted", "Lowest", "Highest"]
+    parts: list[Part] = [text, Block(f"Range of {title} {within}", head, rows, notes)]
     if found.bounded_leads:
         leads = found.bounded_leads.values()
         head = ["First", "Second", "First − second", "Lowest", "Highest"]
@@ -265,9 +241,8 @@ def _influences(found: Findings, name: str) -> list[Part]:
         return [f"{known.problem}."]
     shown = known.cells[:SHOWN]
     most = max((abs(c.effect) for c in shown), default=0.0) or 1.0
-    rows = [
-        [str(c.true), str(c.pred), f"{c.n:,}", number(c.total), f"{c.effect:+.4f}", percent(c.share)] for c in shown
-    ]
+    numbers = [(f"{c.n:,}", number(c.total), f"{c.effect:+.4f}", percent(c.share)) for c in shown]
+    rows = [[str(c.true), str(c.pred), *own] for c, own in zip(shown, numbers, strict=True)]
     marks = [Mark(c.effect, min(c.effect, 0.0), max(c.effect, 0.0), -most, most) for c in shown]
     sides = ["Reference", "Map"] if found.maps else ["True", "Predicted"]
     head = [*sides, "Rows", "Weight", "Effect", "Share"]
@@ -288,17 +263,10 @@ def _weights(score: Score) -> list[Part]:
         ]
     known = score.diagnosis
     shares, shown = Shares.of(score.table).r.tolist(), heaviest([c.total for c in known.classes], DRAWN)
-    rows = [
-        [
-            str(c.label),
-            f"{c.n:,}",
-            percent(c.n / known.n),
-            number(c.total),
-            percent(shares[k]),
-            number(c.n_eff, 4),
-        ]
-        for k, c in ((k, known.classes[k]) for k in shown)
-    ]
+    rows = []
+    for k, c in ((k, known.classes[k]) for k in shown):
+        numbers = percent(c.n / known.n), number(c.total), percent(shares[k]), number(c.n_eff, 4)
+        rows.append([str(c.label), f"{c.n:,}", *numbers])
     head = ["True class", "Rows", "Share of rows", "Weight", "Share of weight", "Effective rows"]
     worth = f"The effective sample size is {number(known.n_eff, 4)}, of {known.n:,} rows"
     text = (

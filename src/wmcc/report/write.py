@@ -21,15 +21,14 @@ from ..present.files import check, write
 from ..present.result import ending
 from ..present.text import brief, counted
 from ..results.images import ALONE, image_scores
-from ..robustness.box import Reach
-from ..sources.images import ImageFolders
+from ..robustness.box import WeightBounds
 from .document import Document
 from .findings import Findings, findings
-from .made import BY_THEIR_PATHS, Made, made
 from .maps import drawings, map_pictures
 from .markdown import markdown
 from .page import page
-from .pictures import checked_folders, pictured
+from .pictures import Pictured, checked_folders, pictured
+from .provenance import BY_THEIR_PATHS, Provenance, provenance
 from .record import Report
 from .sections import document
 
@@ -43,9 +42,6 @@ MOST_CLASSES = 10_000
 ENDINGS = (".html", ".md", ".json")
 
 Terms = Literal["classifier", "map"]
-Pictured = ImageFolders | Sequence[Any] | Literal[True] | None
-"""Images of a report: their folders, or that clusters are images."""
-
 TERMS: tuple[Terms, ...] = ("classifier", "map")
 """Whose words a report has."""
 
@@ -71,36 +67,26 @@ class ReportOptions:
 
     def __post_init__(self) -> None:
         if not 0 <= checked_number(self.eps, "eps") < 1:
-            raise InputError(
-                f"eps is {self.eps!r}; expected a share of the weights, at least 0 and below 1, such as 0.1.",
-                argument="eps",
-            )
+            raise InputError.of("eps", self.eps, "a share of the weights, at least 0 and below 1, such as 0.1")
         if self.at_least is not None:
             checked_number(self.at_least, "at_least")
         if self.measure is not None:
             named_measure(self.measure)
         checked_level(self.confidence_level)
         if self.terms not in TERMS:
-            raise InputError(
-                f"terms is {brief(self.terms)}; expected {' or '.join(map(repr, TERMS))}.",
-                argument="terms",
-            )
+            raise InputError.of("terms", self.terms, " or ".join(map(repr, TERMS)))
         if self.terms != "map" and self.pixel_area != 1:
-            raise InputError("pixel_area is for areas of maps.", "give terms='map' as well.", "terms")
+            raise InputError("`pixel_area` is for areas of maps.", "give `terms` 'map' as well.", "terms")
         checked_area(self.pixel_area, self.unit)
         if not isinstance(self.names, Mapping | None):
-            raise InputTypeError(
-                f"names is a {type(self.names).__name__}; expected a mapping from labels to names.",
-                "for instance names={0: 'road', 1: 'grass'}.",
-                "names",
-            )
+            raise InputTypeError.of("names", self.names, "a mapping from labels to names, as {0: 'road', 1: 'grass'}")
         if not isinstance(self.title, str | None):
-            raise InputTypeError(f"title is a {type(self.title).__name__}; expected a text.", argument="title")
+            raise InputTypeError.of("title", self.title, "a text")
 
 
 def write_report(
     path: str | os.PathLike[str],
-    table: Tabulated | JointTable,
+    table: Tabulated | JointTable | ErrorMap,
     *,
     measure: str | Measure | None = None,
     eps: float = 0.1,
@@ -130,7 +116,8 @@ def write_report(
     path
         Where to write: ``.html``, ``.md`` or ``.json``. The file is replaced only when it is complete.
     table
-        A `wmcc.Table`; or a `wmcc.JointTable` of several predictions, which are compared.
+        A `wmcc.Table`; or a `wmcc.JointTable` of several predictions, which are compared. A `wmcc.ErrorMap` is its
+        table, and its picture as ``map``.
     measure
         The measure by which predictions are compared, or its name; by default MCC for two classes and ECC for more.
     eps
@@ -189,55 +176,53 @@ def write_report(
     'report.html'
     """
     if not isinstance(path, (str, os.PathLike)):
-        raise InputTypeError(f"path is a {type(path).__name__}; expected the name of a file, such as 'report.html'.")
+        raise InputTypeError.of("path", path, "the name of a file, such as 'report.html'")
     out, files = os.fsdecode(path), [os.fsdecode(x) for x in inputs]
     form = ending(out, ENDINGS)
     check(out, files)
     asked = measure, eps, at_least, confidence_level, title, command, progress, terms, pixel_area, unit
-    wish = ReportOptions(*asked, images, names, map, figures)
-    write(out, render(form, *build(table, wish, files, lower=lower, upper=upper)))
+    options = ReportOptions(*asked, images, names, map, figures)
+    write(out, render(form, *build(table, options, files, lower=lower, upper=upper)))
     return out
 
 
 def build(
-    table: Tabulated | JointTable,
-    wish: ReportOptions,
+    table: Tabulated | JointTable | ErrorMap,
+    options: ReportOptions,
     paths: Sequence[str] = (),
     names: Mapping[str, str] = BY_THEIR_PATHS,
     *,
     lower: Tabulated | JointTable | None = None,
     upper: Tabulated | JointTable | None = None,
-) -> tuple[Document, Made]:
+) -> tuple[Document, Provenance]:
     """Make a report that has no form yet; ``names`` say what to call a file otherwise than by its path."""
+    if isinstance(table, ErrorMap):
+        options = replace(options, map=table)
+        table = table.table
     data: Table | JointTable = table if isinstance(table, JointTable) else one_table(table)
-    data, lower, upper = (_named(x, wish.names) for x in (data, lower, upper))
-    drawn = () if wish.figures is None else drawings(wish.figures)
-    maps = {} if wish.map is None else _maps(wish.map, data, wish.names)
+    data, lower, upper = (_named(x, options.names) for x in (data, lower, upper))
+    drawn = () if options.figures is None else drawings(options.figures)
+    maps = {} if options.map is None else _maps(options.map, data, options.names)
     if len(data.labels) > MOST_CLASSES:  # it takes long to certify, and is a column of numbers more often
         raise InputError(
             f"there are {len(data.labels):,} classes; a report takes {MOST_CLASSES:,} at most.",
             "check the column of labels; wmcc.score takes any number of classes.",
         )
-    folders = None if wish.images is None else checked_folders(wish.images, data, wish.names)
-    at_least = None if wish.at_least is None else float(wish.at_least)
-    reach = Reach.of(data, None, "relative", lower, upper)
-    found = findings(data, wish.measure, float(wish.eps), at_least, wish.confidence_level, wish.progress, reach)
-    if wish.terms == "map":
-        accuracies = {
-            name: map_accuracy(
-                own.table, pixel_area=wish.pixel_area, unit=wish.unit, confidence_level=wish.confidence_level
-            )
-            for name, own in found.scores.items()
-        }
-        found = replace(found, maps=accuracies)
-    if wish.images is not None:
-        of_images = image_scores(data, found.measure, confidence_level=wish.confidence_level)
-        pictures = {} if folders is None else pictured(of_images, folders, data, wish.names)
+    folders = None if options.images is None else checked_folders(options.images, data, options.names)
+    at_least, level = None if options.at_least is None else float(options.at_least), options.confidence_level
+    reach = WeightBounds.of(data, None, "relative", lower, upper)
+    found = findings(data, options.measure, float(options.eps), at_least, level, options.progress, reach)
+    if options.terms == "map":
+        area: Any = {"pixel_area": options.pixel_area, "unit": options.unit, "confidence_level": level}
+        found = replace(found, maps={name: map_accuracy(own.table, **area) for name, own in found.scores.items()})
+    if options.images is not None:
+        of_images = image_scores(data, found.measure, confidence_level=level)
+        pictures = {} if folders is None else pictured(of_images, folders, data, options.names)
         found = replace(found, images=of_images, galleries=pictures)
-    weighs = wish.unit if wish.pixel_area == 1 else None
+    weighs = options.unit if options.pixel_area == 1 else None
     found = replace(found, error_maps=maps, map_pictures=map_pictures(maps), drawings=drawn, unit=weighs)
-    how = made(wish.command, paths, {name: own.table for name, own in found.scores.items()}, names)
-    return document(found, how, wish.title or _title(found)), how
+    how = provenance(options.command, paths, {name: own.table for name, own in found.scores.items()}, names)
+    return document(found, how, options.title or _title(found)), how
 
 
 def _named(table: Any, names: Mapping[Label, Label] | None) -> Any:
@@ -246,55 +231,40 @@ def _named(table: Any, names: Mapping[Label, Label] | None) -> Any:
         return table
     known = {x: name for x, name in names.items() if x in table.labels}
     if not known and not set(names.values()) & set(table.labels):
-        raise InputError(
-            f"names has none of the labels of the table, which are {listed(table.labels)}.", argument="names"
-        )
+        there = listed(table.labels)
+        raise InputError(f"`names` has none of the labels of the table, which are {there}.", argument="names")
     nameless = [x for x in table.classes if x not in names] if known else []
     if nameless:
-        raise InputError(f"names has no name for the class {nameless[0]!r}.", "add it to names=.", "names")
+        raise InputError(f"`names` has no name for the class {nameless[0]!r}.", "add it.", "names")
     return table.rename(known)
 
 
 def _maps(given: object, table: Table | JointTable, names: Mapping[Label, Label] | None) -> dict[str, ErrorMap]:
     """Return maps by the names of the predictions."""
-    known = table.names if isinstance(table, JointTable) else (ALONE,)
-    if isinstance(given, ErrorMap):
-        if len(known) > 1:
-            raise InputTypeError(
-                f"map is one ErrorMap; the table has {counted(len(known), 'prediction')}.",
-                f"give them by name, as map={{{known[0]!r}: …}}.",
-                "map",
-            )
-        given = {known[0]: given}
+    tables: dict[str, Table] = table.tables if isinstance(table, JointTable) else {ALONE: table}
+    known = ", ".join(map(repr, tables))
+    if isinstance(given, ErrorMap) and len(tables) > 1:
+        said = f"`map` is one ErrorMap; the table has {counted(len(tables), 'prediction')}."
+        raise InputTypeError(said, f"give a mapping from {known}.", "map")
+    given = {next(iter(tables)): given} if isinstance(given, ErrorMap) else given
     if not isinstance(given, Mapping) or not all(isinstance(x, ErrorMap) for x in given.values()):
-        raise InputTypeError(
-            f"map is {brief(given)}; expected what wmcc.error_map returns, or a mapping from predictions to such.",
-            "for instance map=wmcc.error_map(y_true, y_pred).",
-            "map",
+        hint = "for instance wmcc.error_map(y_true, y_pred)."
+        raise InputTypeError.of(
+            "map", given, "what wmcc.error_map returns, or a mapping from predictions to such", hint
         )
     for name in given:
-        if name not in known:
-            raise InputError(
-                f"map has {brief(name)}; the predictions of the table are {', '.join(repr(x) for x in known)}."
-                if isinstance(table, JointTable)
-                else f"map has the name {brief(name)}; the table has one prediction without a name.",
-                None if isinstance(table, JointTable) else "give the ErrorMap itself.",
-                "map",
-            )
-        own = table[name] if isinstance(table, JointTable) else table
-        right = [int(np.trace(x.n)) for x in (given[name].table, own)]
-        if given[name].table.rows == own.rows and right[0] != right[1]:
-            raise InputError(
-                f"map{f'[{name!r}]' if len(known) > 1 else ''} is not of the data of the table: "
-                f"{right[0]:,} of {own.rows:,} rows are right on the map, and {right[1]:,} in the table.",
-                "give wmcc.error_map the labels that were tabulated.",
-                "map",
-            )
-    ordered = {name: given[name] for name in known if name in given}
+        if name not in tables:
+            raise InputError(f"`map` has {brief(name)}; the predictions of the table are {known}.", argument="map")
+        right = [int(np.trace(x.n)) for x in (given[name].table, tables[name])]
+        if given[name].table.rows == tables[name].rows and right[0] != right[1]:
+            said = f"{right[0]:,} of {tables[name].rows:,} rows are right on it, and {right[1]:,} in the table."
+            hint = "give wmcc.error_map the labels that were tabulated."
+            raise InputError(f"the `map` of {name} is not of the data of the table: {said}", hint, "map")
+    ordered = {name: given[name] for name in tables if name in given}
     return {name: own if names is None else own.renamed(names) for name, own in ordered.items()}
 
 
-def render(form: str, built: Document, how: Made) -> str:
+def render(form: str, built: Document, how: Provenance) -> str:
     """Write a report in the form of a file with this ending."""
     if form == ".json":
         return Report(built, how).to_json()

@@ -145,22 +145,19 @@ def array_of(data: Any, name: str) -> NDArray[Any]:
     if torch is not None:
         if data.device.type == "meta":
             raise InputTypeError(
-                f"{name} is a meta tensor, which has no values.", "give a tensor on a real device.", name
+                f"`{name}` is a meta tensor, which has no values.", "give a tensor on a real device.", name
             )
         if data.layout != torch.strided:
-            raise InputTypeError(f"{name} is a sparse tensor.", f"give {name}.to_dense().", name)
+            raise InputTypeError(f"`{name}` is a sparse tensor.", f"give {name}.to_dense().", name)
         data = data.detach().cpu()
         return np.asarray((data.float() if data.dtype == torch.bfloat16 else data).numpy())
     if isinstance(data, np.ma.MaskedArray):
-        raise InputTypeError(
-            f"{name} is a masked array.",
-            "give masked pixels a label that is ignored: labels.filled(255) and ignore=255.",
-            name,
-        )
+        hint = "give masked pixels a label that is ignored: labels.filled(255), and `ignore` 255."
+        raise InputTypeError(f"`{name}` is a masked array.", hint, name)
     try:
         return np.asarray(data)
     except (TypeError, ValueError) as problem:
-        raise InputTypeError(f"{name} is {brief(data)}, which is no array: {problem}", None, name) from problem
+        raise InputTypeError(f"`{name}` is {brief(data)}, which is no array: {problem}", None, name) from problem
 
 
 def several(labels: Any, name: str) -> tuple[int, ...]:
@@ -169,15 +166,12 @@ def several(labels: Any, name: str) -> tuple[int, ...]:
         labels = array_of(labels, name).reshape(-1).tolist()
     found = list(labels) if isinstance(labels, Collection) and not isinstance(labels, str) else [labels]
     if not found:
-        raise InputError(f"{name} names no label.", f"{name} is an integer, or several: {name}=(11, 12).", name)
+        raise InputError(f"`{name}` names no label.", "give an integer, or several: (11, 12).", name)
     try:
         return tuple(map(index, found))
     except TypeError:
-        raise InputTypeError(
-            f"{name} is {brief(labels)}; expected an integer or several.",
-            f"labels in an image are integers: {name}=255 or {name}=(0, 255).",
-            name,
-        ) from None
+        hint = "labels in an image are integers: 255 or (0, 255)."
+        raise InputTypeError.of(name, labels, "an integer or several", hint) from None
 
 
 def number(value: Any, name: str, *, positive: bool = False, most: float = inf) -> float:
@@ -188,7 +182,7 @@ def number(value: Any, name: str, *, positive: bool = False, most: float = inf) 
         x = float("nan")
     if isinstance(value, str) or not isfinite(x) or x < 0 or (positive and x == 0) or x > most:
         bound = ("above 0" if positive else "of at least 0") + (f" and at most {most:g}" if x > most else "")
-        raise InputError(f"{name} is {brief(value)}; expected a finite number {bound}.", None, name)
+        raise InputError.of(name, value, f"a finite number {bound}")
     return x
 
 
@@ -202,35 +196,23 @@ def _label_array(labels: Any, name: str) -> NDArray[Any]:
     values = array_of(labels, name)
     if values.dtype.kind in "biu":
         return values.view(np.uint8) if values.dtype.kind == "b" else values
-    if values.dtype.kind == "f":
-        raise InputTypeError(
-            f"{name} is of type {values.dtype}; expected integers, one label for each pixel.",
-            "of scores take argmax first; resize a label map by nearest neighbours, since other ways mix labels; "
-            "whole numbers are converted by astype(int), or long() of a tensor.",
-            name,
-        )
-    raise InputTypeError(
-        f"{name} is {f'of type {values.dtype}' if values.ndim else brief(labels)}; "
-        "expected an array or a tensor of integers, one label for each pixel.",
-        None,
-        name,
+    hint = (
+        "of scores take argmax first; resize a label map by nearest neighbours, since other ways mix labels; "
+        "whole numbers are converted by astype(int), or long() of a tensor."
     )
+    kind = f"of type {values.dtype}" if values.ndim else brief(labels)
+    expected = "expected an array or a tensor of integers, one label for each pixel"
+    raise InputTypeError(f"`{name}` is {kind}; {expected}.", hint if values.dtype.kind == "f" else None, name)
 
 
 def _instance_array(instances: Any, shape: tuple[int, ...]) -> NDArray[Any]:
     values = _label_array(instances, "instances")
     if values.shape != shape:
-        raise InputError(
-            f"instances are of shape {values.shape} and labels of shape {shape}; expected one instance for each pixel.",
-            None,
-            "instances",
-        )
+        shapes = f"`instances` has the shape {values.shape} and `labels` {shape}"
+        raise InputError(f"{shapes}; expected one instance for each pixel.", argument="instances")
     if values.size and values.min() < 0:
-        raise InputError(
-            f"instances hold {values.min()}; expected 0 where there is no object, and numbers above 0 for objects.",
-            None,
-            "instances",
-        )
+        expected = "expected 0 where there is no object, and numbers above 0 for objects"
+        raise InputError(f"`instances` holds {values.min()}; {expected}.", argument="instances")
     return values
 
 
@@ -239,11 +221,8 @@ def _spacing(spacing: Any) -> tuple[float, ...] | None:
         return None
     sides = tuple(spacing) if isinstance(spacing, Iterable) and not isinstance(spacing, str) else (spacing,)
     if len(sides) > 3 or not sides:
-        raise InputError(
-            f"spacing has {len(sides)} numbers; expected one, or one for each axis of an image: 2 or 3.",
-            None,
-            "spacing",
-        )
+        expected = "expected one, or one for each axis of an image: 2 or 3"
+        raise InputError(f"`spacing` has {len(sides)} numbers; {expected}.", argument="spacing")
     return tuple(number(x, "spacing", positive=True) for x in sides)
 
 
@@ -251,26 +230,19 @@ def _axes(values: NDArray[Any], ndim: int | None, sides: tuple[float, ...] | Non
     """Return how many of the last axes are those of an image; those before them are of a batch."""
     told = None if sides is None or len(sides) == 1 else len(sides)
     if ndim is not None and (not isinstance(ndim, (int, np.integer)) or ndim not in (2, 3)):
-        raise InputError(f"ndim is {brief(ndim)}; expected 2 for images or 3 for volumes.", None, "ndim")
+        raise InputError.of("ndim", ndim, "2 for images or 3 for volumes")
     if ndim is not None and told is not None and told != ndim:
-        raise InputError(
-            f"spacing has {told} numbers and ndim is {ndim}.", "give one number for each axis of an image.", "spacing"
-        )
+        said = f"`spacing` has {told} numbers and `ndim` is {ndim}."
+        raise InputError(said, "give one number for each axis of an image.", "spacing")
     axes = ndim or told or (2 if values.ndim == 2 else None)
     if values.ndim < (axes or 2):
-        raise InputError(
-            f"labels are of shape {values.shape}; expected {axes or 2} axes or more: "
-            f"{'depth, height and width' if axes == 3 else 'height and width'}.",
-            None,
-            "labels",
-        )
+        expected = f"{axes or 2} axes or more: {'depth, height' if axes == 3 else 'height'} and width"
+        raise InputError(f"`labels` has the shape {values.shape}; expected {expected}.", argument="labels")
     if axes is None:
         colours = values.ndim == 3 and values.shape[2] in (3, 4) and values.dtype == np.uint8
-        raise InputError(
-            f"labels are of shape {values.shape}, which is a volume or a batch of images.",
-            "a colour image is no label map: read it with its palette, as one label for each pixel."
-            if colours
-            else "say ndim=2 for images (height, width) or ndim=3 for volumes; axes before those are a batch.",
-            "ndim" if not colours else "labels",
-        )
+        hint = "give `ndim`, 2 for images (height, width) or 3 for volumes; axes before those are a batch."
+        if colours:
+            hint = "a colour image is no label map: read it with its palette, as one label for each pixel."
+        said = f"`labels` has the shape {values.shape}, which is a volume or a batch of images."
+        raise InputError(said, hint, "labels" if colours else "ndim")
     return axes

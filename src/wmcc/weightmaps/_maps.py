@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from math import hypot, inf, log, sqrt
 from typing import Any, Literal
 
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, InputTypeError
-from ..present.text import brief, listed
+from ..present.text import listed
 from ._distances import to_nearest, to_others, to_two_nearest
 from ._images import Bools, Image, Labels, Weights, array_of, like, number, of_tensors_too, several, weight_map
 from ._objects import objects_of
@@ -164,33 +163,26 @@ def distance(
     """
     chosen = _classes(to, ignore, "to")
     if (scale is None) == (radius is None):
-        raise InputError(
-            "distance() takes either scale or radius, and "
-            + ("neither is given." if scale is None else "both are given."),
-            "scale=20 lets weights fall with the distance; radius=20 doubles those of all pixels within 20.",
-            "scale",
+        said = (
+            f"distance() takes either `scale` or `radius`, and {'neither is' if scale is None else 'both are'} given."
         )
+        hint = (
+            "a `scale` of 20 lets weights fall with the distance; a `radius` of 20 doubles those of all pixels within."
+        )
+        raise InputError(said, hint, "scale")
+    fall, least, more = 1.0, 0.0, 0.0
     if radius is None:
         _unused(factor, "factor", "radius")
-        fall, least = (
-            number(scale, "scale", positive=True),
-            number(0 if floor is None else floor, "floor", most=MOST_WEIGHT),
-        )
+        fall, least = number(scale, "scale", positive=True), number(floor or 0, "floor", most=MOST_WEIGHT)
         reach = fall * (UNDERFLOW if least == 0 else -log(least) if least < 1 else 0)
-
-        def weight_of(d: NDArray[np.float64]) -> NDArray[Any]:
-            return np.maximum(np.exp(d / -fall), least)
     else:
         _unused(floor, "floor", "scale")
         reach, more = number(radius, "radius"), number(1 if factor is None else factor, "factor", most=MOST_WEIGHT)
 
-        def weight_of(d: NDArray[np.float64]) -> NDArray[Any]:
-            return np.where(d < inf, 1 + more, 1)
-
     def weigh(image: Image) -> Weights:
-        there = image.codes_of(chosen)[image.codes]
-        weights: Weights = weight_of(to_nearest(there, image.spacing, reach)).astype(np.float32)
-        return weights
+        d = to_nearest(image.codes_of(chosen)[image.codes], image.spacing, reach)
+        weights = np.maximum(np.exp(d / -fall), least) if radius is None else np.where(d < inf, 1 + more, 1)
+        return weights.astype(np.float32)
 
     return weight_map(labels, weigh, ignore=ignore, ndim=ndim, spacing=spacing)
 
@@ -406,21 +398,15 @@ def mask(labels: NDArray[Any], weights: Any, *, void: int = 255) -> NDArray[Any]
     """
     values, kept = array_of(labels, "labels"), array_of(weights, "weights")
     if not isinstance(void, (int, np.integer)):
-        raise InputTypeError(f"void is {brief(void)}; expected one label, an integer.", None, "void")
+        raise InputTypeError.of("void", void, "one label, an integer")
     if kept.dtype.kind not in "biuf":
-        raise InputTypeError(f"weights are of type {kept.dtype}; expected numbers.", None, "weights")
+        raise InputTypeError(f"`weights` is of type {kept.dtype}; expected numbers.", argument="weights")
     if kept.shape != values.shape:
-        raise InputError(
-            f"weights are of shape {kept.shape} and labels of shape {values.shape}; expected one for each pixel.",
-            None,
-            "weights",
-        )
+        shapes = f"`weights` has the shape {kept.shape} and `labels` {values.shape}"
+        raise InputError(f"{shapes}; expected one for each pixel.", argument="weights")
     if values.dtype.kind not in "iu" or not np.iinfo(values.dtype).min <= void <= np.iinfo(values.dtype).max:
-        raise InputTypeError(
-            f"labels are of type {values.dtype}, which cannot hold the label {void}.",
-            "convert them to integers that can, such as int32, or name another label in void=.",
-            "void",
-        )
+        hint = "convert them to integers that can, such as int32, or give `void` another label."
+        raise InputTypeError(f"`labels` is of type {values.dtype}, which cannot hold the label {void}.", hint, "void")
     return like(labels, np.where(kept != 0, values, values.dtype.type(void)))
 
 
@@ -445,26 +431,20 @@ def _classes(labels: Labels, ignore: Labels | None, name: str) -> tuple[int, ...
     chosen = several(labels, name)
     both = set(chosen) & set(() if ignore is None else several(ignore, "ignore"))
     if both:
-        raise InputError(f"{name} names {min(both)}, and so does ignore.", "a label is a class or void.", name)
+        raise InputError(f"`{name}` names {min(both)}, and so does `ignore`.", "a label is a class or void.", name)
     return chosen
 
 
 def _unused(value: float | None, name: str, wants: str) -> None:
     if value is not None:
-        raise InputError(f"{name} is for {wants}, which is not given.", f"leave out {name}, or give {wants}.", name)
+        raise InputError(f"`{name}` is for `{wants}`, which is not given.", f"leave it out, or give `{wants}`.", name)
 
 
 def _mapping(given: Any, name: str, *, positive: bool = False) -> dict[int, float]:
     if not isinstance(given, Mapping) or not all(isinstance(label, (int, np.integer)) for label in given):
-        raise InputTypeError(
-            f"{name} is {brief(given)}; expected a mapping from labels, which are integers, to numbers.",
-            f"such as {name}={{0: 1, 1: 5}}.",
-            name,
-        )
-    return {
-        int(label): number(value, f"{name}[{label}]", positive=positive, most=MOST_WEIGHT)
-        for label, value in given.items()
-    }
+        expected = "a mapping from labels, which are integers, to numbers"
+        raise InputTypeError.of(name, given, expected, "such as {0: 1, 1: 5}.")
+    return {int(x): number(w, f"{name}[{x}]", positive=positive, most=MOST_WEIGHT) for x, w in given.items()}
 
 
 def _looked_up(given: Mapping[int, float], name: str, image: Image, codes: NDArray[Any]) -> NDArray[np.float64]:
@@ -473,11 +453,9 @@ def _looked_up(given: Mapping[int, float], name: str, image: Image, codes: NDArr
     for code in codes:
         label = int(image.labels[code - 1])
         if label not in given:
-            raise InputError(
-                f"{name} has no number for class {label}, which is in the image; it has {listed([*map(str, given)])}.",
-                "add the class, or name it in ignore= if it is void.",
-                name,
-            )
+            said = f"`{name}` has no number for class {label}, which is in the image; it has "
+            hint = "add the class, or name it in `ignore` if it is void."
+            raise InputError(f"{said}{listed([*map(str, given)])}.", hint, name)
         out[code] = given[label]
     return out
 
@@ -488,20 +466,15 @@ def _class_weights(given: ClassWeights | None) -> Callable[[Image], Weights]:
         return lambda image: np.ones(len(image.labels) + 1, dtype=np.float32)
     if isinstance(given, str):
         if given != "balanced":
-            raise InputError(
-                f"class_weight is {given!r}; expected 'balanced' or a mapping from labels to weights.",
-                None,
-                "class_weight",
-            )
+            raise InputError.of("class_weight", given, "'balanced' or a mapping from labels to weights")
         return _balanced
-    return partial(_given_class_weights, _mapping(given, "class_weight"))
+    known = _mapping(given, "class_weight")
+    return lambda image: _looked_up(known, "class_weight", image, np.arange(1, len(image.labels) + 1)).astype(
+        np.float32
+    )
 
 
 def _balanced(image: Image) -> Weights:
     counts = np.bincount(image.codes.ravel(), minlength=len(image.labels) + 1)[1:]
     weights: Weights = np.r_[1, counts.sum() / (len(counts) * counts)].astype(np.float32)
     return weights
-
-
-def _given_class_weights(given: Mapping[int, float], image: Image) -> Weights:
-    return _looked_up(given, "class_weight", image, np.arange(1, len(image.labels) + 1)).astype(np.float32)

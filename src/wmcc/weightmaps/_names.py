@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -16,13 +16,8 @@ from ..present.text import brief
 from . import _maps
 from ._images import Labels, Weights, several
 
-MAPS: dict[str, Callable[..., Any]] = {
-    "border": _maps.border,
-    "boundary_band": _maps.boundary_band,
-    "boundary_iou_band": _maps.boundary_iou_band,
-    "distance": _maps.distance,
-    "instance_size": _maps.instance_size,
-}
+NAMES = ("border", "boundary_band", "boundary_iou_band", "distance", "instance_size")
+MAPS: dict[str, Callable[..., Any]] = {name: getattr(_maps, name) for name in NAMES}
 """What makes weights of the truth alone."""
 
 NO_OPTIONS = ("labels", "instances", "ignore")
@@ -57,54 +52,40 @@ def named(text: str, *, ignore: Labels | None = None) -> Callable[[NDArray[Any]]
     name, _, rest = text.partition(":") if isinstance(text, str) else ("", "", "")
     name = name.strip().replace("-", "_")
     if name not in MAPS:
-        near = difflib.get_close_matches(name, MAPS, 1)
-        raise InputError(
-            f"weight map is {brief(text)}; expected one of {', '.join(MAPS)}.",
-            (f"did you mean {near[0]}? " if near else "") + "Options follow a colon, as in border:sigma=5,w0=10.",
-            "weight_map",
-        )
-    function = MAPS[name]
-    known = [x for x in inspect.signature(function).parameters if x not in NO_OPTIONS]
+        said = f"weight map is {brief(text)}; expected one of "
+        raise _unknown(said, name, MAPS, "Options follow a colon, as in border:sigma=5,w0=10.")
+    parameters = {x: own for x, own in inspect.signature(MAPS[name]).parameters.items() if x not in NO_OPTIONS}
     options: dict[str, Any] = {}
     for part in rest.split(",") if rest.strip() else ():
         option, equals, value = (x.strip() for x in part.partition("="))
-        if option in known and not (equals and value):
-            raise InputError(f"{option} has no value in the weight map {brief(text)}.", VALUES, "weight_map")
-        if option not in known:
-            near = difflib.get_close_matches(option, known, 1)
-            raise InputError(
-                f"{brief(part)} in the weight map {brief(text)} is no option of {name}; "
-                f"the options are {', '.join(known)}.",
-                "void labels are named once, in ignore, for all of the data."
-                if option == "ignore"
-                else f"did you mean {near[0]}=?"
-                if near
-                else "options are given as name=value, with commas between them.",
-                "weight_map",
-            )
-        if option in options:
-            raise InputError(f"the weight map {brief(text)} names {option} twice.", None, "weight_map")
+        if option not in parameters:
+            hint = "void labels are named once, in `ignore`, for all of the data."
+            hint = hint if option == "ignore" else "Options are given as name=value, with commas between them."
+            said = f"{brief(part)} in the weight map {brief(text)} is no option of {name}; the options are "
+            raise _unknown(said, option, parameters, hint)
+        if not (equals and value) or option in options:
+            wrong = f"`{option}` has no value" if option not in options else f"`{option}` is named twice"
+            raise InputError(f"{wrong} in the weight map {brief(text)}.", VALUES, "weight_map")
         options[option] = _value(value)
-    missing = [
-        x
-        for x, parameter in inspect.signature(function).parameters.items()
-        if x in known and parameter.default is parameter.empty and x not in options
-    ]
+    missing = [x for x, own in parameters.items() if own.default is own.empty and x not in options]
     if missing:
-        raise InputError(
-            f"the weight map {name} needs {missing[0]}.", f"such as {name}:{EXAMPLES[name]}.", "weight_map"
-        )
+        such = f"such as {name}:{EXAMPLES[name]}."
+        raise InputError(f"the weight map {name} needs `{missing[0]}`.", such, "weight_map")
     if ignore is not None:
         options["ignore"] = several(ignore, "ignore")
-    found = partial(function, **options)
+    found = partial(MAPS[name], **options)
     told = "ndim" in options or isinstance(options.get("spacing"), tuple)
     try:  # wrong values are refused here and now
         found(np.zeros((0, 0, 0), dtype=np.uint8), **({} if told else {"ndim": 2}))
-    except InputTypeError as problem:
-        raise InputError(f"the weight map {brief(text)}: {problem.message}", VALUES, "weight_map") from None
-    except InputError as problem:
-        raise InputError(f"the weight map {brief(text)}: {problem.message}", problem.hint, "weight_map") from None
+    except (InputError, InputTypeError) as problem:
+        advice = VALUES if isinstance(problem, InputTypeError) else problem.hint
+        raise InputError(f"the weight map {brief(text)}: {problem.message}", advice, "weight_map") from None
     return found
+
+
+def _unknown(said: str, name: str, known: Iterable[str], hint: str) -> InputError:
+    near = "".join(f"did you mean {x}? " for x in difflib.get_close_matches(name, known, 1))
+    return InputError(f"{said}{', '.join(known)}.", near + hint, "weight_map")
 
 
 VALUES = "a value is a number; several are joined by /, as in to=11/12; a mapping is class_weight=0:1/1:5."

@@ -32,7 +32,7 @@ class Input(NamedTuple):
     sha256: str | None
 
 
-class Made(NamedTuple):
+class Provenance(NamedTuple):
     """The command, the versions, the input and the time."""
 
     command: str
@@ -55,15 +55,15 @@ def _said(x: Input) -> str:
     return f"{size}SHA-256 {x.sha256}" if x.sha256 else "not hashed: it is not a file of this machine"
 
 
-def made(
+def provenance(
     command: str | None, paths: Sequence[str], tables: dict[str, Table], names: Mapping[str, str] = BY_THEIR_PATHS
-) -> Made:
+) -> Provenance:
     """Describe how a report is made of files, if the data are in some, and of tables; ``names`` are those to show."""
     versions = {"wmcc": version("wmcc"), "Python": platform.python_version()}
     versions |= {name: version(name.lower()) for name in ("NumPy", "SciPy")}
     versions["kernel"] = kernel()
     digests = {name: hashlib.sha256(table.to_json().encode()).hexdigest() for name, table in tables.items()}
-    return Made(command or "wmcc.write_report, in Python", versions, inputs(paths, names), digests, _now())
+    return Provenance(command or "wmcc.write_report, in Python", versions, inputs(paths, names), digests, _now())
 
 
 def inputs(paths: Sequence[str], names: Mapping[str, str] = BY_THEIR_PATHS) -> list[Input]:
