@@ -32,7 +32,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, Self
 
-from .present.text import visible
+from .present.text import brief, visible
 
 
 class WmccError(Exception):
@@ -46,18 +46,37 @@ class WmccError(Exception):
         What to do about it.
     argument
         Name of the parameter that it is about.
+    shell
+        The hint on the command line, where ``hint`` is a call of Python.
 
     Attributes
     ----------
-    message, hint, argument
+    message, hint, argument, shell
         The same, each on one line; None where there is none.
     """
 
-    def __init__(self, message: str, hint: str | None = None, argument: str | None = None) -> None:
+    def __init__(
+        self, message: str, hint: str | None = None, argument: str | None = None, shell: str | None = None
+    ) -> None:
         self.message = _line(message)
         self.hint = None if hint is None else _line(hint)
-        self.argument = argument
+        self.argument, self.shell = argument, shell
         super().__init__(self.message if self.hint is None else f"{self.message}\n\nHint: {self.hint}")
+
+    @classmethod
+    def of(cls, argument: str, given: object, expected: str, hint: str | None = None) -> Self:
+        """Return the error that a parameter is not as expected.
+
+        Examples
+        --------
+        >>> raise InputError.of("eps", 1.5, "a share of the weights", "10 % is 0.1.")
+        Traceback (most recent call last):
+            ...
+        wmcc.errors.InputError: `eps` is 1.5; expected a share of the weights.
+        <BLANKLINE>
+        Hint: 10 % is 0.1.
+        """
+        return cls(f"`{argument}` is {brief(given)}; expected {expected}.", hint, argument)
 
     def about(self, part: str, hint: str | None = None) -> Self:
         """Return the same error about a part of what was given, such as a file or a group.
@@ -71,10 +90,11 @@ class WmccError(Exception):
             ...
         wmcc.errors.InputError: standard input: there are no rows.
         """
-        return type(self)(f"{part}: {self.message}", hint if self.hint is None else self.hint, self.argument)
+        hint = hint if self.hint is None else self.hint
+        return type(self)(f"{part}: {self.message}", hint, self.argument, self.shell)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.message, self.hint, self.argument)
+        return type(self), (self.message, self.hint, self.argument, self.shell)
 
 
 def _line(text: str) -> str:
@@ -115,10 +135,9 @@ class MissingDependencyError(WmccError, ImportError):
 
 
 SYNONYMS = {
-    "weights": ("sample_weight= with arrays", "weight= with a frame or a file"), "pos_label": ("positive=",),
-    "num_classes": ("labels=range(n)",), "n_classes": ("labels=range(n)",), "classes": ("labels=",),
-    "class_names": ("names=",), "target_names": ("names=",), "ignore_index": ("ignore=",),
-    "dropna": ("missing='ignore'",), "skipna": ("missing='ignore'",), "groups": ("by=",), "groupby": ("by=",),
+    "weights": ("sample_weight", "weight"), "pos_label": ("positive",), "num_classes": ("labels",),
+    "n_classes": ("labels",), "classes": ("labels",), "class_names": ("names",), "target_names": ("names",),
+    "ignore_index": ("ignore",), "dropna": ("missing",), "skipna": ("missing",), "groups": ("by",), "groupby": ("by",),
 }  # fmt: skip
 """What keywords of other libraries are here."""
 
@@ -129,12 +148,13 @@ def unknown_keyword(function: str, name: str, known: Sequence[str]) -> InputType
     Examples
     --------
     >>> unknown_keyword("tabulate()", "pos_label", ["positive", "labels"]).hint
-    'did you mean positive=?'
+    'did you mean `positive`?'
     """
-    meant = [x for x in SYNONYMS.get(name, ()) if x.partition("=")[0] in known]
+    meant = [x for x in SYNONYMS.get(name, ()) if x in known]
     if not meant and name not in SYNONYMS:
-        meant = [f"{x}=" for x in difflib.get_close_matches(name, known, 1, 0.7)]
-    hint = f"did you mean {', or '.join(meant)}?" if meant else f"its keywords are {', '.join(known)}."
+        meant = difflib.get_close_matches(name, known, 1, 0.7)
+    named = ", or ".join(f"`{x}`" for x in meant)
+    hint = f"did you mean {named}?" if meant else f"its keywords are {', '.join(known)}."
     if name in ("average", "normalize", "threshold", "zero_division", "beta"):
         hint = f"{name} is no option of reading data; {hint}"
     return InputTypeError(f"{function} has no keyword {name!r}.", hint)
@@ -161,7 +181,12 @@ def missing_file(name: str, what: str = "file") -> InputError:
 
 
 def missing_column(
-    name: Any, names: Sequence[Any], where: str | None = None, hint: str | None = None, argument: str | None = None
+    name: Any,
+    names: Sequence[Any],
+    where: str | None = None,
+    hint: str | None = None,
+    argument: str | None = None,
+    shell: str | None = None,
 ) -> InputError:
     """Return the error of a column that is not there; it names the one that may be meant, unless there is a hint."""
     texts = [str(x) for x in names]  # pandas has integers for names too, and 0 is not "0"
@@ -171,9 +196,9 @@ def missing_column(
     if hint is None and near:
         hint = f"did you mean {near[0]!r}?"
     if hint is None and str(name).lower() == "area":
-        hint = "weight='area' is the area of polygons: of a GeoDataFrame, or of a file such as a GeoPackage."
+        hint = "`weight` 'area' is the area of polygons: of a GeoDataFrame, or of a file such as a GeoPackage."
     there = f"the columns are {shown}" if names else "there are no columns"
-    return InputError(f"there is no column {name!r}{f' in {where}' if where else ''}; {there}.", hint, argument)
+    return InputError(f"there is no column {name!r}{f' in {where}' if where else ''}; {there}.", hint, argument, shell)
 
 
 class LabelWarning(UserWarning):

@@ -215,7 +215,7 @@ def multiclass(table: Tabulated, measure: str | Measure, eps: float) -> Publishe
     name = measure.name if isinstance(measure, Measure) else measure
     if not isinstance(name, str) or name not in _PARTS:
         raise InputError(
-            f"measure is {name!r}; Theorem 4.5 is about 'ecc', 'mpc1' and 'mpc2'.",
+            f"`measure` is {name!r}; Theorem 4.5 is about 'ecc', 'mpc1' and 'mpc2'.",
             "for the MCC of two classes use published.binary(table, eps).",
         )
     value = MEASURES[name](table)
@@ -254,7 +254,7 @@ class _Sums(NamedTuple):
 
     @classmethod
     def of(cls, table: Table) -> _Sums:
-        unit, m = Fraction(2) ** table.stack.sums.w_exact.exponent, table.margins
+        unit, m = Fraction(2) ** table.cells.sums.w_exact.exponent, table.margins
         return cls(table.rows, m.s * unit, *([x * unit for x in xs] for xs in (m.r, m.q, m.d)))
 
 
@@ -289,11 +289,7 @@ class _Covariances(NamedTuple):
 
 def _rows_of_classes(table: Table) -> list[list[int]]:
     """Number of observations of each true class, and of each predicted one."""
-    stack = table.stack
-    counts = np.zeros((2, len(table.labels)), dtype=np.int64)
-    for of_class, codes in zip(counts, stack.codes, strict=True):
-        np.add.at(of_class, codes, stack.sums.n)
-    return counts.tolist()
+    return [table.true_counts.tolist(), table.pred_counts.tolist()]
 
 
 def _farthest(mean: list[Fraction], n: list[int], N: int) -> Fraction:
@@ -351,7 +347,7 @@ def _beside_truth(
     bound: Fraction | None,
     preconditions: tuple[tuple[str, bool], ...],
 ) -> PublishedBound:
-    from .robustness.certification import certify
+    from .robustness.certify import certify
 
     printed, found = nan if bound is None else _float(bound), certify(table, measure, eps=eps, model="absolute")
     # Ends are NaN where M(S) is undefined, and so are both changes then.
@@ -366,7 +362,7 @@ def _beside_truth(
 
 
 def _positive_weights(table: Table) -> tuple[str, bool]:
-    return "every weight is positive", bool((table.stack.sums.w_min > 0).all())
+    return "every weight is positive", bool((table.cells.sums.w_min > 0).all())
 
 
 def _size(eps: Any) -> float:
@@ -376,7 +372,7 @@ def _size(eps: Any) -> float:
         if isfinite(size) and size >= 0:
             return size
     raise InputError(
-        f"eps is {str(eps)[:40]!r} ({type(eps).__name__}); expected a finite number of at least 0.",
+        f"`eps` is {str(eps)[:40]!r} ({type(eps).__name__}); expected a finite number of at least 0.",
         "eps says how far each weight may move, in the unit of the weights.",
     )
 

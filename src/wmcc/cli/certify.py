@@ -2,52 +2,48 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import options as o
 
-if TYPE_CHECKING:
-    from ..robustness.certificate import Certificate, Curve
-    from ..robustness.trimming import TrimmingCurve
-    from .output import Output
-    from .request import DataOptions
 
-
-@o.command("""
-    wmcc certify parcels.csv --true label --pred pred --weight area --eps 0.05 --eps 0.2
-    wmcc certify parcels.csv --true label --pred pred --weight area --by region
-    wmcc certify parcels.csv --true label --pred pred --weight area --measure kappa --eps 0.05 --absolute
-    wmcc certify parcels.csv --true label --pred pred --weight area --cap 100 --cap 20
-    wmcc tabulate parcels.csv --true label --pred pred --weight area -o table.json
-    wmcc certify table.json --format json
-""")
+@o.command()
 @o.data()
-@o.measure
-@o.several_eps
-@o.model
+@o.options("measure")
+@o.option("eps", "How far each weight may be off; repeat it for a curve.  [default: 0.1]", multiple=True)
+@o.options("relative")
 @o.bounds
-@o.caps
+@o.options("cap")
 @o.limits
 @o.output
 def command(
-    request: DataOptions,
+    request: o.DataOptions,
     measure: str,
     eps: tuple[float, ...],
     relative: bool | None,
     bounds: dict[str, str],
     cap: tuple[float, ...],
     limits: dict[str, Any],
-    output: Output,
+    output: o.Output,
 ) -> None:
     """Certify the range of a measure when weights may be off.
 
     Each weight may be off on its own, by --eps or between --lower and --upper. An end of the range is
     either reached by some weights, or a proved bound with the gap to a value that is reached. With --cap the range is
     that of the score with large weights cut to the cap.
+
+    Examples::
+
+        wmcc certify parcels.csv --true label --pred pred --weight area --eps 0.05 --eps 0.2
+        wmcc certify parcels.csv --true label --pred pred --weight area --by region
+        wmcc certify parcels.csv --true label --pred pred --weight area --measure kappa --eps 0.05 --absolute
+        wmcc certify parcels.csv --true label --pred pred --weight area --cap 100 --cap 20
+        wmcc tabulate parcels.csv --true label --pred pred --weight area -o table.json
+        wmcc certify table.json --format json
     """
     from ..errors import InputError
-    from ..robustness.certification import certify, certify_curve
-    from .request import per_group, rehearse
+    from ..robustness.certify import certify
+    from .request import per_group
 
     output.check(request.files)
     request.check_bounds(bounds, eps, relative)
@@ -56,18 +52,17 @@ def command(
     if cap and other:
         raise InputError(f"--cap cannot be given with {other}: it takes all other weights as exact.", argument="cap")
     model = o.model_of(relative)
+    o.check(measure, eps=eps, model=model, limits=limits)
 
-    def ask(table: Any, **sides: Any) -> Certificate | Curve | TrimmingCurve:
+    def ask(table: Any, **sides: Any) -> Any:
         if cap:
             from ..robustness.trimming import certify_trimming
 
             return certify_trimming(table, measure, caps=cap, **limits)
         if sides:
             return certify(table, measure, **sides, **limits)
-        if len(eps) > 1:
-            return certify_curve(table, measure, eps=eps, model=model, **limits)
-        return certify(table, measure, eps=eps[0] if eps else None, model=model, **limits)
+        several = eps if len(eps) > 1 else None
+        return certify(table, measure, eps=several or (eps[0] if eps else None), model=model, **limits)
 
-    rehearse(ask)
     found = request.table()
     output.write(per_group(found, ask, beside=request.bounds(bounds)))

@@ -7,7 +7,7 @@ import click
 from . import options as o
 
 
-@o.command("wmcc demo", sample=False)
+@o.command(sample=False)
 @click.option(
     "--out",
     "-o",
@@ -16,12 +16,16 @@ from . import options as o
     show_default=True,
     help="File for the report: .html, .md or .json.",
 )
-@o.traceback
+@o.options("traceback")
 def command(out: str, traceback: bool) -> None:
     """Show what weights do, on an artificial map.
 
     Scores, compares and certifies two classifiers of 2,000 parcels that have the same unweighted MCC, and writes a
     report on both.
+
+    Examples::
+
+        wmcc demo
     """
     from ..demo import story
     from .output import show

@@ -18,7 +18,6 @@ from ..errors import WmccError
 from ..present.stored import Storable
 from ..present.text import visible_lines
 from . import output, standard_input, startup
-from .wording import OPTIONS, in_options
 
 OTHER, MENDABLE, FAILED, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
 """Exit codes; docs/cli.md says what each stands for. The last two are those of other tools: 128 and a signal."""
@@ -54,7 +53,7 @@ def told(words: list[str]) -> Iterator[None]:
 
 def _tell(problem: Exception, words: list[str]) -> int:
     """Say what went wrong, and return the exit code."""
-    failure = _failure(problem)
+    failure = _failure(problem, words)
     if isinstance(problem, click.UsageError):
         _say(_usage(problem))
     elif "--traceback" in words:
@@ -88,19 +87,18 @@ class ErrorRecord(Storable):
     _stored = ("error",)
 
 
-def _failure(problem: Exception) -> Failure:
+def _failure(problem: Exception, words: list[str]) -> Failure:
     kind = type(problem).__name__
     if isinstance(problem, click.UsageError):
         path = problem.ctx.command_path if problem.ctx else "wmcc"
         message = " ".join(problem.format_message().split())
         return Failure("UsageError", message, f"Try '{path} --help' for help.", _argument(problem), problem.exit_code)
     if isinstance(problem, WmccError):
-        hint, argument = None if problem.hint is None else in_options(problem.hint), None
-        message = in_options(problem.message)
-        if problem.argument is not None:
-            argument = f"--{OPTIONS.get(problem.argument, problem.argument)}"
-            message = re.sub(rf"^{re.escape(problem.argument)}(?= (?:is|of|has) )", argument, message)
-        return Failure(kind, standard_input.named(message), hint, argument, MENDABLE)
+        hint, message = problem.shell or problem.hint, standard_input.named(problem.message)
+        option = _option(problem.argument, words)
+        if option is not None and problem.argument in OPTIONS:
+            message = message.replace(f"`{problem.argument}`", f"`{option}`")
+        return Failure(kind, message, hint, option, MENDABLE)
     what = standard_input.named(str(problem).strip().partition("\n")[0])
     if isinstance(problem, OSError) and problem.errno in REFUSED:
         if problem.filename is not None:
@@ -108,6 +106,20 @@ def _failure(problem: Exception) -> Failure:
         return Failure(kind, what, None, None, MENDABLE)
     what = what if isinstance(problem, OSError) else f"{kind}: {what}"
     return Failure(kind, what, "--traceback shows where this comes from.", None, OTHER)
+
+
+OPTIONS = {"confidence_level": "confidence", "caps": "cap", "n": "rows", "sample_weight": "weights"}
+"""Options that are called otherwise than the library's parameters."""
+
+
+def _option(parameter: str | None, words: list[str]) -> str | None:
+    """The option of a command that gives a parameter of the library, if it has one."""
+    from .commands import wmcc
+
+    command = next((own for word in words if (own := wmcc.get_command(click.Context(wmcc), word))), None)
+    options = {} if command is None else {own.name: own.opts[0] for own in command.params}
+    name = options.get(OPTIONS.get(str(parameter), str(parameter)), "")
+    return name if name.startswith("-") else None
 
 
 def _argument(problem: Any) -> str | None:
@@ -132,7 +144,7 @@ def _wants_json(words: list[str]) -> bool:
 
 def warn(sentence: str) -> None:
     """Write a warning to standard error."""
-    _say(f"Warning: {standard_input.named(in_options(sentence))}")
+    _say(f"Warning: {standard_input.named(sentence)}")
 
 
 def _say(lines: str) -> None:

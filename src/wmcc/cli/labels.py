@@ -13,58 +13,36 @@ from typing import Any
 from ..core.labels import Label
 from ..errors import InputError
 from ..sources.datasets import dataset
-from ..sources.engines import joining_engine, open_lazy
-from ..sources.files import find
+from ..sources.files import find, is_path
 
 Kind = type[bool] | type[int] | type[str]
 
 
-def kind_of(sides: Sequence[tuple[Any, str]], engine: str | None, joined: bool) -> Kind:
-    """What the columns of labels hold, as the engine that will read them sees it.
-
-    Parameters
-    ----------
-    sides
-        Files, and the column of labels there. One that is not there is left to the library to complain about.
-    engine
-        As in `wmcc.tabulate`.
-    joined
-        Whether two files are joined.
-    """
+def kind_of(sides: Iterable[tuple[Any, Sequence[str]]]) -> Kind:
+    """What columns of labels hold, in files or frames of layers; one that is not there is the library's to refuse."""
     kinds: set[Kind] = set()
-    for data, name in sides:
-        schema = _schema(data, engine or (joining_engine() if joined else "arrow"))
-        if name in schema:
-            kinds.add(schema[name])
+    for data, names in sides:
+        schema = _of_file(data) if is_path(data) else _kinds(data.convert_dtypes())
+        kinds.update(schema[name] for name in names if name in schema)
     return next((kind for kind in (str, int, bool) if kind in kinds), str)
 
 
-def kind_of_layers(sides: Iterable[Any]) -> Kind:
-    """What columns of labels of layers hold, given as frames of pandas."""
-    kinds = {kind for frame in sides for kind in _kinds(frame.convert_dtypes())}
-    return next((kind for kind in (str, int, bool) if kind in kinds), int)
-
-
-def _schema(data: Any, engine: str) -> dict[str, Kind]:
+def _of_file(data: Any) -> dict[str, Kind]:
     files = find(data)
     if files.is_csv:  # text, and the library makes sense of it
         return dict.fromkeys(files.header(files.paths[0]), str)
-    if engine == "arrow":
-        import pyarrow as pa
+    import pyarrow as pa
 
-        schema = dataset(files).schema
-        types = [t.value_type if pa.types.is_dictionary(t) else t for t in schema.types]
-        empty: Any = pa.table([pa.array([], t) for t in types], names=[f"c{i}" for i in range(len(types))])
-        return dict(zip(schema.names, _kinds(empty), strict=True))
-    opened = open_lazy(files, engine)
-    return dict(zip(opened.known(), _kinds(opened.frame), strict=True))
+    schema = dataset(files).schema
+    types = [t.value_type if pa.types.is_dictionary(t) else t for t in schema.types]
+    return _kinds(pa.schema(zip(schema.names, types, strict=True)).empty_table())
 
 
-def _kinds(frame: Any) -> list[Kind]:
+def _kinds(frame: Any) -> dict[str, Kind]:
     import narwhals as nw
 
-    dtypes = nw.from_native(frame).collect_schema().dtypes()
-    return [bool if t == nw.Boolean else int if t.is_numeric() else str for t in dtypes]
+    schema = nw.from_native(frame).collect_schema()
+    return {name: bool if t == nw.Boolean else int if t.is_numeric() else str for name, t in schema.items()}
 
 
 def several(given: Sequence[str], kind: Kind, option: str) -> list[Label]:

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import click
 
 from . import options as o
 
-if TYPE_CHECKING:
-    from .output import Output
 
-
-@o.command("""
-    wmcc tabulate parcels.csv --true label --pred pred --weight area -o monday.json
-    wmcc tabulate parcels.csv --true label --pred pred --weight area -o tuesday.json
-    wmcc merge monday.json tuesday.json -o week.json
-    wmcc score week.json
-""")
-@o.stored
+@o.command()
+@click.argument("tables", metavar="TABLE.json...", nargs=-1, required=True)
 @o.output
-def command(tables: tuple[str, ...], output: Output) -> None:
+def command(tables: tuple[str, ...], output: o.Output) -> None:
     """Add up stored tables, exactly.
 
     The result is, to the last bit, the table of all rows. Tables of groups are added up group by group.
+
+    Examples::
+
+        wmcc tabulate parcels.csv --true label --pred pred --weight area -o monday.json
+        wmcc tabulate parcels.csv --true label --pred pred --weight area -o tuesday.json
+        wmcc merge monday.json tuesday.json -o week.json
+        wmcc score week.json
     """
     from ..errors import WmccError
     from . import standard_input

@@ -1,18 +1,93 @@
-"""The options that commands share, each with its help."""
+"""The options of commands, and what makes a command of a function.
+
+Options stand in options.txt, as in a manual page, and not in calls of Click: there are sixty, most are shared, and
+their names and choices are those of the library's values, which check them. A metavar in small letters is a list of
+choices; ``N`` is a whole number, ``X`` any. An option that ends with ``...`` may be repeated, and one without a metavar
+is a flag. After ``::`` stands what the options below it are for.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any, Literal
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from inspect import cleandoc
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
 
-from . import complete
+if TYPE_CHECKING:
+    from .output import Output as Output
+    from .request import DataOptions as DataOptions
 
 Run = Callable[..., None]
 Decorator = Callable[[Run], Run]
 Model = Literal["relative", "absolute"]
+
+LIMITS = ("gap", "nodes", "seconds")
+BOUNDS = ("lower", "upper")
+
+
+class Row(NamedTuple):
+    """An option of a table: its name, what it takes, its default, its help, and what it is for."""
+
+    name: str
+    metavar: str
+    default: str | None
+    text: str
+    home: str
+
+
+def _rows() -> Iterator[tuple[str, Row]]:
+    with open(os.path.join(os.path.dirname(__file__), "options.txt"), encoding="utf-8") as file:
+        table = file.read()
+    home = ""
+    for head, text in re.findall(r"^(\S.*)\n((?: .*\n)*)", table, re.MULTILINE):
+        if head.startswith("::"):
+            home = head[3:]
+            continue
+        name, metavar, default = (*head.replace(" =", " ", 1).split(" "), "", "")[:3]
+        row = Row(name, metavar, default or None, " ".join(map(str.strip, text.splitlines())), home)
+        yield name.partition("/")[0].lstrip("-").replace("-", "_"), row
+
+
+OTHERS = "others"
+TABLE = dict(_rows())
+NAMES = ("files", *(name for name, row in TABLE.items() if row.home != OTHERS))
+"""Parameters of `data`."""
+
+
+def written(name: str) -> str:
+    """Return an option as it is typed."""
+    return f"--{name.replace('_', '-')}"
+
+
+def option(parameter: str, text: str | None = None, **settings: Any) -> Decorator:
+    """Give a command an option of the table; ``text`` and ``settings`` replace what the table has."""
+    name, metavar, default, help_, _ = TABLE[parameter]
+    kind = metavar.removesuffix("...")
+    made: dict[str, Any] = {"multiple": metavar.endswith("..."), "help": text or help_}
+    if not kind:
+        made |= {"is_flag": True, "default": None if "/" in name else False}
+    elif kind.islower():
+        made["type"] = click.Choice(kind.split("|"), case_sensitive=False)
+    else:
+        made |= {"metavar": kind, "type": None if parameter == "blocks" else {"N": int, "X": float}.get(kind)}
+    if default is not None or "default" in settings:
+        made |= {"default": default, "show_default": True}
+    return click.option(name, **made | settings)
+
+
+def options(*parameters: str) -> Decorator:
+    """Give a command several options of the table."""
+    return lambda run: _with(run, *map(option, parameters))
+
+
+def _with(run: Run, *decorators: Decorator) -> Run:
+    for decorate in reversed(decorators):
+        run = decorate(run)
+    return run
 
 
 class Command(click.Command):
@@ -30,212 +105,16 @@ class Command(click.Command):
         return super().parse_args(ctx, args)
 
 
-def command(examples: str, *, sample: bool = True) -> Callable[[Run], click.Command]:
-    """Make a command of a function; its examples are lines of a shell, on the sample or on nothing."""
-    on = "Examples, on the sample that `wmcc sample -o parcels.csv` writes:" if sample else "Examples:"
-    lines = "\n".join(f"  $ {line.strip()}" for line in examples.strip().splitlines())
-    return click.command(cls=Command, epilog=f"\b\n{on}\n{lines}")
+def command(sample: bool = True) -> Callable[[Run], click.Command]:
+    """Make a command of a function, whose docstring is its help; examples are of the sample, or of nothing."""
 
+    def decorate(run: Run) -> click.Command:
+        text, _, examples = cleandoc(run.__doc__ or "").partition("\n\nExamples::\n\n")
+        on = "Examples, on the sample that `wmcc sample -o parcels.csv` writes:" if sample else "Examples:"
+        shown = "\n".join(f"  $ {line.strip()}" for line in examples.splitlines())
+        return click.command(cls=Command, help=text, epilog=f"\b\n{on}\n{shown}")(run)
 
-def _column(name: str, text: str, *, multiple: bool = False, dest: str | None = None) -> Decorator:
-    return click.option(
-        name,
-        *([dest] if dest else []),
-        metavar="COLUMN",
-        multiple=multiple,
-        help=text,
-        shell_complete=complete.columns,
-    )
-
-
-def _sizes(name: str, text: str) -> Decorator:
-    return click.option(name, metavar="FILE|COLUMN", help=text, shell_complete=complete.columns)
-
-
-def _number(name: str, text: str, metavar: str = "X", **settings: Any) -> Decorator:
-    return click.option(name, type=float, metavar=metavar, help=text, **settings)
-
-
-_FILES = click.argument("files", metavar="FILE...", nargs=-1, required=True)
-_DATA: dict[str, Decorator] = {
-    "files": _FILES,
-    "images": click.option(
-        "--images",
-        is_flag=True,
-        help="FILE... are folders of images, paired by name: the truth, then each prediction, as pred/ or NAME=pred/; "
-        "or patterns in quotes, as 'truth/*_labelIds.png'. Images are clusters.",
-    ),
-    "weights": click.option(
-        "--weights",
-        metavar="FOLDER|FILE",
-        help="Weights of pixels: with --images a folder, or pattern, of weight maps; with rasters a raster.",
-    ),
-    "weight_map": click.option(
-        "--weight-map",
-        metavar="NAME",
-        help="With --images: make weights of each true label map, as border:sigma=5; see docs/weightmaps.md.",
-    ),
-    "true": _column("--true", "Column of true labels."),
-    "pred": _column("--pred", "Column of predicted labels.", multiple=True),
-    "weight": _column("--weight", "Column of weights; or the word area: the areas of polygons or pixels."),
-    "by": _column(
-        "--by",
-        "One result per value of this column; may be repeated. With --images the word folder: one per folder. With "
-        "rasters a raster of zones.",
-        multiple=True,
-    ),
-    "cluster": _column(
-        "--cluster",
-        "Column of clusters: rows that belong together (scene, patient) and may be dependent; "
-        "repeat it where a key is unique only within another column. With --images the word folder, with rasters a "
-        "raster of zones.",
-        multiple=True,
-    ),
-    "stratum": _column(
-        "--stratum",
-        "Column of strata: parts of the population that were sampled separately; repeat it for several columns. "
-        "With --cluster, clusters were drawn in the strata.",
-        multiple=True,
-    ),
-    "population": _sizes(
-        "--population",
-        "Size of each stratum, an area or a number of rows: a file whose last column has the sizes and whose others "
-        "have the strata, or a column; without --stratum a number. Without --weight it gives the weights.",
-    ),
-    "fpc": _sizes(
-        "--fpc",
-        "Finite population correction: how many rows, or clusters, each stratum has, given as --population is; "
-        "or the word population, if --population has these numbers.",
-    ),
-    "lonely": click.option(
-        "--lonely",
-        type=click.Choice(["error", "adjust", "average", "certainty", "collapse"]),
-        help="For a stratum of which a single row, or cluster, was sampled: error gives no interval (default), adjust "
-        "takes its distance from the mean of all, average takes the average of the other strata, certainty counts its "
-        "variance as 0, collapse joins it with the next stratum.",
-    ),
-    "poststratum": _column(
-        "--poststratum", "Column of post-strata, groups whose totals are known; may be repeated.", multiple=True
-    ),
-    "totals": _sizes("--totals", "Known total of each post-stratum, which weights are scaled to: a file, or a column."),
-    "replicates": click.option(
-        "--replicates",
-        metavar="PATTERN",
-        multiple=True,
-        help="Columns of replicate weights, as 'rw*'; or repeat it for each column.",
-        shell_complete=complete.columns,
-    ),
-    "method": click.option(
-        "--method",
-        type=click.Choice(["jk1", "jkn", "brr", "fay", "bootstrap", "sdr"]),
-        help="With --replicates: how they were made.",
-    ),
-    "scales": click.option(
-        "--scales",
-        metavar="A,B,…",
-        help="With --replicates: factors of squared deviations, one for each or one for all; or a file of them.",
-    ),
-    "fay": click.option("--fay", type=float, metavar="K", help="With --method fay: its coefficient."),
-    "df": click.option(
-        "--df",
-        type=float,
-        metavar="N",
-        help="With --replicates: degrees of freedom, clusters of the survey less strata; by default replicates less 1.",
-    ),
-    "engine": click.option(
-        "--engine",
-        metavar="NAME",
-        help="Engine that reads the files: arrow (default), polars, duckdb, pyspark or dask.",
-        shell_complete=complete.engines,
-    ),
-    "input_format": click.option(
-        "--input-format",
-        type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow"], case_sensitive=False),
-        help="Format of standard input, if it cannot be guessed.",
-    ),
-    "labels": click.option(
-        "--labels",
-        metavar="A,B,C",
-        multiple=True,
-        help="The classes and their order. Text with a comma is quoted: '\"a, b\",c'.",
-    ),
-    "names": click.option(
-        "--names",
-        metavar="LABEL=NAME",
-        multiple=True,
-        help="Name of a class, such as 0=road; repeat it, or give a file (.json, or one name per line).",
-    ),
-    "ignore": click.option(
-        "--ignore",
-        metavar="A,B",
-        multiple=True,
-        help="True labels whose rows are left out and counted; written like --labels.",
-    ),
-    "missing": click.option(
-        "--missing",
-        type=click.Choice(["error", "ignore"]),
-        help="Whether rows without a label are refused (default), or left out and counted.",
-    ),
-    "positive": click.option("--positive", metavar="LABEL", help="The positive class of a two-class table."),
-    "join": click.option("--join", metavar="FILE", help="File of predictions; FILE then holds the truth."),
-    "on": _column("--on", "With --join: column that identifies a row in both; repeat it.", multiple=True),
-    "unmatched": click.option(
-        "--unmatched",
-        type=click.Choice(["error", "ignore"]),
-        help="With --join: whether rows without a partner are refused (default), or left out and counted.",
-    ),
-    "layer": click.option(
-        "--layer", metavar="NAME", help="Layer of a file of polygons that has several.", shell_complete=complete.layers
-    ),
-    "overlay": click.option(
-        "--overlay",
-        metavar="FILE",
-        multiple=True,
-        help="Map that is laid over FILE, the reference: polygons, with their class in the column --pred; or, over "
-        "points, a raster. Over points several may be given, as NAME=FILE.",
-    ),
-    "overlay_layer": click.option(
-        "--overlay-layer",
-        metavar="NAME",
-        help="With --overlay: layer of a map that has several.",
-        shell_complete=complete.layers,
-    ),
-    "uncovered": click.option(
-        "--uncovered",
-        type=click.Choice(["class", "error"]),
-        help="With --overlay: whether parts of the reference that the map does not cover are errors of the map (class, "
-        "default), or refused.",
-    ),
-    "sliver": _number("--sliver", "With --overlay: leave out pieces of a smaller area, in --unit, and count them."),
-    "xy": click.option(
-        "--xy", metavar="X,Y", help="Columns of coordinates of points in a table, as lon,lat; they need --crs."
-    ),
-    "crs": click.option(
-        "--crs", metavar="CRS", help="Coordinate reference system of a file that does not say its own, as EPSG:25832."
-    ),
-    "area": click.option(
-        "--area",
-        type=click.Choice(["geodesic", "equal-area"]),
-        help="With --weight area: areas of polygons on the ellipsoid (default), or on an equal-area projection.",
-    ),
-    "unit": click.option(
-        "--unit",
-        metavar="UNIT",
-        help="With --weight area: ha (default), km2 or m2. For `wmcc map` and `wmcc report` also the unit of areas in "
-        "a table, which is written beside them.",
-    ),
-    "band": click.option("--band", type=int, metavar="N", help="Band of raster files that have several."),
-    "align": click.option(
-        "--align",
-        type=click.Choice(["nearest"]),
-        help="Bring maps to the pixels of the true raster, each taking the label of the nearest.",
-    ),
-    "blocks": click.option(
-        "--blocks",
-        metavar="N",
-        help="Side of square blocks of a raster, in pixels, which are clusters then; or rows and columns, as 64,128.",
-    ),
-}
+    return decorate
 
 
 def data(least: int = 1, most: int | None = 1, stored: int | None = 1, units: bool = False) -> Decorator:
@@ -250,11 +129,12 @@ def data(least: int = 1, most: int | None = 1, stored: int | None = 1, units: bo
         def with_request(**given: Any) -> None:
             from .request import DataOptions  # brings what reads files, which --help does without
 
-            request = DataOptions(**{name: given.pop(name) for name in _DATA})
+            request = DataOptions(**{name: given.pop(name) for name in NAMES})
             request.check(least, most, stored, units)
             run(request, **given)
 
-        return _with(with_request, *_DATA.values())
+        files = click.argument("files", metavar="FILE...", nargs=-1, required=True)
+        return _with(with_request, files, *map(option, NAMES[1:]))
 
     return decorate
 
@@ -270,42 +150,48 @@ def output(run: Run) -> Run:
         given.pop("traceback")
         run(*args, **given, output=made)
 
-    return _with(with_output, format_, out, traceback)
+    ends = ".json .csv .xlsx .parquet .md .tex .html .txt"
+    how = "How to print the result; csv-safe is csv without formulas, for spreadsheets."
+    return _with(with_output, format_of(FORMATS, how), out(ends), option("traceback"))
 
 
-def _with(run: Run, *decorators: Decorator) -> Run:
-    for decorate in reversed(decorators):
-        run = decorate(run)
-    return run
+def _together(parameter: str, names: tuple[str, ...]) -> Decorator:
+    """Give a command options, and hand it those that were given as one mapping."""
+
+    def decorate(run: Run) -> Run:
+        @functools.wraps(run)
+        def with_mapping(*args: Any, **given: Any) -> None:
+            chosen = {name: given.pop(name) for name in names}
+            run(*args, **given, **{parameter: {name: x for name, x in chosen.items() if x is not None}})
+
+        return _with(with_mapping, *map(option, names))
+
+    return decorate
 
 
-def limits(run: Run) -> Run:
-    """Give a command the options that end a search, and hand it those that were given."""
+limits, bounds = _together("limits", LIMITS), _together("bounds", BOUNDS)
 
-    @functools.wraps(run)
-    def with_limits(*args: Any, **given: Any) -> None:
-        chosen = {name: given.pop(name) for name in ("gap", "nodes", "seconds")}
-        run(*args, **given, limits={name: x for name, x in chosen.items() if x is not None})
+FORMATS = {
+    "table": ".txt", "json": ".json", "csv": ".csv", "csv-safe": ".csv", "markdown": ".md", "latex": ".tex",
+    "html": ".html",
+}  # fmt: skip
+"""How results are written, and the end of the name of such a file."""
 
-    gap = _number("--gap", "Stop when a bound is this close to a value that some weights reach.")
-    nodes = click.option(
-        "--nodes", type=int, metavar="N", help="Stop the search for an end of a range after this many boxes."
+
+def format_of(formats: Mapping[str, str], text: str) -> Decorator:
+    """Give a command the option of how something is printed."""
+    return click.option("--format", "-f", type=click.Choice(list(formats), case_sensitive=False), help=text)
+
+
+def out(ends: str) -> Decorator:
+    """Give a command the option of where something is written."""
+    return click.option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        callback=lambda ctx, param, name: None if name == "-" else name,  # as other tools take it
+        help=f"Write to this file instead of printing: {ends}",
     )
-    seconds = _number("--seconds", "Stop the search for an end of a range after this many seconds.", "S")
-    return _with(with_limits, gap, nodes, seconds)
-
-
-def bounds(run: Run) -> Run:
-    """Give a command the options of bounds of the weights, and hand it the columns that were named, by side."""
-
-    @functools.wraps(run)
-    def with_bounds(*args: Any, **given: Any) -> None:
-        columns = {side: given.pop(side) for side in ("lower", "upper")}
-        run(*args, **given, bounds={side: column for side, column in columns.items() if column is not None})
-
-    which = {"lower": "smallest", "upper": "largest"}
-    sides = (_column(f"--{side}", f"Column of the {word} weight that a row may have.") for side, word in which.items())
-    return _with(with_bounds, *sides)
 
 
 def model_of(relative: bool | None, eps: float | None = 0.0) -> Model:
@@ -318,76 +204,30 @@ def model_of(relative: bool | None, eps: float | None = 0.0) -> Model:
     return "absolute" if relative is False else "relative"
 
 
-def check_of(measure: str, of: str | None) -> None:
-    """Refuse a measure of one class without the class."""
-    from ..errors import InputError
-    from ..measures import CLASS_MEASURES, MEASURES
+def check(
+    measure: str = "ecc",
+    of: str | None = None,
+    confidence: float = 0.95,
+    margin: float | None = None,
+    eps: Sequence[float | None] = (),
+    model: Model = "relative",
+    limits: Mapping[str, Any] | None = None,
+) -> None:
+    """Check options as the library does, before data are read, which may take long."""
+    from ..measures import checks
 
-    if of is None and measure in CLASS_MEASURES and measure not in MEASURES:
-        raise InputError(f"--measure is {measure}, a measure of one class.", "name the class with --of.", "of")
+    checks.named_measure(measure) if of is None else checks.named_class_measure(measure)
+    checks.checked_level(confidence)
+    checks.checked_margin(margin)
+    for one in eps:
+        if one is not None:
+            checks.checked_eps(one, model)
+    if limits:
+        from ..robustness.certify import limits_of
+
+        limits_of(**{"gap": 0, "nodes": None, "seconds": None, **limits})
 
 
 def class_of(table: Any, text: str | None) -> Any:
     """Return the class that ``--of`` names, as a table has it."""
     return next((x for x in table.classes if str(x) == text), text)
-
-
-FORMATS = {
-    "table": ".txt", "json": ".json", "csv": ".csv", "csv-safe": ".csv", "markdown": ".md", "latex": ".tex",
-    "html": ".html",
-}  # fmt: skip
-"""How results are written, and the end of the name of such a file."""
-
-format_ = click.option(
-    "--format",
-    "-f",
-    type=click.Choice(list(FORMATS), case_sensitive=False),
-    help="How to print the result; csv-safe is csv without formulas, for spreadsheets.",
-)
-out = click.option(
-    "--out",
-    "-o",
-    metavar="FILE",
-    callback=lambda ctx, param, name: None if name == "-" else name,  # as other tools take it
-    help="Write to this file instead of printing: .json .csv .xlsx .parquet .md .tex .html .txt",
-)
-traceback = click.option("--traceback", is_flag=True, help="Show where an error comes from.")
-measure = click.option(
-    "--measure",
-    metavar="NAME",
-    default="ecc",
-    show_default=True,
-    help="The measure: mcc, ecc, mpc1, mpc2, accuracy, balanced_accuracy, kappa …",
-    shell_complete=complete.measures,
-)
-of = click.option(
-    "--of", metavar="CLASS", help="The class of a measure of one class: precision, recall, f1, iou or mcc."
-)
-best_measure = click.option(
-    "--measure",
-    metavar="NAME",
-    help="Measure by which classifiers are compared.  [default: mcc for two classes, ecc for more]",
-    shell_complete=complete.measures,
-)
-confidence = _number("--confidence", "Confidence level of the intervals.", default=0.95, show_default=True)
-margin = _number("--margin", "How much lower the first may score and still be good enough.")
-eps_too = _number("--eps", "Also certify ranges for weights off by this much.")
-eps = _number("--eps", "How far each weight may be off.  [default: 0.1]")
-caps = _number("--cap", "Cut weights above this number to it; repeat it for a curve.", multiple=True)
-several_eps = _number("--eps", "How far each weight may be off; repeat it for a curve.  [default: 0.1]", multiple=True)
-model = click.option(
-    "--relative/--absolute",
-    default=None,
-    help="Off by a share of itself, as 0.1 for 10 % (default), or by an amount.",
-)
-at_least = _number("--at-least", "The score must stay at or above this value.")
-at_most = _number("--at-most", "The score must stay at or below this value.")
-change = _number("--change", "The score must move by no more than this.")
-pixel_area = _number(
-    "--pixel-area",
-    "Area that one unit of the sizes or weights stands for, such as 0.09 for pixels of 30 m and areas in ha.",
-    default=1.0,
-    show_default=True,
-)
-stored = click.argument("tables", metavar="TABLE.json...", nargs=-1, required=True)
-one_stored = click.argument("table", metavar="TABLE.json")

@@ -15,7 +15,6 @@ from ..present.result import ENDINGS, Result, ending, written
 from ..present.text import visible_lines
 from . import startup
 from .options import FORMATS
-from .wording import in_options
 
 
 class Output(NamedTuple):
@@ -54,12 +53,12 @@ class Output(NamedTuple):
         whole.check(self.out, inputs)
 
     def write(self, result: Result) -> None:
-        """Write a result: drawn on a terminal, and as it is anywhere else; its notes name options."""
+        """Write a result: drawn on a terminal, and as it is anywhere else."""
         startup.check_interrupted()
         if self.form == ".txt" and self.out is None:
-            show_blocks([block.with_notes(in_options) for block in result.blocks()])
+            show_blocks(result.blocks())
         else:
-            self.emit(written(result, self.form, self.safe, in_options))
+            self.emit(written(result, self.form, self.safe))
 
     def emit(self, content: str | bytes) -> None:
         """Write a text, which ends with a line break, or bytes of a file."""

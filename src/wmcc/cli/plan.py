@@ -2,72 +2,46 @@
 
 from __future__ import annotations
 
-from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from . import options as o
 
-if TYPE_CHECKING:
-    from .output import Output
-
 COLUMNS = ("stratum", "size", "accuracy")
 """Columns of a file of strata, in this order."""
 
 
-@o.command("""
-    wmcc tabulate parcels.csv --true label --pred pred -o pilot.json
-    wmcc plan pilot.json --se 0.01
-    wmcc plan pilot.json --rows 500 --measure area --of water
-""")
+@o.command()
 @click.argument("file", metavar="FILE")
-@click.option(
-    "--se", type=float, metavar="X", help="Standard error that is wanted; of an area, in the unit of the sizes."
-)
-@click.option("--rows", type=int, metavar="N", help="Number of rows instead, to see which standard errors it gives.")
-@click.option(
-    "--measure",
-    metavar="NAME",
-    default="overall_accuracy",
-    show_default=True,
-    help="What the standard error is of: overall_accuracy, ecc, mpc1, kappa …; with --of users_accuracy, "
+@o.options("se", "rows")
+@o.option(
+    "measure",
+    "What the standard error is of: overall_accuracy, ecc, mpc1, kappa …; with --of users_accuracy, "
     "producers_accuracy, f1, iou or area.",
+    default="overall_accuracy",
 )
-@click.option("--of", metavar="CLASS", help="The class of a measure of one class.")
-@click.option(
-    "--allocation",
-    type=click.Choice(["optimal", "proportional", "equal"]),
-    default="optimal",
-    show_default=True,
-    help="How rows are shared out among strata: with the fewest rows, by their sizes, or evenly.",
-)
-@click.option(
-    "--minimum", type=int, metavar="N", default=2, show_default=True, help="Rows that each stratum gets at least."
-)
-@click.option("--fpc", is_flag=True, help="The sizes count units, which are drawn without replacement.")
+@o.option("of", "The class of a measure of one class.")
+@o.options("allocation", "minimum")
+@o.option("fpc", "The sizes count units, which are drawn without replacement.", is_flag=True, metavar=None)
 @o.output
-def command(
-    file: str,
-    se: float | None,
-    rows: int | None,
-    measure: str,
-    of: str | None,
-    allocation: Any,
-    minimum: int,
-    fpc: bool,
-    output: Output,
-) -> None:
+def command(file: str, rows: int | None, of: str | None, output: o.Output, **asked: Any) -> None:
     """Plan a stratified sample of a map: how many rows, and how many in each stratum.
 
     FILE has a row for each class of the map and three columns, in this order: the class, its mapped size, and a guess
     of its user's accuracy. Or it is the stored table of a pilot sample, which `wmcc tabulate -o` wrote.
+
+    Examples::
+
+        wmcc tabulate parcels.csv --true label --pred pred -o pilot.json
+        wmcc plan pilot.json --se 0.01
+        wmcc plan pilot.json --rows 500 --measure area --of water
     """
     from ..core.joint import JointTable
     from ..core.tables import Tables
-    from ..errors import InputError
+    from ..errors import InputError, WmccError
     from ..mapping.planning import plan_sample
-    from ..sources.options import LAYERS, RASTERS
+    from ..sources.recognised import LAYERS, RASTERS
     from . import standard_input
     from .stored import read
 
@@ -91,25 +65,17 @@ def command(
         population, guess = _strata(file)
         labels = tuple(guess)
     label = next((x for x in labels if str(x) == of), of)
-    output.write(
-        plan_sample(
-            guess,
-            population,
-            se=se,
-            n=rows,
-            measure=measure,
-            of=label,
-            allocation=allocation,
-            minimum=minimum,
-            fpc=fpc,
-        )
-    )
+    try:
+        plan = plan_sample(guess, population, n=rows, of=label, **asked)
+    except WmccError as problem:
+        of_file = population is not None and (problem.argument or "").startswith(("population[", "guess["))
+        raise (problem.about(file) if of_file else problem) from None
+    output.write(plan)
 
 
-def _strata(name: str) -> tuple[dict[Any, float], dict[Any, float]]:
-    """Sizes and guessed accuracies of strata, from a file."""
+def _strata(name: str) -> tuple[dict[Any, Any], dict[Any, Any]]:
+    """Sizes and guessed accuracies of strata, from a file; what they may be is the library's to say."""
     from ..errors import InputError
-    from ..present.text import brief
     from ..sources.texts import reader
     from .sizes import as_number, read_columns
 
@@ -128,15 +94,5 @@ def _strata(name: str) -> tuple[dict[Any, float], dict[Any, float]]:
     if is_text:
         keys = list(map(reader(keys), keys))
         numbers = [[x if x is None or as_number(x) is None else float(x) for x in own] for own in numbers]
-    _, *names = columns
-    expected = ("a number above 0", inf), ("a number between 0 and 1", 1.0)
-    for column, own, (what, most) in zip(names, numbers, expected, strict=True):
-        for row, (key, x) in enumerate(zip(keys, own, strict=True), 1):
-            if not (isinstance(x, (int, float)) and 0 <= x <= most and (x > 0 or most == 1)):
-                came = "empty" if x is None or x == "" else brief(x)
-                raise InputError(
-                    f"{name}: column {column!r} of row {row:,}, stratum {key!r}, is {came}; expected {what}.",
-                    "write an accuracy of 90 % as 0.9." if what.endswith("1") else None,
-                )
     sizes, guesses = (dict(zip(keys, own, strict=True)) for own in numbers)
     return sizes, guesses

@@ -10,8 +10,8 @@ from ..experiments import Separation, Verdict, separation, verdicts
 from ..optional import module
 from ..present.blocks import Block
 from ..present.files import check_folder, write_folder
+from ..present.json_csv import as_csv, as_records_csv
 from ..present.markdown import table
-from ..present.written import as_csv, as_records_csv
 
 FIGURES = ("figure-1", "figure-2")
 NAMES = (*(f"{name}.{end}" for name in FIGURES for end in ("png", "svg", "csv")), "verdicts.csv", "verdicts.md")

@@ -6,16 +6,11 @@ import functools
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import click
-
 from . import options as o
 
 if TYPE_CHECKING:
-    from ..core.table import Table
-    from ..inference.interval import Interval
+    from ..inference.estimate import Interval
     from ..results.scores import Score
-    from .output import Output
-    from .request import DataOptions
 
 ENDS = ("value", "low")
 """What a gate may look at."""
@@ -38,38 +33,17 @@ def _gate(run: o.Run) -> o.Run:
     return with_gate
 
 
-@o.command("""
-    wmcc score parcels.csv --true label --pred pred --weight area
-    wmcc score parcels.csv --true label --pred pred --weight area --by region
-    wmcc score parcels.csv --true label --pred pred --weight area --confidence 0.9 --eps 0.1
-    wmcc score parcels.csv --true label --pred pred --ignore water --format json
-    wmcc score parcels.csv --true label --pred pred --weight area --fail-under ecc=0.8 --on low
-    wmcc tabulate parcels.csv --true label --pred pred -o table.json
-    wmcc score table.json
-""")
+@o.command()
 @_gate
 @o.data()
-@o.confidence
-@o.eps_too
-@o.model
+@o.options("confidence")
+@o.option("eps", "Also certify ranges for weights off by this much.")
+@o.options("relative")
 @o.bounds
-@click.option(
-    "--zero-division",
-    metavar="VALUE",
-    default="0",
-    show_default=True,
-    help="Value of an undefined measure: a number, nan, warn or raise.",
-)
-@click.option(
-    "--fail-under",
-    metavar="NAME=X",
-    multiple=True,
-    help="Exit with code 3 if a measure is below X or undefined, for instance ecc=0.8 or recall/road=0.7; "
-    "with --on low, if the lower end of its interval is.",
-)
+@o.options("zero_division", "fail_under")
 @o.output
 def command(
-    request: DataOptions,
+    request: o.DataOptions,
     confidence: float,
     eps: float | None,
     relative: bool | None,
@@ -77,7 +51,7 @@ def command(
     zero_division: str,
     fail_under: tuple[str, ...],
     low: bool,
-    output: Output,
+    output: o.Output,
 ) -> None:
     """Score data or a stored table.
 
@@ -87,26 +61,36 @@ def command(
     images of each measure; `wmcc images` has more.
     Without --true and --pred, FILE is a table that `wmcc tabulate -o` or `wmcc merge -o` wrote; or FILE... are rasters,
     truth.tif map.tif.
+
+    Examples::
+
+        wmcc score parcels.csv --true label --pred pred --weight area
+        wmcc score parcels.csv --true label --pred pred --weight area --by region
+        wmcc score parcels.csv --true label --pred pred --weight area --confidence 0.9 --eps 0.1
+        wmcc score parcels.csv --true label --pred pred --ignore water --format json
+        wmcc score parcels.csv --true label --pred pred --weight area --fail-under ecc=0.8 --on low
+        wmcc tabulate parcels.csv --true label --pred pred -o table.json
+        wmcc score table.json
     """
     from ..core.labels import listed
     from ..errors import InputError
     from ..results.scores import score
     from .guard import fail
-    from .request import each, per_group, rehearse
+    from .request import each, per_group
     from .startup import load_student
 
     output.check(request.files)
     request.check_bounds(bounds, eps is not None, relative)
     load_student()
     division, bars, model = _division(zero_division), list(map(_bar, fail_under)), o.model_of(relative, eps)
+    o.check(confidence=confidence, eps=(eps,), model=model)
 
-    def ask(table: Table, **sides: Any) -> Score:
+    def ask(table: Any, **sides: Any) -> Any:
         found = score(table, zero_division=division, confidence_level=confidence)
         if request.images_are_clusters and table.drawn.kind == "clusters":
             found = found.with_image_means()
         return found if eps is None and not sides else found.with_ranges(eps, model, **sides)
 
-    rehearse(ask)
     table = request.table()
     for bar in bars:
         if bar.label not in (None, *map(str, table.classes)):

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import click
 
 from . import options as o
 
-if TYPE_CHECKING:
-    from .output import Output
 
-
-@o.command("""
-    wmcc tabulate parcels.csv --true label --pred pred --weight area -o table.json
-    wmcc show table.json
-    wmcc show table.json --format markdown
-""")
-@o.one_stored
+@o.command()
+@click.argument("table", metavar="TABLE.json")
 @o.output
-def command(table: str, output: Output) -> None:
-    """Show a stored table."""
+def command(table: str, output: o.Output) -> None:
+    """Show a stored table.
+
+    Examples::
+
+        wmcc tabulate parcels.csv --true label --pred pred --weight area -o table.json
+        wmcc show table.json
+        wmcc show table.json --format markdown
+    """
     from .stored import read
 
     output.check()

@@ -23,6 +23,16 @@ def as_number(given: str) -> float | None:
     return float(given) if NUMBER.fullmatch(given.strip()) else None
 
 
+def known(given: str | None, word: str, keys: tuple[str, ...]) -> Any:
+    """Return the numbers of a file by key, one number, or the name of a column."""
+    if given is None:
+        return None
+    if is_file(given):
+        return read_sizes(given, word, keys)
+    number = as_number(given)
+    return given if number is None else number
+
+
 def read_columns(name: str) -> tuple[dict[str, list[Any]], bool]:
     """Return the columns of a small file, and whether they are text that is to be made sense of."""
     from ..sources.datasets import dataset

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from . import options as o
 
-if TYPE_CHECKING:
-    from .output import Output
-    from .request import DataOptions
 
-
-@o.command("""
-    wmcc tabulate parcels.csv --true label --pred pred --weight area
-    wmcc tabulate parcels.csv --true label --pred pred --by region -o regions.json
-    wmcc show regions.json
-    wmcc tabulate parcels.csv --true label --pred pred --pred pred_b --weight area -o both.json
-    wmcc compare both.json
-""")
+@o.command()
 @o.data(1, None)
 @o.output
-def command(request: DataOptions, output: Output) -> None:
+def command(request: o.DataOptions, output: o.Output) -> None:
     """Make a weighted confusion table.
 
     With -o it is stored, to be merged with others and scored later. With --cluster, --stratum or --replicates the table
     keeps how its rows were drawn. With several --pred it keeps how the predictions agree, so that they can be compared.
+
+    Examples::
+
+        wmcc tabulate parcels.csv --true label --pred pred --weight area
+        wmcc tabulate parcels.csv --true label --pred pred --by region -o regions.json
+        wmcc show regions.json
+        wmcc tabulate parcels.csv --true label --pred pred --pred pred_b --weight area -o both.json
+        wmcc compare both.json
     """
     from ..errors import InputError
 
