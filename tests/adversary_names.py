@@ -10,6 +10,7 @@ import json
 import time
 from typing import Any
 
+import flat
 import numpy as np
 import pyarrow as pa
 from engines import to_duckdb, to_polars
@@ -153,18 +154,18 @@ class Case:
         frame = make(self.table)
         name = self.called(frame, self.table)
         call = {"true": name["true"], "pred": name["pred"], "weight": name["weight"]}
-        if wmcc.tabulate(frame, **call) != table:
+        if flat.tabulate(frame, **call) != table:
             return "another table"
-        if wmcc.tabulate(frame, **call, by=name["by"]) != by:
+        if flat.tabulate(frame, **call, by=name["by"]) != by:
             return "other groups"
-        if wmcc.tabulate(frame, **{**call, "pred": dict.fromkeys("ab", name["pred"])})["b"] != table:
+        if flat.tabulate(frame, **{**call, "pred": dict.fromkeys("ab", name["pred"])})["b"] != table:
             return "another joint table"
         left, right = self.sides()
         frames = make(left), make(right)
         mine, theirs = self.called(frames[0], left), self.called(frames[1], right)
         if mine["key"] == theirs["key"]:
             names = {"true": mine["true"], "weight": mine["weight"], "on": mine["key"]}
-            joined = wmcc.tabulate(frames[0], join=frames[1], pred=theirs["pred"], **names)
+            joined = flat.tabulate(wmcc.Join(frames[0], frames[1], None), pred=theirs["pred"], **names)
             if joined != table:
                 return "another table of two frames"
         return None

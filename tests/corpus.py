@@ -31,6 +31,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import flat
 import numpy as np
 
 import wmcc
@@ -97,19 +98,22 @@ def call(case: Case, threads: int | None) -> Any:
         given["threads"] = threads
     if case.source != "stream":
         data = [given.pop("data")] if "data" in given else []
-        return wmcc.tabulate(*data, **given)
+        return flat.tabulate(*data, **given)
     updates = given.pop("updates")
+    known = {name: given.pop(name) for name in ("population", "fpc", "lonely", "nested", "totals") if name in given}
     stream = wmcc.Accumulator(**given)
     for update in updates:
-        more = dict(update)
+        more = dict(update) | known
         data = [more.pop("data")] if "data" in more else []
-        stream.update(*data, **more)
+        at = {"at": more.pop("at")} if "at" in more else {}
+        data, more = flat.values_of(*data, **more)
+        stream.update(*data, **more, **at)
     return stream.tables if any("by" in update for update in updates) else stream.table
 
 
 def _today(value: Any) -> Any:
     if isinstance(value, Opened):
-        return wmcc.raster(value.data, **value.options)
+        return wmcc.Raster(value.data, **value.options)
     if type(value) in (list, tuple):
         return type(value)(map(_today, value))
     return {key: _today(own) for key, own in value.items()} if type(value) is dict else value

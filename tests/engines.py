@@ -117,8 +117,8 @@ ALL = {**FAST, **SPARK}
 PYSPARK = pytest.param("pyspark", marks=pytest.mark.spark)
 ENGINES = [*FAST, PYSPARK]
 """The names of all, for tests that are run with each."""
-READERS = ["arrow", "polars", "duckdb", "dask", PYSPARK]
-"""What reads files: `engine` of `wmcc.tabulate`."""
+READERS = ["arrow", "polars", "duckdb"]
+"""What reads files: `engine` of `wmcc.Files`."""
 
 ENGINE_WARNINGS = pytest.mark.filterwarnings(
     "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::wmcc.LabelWarning"

@@ -54,7 +54,7 @@ RESULTS = {
     "Certificate, unmet": lambda: wmcc.certify(
         wmcc.Table.from_counts([[5, 1], [1, 1]]), "mcc", eps=3, model="absolute"
     ),
-    "Curve": lambda: wmcc.certify_curve(TWO, "mcc", eps=[0.1, 0.2]),
+    "Curve": lambda: wmcc.certify(TWO, "mcc", eps=[0.1, 0.2]),
     "TrimmingCurve": lambda: wmcc.certify_trimming(TABLE, caps=[20.0, 3.0], nodes=3),
     "TrimmingCurve, undefined": lambda: wmcc.certify_trimming(NOTHING, "mcc", caps=[0.5]),
     "Radius": lambda: wmcc.radius(TWO, "mcc", at_least=0.7),
@@ -69,7 +69,7 @@ RESULTS = {
     "Uncertainty": lambda: wmcc.uncertainty(TWO, "mcc"),
     "Uncertainty, two": lambda: wmcc.uncertainty(TWO_JOINT, "mcc"),
     "MapAccuracy": lambda: wmcc.map_accuracy(
-        wmcc.tabulate(T, A, stratum=A, population=dict.fromkeys(LABELS, 500)), unit="ha"
+        wmcc.tabulate(T, A, design=wmcc.Strata(A, population=dict.fromkeys(LABELS, 500))), unit="ha"
     ),
     "MapAccuracy, undefined": lambda: wmcc.map_accuracy(NOTHING),
     "Estimate": lambda: wmcc.map_accuracy(TABLE)[LABELS[0]].area,

@@ -203,7 +203,7 @@ def test_limits_of_weights_of_any_size(w, model, eps, power):
 def test_a_position_is_meant_exactly(cells):
     """A cell that may be 0 can matter at any small part of its largest sum: a position is not rounded."""
     low, high, at = ([min(a, b) for a, b, _ in cells], [max(a, b) for a, b, _ in cells], [t for _, _, t in cells])
-    lower, upper = (wmcc.tabulate([0, 0, 1, 1], [0, 1, 0, 1], x).stack.sums.w_exact for x in (low, high))
+    lower, upper = (wmcc.tabulate([0, 0, 1, 1], [0, 1, 0, 1], x).cells.sums.w_exact for x in (low, high))
     found, exponent = Box.between(lower, upper).cells(at)
     for c, a, b, t in zip(found, low, high, at, strict=True):
         assert c * Fraction(2) ** exponent == Fraction(a) + Fraction(t) * (Fraction(b) - Fraction(a))
@@ -229,7 +229,7 @@ def test_weights_of_bounds_and_unknown_rows():
     worst = certificate.weights("low", t, p, w, lower=lower, upper=upper)
     assert worst.tolist() == [4.0, 3.0, 3.0, 2.0, 7.0]
     assert wmcc.mcc(wmcc.tabulate(t, p, worst, ignore=[9])) == certificate.lower.attained
-    with pytest.raises(wmcc.InputError, match="end is 'worst'; expected 'low' or 'high'"):
+    with pytest.raises(wmcc.InputError, match="`end` is 'worst'; expected 'low' or 'high'"):
         certificate.weights("worst", t, p, w)
 
 
@@ -295,7 +295,7 @@ def test_rows_make_the_certified_table_whatever_it_was_made_of():
     reached(wmcc.tabulate(y, p, w, labels=[3, 1, 0, 2, 8]), y, p, w)
     reached(wmcc.tabulate(y, p, w, ignore=[1, 9]), y, p, w, ignore=[1, 9])
     reached(wmcc.tabulate(y, p, w, cluster=keys), y, p, w)
-    reached(wmcc.tabulate(y, p, w, stratum=keys), y, p, w)
+    reached(wmcc.tabulate(y, p, w, design=wmcc.Strata(keys)), y, p, w)
     tables = wmcc.tabulate(y, p, w, by=keys % 2)
     reached(tables[0], *(x[keys % 2 == 0] for x in (y, p, w)))
     reached(tables.total(), y, p, w)
@@ -319,7 +319,7 @@ def test_rows_make_the_certified_table_whatever_it_was_made_of():
 def test_rows_of_a_design_have_its_weights():
     y, p, _ = noisy()
     stratum, sizes = p, {0: 1000.0, 1: 70.0, 2: 333.0}
-    table = wmcc.tabulate(y, p, stratum=stratum, population=sizes)
+    table = wmcc.tabulate(y, p, design=wmcc.Strata(stratum, population=sizes))
     certificate = wmcc.certify(table, "ecc")
     w = np.array([sizes[k] / (stratum == k).sum() for k in stratum])
     worst = certificate.weights("low", y, p, w)
@@ -407,7 +407,7 @@ def test_what_is_shown_is_not_narrower_than_what_is_certified(name, eps):
 
 
 def test_several_eps():
-    curve = wmcc.certify_curve(TABLE, "ecc", eps=[0.0, 0.1, 0.2])
+    curve = wmcc.certify(TABLE, "ecc", eps=[0.0, 0.1, 0.2])
     assert len(curve) == 3
     assert curve.eps.tolist() == [0.0, 0.1, 0.2]
     assert (np.diff(curve.low) < 0).all()
@@ -416,9 +416,9 @@ def test_several_eps():
     assert curve[1] == wmcc.certify(TABLE, "ecc", eps=0.1)
     assert (curve.measure, curve.value, curve.problem) == ("ecc", curve[0].value, None)
     assert curve[1:].eps.tolist() == [0.1, 0.2]
-    for wrong, said in (([0.1, -1.0], "eps is -1.0"), ([], "eps is empty"), (0.1, "expected several numbers")):
+    for wrong, said in (([0.1, -1.0], "`eps` is -1.0"), ([], "`eps` is empty")):
         with pytest.raises(wmcc.WmccError, match=said):
-            wmcc.certify_curve(TABLE, eps=wrong)
+            wmcc.certify(TABLE, eps=wrong)
     assert "10 %" in repr(curve)
     assert "<table" in curve._repr_html_()
 
@@ -426,33 +426,32 @@ def test_several_eps():
 # ---- sentences ---------------------------------------------------------------------------------------
 
 WRONG = {
-    "negative": ({"eps": -0.1}, "eps is -0.1; expected a number of at least 0"),
-    "NaN": ({"eps": float("nan")}, "eps is 'nan'; expected a finite number"),
-    "infinite": ({"eps": float("inf")}, "eps is 'inf'; expected a finite number"),
-    "text": ({"eps": "0.1"}, "eps is '0.1'; expected a finite number"),
-    "truth value": ({"eps": True}, "eps is 'True'; expected a finite number"),
-    "several": ({"eps": [0.1, 0.2]}, "eps is '[0.1, 0.2]'; expected a finite number"),
-    "all of a weight": ({"eps": 1.0}, "with model='relative' it must be below 1"),
-    "model": ({"model": "both"}, "model is 'both'; expected 'relative'"),
-    "measure": ({"measure": "mse"}, "measure is 'mse'; expected one of mcc, ecc"),
+    "negative": ({"eps": -0.1}, "`eps` is -0.1; expected a number of at least 0"),
+    "NaN": ({"eps": float("nan")}, "`eps` is 'nan'; expected a finite number"),
+    "infinite": ({"eps": float("inf")}, "`eps` is 'inf'; expected a finite number"),
+    "text": ({"eps": "0.1"}, "`eps` is '0.1'; expected a finite number"),
+    "truth value": ({"eps": True}, "`eps` is 'True'; expected a finite number"),
+    "all of a weight": ({"eps": 1.0}, "with `model` 'relative' it must be below 1"),
+    "model": ({"model": "both"}, "`model` is 'both'; expected 'relative'"),
+    "measure": ({"measure": "mse"}, "`measure` is 'mse'; expected one of mcc, ecc"),
     "class measure": ({"measure": "recall"}, "'recall' is a number per class"),
     "class measure itself": ({"measure": CLASS_MEASURES["recall"]}, "'recall' is a number per class"),
     "two classes": ({"measure": "mcc"}, "MCC is for two classes"),
-    "gap": ({"gap": -1}, "gap is -1"),
-    "nodes": ({"nodes": 0}, "nodes is 0; expected a whole number of at least 1"),
-    "fraction of a node": ({"nodes": 1.5}, "nodes is 1.5"),
-    "seconds": ({"seconds": -1}, "seconds is -1"),
+    "gap": ({"gap": -1}, "`gap` is -1"),
+    "nodes": ({"nodes": 0}, "`nodes` is 0; expected a whole number of at least 1"),
+    "fraction of a node": ({"nodes": 1.5}, "`nodes` is 1.5"),
+    "seconds": ({"seconds": -1}, "`seconds` is -1"),
     "bounds as rows": ({"lower": UNIT}, "lower: expected a Table; got a list"),
-    "eps and bounds": ({"eps": 0.2, "lower": TABLE}, "eps= and bounds of the weights were given"),
-    "the usual eps and bounds": ({"eps": 0.1, "lower": TABLE}, "eps= and bounds of the weights were given"),
-    "model and bounds": ({"model": "absolute", "upper": TABLE}, "model= and bounds of the weights were given"),
+    "eps and bounds": ({"eps": 0.2, "lower": TABLE}, "`eps` and bounds of the weights were given"),
+    "the usual eps and bounds": ({"eps": 0.1, "lower": TABLE}, "`eps` and bounds of the weights were given"),
+    "model and bounds": ({"model": "absolute", "upper": TABLE}, "`model` and bounds of the weights were given"),
     "other labels": (
         {"upper": wmcc.Table.from_counts([[50, 3, 2], [4, 41, 0], [0, 2, 30]])},
-        "the table of upper is of other rows: as many, but with other true or predicted labels",
+        "the table of `upper` is of other rows: as many, but with other true or predicted labels",
     ),
-    "other rows": ({"upper": wmcc.Table.from_counts(np.eye(3, dtype=int))}, "the table of upper is of other rows"),
-    "above": ({"lower": wmcc.tabulate(T, P, [2.0] * len(T))}, "lower is above the weights in the cell of true 0, pred"),
-    "below": ({"upper": wmcc.tabulate(T, P, [0.5] * len(T))}, "upper is below the weights in the cell"),
+    "other rows": ({"upper": wmcc.Table.from_counts(np.eye(3, dtype=int))}, "the table of `upper` is of other rows"),
+    "above": ({"lower": wmcc.tabulate(T, P, [2.0] * len(T))}, "`lower` is above the weights in the cell of true 0"),
+    "below": ({"upper": wmcc.tabulate(T, P, [0.5] * len(T))}, "`upper` is below the weights in the cell"),
 }
 
 
@@ -472,9 +471,9 @@ def test_an_undefined_measure_has_no_range(name):
     assert (found.value, found.n, found.total) == (0.0, 3, 6.0)
     assert np.isnan([found.low, found.high, found.lower.gap]).all()
     assert found.problem in repr(found)
-    assert escape(found.problem) in found._repr_html_()
+    assert escape(found.problem, quote=False) in found._repr_html_()
     assert found.lower.cells.tolist() == table.w.tolist()
-    assert wmcc.certify_curve(table, name, eps=[0.1]).problem == found.problem
+    assert wmcc.certify(table, name, eps=[0.1]).problem == found.problem
 
 
 def test_a_table_without_weight_is_refused():

@@ -7,6 +7,7 @@ import math
 import subprocess
 import sys
 from datetime import date
+from typing import get_args
 
 import polars as pl
 import pytest
@@ -14,7 +15,9 @@ from cli_helpers import COLUMNS, SAMPLE, WEIGHTED, process, put_sample, run
 from schemas import check
 
 import wmcc
+from wmcc.cli.options import TABLE
 from wmcc.present.result import ENDINGS
+from wmcc.sources import values
 
 
 @pytest.fixture(autouse=True)
@@ -162,7 +165,7 @@ def test_what_cannot_be_merged(folder):
     run("tabulate", "parcels.csv", *WEIGHTED, "--cluster", "region", "-o", "c.json")
     said = run("merge", "t.json", "c.json", code=2).stderr
     assert "t.json and c.json: the rows of one table are independent rows, those of another clusters" in said
-    assert "Hint: tabulate all with --cluster, or none.\n" in said
+    assert "Hint: tabulate all with `cluster`, or none.\n" in said
 
 
 def test_groups_of_dates_and_missing_ones():
@@ -221,6 +224,12 @@ def test_sums_beyond_float64():
     assert math.isinf(wmcc.tabulate("d.csv", true="label", pred="pred", weight="w").total)
 
 
+def test_choices_are_those_of_the_values():
+    given = {"lonely": values.Lonely, "method": values.Method, "engine": values.Engine, "unmatched": values.Unmatched}
+    for option, choices in {**given, "uncovered": values.Uncovered}.items():
+        assert TABLE[option].metavar.split("|") == list(get_args(choices))
+
+
 # ---- errors ----------------------------------------------------------------------------------------
 
 
@@ -231,12 +240,12 @@ def test_sums_beyond_float64():
         (["parcels.cvs", *COLUMNS], "did you mean 'parcels.csv'?"),
         (["parcels.csv"], "expected --true and --pred, columns of labels in parcels.csv"),
         (["parcels.csv", "--true", "label"], "--true needs --pred"),
-        (["parcels.csv", "--weight", "area"], "--weight is for data files"),
+        (["parcels.csv", "--weight", "area"], "expected --true and --pred, columns of labels in parcels.csv"),
         (["parcels.csv", *COLUMNS, "--on", "id"], "--on needs --join"),
-        (["parcels.csv", *COLUMNS, "--join", "parcels.csv"], "--join needs --on"),
-        (["parcels.csv", *COLUMNS, "--engine", "sqlite"], "engine is 'sqlite'; expected one of arrow, polars"),
+        (["parcels.csv", *COLUMNS, "--join", "parcels.csv"], "`on` is None; expected the column that identifies a row in both."),
+        (["parcels.csv", *COLUMNS, "--engine", "sqlite"], "'sqlite' is not one of 'arrow', 'polars', 'duckdb'"),
         (["parcels.csv", *COLUMNS, "--weight", "region"], "mountains"),
-        (["parcels.csv", *COLUMNS, "--labels", "field,forest"], "if it is not a class, list it in --ignore."),
+        (["parcels.csv", *COLUMNS, "--labels", "field,forest"], "if it is not a class, list it in `ignore`."),
         (["parcels.csv", *COLUMNS, "-o", "parcels.csv"], "is also the input; it would be overwritten"),
         (["parcels.csv", *COLUMNS, "-o", "no/where.json"], "there is no folder"),
         (["parcels.csv", *COLUMNS, "-o", "."], "is a folder"),
@@ -247,7 +256,7 @@ def test_sums_beyond_float64():
         (["parcels.csv", *COLUMNS, "--true", "pred"], "--true is given 2 times; expected once."),
         (["parcels.csv", *COLUMNS, "--relative", "--eps", "0.1", "--absolute"], "is given 2 times"),
         (["parcels.csv", *COLUMNS, "--pred", "pred_b"], "--pred names 2 columns; expected one."),
-        (["parcels.csv", *COLUMNS, "--confidence", "95"], "Error: --confidence is 95.0; expected a number between"),
+        (["parcels.csv", *COLUMNS, "--confidence", "95"], "Error: `--confidence` is 95.0; expected a number between"),
         (["parcels.csv", *COLUMNS, "--absolute"], "--absolute needs --eps"),
         (["parcels.csv", *COLUMNS, "--names", "water"], "--names is 'water'; expected a label and its name"),
         (["parcels.csv", *COLUMNS, "--fail-under", "ecc"], "expected a measure and a number, as ecc=0.8"),
@@ -387,7 +396,7 @@ def test_a_gate_and_a_join_both_have_a_word_for_on():
 
 def test_missing_labels(folder):
     (folder / "d.csv").write_text("label,pred\n0,0\n,1\n1,1\n1,0\n")
-    assert "--missing ignore" in run("score", "d.csv", *COLUMNS, code=2).stderr
+    assert "`missing` 'ignore'" in run("score", "d.csv", *COLUMNS, code=2).stderr
     data = json.loads(run("score", "d.csv", *COLUMNS, "--missing", "ignore", "-f", "json").stdout)
     assert (data["n"], data["ignored"]) == (3, 1)
 

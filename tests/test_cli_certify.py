@@ -44,7 +44,7 @@ def lines_of(*args):
 def test_certify_is_what_the_library_says(model):
     args = ("certify", "parcels.csv", *WEIGHTED, f"--{model}")
     assert data_of(*args) == wmcc.certify(whole(), eps=0.1, model=model).to_dict()
-    curve = wmcc.certify_curve(whole(), eps=[0.05, 0.3], model=model)
+    curve = wmcc.certify(whole(), eps=[0.05, 0.3], model=model)
     assert data_of(*args, "--eps", "0.05", "--eps", "0.3") == curve.to_dict()
     assert run(*args, "--eps", "0.05", "--eps", "0.3").stdout == f"{curve}\n"
 
@@ -124,7 +124,7 @@ def test_bounds_of_each_weight():
     apart = wmcc.tabulate("d.csv", weight="area", by="region", **options)
     below = wmcc.tabulate("d.csv", weight="low", by="region", **options)
     assert by["groups"][1]["result"] == wmcc.certify(apart["mountains"], lower=below["mountains"]).to_dict()
-    assert "lower is above the weights" in run("certify", "d.csv", *WEIGHTED, "--lower", "high", code=2).stderr
+    assert "`lower` is above the weights" in run("certify", "d.csv", *WEIGHTED, "--lower", "high", code=2).stderr
 
 
 def with_bounds():
@@ -223,10 +223,10 @@ def test_witnesses_of_many_classes_list_their_cells(command, monkeypatch):
     listed = data_of(*args)
     if command[0] == "certify":
         assert square.pop("cells") is None
-        assert listed.pop("cells") == {"true": table.stack.codes[0].tolist(), "pred": table.stack.codes[1].tolist()}
+        assert listed.pop("cells") == {"true": table.cells.codes[0].tolist(), "pred": table.cells.codes[1].tolist()}
     ends = (lambda data: [data]) if command[0] == "radius" else (lambda data: [data["lower"], data["upper"]])
     for matrix, sums in zip(ends(square), ends(listed), strict=True):
-        assert np.array(matrix.pop("witness"))[tuple(table.stack.codes)].tolist() == sums.pop("witness")
+        assert np.array(matrix.pop("witness"))[tuple(table.cells.codes)].tolist() == sums.pop("witness")
     assert square == listed
 
 
@@ -322,20 +322,20 @@ def test_rank_reads_as_score_does(engine, folder):
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["certify", *WEIGHTED, "--eps", "1.5"], "with --relative it must be below 1"),
+        (["certify", *WEIGHTED, "--eps", "1.5"], "with `model` 'relative' it must be below 1"),
         (["certify", *WEIGHTED, "--eps", "1.5"], "(0.1 for 10 %), or use --absolute."),
-        (["certify", *WEIGHTED, "--eps", "-1", "--absolute"], "--eps is -1.0; expected a number of at least 0"),
+        (["certify", *WEIGHTED, "--eps", "-1", "--absolute"], "`eps` is -1.0; expected a number of at least 0"),
         (["certify", *WEIGHTED, "--eps", "much"], "--eps"),
         (["certify", *WEIGHTED, "--measure", "f1"], "'f1' is a number per class"),
-        (["certify", *WEIGHTED, "--measure", "eec"], "--measure is 'eec'; expected one of mcc, ecc"),
+        (["certify", *WEIGHTED, "--measure", "eec"], "`measure` is 'eec'; expected one of mcc, ecc"),
         (["certify", *WEIGHTED, "--measure", "mcc"], "MCC"),
-        (["certify", *WEIGHTED, "--nodes", "0"], "--nodes is 0; expected a whole number of at least 1"),
-        (["certify", *WEIGHTED, "--gap", "-1"], "--gap is -1.0; expected a number of at least 0"),
+        (["certify", *WEIGHTED, "--nodes", "0"], "`nodes` is 0; expected a whole number of at least 1"),
+        (["certify", *WEIGHTED, "--gap", "-1"], "`gap` is -1.0; expected a number of at least 0"),
         (["certify", *WEIGHTED, "--lower", "aera"], "did you mean 'area'?"),
         (["certify", *WEIGHTED, "--cap", "5", "--eps", "0.1"], "--cap cannot be given with --eps"),
         (["certify", *WEIGHTED, "--cap", "5", "--absolute"], "--cap cannot be given with --relative or --absolute"),
         (["certify", *WEIGHTED, "--cap", "5", "--upper", "area"], "--cap cannot be given with --upper"),
-        (["certify", *WEIGHTED, "--cap", "0"], "--cap is 0.0; expected a number above 0"),
+        (["certify", *WEIGHTED, "--cap", "0"], "`--cap` is 0.0; expected a number above 0"),
         (["rank", *WEIGHTED, "--pred", "pred_b", "--lower", "aera"], "did you mean 'area'?"),
         (
             ["rank", *WEIGHTED, "--pred", "pred_b", "--lower", "area", "--eps", "0.1"],
@@ -354,8 +354,8 @@ def test_rank_reads_as_score_does(engine, folder):
         (["certify"], "expected --true and --pred, columns of labels in parcels.csv"),
         (["radius", *WEIGHTED], "expected one of --at-least, --at-most and --change"),
         (["radius", *WEIGHTED, "--at-least", "0.5", "--change", "0.1"], "expected one of --at-least"),
-        (["radius", *WEIGHTED, "--change", "0"], "--change is 0.0; expected a number above 0"),
-        (["radius", *WEIGHTED, "--at-least", "2"], "--at-least is 2.0; ECC (R_K) lies between -1 and 1"),
+        (["radius", *WEIGHTED, "--change", "0"], "`change` is 0.0; expected a number above 0"),
+        (["radius", *WEIGHTED, "--at-least", "2"], "`at_least` is 2.0; ECC (R_K) lies between -1 and 1"),
         (["rank", *WEIGHTED], "--pred names 1 column; expected at least 2"),
         (["rank", "--pred", "pred", "--pred", "pred_b"], "--pred needs --true"),
         (["rank", *WEIGHTED, "--pred", "pred"], "--pred names 'pred' more than once"),
@@ -391,7 +391,7 @@ def test_a_table_of_one_prediction_is_not_compared(folder):
 @pytest.mark.parametrize("args", [["certify", *WEIGHTED], ["radius", *WEIGHTED, "--change", "1"], TWO[:1] + TWO[2:]])
 def test_options_are_checked_before_data_are_read(args):
     command, *options = args
-    assert "measure is 'nothing'" in run(command, "nowhere.csv", *options, "--measure", "nothing", code=2).stderr
+    assert "`measure` is 'nothing'" in run(command, "nowhere.csv", *options, "--measure", "nothing", code=2).stderr
 
 
 def test_results_are_written_to_files(folder):
@@ -403,7 +403,7 @@ def test_results_are_written_to_files(folder):
 def test_nothing_is_wider_than_the_terminal():
     both = whole("pred", "pred_b")
     found = [
-        wmcc.certify_curve(whole(), eps=[0.1, 0.2]),
+        wmcc.certify(whole(), eps=[0.1, 0.2]),
         wmcc.certify_trimming(whole(), caps=[10, 20]),
         wmcc.certify(whole()),
         wmcc.certify_ranking(both, nodes=1).with_radii(),

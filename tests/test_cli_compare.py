@@ -258,12 +258,15 @@ def test_drift_compares_tables_of_different_rows(folder):
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["score", *WEIGHTED, "--confidence", "95"], "Error: --confidence is 95.0; expected a number between 0 and 1"),
+        (
+            ["score", *WEIGHTED, "--confidence", "95"],
+            "Error: `--confidence` is 95.0; expected a number between 0 and 1",
+        ),
         (["score", *WEIGHTED, "--cluster", "secne"], "did you mean 'scene'?"),
-        (["score", "--cluster", "scene"], "--cluster is for data files"),
+        (["score", "--cluster", "scene"], "expected --true and --pred, columns of labels in parcels.csv"),
         (["score", *WEIGHTED, "--by", "half", "--cluster", "half"], "each group would be a single cluster"),
         (["score", *WEIGHTED, "--absolute"], "--absolute needs --eps"),
-        (["score", *WEIGHTED, "--eps", "2"], "with --relative it must be below 1"),
+        (["score", *WEIGHTED, "--eps", "2"], "with `model` 'relative' it must be below 1"),
         (["compare", *WEIGHTED], "--pred names 1 column; expected at least 2"),
         (["compare", "--pred", "pred", "--pred", "pred_b"], "--pred needs --true"),
         (["compare", *WEIGHTED, "--pred", "pred"], "--pred names 'pred' more than once"),
@@ -271,11 +274,11 @@ def test_drift_compares_tables_of_different_rows(folder):
         (["compare", *TWO[2:], "--cluster", "secne"], "did you mean 'scene'?"),
         (
             ["compare", *TWO[2:], "--margin", "-0.1"],
-            "--margin is -0.1; expected a number of at least 0: how much lower",
+            "`margin` is -0.1; expected a number of at least 0: how much lower",
         ),
-        (["compare", *TWO[2:], "--margin", "nan"], "--margin is 'nan'; expected a finite number"),
-        (["compare", *TWO[2:], "--confidence", "95"], "--confidence is 95.0; expected a number between 0 and 1"),
-        (["compare", *TWO[2:], "--measure", "eec"], "--measure is 'eec'; expected one of mcc, ecc"),
+        (["compare", *TWO[2:], "--margin", "nan"], "`margin` is 'nan'; expected a finite number"),
+        (["compare", *TWO[2:], "--confidence", "95"], "`--confidence` is 95.0; expected a number between 0 and 1"),
+        (["compare", *TWO[2:], "--measure", "eec"], "`measure` is 'eec'; expected one of mcc, ecc"),
         (["compare", *TWO[2:], "--measure", "mcc"], "MCC"),
         (["compare", *TWO[2:], "--relative"], "--relative needs --eps"),
         (["compare", *TWO[2:], "-o", "parcels.csv"], "it would be overwritten"),
@@ -357,7 +360,8 @@ def test_a_measure_of_a_class():
     assert "IoU of water" in run("drift", "t.json", "t.json", "--measure", "iou", "--of", "water").stdout
     for command in (TWO, ("drift", "t.json", "t.json")):
         said = run(*command, "--measure", "iou", code=2).stderr
-        assert said == "Error: --measure is iou, a measure of one class.\nHint: name the class with --of.\n"
+        assert said.startswith("Error: 'iou' is a number per class; a measure of a whole table is expected: mcc, ecc")
+        assert said.endswith("Hint: `wmcc compare` and `wmcc drift` take it with a class: --of road.\n")
         assert "there is no class 'wood'" in run(*command, "--measure", "iou", "--of", "wood", code=2).stderr
     both = run(*TWO, "--measure", "iou", "--of", "water", "--eps", 0.1, code=2).stderr
     assert "--of cannot be given with --eps" in both

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from cli_helpers import run
 from design_rows import ROWS, SIZES, TOTALS
+from flat import tabulate
 
 import wmcc
 
@@ -44,7 +45,7 @@ def stored(*options, data=DATA):
 
 
 def tabulated(**more):
-    return wmcc.tabulate("rows.csv", **CALL, **more)
+    return tabulate("rows.csv", **CALL, **more)
 
 
 # ---- what options stand for --------------------------------------------------------------------------------
@@ -126,7 +127,7 @@ def test_keys_in_text_are_those_of_the_data():
         assert table.drawn.design.strata == keys
         assert table.total == 100_000
     said = run("score", *DATA, "--stratum", "number", "--population", "sizes.csv", code=2).stderr
-    assert "--population has the stratum 'A' (text), and the sample has 1 (number)" in said
+    assert "`population` has the stratum 'A' (text), and the sample has 1 (number)" in said
 
 
 def test_engines_and_joins():
@@ -167,7 +168,7 @@ def test_every_command_takes_a_design():
         tabulated(stratum="stratum", population=SIZES),
         {"true": "ref", "pred": {"map": "map", "other": "other"}},
     )
-    joint = wmcc.tabulate("rows.csv", **both, stratum="stratum", population=SIZES)
+    joint = tabulate("rows.csv", **both, stratum="stratum", population=SIZES)
     for command, result in (
         (("compare", *DATA, "--pred", "other"), wmcc.compare(joint, "ecc")),
         (("certify", *DATA), wmcc.certify(table, "ecc", eps=0.1)),
@@ -213,14 +214,14 @@ def test_parts_of_a_sample_are_stored_and_merged():
     assert "2 strata have a size but no sampled row: 'C' (size 20,000), 'D' (size 10,000)." in said
     assert "if parts of the sample are still to come, add them first." in said
     said = run("score", "a.csv", *DATA[1:], *DESIGN, code=2).stderr
-    assert "store each part with `wmcc tabulate -o` and add them up with `wmcc merge`." in said
+    assert "`wmcc tabulate -o` of each part, and `wmcc merge`." in said
     run("merge", "a.json", "b.json", "-o", "whole.json")
     assert run("score", "whole.json").stdout == run("score", *DATA, *DESIGN).stdout
     said = run("merge", "a.json", "t.json", code=2).stderr
     assert "no file" in said
     run("tabulate", *DATA, "--stratum", "stratum", "--fpc", "sizes.csv", "-o", "t.json")
     said = run("merge", "a.json", "t.json", code=2).stderr
-    assert "a.json and t.json: the tables were tabulated with different --population; they cannot be merged." in said
+    assert "a.json and t.json: the tables were tabulated with different `population`; they cannot be merged." in said
 
 
 # ---- what is wrong -----------------------------------------------------------------------------------------
@@ -228,17 +229,17 @@ def test_parts_of_a_sample_are_stored_and_merged():
 
 MISTAKES = """
 --stratum stratum --population 7
-    --population is one number, 7; expected a number for each stratum.
+    `population` is one number, 7; with `stratum` expected a size for each stratum.
     give a file whose last column has the numbers
 --stratum stratum --fpc 1e3
-    --fpc is one number, 1e3; expected a number for each stratum.
+    `fpc` is one number, 1,000; with `stratum` expected a size for each stratum.
     give a file whose last column has the numbers
 --fpc 10
     the population has 40 sampled rows and a size of 10; a population cannot be smaller than its sample.
-    give the number of rows that it has; for sizes that are areas leave --fpc out.
+    give the number of rows that it has; for sizes that are areas leave out `fpc`.
 --population sizes.csv
-    --population has a size for each stratum, and there is no --stratum.
-    give --stratum.
+    `population` has a size for each stratum, and there is no `stratum`.
+    give `stratum`.
 --stratum stratum --population qqq.zip
     there is no file 'qqq.zip'.
 --stratum stratum --population qqq
@@ -246,51 +247,52 @@ MISTAKES = """
 --stratum qqq
     there is no column 'qqq'
 --stratum stratum --population sizes.csv --weight w
-    --population makes the weights of rows, size of the stratum / number of its rows; weights were given as well.
+    `population` makes the weights of rows, size of the stratum / number of its rows; weights were given as well.
     leave one of them out; with design weights, --population is for --fpc population only.
 --stratum stratum --fpc population
-    --fpc needs --population, the number of units that each stratum has.
-    give --population, or give the numbers as --fpc itself.
+    `fpc` is True, which needs `population`: the number of units that each stratum has.
+    give `population`, or give these numbers as `fpc` itself.
 --stratum stratum --population sizes.csv --cluster psu --fpc population
-    --fpc takes --population as numbers of rows; here clusters were drawn.
-    give --fpc the number of clusters that each stratum has.
+    `fpc` is True, which takes `population` as numbers of rows; here clusters were drawn.
+    give as --fpc the number of clusters that each stratum has.
 --lonely adjust
-    --lonely is for samples with --stratum.
+    `lonely` is for samples with several strata; give `stratum`.
 --poststratum age
-    --poststratum and --totals must be given together
+    `totals` of `PostStrata` is None; expected the known total of each post-stratum.
 --poststratum age --totals 7
-    --totals is one number, 7; expected a number for each post-stratum.
-    give a file whose last column has the numbers and whose others have the keys of --poststratum
+    `totals` is 7.0 (float); expected a total for each post-stratum.
+    give a file whose last column has the numbers and whose others have the keys, or the name of a column of the data.
 --poststratum age --totals sizes.csv
-    --totals has no total for 'old', 'young', which the sample has.
-    add them to --totals; it also names 'A', 'B', 'C', 'D', of which the sample has no row: check
+    `totals` has no total for 'old', 'young', which the sample has.
+    add them to `totals`; it also names 'A', 'B', 'C', 'D', of which the sample has no row: check
 --replicates 'rw*'
-    --replicates needs --method, which says how the replicate weights were made.
-    give --method one of 'jk1', 'jkn', 'brr', 'fay', 'bootstrap', 'sdr'; or --scales, the factor of
+    `Replicates` needs `method`, which says how the replicate weights were made.
+    give `method` one of 'jk1', 'jkn', 'brr', 'fay', 'bootstrap', 'sdr'; or `scales`, the factor of
 --replicates 'rw*' --method brr
-    --replicates needs --weight, the full-sample weight of each row
-    give --weight the weights that the survey ships
+    replicate weights need `weight`, the full-sample weight of each row
+    give as `weight` the weights that the survey ships
 --replicates 'q*' --method brr --weight w
-    no column matches --replicates 'q*'
+    no column matches `replicates` 'q*'
     give a pattern such as 'rw*'
 --replicates 'rw*' --method jkn
-    --method jkn needs --scales: the factor (m - 1) / m of each replicate
+    `method` is 'jkn', which needs `scales`: the factor (m - 1) / m of each replicate
 --replicates 'rw*' --method fay
-    --method fay needs --fay, its coefficient
+    `method` is 'fay', which needs `fay`, its coefficient
 --replicates 'rw*' --method brr --stratum zone
     --replicates and --stratum were given; replicate weights already describe how rows were drawn.
     leave --stratum out.
---replicates rw1 --replicates 'rw*' --method brr
-    --replicates is given 2 times, once as the pattern 'rw*'; expected one pattern, or the name of a column each time.
+--replicates rw1 --replicates 'rw*' --method brr --weight w
+    there is no column 'rw*'
+    did you mean 'rw
 --replicates 'rw*' --scales 0.5,x
     --scales has 'x'; expected numbers.
     write 0.5,0.5,0.75
 --replicates 'rw*' --scales 0.5,2 --weight w
-    --scales has 2 numbers, and there are 8 replicate weights; expected one for each.
+    `scales` has 2 numbers, and there are 8 replicate weights; expected one for each.
 --df 5
-    --df is for replicate weights; there is no --replicates.
+    `replicates` is None; expected columns of replicate weights.
 --method brr
-    --method is for replicate weights; there is no --replicates.
+    `replicates` is None; expected columns of replicate weights.
 """
 """Options; and what is said of them, and as a hint."""
 
@@ -308,29 +310,29 @@ def test_mistakes(mistake):
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        (["stratum,size", "A,5", "B,6", "C,7"], "--population has no size for 'D', which the sample has."),
+        (["stratum,size", "A,5", "B,6", "C,7"], "`population` has no size for 'D', which the sample has."),
         (["stratum,size", "A,5", "B,6", "C,7", "D,8", "E,9"], "1 stratum has a size but no sampled row: 'E' (size 9)."),
         (
             ["stratum,size", "A,5", "B,6 ha", "C,7", "D,8"],
-            "--population of stratum 'B' is '6 ha' (str); expected a number.",
+            "`population` of stratum 'B' is '6 ha' (str); expected a number.",
         ),
-        (["stratum,size", "A,5", "B,", "C,7", "D,8"], "--population of stratum 'B' is missing; expected a number."),
-        (["stratum,size", "A,5", "B,-6", "C,7", "D,8"], "--population of stratum 'B' is -6; expected a finite number"),
-        (["stratum,size", "A,5", "A,6"], "--population has two rows for 'A'; expected one."),
-        (["stratum,size", ",5", "A,6"], "--population has a stratum without a key."),
+        (["stratum,size", "A,5", "B,", "C,7", "D,8"], "`population` of stratum 'B' is missing; expected a number."),
+        (["stratum,size", "A,5", "B,-6", "C,7", "D,8"], "`population` of stratum 'B' is -6; expected a finite number"),
+        (["stratum,size", "A,5", "A,6"], "`population` has two rows for 'A'; expected one."),
+        (["stratum,size", ",5", "A,6"], "`population` has a stratum without a key."),
         (["A,5", "B,6", "C,7", "D,8"], "s.csv has the first line 'A,5'; expected the names of its columns there."),
         (
             ["stratum;size", "A;5"],
             "s.csv has one column, 'stratum;size'; its values seem to be separated by semicolons.",
         ),
-        (["stratum,2026", "A,5"], "--population has no size for 'B', 'C', 'D', which the sample has."),
+        (["stratum,2026", "A,5"], "`population` has no size for 'B', 'C', 'D', which the sample has."),
         (["stratum,size"], "s.csv has no rows; expected one for each stratum."),
         (["size", "5"], "s.csv has the columns 'size'; expected a column of keys and one of numbers."),
         (
             ["stratum,n,size", "A,1,5"],
             "s.csv has the columns 'stratum', 'n', 'size'; expected those of 'stratum' and one of",
         ),
-        (["a,b,size", "A,1,5"], "--population has the key ('A', '1'); expected a single value."),
+        (["a,b,size", "A,1,5"], "`population` has the key ('A', '1'); expected a single value."),
     ],
 )
 def test_wrong_files_of_sizes(lines, said):
@@ -342,7 +344,7 @@ def test_a_population_smaller_than_its_sample():
     written("s.csv", "stratum,size", "A,5", "B,600", "C,700", "D,800")
     said = run("score", *DATA, *DESIGN[:2], "--population", "s.csv", "--fpc", "population", code=2).stderr
     assert "stratum 'A' has 10 sampled rows and a size of 5; a population cannot be smaller than its sample." in said
-    assert "leave --fpc out" in said
+    assert "leave out `fpc`" in said
     assert "Error" not in run("score", *DATA, *DESIGN[:2], "--population", "s.csv").stderr
 
 

@@ -17,7 +17,7 @@ from hypothesis import given
 from schemas import check
 
 import wmcc
-from wmcc.present.written import as_csv, as_records_csv
+from wmcc.present.json_csv import as_csv, as_records_csv
 
 pytestmark = pytest.mark.slow
 

@@ -16,9 +16,9 @@ from wmcc.cli import stored
 from wmcc.present import blocks
 from wmcc.present.blocks import GAP, Block, fitted
 from wmcc.present.groups import Groups
+from wmcc.present.json_csv import as_records_csv
 from wmcc.present.markdown import markdown
 from wmcc.present.text import cut, visible, width
-from wmcc.present.written import as_records_csv
 
 printable = st.characters(blacklist_categories=("Cc", "Cs"))
 hostile = st.sampled_from(list("\"',|\\\n\r\t`*_<>&#[]();: ~$-=+@")) | st.sampled_from(

@@ -101,7 +101,7 @@ def test_join(folder):
     frame.select("id", "pred").head(300).write_csv("preds.csv")
     said = run("score", *args, *COLUMNS, code=2).stderr
     assert "60 keys of 'id' are in the truth only" in said
-    assert "--unmatched ignore" in said
+    assert "`unmatched` 'ignore' tabulates the rows found in both" in said
     data = json.loads(run("score", *args, *COLUMNS, "--unmatched", "ignore", "-f", "json").stdout)
     assert (data["n"], data["ignored"]) == (300, 60)
 
@@ -118,22 +118,22 @@ def test_sentences_name_options(folder):
     (folder / "na.csv").write_text("label,pred\na,a\nb,b\nN/A,b\n")
     warned = run("score", "na.csv", *COLUMNS).stderr
     assert warned.startswith("Warning: a class is called 'N/A'")
-    assert "give --ignore N/A, or make such labels missing values and give --missing ignore." in warned
+    assert "list it in `ignore`, or make such labels missing values, with `missing` 'ignore'." in warned
     assert ".py" not in warned
     for options, said in (
         (
             ("--labels", "a"),
-            "not among --labels ('a'); one is 'N/A'.\nHint: add it to --labels; if it is not a class, list it",
+            "not among `labels`, 'a'; one is 'N/A'.\nHint: add it to `labels`; if it is not a class, list it",
         ),
-        (("--names", "a=x"), "--names has no name for the class 'N/A'.\nHint: add it to --names; if it is"),
+        (("--names", "a=x"), "`names` has no name for the class 'N/A'.\nHint: add it to `names`; if it is"),
         (
             ("--positive", "z"),
-            "--positive z must be one of the labels of a two-class table; the labels are 'N/A', 'a', ",
+            "`positive` is 'z'; expected one of the labels of a two-class table; the labels are 'N/A', 'a', ",
         ),
     ):
         assert said in run("score", "na.csv", *COLUMNS, *options, code=2).stderr
     said = run("certify", "na.csv", *COLUMNS, "--measure", "mcc", code=2).stderr
-    assert "Hint: use --measure ecc (" in said
+    assert "Hint: use `ecc` (" in said
     assert "wmcc.ecc" not in said
 
 
@@ -141,7 +141,7 @@ def test_labels_that_are_probably_not_meant(folder):
     (folder / "case.csv").write_text("label,pred\nOak,oak\nElm,elm\n")
     warned = run("score", "case.csv", *COLUMNS).stderr
     assert warned.startswith("Warning: no true label is ever predicted, so that every row counts as wrong.")
-    assert warned.endswith("If they are different classes, name them all in --labels.\n")
+    assert warned.endswith("If they are different classes, name them all in `labels`.\n")
     assert run("tabulate", "case.csv", *COLUMNS, "--labels", "Oak,Elm,oak,elm").stderr == ""
     lines = [f"{'ab'[k % 2]},{k / 7:.3f}" for k in range(300)]
     (folder / "area.csv").write_text("\n".join(["pred,label", *lines]))
@@ -149,7 +149,7 @@ def test_labels_that_are_probably_not_meant(folder):
     assert (
         "Error: the column 'label' holds 257 different decimal numbers, such as '0.143'; expected classes." in refused
     )
-    assert "Hint: name the column of classes as --true; if these numbers are names of classes, list them" in refused
+    assert "Hint: name the column of classes as `true`; if these numbers are names of classes, list them" in refused
     names = ",".join(sorted({line.partition(",")[2] for line in lines}))
     run("score", "area.csv", "--true", "label", "--pred", "label", "--labels", names)
     assert "'area.csv' is named twice" in run("score", "area.csv", "area.csv", *COLUMNS, code=2).stderr

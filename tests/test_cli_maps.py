@@ -10,10 +10,8 @@ import pytest
 import rasterio
 import shapely
 from cli_helpers import run
-from click.shell_completion import ShellComplete
 
 import wmcc
-from wmcc.cli.commands import wmcc as command
 from wmcc.mapping import error_map
 from wmcc.report import findings
 
@@ -94,18 +92,22 @@ def tabulated(*args):
     return kind.from_json(text)
 
 
+def in_degrees():
+    return wmcc.Layer("points.csv", xy=("lon", "lat"), crs="EPSG:4326")
+
+
 SAME = {
     "polygons": (
         (*LAYERED, "--weight", "area"),
         lambda: wmcc.tabulate("parcels.gpkg", true="ref", pred="map", weight="area"),
     ),
-    "unit and projection": (
-        (*LAYERED, "--weight", "area", "--unit", "m2", "--area", "equal-area"),
-        lambda: wmcc.tabulate("parcels.gpkg", true="ref", pred="map", weight="area", unit="m2", area="equal-area"),
+    "unit": (
+        (*LAYERED, "--weight", "area", "--unit", "m2"),
+        lambda: wmcc.tabulate("parcels.gpkg", true="ref", pred="map", weight=wmcc.Area("m2")),
     ),
     "a layer of several": (
         ("several.gpkg", *LAYERED[1:], "--layer", "two", "--ignore", "lake", "--by", "code"),
-        lambda: wmcc.tabulate("several.gpkg", true="ref", pred="map", layer="two", ignore="lake", by="code"),
+        lambda: wmcc.tabulate(wmcc.Layer("several.gpkg", "two"), true="ref", pred="map", ignore="lake", by="code"),
     ),
     "several columns": (
         (*LAYERED, "--pred", "other", "--weight", "area"),
@@ -116,32 +118,30 @@ SAME = {
         lambda: wmcc.tabulate("parcels.gpkg", true="code", pred="code", ignore=2),
     ),
     "two layers": (
-        (*OVERLAID, "--sliver", "0.2", "--unit", "ha"),
+        (*OVERLAID, "--sliver", "2000", "--unit", "ha"),
         lambda: wmcc.tabulate(
-            "parcels.gpkg", overlay="map.gpkg", true="ref", pred="class", weight="area", sliver=0.2, unit="ha"
+            wmcc.Overlay("parcels.gpkg", "map.gpkg", sliver=2000), true="ref", pred="class", weight=wmcc.Area("ha")
         ),
     ),
     "points on a raster": (
         (*POINTS, "--overlay", "b.tif", "--stratum", "part", "--population", "sizes.csv", "--labels", "0,1,2"),
         lambda: wmcc.tabulate(
-            "points.csv", xy=("lon", "lat"), crs="EPSG:4326", overlay="b.tif", true="ref", stratum="part",
-            population={"north": 900, "south": 1200}, labels=[0, 1, 2],
+            wmcc.Overlay(in_degrees(), "b.tif"), true="ref", labels=[0, 1, 2],
+            design=wmcc.Strata("part", population={"north": 900, "south": 1200}),
         ),
     ),
     "points on two rasters": (
         (*POINTS, "--overlay", "A=a.tif", "--overlay", "B=b.tif"),
-        lambda: wmcc.tabulate(
-            "points.csv", xy=("lon", "lat"), crs="EPSG:4326", overlay={"A": "a.tif", "B": "b.tif"}, true="ref"
-        ),
+        lambda: wmcc.tabulate(wmcc.Overlay(in_degrees(), {"A": "a.tif", "B": "b.tif"}), true="ref"),
     ),
     "rasters": (("truth.tif", "a.tif"), lambda: wmcc.tabulate("truth.tif", "a.tif")),
     "areas of pixels": (
         ("truth.tif", "a.tif", "--weight", "area", "--unit", "km2", "--blocks", "8"),
-        lambda: wmcc.tabulate("truth.tif", "a.tif", "area", unit="km2", blocks=8),
+        lambda: wmcc.tabulate("truth.tif", "a.tif", wmcc.Area("km2"), cluster=wmcc.Blocks(8)),
     ),
     "blocks of two sides": (
         ("truth.tif", "a.tif", "--blocks", "6,10", "--names", "0=x", "--names", "1=y", "--names", "2=z"),
-        lambda: wmcc.tabulate("truth.tif", "a.tif", blocks=(6, 10), names={0: "x", 1: "y", 2: "z"}),
+        lambda: wmcc.tabulate("truth.tif", "a.tif", cluster=wmcc.Blocks(6, 10), names={0: "x", 1: "y", 2: "z"}),
     ),
     "a raster of weights, and zones": (
         ("truth.tif", "b.tif", "--weights", "weights.tif", "--cluster", "zones.tif", "--band", "1", "--ignore", "2"),
@@ -156,8 +156,8 @@ SAME = {
         lambda: wmcc.tabulate("truth.tif", {"A": "a.tif", "B": "b.tif"}),
     ),
     "aligned": (
-        ("truth.tif", "shifted.tif", "--align", "nearest"),
-        lambda: wmcc.tabulate("truth.tif", "shifted.tif", align="nearest"),
+        ("truth.tif", "shifted.tif", "--resample", "nearest"),
+        lambda: wmcc.tabulate("truth.tif", wmcc.Raster("shifted.tif", resample="nearest")),
     ),
 }  # fmt: skip
 
@@ -170,7 +170,7 @@ def test_tables_are_those_of_the_library(args, library):
 
 def test_scores_comparisons_and_certificates():
     score = json.loads(run("score", "truth.tif", "a.tif", "--weight", "area", "--blocks", "8", "-f", "json").stdout)
-    expected = wmcc.score(wmcc.tabulate("truth.tif", "a.tif", "area", blocks=8))
+    expected = wmcc.score(wmcc.tabulate("truth.tif", "a.tif", "area", cluster=wmcc.Blocks(8)))
     assert score["measures"]["ecc"] == expected.ecc
     assert "in 12 clusters" in run("score", "truth.tif", "a.tif", "--blocks", "8").stdout
     assert "A 0." in run("compare", "truth.tif", "A=a.tif", "B=b.tif", "--blocks", "8").stdout
@@ -195,7 +195,7 @@ def test_the_unit_of_areas_is_written(args, said):
 
 def test_repairs_are_told():
     said = run("score", "bow.gpkg", *LAYERED[1:], "--weight", "area").stderr
-    assert said.startswith("Warning: bow.gpkg: 1 polygon is invalid (row 0): it was repaired.")
+    assert said.startswith("Warning: bow.gpkg: 1 polygon is invalid (row 0): repaired.")
     assert said.count("Warning") == 1
     assert run("report", "bow.gpkg", *LAYERED[1:], "--weight", "area", "-o", "r.html").stderr.count("Warning") == 1
 
@@ -224,12 +224,12 @@ def test_maps_of_polygons_over_points_are_compared():
     geopandas.read_file("parcels.gpkg").assign(geometry=lambda x: x.representative_point()).to_file("points.gpkg")
     geopandas.read_file("parcels.gpkg").rename(columns={"other": "class"}).to_file("b.gpkg", layer="b")
     args = ("points.gpkg", "--overlay", "A=map.gpkg", "--overlay", "B=b.gpkg", "--true", "ref", "--pred", "class")
-    table = wmcc.tabulate("points.gpkg", overlay={"A": "map.gpkg", "B": "b.gpkg"}, true="ref", pred="class")
+    table = wmcc.tabulate(wmcc.Overlay("points.gpkg", {"A": "map.gpkg", "B": "b.gpkg"}), true="ref", pred="class")
     assert json.loads(run("compare", *args, "-f", "json").stdout) == json.loads(wmcc.compare(table, "ecc").to_json())
 
 
 REFUSED = [
-    ("several.gpkg --true ref --pred map", "several.gpkg has 2 layers: 'one', 'two'.\nHint: name one with --layer."),
+    ("several.gpkg --true ref --pred map", "several.gpkg has 2 layers: 'one', 'two'.\nHint: name one"),
     ("parcels.gpkg --true reff --pred map", "no column 'reff'"),
     ("parcels.gpkg", "expected --true and --pred, columns of labels in parcels.gpkg"),
     ("parcels.gpkg map.gpkg --true ref --pred map", "a map that is laid over it is given with --overlay."),
@@ -241,48 +241,47 @@ REFUSED = [
     ),
     (
         "parcels.gpkg --true ref --pred map --weight area --unit acres",
-        "--unit is 'acres'; expected 'ha', 'km2' or 'm2'",
+        "`unit` is 'acres'; expected one of 'ha', 'km2' or 'm2'",
     ),
     ("points.csv --true ref --pred ref --unit ha", "--unit is for --weight area of polygons or pixels"),
-    ("points.csv --true ref --pred ref --area geodesic", "--area is for --weight area of polygons"),
     (
         "points.csv --true ref --pred ref --layer x",
-        "--layer is for layers of polygons or points, and points.csv has no geometry.",
+        "points.csv is a table without geometry.",
     ),
-    ("points.csv --true ref --pred ref --blocks 8", "--blocks is for rasters; points.csv is none."),
+    ("points.csv --true ref --pred ref --blocks 8", "--blocks is for rasters; it does not work with points.csv."),
     (
         "points.csv --true ref --pred ref --crs EPSG:4326",
-        "--crs is for layers and rasters; points.csv has no geometry.",
+        "points.csv is a table without geometry.",
     ),
     ("parcels.gpkg --true ref --pred map --band 1", "--band is for rasters; it does not work with layers"),
-    ("parcels.gpkg --true ref --pred map --engine polars", "--engine does not work with layers"),
+    ("parcels.gpkg --true ref --pred map --engine polars", "--engine is for data files; it does not work with layers"),
     ("parcels.gpkg --true ref --pred map --weights weights.tif", "--weights is for folders of images"),
     ("points.csv --xy lon,lat --true ref --overlay b.tif", "points.csv has no coordinate reference system"),
     ("points.csv --xy lon --true ref --overlay b.tif", "--xy is 'lon'; expected two columns of coordinates"),
     (
         "points.csv --xy lon,lat --crs EPSG:4326 --true ref --overlay b.tif --pred class",
-        "--pred names a column, and a raster has none",
+        "`pred` names the column of a map's classes, and b.tif is a raster, which has none.",
     ),
     (
         "points.csv --xy lon,lat --crs EPSG:4326 --true ref --overlay a.tif --overlay b.tif",
         "--overlay names 2 maps; expected one.\nHint: `wmcc compare`",
     ),
     (
-        "points.csv --xy lon,lat --crs EPSG:4326 --true ref --overlay A=a.tif --overlay A=b.tif",
-        "two predictions are called 'A'",
+        "truth.tif A=a.tif A=b.tif",
+        "2 predicted rasters after the true one; expected one.",
     ),
     (
         "truth.tif",
-        "1 raster is given; expected the true one and one map.\nHint: give them in this order: truth.tif map.tif.",
+        "0 predicted rasters after the true one; expected one.\nHint: give them in this order: truth.tif map.tif.",
     ),
-    ("truth.tif a.tif b.tif", "3 rasters are given; expected the true one and one map."),
+    ("truth.tif a.tif b.tif", "2 predicted rasters after the true one; expected one.\nHint: `wmcc compare`"),
     ("truth.tif parcels.gpkg", "truth.tif is a raster and parcels.gpkg is none"),
     ("truth.tif shifted.tif", "shifted by 0.5 pixels"),
-    ("truth.tif shifted.tif", "Hint: --align nearest brings"),
+    ("truth.tif shifted.tif", "Hint: `resample` 'nearest' of `wmcc.Raster` brings"),
     ("truth.tif a.tif --weight x", "--weight is 'x'; with rasters expected the word area"),
     ("truth.tif a.tif --weight area --weights weights.tif", "--weight and --weights are both given"),
     ("truth.tif a.tif --stratum x", "--stratum is for data files; it does not work with rasters."),
-    ("truth.tif a.tif --layer x", "--layer is for data files; it does not work with rasters."),
+    ("truth.tif a.tif --layer x", "--layer is for layers of polygons or points; it does not work with rasters."),
     ("truth.tif a.tif --cluster x", "--cluster is 'x'; with rasters expected one raster of zones"),
     ("truth.tif a.tif --cluster zones.tif --blocks 8", "--cluster and --blocks are both given"),
     ("truth.tif a.tif --blocks 8x8", "--blocks is '8x8'; expected a number of pixels"),
@@ -290,17 +289,13 @@ REFUSED = [
     ("truth.tif a.tif --weight-map border", "--weight-map is for folders of images"),
     ("truth.tif a.tif --lower x", "it does not work with rasters"),
     ("nothing.tif a.tif", "no file 'nothing.tif'"),
-    ("parcels.gpkg --true ref --pred map --weight Area", "Hint: --weight area takes the areas of the polygons."),
-    ("truth.tif a.tif --band 2", "open that one alone in Python, with wmcc.raster(…, band=2)."),
+    ("parcels.gpkg --true ref --pred map --weight Area", "Hint: `weight` 'area' takes the areas of the polygons."),
+    ("truth.tif a.tif --band 2", "truth.tif has 1 band, and `band` is 2."),
     ("truth.tif a.tif --true ref --pred x", "Hint: give rasters as truth.tif map.tif, without --true and --pred."),
     ("truth.tif all.tif", "take the nodata value off the file: `rio edit-info --unset-nodata truth.tif`."),
     ("truth.tif shares.tif", "is declared by `rio edit-info --nodata N FILE`."),
-    ("truth.tif free.tif", "Hint: if it is the same, say so: --crs EPSG:4326."),
-    ("parcels.gpkg --overlay b.tif --true ref", "(rasterio.features.rasterize), and give both: truth.tif map.tif."),
-    (
-        "points.csv --xy lon,lat --crs EPSG:4326 --true ref --pred ref",
-        "--xy is for data with a map laid over them: give the map as --overlay.",
-    ),
+    ("truth.tif free.tif", "Hint: if it is the same, say so: `crs` 'EPSG:4326'"),
+    ("parcels.gpkg --overlay b.tif --true ref", "(rasterio.features.rasterize), and tabulate the two."),
     ("points.csv --overlay b.tif --true ref", "name the columns of their coordinates: --xy lon,lat, and give --crs."),
 ]
 
@@ -314,32 +309,22 @@ def test_what_does_not_go_together_is_said(line, said):
 
 
 def test_other_commands_refuse_in_their_own_words():
-    assert "expected the true one and at least two maps" in run("compare", "truth.tif", "a.tif", code=2).stderr
+    said = run("compare", "truth.tif", "a.tif", code=2).stderr
+    assert "1 predicted raster after the true one; expected at least 2" in said
+    assert "two predictions are called 'A'" in run("compare", "truth.tif", "A=a.tif", "A=b.tif", code=2).stderr
     assert "rasters do not work here" in run("drift", "truth.tif", "a.tif", code=2).stderr
     assert "--blocks 64 takes blocks of pixels for images" in run("images", "truth.tif", "a.tif", code=2).stderr
     said = run("plan", "b.tif", "--rows", "50", code=2).stderr
     assert said.startswith("Error: b.tif is a map; expected a table of its classes")
     assert said.endswith("`wmcc tabulate b.tif b.tif --weight area` shows the sizes of the classes of a raster.\n")
     said = run("compare", *OVERLAID, "--overlay", "other=map.gpkg", code=2).stderr
-    assert "several maps are given as --overlay, which works for points" in said
+    assert "several maps are laid over points only" in said
     assert "--overlay names 1 map; expected at least 2" in run("compare", *POINTS, "--overlay", "a.tif", code=2).stderr
-    assert "--band is for layers" in run("score", "--images", "t", "p", "--band", "1", code=2).stderr
+    Path("t").mkdir()
+    assert (
+        "--band is for rasters; it does not work with --images."
+        in run("score", "--images", "t", "t", "--band", "1", code=2).stderr
+    )
     table = wmcc.Table.from_counts(np.eye(2, dtype=int))
     Path("t.json").write_text(table.to_json())
-    assert "--crs is for layers and rasters" in run("score", "t.json", "--crs", "EPSG:4326", code=2).stderr
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        (["score", "parcels.gpkg", "--true"], {"ref", "map", "other", "code"}),
-        (["score", "several.gpkg", "--layer"], {"one", "two"}),
-        (["score", "several.gpkg", "--layer", "two", "--true"], {"ref", "map", "other", "code"}),
-        (["score", "parcels.gpkg", "--overlay", "map.gpkg", "--pred"], {"ref", "map", "other", "code", "class"}),
-        (["score", "parcels.gpkg", "--overlay", "several.gpkg", "--overlay-layer"], {"one", "two"}),
-        (["score", "nothing.gpkg", "--layer"], set()),
-    ],
-)
-def test_shells_complete_columns_and_layers(line, expected):
-    found = ShellComplete(command, {}, "wmcc", "_WMCC_COMPLETE").get_completions(line, "")
-    assert {x.value for x in found} == expected
+    assert "--crs is for data files" in run("score", "t.json", "--crs", "EPSG:4326", code=2).stderr

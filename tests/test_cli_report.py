@@ -90,7 +90,7 @@ def test_a_stored_table_is_taken_in_the_place_of_data():
         (("parcels.csv", "--true", "label"), "--true needs --pred"),
         (("parcels.csv", "--pred", "pred"), "--pred needs --true"),
         (("parcels.csv", *COLUMNS, "--pred", "pred"), "--pred names 'pred' more than once"),
-        (("parcels.csv", *COLUMNS, "--eps", "1"), "--eps is 1.0; expected a share of the weights"),
+        (("parcels.csv", *COLUMNS, "--eps", "1"), "`eps` is 1.0; expected a share of the weights"),
         (("parcels.csv", *COLUMNS, "--measure", "f1"), "'f1' is a number per class"),
         (("groups.json",), "there is a table for each region; a report takes one table."),
         (("t.json", "--cluster", "region"), "--cluster is for data files"),

@@ -126,7 +126,7 @@ def written(form):
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
 
 
-@pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb", "dask"])
+@pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb"])
 @pytest.mark.parametrize("form", FORMATS)
 def test_standard_input_is_read_like_a_file(form, engine, folder, temporary):
     data = written(form)

@@ -459,9 +459,12 @@ REFUSED = {
     "rows": (lambda: wmcc.compare(T), "expected a JointTable of two predictions or more; got a ndarray"),
     "one prediction": (lambda: wmcc.compare(wmcc.tabulate(T, {"a": A})), "has one prediction, 'a'; expected two"),
     "groups": (lambda: wmcc.compare(wmcc.tabulate(T, {"a": A, "b": B}, by=T)), "for each group: .*wmcc.compare"),
-    "no sample": (lambda: wmcc.compare({"a": TABLE, "b": TABLE}), 'sample="clusters" for .* sample="independent" for'),
-    "other sample": (lambda: wmcc.compare({"a": TABLE, "b": TABLE}, sample="rows"), "sample is 'rows'; expected"),
-    "sample of a joint table": (lambda: wmcc.compare(JOINT, sample="clusters"), "sample= is for a mapping"),
+    "no sample": (
+        lambda: wmcc.compare({"a": TABLE, "b": TABLE}),
+        ".sample. .clusters. for .* .sample. .independent. for",
+    ),
+    "other sample": (lambda: wmcc.compare({"a": TABLE, "b": TABLE}, sample="rows"), "`sample` is 'rows'; expected"),
+    "sample of a joint table": (lambda: wmcc.compare(JOINT, sample="clusters"), "`sample` is for a mapping"),
     "one in a mapping": (
         lambda: wmcc.compare({"a": TABLE}, sample="independent"),
         "two tables or more to compare; got 1",
@@ -473,7 +476,7 @@ REFUSED = {
     ),
     "groups in a mapping": (in_clusters(a=GROUPS, b=GROUPS), "'a' is a Tables of groups; .*as_clusters"),
     "a joint table in a mapping": (in_clusters(a=JOINT, b=JOINT), "take one prediction by its name"),
-    "no clusters": (in_clusters(a=ONE, b=TABLE), "the table of 'b' has no clusters.*cluster="),
+    "no clusters": (in_clusters(a=ONE, b=TABLE), "the table of 'b' has no clusters.*`cluster`"),
     "other clusters": (
         in_clusters(a=ONE, b=wmcc.tabulate(T, B, W, cluster=KEYS % 8)),
         "8, 9 are clusters of 'a' only",
@@ -489,7 +492,7 @@ REFUSED = {
     "other weights": (in_clusters(a=ONE, b=wmcc.tabulate(T, B, W + 1, cluster=KEYS)), "of weight .* for 'a', and"),
     "margin": (
         lambda: wmcc.compare(JOINT, margin=-0.1),
-        "margin is -0.1; expected a number of at least 0: how much lower",
+        "`margin` is -0.1; expected a number of at least 0: how much lower",
     ),
     "margin text": (lambda: wmcc.compare(JOINT, margin="5%"), "expected a finite number"),
     "level": (lambda: wmcc.compare(JOINT, confidence_level=0), "between 0 and 1"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
+import flat
 import narwhals as nw
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from engines import ALL, ENGINE_WARNINGS, ENGINES, FAST, IN_MEMORY, LAZY, READERS, has_java
+from engines import ALL, ENGINE_WARNINGS, ENGINES, FAST, IN_MEMORY, LAZY, READERS
 
 import wmcc
 
@@ -30,7 +31,7 @@ def engine(request):
 def test_types_are_not_guessed_from_the_beginning(tmp_path, engine):
     rows = ["1,1,1"] * 25_000 + ["1,x,1.5", "1,2.5,0.25"]
     (tmp_path / "a.csv").write_text("t,p,w\n" + "\n".join(rows) + "\n")
-    table = wmcc.tabulate(tmp_path / "a.csv", true="t", pred="p", weight="w", engine=engine)
+    table = wmcc.tabulate(wmcc.Files(tmp_path / "a.csv", engine=engine), true="t", pred="p", weight="w")
     assert table.labels == ("1", "2.5", "x")
     assert table.w[0].tolist() == [25_000, 0.25, 1.5]
 
@@ -53,7 +54,7 @@ def test_types_are_not_guessed_from_the_beginning(tmp_path, engine):
 def test_what_text_stands_for(tmp_path, values, labels):
     (tmp_path / "a.csv").write_text("t,p\n" + "".join(f"{x},{x}\n" for x in values))
     for engine in READERS[:4]:
-        found = wmcc.tabulate(tmp_path / "a.csv", true="t", pred="p", engine=engine)
+        found = wmcc.tabulate(wmcc.Files(tmp_path / "a.csv", engine=engine), true="t", pred="p")
         assert found.labels == labels, engine
         assert [type(x) for x in found.labels] == [type(x) for x in labels]
         assert found.rows == len(values)
@@ -63,51 +64,57 @@ def test_rules_speak_of_what_text_stands_for(tmp_path, engine):
     (tmp_path / "a.csv").write_text("t,p,w,g\n0,0,1,07\n1,0,2,7\n255,1,nan,7\n0,void,4,8\n")
     call = {"engine": engine, "ignore": [255, "void"]}
     with pytest.raises(wmcc.InputTypeError, match="mixed types"):
-        wmcc.tabulate(tmp_path / "a.csv", true="t", pred="p", weight="w", **call)
+        flat.tabulate(tmp_path / "a.csv", true="t", pred="p", weight="w", **call)
     call["ignore"] = ["255", "void"]
-    table = wmcc.tabulate(tmp_path / "a.csv", true="t", pred="p", weight="w", labels=[1, 0], positive="1", **call)
+    table = flat.tabulate(tmp_path / "a.csv", true="t", pred="p", weight="w", labels=[1, 0], positive="1", **call)
     assert (table.labels, table.void, table.ignored, table.positive) == ((1, 0, "void"), ("void",), 1, 1)
     assert table.w.tolist() == [[0, 2, 0], [0, 1, 4], [0, 0, 0]]
-    assert list(wmcc.tabulate(tmp_path / "a.csv", true="t", pred="p", weight="w", by="g", **call)) == ["07", "7", "8"]
-    with pytest.raises(wmcc.LabelError, match=r"rows have a label .*that is not among labels=\(0\); one is 1"):
-        wmcc.tabulate(tmp_path / "a.csv", true="t", pred="p", weight="w", labels=[0], **call)
+    assert list(flat.tabulate(tmp_path / "a.csv", true="t", pred="p", weight="w", by="g", **call)) == ["07", "7", "8"]
+    with pytest.raises(wmcc.LabelError, match=r"rows have a label .*that is not among `labels`, 0; one is 1"):
+        flat.tabulate(tmp_path / "a.csv", true="t", pred="p", weight="w", labels=[0], **call)
 
 
 def test_columns_are_found_by_name_in_each_file(tmp_path, engine):
     (tmp_path / "1.csv").write_text("t,p,w\na,b,1\n")
     (tmp_path / "2.csv").write_text("p,t,w\na,b,2\n")
-    assert wmcc.tabulate(tmp_path, true="t", pred="p", weight="w", engine=engine).w.tolist() == [[0, 1], [2, 0]]
+    assert wmcc.tabulate(wmcc.Files(tmp_path, engine=engine), true="t", pred="p", weight="w").w.tolist() == [
+        [0, 1],
+        [2, 0],
+    ]
     (tmp_path / "2.csv").write_text("p,extra,t,w\na,7,b,2\n")
-    assert wmcc.tabulate(tmp_path, true="t", pred="p", weight="w", engine=engine).w.tolist() == [[0, 1], [2, 0]]
+    assert wmcc.tabulate(wmcc.Files(tmp_path, engine=engine), true="t", pred="p", weight="w").w.tolist() == [
+        [0, 1],
+        [2, 0],
+    ]
     (tmp_path / "2.csv").write_text("t,q,w\na,b,2\n")
     with pytest.raises(wmcc.InputError, match=r"no column 'p' in .*2\.csv; the columns are 't', 'q', 'w'"):
-        wmcc.tabulate(tmp_path, true="t", pred="p", weight="w", engine=engine)
+        wmcc.tabulate(wmcc.Files(tmp_path, engine=engine), true="t", pred="p", weight="w")
     (tmp_path / "2.csv").write_text("t,p,p,w\na,b,b,2\n")
     with pytest.raises(wmcc.InputError, match=r"2\.csv has 2 columns 'p'"):
-        wmcc.tabulate(tmp_path, true="t", pred="p", weight="w", engine=engine)
+        wmcc.tabulate(wmcc.Files(tmp_path, engine=engine), true="t", pred="p", weight="w")
 
 
 def test_line_breaks_and_gaps_in_fields(tmp_path, engine):
     (tmp_path / "a.csv").write_bytes(b't,note,p,w\r\na,"two\nlines, ""x""",a,1\r\nb,,b,2\r\n')
-    assert wmcc.tabulate(tmp_path / "a.csv", true="t", pred="p", weight="w", engine=engine).w.tolist() == [
+    assert wmcc.tabulate(wmcc.Files(tmp_path / "a.csv", engine=engine), true="t", pred="p", weight="w").w.tolist() == [
         [1, 0],
         [0, 2],
     ]
     (tmp_path / "a.csv").write_text('t,p,w\na,a,1\n"",b,2\n,b,3\n')
     with pytest.raises(wmcc.LabelError, match="2 of 3 rows have no label in 't'"):
-        wmcc.tabulate(tmp_path / "a.csv", true="t", pred="p", weight="w", engine=engine)
+        wmcc.tabulate(wmcc.Files(tmp_path / "a.csv", engine=engine), true="t", pred="p", weight="w")
 
 
 def test_rows_with_a_field_too_many_are_refused(tmp_path, engine):
     (tmp_path / "a.csv").write_text("t,p,w\nx,a,a,1\ny,b,b,2\n")
     with pytest.raises(wmcc.WmccError):
-        wmcc.tabulate(tmp_path / "a.csv", true="t", pred="p", weight="w", engine=engine)
+        wmcc.tabulate(wmcc.Files(tmp_path / "a.csv", engine=engine), true="t", pred="p", weight="w")
 
 
 def test_json_text_is_text(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"t": "007", "p": "7", "w": 1}\n{"t": "7", "p": "7", "w": 2.5}\n')
     for engine in READERS[:4]:
-        found = wmcc.tabulate(tmp_path / "a.jsonl", true="t", pred="p", weight="w", engine=engine)
+        found = wmcc.tabulate(wmcc.Files(tmp_path / "a.jsonl", engine=engine), true="t", pred="p", weight="w")
         assert (found.labels, found.w.tolist()) == (("007", "7"), [[0, 1], [0, 2.5]]), engine
 
 
@@ -119,7 +126,7 @@ def test_what_engines_leave_beside_data_is_not_read(tmp_path, engine):
         path = tmp_path / f"{name}.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(pa.table({"t": [0], "p": [0], "w": [10.0**k]}), path)
-    assert wmcc.tabulate(tmp_path, true="t", pred="p", weight="w", engine=engine).total == 1
+    assert wmcc.tabulate(wmcc.Files(tmp_path, engine=engine), true="t", pred="p", weight="w").total == 1
 
 
 def test_links_are_followed_and_files_read_once(tmp_path):
@@ -159,8 +166,8 @@ def test_names_that_look_like_patterns(tmp_path, engine):
         assert wmcc.tabulate(tmp_path, true="t", pred="p").labels == ("a", "b")
         assert wmcc.tabulate(tmp_path / "part[1].csv", true="t", pred="p").labels == ("a",)
     else:
-        with pytest.raises(wmcc.InputError, match=r"would read as a pattern[\s\S]*engine='arrow'"):
-            wmcc.tabulate(tmp_path, true="t", pred="p", engine=engine)
+        with pytest.raises(wmcc.InputError, match=r"would read as a pattern[\s\S]*`engine` 'arrow'"):
+            wmcc.tabulate(wmcc.Files(tmp_path, engine=engine), true="t", pred="p")
 
 
 def test_names_of_folders_are_columns(tmp_path):
@@ -169,9 +176,11 @@ def test_names_of_folders_are_columns(tmp_path):
             (tmp_path / f"g={g}" / f"m={m}").mkdir(parents=True)
             pq.write_table(pa.table({"t": [0], "p": [0], "w": [w * m]}), tmp_path / f"g={g}" / f"m={m}" / "a.parquet")
     for engine in READERS[:4]:
-        groups = wmcc.tabulate(tmp_path, true="t", pred="p", weight="w", by="g", engine=engine)
+        groups = wmcc.tabulate(wmcc.Files(tmp_path, engine=engine), true="t", pred="p", weight="w", by="g")
         assert {key: table.total for key, table in groups.items()} == {"01": 3, "1": 6, "x y": 12}, engine
-        some = wmcc.tabulate(f"{tmp_path}/*/m=1/*.parquet", true="t", pred="p", weight="w", by="m", engine=engine)
+        some = wmcc.tabulate(
+            wmcc.Files(f"{tmp_path}/*/m=1/*.parquet", engine=engine), true="t", pred="p", weight="w", by="m"
+        )
         assert {key: table.total for key, table in some.items()} == {1: 7}, engine
 
 
@@ -180,11 +189,14 @@ def test_types_that_differ_between_files(tmp_path, engine):
         pa.table({"t": pa.array([1], pa.int8()), "p": [1], "w": pa.array([1.0], pa.float32())}), tmp_path / "1.parquet"
     )
     pq.write_table(pa.table({"t": pa.array([300], pa.int64()), "p": [1], "w": [0.1]}), tmp_path / "2.parquet")
-    if engine in ("polars", "pyspark"):  # refused by engines that do not make them alike
+    if engine == "polars":  # refused by engines that do not make them alike
         with pytest.raises(wmcc.InputError, match="cannot be read"):
-            wmcc.tabulate(tmp_path, true="t", pred="p", weight="w", engine=engine)
+            wmcc.tabulate(wmcc.Files(tmp_path, engine=engine), true="t", pred="p", weight="w")
     else:
-        assert wmcc.tabulate(tmp_path, true="t", pred="p", weight="w", engine=engine).w.tolist() == [[1, 0], [0.1, 0]]
+        assert wmcc.tabulate(wmcc.Files(tmp_path, engine=engine), true="t", pred="p", weight="w").w.tolist() == [
+            [1, 0],
+            [0.1, 0],
+        ]
 
 
 # ---- frames ------------------------------------------------------------------------------------------
@@ -258,10 +270,10 @@ def test_threads_may_share_an_engine(tmp_path):
     pq.write_table(pa.table({"t": [0, 1] * 50, "p": [0, 1] * 50, "w": [0.5] * 100}), tmp_path / "a.parquet")
 
     def total(engine):
-        return wmcc.tabulate(tmp_path / "a.parquet", true="t", pred="p", weight="w", engine=engine).total
+        return wmcc.tabulate(wmcc.Files(tmp_path / "a.parquet", engine=engine), true="t", pred="p", weight="w").total
 
     with ThreadPoolExecutor(4) as pool:
-        engines = [engine for engine in ("duckdb", "dask", "polars", "arrow") for _ in range(4)]
+        engines = [engine for engine in ("duckdb", "polars", "arrow") for _ in range(4)]
         assert set(pool.map(total, engines, timeout=100)) == {50}
 
 
@@ -273,7 +285,7 @@ def test_large_integers_survive_a_join_with_gaps(name):
     big = 2**53
     truth = FAST[name](pa.table({"id": [1, 2, 3, 4], "y": [big, big + 1, big, big]}))
     pred = FAST[name](pa.table({"id": [1, 2, 3], "y": [big, big + 1, big + 1]}))
-    found = wmcc.tabulate(truth, join=pred, true="y", pred="y", on="id", unmatched="ignore")
+    found = wmcc.tabulate(wmcc.Join(truth, pred, "id", unmatched="ignore"), true="y", pred="y")
     assert (found.labels, found.n.tolist(), found.ignored) == ((big, big + 1), [[1, 1], [0, 1]], 1)
 
 
@@ -282,12 +294,12 @@ def test_keys_of_different_types(name):
     make = FAST[name]
     ints, narrow = (make(pa.table({"id": pa.array([1, 2], kind), "y": [0, 1]})) for kind in (pa.int64(), pa.int16()))
     floats, text = make(pa.table({"id": [1.5, 2.0], "y": [0, 1]})), make(pa.table({"id": ["1", "02"], "y": [0, 1]}))
-    assert wmcc.tabulate(ints, join=narrow, true="y", pred="y", on="id").rows == 2
+    assert wmcc.tabulate(wmcc.Join(ints, narrow, "id"), true="y", pred="y").rows == 2
     with pytest.raises(
         wmcc.InputTypeError, match=r"the key 'id' holds Int64 in the truth and Float64 in the prediction"
     ):
-        wmcc.tabulate(ints, join=floats, true="y", pred="y", on="id")
-    assert wmcc.tabulate(ints, join=text, true="y", pred="y", on="id", unmatched="ignore").rows == 1
+        wmcc.tabulate(wmcc.Join(ints, floats, "id"), true="y", pred="y")
+    assert wmcc.tabulate(wmcc.Join(ints, text, "id", unmatched="ignore"), true="y", pred="y").rows == 1
 
 
 @pytest.mark.parametrize("name", [*IN_MEMORY, *LAZY])
@@ -295,7 +307,7 @@ def test_nothing_is_lost_in_a_join(name):
     make = FAST[name]
     truth = make(pa.table({"id": [1, 2, 3], "y": [0, 1, 1], "g": ["a", "b", "c"]}))
     pred = make(pa.table({"id": [1, 2, 9], "z": [0, 1, 1]}))
-    groups = wmcc.tabulate(truth, join=pred, true="y", pred="z", on="id", by="g", unmatched="ignore")
+    groups = wmcc.tabulate(wmcc.Join(truth, pred, "id", unmatched="ignore"), true="y", pred="z", by="g")
     assert {key: (t.rows, t.ignored) for key, t in groups.items()} == {
         "a": (1, 0),
         "b": (1, 0),
@@ -304,7 +316,7 @@ def test_nothing_is_lost_in_a_join(name):
     }
     half = make(pa.table({"id": [1, 2], "k": pa.array(["x", None]), "y": [0, 1]}))
     with pytest.raises(wmcc.InputError, match="rows without a key"):
-        wmcc.tabulate(half, join=half, true="y", pred="y", on=["id", "k"], unmatched="ignore")
+        wmcc.tabulate(wmcc.Join(half, half, ["id", "k"], unmatched="ignore"), true="y", pred="y")
 
 
 def test_files_of_two_kinds_are_joined(tmp_path):
@@ -312,11 +324,9 @@ def test_files_of_two_kinds_are_joined(tmp_path):
     (tmp_path / "pred.csv").write_text("id,pred,ha\n2,4,0.5\n1,4,2\n")
     truth = tmp_path / "truth.parquet"
     call = {"join": tmp_path / "pred.csv", "on": "id", "true": "label", "pred": "pred", "weight": "ha"}
-    for engine in ("polars", "duckdb", "dask", *(["pyspark"] if has_java() else [])):
-        found = wmcc.tabulate(truth, **call, engine=engine)
+    for engine in READERS:
+        found = flat.tabulate(wmcc.Files(truth, engine=engine), **call)
         assert (found.labels, found.w.tolist()) == ((3, 4), [[0, 2], [0, 0.5]]), engine
-    with pytest.raises(wmcc.InputError, match="Arrow reads files, but does not join them"):
-        wmcc.tabulate(truth, **call, engine="arrow")
 
 
 # ---- streams -----------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+import flat
 import numpy as np
 import pytest
 
@@ -28,7 +29,7 @@ PLANS = [
 def tabulated(plan: Plan, rng: np.random.Generator) -> wmcc.Table:
     drawn = plan.sample(rng)
     true, first, _ = drawn.labels
-    return wmcc.tabulate(true, first, drawn.weight, labels=range(len(plan.truth)), **drawn.design)
+    return flat.tabulate(true, first, drawn.weight, labels=range(len(plan.truth)), **drawn.design)
 
 
 @pytest.mark.parametrize("plan", PLANS, ids=described)

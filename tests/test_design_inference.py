@@ -7,19 +7,20 @@ import re
 from itertools import pairwise
 from math import hypot, isnan
 
+import flat
 import numpy as np
 import pytest
 from scipy.special import stdtrit
 
 import wmcc
-from wmcc.core.drawn import Design, Drawn, Replicates
+from wmcc.core.design import ReplicateFactors, SampleDesign, StratifiedDesign
 from wmcc.core.exact import Exact
 from wmcc.core.stack import Stack
 from wmcc.core.sums import Sums
 from wmcc.inference.cells import balance
 from wmcc.inference.influence import Sample
-from wmcc.inference.strata import Strata
-from wmcc.inference.unseen import Predicted, Unseen, _largest_shares
+from wmcc.inference.strata import StratifiedSample
+from wmcc.inference.zero_error_strata import MissedErrors, Predicted, _largest_shares
 from wmcc.measures import CLASS_MEASURES, MEASURES
 from wmcc.measures.base import Shares
 
@@ -50,12 +51,12 @@ class Rows:
 
     def table(self, **keywords):
         more = {} if self.cluster is None else {"cluster": self.cluster}
-        return wmcc.tabulate(self.truth, self.pred, self.w, stratum=self.stratum, **more, **keywords)
+        return flat.tabulate(self.truth, self.pred, self.w, stratum=self.stratum, **more, **keywords)
 
     def joint(self, **keywords):
         more = {} if self.cluster is None else {"cluster": self.cluster}
         both = {"a": self.pred, "b": self.other}
-        return wmcc.tabulate(self.truth, both, self.w, stratum=self.stratum, **more, **keywords)
+        return flat.tabulate(self.truth, both, self.w, stratum=self.stratum, **more, **keywords)
 
 
 def gradient(name, truth, pred, w, k=None):
@@ -130,8 +131,8 @@ def test_weights_are_sizes_over_numbers_of_rows():
     rows = Rows(3, even=True)
     sizes = {0: 100.0, 1: 300.0, 2: 50.0, 3: 900.0}
     weights = np.array([sizes[h] / (rows.stratum == h).sum() for h in rows.stratum.tolist()])
-    given = wmcc.tabulate(rows.truth, rows.pred, weights, stratum=rows.stratum)
-    made = wmcc.tabulate(rows.truth, rows.pred, stratum=rows.stratum, population=sizes)
+    given = wmcc.tabulate(rows.truth, rows.pred, weights, design=wmcc.Strata(rows.stratum))
+    made = wmcc.tabulate(rows.truth, rows.pred, design=wmcc.Strata(rows.stratum, population=sizes))
     a, b = (wmcc.interval(table, "ecc") for table in (given, made))
     assert (a.value, a.se) == (pytest.approx(b.value, rel=1e-12), pytest.approx(b.se, rel=1e-11))
 
@@ -159,7 +160,9 @@ def test_units_outside_of_a_domain_count():
     assert wmcc.interval(of_rows, "ecc").se == pytest.approx(
         variance(by_unit(plain, u * 0 + _own(plain, inside))) ** 0.5
     )
-    alone = wmcc.tabulate(plain.truth[inside], plain.pred[inside], plain.w[inside], stratum=plain.stratum[inside])
+    alone = wmcc.tabulate(
+        plain.truth[inside], plain.pred[inside], plain.w[inside], design=wmcc.Strata(plain.stratum[inside])
+    )
     assert wmcc.interval(alone, "ecc").se != wmcc.interval(of_rows, "ecc").se
 
 
@@ -266,7 +269,7 @@ def test_lonely_strata(clusters):
     unit = "row" if clusters is None else "cluster"
     assert refused.problem == (
         f"a single {unit} was sampled in each of the strata 1, 4, so the variance there cannot be estimated. "
-        "Merge them with similar strata, or tabulate with lonely='collapse', 'adjust', 'average' or 'certainty'"
+        "Merge them with similar strata, or tabulate with `lonely` 'collapse', 'adjust', 'average' or 'certainty'"
     )
     assert isnan(refused.low)
     assert isnan(refused.se)
@@ -286,13 +289,13 @@ def test_a_census_is_not_lonely():
 
 def test_strata_join_the_next_one_and_the_last_the_one_before():
     def joined(sampled, sizes=None):
-        design = Design(
+        design = StratifiedDesign(
             tuple("abcdef"[: len(sampled)]), tuple(range(len(sampled))), False, None, False, sizes, "collapse"
         )
         codes = np.array([[0] * len(sampled), [0] * len(sampled), list(range(len(sampled)))])
         stack = Stack(codes, Sums.from_counts(np.array(sampled)))
-        table = wmcc.Table((0, 1), stack, drawn=Drawn("strata", design.strata, tuple(sampled), design))
-        return ["".join(keys) for keys in Strata(table).keys]
+        table = wmcc.Table((0, 1), stack, drawn=SampleDesign("strata", design.strata, tuple(sampled), design))
+        return ["".join(keys) for keys in StratifiedSample(table).keys]
 
     assert joined([1, 5, 1, 5]) == ["ab", "cd"]
     assert joined([5, 1, 1, 4]) == ["a", "bc", "d"]
@@ -305,10 +308,10 @@ def test_strata_join_the_next_one_and_the_last_the_one_before():
 
 
 def test_there_must_be_strata_to_take_the_average_of():
-    alone = wmcc.tabulate([0, 1, 1], [0, 1, 0], stratum=["a", "b", "c"], lonely="average")
+    alone = wmcc.tabulate([0, 1, 1], [0, 1, 0], design=wmcc.Strata(["a", "b", "c"], lonely="average"))
     problem = "a single row was sampled in each stratum, so there is no variance to take the average of"
     assert wmcc.interval(alone).problem == problem
-    one = wmcc.tabulate([0], [0], population=10, fpc=True)
+    one = wmcc.tabulate([0], [0], design=wmcc.Strata(population=10, fpc=True))
     assert (
         wmcc.interval(one, "accuracy").problem == "a standard error needs at least two sampled rows, and there is one"
     )
@@ -316,7 +319,7 @@ def test_there_must_be_strata_to_take_the_average_of():
 
 @pytest.mark.parametrize("lonely", ["error", "adjust", "average", "certainty", "collapse"])
 def test_one_unit_has_no_standard_error(lonely):
-    table = wmcc.tabulate([0, 1, 0, 1], [0, 1, 1, 1], stratum=[0] * 4, cluster=[0] * 4, lonely=lonely)
+    table = wmcc.tabulate([0, 1, 0, 1], [0, 1, 1, 1], cluster=[0] * 4, design=wmcc.Strata([0] * 4, lonely=lonely))
     problem = "a standard error needs at least two sampled clusters, and there is one"
     assert wmcc.interval(table).problem == problem
 
@@ -324,21 +327,23 @@ def test_one_unit_has_no_standard_error(lonely):
 def test_hints_for_lonely_strata_are_true():
     y, pred = [0, 1, 0, 1], [0, 1, 1, 1]
     sizes = {"population": {0: 3, 1: 2}, "fpc": True}
-    said = wmcc.interval(wmcc.tabulate(y, pred, stratum=[0, 0, 0, 1], **sizes)).problem
-    assert said.endswith("cannot be estimated. Tabulate with lonely='adjust' or 'certainty'")
-    said = wmcc.interval(wmcc.tabulate(y, pred, stratum=[0, 1, 2, 3])).problem
-    assert said.endswith("or tabulate with lonely='collapse', 'adjust' or 'certainty'")
+    said = wmcc.interval(flat.tabulate(y, pred, stratum=[0, 0, 0, 1], **sizes)).problem
+    assert said.endswith("cannot be estimated. Tabulate with `lonely` 'adjust' or 'certainty'")
+    said = wmcc.interval(wmcc.tabulate(y, pred, design=wmcc.Strata([0, 1, 2, 3]))).problem
+    assert said.endswith("or tabulate with `lonely` 'collapse', 'adjust' or 'certainty'")
     for lonely in ("collapse", "adjust", "certainty"):
-        assert wmcc.interval(wmcc.tabulate(y, pred, stratum=[0, 1, 2, 3], lonely=lonely)).problem is None
-    certain = wmcc.interval(wmcc.tabulate(y, pred, stratum=[0, 1, 2, 3], lonely="certainty"))
+        assert wmcc.interval(wmcc.tabulate(y, pred, design=wmcc.Strata([0, 1, 2, 3], lonely=lonely))).problem is None
+    certain = wmcc.interval(wmcc.tabulate(y, pred, design=wmcc.Strata([0, 1, 2, 3], lonely="certainty")))
     assert certain.se == 0
-    assert certain.warnings[0].startswith("strata with a single sampled row have no variance by lonely='certainty'")
+    assert certain.warnings[0].startswith("strata with a single sampled row have no variance by `lonely` 'certainty'")
 
 
 def test_many_lonely_strata_are_joined_in_pairs():
     count = 20_000
     y = np.arange(count) % 2
-    table = wmcc.tabulate(y, np.where(np.arange(count) % 5 == 0, 1 - y, y), stratum=np.arange(count), lonely="collapse")
+    table = wmcc.tabulate(
+        y, np.where(np.arange(count) % 5 == 0, 1 - y, y), design=wmcc.Strata(np.arange(count), lonely="collapse")
+    )
     strata = Sample.of(table).strata
     assert strata.m.tolist() == [2.0] * (count // 2)
 
@@ -346,10 +351,14 @@ def test_many_lonely_strata_are_joined_in_pairs():
 @pytest.mark.parametrize("unit", [1e160, 1e-200, 1e300])
 def test_sizes_of_strata_of_any_magnitude(unit):
     y, pred, h = [0, 1, 0, 1] * 5, [0, 1, 1, 1] * 5, [0] * 6 + [1] * 14
-    found, usual = (wmcc.interval(wmcc.tabulate(y, pred, stratum=h, population={0: x, 1: 2 * x})) for x in (unit, 1.0))
+    found, usual = (
+        wmcc.interval(wmcc.tabulate(y, pred, design=wmcc.Strata(h, population={0: x, 1: 2 * x}))) for x in (unit, 1.0)
+    )
     assert (found.low, found.high, found.se, found.df) == pytest.approx((usual.low, usual.high, usual.se, usual.df))
     assert found.warnings == usual.warnings
-    assert wmcc.interval(wmcc.tabulate(y, pred, stratum=h, population={0: 1e-300, 1: 1e300})).problem is None
+    assert (
+        wmcc.interval(wmcc.tabulate(y, pred, design=wmcc.Strata(h, population={0: 1e-300, 1: 1e300}))).problem is None
+    )
 
 
 def test_a_lonely_stratum_that_cannot_be_joined_is_named():
@@ -407,7 +416,7 @@ def replicated(rows, factors, method="jkn", scales=None, df=None):
     np.maximum.at(high, at, rows.w)
     sums = Sums(n, exact(rows.w), exact(rows.w**2), low, high, tuple(exact(rows.w * f) for f in factors))
     R = len(factors)
-    drawn = Drawn("replicates", replicates=Replicates(method, scales or ((R - 1) / R,) * R, df or R - 1))
+    drawn = SampleDesign("replicates", replicates=ReplicateFactors(method, scales or ((R - 1) / R,) * R, df or R - 1))
     return wmcc.Table(tuple(range(K)), Stack(np.stack([occupied // K, occupied % K]), sums), drawn=drawn)
 
 
@@ -504,8 +513,10 @@ def test_tables_of_the_same_clusters_need_no_joint_table():
         assert apart.se == pytest.approx(together.se, rel=1e-10)
         assert apart.p_value == pytest.approx(together.p_value, rel=1e-8)
         assert (apart.strata, apart.clusters) == (4, together.clusters)
-    b = wmcc.tabulate(rows.truth, rows.other, rows.w, stratum=rows.stratum, cluster=rows.cluster, lonely="adjust")
-    with pytest.raises(wmcc.InputError, match=r"'a' and 'b' were tabulated with different lonely="):
+    b = wmcc.tabulate(
+        rows.truth, rows.other, rows.w, cluster=rows.cluster, design=wmcc.Strata(rows.stratum, lonely="adjust")
+    )
+    with pytest.raises(wmcc.InputError, match=r"'a' and 'b' were tabulated with different `lonely`"):
         wmcc.compare({"a": rows.table(), "b": b}, sample="clusters")
     with pytest.raises(wmcc.InputTypeError, match="has no clusters"):
         wmcc.compare(Rows(14).joint().tables, sample="clusters")
@@ -538,7 +549,7 @@ def test_replicates_move_both_scores():
 
     n, ends = np.bincount(at), np.full(keys.shape[1], 1.0)
     sums = Sums(n, exact(rows.w), exact(rows.w**2), ends, ends * 9, tuple(exact(rows.w * f) for f in factors))
-    drawn = Drawn("replicates", replicates=Replicates("jkn", scales, float(R - 4)))
+    drawn = SampleDesign("replicates", replicates=ReplicateFactors("jkn", scales, float(R - 4)))
     joint = wmcc.JointTable(tuple(range(K)), ("a", "b"), Stack(keys, sums), drawn=drawn)
 
     def gap(w):
@@ -556,7 +567,7 @@ def quiet_pair(seed=0, clusters=None, n=(100, 50), small=1000):
     y = np.arange(len(h)) % 2
     a, b = (np.where((rng.random(len(h)) < rate) & (h == 0), 1 - y, y) for rate in (0.05, 0.25))
     more = {} if clusters is None else {"cluster": np.arange(len(h)) // clusters}
-    return wmcc.tabulate(y, {"a": a, "b": b}, stratum=h, population={0: small, 1: 100_000 - small}, **more)
+    return flat.tabulate(y, {"a": a, "b": b}, stratum=h, population={0: small, 1: 100_000 - small}, **more)
 
 
 def test_a_stratum_without_a_difference_extends_the_interval():
@@ -595,7 +606,7 @@ def test_the_true_difference_is_covered_where_it_was_not_seen():
     for _ in range(60):
         y = rng.integers(0, 2, len(h))
         a, b = (np.where(rng.random(len(h)) < np.array(p)[h], 1 - y, y) for p in ((0.05, 0.02), (0.25, 0.0)))
-        joint = wmcc.tabulate(y, {"a": a, "b": b}, stratum=h, population={0: 1000, 1: 99000})
+        joint = wmcc.tabulate(y, {"a": a, "b": b}, design=wmcc.Strata(h, population={0: 1000, 1: 99000}))
         found = wmcc.compare(joint, "accuracy")
         covered += found.low <= -0.0178 <= found.high
         wrong += found.winner == "a"
@@ -607,7 +618,7 @@ def test_one_of_the_predictions_may_be_the_strata():
     """Strata of the classes of a map: another map may differ from it in any class."""
     y = [0] * 30 + [1] * 30 + [2] * 30
     b = [0] * 30 + [1] * 26 + [2] * 4 + [2] * 28 + [1] * 2
-    joint = wmcc.tabulate(y, {"map": y, "b": b}, stratum=y, population={0: 900, 1: 50, 2: 50})
+    joint = wmcc.tabulate(y, {"map": y, "b": b}, design=wmcc.Strata(y, population={0: 900, 1: 50, 2: 50}))
     found = wmcc.compare(joint, "accuracy")
     assert found.high - found.value > 0.9 * (1 - 0.025 ** (1 / 30))
     assert any("stratum 0 (90 % of the weight)" in why for why in found.warnings)
@@ -618,19 +629,19 @@ def test_a_census_of_two_predictions_is_exact():
     for clusters in (None, list(range(12))):
         sizes = {"population": {0: 6, 1: 6}, "fpc": True} if clusters is None else {"fpc": {0: 6, 1: 6}}
         more = {"stratum": [0] * 6 + [1] * 6, "cluster": clusters, **sizes}
-        joint = wmcc.tabulate(y, {"a": y, "b": [1] * 3 + y[3:]}, **more)
+        joint = flat.tabulate(y, {"a": y, "b": [1] * 3 + y[3:]}, **more)
         ways = [wmcc.compare(joint, margin=0.1)]
         ways += [] if clusters is None else [wmcc.compare(joint.tables, sample="clusters", margin=0.1)]
         for found in ways:
             assert (found.se, found.low, found.high) == (0.0, found.value, found.value)
             assert (found.problem, found.p_value, found.p_noninferior) == (None, 0.0, 0.0)
             assert found.verdict == "a scores higher than b"
-        same = wmcc.compare(wmcc.tabulate(y, {"a": y, "b": y}, **more))
+        same = wmcc.compare(flat.tabulate(y, {"a": y, "b": y}, **more))
         assert (same.p_value, same.verdict) == (1.0, "a and b score the same")
 
 
 def test_what_was_not_tested_has_no_verdict():
-    found = wmcc.compare(wmcc.tabulate([0, 1, 1], {"a": [0, 1, 1], "b": [0, 1, 0]}, stratum=[0, 1, 1]))
+    found = wmcc.compare(wmcc.tabulate([0, 1, 1], {"a": [0, 1, 1], "b": [0, 1, 0]}, design=wmcc.Strata([0, 1, 1])))
     assert "stratum 0" in found.problem
     assert found.verdict == "whether a and b differ was not tested"
 
@@ -665,7 +676,7 @@ def test_groups_with_replicate_weights():
     y, group, unit = rng.integers(0, 2, 200), rng.integers(0, 2, 200), np.arange(200) // 20
     pred = np.where(rng.random(200) < 0.8, y, 1 - y)
     factors = np.array([np.where(unit == r, 0.0, 10 / 9) for r in range(10)])
-    tables = wmcc.tabulate(y, pred, np.ones(200), replicates=factors.T, method="jk1", by=group)
+    tables = wmcc.tabulate(y, pred, np.ones(200), by=group, design=wmcc.Replicates(factors.T, "jk1"))
     found = wmcc.compare({"a": tables[0], "b": tables[1]}, "accuracy", sample="clusters")
 
     def gap(w):
@@ -674,12 +685,14 @@ def test_groups_with_replicate_weights():
 
     moved = np.array([gap(f) for f in factors]) - gap(np.ones(200))
     assert found.se == pytest.approx((0.9 * moved @ moved) ** 0.5)
-    other = wmcc.tabulate(y, pred, np.ones(200), replicates=factors.T, method="jk1")  # a survey of the same method
+    other = wmcc.tabulate(
+        y, pred, np.ones(200), design=wmcc.Replicates(factors.T, "jk1")
+    )  # a survey of the same method
     stored = wmcc.Tables.from_json(tables.to_json())
     for one in (tables, stored, tables.rename({0: 7})):
         with pytest.raises(wmcc.InputError, match="the tables of 'a' and 'b' are of groups of one sample") as refused:
             wmcc.compare({"a": one[0], "c": other, "b": one[1]}, "accuracy", sample="independent")
-        assert 'sample="clusters"' in refused.value.hint
+        assert "`sample` 'clusters'" in refused.value.hint
     apart = wmcc.compare({"a": tables[0], "other": other}, "accuracy", sample="independent")
     a, b = (wmcc.interval(x, "accuracy").se for x in (tables[0], other))
     assert apart.se == pytest.approx((a**2 + b**2) ** 0.5)
@@ -706,7 +719,7 @@ def strata_of(counts, population, **keywords):
     """Table of counts[stratum][true][predicted]."""
     counts = np.array(counts)
     h, t, p = (np.repeat(x.reshape(-1), counts.reshape(-1)) for x in np.indices(counts.shape))
-    return wmcc.tabulate(t, p, stratum=h, population=dict(enumerate(population)), **keywords)
+    return flat.tabulate(t, p, stratum=h, population=dict(enumerate(population)), **keywords)
 
 
 def test_a_stratum_without_an_error_extends_the_interval():
@@ -747,7 +760,7 @@ def test_clusters_with_errors_are_partly_wrong():
     pred = truth.copy()
     pred[[20, 24]] = 1
     keys = {"stratum": np.arange(40) // 20, "cluster": np.arange(40) // 4}
-    table = wmcc.tabulate(truth, pred, **keys, population={0: 90, 1: 10}, labels=[0, 1])
+    table = flat.tabulate(truth, pred, labels=[0, 1], population={0: 90, 1: 10}, **keys)
     strata = Sample.of(table).strata
     assert strata.wrong_part == pytest.approx(0.25)
     found = wmcc.interval(table, "accuracy")
@@ -784,7 +797,7 @@ def test_a_score_may_turn_round_before_all_is_moved():
     table = strata_of([[[1, 0], [0, 4]], [[0, 4], [3, 2]]], [3, 1])
     sample, value = Sample.of(table), wmcc.ecc(table)
     predicted = [Predicted(sample.cells, sample.strata)]
-    missed = Unseen(MEASURES["ecc"], value, predicted, np.array([True, False]), sample.strata.wrong_part)
+    missed = MissedErrors(MEASURES["ecc"], value, predicted, np.array([True, False]), sample.strata.wrong_part)
     ends = [missed.ends(tail) for tail in (0.2, 0.05, 0.01, 1e-3, 1e-5)]
     assert ends[0][0] < value < ends[0][1]
     assert all(a > b for (a, _), (b, _) in pairwise(ends))
@@ -798,7 +811,7 @@ def test_weight_is_moved_where_it_counts_most(name):
     rng = np.random.default_rng(5)
     truth, stratum, w = rng.integers(0, 4, 300), rng.integers(0, 5, 300), rng.uniform(1, 3, 300)
     pred = np.where(rng.random(300) < 0.8, truth, rng.integers(0, 4, 300)) // (1 + (stratum == 4))
-    table, measure = wmcc.tabulate(truth, pred, w, stratum=stratum), MEASURES[name]
+    table, measure = wmcc.tabulate(truth, pred, w, design=wmcc.Strata(stratum)), MEASURES[name]
     sample, value, quiet = Sample.of(table), measure(table), np.array([True, False, True, True, True])
     shares = 1 - 0.025 ** (1 / sample.strata.draws)
 
@@ -811,7 +824,7 @@ def test_weight_is_moved_where_it_counts_most(name):
                 moved[t, p] += shares[h] * part.sum()
                 yield float(measure.near(Shares.of_cells(moved)))
 
-    missed = Unseen(measure, value, [Predicted(sample.cells, sample.strata)], quiet, sample.strata.wrong_part)
+    missed = MissedErrors(measure, value, [Predicted(sample.cells, sample.strata)], quiet, sample.strata.wrong_part)
     for side, sign in zip(missed._sides, (1, -1), strict=True):
         furthest = [max(sign * (value - score) for score in scores_of_moves(h)) for h in np.flatnonzero(quiet)]
         assert side.gain == pytest.approx(np.array(furthest) / shares[quiet], rel=1e-9)
@@ -820,19 +833,19 @@ def test_weight_is_moved_where_it_counts_most(name):
 @pytest.mark.parametrize("keywords", [{}, {"population": dict(enumerate((900.0, 70.0, 400.0, 1e-3)))}])
 def test_a_class_against_the_rest_has_the_weights_of_the_design(keywords):
     rows = Rows(3, even=True)
-    table = wmcc.tabulate(rows.truth, rows.pred, stratum=rows.stratum, **keywords)
+    table = flat.tabulate(rows.truth, rows.pred, stratum=rows.stratum, **keywords)
     anew = table.against_rest(1)
-    table.weighed  # noqa: B018 - what is known of the weights is used again
+    table.design_cells  # noqa: B018 - what is known of the weights is used again
     again = table.against_rest(1)
-    assert again.weighed == anew.weighed
-    assert again.stack == anew.stack
+    assert again.design_cells == anew.design_cells
+    assert again.cells == anew.cells
 
 
 def test_many_strata_of_which_most_have_no_error_are_no_reason_for_a_warning():
     rng = np.random.default_rng(3)
     truth = rng.integers(0, 2, 800)
     pred = np.where(rng.random(800) < 0.9, truth, 1 - truth)
-    found = wmcc.interval(wmcc.tabulate(truth, pred, stratum=np.arange(800) // 2), "accuracy")
+    found = wmcc.interval(wmcc.tabulate(truth, pred, design=wmcc.Strata(np.arange(800) // 2)), "accuracy")
     assert found.reliable
     plain = wmcc.interval(wmcc.tabulate(truth, pred), "accuracy")
     assert found.high - found.low == pytest.approx(plain.high - plain.low, rel=0.15)
@@ -844,7 +857,7 @@ def test_many_strata_of_which_most_have_no_error_are_no_reason_for_a_warning():
 def of_counts(counts, population):
     """Table of map classes (rows) and the reference (columns); the strata are the map classes."""
     called, truth = (np.repeat(x.reshape(-1), np.reshape(counts, -1)) for x in np.indices(np.shape(counts)))
-    return wmcc.tabulate(truth, called, stratum=called, population=dict(enumerate(population)))
+    return wmcc.tabulate(truth, called, design=wmcc.Strata(called, population=dict(enumerate(population))))
 
 
 def stehman(**keywords):
@@ -858,7 +871,7 @@ def stehman(**keywords):
         )
     )
     sizes = dict(zip("ABCD", (40000, 30000, 20000, 10000), strict=True))
-    return wmcc.tabulate(truth, called, stratum=strata, population=sizes, **keywords)
+    return flat.tabulate(truth, called, stratum=strata, population=sizes, **keywords)
 
 
 def errors(table, *names, of=None):
@@ -941,12 +954,12 @@ def test_a_diagnosis_warns_of_the_design():
     truth = np.array([0, 1] * 40)
     pred = np.where(np.arange(80) % 19 == 0, 1 - truth, truth)
     stratum = np.where(np.arange(80) < 74, "many", "few")
-    table = wmcc.tabulate(truth, pred, stratum=stratum, population={"many": 1, "few": 999})
+    table = wmcc.tabulate(truth, pred, design=wmcc.Strata(stratum, population={"many": 1, "few": 999}))
     found = wmcc.diagnose(table)
     assert found.warnings[0].startswith("for ECC (R_K) the sample is as precise as ")
     assert "stratum 'few' has 6 sampled rows and 100 % of the variance of ECC (R_K)" in found.warnings[1]
     assert any(why.startswith("Sample: for ECC (R_K)") for why in wmcc.score(table).warnings)
-    lonely = wmcc.diagnose(wmcc.tabulate([0, 1, 1], [0, 1, 0], stratum=["a", "a", "b"]))
+    lonely = wmcc.diagnose(wmcc.tabulate([0, 1, 1], [0, 1, 0], design=wmcc.Strata(["a", "a", "b"])))
     assert "a single row was sampled in stratum 'b'" in lonely.design.problem
     assert isnan(lonely.design.design_effect)
     assert json.loads(lonely.to_json())["design"]["design_effect"] is None
@@ -997,7 +1010,7 @@ def test_the_row_that_matters_most(name):
     measure, cells = MEASURES[name], sample.cells
     of_all = measure.slope(Shares.of(table), measure(table))
     slope = balance(of_all.of_table(cells.codes), cells)
-    assert sample.strata.steepest(slope, of_all, cells.codes).max() == pytest.approx(worst, rel=1e-9)
+    assert sample.strata.row_variance(slope, of_all, cells.codes).max() == pytest.approx(worst, rel=1e-9)
     assert sample.strata.heaviest(slope) == pytest.approx(heavy, rel=1e-9)
     rows.w = 1.0 + rows.stratum
     even = Sample.of(rows.table())
@@ -1029,7 +1042,10 @@ def test_results_say_how_many_strata_there_are():
     assert json.loads(found.to_json())["strata"] == 4
     assert wmcc.score(rows.table()).strata == 4
     assert wmcc.interval(wmcc.tabulate([0, 1] * 9, [0, 1, 1] * 6)).strata is None
-    assert wmcc.interval(wmcc.tabulate([0, 1] * 9, [0, 1, 1] * 6, population=100, fpc=True)).strata is None
+    assert (
+        wmcc.interval(wmcc.tabulate([0, 1] * 9, [0, 1, 1] * 6, design=wmcc.Strata(population=100, fpc=True))).strata
+        is None
+    )
 
 
 def test_a_lonely_stratum_elsewhere_is_no_problem():
@@ -1086,8 +1102,8 @@ def test_a_stratum_of_size_0_needs_no_unit(fpc):
     rows = Rows(31, even=True)
     sizes = {0: 100, 1: 300, 2: 50, 3: 900}
     given = {"stratum": rows.stratum, "fpc": fpc}
-    without = wmcc.tabulate(rows.truth, rows.pred, population=sizes, **given)
-    table = wmcc.tabulate(rows.truth, rows.pred, population={**sizes, 4: 0}, **given)
+    without = flat.tabulate(rows.truth, rows.pred, population=sizes, **given)
+    table = flat.tabulate(rows.truth, rows.pred, population={**sizes, 4: 0}, **given)
     a, b = (wmcc.interval(x, "ecc") for x in (without, table))
     assert (a.low, a.high, a.se, a.df) == (b.low, b.high, b.se, b.df)
     assert table == without  # it is no stratum
@@ -1104,7 +1120,7 @@ def test_uneven_clusters_are_seen_in_replicates():
     even, uneven = np.ones(600), rng.lognormal(0, 1, 20)[cluster]
     found = {}
     for name, w in (("even", even), ("uneven", uneven)):
-        table = wmcc.tabulate(truth, guess, w, replicates=w[:, np.newaxis] * factors, method="jk1")
+        table = wmcc.tabulate(truth, guess, w, design=wmcc.Replicates(w[:, np.newaxis] * factors, "jk1"))
         found[name] = wmcc.interval(table, "accuracy")
         scores = [wmcc.accuracy(truth, guess, sample_weight=w * own) for own in factors.T]
         V = 19 / 20 * np.square(np.array(scores) - found[name].value).sum()
@@ -1126,5 +1142,5 @@ def test_a_bootstraps_degrees_of_freedom_count_its_own_error():
     weights[np.arange(200), rng.integers(0, 50, 200)] = 2.0
     weights *= 200 / weights.sum(axis=0)  # so that the total does not vary
     for said, expected in ((None, 49 / 2), (10, 1 / (1 / 10 + 1 / 49))):
-        table = wmcc.tabulate(truth, guess, np.ones(200), replicates=weights, method="bootstrap", df=said)
+        table = wmcc.tabulate(truth, guess, np.ones(200), design=wmcc.Replicates(weights, "bootstrap", df=said))
         assert wmcc.interval(table, "accuracy").df == pytest.approx(expected)

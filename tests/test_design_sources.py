@@ -7,6 +7,7 @@ import pickle
 from collections import Counter, defaultdict
 from fractions import Fraction
 
+import flat
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -19,7 +20,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wmcc
-from wmcc.sources import tabulate_part
 
 pytestmark = [pytest.mark.slow, ENGINE_WARNINGS]
 
@@ -65,11 +65,11 @@ def of_arrays(table=ROWS, *, pred="map", weight=None, **more):
             more[word] = table[more[word]].to_pylist()
     preds = {name: table[own].to_pylist() for name, own in pred.items()} if isinstance(pred, dict) else None
     weights = None if weight is None else table[weight].to_pylist()
-    return wmcc.tabulate(table["ref"].to_pylist(), preds or table[pred].to_pylist(), weights, **more)
+    return flat.tabulate(table["ref"].to_pylist(), preds or table[pred].to_pylist(), weights, **more)
 
 
 def of_frame(frame, *, pred="map", **more):
-    return wmcc.tabulate(frame, true="ref", pred=pred, **more)
+    return flat.tabulate(frame, true="ref", pred=pred, **more)
 
 
 # ---- the table itself, from fractions ------------------------------------------------------------------
@@ -108,7 +108,7 @@ def check(table, expected, cells, names=lambda x: x):
     for key, w in cells:
         sums[key] += w
     found = {}
-    for codes, w in zip(table.stack.codes.T.tolist(), table.stack.sums.w_exact.floats().tolist(), strict=True):
+    for codes, w in zip(table.cells.codes.T.tolist(), table.cells.sums.w_exact.floats().tolist(), strict=True):
         found[tuple(table.labels[k] for k in codes)] = w
     assert found.keys() == {tuple(map(names, key)) for key in sums}
     for key, w in sums.items():
@@ -210,16 +210,18 @@ def test_a_stratum_whose_rows_have_no_labels(engine):
 
 def test_arrays_without_labels_are_not_sampled():
     truth = np.array([*TRUTHS[:38], None, None], dtype=object)
-    found = wmcc.tabulate(truth, list(MAPPED), stratum=list(STRATA), population=SIZES, missing="ignore", ignore="D")
+    found = wmcc.tabulate(
+        truth, list(MAPPED), missing="ignore", ignore="D", design=wmcc.Strata(list(STRATA), population=SIZES)
+    )
     assert found.drawn.rows == (10, 10, 10, 8)
     assert found.total == pytest.approx(100_000 - 2 * 20_000 / 10 - 7 * 10_000 / 8)
 
 
 def test_images_have_strata():
     images = np.arange(24).reshape(4, 3, 2) % 3
-    found = wmcc.tabulate(images, images, stratum=["a", "b", "a", "b"], population={"a": 10, "b": 30})
+    found = wmcc.tabulate(images, images, design=wmcc.Strata(["a", "b", "a", "b"], population={"a": 10, "b": 30}))
     assert (found.total, found.drawn.rows) == (40, (12, 12))
-    assert wmcc.tabulate(images, images, stratum=["a", "b", "a", "b"], population=[10, 30, 10, 30]) == found
+    assert wmcc.tabulate(images, images, design=wmcc.Strata(["a", "b", "a", "b"], population=[10, 30, 10, 30])) == found
 
 
 # ---- joins and files --------------------------------------------------------------------------------------
@@ -232,15 +234,16 @@ def test_strata_come_from_either_side_of_a_join(engine):
     frames = make(ROWS.select(left)), make(ROWS.select(right).take(list(range(39, -1, -1))))
     both = {"join": frames[1], "on": "id", "true": "ref", "pred": "map"}
     call = {"stratum": ["stratum", "zone"], "cluster": "psu", "weight": "w"}
-    assert_same(wmcc.tabulate(frames[0], **both, **call), of_arrays(**call))
+    assert_same(flat.tabulate(frames[0], **both, **call), of_arrays(**call))
     if engine == "dask":  # which takes a second for each
         return
     call = {"stratum": "stratum", "cluster": "psu", "fpc": "psus"}
-    assert_same(wmcc.tabulate(frames[0], **both, **call), of_arrays(**call))
+    assert_same(flat.tabulate(frames[0], **both, **call), of_arrays(**call))
     fewer = make(ROWS.select(right).slice(1))
-    found = wmcc.tabulate(frames[0], **{**both, "join": fewer}, stratum="stratum", population=SIZES, unmatched="ignore")
+    both["unmatched"] = "ignore"
+    found = flat.tabulate(frames[0], stratum="stratum", population=SIZES, **{**both, "join": fewer})
     assert (found.drawn.rows, found.ignored, found.total) == ((9, 10, 10, 10), 1, 100_000)
-    more = wmcc.tabulate(make(ROWS.select(left).slice(1)), **both, stratum="stratum", fpc=SIZES, unmatched="ignore")
+    more = flat.tabulate(make(ROWS.select(left).slice(1)), stratum="stratum", fpc=SIZES, **both)
     assert (more.drawn.rows, more.ignored) == ((9, 10, 10, 10), 1)
 
 
@@ -255,7 +258,7 @@ def written(folder, form, table=ROWS):
     return path
 
 
-@pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb", "dask"])
+@pytest.mark.parametrize("engine", ["arrow", "polars", "duckdb"])
 def test_files_give_the_same(engine, tmp_path):
     for form in ("csv", "parquet", "jsonl"):
         path = written(tmp_path, form)
@@ -297,11 +300,15 @@ def test_strata_in_text_files_are_read_as_labels_are(engine, tmp_path):
                 ["t,p,s,size\n", *(f"a,b,{s},{sizes[k]}\n" for s, k in zip(strata, [*sizes, True][:3], strict=True))]
             )
         )
-        found = wmcc.tabulate(path, true="t", pred="p", stratum="s", population=sizes, engine=engine)
+        found = wmcc.tabulate(
+            wmcc.Files(path, engine=engine), true="t", pred="p", design=wmcc.Strata("s", population=sizes)
+        )
         assert list(map(repr, found.drawn.units)) == list(map(repr, sorted(sizes)))
         assert found.drawn.design.population == tuple(float(sizes[k]) for k in sorted(sizes))
     path.write_text("t,p,s,size\na,b,1,12.5\na,b,2,1e3\n")
-    found = wmcc.tabulate(path, true="t", pred="p", stratum="s", population="size", engine=engine)
+    found = wmcc.tabulate(
+        wmcc.Files(path, engine=engine), true="t", pred="p", design=wmcc.Strata("s", population="size")
+    )
     assert found.drawn.design.population == (12.5, 1000.0)
     for size, said in (
         ("12 ha", "is '12 ha' (str); expected a number"),
@@ -310,8 +317,10 @@ def test_strata_in_text_files_are_read_as_labels_are(engine, tmp_path):
     ):
         path.write_text(f"t,p,s,size\na,b,1,{size}\na,b,2,1e3\n")
         with pytest.raises((wmcc.InputError, wmcc.InputTypeError)) as caught:
-            wmcc.tabulate(path, true="t", pred="p", stratum="s", population="size", engine=engine)
-        assert f"population of stratum 1 {said}" in str(caught.value)
+            wmcc.tabulate(
+                wmcc.Files(path, engine=engine), true="t", pred="p", design=wmcc.Strata("s", population="size")
+            )
+        assert f"`population` of stratum 1 {said}" in str(caught.value)
 
 
 # ---- sizes ------------------------------------------------------------------------------------------------
@@ -343,7 +352,7 @@ def test_sizes_are_given_in_many_ways():
     assert of_frame(polars, stratum=polars["stratum"], population=polars["size"]) == expected
     arrays = [frame[name] for name in ("ref", "map")]
     for sizes in (frame["size"], frame["size"].tolist(), ROWS["size"], np.array(frame["size"], dtype=int), sized):
-        assert wmcc.tabulate(*arrays, stratum=frame["stratum"], population=sizes) == expected
+        assert wmcc.tabulate(*arrays, design=wmcc.Strata(frame["stratum"], population=sizes)) == expected
 
 
 def test_sizes_of_several_columns():
@@ -409,7 +418,7 @@ def part(data, rows, call):
         elif word not in ("pred", "weight"):
             more[word] = given_
     pred = {name: own[x] for name, x in call["pred"].items()} if "pred" in call else own["map"]
-    return tabulate_part(own["ref"], pred, own["w"] if "weight" in call else None, **more)
+    return flat.tabulate_part(own["ref"], pred, own["w"] if "weight" in call else None, **more)
 
 
 @given(samples(), st.randoms(use_true_random=False))
@@ -422,8 +431,7 @@ def test_parts_merge_to_the_whole(sample, random):
         assert wmcc.merge(several) == whole == several[0] + (several[1] + several[2])
         assert wmcc.merge(several).drawn == whole.drawn
     if "pred" not in call:
-        constants = {name: call[name] for name in ("population", "fpc", "lonely", "totals", "ignore") if name in call}
-        accumulator = wmcc.Accumulator(**constants)
+        accumulator = wmcc.Accumulator(ignore=call.get("ignore"))
         for own in parts:
             accumulator.update(own)
         assert (accumulator.tables if "by" in call else accumulator.table) == whole
@@ -439,7 +447,8 @@ def test_parts_know_the_sizes_of_their_own_strata():
         ("stratum", {"stratum": "stratum", "cluster": "psu", "fpc": "psus", "population": SIZES}),
     ):
         parts = [
-            tabulate_part(own, true="ref", pred="map", **call) for own in frame.partition_by(by, maintain_order=False)
+            flat.tabulate_part(own, true="ref", pred="map", **call)
+            for own in frame.partition_by(by, maintain_order=False)
         ]
         whole = of_frame(frame, **call)
         for several in (parts, parts[::-1]):
@@ -471,11 +480,11 @@ def test_groups_and_predictions_keep_the_design(sample):
         assert all(own.drawn == whole.drawn for own in (*whole.tables.values(), whole.pair("two", "one")))
         whole = whole["one"]
     assert whole.drawn == alone.drawn
-    assert whole.parts == alone.parts or "pred" in call
+    assert whole.raw_cells == alone.raw_cells or "pred" in call
     for key in table if "by" in call else ():
         assert table[key].drawn == alone.drawn.as_domain()
         assert table.select([key]).total().drawn == alone.drawn.as_domain()
-        assert table.select([key]).total().parts == table[key].parts or table[key].labels != table.labels
+        assert table.select([key]).total().raw_cells == table[key].raw_cells or table[key].labels != table.labels
     if "by" in call and "pred" not in call and len(table) == 2:
         first, second = table.values()
         assert table.total() - first == second or second.labels != table.labels
@@ -499,43 +508,51 @@ def test_views_of_a_table_keep_the_design():
 def test_what_cannot_be_merged():
     tables, table = of_arrays(**CASES["domains"]), of_arrays(**CASES["sizes"])
     few = {"y_true": ["A"], "y_pred": ["A"], "stratum": ["A"]}
-    small = wmcc.tabulate(**few, fpc={"A": 1})
+    small = flat.tabulate(fpc={"A": 1}, **few)
     for a, b, said in (
         (tables["north"], tables["south"], "keeps the design of the whole sample; such tables cannot be merged"),
         (tables["north"], table, "keeps the design of the whole sample; such tables cannot be merged"),
         (table, wmcc.tabulate(["A"], ["A"]), "drawn in strata, those of another independent rows"),
-        (table, wmcc.tabulate(**few), "different population="),
+        (table, flat.tabulate(**few), "different `population`"),
         (
             table,
-            wmcc.tabulate(**few, population={"A": 7}),
+            flat.tabulate(population={"A": 7}, **few),
             "stratum 'A' has size 40000.0 in one table and 7.0 in another",
         ),
-        (table, wmcc.tabulate(**few, population={"A": 40_000}, lonely="adjust"), "different lonely="),
-        (table, wmcc.tabulate(**few, cluster=[1]), "different cluster="),
         (
-            wmcc.tabulate(**few),
-            wmcc.tabulate(["A"], ["A"], stratum=[1]),
+            table,
+            flat.tabulate(population={"A": 40_000}, lonely="adjust", **few),
+            "different `lonely`",
+        ),
+        (table, flat.tabulate(**few, cluster=[1]), "different `cluster`"),
+        (
+            flat.tabulate(**few),
+            wmcc.tabulate(["A"], ["A"], design=wmcc.Strata([1])),
             "the strata are text in one and numbers in another",
         ),
         (
-            wmcc.tabulate(**few),
-            wmcc.tabulate(["A"], ["A"], stratum={"a": ["A"], "b": [1]}),
+            flat.tabulate(**few),
+            wmcc.tabulate(["A"], ["A"], design=wmcc.Strata({"a": ["A"], "b": [1]})),
             "have 1 value in one and 2 in another",
         ),
         (
-            wmcc.tabulate(**few),
-            wmcc.tabulate(**few, poststratum=["a"], totals={"a": 1}),
-            "poststratum=, another without",
+            flat.tabulate(**few),
+            flat.tabulate(poststratum=["a"], totals={"a": 1}, **few),
+            "`wmcc.PostStrata`, another without",
         ),
-        (wmcc.tabulate(**few), wmcc.tabulate(**few, fpc={"A": 3}), "with fpc=, another without"),
-        (table, wmcc.tabulate(["A"], ["A"]), "Hint: tabulate all with stratum=, or none."),
-        (wmcc.tabulate(["A"], ["A"]), of_arrays(**CASES["one size"]), "Hint: tabulate all with population=, or none."),
+        (flat.tabulate(**few), flat.tabulate(fpc={"A": 3}, **few), "with `fpc`, another without"),
+        (table, wmcc.tabulate(["A"], ["A"]), "Hint: tabulate all with `wmcc.Strata`, or none."),
+        (
+            wmcc.tabulate(["A"], ["A"]),
+            of_arrays(**CASES["one size"]),
+            "Hint: tabulate all with `wmcc.Strata`, or none.",
+        ),
         (
             wmcc.tabulate(["A"], ["A"]),
             of_arrays(**CASES["post-strata"]),
-            "Hint: tabulate all with poststratum=, or none.",
+            "Hint: tabulate all with `wmcc.PostStrata`, or none.",
         ),
-        (table, wmcc.tabulate(["A"], ["A"], cluster=["A"]), "Hint: tabulate all with the same keywords."),
+        (table, wmcc.tabulate(["A"], ["A"], cluster=["A"]), "Hint: tabulate all with the same `design` and `cluster`."),
         (small, small, "stratum 'A' has 2 sampled rows and a size of 1; a population cannot be smaller"),
     ):
         with pytest.raises(wmcc.InputError) as caught:
@@ -560,7 +577,7 @@ def test_no_rows_have_a_design():
         {"stratum": [], "cluster": [], "population": SIZES},
         {"poststratum": [], "totals": TOTALS},
     ):
-        table = wmcc.tabulate([], [], **call)
+        table = flat.tabulate([], [], **call)
         assert (table.rows, table.total, table.drawn.kind) == (0, 0, "strata")
         assert wmcc.Table.from_json(table.to_json()) == table
         assert "0 rows" in repr(table)
@@ -568,8 +585,8 @@ def test_no_rows_have_a_design():
             wmcc.score(table)
     for frame in (ROWS.slice(0, 0).to_pandas(), pl.from_arrow(ROWS.slice(0, 0)).lazy()):
         for case in CASES:
-            assert len(of_frame(frame, **CASES[case]).parts) == 0
-    empty = wmcc.tabulate([], [], stratum=[], population=SIZES)
+            assert len(of_frame(frame, **CASES[case]).raw_cells) == 0
+    empty = wmcc.tabulate([], [], design=wmcc.Strata([], population=SIZES))
     assert empty + of_arrays(**CASES["sizes"]) == of_arrays(**CASES["sizes"])
     assert wmcc.Table.empty() + of_arrays(**CASES["sizes"]) == of_arrays(**CASES["sizes"])
 
@@ -606,8 +623,9 @@ def test_stored_designs_that_cannot_be(change, said):
 
 
 def test_an_accumulator_holds_a_design():
-    rows, call = ROWS.to_pandas(), {"true": "ref", "pred": "map", "stratum": "stratum"}
-    day = wmcc.Accumulator(population=SIZES, fpc=True, lonely="average")
+    strata = wmcc.Strata(population=SIZES, fpc=True, lonely="average")
+    rows, call = ROWS.to_pandas(), {"true": "ref", "pred": "map", "design": strata.of("stratum")}
+    day = wmcc.Accumulator()
     for start in range(0, 35, 7):
         day.update(rows[start : start + 7], **call)
     assert "35 rows in 4 strata" in repr(day)
@@ -615,7 +633,7 @@ def test_an_accumulator_holds_a_design():
     day.update(rows[35:], **call)
     assert day.table == of_arrays(**CASES["finite"] | {"population": SIZES, "lonely": "average"})
     day.reset()
-    day.update("A", "B", stratum="A")
+    day.update("A", "B", design=strata.of("A"))
     said = r"3 strata have a size but no sampled row: 'B' \(size 30,000\), 'C' \(size 20,000\), 'D' \(size 10,000\)"
     assert "1 row in 4 strata; 3 strata have" in repr(day) == repr(pickle.loads(pickle.dumps(day)))
     assert wmcc.Table.from_json(day.table.to_json()) == day.table
@@ -623,49 +641,50 @@ def test_an_accumulator_holds_a_design():
         with pytest.raises(wmcc.InputError, match=said) as caught:
             read(day)
         assert "if parts of the sample are still to come, add them first" in str(caught.value)
-    grouped = wmcc.Accumulator(population="size")
+    grouped, call["design"] = wmcc.Accumulator(), wmcc.Strata("stratum", population="size")
     for start in range(0, 40, 13):
         grouped.update(rows[start : start + 13], **call, by="half")
     assert grouped.tables == of_arrays(**CASES["domains"]) == of_frame(rows, **CASES["domains"])
-    posts = wmcc.Accumulator(totals=TOTALS)
+    posts = wmcc.Accumulator()
     for start in range(0, 40, 13):
         own = rows[start : start + 13]
-        posts.update(own["ref"], own["map"], poststratum=own["age"])
+        posts.update(own["ref"], own["map"], design=wmcc.PostStrata(own["age"], TOTALS))
     assert posts.table == of_arrays(**CASES["post-strata"])
 
 
 def test_a_window_slides_over_a_design():
     rows = ROWS.to_pandas().sample(frac=1, random_state=7)
-    window = wmcc.Accumulator(window=2, population=SIZES)
+    window, strata = wmcc.Accumulator(window=2), wmcc.Strata(population=SIZES)
     for start in range(0, 40, 10):
         own = rows[start : start + 10]
-        window.update(own["ref"], own["map"], stratum=own["stratum"])
+        window.update(own["ref"], own["map"], design=strata.of(own["stratum"]))
     last = rows[20:]
-    assert window.table == wmcc.tabulate(last["ref"], last["map"], stratum=last["stratum"], population=SIZES)
+    assert window.table == wmcc.tabulate(
+        last["ref"], last["map"], design=wmcc.Strata(last["stratum"], population=SIZES)
+    )
 
 
 def test_what_an_accumulator_of_a_design_refuses():
     fading = wmcc.Accumulator(half_life=3)
     for wrong in (
-        lambda: wmcc.Accumulator(half_life=3, population=SIZES),
-        lambda: fading.update("A", "A", stratum="A"),
+        lambda: fading.update("A", "A", design=wmcc.Strata("A")),
         lambda: fading.update(of_arrays(**CASES["weights"])),
     ):
         with pytest.raises(
-            wmcc.InputTypeError, match="half_life= lets weights fade, and the weights of a design cannot"
+            wmcc.InputTypeError, match="`half_life` lets weights fade, and the weights of a design cannot"
         ):
             wrong()
     assert fading.table.rows == 0
-    with pytest.raises(wmcc.InputError, match="lonely is 'drop'"):
-        wmcc.Accumulator(lonely="drop")
-    with pytest.raises(wmcc.InputTypeError, match=r"has no keyword 'populations'[\s\S]*population="):
+    with pytest.raises(wmcc.InputTypeError, match=r"has no keyword 'populations'[\s\S]*update\(…, design=wmcc.Strata"):
         wmcc.Accumulator(populations=SIZES)
-    with pytest.raises(wmcc.InputTypeError, match=r"has no keyword 'strata'[\s\S]*stratum="):
+    with pytest.raises(wmcc.InputTypeError, match=r"has no keyword 'strata'[\s\S]*update\(…, design=wmcc.Strata"):
         wmcc.Accumulator().update("A", "A", strata="A")
-    survey = wmcc.Accumulator(population=SIZES)
-    survey.update("A", "A", stratum="A")
-    with pytest.raises(wmcc.InputTypeError, match="population has a size for each stratum, and there is no stratum="):
-        survey.update("A", "A")
-    with pytest.raises(wmcc.InputError, match="population has no size for 'Z'"):
-        survey.update("A", "A", stratum="Z")
+    survey, strata = wmcc.Accumulator(), wmcc.Strata(population=SIZES)
+    survey.update("A", "A", design=strata.of("A"))
+    with pytest.raises(
+        wmcc.InputTypeError, match="`population` has a size for each stratum, and there is no `stratum`"
+    ):
+        survey.update("A", "A", design=strata)
+    with pytest.raises(wmcc.InputError, match="`population` has no size for 'Z'"):
+        survey.update("A", "A", design=strata.of("Z"))
     assert survey.table.drawn.rows == (1,)

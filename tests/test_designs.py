@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 
 import design_oracle as judge
+import flat
 import numpy as np
 import pytest
 from design_oracle import EXAMPLES, Rows, as_printed, gap, jackknife, linearised, own, quantities, replicated
@@ -36,7 +37,7 @@ def tabulated(rows: Rows, **options) -> wmcc.Table | wmcc.JointTable:
     if rows.fpc is not None:
         design |= {"fpc": dict(rows.fpc)} if rows.cluster is not None else {"population": dict(rows.fpc), "fpc": True}
     design |= {"labels": NAMES[: rows.classes].tolist(), **options}
-    return wmcc.tabulate(truth, guess, rows.weight, **design)
+    return flat.tabulate(truth, guess, rows.weight, **design)
 
 
 def found(table: wmcc.Table, name: str, of: int | None) -> wmcc.Interval:
@@ -64,13 +65,13 @@ def literature(name: str) -> wmcc.Table:
     if "jackknife" in name:
         made = jackknife(rows)
         return wmcc.tabulate(
-            truth, guess, rows.weight, replicates=made.weights, method="jkn", scales=made.scales.tolist()
+            truth, guess, rows.weight, design=wmcc.Replicates(made.weights, "jkn", scales=made.scales.tolist())
         )
     sizes = MAPS[name][1] if name in MAPS else list(judge.STEHMAN_SIZES.values())
     population = dict(zip(NAMES.tolist(), sizes, strict=False))
     cluster = None if rows.cluster is None else rows.cluster % 5  # the same numbers in each stratum
     return wmcc.tabulate(
-        truth, guess, stratum=stratum, cluster=cluster, population=population, fpc=rows.fpc is not None
+        truth, guess, cluster=cluster, design=wmcc.Strata(stratum, population=population, fpc=rows.fpc is not None)
     )
 
 
@@ -105,7 +106,7 @@ def test_degrees_of_freedom_are_units_less_strata():
 
 def test_weights_that_are_given_are_the_same_as_those_we_compute():
     rows = EXAMPLES["Stehman 2014"]
-    given = wmcc.tabulate(*(NAMES[x] for x in rows.labels), rows.weight, stratum=NAMES[rows.stratum])
+    given = wmcc.tabulate(*(NAMES[x] for x in rows.labels), rows.weight, design=wmcc.Strata(NAMES[rows.stratum]))
     for name in MEASURES:
         a, b = wmcc.interval(given, name), wmcc.interval(literature("Stehman 2014"), name)
         assert (a.value, a.se, a.low, a.high, a.df) == pytest.approx((b.value, b.se, b.low, b.high, b.df), rel=1e-12)
@@ -288,10 +289,7 @@ def test_a_jackknife_of_replicate_weights_has_the_oracles_errors(rows, name):
     # A class that a replicate lacks is in the mean over classes still, which the oracle does not know.
     assume(name in ("ecc", "accuracy", "kappa") or len({tuple(np.greater(x, 0)) for x in margins}) == 1)
     labels = [NAMES[x] for x in rows.labels]
-    table = wmcc.tabulate(
-        *labels, rows.weight, replicates=made.weights, method="jkn", scales=made.scales.tolist(),
-        labels=NAMES[: rows.classes].tolist(),
-    )  # fmt: skip
+    table = wmcc.tabulate(*labels, rows.weight, labels=NAMES[: rows.classes].tolist(), design=wmcc.Replicates(made.weights, "jkn", scales=made.scales.tolist()))  # fmt: skip
     one = wmcc.interval(table, name)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -356,7 +354,9 @@ def test_a_census_has_no_error():
     rows = EXAMPLES["Stehman 2014"]
     labels = [NAMES[x] for x in rows.labels]
     sizes = dict.fromkeys(NAMES.tolist(), 10)
-    one = wmcc.interval(wmcc.tabulate(*labels, stratum=NAMES[rows.stratum], population=sizes, fpc=True), "accuracy")
+    one = wmcc.interval(
+        wmcc.tabulate(*labels, design=wmcc.Strata(NAMES[rows.stratum], population=sizes, fpc=True)), "accuracy"
+    )
     assert one.se == 0
     assert one.low == one.value == one.high
 
@@ -369,7 +369,7 @@ def test_strata_matter():
     guess = np.where(rng.random(400) < np.where(stratum == 0, 0.02, 0.98), truth, 1 - truth)
     labels = NAMES[truth], NAMES[guess]
     plain, strata, clusters = (
-        wmcc.interval(wmcc.tabulate(*labels, **design), "accuracy")
+        wmcc.interval(flat.tabulate(*labels, **design), "accuracy")
         for design in ({}, {"stratum": stratum}, {"cluster": np.arange(400) // 40})
     )
     assert plain.value == strata.value == clusters.value
@@ -378,5 +378,5 @@ def test_strata_matter():
 
 
 def test_an_average_needs_a_stratum_that_is_not_lonely():
-    table = wmcc.tabulate([0, 1, 1], [0, 1, 0], stratum=[0, 1, 2], lonely="average")
+    table = wmcc.tabulate([0, 1, 1], [0, 1, 0], design=wmcc.Strata([0, 1, 2], lonely="average"))
     assert "average" in wmcc.interval(table, "ecc").problem

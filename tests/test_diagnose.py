@@ -28,7 +28,7 @@ def test_sizes_are_exact(data):
 
     assert found.n == len(data.t)
     assert found.n_eff == pytest.approx(worth([True] * len(w)), rel=1e-15)
-    assert found.n_eff == wmcc.effective_sample_size(wmcc.tabulate(*data.arrays))
+    assert found.n_eff == wmcc.tabulate(*data.arrays).n_eff
     assert found.design_effect == pytest.approx(len(w) / found.n_eff, rel=1e-12)
     assert found.heaviest_row == pytest.approx(float(max(w) / total), rel=1e-12)
     for c in found.classes:
@@ -92,13 +92,13 @@ TABLE = wmcc.tabulate([0, 1], [0, 1])
 BAD = {
     "weights alone": (lambda: wmcc.diagnose([1, 1]), "expected a Table; got a list"),
     "no weight": (lambda: wmcc.diagnose(wmcc.tabulate([0, 1], [0, 1], [0, 0])), "total weight of 2 rows is zero"),
-    "a limit": (lambda: wmcc.diagnose(TABLE, n_eff="many"), "n_eff is 'many'; expected a finite number"),
+    "a limit": (lambda: wmcc.diagnose(TABLE, n_eff="many"), "`n_eff` is 'many'; expected a finite number"),
     "a negative limit": (
         lambda: wmcc.diagnose(TABLE, row_share=-0.1),
-        "row_share is -0.1; expected a number of at least 0",
+        "`row_share` is -0.1; expected a number of at least 0",
     ),
     "two predictions": (lambda: wmcc.diagnose(joint_table([0], [0], [0])), "JointTable"),
-    "groups": (lambda: wmcc.effective_sample_size(wmcc.tabulate([0], [0], by=[1])), "got a Tables"),
+    "groups": (lambda: wmcc.diagnose(wmcc.tabulate([0], [0], by=[1])), "got a Tables"),
 }
 
 
@@ -126,7 +126,7 @@ def test_scores_have_intervals_and_say_what_to_know():
     assert heavy.warnings[0] == "Weights: the effective sample size is 1.06, of 4 rows."
     assert any(line.startswith("* Intervals: the effective number of") for line in heavy.warnings)
     assert "not estimable *" in repr(heavy)
-    assert "not estimable *" in heavy._repr_html_()
+    assert "not estimable\xa0*" in heavy._repr_html_()
     assert wmcc.score(wmcc.tabulate(*sample(3, 3000, spread=0.1))).warnings == ()
     with pytest.raises(wmcc.InputError, match="between 0 and 1"):
         wmcc.score(wmcc.tabulate(*data), confidence_level=95)
@@ -149,7 +149,7 @@ def test_no_interval_stands_beside_what_zero_division_made(instead):
     usual, score = wmcc.score(table), wmcc.score(table, zero_division=instead)
     assert usual.intervals["mpc2"].problem is None
     found = score.intervals["mpc2"]
-    assert "zero_division= gave them another value" in found.problem
+    assert "`zero_division` gave them another value" in found.problem
     assert math.isnan(found.low)
     assert found.value == score.mpc2 or math.isnan(score.mpc2)
     assert score.intervals["ecc"] == usual.intervals["ecc"]

@@ -1,5 +1,7 @@
 """Where a map is wrong: shares of cells against NumPy, polygons against rasters, and what does not fit."""
 
+import importlib
+
 import geopandas
 import numpy as np
 import pandas as pd
@@ -64,7 +66,7 @@ def test_shares_are_those_of_all_pixels(tmp_path, monkeypatch, shape, size, kind
         paths = saved(tmp_path / "t.tif", truth, **tiles), saved(tmp_path / "p.tif", pred, tiled=True, **BLOCKS)
         with rasterio.open(paths[1], "r+") as file:
             file.write_mask(~lost)  # what is stored there may be right
-        found, table = wmcc.error_map(*paths, size=size), wmcc.tabulate(*paths, "area")
+        found, table = wmcc.error_map(*paths, "area", size=size), wmcc.tabulate(*paths, "area")
     assert found.table == table
     assert max(found.shape) <= size
     step = found.step
@@ -85,7 +87,7 @@ def test_errors_of_one_class_are_missed_or_added(tmp_path):
     truth, pred = labels((40, 60))
     pred[:5] = 255
     paths = saved(tmp_path / "t.tif", truth), saved(tmp_path / "p.tif", pred, nodata=255)
-    found = wmcc.error_map(*paths, names=NAMES, of="forest", size=12)
+    found = wmcc.error_map(*paths, "area", names=NAMES, of="forest", size=12)
     pixels = counts(truth >= 0, 5)
     missed, added = (truth == 1) & (pred != 1), (truth != 1) & (pred == 1)
     same(found.missed, counts(missed, 5) / pixels)
@@ -115,7 +117,7 @@ def test_maps_are_brought_to_the_pixels_of_the_truth(tmp_path):
     paths = saved(tmp_path / "t.tif", truth), coarse
     with pytest.raises(wmcc.InputError, match="pixel"):
         wmcc.error_map(*paths)
-    found = wmcc.error_map(*paths, align="nearest")
+    found = wmcc.error_map(paths[0], wmcc.Raster(coarse, resample="nearest"))
     assert (found.wrong == (truth != pred[::2, ::2].repeat(2, 0).repeat(2, 1))).all()
 
 
@@ -149,18 +151,19 @@ def test_pixels_whose_areas_are_not_known_are_counted(tmp_path):
     truth, pred = labels((40, 40))
     polar = {"crs": "EPSG:3413", "transform": rasterio.Affine(150_000, 0, -3_000_000, 0, -150_000, 3_000_000)}
     paths = saved(tmp_path / "t.tif", truth, **polar), saved(tmp_path / "p.tif", pred, **polar)
-    with pytest.raises(wmcc.InputError, match=r"does not keep areas[\s\S]*or give weight=None, which counts pixels"):
-        wmcc.error_map(*paths)
-    same(wmcc.error_map(*paths, weight=None).wrong, truth != pred)
+    with pytest.raises(wmcc.InputError, match="does not keep areas"):
+        wmcc.error_map(*paths, "area")
+    same(wmcc.error_map(*paths).wrong, truth != pred)
 
 
 def test_arrays_of_xarray_and_palettes(tmp_path):
     truth, pred = labels((8, 9))
     place = {"y": 60 - 0.01 * np.arange(8), "x": 10 + 0.01 * np.arange(9)}
     both = [xr.DataArray(x, place, ("y", "x")) for x in (truth, pred)]
-    found = wmcc.error_map(*both, crs="EPSG:4326", unit="km2")
+    placed = [wmcc.Raster(x, crs="EPSG:4326") for x in both]
+    found = wmcc.error_map(*placed, wmcc.Area("km2"))
     assert (found.wrong == (truth != pred)).all()
-    assert found.table == wmcc.tabulate(*both, "area", crs="EPSG:4326", unit="km2")
+    assert found.table == wmcc.tabulate(*placed, wmcc.Area("km2"))
     assert (found.measured, found.unit) == ("area", "km2")
     counted = wmcc.error_map(*both)
     assert (counted.measured, counted.unit, counted.scale_bar()) == ("pixels", None, None)
@@ -185,14 +188,14 @@ def boxes(values, side=10.0):
 def test_polygons_are_drawn_as_a_raster_of_them(tmp_path):
     truth, pred = labels((12, 18))
     frame = geopandas.GeoDataFrame({"ref": truth.ravel(), "map": pred.ravel()}, geometry=boxes(truth), crs="EPSG:25832")
-    found = wmcc.error_map(frame, true="ref", pred="map", size=36, names=NAMES, unit="m2")
+    found = wmcc.error_map(frame, true="ref", pred="map", size=36, names=NAMES, weight=wmcc.Area("m2"))
     assert (found.wrong == (truth != pred).repeat(2, 0).repeat(2, 1)).all()
     assert (found.truth == truth.repeat(2, 0).repeat(2, 1)).all()
     assert (found.pred == pred.repeat(2, 0).repeat(2, 1)).all()
     assert found.extent == (600_000, 600_180, 5_699_880, 5_700_000)
-    assert found.table == wmcc.tabulate(frame, true="ref", pred="map", weight="area", names=NAMES, unit="m2")
+    assert found.table == wmcc.tabulate(frame, true="ref", pred="map", weight=wmcc.Area("m2"), names=NAMES)
     frame[:-30].to_file(tmp_path / "parcels.gpkg")
-    part = wmcc.error_map(tmp_path / "parcels.gpkg", true="ref", pred="map", size=18, of=1, weight=None)
+    part = wmcc.error_map(tmp_path / "parcels.gpkg", true="ref", pred="map", size=18, of=1)
     assert np.isnan(part.wrong).sum() == 12  # the last row of 18 is outside, and of the next 6 + 6
     assert part.measured == "polygons"
     known = ~np.isnan(part.wrong)
@@ -204,7 +207,7 @@ def test_two_layers_are_drawn_over_each_other():
     reference = geopandas.GeoDataFrame({"ref": truth.ravel()}, geometry=boxes(truth), crs="EPSG:25832")
     over = geopandas.GeoDataFrame({"class": pred.ravel()}, geometry=boxes(pred), crs="EPSG:25832")
     over = over[np.arange(pred.size) % 18 < 15].to_crs("EPSG:4326")
-    found = wmcc.error_map(reference, overlay=over, true="ref", pred="class", size=18)
+    found = wmcc.error_map(wmcc.Overlay(reference, over), true="ref", pred="class", size=18)
     assert (found.wrong == ((truth != pred) | (np.arange(18) >= 15))).all()
     lost = found.labels.index("(not covered)")
     assert (found.pred[:, 15:] == lost).all()
@@ -221,8 +224,9 @@ def test_points_are_where_they_are(tmp_path, over):
     x[0] = 600_500
     points = pd.DataFrame({"x": x, "y": y, "ref": truth[row, col]})
     layer = geopandas.GeoDataFrame({"class": pred.ravel()}, geometry=boxes(pred), crs="EPSG:25832")
-    map_ = {"overlay": layer, "pred": "class"} if over == "polygons" else {"overlay": saved(tmp_path / "p.tif", pred)}
-    found = wmcc.error_map(points, xy=("x", "y"), crs="EPSG:25832", true="ref", **map_)
+    map_, pred_ = (layer, "class") if over == "polygons" else (saved(tmp_path / "p.tif", pred), None)
+    laid = wmcc.Overlay(wmcc.Layer(points, xy=("x", "y"), crs="EPSG:25832"), map_)
+    found = wmcc.error_map(laid, true="ref", pred=pred_)
     wrong = truth[row, col] != pred[row, col]
     wrong[0] = True
     assert (found.wrong == wrong).all()
@@ -278,9 +282,7 @@ def test_north_and_scale_are_said(tmp_path):
     truth, pred = labels((20, 20))
     away = rasterio.Affine(10, 0, 2_000_000, 0, -10, 100)  # right of the pole, which is at 0, 0
     crs = "EPSG:3413"
-    found = wmcc.error_map(
-        saved(tmp_path / "t.tif", truth, away, crs), saved(tmp_path / "p.tif", pred, away, crs), weight=None
-    )
+    found = wmcc.error_map(saved(tmp_path / "t.tif", truth, away, crs), saved(tmp_path / "p.tif", pred, away, crs))
     assert found.north == pytest.approx(-90, abs=0.1)
     assert found.notes[-1] == "North is 90° to the left of up in the middle of the picture."
     usual = wmcc.error_map(saved(tmp_path / "t2.tif", truth), saved(tmp_path / "p2.tif", pred), size=7)
@@ -359,26 +361,69 @@ def test_masked_and_missing_labels_are_not_known():
 @pytest.mark.parametrize(
     ("given", "options", "said"),
     [
-        (([[0]], {"A": [[0]]}), {}, "y_pred has 1 prediction by name; a picture shows one"),
-        (([[0]], [[0]]), {"size": 0}, "size is 0; expected a whole number"),
-        (([[0, 1, 1]], [[0, 1, 1]]), {"of": 7}, "of is 7; the classes are 0, 1"),
-        (([0, 1], [0, 1]), {}, r"y_true has the shape \(2,\)"),
+        (([[0]], {"A": [[0]]}), {}, "`y_pred` has 1 prediction by name; a picture shows one"),
+        (([[0]], [[0]]), {"size": 0}, "`size` is 0; expected a whole number"),
+        (([[0, 1, 1]], [[0, 1, 1]]), {"of": 7}, "`of` is 7; the classes are 0, 1"),
+        (([0, 1], [0, 1]), {}, r"`y_true` has the shape \(2,\)"),
         (([[255]], [[0]]), {"ignore": 255}, "nothing to draw: no pixel"),
-        (([[0]], "map.tif"), {}, "y_pred is the file 'map.tif', and y_true a list; expected two rasters"),
-        (([[0]],), {}, "the predictions are missing"),
-        (([[0]], [[0]]), {"true": "a", "pred": "b"}, "the predictions of a layer are a column"),
-        (([[0]], [[0]]), {"layer": "a"}, "layer= is for polygons"),
-        (([[0]], [[0]]), {"align": "nearest"}, "align= is for rasters"),
-        ((["a.tif", "b.tif"], ["c.tif", "d.tif"]), {}, "y_true is a list of 2 rasters"),
-        (("parcels.gpkg", "map.gpkg"), {}, "'parcels.gpkg' is no raster"),
-        (("parcels.gpkg",), {"true": "a"}, "pred= is missing"),
-        (("parcels.gpkg",), {"true": "a", "pred": [1]}, "pred= is a list: expected the name of a column"),
-        (([[0]], [[0]]), {"weight": "mass"}, "weight is 'mass'; expected 'area', or None"),
+        (([[0]], "map.tif"), {}, "y_pred is a raster, 'map.tif', and y_true is \\[\\[0"),
+        (([[0]],), {}, "expected true and predicted labels; got a list alone"),
+        (([[0]], [[0]]), {"true": "a", "pred": "b"}, "columns of a frame or file are named by keyword|expected true"),
+        (("parcels.gpkg", "map.gpkg"), {}, "a layer of polygons is laid over another by `Overlay`"),
+        (("parcels.csv",), {"true": "a", "pred": "b"}, "no file 'parcels.csv'"),
+        ((pd.DataFrame({"a": [1]}),), {"true": "a", "pred": "a"}, "is a DataFrame without geometry[\\s\\S]*xy="),
+        ((wmcc.Files("a.csv"),), {"true": "a", "pred": "b"}, "a picture needs rasters, label maps in arrays"),
+        ((wmcc.Overlay("a.gpkg", {"A": "b.gpkg"}),), {"true": "a"}, "`map` has 1 prediction by name"),
     ],
 )
 def test_what_does_not_fit_is_said(given, options, said):
     with pytest.raises(wmcc.WmccError, match=said):
         wmcc.error_map(*given, **options)
+
+
+def test_a_picture_shows_one_raster(tmp_path):
+    path = saved(tmp_path / "t.tif", labels((5, 5))[0])
+    with pytest.raises(wmcc.InputTypeError, match="`y_true` is a list of 2 rasters; a picture shows one"):
+        wmcc.error_map([path, path], [path, path])
+    parcels = geopandas.GeoDataFrame({"ref": [1]}, geometry=[shapely.box(0, 0, 1, 1)])
+    with pytest.raises(wmcc.InputTypeError, match="`pred` is a list"):
+        wmcc.error_map(parcels, true="ref", pred=[1])
+
+
+@pytest.mark.parametrize("kind", ["raster", "polygons", "points"])
+def test_data_are_read_once_for_the_table_and_the_picture(tmp_path, monkeypatch, kind):
+    truth, pred = labels((12, 18))
+    frame = geopandas.GeoDataFrame({"ref": truth.ravel(), "map": pred.ravel()}, geometry=boxes(truth), crs="EPSG:25832")
+    if kind == "points":
+        frame = frame.set_geometry(frame.centroid)
+    calls = []
+    if kind == "raster":
+        data, columns = (saved(tmp_path / "t.tif", truth), saved(tmp_path / "p.tif", pred)), {}
+        place, name = "wmcc.geo.raster.bands", "_read_band"
+    else:
+        frame.to_file(tmp_path / "rows.gpkg")
+        data, columns = (tmp_path / "rows.gpkg",), {"true": "ref", "pred": "map"}
+        place, name = "wmcc.geo.layers", "_of_file"
+    own = getattr(importlib.import_module(place), name)
+    monkeypatch.setattr(f"{place}.{name}", lambda *x, **y: (calls.append(x), own(*x, **y))[1])
+    table = wmcc.tabulate(*data, **columns)
+    once = len(calls)
+    assert wmcc.error_map(*data, **columns).table == table
+    assert len(calls) == 2 * once
+
+
+def test_points_of_a_stratified_sample_have_the_weights_of_their_design():
+    truth, pred = labels((12, 18))
+    frame = geopandas.GeoDataFrame(
+        {"ref": truth.ravel(), "map": pred.ravel()}, geometry=shapely.centroid(boxes(truth)), crs="EPSG:25832"
+    )
+    design = wmcc.Strata("map", population={0: 1000, 1: 50, 2: 10})
+    found = wmcc.error_map(frame, true="ref", pred="map", design=design)
+    table = wmcc.tabulate(frame, true="ref", pred="map", design=design)
+    assert found.table == table
+    assert found.measured == "weight"
+    assert found.errors["wrong"] == pytest.approx(1 - wmcc.accuracy(table))
+    assert found.shape == (216,)
 
 
 def over_the_antimeridian(*more):
@@ -420,7 +465,7 @@ def test_polygons_without_a_system_are_counted():
     assert (found.errors, found.measured, found.unit) == ({"wrong": 0.25}, "polygons", None)
 
 
-@pytest.mark.filterwarnings("ignore:.*(no geometry|no polygon).*:wmcc.errors.MapWarning")
+@pytest.mark.filterwarnings("ignore:.*(no geometry|has points).*:wmcc.errors.MapWarning")
 @pytest.mark.parametrize("other", [None, shapely.Point(5e5, 5e6)])
 def test_rows_that_are_no_polygons_are_not_drawn(other):
     shapes = [shapely.box(5e5, 5e6, 5e5 + 1, 5e6 + 1), other, shapely.box(5e5 + 2, 5e6, 5e5 + 3, 5e6 + 1)]
@@ -429,21 +474,23 @@ def test_rows_that_are_no_polygons_are_not_drawn(other):
         same(wmcc.error_map(parcels, true="ref", pred="map", size=3).wrong, [[0, np.nan, 1]])
     assert len(said) == 1
     wholly = parcels.assign(geometry=shapely.box(5e5 + np.arange(3), 5e6, 5e5 + 1 + np.arange(3), 5e6 + 1))
-    found = wmcc.error_map(wholly, overlay=parcels.rename(columns={"map": "class"}), true="ref", pred="class", size=3)
+    found = wmcc.error_map(
+        wmcc.Overlay(wholly, parcels.rename(columns={"map": "class"})), true="ref", pred="class", size=3
+    )
     same(found.wrong, [[0, 1, 1]])
 
 
 def test_polygons_without_geometry_and_maps_all_around_the_earth():
     east = geopandas.GeoDataFrame({"ref": ["a"]}, geometry=[shapely.box(270, 0, 272, 1)], crs=4326)
     west = geopandas.GeoDataFrame({"map": ["a"]}, geometry=[shapely.box(-90, 0, -89, 1)], crs=4326)
-    found = wmcc.error_map(east, overlay=west, true="ref", pred="map", size=40)
+    found = wmcc.error_map(wmcc.Overlay(east, west), true="ref", pred="map", size=40)
     assert np.mean(found.wrong) == pytest.approx(0.5)
     with pytest.warns(wmcc.errors.MapWarning, match="1 row has no geometry"):
         found = wmcc.error_map(
-            pd.concat([geopandas.GeoDataFrame({"ref": ["b"]}, geometry=[None], crs=4326), east]),
-            overlay=west,
+            wmcc.Overlay(pd.concat([geopandas.GeoDataFrame({"ref": ["b"]}, geometry=[None], crs=4326), east]), west),
             true="ref",
             pred="map",
+            weight="area",
             size=40,
         )
     assert np.mean(found.wrong) == pytest.approx(0.5)

@@ -121,7 +121,7 @@ def check(error, message, *arguments, **options):
     frames = traceback.extract_tb(caught.value.__traceback__)
     assert "wmcc" in frames[-1].filename, "a traceback from inside a dependency"
     assert isinstance(caught.value, wmcc.WmccError)
-    assert str(caught.value)[0].isalnum()
+    assert str(caught.value).lstrip("`")[0].isalnum()
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -167,18 +167,18 @@ def test_the_first_bad_row_of_many_is_named(kernel):
         check(wmcc.WeightError, r"sample_weight\[654321\] is -1.0", t, t, w, threads=2)
         w[654_321:] = 1.0
         t[600_001] = 9
-        check(wmcc.LabelError, r"y_true\[600001\] is 9, which is not among labels=\(0, 1\)", t, t, w, labels=[0, 1])
+        check(wmcc.LabelError, r"y_true\[600001\] is 9, which is not among `labels`, 0, 1", t, t, w, labels=[0, 1])
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_unknown_labels(kernel):
     with using(kernel):
-        hint = r"y_pred\[2\] is 'c', which is not among labels=\('a', 'b'\)\.\n\nHint: [\s\S]*ignore="
+        hint = r"y_pred\[2\] is 'c', which is not among `labels`, 'a', 'b'\.\n\nHint: [\s\S]*`ignore`"
         check(wmcc.LabelError, hint, list("aab"), list("abc"), labels=["a", "b"])
         check(wmcc.LabelError, hint, np.array(list("aab")), np.array(list("abc")), labels=["a", "b"])
         check(wmcc.LabelError, hint, pd.Categorical(list("aab")), pd.Categorical(list("abc")), labels=["a", "b"])
         check(wmcc.LabelError, r"y_true\[0, 1\] is 7", [[0, 7]], [[0, 1]], labels=[0, 1])
-        check(wmcc.LabelError, r"y_true\[0\] is 0, which is not among labels=\(\)", [0], [0], labels=[])
+        check(wmcc.LabelError, r"y_true\[0\] is 0, which is not among `labels`", [0], [0], labels=[])
 
 
 def test_messages_about_bytes():
@@ -223,18 +223,18 @@ def test_too_many_classes(monkeypatch):
 
 def test_arguments():
     check(wmcc.InputError, "255 is in labels and in ignore", Y, Y, labels=[0, 1, 255], ignore=255)
-    check(wmcc.InputError, "labels names 1 twice", Y, Y, labels=[1, 1])
+    check(wmcc.InputError, "`labels` names 1 twice", Y, Y, labels=[1, 1])
     check(wmcc.InputTypeError, "mixed types", Y, Y, labels=[1, "a"])
     check(wmcc.LabelError, r"labels\[1\] is missing", Y, Y, labels=[1, None])
-    check(wmcc.InputError, "threads is 0", Y, Y, threads=0)
-    check(wmcc.InputError, "threads is 1.5", Y, Y, threads=1.5)
-    check(wmcc.InputError, "threads is True", Y, Y, threads=True)
+    check(wmcc.InputError, "`threads` is 0", Y, Y, threads=0)
+    check(wmcc.InputError, "`threads` is 1.5", Y, Y, threads=1.5)
+    check(wmcc.InputError, "`threads` is True", Y, Y, threads=True)
     assert wmcc.tabulate(Y, Y, threads=np.int64(10**6)) == wmcc.tabulate(Y, Y)
     check(wmcc.InputTypeError, "mixed types", Y, Y, ignore="255")
     check(wmcc.LabelError, "y_true.0. is 0, which is not among", Y, Y, labels=np.array(1))
     check(wmcc.LabelError, r"labels\[0\] is an integer beyond 64 bits", Y, Y, labels=[2**64])
     check(wmcc.InputTypeError, "mixed types: 0 is a number and 'x'", Y, Y, positive="x")
-    check(wmcc.InputError, "positive=2 must be one of the labels", Y, Y, positive=2)
+    check(wmcc.InputError, "`positive` is 2; expected one of the labels", Y, Y, positive=2)
     check(wmcc.LabelError, "positive is missing", Y, Y, positive=NAN)
 
 
@@ -246,7 +246,7 @@ def test_nothing_to_score():
     with pytest.raises(wmcc.InputTypeError, match=r"expected a Table; got a ndarray[\s\S]*from_counts"):
         wmcc.mcc(np.eye(2))
     with pytest.raises(wmcc.InputTypeError, match="expected a Table; got a list"):
-        wmcc.effective_sample_size([1])
+        wmcc.diagnose([1])
 
 
 def test_the_tree():
@@ -293,14 +293,14 @@ def test_the_name_of_a_file_cannot_move_the_cursor(tmp_path):
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("weights", "did you mean sample_weight= with arrays, or weight= with a frame or a file?"),
-        ("pos_label", "did you mean positive=?"),
-        ("num_classes", "did you mean labels=range(n)?"),
-        ("class_names", "did you mean names=?"),
-        ("ignore_index", "did you mean ignore=?"),
-        ("skipna", "did you mean missing='ignore'?"),
-        ("groupby", "did you mean by=?"),
-        ("wieght", "did you mean weight=?"),
+        ("weights", "did you mean `sample_weight`, or `weight`?"),
+        ("pos_label", "did you mean `positive`?"),
+        ("num_classes", "did you mean `labels`?"),
+        ("class_names", "did you mean `names`?"),
+        ("ignore_index", "did you mean `ignore`?"),
+        ("skipna", "did you mean `missing`?"),
+        ("groupby", "did you mean `by`?"),
+        ("wieght", "did you mean `weight`?"),
         ("average", "average is no option of reading data; its keywords are y_true, "),
         ("number", "its keywords are y_true, "),
     ],
@@ -315,10 +315,10 @@ def test_a_frame_is_told_to_be_tabulated():
     frame = pd.DataFrame({"y": Y, "p": Y})
     with pytest.raises(wmcc.InputTypeError, match=r"Hint: tabulate first: wmcc\.tabulate\(data, true=…, pred=…\)"):
         wmcc.score(frame)
-    with pytest.raises(wmcc.InputTypeError, match=r"write tabulate\(data, true='y', pred='p'\)"):
+    with pytest.raises(TypeError, match="multiple values for argument 'y_true'"):
         wmcc.tabulate(frame, y_true="y", y_pred="p")
 
 
 def test_the_positive_class_is_not_listed_where_it_is_unknown():
-    with pytest.raises(wmcc.InputError, match=r"positive=7 must be one of .*; the labels are 0, 1\.$"):
+    with pytest.raises(wmcc.InputError, match=r"`positive` is 7; expected one of .*; the labels are 0, 1\.$"):
         wmcc.tabulate([0, 1], [0, 1], positive=7)

@@ -13,7 +13,7 @@ import torch
 
 import wmcc
 from wmcc.adapters.torch import CorrelationLoss, Tally
-from wmcc.core.drawn import PIXELS
+from wmcc.core.design import PIXELS
 
 if not torch.cuda.is_available() or torch.version.hip is not None:
     pytest.skip("there is no NVIDIA GPU", allow_module_level=True)

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import wmcc
+from wmcc.sources.request import Request, homes
 
 Y = np.array([0, 0, 0, 1, 1, 1, 2, 2] * 10)
 A = np.array([0, 0, 1, 1, 1, 0, 2, 1] * 10)
@@ -41,8 +42,6 @@ def test_columns_by_position():
     for given in ((FRAME, "y", "p"), (FRAME, "y", "p", "w")):
         with refused(r"true='y', pred='p'"):
             wmcc.tabulate(*given)
-    with refused(r"true='y', pred='p'"):
-        wmcc.tabulate(FRAME, "y", "p", sample_weight="w")
     assert wmcc.tabulate(FRAME, true="y", pred="p", weight="w") == wmcc.tabulate(Y, A, W)
 
 
@@ -66,7 +65,7 @@ def test_a_second_prediction_is_no_weight():
 
 @call
 def test_eps_is_given_once():
-    with refused(r"wmcc\.certify takes table and measure by position[\s\S]*by keyword: eps=, model="):
+    with refused(r"wmcc\.certify takes table and measure by position[\s\S]*by keyword: `eps`, `model`"):
         wmcc.certify(wmcc.tabulate(Y, A), "ecc", 0.2, eps=0.1)
     assert wmcc.certify(wmcc.tabulate(Y, A), "ecc", eps=0.2).eps == 0.2
 
@@ -77,28 +76,33 @@ def test_an_unknown_keyword_names_the_function_that_was_called():
         wmcc.score(Y, A, strata=W)
     with refused(r"wmcc\.mcc has no keyword 'threshold'"):
         wmcc.mcc(Y, A, threshold=0.5)
-    with refused(r"wmcc\.mcc has no keyword 'weights'[\s\S]*sample_weight="):
+    with refused(r"wmcc\.mcc has no keyword 'weights'[\s\S]*sample_weight"):
         wmcc.mcc(Y, A, weights=W)
     with refused(r"wmcc\.ecc has no keyword 'ignore'[\s\S]*wmcc\.ecc\(wmcc\.tabulate\(…, ignore=…\)\)"):
         wmcc.ecc(Y, A, ignore=255)
-    for name in set(inspect.signature(wmcc.tabulate).parameters) - {"y_true", "y_pred", "sample_weight"}:
+    for name in set(Request._fields) - {"y_true", "y_pred", "sample_weight"}:
         with refused(rf"wmcc\.mcc has no keyword '{name}'[\s\S]*wmcc\.mcc\(wmcc\.tabulate\(…, {name}=…\)\)"):
             wmcc.mcc(Y, A, **{name: 64})
     with refused(r"3 arguments were given[\s\S]*sample_weight=weights"):
         wmcc.ecc(Y, A, W)
+    for name, home in homes().items():
+        with refused(rf"wmcc\.mcc has no keyword '{name}'[\s\S]*wmcc\.mcc\(wmcc\.tabulate\({re.escape(home)}\)\)"):
+            wmcc.mcc(Y, A, **{name: 64})
     with refused(r"tabulate\(\) has no keyword 'ignores'[\s\S]*ignore"):
         wmcc.tabulate(Y, A, ignores=255)
 
 
 @call
 def test_strata_are_named_where_data_are_read():
-    with refused(r"tabulate\(\) has no keyword 'strata'[\s\S]*stratum="):
+    with refused(r"tabulate\(\) has no keyword 'strata'[\s\S]*design=wmcc\.Strata"):
         wmcc.tabulate(Y, A, strata=Y)
-    with refused(r"wmcc\.interval has no keyword 'stratum'[\s\S]*wmcc\.interval\(wmcc\.tabulate\(…, stratum=…\)\)"):
+    with refused(
+        r"wmcc\.interval has no keyword 'stratum'[\s\S]*wmcc\.interval\(wmcc\.tabulate\(…, design=wmcc\.Strata\(…\)\)\)"
+    ):
         wmcc.interval(wmcc.tabulate(Y, A), "ecc", stratum=Y)
     sizes = {0: 500.0, 1: 300.0, 2: 200.0}
-    table = wmcc.tabulate(Y, A, stratum=A, population=sizes)
-    assert table == wmcc.tabulate(FRAME, true="y", pred="p", stratum="p", population=sizes)
+    table = wmcc.tabulate(Y, A, design=wmcc.Strata(A, population=sizes))
+    assert table == wmcc.tabulate(FRAME, true="y", pred="p", design=wmcc.Strata("p", population=sizes))
     assert wmcc.interval(table, "ecc").strata == 3
     assert wmcc.interval(table, "ecc").se < wmcc.interval(wmcc.tabulate(Y, A), "ecc").se
 
@@ -109,7 +113,7 @@ def test_tables_of_models_are_not_pooled():
     for reader in (wmcc.score, wmcc.interval, wmcc.certify, wmcc.ecc):
         with refused("expected a Table"):
             reader(tables)
-    with refused(r'sample="clusters"[\s\S]*sample="independent"'):
+    with refused(r"`sample` 'clusters'[\s\S]*`sample` 'independent'"):
         wmcc.compare(tables)
 
 
@@ -148,7 +152,7 @@ def test_a_table_is_given_alone():
     assert wmcc.score(table).kappa == wmcc.kappa(table)
     for found in (table, wmcc.score(table), wmcc.tabulate(Y, A, by=Y)):
         for reader in (wmcc.score, wmcc.mcc):
-            with refused("is given alone; sample_weight= was given with it"):
+            with refused("is given alone; `sample_weight` was given with it"):
                 reader(found, sample_weight=W)
 
 
@@ -226,7 +230,7 @@ def test_ignore_looks_at_the_truth_only():
 
 @call
 def test_missing_labels_are_refused_or_ignored():
-    with pytest.raises(wmcc.LabelError, match=r"missing[\s\S]*missing='ignore'"):
+    with pytest.raises(wmcc.LabelError, match=r"missing[\s\S]*`missing` 'ignore'"):
         wmcc.tabulate(["a", None, "b"], ["a", "a", "b"])
     assert wmcc.tabulate(["a", None, "b"], ["a", "a", "b"], missing="ignore").ignored == 1
     masked = np.ma.masked_array([0, 1, 1], mask=[False, True, False])

@@ -85,8 +85,8 @@ BAD = {
     "mixed objects": (np.array([1, "a", 2], dtype=object), "keys of mixed types"),
     "no date": (np.array(["2020-01-01", "2020-01-01", "NaT"], "M8[D]"), r"by\[2\] is missing"),
     "sets": ([{1}, {2}, {3}], r"by\[0\] is \{1\} \(set\); a key must be a number, a boolean, a text, a date or a time"),
-    "short": ([1, 2], r"by has shape \(2,\), and the labels \(3,\)"),
-    "wide": ([[1], [2], [3]], r"by has shape \(3, 1\)"),
+    "short": ([1, 2], r"`by` has shape \(2,\), and the labels \(3,\)"),
+    "wide": ([[1], [2], [3]], r"`by` has shape \(3, 1\)"),
     "scalar": (3, "by is 3"),
     "a column": ("tile", "a column name works only with a frame"),
 }
@@ -105,7 +105,7 @@ def test_bad_rows_keep_their_numbers():
         wmcc.tabulate(Y, [0, 1, None], by=[2, 2, 1])
     with pytest.raises(wmcc.WeightError, match=r"sample_weight\[2\] is -1"):
         wmcc.tabulate(Y, Y, [1, 1, -1], by=[2, 2, 1])
-    with pytest.raises(wmcc.InputTypeError, match=r"a weight matrix works for one prediction .* with by="):
+    with pytest.raises(wmcc.InputTypeError, match=r"a weight matrix works for one prediction .* with `by`"):
         wmcc.tabulate(Y, Y, np.ones((3, 3)), by=Y)
 
 
@@ -185,4 +185,4 @@ def test_a_series_of_the_frame_is_a_key():
     with pytest.raises(wmcc.InputError, match="the series has 2 rows, but the frame has 3"):
         wmcc.tabulate(frame, true="t", pred="p", by=frame["g"][:2])
     with pytest.raises(wmcc.InputTypeError, match="goes with the one frame that it is of"):
-        wmcc.tabulate(frame, true="t", pred="p", join=frame, on="t", by=frame["g"])
+        wmcc.tabulate(wmcc.Join(frame, frame, "t"), true="t", pred="p", by=frame["g"])

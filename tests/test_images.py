@@ -149,7 +149,7 @@ def test_a_positive_class(made):
     assert table == wmcc.tabulate(truth.astype(int), pred.astype(int), cluster=NAMES, positive=1)
     for more in ({}, {"by": "folder"}):
         said = refused("binary_truth", "binary_one", positive=7, labels=[0, 1], **more)
-        assert "positive=7 must be one of the labels" in said
+        assert "`positive` is 7; expected one of the labels" in said
 
 
 def test_classes_that_earlier_images_did_not_have(tmp_path):
@@ -475,7 +475,7 @@ def test_folders_that_are_not_there(made):
     assert "there is no folder 'onne/'. | did you mean 'one'?" in refused("truth/", "onne/")
     assert "there is no folder 'map'. | did you mean 'maps'?" in refused("truth", "one", "map")
     Path("empty").mkdir()
-    assert "there are no images in 'empty'; it holds nothing." in refused("truth", "empty")
+    assert "there are no images in 'empty'; the folder holds nothing." in refused("truth", "empty")
     assert "no image matches 'truth/*_x.png'; the folder 'truth' holds a.png" in refused("truth/*_x.png", "one")
     assert "there is no folder 'nowhere'" in refused("nowhere/*.png", "one")
     assert "has 2 stars; expected one *" in refused("truth/*_*.png", "one")
@@ -524,13 +524,13 @@ def test_functions_that_fail(made):
     said = refused("truth", "one", lambda truth: None, kind=errors.InputTypeError)
     assert said.startswith("the weight map made of truth/a.png is None")
     lacking = partial(wmcc.weightmaps.border, class_weight={7: 1})
-    assert refused("truth", "one", lacking).startswith("truth/a.png: class_weight has no number for class 0")
+    assert refused("truth", "one", lacking).startswith("truth/a.png: `class_weight` has no number for class 0")
 
 
 def test_labels_and_weights_are_named_by_file(made):
     said = refused("truth", "one", ignore=255, labels=[0, 1, 2])
     assert "one/" in said
-    assert "is 3, which is not among labels=(0, 1, 2)" in said
+    assert "is 3, which is not among `labels`, 0, 1, 2" in said
     bad = np.array(made["maps"][1])
     bad[made["truth"][1] == 1] = -1
     Path("maps/a.npy").unlink()
@@ -545,10 +545,13 @@ def test_labels_and_weights_are_named_by_file(made):
 
 def test_keywords_that_do_not_work_with_folders(made):
     kind = errors.InputTypeError
-    for name, value in {"stratum": NAMES, "population": 9, "replicates": [], "engine": "polars", "fpc": True}.items():
-        assert f"{name}= does not work with folders of images." in refused("truth", "one", kind=kind, **{name: value})
+    for design in (wmcc.Strata(NAMES), wmcc.Strata(population=9), wmcc.PostStrata(NAMES, {})):
+        said = refused("truth", "one", kind=kind, design=design)
+        assert (
+            f"a `{type(design).__name__}` does not work with folders of images. | read the images into arrays" in said
+        )
     said = refused("truth", "one", kind=kind, weight="maps")
-    assert "give the folder of weight maps as sample_weight=" in said
+    assert "folders of images, give the weights as `sample_weight`" in said
     assert "sample_weight is" in refused("truth", "one", made["maps"], kind=kind)
     assert "by is 'city'; with folders of images expected 'folder', a mapping" in refused(
         "truth", "one", kind=kind, by="city"
@@ -629,10 +632,10 @@ def test_weight_maps_groups_and_names(made):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("score --images truth one two", "--images has 3 folders; expected that of the truth and one prediction."),
+        ("score --images truth one two", "2 predicted folders after the true one; expected one."),
         (
             "compare --images truth one",
-            "--images has 2 folders; expected that of the truth and at least two predictions.",
+            "1 predicted folder after the true one; expected at least 2, to be compared.",
         ),
         ("score --images truth onne", "there is no folder 'onne'.\nHint: did you mean 'one'?"),
         ("score --images truth one --true y", "--true is for data files; it does not work with --images."),
@@ -642,7 +645,7 @@ def test_weight_maps_groups_and_names(made):
             "score --images truth one --lower a",
             "--lower names a column of a data file; it does not work with --images.",
         ),
-        ("score --images truth one --by city", "--by is 'city'; with --images expected the word folder"),
+        ("score --images truth one --by city", "'city'; with folders of images expected 'folder', a mapping"),
         ("score --images truth one --by folder --cluster folder", "each group would be a single cluster"),
         ("score --images truth one --weights maps --weight-map border", "--weights and --weight-map are both given"),
         ("score --images truth one --weight-map bordr", "did you mean border?"),
@@ -653,7 +656,10 @@ def test_weight_maps_groups_and_names(made):
         ("score truth one --ignore 255", "folders of images are given as --images truth/ pred/."),
         ("score --images truth/a.png truth/b.png one/a.tif", "put a pattern into quotes"),
         ("score --images truth one --weights border", "Hint: weights can be made of the truth: --weight-map border."),
-        ("score --images truth one --weight-map border:sigma=-1", "Error: the weight map 'border:sigma=-1': sigma is"),
+        (
+            "score --images truth one --weight-map border:sigma=-1",
+            "Error: the weight map 'border:sigma=-1': `sigma` is",
+        ),
         ("score --images truth one --names 0=road,1=car", "Hint: repeat it: --names 0=road --names 1=car."),
         ("score truth --true a --pred b --weights maps", "--weights is for folders of images, which are given with"),
         ("score truth --true a --pred b --weight-map border", "--weight-map is for folders of images"),

@@ -81,7 +81,7 @@ def test_slopes_of_some_cells_are_those_of_all(measure, seed, K, stack):
     void=st.integers(0, 2),
     stack=st.sampled_from([(), (4,), (2, 3)]),
 )
-def test_the_steepest_is_that_of_all_cells(seed, K, void, stack):
+def test_the_extreme_slope_is_that_of_all_cells(seed, K, void, stack):
     rng, true = np.random.default_rng(seed), max(1, K - void)
     x = PerCell(*(rng.integers(-9, 10, (*stack, K)) * size for size in (1.0, rng.choice([1.0, 9.0]), 3.0)))
     cells = x.dense()[..., :true, :].reshape(*stack, true * K)
@@ -89,7 +89,7 @@ def test_the_steepest_is_that_of_all_cells(seed, K, void, stack):
     sides = [(sign * cells).max(axis=-1) for sign in (1, -1)]
 
     def check():
-        found = np.asarray(x.steepest(true))
+        found = np.asarray(x.extreme_slope(true))
         assert np.array_equal(np.abs(found), expected)
         assert np.all((sides[0] == sides[1]) | (np.sign(found) == np.where(sides[0] > sides[1], 1, -1)))
 
@@ -438,10 +438,10 @@ def test_margins_of_many_cells_are_those_of_few():
     rng = np.random.default_rng(7)
     t, p, w = rng.integers(0, 10, 3000), rng.integers(0, 10, 3000), rng.lognormal(0, 2, 3000)
     one, *parts = [wmcc.tabulate(t[own], p[own], w[own], labels=range(10)) for own in (t >= 0, t < 5, t >= 5)]
-    assert len(one.stack) > FEW_CELLS >= max(len(part.stack) for part in parts)
+    assert len(one.cells) > FEW_CELLS >= max(len(part.cells) for part in parts)
 
     def fractions(table):
-        unit = Fraction(2) ** table.stack.sums.w_exact.exponent
+        unit = Fraction(2) ** table.cells.sums.w_exact.exponent
         return [x * unit for own in table.margins[1:4] for x in own]
 
     assert fractions(one) == [a + b for a, b in zip(*map(fractions, parts), strict=True)]

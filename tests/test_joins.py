@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import flat
 import narwhals as nw
 import pyarrow as pa
 import pyarrow.csv as pc
@@ -44,19 +45,19 @@ def check_join(engines, truth, pred):
         call = {"true": "label", "pred": "label", "weight": "ha", "on": "id"}
         if lonely:
             with pytest.raises(wmcc.InputError) as caught:
-                wmcc.tabulate(make(left), join=make(right), **call)
+                flat.tabulate(make(left), join=make(right), **call)
             assert f"{len(set(truth) - set(pred)):,} keys of 'id' are in the truth only" in str(caught.value)
             assert f"{len(set(pred) - set(truth)):,} in the prediction only; {len(both):,} are in both" in str(
                 caught.value
             )
         expected = wmcc.tabulate([truth[k][0] for k in both], [pred[k] for k in both], [truth[k][1] for k in both])
-        found = wmcc.tabulate(make(left), join=make(right), **call, unmatched="ignore" if lonely else "error")
+        found = flat.tabulate(make(left), join=make(right), unmatched="ignore" if lonely else "error", **call)
         assert found.ignored == lonely
         assert found.rows == len(both)
         assert found.w.tolist() == expected.w.tolist()
         if not both:
             continue
-        groups = wmcc.tabulate(make(left), join=make(right), **call, unmatched="ignore", by="tile")
+        groups = flat.tabulate(make(left), join=make(right), unmatched="ignore", by="tile", **call)
         assert sum(t.rows for t in groups.values()) == len(both)
         same(sum(groups.values()) - _nothing(groups), expected, exact=name in IN_MEMORY)
 
@@ -87,30 +88,30 @@ def test_keys_that_cannot_be_joined(engine):
     twice = make(pa.table({"id": [1, 2, 2], "y": ["a", "b", "b"]}))
     missing = make(pa.table({"id": pa.array([1, None], pa.int64()), "y": ["a", "b"]}))
     with pytest.raises(wmcc.InputError, match="the truth has 1 key of 'id' more than once"):
-        wmcc.tabulate(twice, join=once, true="y", pred="y", on="id", unmatched="ignore")
+        wmcc.tabulate(wmcc.Join(twice, once, "id", unmatched="ignore"), true="y", pred="y")
     with pytest.raises(wmcc.InputError, match="the prediction has 1 key of 'id' more than once"):
-        wmcc.tabulate(once, join=twice, true="y", pred="y", on="id", unmatched="ignore")
+        wmcc.tabulate(wmcc.Join(once, twice, "id", unmatched="ignore"), true="y", pred="y")
     for sides in ((missing, once), (once, missing), (missing, missing)):
         with pytest.raises(wmcc.WmccError, match=r"rows without a key: 'id' is missing|the key 'id' holds .*Float64"):
-            wmcc.tabulate(sides[0], join=sides[1], true="y", pred="y", on="id", unmatched="ignore")
+            wmcc.tabulate(wmcc.Join(sides[0], sides[1], "id", unmatched="ignore"), true="y", pred="y")
     with pytest.raises(wmcc.InputError, match="no column 'idd'"):
-        wmcc.tabulate(once, join=once, true="y", pred="y", on="idd")
+        wmcc.tabulate(wmcc.Join(once, once, "idd"), true="y", pred="y")
     bad = make(pa.table({"id": [1, 2], "y": ["a", None]}))
     with pytest.raises(wmcc.LabelError, match="1 of 2 rows has no label in 'y'"):
-        wmcc.tabulate(once, join=bad, true="y", pred="y", on="id")
+        wmcc.tabulate(wmcc.Join(once, bad, "id"), true="y", pred="y")
 
 
 def test_a_joined_table_is_the_table_of_the_rows():
     truth = pa.table({"id": [3, 1, 2], "scene": ["x", "x", "y"], "label": [0, 1, 1]})
     pred = pa.table({"scene": ["x", "y", "x"], "id": [1, 2, 3], "class": [1, 0, 0], "ha": [2.0, 3.0, 0.5]})
     call = {"true": "label", "pred": "class", "on": ["scene", "id"]}
-    found = wmcc.tabulate(truth, join=pred, **call, weight="ha")  # the weight may be on either side
+    found = flat.tabulate(truth, join=pred, weight="ha", **call)  # the weight may be on either side
     assert found == wmcc.tabulate([0, 1, 1], [0, 1, 0], [0.5, 2.0, 3.0])
     several = {"a": "class", "b": nw.col("class") * 0}
-    joint = wmcc.tabulate(truth, join=pred, true="label", pred=several, on=["scene", "id"], weight="ha")
+    joint = wmcc.tabulate(wmcc.Join(truth, pred, ["scene", "id"]), true="label", pred=several, weight="ha")
     assert joint == wmcc.tabulate([0, 1, 1], {"a": [0, 1, 0], "b": [0, 0, 0]}, [0.5, 2.0, 3.0])
     with pytest.raises(wmcc.InputError, match="there is no column 'h' in either"):
-        wmcc.tabulate(truth, join=pred, **call, weight="h")
+        flat.tabulate(truth, join=pred, weight="h", **call)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -118,11 +119,11 @@ def test_void_and_missing_labels_of_two_frames(engine):
     truth = ALL[engine](pa.table({"id": [1, 2, 3, 4, 5], "y": ["a", "b", "void", None, "a"], "w": [1.0, 2, -1, -1, 4]}))
     pred = ALL[engine](pa.table({"id": [5, 4, 3, 2, 1], "p": ["void", "a", "b", "b", "a"]}))
     call = {"join": pred, "on": "id", "true": "y", "pred": "p", "weight": "w", "ignore": "void"}
-    found = wmcc.tabulate(truth, **call, missing="ignore")
+    found = flat.tabulate(truth, **call, missing="ignore")
     assert (found.labels, found.void, found.ignored) == (("a", "b", "void"), ("void",), 2)
     assert found.w.tolist() == [[1, 0, 4], [0, 2, 0], [0, 0, 0]]
     with pytest.raises(wmcc.LabelError, match="1 of 5 rows has no label in 'y'"):
-        wmcc.tabulate(truth, **call)
+        flat.tabulate(truth, **call)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -130,17 +131,17 @@ def test_no_rows_to_join(engine):
     full, empty = pa.table({"id": [1, 2], "y": ["a", "b"], "g": [1, 2]}), pa.table({"id": [1], "y": ["a"], "g": [1]})
     call = {"on": "id", "true": "y", "pred": "y"}
     nothing = ALL[engine](empty.slice(0, 0))
-    assert wmcc.tabulate(nothing, join=nothing, **call) == wmcc.Table.empty()
-    found = wmcc.tabulate(ALL[engine](full), join=nothing, **call, unmatched="ignore")
+    assert flat.tabulate(nothing, join=nothing, **call) == wmcc.Table.empty()
+    found = flat.tabulate(ALL[engine](full), join=nothing, unmatched="ignore", **call)
     assert (found.rows, found.ignored) == (0, 2)
     with pytest.raises(wmcc.InputError, match="2 keys of 'id' are in the truth only and 0 in the prediction only"):
-        wmcc.tabulate(ALL[engine](full), join=nothing, **call)
+        flat.tabulate(ALL[engine](full), join=nothing, **call)
 
 
 def test_frames_of_two_engines_are_not_joined():
     table = pa.table({"id": [1], "y": [0]})
     with pytest.raises(wmcc.InputTypeError, match=r"truth is a frame of pyarrow and prediction one of lazy polars"):
-        wmcc.tabulate(table, join=ALL["polars, lazy"](table), true="y", pred="y", on="id")
+        wmcc.tabulate(wmcc.Join(table, ALL["polars, lazy"](table), "id"), true="y", pred="y")
 
 
 def test_a_file_is_joined_with_a_frame_in_memory(tmp_path):
@@ -148,7 +149,7 @@ def test_a_file_is_joined_with_a_frame_in_memory(tmp_path):
     truth = pa.table({"id": [1, 2, 3, 4], "y": [1, 2, 2, 255], "w": [0.5, 1.0, 2.0, 4.0], "g": ["u", "u", "v", "v"]})
     preds = pa.table({"id": [4, 3, 2, 1, 5], "p": [1, 2, 1, 1, 2]})
     call = {"on": "id", "true": "y", "pred": "p", "weight": "w", "ignore": 255, "unmatched": "ignore"}
-    expected, groups = (wmcc.tabulate(truth, join=preds, **call, **by) for by in ({}, {"by": "g"}))
+    expected, groups = (flat.tabulate(truth, join=preds, **call, **by) for by in ({}, {"by": "g"}))
     assert expected.ignored == 2
     for name, side in (("t", truth), ("p", preds)):
         pc.write_csv(side, tmp_path / f"{name}.csv")
@@ -156,7 +157,7 @@ def test_a_file_is_joined_with_a_frame_in_memory(tmp_path):
     for end in ("csv", "parquet"):
         for frame in (lambda x: x, lambda x: x.to_pandas()):
             for sides in ((frame(truth), tmp_path / f"p.{end}"), (tmp_path / f"t.{end}", frame(preds))):
-                found = wmcc.tabulate(sides[0], join=sides[1], **call)
+                found = flat.tabulate(sides[0], join=sides[1], **call)
                 assert (found.labels, found.to_dict()) == (expected.labels, expected.to_dict())
-                by = wmcc.tabulate(sides[0], join=sides[1], **call, by="g")
+                by = flat.tabulate(sides[0], join=sides[1], by="g", **call)
                 assert {k: t.to_dict() for k, t in by.items()} == {k: t.to_dict() for k, t in groups.items()}

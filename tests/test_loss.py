@@ -144,7 +144,7 @@ def test_targets_of_any_integers(dtype):
 def test_void_of_small_integers_does_not_wrap():
     """Torch finds 255 of uint8 equal to -1."""
     logits, target, _ = drawn(8, 2)
-    with pytest.raises(LabelError, match="target is 255"):
+    with pytest.raises(LabelError, match="`target` is 255"):
         correlation_loss(logits, target.to(torch.uint8), ignore_index=-1)
 
 
@@ -521,27 +521,27 @@ def test_refusals_say_what_to_do():
     filled = target.masked_fill(target == 255, 0)
     cases = [
         (InputError, "the loss is there for mcc, ecc", lambda: CorrelationLoss("accuracy")),
-        (InputError, "MCC is for two classes; pred has 3", lambda: correlation_loss(logits, filled, measure="mcc")),
+        (InputError, "MCC is for two classes; `pred` has 3", lambda: correlation_loss(logits, filled, measure="mcc")),
         (InputTypeError, "expected floating logits", lambda: correlation_loss(target, target)),
         (InputTypeError, r"target\.long\(\)", lambda: correlation_loss(logits, filled.double())),
-        (InputTypeError, "pred is of type ndarray", lambda: correlation_loss(logits.numpy(), target)),
+        (InputTypeError, "`pred` is of type ndarray", lambda: correlation_loss(logits.numpy(), target)),
         (InputError, "one-hot", lambda: correlation_loss(logits, one_hot(filled, 3).long())),
         (InputError, r"movedim\(-1, 1\)", lambda: correlation_loss(logits.movedim(1, -1), filled)),
-        (LabelError, r"ignore_index=255", lambda: correlation_loss(logits, target)),
-        (LabelError, "target is -1 at", lambda: correlation_loss(logits, filled - 1)),
-        (WeightError, "weight is -0.5 at", lambda: correlation_loss(logits, filled, 0 * weight - 0.5)),
-        (WeightError, "weight is nan at", lambda: correlation_loss(logits, filled, weight * torch.nan)),
-        (WeightError, "weight is inf at", lambda: correlation_loss(logits, filled, weight + torch.inf)),
+        (LabelError, "`ignore_index` 255", lambda: correlation_loss(logits, target)),
+        (LabelError, "`target` is -1 at", lambda: correlation_loss(logits, filled - 1)),
+        (WeightError, "`weight` is -0.5 at", lambda: correlation_loss(logits, filled, 0 * weight - 0.5)),
+        (WeightError, "`weight` is nan at", lambda: correlation_loss(logits, filled, weight * torch.nan)),
+        (WeightError, "`weight` is inf at", lambda: correlation_loss(logits, filled, weight + torch.inf)),
         (InputError, r"the target, \(2, 5, 6\)", lambda: correlation_loss(logits, filled, weight[0, 0])),
         (InputError, r"detach", lambda: correlation_loss(logits, filled, weight.requires_grad_())),
-        (InputTypeError, "weight is of type list", lambda: correlation_loss(logits, filled, [1.0])),
+        (InputTypeError, "`weight` is of type list", lambda: correlation_loss(logits, filled, [1.0])),
         (InputError, "no probability", lambda: correlation_loss(logits, filled, from_logits=False)),
         (InputError, "no probability", lambda: correlation_loss(logits.sigmoid(), filled, from_logits=False)),
         (InputError, "needs images", lambda: correlation_loss(logits[..., 0, 0], filled[:, 0, 0], per_image=True)),
-        (InputError, "target is on meta", lambda: correlation_loss(logits, filled.to("meta"))),
-        (InputError, "ignore_index is '255'", lambda: correlation_loss(logits, filled, ignore_index="255")),
-        (InputTypeError, r"ignore_index is \[0, 1\]", lambda: CorrelationLoss(ignore_index=[0, 1])),
-        (InputTypeError, "pred is a sparse tensor", lambda: correlation_loss(logits.to_sparse(), filled)),
+        (InputError, "`target` is on meta", lambda: correlation_loss(logits, filled.to("meta"))),
+        (InputError, "`ignore_index` is '255'", lambda: correlation_loss(logits, filled, ignore_index="255")),
+        (InputTypeError, r"`ignore_index` is \[0, 1\]", lambda: CorrelationLoss(ignore_index=[0, 1])),
+        (InputTypeError, "`pred` is a sparse tensor", lambda: correlation_loss(logits.to_sparse(), filled)),
         (InputError, r"pass pred\[None\] and target\[None\]", lambda: correlation_loss(logits[0], filled[0])),
         (InputError, r"\[target.long\(\).clamp\(0, 2\)\]", lambda: correlation_loss(logits, filled, torch.ones(3))),
     ]  # fmt: skip

@@ -19,11 +19,11 @@ import wmcc
 from wmcc.core import table as table_module
 from wmcc.robustness.box import Box
 from wmcc.robustness.cells import BoxedCells
-from wmcc.robustness.certification import limits_of, one_end
+from wmcc.robustness.certify import limits_of, one_end
 from wmcc.robustness.objective import MeasureObjective
 from wmcc.robustness.pair import PairObjective
+from wmcc.robustness.paired_intervals import JointCells
 from wmcc.robustness.ranking import _end
-from wmcc.robustness.twin import JointCells
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import wmcc
 from wmcc import matrices
-from wmcc.core.drawn import ROWS
+from wmcc.core.design import ROWS
 
 NAN, INF = float("nan"), float("inf")
 weights = st.floats(1e-3, 1e3)
@@ -650,7 +650,7 @@ def test_a_gap_between_polygons(gap):
     polygons = quilt(4, 5)
     length, corner = by_sides(polygons)
     apart = shapely.buffer(polygons, -0.4 * gap, join_style="mitre")  # 0.8 gap between them
-    with pytest.warns(wmcc.errors.MapWarning, match=f"no two of {len(polygons)} polygons touch.*give gap="):
+    with pytest.warns(wmcc.errors.MapWarning, match=f"no two of {len(polygons)} polygons touch.*give `gap`"):
         assert matrices.touching(apart).nnz == len(polygons)
     found = matrices.touching(apart, gap=gap).toarray() > 0
     assert np.array_equal(found & ~np.eye(len(found), dtype=bool), length > 0)
@@ -696,7 +696,7 @@ def test_borders_in_degrees_are_measured_in_metres():
     A = [[0, north, east], [north, 0, 0], [east, 0, 0]]
     assert (matrices.touching(series, border=True) != matrices.from_adjacency(A)).nnz == 0
     with pytest.raises(
-        wmcc.InputError, match=r"gap= is a distance.*in degrees \(WGS 84\)[\s\S]*estimate_utm_crs"
+        wmcc.InputError, match=r"`gap` is a distance.*in degrees \(WGS 84\)[\s\S]*estimate_utm_crs"
     ) as no:
         matrices.touching(series, gap=1.0)
     hint = no.value.hint.removeprefix("project them first: ").rstrip(".")
@@ -715,14 +715,14 @@ def parcels():
 
 def test_a_map_of_polygons_in_one_call(tmp_path):
     frame = parcels()
-    areas = wmcc.geo.areas.polygon_areas(frame.geometry.to_numpy(), frame.crs, "geodesic", "km2")
-    found = matrices.score_polygons(frame, true="ref", pred="map", weight="area", unit="km2", credit=0.3, border=True)
+    areas = wmcc.geo.areas.polygon_areas(frame.geometry.to_numpy(), frame.crs, "km2")
+    found = matrices.score_polygons(frame, true="ref", pred="map", weight=wmcc.Area("km2"), credit=0.3, border=True)
     S = matrices.touching(frame.geometry, credit=0.3, border=True, weight=areas)
     assert found == matrices.score(frame["ref"], frame["map"], S)
     assert found.table.total == pytest.approx(S.sum(), rel=1e-12)
     frame.to_file(tmp_path / "p.gpkg", layer="a")
     assert matrices.score_polygons(
-        tmp_path / "p.gpkg", layer="a", true="ref", pred="map", weight="area", unit="km2", credit=0.3, border=True
+        wmcc.Layer(tmp_path / "p.gpkg", "a"), true="ref", pred="map", weight=wmcc.Area("km2"), credit=0.3, border=True
     ) == found  # fmt: skip
     by_column = matrices.score_polygons(frame, true="ref", pred="map", weight="ha")
     assert by_column == matrices.score(frame["ref"], frame["map"], matrices.touching(frame, weight=frame["ha"]))
@@ -741,7 +741,7 @@ def test_polygons_that_are_left_out_are_no_neighbours():
     assert f"; {(~kept).sum()} observations left out" in str(found)
     holes = frame.assign(ref=frame["ref"].where(kept, None))
     assert matrices.score_polygons(holes, true="ref", pred="map", weight="area", missing="ignore") == found
-    with pytest.raises(wmcc.InputError, match=r"missing[\s\S]*missing='ignore'"):
+    with pytest.raises(wmcc.InputError, match=r"missing[\s\S]*`missing` 'ignore'"):
         matrices.score_polygons(holes, true="ref", pred="map")
     none = frame.copy()
     none.loc[[3], "geometry"] = None
@@ -753,21 +753,19 @@ def test_polygons_that_are_left_out_are_no_neighbours():
 POLYGONS_REFUSED = {
     "no polygons": (lambda x: matrices.touching(x.geometry.to_numpy()[:0]), "there are no polygons"),
     "points": (lambda x: matrices.touching(x.centroid), "holds points; expected polygons"),
-    "numbers": (lambda x: matrices.touching([1, 2]), "polygons is a list; expected polygons of shapely"),
+    "numbers": (lambda x: matrices.touching([1, 2]), "`polygons` is a list; expected polygons of shapely"),
     "corner and border": (lambda x: matrices.touching(x, corner=True, border=True), "a corner has no length"),
-    "gap below 0": (lambda x: matrices.touching(x, gap=-1), "gap is -1; expected a distance of at least 0"),
-    "gap in words": (lambda x: matrices.touching(x, gap="1 m"), "gap is '1 m'"),
+    "gap below 0": (lambda x: matrices.touching(x, gap=-1), "`gap` is -1; expected a distance of at least 0"),
+    "gap in words": (lambda x: matrices.touching(x, gap="1 m"), "`gap` is '1 m'"),
     "no CRS": (
         lambda x: matrices.touching(x.geometry.to_numpy(), weight="area"),
-        r"polygons has no coordinate reference system[\s\S]*crs=",
+        r"the frame has no coordinate reference system[\s\S]*crs=",
     ),
     "no column": (lambda x: matrices.touching(x, weight="are"), "there is no column 'are'"),
     "no label": (lambda x: matrices.score_polygons(x, true="rf", pred="map"), r"no column 'rf'[\s\S]*'ref'"),
-    "no column of arrays": (lambda x: matrices.touching(x.geometry, weight="ha"), "weight is 'ha'; expected the word"),
+    "no column of arrays": (lambda x: matrices.touching(x.geometry, weight="ha"), "there is no column 'ha'"),
     "weights too few": (lambda x: matrices.touching(x, weight=[1.0]), r"weight has shape \(1,\)"),
-    "a raster": (lambda x: matrices.touching("map.tif"), r"map.tif is no file of polygons[\s\S]*score_pixels"),
-    "a unit of nothing": (lambda x: matrices.touching(x, unit="ha"), "unit= is for areas as weights"),
-    "areas of nothing": (lambda x: matrices.touching(x, area="equal-area", weight="ref"), "area= is for areas"),
+    "a raster": (lambda x: matrices.touching("map.tif"), "there is no file 'map.tif'"),
     "a missing label": (
         lambda x: matrices.score_polygons(
             x.assign(map=["", *[None] * (len(x) - 1)], ref=["b", "b", *"a" * (len(x) - 2)]),
@@ -775,13 +773,13 @@ POLYGONS_REFUSED = {
             pred="map",
             ignore="b",
         ),
-        r"map\[2\] of the frame is missing; every polygon needs a label",
+        r"`map` of the frame is missing in row 2; every polygon needs a label",
     ),
     "all left out": (
         lambda x: matrices.score_polygons(x, true="ref", pred="map", ignore=x.ref.unique().tolist()),
         "no polygon of the frame has a known true label",
     ),
-    "layer of an array": (lambda x: matrices.touching(list(x.geometry), layer="a"), "layer= is for files"),
+    "layer of a frame": (lambda x: matrices.touching(wmcc.Layer(x, "a")), "`layer` is for files"),
 }
 
 
@@ -851,8 +849,8 @@ def test_rasters_are_scored_as_arrays(tmp_path):
     assert (found.ecc, found.mpc1, found.ignored) == (expected.ecc, expected.mpc1, 6)
     assert (found.table.classes, found.table.void) == ((0, 1, 2), ("(nodata)",))
     assert found.mpc2 == pytest.approx(expected.mpc2 * 4 / 3, rel=1e-12)  # a mean over three classes, not four
-    area = wmcc.raster(files[0]).pixel_area("km2")
-    by_area = matrices.score_pixels(*files[:2], "area", unit="km2")
+    area = wmcc.Raster(files[0]).pixel_area("km2")
+    by_area = matrices.score_pixels(*files[:2], wmcc.Area("km2"))
     assert by_area == matrices.score_pixels(*files[:2], area)
     assert by_area != found
     assert matrices.score_pixels(*files) == matrices.score_pixels(*files[:2], np.where(truth == 255, 1, truth + 1.0))
@@ -868,25 +866,27 @@ def test_more_pixels_than_memory_are_refused_before_they_are_made(monkeypatch):
 
 PIXELS = np.array([[0, 1], [1, 1]])
 PIXELS_REFUSED = {
-    "shapes": (lambda: matrices.score_pixels(PIXELS, PIXELS[:1]), r"shape \(2, 2\), and y_pred \(1, 2\)"),
-    "a vector": (lambda: matrices.score_pixels([0, 1], [0, 1]), "expected two label maps"),
-    "band": (lambda: matrices.score_pixels(PIXELS, PIXELS, band=2), "band= is for rasters"),
+    "shapes": (lambda: matrices.score_pixels(PIXELS, PIXELS[:1]), r"shape \(2, 2\), and `y_pred` \(1, 2\)"),
+    "a vector": (lambda: matrices.score_pixels([0, 1], [0, 1]), "expected rows and columns of one map"),
     "nothing known": (lambda: matrices.score_pixels(PIXELS, PIXELS, ignore=[0, 1]), "no pixel has a known true label"),
     "weight below 0": (
         lambda: matrices.score_pixels(PIXELS, PIXELS, [[1, 1], [-1, 1]]),
         r"sample_weight\[1, 0\] is -1.0; a weight must be",
     ),
-    "area of an array": (lambda: matrices.score_pixels(PIXELS, PIXELS, "area"), r"arrays have no areas[\s\S]*raster"),
+    "area of an array": (lambda: matrices.score_pixels(PIXELS, PIXELS, "area"), r"arrays have none[\s\S]*raster"),
     "an array and a file": (
         lambda: matrices.score_pixels(PIXELS, "map.tif"),
-        "y_pred is the file 'map.tif'; expected two rasters, or two arrays",
+        "`y_pred` is 'map.tif'; expected one raster, or one array",
     ),
-    "layers": (lambda: matrices.score_pixels("a.gpkg", "b.gpkg"), r"the file 'a.gpkg'[\s\S]*score_polygons"),
+    "layers": (
+        lambda: matrices.score_pixels("a.gpkg", "b.gpkg"),
+        r"'a.gpkg'; expected one raster[\s\S]*score_polygons",
+    ),
     "several maps": (
         lambda: matrices.score_pixels("t.tif", {"a": "a.tif", "b": "b.tif"}),
-        "y_pred is a dict of 2 maps",
+        "expected one raster, or one array",
     ),
-    "tiles": (lambda: matrices.score_pixels(["t.tif"], ["a.tif"]), "y_true is a list of 1 map; expected a map itself"),
+    "tiles": (lambda: matrices.score_pixels(["t.tif"], ["a.tif"]), "expected one raster, or one array"),
     "weights of another shape": (
         lambda: matrices.score_pixels(PIXELS, PIXELS, [1.0, 2.0, 3.0]),
         "sample_weight must have",

@@ -12,6 +12,7 @@ import pyproj
 import pytest
 import rasterio
 import shapely
+from flat import tabulate
 from hypothesis import given
 from hypothesis import strategies as st
 from rasterio.io import MemoryFile
@@ -20,7 +21,7 @@ from shapely import box
 import wmcc
 from wmcc.errors import InputError, InputTypeError, MapWarning
 from wmcc.geo.areas import polygon_areas
-from wmcc.geo.layers import Layer
+from wmcc.geo.layers import OpenLayer
 from wmcc.geo.overlay import at_pixels, at_points, pieces
 
 PLANE = "EPSG:3035"
@@ -44,7 +45,9 @@ def frame(geometry, crs=PLANE, **columns):
 
 
 def layer(geometry, crs=PLANE, name="a layer"):
-    return Layer(pd.DataFrame(index=range(len(geometry))), moved(np.array(geometry), crs=crs), pyproj.CRS(crs), name)
+    return OpenLayer(
+        pd.DataFrame(index=range(len(geometry))), moved(np.array(geometry), crs=crs), pyproj.CRS(crs), name
+    )
 
 
 def strips(*ends):
@@ -106,27 +109,27 @@ def test_pieces_have_the_areas_of_exact_arithmetic(reference, overlay):
         rest = common(a, a) - sum(x for (k, _), x in exact.items() if k == i)
         exact |= {(i, -1): rest} if rest else {}
     shapes = ([box(*map(float, one)) for one in some] for some in (reference, overlay))
-    found = pieces(*map(layer, shapes), method="equal-area")
+    reference_, overlay_ = map(layer, shapes)
+    found, sizes = pieces(reference_, overlay_), polygon_areas(reference_.geometry, PLANE)
     assert {*zip(found.reference.tolist(), found.map.tolist(), strict=True)} == {*exact}
     for i, j, area, share in zip(*found[:2], found.area, found.share, strict=True):
-        assert area == pytest.approx(float(exact[i, j]), rel=1e-9)  # a square of 100 m has 1 ha
+        assert area == pytest.approx(share * sizes[i], rel=1e-15)
         assert share == pytest.approx(float(exact[i, j] / common(reference[i], reference[i])), rel=1e-9)
 
 
 @pytest.mark.parametrize("crs", [PLANE, "EPSG:32632", "EPSG:3857", "EPSG:4326"])
-@pytest.mark.parametrize("method", ["geodesic", "equal-area"])
-def test_area_is_conserved(crs, method):
+def test_area_is_conserved(crs):
     reference, overlay = (
         gpd.GeoDataFrame({"c": np.arange(40) % 3}, geometry=moved(cells(40, k), 1e4, crs), crs=crs) for k in (1, 2)
     )
     reference = reference.assign(p=reference["c"])
     kept = overlay[::2]
-    whole = wmcc.tabulate(reference, true="c", pred="p", weight="area", area=method)
-    table = wmcc.tabulate(reference, overlay=kept, true="c", pred="c", weight="area", area=method)
+    whole = wmcc.tabulate(reference, true="c", pred="p", weight="area")
+    table = wmcc.tabulate(wmcc.Overlay(reference, kept), true="c", pred="c", weight="area")
     assert table.void == ("(not covered)",)
     assert table.total == pytest.approx(whole.total, rel=1e-12)
     assert np.asarray(table).sum(axis=1)[:3] == pytest.approx(np.asarray(whole).sum(axis=1), rel=1e-12)
-    full = wmcc.tabulate(reference, overlay=overlay, true="c", pred="c", weight="area", area=method)
+    full = wmcc.tabulate(wmcc.Overlay(reference, overlay), true="c", pred="c", weight="area")
     assert full.void == ()  # rounding makes no gaps
     assert np.asarray(full)[:, 0].sum() >= np.asarray(table)[:, 0].sum()
 
@@ -134,7 +137,7 @@ def test_area_is_conserved(crs, method):
 def test_large_polygons_have_the_shares_of_their_zones():
     world = gpd.GeoDataFrame({"ref": [0]}, geometry=[box(-60, 0, 60, 80)], crs=4326)
     halves = gpd.GeoDataFrame({"map": [0, 1]}, geometry=[box(-60, 0, 60, 30), box(-60, 30, 0, 80)], crs=4326)
-    found = np.asarray(wmcc.tabulate(world, overlay=halves, **OVER))[0]
+    found = np.asarray(wmcc.tabulate(wmcc.Overlay(world, halves), **OVER))[0]
     zones = polygon_areas(shapely.segmentize([box(0, 0, 1, 30), box(0, 30, 1, 80)], 0.01), 4326)
     assert found == pytest.approx(np.array([zones[0], zones[1] / 2, zones[1] / 2]) / zones.sum(), rel=1e-5)
 
@@ -145,7 +148,7 @@ def test_the_same_as_geopandas_overlay():
     by_hand = gpd.overlay(reference.rename(columns={"c": "t"}), overlay.rename(columns={"c": "p"}), how="identity")
     by_hand["ha"] = by_hand.area / 1e4
     expected = wmcc.tabulate(by_hand.fillna({"p": 9}), true="t", pred="p", weight="ha", ignore=9)
-    table = wmcc.tabulate(reference, overlay=overlay, true="c", pred="c", weight="area", area="equal-area")
+    table = wmcc.tabulate(wmcc.Overlay(reference, overlay), true="c", pred="c", weight="area")
     assert np.asarray(table) == pytest.approx(np.asarray(expected), rel=1e-8, abs=1e-9)
 
 
@@ -162,73 +165,82 @@ def test_the_same_as_fine_rasters():
         own["c"].to_numpy()[k[1]] for own, k in zip((reference, overlay), rows, strict=True)
     )
     pixels = wmcc.tabulate(truth, pred, ignore=9)
-    table = wmcc.tabulate(reference, overlay=overlay, true="c", pred="c", weight="area")
+    table = wmcc.tabulate(wmcc.Overlay(reference, overlay), true="c", pred="c", weight="area")
     assert np.asarray(table) / 100 == pytest.approx(np.asarray(pixels) / fine**2, abs=1e-3)
 
 
 def test_a_table_of_two_layers():
-    table = wmcc.tabulate(REFERENCE, overlay=MAP, **OVER, weight="area")
+    table = wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER, weight="area")
     assert table.labels == ("elm", "oak", "(not covered)")
     assert np.asarray(table)[:2] == pytest.approx(np.array([[1, 0, 1], [1, 1, 0]]), rel=1e-8)
-    assert np.asarray(wmcc.tabulate(REFERENCE, overlay=MAP, **OVER, weight="area", unit="m2"))[0, 0] == pytest.approx(
-        1e4
-    )
+    assert np.asarray(wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER, weight=wmcc.Area("m2")))[
+        0, 0
+    ] == pytest.approx(1e4)
     numbers = wmcc.tabulate(
-        REFERENCE.replace({"oak": 3, "elm": -1}), overlay=MAP.replace({"oak": 3, "elm": -1}), **OVER, weight="area"
+        wmcc.Overlay(REFERENCE.replace({"oak": 3, "elm": -1}), MAP.replace({"oak": 3, "elm": -1})),
+        **OVER,
+        weight="area",
     )
     assert numbers.labels == (-1, 3, "(not covered)")
     assert np.array_equal(numbers.w, table.w)
 
 
 def test_the_weight_of_a_polygon_is_divided_among_its_pieces():
-    assert np.asarray(wmcc.tabulate(REFERENCE, overlay=MAP, **OVER, weight="w"))[:2] == pytest.approx(
+    assert np.asarray(wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER, weight="w"))[:2] == pytest.approx(
         np.array([[1.5, 0, 1.5], [0.5, 0.5, 0]])
     )
-    assert np.asarray(wmcc.tabulate(REFERENCE, overlay=MAP, **OVER))[:2] == pytest.approx(
+    assert np.asarray(wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER))[:2] == pytest.approx(
         np.array([[0.5, 0, 0.5], [0.5, 0.5, 0]])
     )
-    known = wmcc.tabulate(REFERENCE.assign(area=[10.0, 20.0]), overlay=MAP, **OVER, weight="area")
+    known = wmcc.tabulate(wmcc.Overlay(REFERENCE.assign(area=[10.0, 20.0]), MAP), **OVER, weight="area")
     assert known.total == pytest.approx(30)
     assert wmcc.tabulate(
-        REFERENCE.assign(area=[10.0, 20.0]), overlay=MAP, **OVER, weight="area", unit="ha"
+        wmcc.Overlay(REFERENCE.assign(area=[10.0, 20.0]), MAP), **OVER, weight=wmcc.Area("ha")
     ).total == pytest.approx(4)
     with pytest.raises(wmcc.errors.WeightError):
-        wmcc.tabulate(REFERENCE.assign(w=[-1.0, 2.0]), overlay=MAP, **OVER, weight="w")
-    with pytest.raises(InputTypeError, match="'zone' of the reference, given as weight=, does not hold numbers"):
-        wmcc.tabulate(REFERENCE, overlay=MAP, **OVER, weight="zone")
+        wmcc.tabulate(wmcc.Overlay(REFERENCE.assign(w=[-1.0, 2.0]), MAP), **OVER, weight="w")
+    with pytest.raises(InputTypeError, match="'zone' of the reference, given as `weight`, does not hold numbers"):
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER, weight="zone")
 
 
 def test_polygons_of_the_reference_are_clusters():
-    table = wmcc.tabulate(REFERENCE, overlay=MAP, **OVER, weight="area")
+    table = wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER, weight="area")
     assert (table.drawn.kind, table.drawn.units) == ("clusters", (0, 1))
     many, overlay = (frame(cells(60, k), c=np.arange(60) % 2) for k in (7, 8))
-    table = wmcc.tabulate(many, overlay=overlay, true="c", pred="c", weight="area")
+    table = wmcc.tabulate(wmcc.Overlay(many, overlay), true="c", pred="c", weight="area")
     rows = wmcc.tabulate(
-        many.assign(one=np.arange(60)), overlay=overlay, true="c", pred="c", weight="area", cluster="one"
+        wmcc.Overlay(many.assign(one=np.arange(60)), overlay), true="c", pred="c", weight="area", cluster="one"
     )
     assert wmcc.interval(table, "accuracy").se == wmcc.interval(rows, "accuracy").se
     strata = wmcc.tabulate(
-        many.assign(s=np.arange(60) % 3), overlay=overlay, true="c", pred="c", weight="area", stratum="s"
+        wmcc.Overlay(many.assign(s=np.arange(60) % 3), overlay),
+        true="c",
+        pred="c",
+        weight="area",
+        design=wmcc.Strata("s"),
     )
     assert len(strata.drawn.units) == 60
     assert strata.total == pytest.approx(table.total)
-    zones = wmcc.tabulate(REFERENCE, overlay=MAP, **OVER, weight="area", cluster="zone")
+    zones = wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER, weight="area", cluster="zone")
     assert zones.drawn.units == ("n", "s")
 
 
 def test_groups_are_columns_of_either_layer():
-    assert [*wmcc.tabulate(REFERENCE, overlay=MAP, **OVER, weight="area", by="zone")] == ["n", "s"]
-    sheets = wmcc.tabulate(REFERENCE, overlay=MAP, **OVER, weight="area", by="sheet")
+    assert [*wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER, weight="area", by="zone")] == ["n", "s"]
+    sheets = wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER, weight="area", by="sheet")
     assert {key: round(own.total, 6) for key, own in sheets.items()} == {"A": 1, "B": 2, None: 1}
     with pytest.raises(InputError, match=r"no column 'shee' in the reference or the map.*'sheet'"):
-        wmcc.tabulate(REFERENCE, overlay=MAP, **OVER, by="shee")
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER, by="shee")
 
 
 def test_several_columns_of_a_map():
     both = wmcc.tabulate(
-        REFERENCE, overlay=MAP.assign(old=["oak", "oak"]), true="ref", pred={"new": "map", "old": "old"}, weight="area"
+        wmcc.Overlay(REFERENCE, MAP.assign(old=["oak", "oak"])),
+        true="ref",
+        pred={"new": "map", "old": "old"},
+        weight="area",
     )
-    assert same(both["new"], wmcc.tabulate(REFERENCE, overlay=MAP, **OVER, weight="area"))
+    assert same(both["new"], wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER, weight="area"))
     assert both["old"].void == ("(not covered)",)
 
 
@@ -237,33 +249,33 @@ def test_uncovered_parts_can_be_refused():
         InputError,
         match=r"the map does not cover 1 ha of the reference, 25.0 %, in 1 polygon; .* 1 ha of the 2 ha of row 1",
     ) as refused:
-        wmcc.tabulate(REFERENCE, overlay=MAP, **OVER, weight="area", uncovered="error")
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP, uncovered="error"), **OVER, weight="area")
     assert refused.value.argument == "uncovered"
     wide = frame(strips(-1, 1, 5), map=["oak", "elm"])
-    assert wmcc.tabulate(REFERENCE, overlay=wide, **OVER, weight="area", uncovered="error").void == ()
-    with pytest.raises(InputError, match="uncovered is 'ignore'; expected 'class' or 'error'"):
-        wmcc.tabulate(REFERENCE, overlay=MAP, **OVER, uncovered="ignore")
+    assert wmcc.tabulate(wmcc.Overlay(REFERENCE, wide, uncovered="error"), **OVER, weight="area").void == ()
+    with pytest.raises(InputError, match="`uncovered` is 'ignore'; expected 'class' or 'error'"):
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP, uncovered="ignore"), **OVER)
 
 
 def test_slivers_are_counted_and_weighed():
     overlay = frame(strips(-1, 1.999, 3, 4.5), map=["oak", "elm", "elm"])
-    assert wmcc.tabulate(REFERENCE, overlay=overlay, **OVER, weight="area").n.sum() == 4
+    assert wmcc.tabulate(wmcc.Overlay(REFERENCE, overlay), **OVER, weight="area").n.sum() == 4
     with pytest.warns(
         MapWarning,
-        match=r"^1 piece smaller than sliver=0.01 ha was left out, 0.001 ha together: <0.1 % of the reference.$",
+        match=r"^1 piece smaller than 100 m² was left out, 0.001 ha together: <0.1 % of the reference.$",
     ):
-        table = wmcc.tabulate(REFERENCE, overlay=overlay, **OVER, weight="area", sliver=0.01)
+        table = wmcc.tabulate(wmcc.Overlay(REFERENCE, overlay, sliver=100.0), **OVER, weight="area")
     assert table.n.sum() == 3
     assert table.total == pytest.approx(3.999)
-    with pytest.raises(InputError, match="sliver is -1; expected an area of at least 0, in ha"):
-        wmcc.tabulate(REFERENCE, overlay=overlay, **OVER, sliver=-1)
+    with pytest.raises(InputError, match=r"`sliver` is -10000\.0; expected an area in square metres"):
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, overlay, sliver=-10000.0), **OVER)
 
 
 def test_a_piece_of_the_size_of_a_sliver_counts():
     shapes = ([box(0, 0, 3, 1)], [box(0, 0, 1, 1), box(1, 0, 3, 1)])
     reference, overlay = map(layer, shapes)
     found = pieces(reference, overlay)
-    assert pieces(reference, overlay, sliver=found.area.min()).map.tolist() == found.map.tolist() == [0, 1]
+    assert pieces(reference, overlay, sliver=found.area.min() * 1e4).map.tolist() == found.map.tolist() == [0, 1]
 
 
 def test_a_hundred_thousand_slivers():
@@ -271,10 +283,8 @@ def test_a_hundred_thousand_slivers():
     row, column = np.divmod(np.arange(count), 400)
     x, y = column / 100, row / 250 + thin
     overlay = frame(shapely.box(x, y, x + thin, y + thin), map=np.arange(count) % 2)
-    with pytest.warns(
-        MapWarning, match=r"^100,000 pieces smaller than sliver=0.001 ha were left out, 1e-05 ha together"
-    ):
-        table = wmcc.tabulate(REFERENCE.assign(ref=[0, 1]), overlay=overlay, **OVER, weight="area", sliver=0.001)
+    with pytest.warns(MapWarning, match=r"^100,000 pieces smaller than 10 m² were left out, 1e-05 ha together"):
+        table = wmcc.tabulate(wmcc.Overlay(REFERENCE.assign(ref=[0, 1]), overlay, sliver=10.0), **OVER, weight="area")
     assert table.n.sum() == 2
     assert table.total == pytest.approx(4, rel=1e-5)
 
@@ -285,17 +295,17 @@ def test_layers_without_common_area():
     with pytest.raises(
         InputError, match=f"the map covers nothing of the reference: in EPSG:3035 .*, the {where}"
     ) as refused:
-        wmcc.tabulate(REFERENCE, overlay=far, **OVER)
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, far), **OVER)
     assert refused.value.argument == "overlay"
     with pytest.raises(InputError, match="covers nothing"):  # a common border has no area
-        wmcc.tabulate(REFERENCE, overlay=frame([box(4, 0, 5, 1)], map=["oak"]), **OVER)
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, frame([box(4, 0, 5, 1)], map=["oak"])), **OVER)
 
 
 def test_lines_and_points_of_intersections_are_left_out():
     comb = shapely.union_all([box(0, 1, 4, 2), box(0, 0, 1, 1), box(3.5, 0.5, 4, 1)])
     assert shapely.intersection(box(0, 0, 4, 1), comb).geom_type == "GeometryCollection"
     table = wmcc.tabulate(
-        frame([box(0, 0, 4, 1)], ref=["oak"]), overlay=frame([comb], map=["oak"]), **OVER, weight="area"
+        wmcc.Overlay(frame([box(0, 0, 4, 1)], ref=["oak"]), frame([comb], map=["oak"])), **OVER, weight="area"
     )
     assert np.asarray(table)[0] == pytest.approx(np.array([1.25, 2.75]), rel=1e-8)
 
@@ -305,24 +315,24 @@ def test_polygons_of_the_map_that_overlap():
     with pytest.raises(
         InputError, match=r"^rows 0 and 1 of the map overlap by 0.5 ha; .* 3 pairs overlap, by 1 ha together"
     ) as refused:
-        wmcc.tabulate(REFERENCE, overlay=overlay, **OVER, weight="area")
-    assert "sliver=" in refused.value.hint
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, overlay), **OVER, weight="area")
+    assert "`sliver`" in refused.value.hint
     with (
         pytest.warns(
-            MapWarning, match=r"3 overlaps of polygons of the map, by 1 ha together, none by more than sliver="
+            MapWarning, match=r"3 overlaps of polygons of the map, by 1 ha together, none by more than 5,001 m²"
         ),
-        pytest.warns(MapWarning, match=r"1 piece smaller than sliver=0.5001 ha was left out"),
+        pytest.warns(MapWarning, match=r"1 piece smaller than 5,001 m² was left out"),
     ):
-        table = wmcc.tabulate(REFERENCE, overlay=overlay, **OVER, weight="area", sliver=0.5001)
+        table = wmcc.tabulate(wmcc.Overlay(REFERENCE, overlay, sliver=5001.0), **OVER, weight="area")
     assert table.total == pytest.approx(4, rel=0.1)
     outside = frame([box(0, 0, 4, 1), box(4, 0, 6, 1), box(5, 0, 7, 1)], map=["oak", "elm", "oak"])
-    assert wmcc.tabulate(REFERENCE, overlay=outside, **OVER, weight="area").total == pytest.approx(4)
+    assert wmcc.tabulate(wmcc.Overlay(REFERENCE, outside), **OVER, weight="area").total == pytest.approx(4)
 
 
 def test_an_overlap_and_a_gap_of_the_same_size():
     overlay = frame([box(0, 0, 0.6, 1), box(0.5, 0, 0.9, 1)], map=["oak", "elm"])
     with pytest.raises(InputError, match=r"overlap by 0.1 ha"):
-        wmcc.tabulate(frame([box(0, 0, 1, 1)], ref=["oak"]), overlay=overlay, **OVER, weight="area")
+        wmcc.tabulate(wmcc.Overlay(frame([box(0, 0, 1, 1)], ref=["oak"]), overlay), **OVER, weight="area")
 
 
 def test_polygons_of_the_reference_that_overlap_count_twice():
@@ -330,7 +340,7 @@ def test_polygons_of_the_reference_that_overlap_count_twice():
     with pytest.warns(
         MapWarning, match=r"1 pair of polygons of the reference overlaps, by 1 ha together, .* rows 0 and 1 by 1 ha"
     ):
-        table = wmcc.tabulate(reference, overlay=MAP, **OVER, weight="area")
+        table = wmcc.tabulate(wmcc.Overlay(reference, MAP), **OVER, weight="area")
     assert table.total == pytest.approx(4)
 
 
@@ -338,19 +348,21 @@ def test_invalid_polygons_are_repaired_and_counted():
     bowtie = shapely.Polygon([(0, 0), (1, 1), (1, 0), (0, 1)])
     with pytest.warns(MapWarning, match="the map: 1 polygon is invalid"):
         table = wmcc.tabulate(
-            REFERENCE, overlay=frame([bowtie, box(1, 0, 2, 1)], map=["oak", "elm"]), **OVER, weight="area"
+            wmcc.Overlay(REFERENCE, frame([bowtie, box(1, 0, 2, 1)], map=["oak", "elm"])), **OVER, weight="area"
         )
     assert table.total == pytest.approx(4)
     assert np.asarray(table)[1] == pytest.approx(np.array([1, 0.5, 0.5]))
     with pytest.warns(MapWarning, match="the reference: 1 row has no geometry"):
-        table = wmcc.tabulate(frame([box(0, 0, 2, 1), None], ref=["oak", "elm"]), overlay=MAP, **OVER, weight="area")
+        table = wmcc.tabulate(
+            wmcc.Overlay(frame([box(0, 0, 2, 1), None], ref=["oak", "elm"]), MAP), **OVER, weight="area"
+        )
     assert table.total == pytest.approx(2)
     bare = frame([box(0, 0, 2, 1), None], ref=["oak", "elm"])
     with (
         pytest.warns(MapWarning, match="no geometry"),
         pytest.raises(InputError, match=r"row 1 first. has no area, so that the weight"),
     ):
-        wmcc.tabulate(bare, overlay=MAP, **OVER)
+        wmcc.tabulate(wmcc.Overlay(bare, MAP), **OVER)
 
 
 def test_polygons_of_several_parts_and_with_holes():
@@ -358,28 +370,30 @@ def test_polygons_of_several_parts_and_with_holes():
     overlay = frame(
         [ring, shapely.MultiPolygon([box(1, 0.25, 1.5, 0.75), box(1.75, 0.25, 2, 0.75)])], map=["oak", "elm"]
     )
-    table = wmcc.tabulate(REFERENCE, overlay=overlay, **OVER, weight="area")
+    table = wmcc.tabulate(wmcc.Overlay(REFERENCE, overlay), **OVER, weight="area")
     assert np.asarray(table) == pytest.approx(np.array([[0, 2, 0], [0.375, 1.5, 0.125], [0, 0, 0]]), rel=1e-8)
     assert table.n.sum() == 4
 
 
 def test_layers_of_other_coordinate_reference_systems():
-    table = wmcc.tabulate(REFERENCE, overlay=MAP.to_crs(4326), **OVER, weight="area")
+    table = wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP.to_crs(4326)), **OVER, weight="area")
     assert np.asarray(table) == pytest.approx(
-        np.asarray(wmcc.tabulate(REFERENCE, overlay=MAP, **OVER, weight="area")), abs=1e-4
+        np.asarray(wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER, weight="area")), abs=1e-4
     )
     bare = frame([*strips(0, 1, 3), shapely.Polygon()], map=["oak", "elm", "oak"]).to_crs(4326)
     with pytest.warns(MapWarning, match="the map: 1 row has no geometry"):
-        assert same(wmcc.tabulate(REFERENCE, overlay=bare, **OVER, weight="area"), table)
+        assert same(wmcc.tabulate(wmcc.Overlay(REFERENCE, bare), **OVER, weight="area"), table)
     nowhere = MAP.set_crs(None, allow_override=True)
     with pytest.raises(InputError, match="the map has no coordinate reference system") as refused:
-        wmcc.tabulate(REFERENCE, overlay=nowhere, **OVER)
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, nowhere), **OVER)
     assert refused.value.argument == "crs"
-    assert wmcc.tabulate(REFERENCE.to_crs(4326), overlay=nowhere, **OVER, crs=PLANE).total == pytest.approx(2)
+    assert wmcc.tabulate(
+        wmcc.Overlay(REFERENCE.to_crs(4326), wmcc.Layer(nowhere, crs=PLANE)), **OVER
+    ).total == pytest.approx(2)
     with pytest.raises(InputError, match="the reference has no coordinate reference system"):
-        wmcc.tabulate(REFERENCE.set_crs(None, allow_override=True), overlay=MAP, **OVER)
-    with pytest.raises(InputError, match=r"the reference is in EPSG:3035 .*, and crs= says EPSG:4326"):
-        wmcc.tabulate(REFERENCE, overlay=MAP, **OVER, crs=4326)
+        wmcc.tabulate(wmcc.Overlay(REFERENCE.set_crs(None, allow_override=True), MAP), **OVER)
+    with pytest.raises(InputError, match=r"the reference is in EPSG:3035 .*, and `crs` says EPSG:4326"):
+        wmcc.tabulate(wmcc.Overlay(wmcc.Layer(REFERENCE, crs=4326), MAP), **OVER)
 
 
 def test_borders_of_a_map_bend_in_another_plane():
@@ -389,7 +403,7 @@ def test_borders_of_a_map_bend_in_another_plane():
     )
     x, y = gpd.GeoSeries(shapely.points([[9.5, 45]]), crs=4326).to_crs(PLANE).get_coordinates().to_numpy()[0]
     field = gpd.GeoDataFrame({"ref": [0]}, geometry=[box(x - 5e3, y - 5e3, x + 5e3, y + 5e3)], crs=PLANE)
-    table = wmcc.tabulate(field, overlay=sheets, **OVER, weight="area", unit="m2", area="equal-area")
+    table = wmcc.tabulate(wmcc.Overlay(field, sheets), **OVER, weight=wmcc.Area("m2"))
     assert table.void == ()
     fine = gpd.GeoSeries(shapely.segmentize(sheets.geometry.to_numpy(), 1e-4), crs=4326).to_crs(PLANE)
     assert np.asarray(table)[0] == pytest.approx(fine.intersection(field.geometry[0]).area.to_numpy(), rel=3e-6)
@@ -398,7 +412,7 @@ def test_borders_of_a_map_bend_in_another_plane():
     ]
     grid = gpd.GeoDataFrame({"map": np.arange(100)}, geometry=cells_, crs=4326)
     inner = field.set_geometry(field.buffer(-2e3, join_style="mitre"))
-    assert wmcc.tabulate(inner, overlay=grid, true="ref", pred="map").void == ()
+    assert wmcc.tabulate(wmcc.Overlay(inner, grid), true="ref", pred="map").void == ()
 
 
 @pytest.mark.parametrize(
@@ -415,7 +429,7 @@ def test_borders_of_a_map_bend_in_another_plane():
 def test_maps_all_around_the_earth(reference, crs, overlay):
     reference = gpd.GeoDataFrame({"ref": [0]}, geometry=[reference], crs=crs)
     overlay = gpd.GeoDataFrame({"map": np.arange(len(overlay))}, geometry=overlay, crs=4326)
-    table = wmcc.tabulate(reference, overlay=overlay, **OVER)
+    table = wmcc.tabulate(wmcc.Overlay(reference, overlay), **OVER)
     assert table.void == ()
     assert table.total == pytest.approx(1)
     if len(overlay) == 2 and crs != 32601:
@@ -425,19 +439,19 @@ def test_maps_all_around_the_earth(reference, crs, overlay):
 def test_a_map_over_the_antimeridian_in_its_own_plane():
     fiji = gpd.GeoDataFrame({"ref": [0]}, geometry=[box(179, -18, 180, -17)], crs=4326)
     zone = gpd.GeoDataFrame({"map": [0]}, geometry=[box(-3e5, 7.9e6, 7e5, 8.2e6)], crs=32701)
-    assert wmcc.tabulate(fiji, overlay=zone, **OVER).void == ()
+    assert wmcc.tabulate(wmcc.Overlay(fiji, zone), **OVER).void == ()
     pole = gpd.GeoDataFrame({"map": [0]}, geometry=[shapely.segmentize(box(-1e6, -1e6, 1e6, 1e6), 1e5)], crs=3413)
     arctic = gpd.GeoDataFrame({"ref": [0]}, geometry=[box(0, 85, 10, 86)], crs=4326)
-    assert wmcc.tabulate(arctic, overlay=pole, **OVER).void == ()
+    assert wmcc.tabulate(wmcc.Overlay(arctic, pole), **OVER).void == ()
     arctic = arctic.set_geometry([shapely.segmentize(box(-180, 85, 180, 86), 1)], crs=4326)
     with pytest.raises(InputError, match="1 polygon of the map crosses the antimeridian"):
-        wmcc.tabulate(arctic, overlay=pole, **OVER)
+        wmcc.tabulate(wmcc.Overlay(arctic, pole), **OVER)
 
 
 def test_rows_without_geometry_in_another_plane():
     nothing = pd.concat([MAP.to_crs(4326), gpd.GeoDataFrame({"map": ["ash"]}, geometry=[None], crs=4326)])
     with pytest.warns(MapWarning, match="1 row has no geometry"):
-        table = wmcc.tabulate(REFERENCE, overlay=nothing, **OVER)
+        table = wmcc.tabulate(wmcc.Overlay(REFERENCE, nothing), **OVER)
     assert table.labels == ("elm", "oak", "(not covered)")
 
 
@@ -448,7 +462,7 @@ def test_shares_are_those_on_the_ellipsoid(crs, y, step):
     field = np.array([shapely.Polygon([(0, 0), (3, 0.5), (2.6, 2), (0.3, 1.8)])])
     parts = np.array([box(-1, -1, 1, 1.2), box(1, -1, 5, 1.2), box(-1, 1.2, 5, 1.9)])
     field, parts = (shapely.transform(own, lambda xy: xy * step + [x, y]) for own in (field, parts))
-    own = [Layer(pd.DataFrame(index=range(len(g))), g, pyproj.CRS(crs), "a layer") for g in (field, parts)]
+    own = [OpenLayer(pd.DataFrame(index=range(len(g))), g, pyproj.CRS(crs), "a layer") for g in (field, parts)]
     fine = shapely.segmentize([*field, *shapely.intersection(parts, field[0])], step / 500)
     sizes = polygon_areas(fine, crs)
     expected = np.append(1 - sizes[1:].sum() / sizes[0], sizes[1:] / sizes[0])
@@ -461,15 +475,15 @@ def test_coordinates_that_are_exchanged():
         for x in (box(9, 45, 9.1, 45.1), box(45, 9, 45.1, 9.1))
     )
     with pytest.raises(InputError, match=r"covers nothing[\s\S]*x and y of one of them seem to be exchanged"):
-        wmcc.tabulate(there, overlay=here, **OVER)
+        wmcc.tabulate(wmcc.Overlay(there, here), **OVER)
     with pytest.raises(InputError, match=r"covers nothing[\s\S]*look whether both are of the same region"):
-        wmcc.tabulate(here.set_geometry([box(20, 45, 21, 46)], crs=4326), overlay=here, **OVER)
+        wmcc.tabulate(wmcc.Overlay(here.set_geometry([box(20, 45, 21, 46)], crs=4326), here), **OVER)
 
 
 def test_datums_without_a_known_shift():
     custom = "+proj=laea +lat_0=52 +lon_0=10 +x_0=4321000 +y_0=3210000 +ellps=intl +units=m"
     with pytest.warns(MapWarning, match=r"no shift of the datum is known from .* the map, to EPSG:3035"):
-        wmcc.tabulate(REFERENCE, overlay=MAP.set_crs(custom, allow_override=True), **OVER)
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP.set_crs(custom, allow_override=True)), **OVER)
 
 
 def test_edges_over_the_antimeridian_are_refused():
@@ -479,9 +493,9 @@ def test_edges_over_the_antimeridian_are_refused():
     islands = fiji.assign(geometry=[shapely.MultiPolygon([box(177, -16, 178, -15), fiji.geometry[0]])])
     for own in (fiji, islands):
         with pytest.raises(InputError, match=r"1 polygon of the reference crosses the antimeridian .* \(row 0 first\)"):
-            wmcc.tabulate(own, overlay=own.rename(columns={"ref": "map"}), **OVER)
+            wmcc.tabulate(wmcc.Overlay(own, own.rename(columns={"ref": "map"})), **OVER)
     wide = gpd.GeoDataFrame({"ref": ["oak"]}, geometry=[shapely.segmentize(box(-179, 10, 179, 11), 1)], crs=4326)
-    assert wmcc.tabulate(wide, overlay=wide.rename(columns={"ref": "map"}), **OVER).total == pytest.approx(1)
+    assert wmcc.tabulate(wmcc.Overlay(wide, wide.rename(columns={"ref": "map"})), **OVER).total == pytest.approx(1)
 
 
 def test_missing_classes_and_bad_weights_are_named_by_rows_of_their_layers():
@@ -489,23 +503,25 @@ def test_missing_classes_and_bad_weights_are_named_by_rows_of_their_layers():
     with pytest.raises(
         wmcc.errors.LabelError, match=r"1 row of the reference has no class in the column 'ref' \(row 3"
     ) as no:
-        wmcc.tabulate(thirds, overlay=MAP, **OVER)
+        wmcc.tabulate(wmcc.Overlay(thirds, MAP), **OVER)
     assert no.value.argument == "true"
-    assert wmcc.tabulate(thirds, overlay=MAP, **OVER, missing="ignore").ignored == 1
+    assert wmcc.tabulate(wmcc.Overlay(thirds, MAP), **OVER, missing="ignore").ignored == 1
     holes = MAP.assign(map=["oak", None])
     with pytest.raises(wmcc.errors.LabelError, match=r"1 row of the map has .* \(row 1 first\)[\s\S]*does not cover"):
-        wmcc.tabulate(REFERENCE, overlay=holes, **OVER)
-    without = wmcc.tabulate(REFERENCE, overlay=holes.dropna(), **OVER)  # as the hint says
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, holes), **OVER)
+    without = wmcc.tabulate(wmcc.Overlay(REFERENCE, holes.dropna()), **OVER)  # as the hint says
     assert np.asarray(without)[1].tolist() == pytest.approx([0, 0.5, 0.5])
     elsewhere = pd.concat([MAP, frame([box(20, 0, 21, 1)], map=[None])])
-    assert same(wmcc.tabulate(REFERENCE, overlay=elsewhere, **OVER), wmcc.tabulate(REFERENCE, overlay=MAP, **OVER))
+    assert same(
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, elsewhere), **OVER), wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER)
+    )
     with pytest.raises(wmcc.errors.WeightError, match=r"1 row of the reference has a weight in 'w' .*: -4 in row 3"):
-        wmcc.tabulate(thirds.fillna({"ref": "elm"}), overlay=MAP, **OVER, weight="w")
+        wmcc.tabulate(wmcc.Overlay(thirds.fillna({"ref": "elm"}), MAP), **OVER, weight="w")
     points = frame(shapely.points([[0.5, 0.5], [1.5, 0.5]]), ref=["oak", "elm"])
     with pytest.raises(
         wmcc.errors.LabelError, match=r"1 row of the map has no class in the column 'map' \(row 1 first"
     ):
-        wmcc.tabulate(points, overlay=holes, **OVER)
+        wmcc.tabulate(wmcc.Overlay(points, holes), **OVER)
 
 
 def test_calls_that_mean_an_overlay(tmp_path):
@@ -514,23 +530,25 @@ def test_calls_that_mean_an_overlay(tmp_path):
     for call in ({}, {**OVER, "weight": "area"}):
         for other in (MAP, path):
             with pytest.raises(
-                InputTypeError, match=r"by keyword[\s\S]*tabulate\(reference, overlay=(map|'.*map\.gpkg'), true="
+                InputTypeError, match=r"by `Overlay`[\s\S]*Overlay\(reference, (map|'.*map\.gpkg')\), true="
             ):
-                wmcc.tabulate(REFERENCE, other, **call)
+                tabulate(REFERENCE, other, **call)
     with pytest.raises(
-        InputError, match=r"no column 'map' in the reference[\s\S]*it is a column of the map: true= names"
+        InputError, match=r"no column 'map' in the reference[\s\S]*it is a column of the map: `true` names"
     ):
-        wmcc.tabulate(REFERENCE, overlay=MAP, true="map", pred="ref")
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), true="map", pred="ref")
     with pytest.raises(InputError, match=r"no column 'Area' in the reference[\s\S]*weight='area' is the area"):
-        wmcc.tabulate(REFERENCE, overlay=MAP, **OVER, weight="Area")
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER, weight="Area")
     with pytest.raises(InputTypeError, match=r"the map is a list[\s\S]*pandas.concat"):
-        wmcc.tabulate(REFERENCE, overlay=[MAP[:1], MAP[1:]], **OVER)
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, [MAP[:1], MAP[1:]]), **OVER)
     sheets = pd.concat([MAP[:1], MAP[1:]])  # as the hint says
-    assert same(wmcc.tabulate(REFERENCE, overlay=sheets, **OVER), wmcc.tabulate(REFERENCE, overlay=MAP, **OVER))
+    assert same(
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, sheets), **OVER), wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER)
+    )
     MAP.to_file(path, layer="other")
-    with pytest.raises(InputError, match=r"map.gpkg has 2 layers: .*[\s\S]*name one with overlay_layer=") as refused:
-        wmcc.tabulate(REFERENCE, overlay=path, **OVER)
-    assert refused.value.argument == "overlay_layer"
+    with pytest.raises(InputError, match=r"map.gpkg has 2 layers: .*[\s\S]*name one with wmcc.Layer") as refused:
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, path), **OVER)
+    assert refused.value.argument == "layer"
 
 
 def test_columns_that_come_twice():
@@ -538,51 +556,55 @@ def test_columns_that_come_twice():
     for own in (REFERENCE, points):
         twice = gpd.GeoDataFrame(pd.concat([own, own[["ref"]]], axis=1), crs=own.crs)
         with pytest.raises(InputError, match="the reference has several columns 'ref'; expected one"):
-            wmcc.tabulate(twice, overlay=MAP, **OVER)
+            wmcc.tabulate(wmcc.Overlay(twice, MAP), **OVER)
         with pytest.raises(InputError, match="the reference has several columns 'ref'; expected one"):
-            wmcc.tabulate(twice.assign(own="oak"), overlay=MAP, true="own", pred="map", weight="ref")
+            wmcc.tabulate(wmcc.Overlay(twice.assign(own="oak"), MAP), true="own", pred="map", weight="ref")
 
 
 def test_sizes_of_strata_make_no_weights_of_pieces():
-    with pytest.raises(InputTypeError, match=r"population= does not work with two layers[\s\S]*leave it out, and give"):
-        wmcc.tabulate(REFERENCE, overlay=MAP, **OVER, stratum="zone", population={"n": 1, "s": 1})
-    assert wmcc.tabulate(REFERENCE, overlay=MAP, **OVER, stratum="zone", weight="area").total == pytest.approx(4)
+    with pytest.raises(
+        InputTypeError, match=r"`population` does not work with two layers[\s\S]*leave it out, and give"
+    ):
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER, design=wmcc.Strata("zone", population={"n": 1, "s": 1}))
+    assert wmcc.tabulate(
+        wmcc.Overlay(REFERENCE, MAP), **OVER, weight="area", design=wmcc.Strata("zone")
+    ).total == pytest.approx(4)
 
 
 def test_what_does_not_work_with_polygons():
-    with pytest.raises(InputTypeError, match=r"pred= is missing: the column of the map .* 'map' and 'sheet'"):
-        wmcc.tabulate(REFERENCE, overlay=MAP, true="ref")
-    with pytest.raises(InputTypeError, match="true= is missing"):
-        wmcc.tabulate(REFERENCE, overlay=MAP, pred="map")
+    with pytest.raises(InputTypeError, match=r"`pred` is missing: the column of the map .* 'map' and 'sheet'"):
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), true="ref")
+    with pytest.raises(InputTypeError, match="`true` is missing"):
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), pred="map")
     with pytest.raises(InputError, match="no column 'mpa' in the map"):
-        wmcc.tabulate(REFERENCE, overlay=MAP, true="ref", pred="mpa")
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), true="ref", pred="mpa")
     with pytest.raises(InputError, match="no column 'reff' in the reference"):
-        wmcc.tabulate(REFERENCE, overlay=MAP, true="reff", pred="map")
-    with pytest.raises(InputTypeError, match="population= does not work with two layers of polygons"):
-        wmcc.tabulate(REFERENCE, overlay=MAP, **OVER, population=100)
-    with pytest.raises(InputTypeError, match="replicates= does not work"):
-        wmcc.tabulate(REFERENCE, overlay=MAP, **OVER, weight="w", replicates=["w"], method="jk1")
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), true="reff", pred="map")
+    with pytest.raises(InputTypeError, match="`population` does not work with two layers of polygons"):
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER, design=wmcc.Strata(population=100))
+    with pytest.raises(InputTypeError, match="`replicates` does not work"):
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER, weight="w", design=wmcc.Replicates(["w"], "jk1"))
     with pytest.raises(InputTypeError, match="several maps"):
-        wmcc.tabulate(REFERENCE, overlay={"A": MAP}, **OVER)
-    with pytest.raises(InputTypeError, match="weight is a Series; with two layers of polygons"):
-        wmcc.tabulate(REFERENCE, overlay=MAP, **OVER, weight=REFERENCE["w"])
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, {"A": MAP}), **OVER)
+    with pytest.raises(InputTypeError, match="`weight` is a Series; with two layers of polygons"):
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER, weight=REFERENCE["w"])
     with pytest.raises(InputError, match=r"a class is called '\(not covered\)'"):
-        wmcc.tabulate(REFERENCE.replace({"oak": "(not covered)"}), overlay=MAP, **OVER)
+        wmcc.tabulate(wmcc.Overlay(REFERENCE.replace({"oak": "(not covered)"}), MAP), **OVER)
     with pytest.raises(InputError, match="the map has no polygons"):
-        wmcc.tabulate(REFERENCE, overlay=MAP[:0], **OVER)
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP[:0]), **OVER)
     with pytest.raises(
         InputTypeError,
         match=r"the map is a DataFrame without geometry; expected polygons \(a GeoDataFrame, or a file\)",
     ):
-        wmcc.tabulate(REFERENCE, overlay=pd.DataFrame(MAP.drop(columns="geometry")), **OVER)
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, pd.DataFrame(MAP.drop(columns="geometry"))), **OVER)
     with pytest.raises(InputError, match="the map has several columns 'map'"):
-        wmcc.tabulate(REFERENCE, overlay=pd.concat([MAP, MAP[["map"]]], axis=1), **OVER)
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, pd.concat([MAP, MAP[["map"]]], axis=1)), **OVER)
     with pytest.raises(InputTypeError, match="are not of the same kind: 'oak' is one of the former, and 1 one of"):
-        wmcc.tabulate(REFERENCE, overlay=MAP.assign(map=[1, 2]), **OVER)
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP.assign(map=[1, 2])), **OVER)
     with pytest.raises(wmcc.errors.LabelError, match=r"1 row of the map has no class in the column 'map' .row 1 first"):
-        wmcc.tabulate(REFERENCE, overlay=MAP.assign(map=["oak", None]), **OVER)
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP.assign(map=["oak", None])), **OVER)
     with pytest.raises(InputError, match="the map holds points; expected polygons"):
-        wmcc.tabulate(REFERENCE, overlay=frame(shapely.points([[1, 1]]), map=["oak"]), **OVER)
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, frame(shapely.points([[1, 1]]), map=["oak"])), **OVER)
 
 
 @pytest.mark.parametrize(
@@ -593,7 +615,7 @@ def test_classes_of_any_type(dtype):
     values = ["a", "b"] if text else [1, 0]
     reference, overlay = REFERENCE.assign(ref=values), MAP.assign(map=values)
     overlay["map"] = overlay["map"].astype(dtype)
-    table = wmcc.tabulate(reference, overlay=overlay, **OVER, weight="area")
+    table = wmcc.tabulate(wmcc.Overlay(reference, overlay), **OVER, weight="area")
     assert table.labels == ("a", "b", "(not covered)") if text else (0, 1, "(not covered)")
     assert table.void == ("(not covered)",)
 
@@ -602,19 +624,23 @@ def test_files(tmp_path):
     path = tmp_path / "both.gpkg"
     REFERENCE.to_file(path, layer="reference")
     MAP.to_file(path, layer="map")
-    expected = wmcc.tabulate(REFERENCE, overlay=MAP, **OVER, weight="area", by="sheet")
-    table = wmcc.tabulate(path, layer="reference", overlay=path, overlay_layer="map", **OVER, weight="area", by="sheet")
+    expected = wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER, weight="area", by="sheet")
+    table = wmcc.tabulate(
+        wmcc.Overlay(wmcc.Layer(path, "reference"), wmcc.Layer(path, "map")), **OVER, weight="area", by="sheet"
+    )
     assert same(table, expected)
     with pytest.raises(InputError, match="2 layers: 'reference', 'map'"):
-        wmcc.tabulate(path, layer="reference", overlay=path, **OVER)
+        wmcc.tabulate(wmcc.Overlay(wmcc.Layer(path, "reference"), path), **OVER)
     MAP.to_parquet(tmp_path / "map.parquet")
     REFERENCE.to_file(tmp_path / "reference.fgb")
-    read = wmcc.tabulate(tmp_path / "reference.fgb", overlay=tmp_path / "map.parquet", **OVER, weight="area")
-    assert np.asarray(read) == pytest.approx(np.asarray(wmcc.tabulate(REFERENCE, overlay=MAP, **OVER, weight="area")))
+    read = wmcc.tabulate(wmcc.Overlay(tmp_path / "reference.fgb", tmp_path / "map.parquet"), **OVER, weight="area")
+    assert np.asarray(read) == pytest.approx(
+        np.asarray(wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER, weight="area"))
+    )
 
 
 def test_no_polygons_make_an_empty_table():
-    assert wmcc.tabulate(REFERENCE[:0], overlay=MAP, **OVER, weight="area").n.sum() == 0
+    assert wmcc.tabulate(wmcc.Overlay(REFERENCE[:0], MAP), **OVER, weight="area").n.sum() == 0
 
 
 # ---- points --------------------------------------------------------------------------------------------------
@@ -652,8 +678,8 @@ def test_a_sample_is_the_same_as_with_a_join_by_hand(design, covered):
     joined = gpd.sjoin(points, overlay, how="left", predicate="within").drop(columns="geometry")
     assert joined["map"].isna().any() != covered
     joined["map"] = joined["map"].fillna("(not covered)")
-    expected = wmcc.tabulate(pd.DataFrame(joined), **OVER, **design, ignore=None if covered else "(not covered)")
-    table = wmcc.tabulate(points, overlay=overlay, **OVER, **design)
+    expected = tabulate(pd.DataFrame(joined), **OVER, **design, ignore=None if covered else "(not covered)")
+    table = tabulate(points, overlay=overlay, **OVER, **design)
     assert same(table, expected)
     if "replicates" not in design and "by" not in design:
         assert wmcc.interval(table, "ecc") == wmcc.interval(expected, "ecc")
@@ -662,7 +688,9 @@ def test_a_sample_is_the_same_as_with_a_join_by_hand(design, covered):
 def test_points_without_a_label_and_points_without_a_class():
     points, overlay = sample()
     points.loc[5, "ref"] = None
-    table = wmcc.tabulate(points, overlay=overlay.iloc[8:], **OVER, population=5000.0, missing="ignore")
+    table = wmcc.tabulate(
+        wmcc.Overlay(points, overlay.iloc[8:]), **OVER, missing="ignore", design=wmcc.Strata(population=5000.0)
+    )
     assert (table.ignored, table.n.sum(), table.void) == (1, 299, ("(not covered)",))
     assert table.total == pytest.approx(5000)
 
@@ -670,46 +698,47 @@ def test_points_without_a_label_and_points_without_a_class():
 def test_series_of_the_frame_are_columns():
     points, overlay = sample()
     points = points.set_index(points.index[::-1] + 7)
-    named = wmcc.tabulate(points, overlay=overlay, **OVER, weight="w")
-    assert same(wmcc.tabulate(points, overlay=overlay, **OVER, weight=points["w"]), named)
+    named = wmcc.tabulate(wmcc.Overlay(points, overlay), **OVER, weight="w")
+    assert same(wmcc.tabulate(wmcc.Overlay(points, overlay), **OVER, weight=points["w"]), named)
 
 
 def test_points_of_tables(tmp_path):
     points, overlay = sample(60)
     points["ref"] = overlay["code"].to_numpy()[points["s"]]
-    expected = wmcc.tabulate(points, overlay=overlay, true="ref", pred="code", weight="w")
+    expected = wmcc.tabulate(wmcc.Overlay(points, overlay), true="ref", pred="code", weight="w")
     plain = pd.DataFrame(points.drop(columns="geometry")).assign(x=points.geometry.x, y=points.geometry.y)
     plain.to_csv(tmp_path / "points.csv", index=False)
     plain.to_parquet(tmp_path / "points.parquet")
     for data in (plain, pl.from_pandas(plain), tmp_path / "points.csv", tmp_path / "points.parquet"):
-        table = wmcc.tabulate(data, xy=("x", "y"), crs=PLANE, overlay=overlay, true="ref", pred="code", weight="w")
+        table = wmcc.tabulate(
+            wmcc.Overlay(wmcc.Layer(data, xy=("x", "y"), crs=PLANE), overlay), true="ref", pred="code", weight="w"
+        )
         assert same(table, expected)
     with pytest.raises(InputError, match=r"'x' of the reference has the coordinate .* in row 3"):
         wmcc.tabulate(
-            plain.assign(x=plain["x"].where(plain.index != 3)),
-            xy=("x", "y"),
-            crs=PLANE,
-            overlay=overlay,
+            wmcc.Overlay(
+                wmcc.Layer(plain.assign(x=plain["x"].where(plain.index != 3)), xy=("x", "y"), crs=PLANE), overlay
+            ),
             true="ref",
             pred="code",
         )
     with pytest.raises(InputError, match="no coordinate reference system"):
-        wmcc.tabulate(plain, xy=("x", "y"), overlay=overlay, true="ref", pred="code")
+        wmcc.tabulate(wmcc.Overlay(wmcc.Layer(plain, xy=("x", "y")), overlay), true="ref", pred="code")
     with pytest.raises(InputError, match="covers nothing of") as refused:
-        wmcc.tabulate(plain, xy=("y", "x"), crs=PLANE, overlay=overlay, true="ref", pred="code")
+        wmcc.tabulate(wmcc.Overlay(wmcc.Layer(plain, xy=("y", "x"), crs=PLANE), overlay), true="ref", pred="code")
     assert "exchanged: x, or longitude, comes first" in refused.value.hint
 
 
 def test_points_outside():
     points = frame(shapely.points([[0.5, 0.5], [3.5, 0.5]]), ref=["oak", "elm"])
-    assert np.asarray(wmcc.tabulate(points, overlay=MAP, **OVER)).tolist() == [[0, 0, 1], [0, 1, 0], [0, 0, 0]]
+    assert np.asarray(wmcc.tabulate(wmcc.Overlay(points, MAP), **OVER)).tolist() == [[0, 0, 1], [0, 1, 0], [0, 0, 0]]
     with pytest.raises(
         InputError, match=r"the map has no class at 1 point of the reference, 50.0 %; row 1 is the first"
     ):
-        wmcc.tabulate(points, overlay=MAP, **OVER, uncovered="error")
+        wmcc.tabulate(wmcc.Overlay(points, MAP, uncovered="error"), **OVER)
     with pytest.raises(InputError, match=r"the map covers nothing of the reference: .* from \(4325350, 3205050\)"):
-        wmcc.tabulate(points[1:], overlay=MAP, **OVER)
-    assert wmcc.tabulate(points[:0], overlay=MAP, **OVER).n.sum() == 0
+        wmcc.tabulate(wmcc.Overlay(points[1:], MAP), **OVER)
+    assert wmcc.tabulate(wmcc.Overlay(points[:0], MAP), **OVER).n.sum() == 0
 
 
 def test_points_on_a_border_belong_to_the_first_polygon():
@@ -717,33 +746,34 @@ def test_points_on_a_border_belong_to_the_first_polygon():
     with pytest.warns(
         MapWarning, match=r"^2 points of the reference lie on a border of two polygons of the map, row 0 first"
     ):
-        assert np.asarray(wmcc.tabulate(points, overlay=MAP, **OVER))[0, 0] == 3
+        assert np.asarray(wmcc.tabulate(wmcc.Overlay(points, MAP), **OVER))[0, 0] == 3
     with pytest.warns(MapWarning, match=r"^2 points"):
-        table = wmcc.tabulate(points, overlay=MAP[::-1], **OVER)
+        table = wmcc.tabulate(wmcc.Overlay(points, MAP[::-1]), **OVER)
     assert np.asarray(table)[1].tolist() == [2, 1]
     with pytest.raises(
         InputError, match=r"point in row 1 .* two polygons of the map, rows 0 and 1, and so do 1 other point"
     ):
         wmcc.tabulate(
-            points[:2].iloc[[0, 1, 1]], overlay=frame([box(0, 0, 1, 1), box(0, 0, 0.9, 1)], map=["oak", "elm"]), **OVER
+            wmcc.Overlay(points[:2].iloc[[0, 1, 1]], frame([box(0, 0, 1, 1), box(0, 0, 0.9, 1)], map=["oak", "elm"])),
+            **OVER,
         )
 
 
 def test_a_point_that_comes_twice_counts_twice():
     points = frame(shapely.points([[0.5, 0.5], [0.5, 0.5]]), ref=["oak", "elm"])
-    assert wmcc.tabulate(points, overlay=MAP, **OVER).n.sum() == 2
+    assert wmcc.tabulate(wmcc.Overlay(points, MAP), **OVER).n.sum() == 2
 
 
 def test_what_does_not_work_with_points():
     points, overlay = sample(20)
-    for name, own in {"sliver": 0.1, "unit": "ha", "area": "equal-area"}.items():
-        with pytest.raises(InputTypeError, match=f"{name}= is for polygons; the reference holds points"):
-            wmcc.tabulate(points, overlay=overlay, **OVER, **{name: own})
-    with pytest.raises(InputTypeError, match="weight='area' is for polygons"):
-        wmcc.tabulate(points, overlay=overlay, **OVER, weight="area")
+    with pytest.raises(InputTypeError, match="`sliver` is for polygons; the reference holds points"):
+        wmcc.tabulate(wmcc.Overlay(points, overlay, sliver=0.1), **OVER)
+    for area in ("area", wmcc.Area("ha")):
+        with pytest.raises(InputTypeError, match="the reference holds points, which have no area"):
+            wmcc.tabulate(wmcc.Overlay(points, overlay), **OVER, weight=area)
     points.loc[2, "geometry"] = None
     with pytest.raises(InputError, match="row 2 of the reference has no geometry; expected one point"):
-        wmcc.tabulate(points, overlay=overlay, **OVER)
+        wmcc.tabulate(wmcc.Overlay(points, overlay), **OVER)
 
 
 # ---- points on rasters ---------------------------------------------------------------------------------------
@@ -766,11 +796,11 @@ CODES = np.array([[1, 2, 3], [4, 5, 0]], dtype="uint8")
 
 def test_points_on_a_raster():
     points = frame(shapely.points([[0.5, 0.5], [0.5, 1.5], [2.5, 1.5], [2.5, 0.5], [3.5, 0.5]]), ref=[4, 1, 1, 5, 5])
-    table = wmcc.tabulate(points, overlay=wmcc.raster(raster(CODES, nodata=0)), true="ref")
+    table = wmcc.tabulate(wmcc.Overlay(points, wmcc.Raster(raster(CODES, nodata=0))), true="ref")
     assert table.labels == (1, 3, 4, 5, "(not covered)")  # outside, and nodata
     assert np.asarray(table)[:, :4].sum() == 3
     assert np.asarray(table)[3, 4] == 2
-    assert wmcc.tabulate(points, overlay=wmcc.raster(raster(CODES)), true="ref").labels == (
+    assert wmcc.tabulate(wmcc.Overlay(points, wmcc.Raster(raster(CODES))), true="ref").labels == (
         0,
         1,
         3,
@@ -779,21 +809,21 @@ def test_points_on_a_raster():
         "(not covered)",
     )
     with pytest.raises(InputError, match=r"has no class at 2 points of the reference, 40.0 %; row 3"):
-        wmcc.tabulate(points, overlay=wmcc.raster(raster(CODES, nodata=0)), true="ref", uncovered="error")
+        wmcc.tabulate(wmcc.Overlay(points, wmcc.Raster(raster(CODES, nodata=0)), uncovered="error"), true="ref")
     with pytest.raises(InputTypeError, match="is a raster, which has none"):
-        wmcc.tabulate(points, overlay=wmcc.raster(raster(CODES)), true="ref", pred="class")
+        wmcc.tabulate(wmcc.Overlay(points, wmcc.Raster(raster(CODES))), true="ref", pred="class")
     with pytest.raises(
         InputError,
         match=r"covers nothing of the reference: .* and the map from \(4325000, 3205000\) to \(4325300, 3205200\)",
     ):
-        wmcc.tabulate(points[4:], overlay=wmcc.raster(raster(CODES)), true="ref")
+        wmcc.tabulate(wmcc.Overlay(points[4:], wmcc.Raster(raster(CODES))), true="ref")
     with pytest.raises(InputTypeError, match="is a raster, and the reference holds polygons"):
-        wmcc.tabulate(REFERENCE, overlay=wmcc.raster(raster(CODES)), true="ref")
+        wmcc.tabulate(wmcc.Overlay(REFERENCE, wmcc.Raster(raster(CODES))), true="ref")
 
 
 def test_points_on_the_edges_of_pixels():
     at = [[1, 0.5], [0.5, 1], [1, 1], [0, 2], [3, 1.5], [1.5, 0]]
-    values, known = at_pixels(layer(shapely.points(at)), wmcc.raster(raster(CODES)))
+    values, known = at_pixels(layer(shapely.points(at)), wmcc.Raster(raster(CODES)))
     assert values[known].tolist() == [5, 4, 5, 1]  # the pixel to the east, and to the south
     assert known.tolist() == [True, True, True, True, False, False]
 
@@ -804,25 +834,25 @@ def test_points_on_a_raster_are_those_of_rasterio():
     at = moved(shapely.points(rng.uniform([0, 0], [200, 300], (500, 2))))
     with memory.open() as file:
         expected = np.array([*file.sample(shapely.get_coordinates(at))])[:, 0]
-    points = Layer(pd.DataFrame(index=range(500)), at, pyproj.CRS(PLANE), "points")
-    values, known = at_pixels(points, wmcc.raster(memory))
+    points = OpenLayer(pd.DataFrame(index=range(500)), at, pyproj.CRS(PLANE), "points")
+    values, known = at_pixels(points, wmcc.Raster(memory))
     assert known.all()
     assert np.array_equal(values, expected)
     degrees = gpd.GeoSeries(at, crs=PLANE).to_crs(4326).to_numpy()
-    values, known = at_pixels(points._replace(geometry=degrees, crs=pyproj.CRS(4326)), wmcc.raster(memory))
+    values, known = at_pixels(points._replace(geometry=degrees, crs=pyproj.CRS(4326)), wmcc.Raster(memory))
     assert np.array_equal(values, expected)
 
 
 def test_points_all_around_the_earth():
     crs, rows = pyproj.CRS(4326), pd.DataFrame(index=range(4))
-    points = Layer(rows, shapely.points([[-90, 0.5], [270, 0.5], [180, 0.5], [0, 0.5]]), crs, "points")
+    points = OpenLayer(rows, shapely.points([[-90, 0.5], [270, 0.5], [180, 0.5], [0, 0.5]]), crs, "points")
     quarters = np.array([box(k, 0, k + 90, 1) for k in (0, 90, 180, 270)])
     with pytest.warns(MapWarning, match="3 points of points lie on a border"):
-        assert at_points(points, Layer(rows, quarters, crs, "the map")).tolist() == [2, 2, 1, 0]
-    west = wmcc.raster(
+        assert at_points(points, OpenLayer(rows, quarters, crs, "the map")).tolist() == [2, 2, 1, 0]
+    west = wmcc.Raster(
         raster(np.array([[1, 2, 3, 4]], dtype="uint8"), crs=4326, transform=rasterio.Affine(90, 0, -180.0, 0, -1, 1))
     )
-    east = wmcc.raster(
+    east = wmcc.Raster(
         raster(np.array([[3, 4, 1, 2]], dtype="uint8"), crs=4326, transform=rasterio.Affine(90, 0, 0.0, 0, -1, 1))
     )
     for own in (west, east):
@@ -839,41 +869,45 @@ def test_a_sample_on_a_raster_with_its_design():
     x, y = (points.geometry.x - CENTRE[0]) / 100, (points.geometry.y - CENTRE[1]) / 100
     by_hand = pd.DataFrame(points.drop(columns="geometry")).assign(map=codes[9 - y.astype(int), x.astype(int)])
     for design in DESIGNS:
-        table = wmcc.tabulate(points, overlay=wmcc.raster(raster(codes)), true="ref", **design)
-        assert same(table, wmcc.tabulate(by_hand, **OVER, **design))
+        table = tabulate(points, overlay=wmcc.Raster(raster(codes)), true="ref", **design)
+        assert same(table, tabulate(by_hand, **OVER, **design))
 
 
 def test_several_maps_of_points():
     points, overlay = sample(100)
     points["ref"] = points["s"]
     codes = np.random.default_rng(13).integers(0, 4, (8, 10), dtype="uint8")
-    grid = wmcc.raster(raster(codes), name="grid")
-    both = wmcc.tabulate(points, overlay={"A": overlay, "B": grid}, true="ref", pred={"A": "code"}, weight="w")
-    assert same(both["B"], wmcc.tabulate(points, overlay=grid, true="ref", weight="w"))
+    grid = wmcc.Raster(raster(codes), name="grid")
+    both = wmcc.tabulate(wmcc.Overlay(points, {"A": overlay, "B": grid}), true="ref", pred={"A": "code"}, weight="w")
+    assert same(both["B"], wmcc.tabulate(wmcc.Overlay(points, grid), true="ref", weight="w"))
     assert np.array_equal(
-        both["A"].n[:4, :3], wmcc.tabulate(points, overlay=overlay, true="ref", pred="code").n[:4, :3]
+        both["A"].n[:4, :3], wmcc.tabulate(wmcc.Overlay(points, overlay), true="ref", pred="code").n[:4, :3]
     )
     assert both.void == ("(not covered)",)
-    two = wmcc.tabulate(points, overlay={"A": overlay, "B": overlay[::-1]}, true="ref", pred="code")
+    two = wmcc.tabulate(wmcc.Overlay(points, {"A": overlay, "B": overlay[::-1]}), true="ref", pred="code")
     assert np.array_equal(two["A"].n, two["B"].n)
-    with pytest.raises(InputError, match="pred has a column for 'C', and overlay= no such map; it has 'A' and 'B'"):
-        wmcc.tabulate(points, overlay={"A": overlay, "B": grid}, true="ref", pred={"C": "code"})
+    with pytest.raises(InputError, match="`pred` has a column for 'C', and there is no such map; there are 'A'"):
+        wmcc.tabulate(wmcc.Overlay(points, {"A": overlay, "B": grid}), true="ref", pred={"C": "code"})
 
 
 def test_a_column_of_several_maps_is_ambiguous():
     """Which map has the strata would be decided by the order of the maps, and change the weights."""
     points = frame(shapely.points([[0.5, 0.5], [0.5, 1.5], [1.5, 0.5], [2.5, 1.5]]), ref=[4, 1, 5, 1])
-    one, other = (wmcc.raster(raster(x)) for x in (CODES, CODES[:, ::-1]))
+    one, other = (wmcc.Raster(raster(x)) for x in (CODES, CODES[:, ::-1]))
     sizes = {1: 10.0, 3: 20.0, 4: 30.0, 5: 40.0}
     with pytest.raises(
-        InputError, match=r"^stratum='class' is a column of several maps: 'A' and 'B'; the reference"
+        InputError, match=r"^'class', given as `stratum`, is a column of several maps: 'A' and 'B'; the reference"
     ) as e:
-        wmcc.tabulate(points, overlay={"A": one, "B": other}, true="ref", stratum="class", population=sizes)
+        wmcc.tabulate(
+            wmcc.Overlay(points, {"A": one, "B": other}), true="ref", design=wmcc.Strata("class", population=sizes)
+        )
     assert e.value.argument == "stratum"
-    with pytest.raises(InputError, match=r"^by='class' is a column of several maps"):
-        wmcc.tabulate(points, overlay={"A": one, "B": other}, true="ref", by=["class"])
+    with pytest.raises(InputError, match=r"^'class', given as `by`, is a column of several maps"):
+        wmcc.tabulate(wmcc.Overlay(points, {"A": one, "B": other}), true="ref", by=["class"])
     points["class"] = [4, 1, 5, 3]  # those of A, as the hint says
-    joint = wmcc.tabulate(points, overlay={"A": one, "B": other}, true="ref", stratum="class", population=sizes)
+    joint = wmcc.tabulate(
+        wmcc.Overlay(points, {"A": one, "B": other}), true="ref", design=wmcc.Strata("class", population=sizes)
+    )
     assert joint["A"].total == joint["B"].total == 100
     assert joint["A"].drawn.design.strata == (1, 3, 4, 5)
 
@@ -883,9 +917,9 @@ def test_columns_of_one_map_are_not_ambiguous():
     points["ref"] = points["s"]
     two = {"A": "code", "B": "map code"}
     one = overlay.rename(columns={"map": "kind"}).assign(**{"map code": overlay["code"]})
-    assert wmcc.tabulate(points, overlay=one, true="ref", pred=two, by="kind").groups == ("elm", "oak", "sea")
+    assert wmcc.tabulate(wmcc.Overlay(points, one), true="ref", pred=two, by="kind").groups == ("elm", "oak", "sea")
     other = overlay.rename(columns={"map": "kind"})
-    table = wmcc.tabulate(points, overlay={"A": overlay, "B": other}, true="ref", pred="code", by="kind")
+    table = wmcc.tabulate(wmcc.Overlay(points, {"A": overlay, "B": other}), true="ref", pred="code", by="kind")
     assert table.groups == ("elm", "oak", "sea")
 
 
@@ -894,7 +928,7 @@ def test_no_label_stands_for_what_a_map_does_not_cover(dtype):
     low = -(1 << 31)
     points = frame(shapely.points([[0.5, 0.5], [1.5, 0.5], [3.5, 0.5]]), ref=[low, low + 1, low])
     points["ref"] = points["ref"].astype(dtype)
-    table = wmcc.tabulate(points, overlay=MAP.assign(map=[low, low - 1]), **OVER)
+    table = wmcc.tabulate(wmcc.Overlay(points, MAP.assign(map=[low, low - 1])), **OVER)
     assert (table.labels, table.void, table.ignored) == (
         (low - 1, low, low + 1, "(not covered)"),
         ("(not covered)",),
@@ -905,12 +939,12 @@ def test_no_label_stands_for_what_a_map_does_not_cover(dtype):
 
 def test_names_of_classes_of_a_raster():
     points = frame(shapely.points([[0.5, 0.5], [0.5, 1.5]]), ref=["elm", "oak"])
-    named = replace(wmcc.raster(raster(CODES), name="cover"), names={4: "elm", 1: "oak"})
-    assert wmcc.tabulate(points, overlay=named, true="ref").labels == ("elm", "oak")
+    named = replace(wmcc.Raster(raster(CODES), name="cover"), names={4: "elm", 1: "oak"})
+    assert wmcc.tabulate(wmcc.Overlay(points, named), true="ref").labels == ("elm", "oak")
     with pytest.raises(InputError, match="cover has names of classes, but none for 1, which it has at 1 point"):
-        wmcc.tabulate(points, overlay=replace(named, names={4: "elm"}), true="ref")
+        wmcc.tabulate(wmcc.Overlay(points, replace(named, names={4: "elm"})), true="ref")
     numbers = points.assign(ref=[4, 1])
-    assert wmcc.tabulate(numbers, overlay=named, true="ref").labels == (1, 4)
+    assert wmcc.tabulate(wmcc.Overlay(numbers, named), true="ref").labels == (1, 4)
 
 
 def test_rows_of_polygons_at_points():

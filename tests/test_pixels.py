@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cli_helpers import run
+from flat import tabulate
 
 import wmcc
-from wmcc.core.drawn import PIXELS, ROWS
+from wmcc.core.design import PIXELS, ROWS
 from wmcc.errors import InputError, InputTypeError
 from wmcc.inference.reliability import FEW_PIXELS_COUNT, IN_CLUSTERS, PIXELS_ARE_ALIKE
 
@@ -67,7 +68,7 @@ def test_tables_of_pixels_and_of_rows_differ_in_nothing_else():
     ],
 )
 def test_what_says_how_pixels_were_drawn(more):
-    assert not wmcc.tabulate(TRUTH, A, **more).drawn.pixels
+    assert not tabulate(TRUTH, A, **more).drawn.pixels
 
 
 def test_it_survives():
@@ -110,7 +111,7 @@ def test_intervals_say_it():
         assert found.warnings == (PIXELS_ARE_ALIKE,)
         assert found.status == "unreliable"
         assert str(found).count(SAID) == 1
-    rows, blocks = wmcc.tabulate(TRUTH.ravel(), A.ravel()), wmcc.tabulate(TRUTH, A, blocks=5)
+    rows, blocks = wmcc.tabulate(TRUTH.ravel(), A.ravel()), wmcc.tabulate(TRUTH, A, cluster=wmcc.Blocks(5))
     for table in (rows, blocks):
         assert wmcc.interval(table).reliable
         assert SAID not in str(wmcc.score(table))
@@ -128,14 +129,14 @@ def test_what_cannot_be_estimated_says_why_instead():
 def test_comparisons_say_it_once():
     two, three = wmcc.compare(JOINT.pair("A", "B")), wmcc.compare(JOINT)
     weeks = wmcc.compare({"A": TABLE, "B": wmcc.tabulate(TRUTH, B)}, sample="independent")
-    mixed = wmcc.compare({"A": TABLE, "B": wmcc.tabulate(TRUTH, B, blocks=5)}, sample="independent")
+    mixed = wmcc.compare({"A": TABLE, "B": wmcc.tabulate(TRUTH, B, cluster=wmcc.Blocks(5))}, sample="independent")
     of_class = wmcc.compare(JOINT, "iou", of=1)
     for found in (two, three, weeks, mixed, of_class):
         assert found.warnings == (PIXELS_ARE_ALIKE,)
         assert not found.reliable
         assert str(found).count(SAID) == 1
         assert all(x.warnings == (PIXELS_ARE_ALIKE,) for x in found.pairs.values())
-    assert wmcc.compare(wmcc.tabulate(TRUTH, {"A": A, "B": B}, blocks=5)).reliable
+    assert wmcc.compare(wmcc.tabulate(TRUTH, {"A": A, "B": B}, cluster=wmcc.Blocks(5))).reliable
 
 
 @pytest.mark.parametrize(
@@ -190,49 +191,53 @@ def test_blocks_are_clusters(blocks):
     _, row, column = np.indices(TRUTH.shape)
     keys = {"row": row[0] // rows, "column": column[0] // columns}
     expected = wmcc.tabulate(TRUTH[0], A[0], weights[0], cluster=keys)
-    assert wmcc.tabulate(TRUTH[0], A[0], weights[0], blocks=blocks) == expected
-    assert wmcc.tabulate(TRUTH[0], A[0], weights[0], blocks=blocks, threads=2) == expected
+    own = wmcc.Blocks(blocks) if np.ndim(blocks) == 0 else wmcc.Blocks(*blocks)
+    assert wmcc.tabulate(TRUTH[0], A[0], weights[0], cluster=own) == expected
+    assert wmcc.tabulate(TRUTH[0], A[0], weights[0], threads=2, cluster=own) == expected
     keys = {"image": np.indices(TRUTH.shape)[0], "row": row // rows, "column": column // columns}
-    assert wmcc.tabulate(TRUTH, A, weights, blocks=blocks) == wmcc.tabulate(TRUTH, A, weights, cluster=keys)
-    grouped = wmcc.tabulate(TRUTH, {"A": A, "B": B}, by=["x", "y"], blocks=blocks)
+    assert wmcc.tabulate(TRUTH, A, weights, cluster=own) == wmcc.tabulate(TRUTH, A, weights, cluster=keys)
+    grouped = wmcc.tabulate(TRUTH, {"A": A, "B": B}, by=["x", "y"], cluster=own)
     assert grouped == wmcc.tabulate(TRUTH, {"A": A, "B": B}, by=["x", "y"], cluster=keys)
 
 
 def test_many_blocks():
     truth = np.arange(300 * 300).reshape(300, 300) % 3
-    table = wmcc.tabulate(truth, truth, blocks=1)
+    table = wmcc.tabulate(truth, truth, cluster=wmcc.Blocks(1))
     assert len(table.drawn.clusters) == 90_000
     assert table.drawn.clusters[-1] == (299, 299)
     void = np.where(np.indices(truth.shape)[0] < 200, 255, truth)
-    assert wmcc.tabulate(void, truth, ignore=255, blocks=100).drawn.clusters == ((2, 0), (2, 1), (2, 2))
-    assert not wmcc.tabulate(truth[:0], truth[:0], blocks=4).drawn.clusters
+    assert wmcc.tabulate(void, truth, ignore=255, cluster=wmcc.Blocks(100)).drawn.clusters == ((2, 0), (2, 1), (2, 2))
+    assert not wmcc.tabulate(truth[:0], truth[:0], cluster=wmcc.Blocks(4)).drawn.clusters
 
 
 @pytest.mark.parametrize(
-    ("blocks", "more", "error", "said"),
+    ("blocks", "said"),
     [
-        (0, {}, InputError, "blocks is 0; expected the side of a block in pixels"),
-        (True, {}, InputError, "blocks is True"),
-        (2.5, {}, InputError, "blocks is 2.5"),
-        ((1, 2, 3), {}, InputError, "blocks is (1, 2, 3)"),
-        ("64", {}, InputError, "blocks is '64'"),
-        (8, {"cluster": [0, 1]}, InputTypeError, "it does not work with cluster="),
-        (8, {"stratum": [0, 1]}, InputTypeError, "it does not work with stratum="),
+        ((0,), "`rows` of `Blocks` is 0; expected the side of a block in pixels"),
+        ((True,), "`rows` of `Blocks` is True"),
+        ((2.5,), "`rows` of `Blocks` is 2.5"),
+        ((1, -2), "`columns` of `Blocks` is -2"),
+        (("64",), "`rows` of `Blocks` is '64'"),
     ],
 )
-def test_blocks_that_are_refused(blocks, more, error, said):
-    with pytest.raises(error) as caught:
-        wmcc.tabulate(TRUTH, A, blocks=blocks, **more)
+def test_blocks_that_are_refused(blocks, said):
+    with pytest.raises(InputError) as caught:
+        wmcc.Blocks(*blocks)
     assert said in caught.value.message
     assert caught.value.hint
 
 
+def test_blocks_make_clusters_of_pixels_in_no_strata():
+    with pytest.raises(InputTypeError, match="it does not work with strata or post-strata"):
+        wmcc.tabulate(TRUTH, A, cluster=wmcc.Blocks(8), design=wmcc.Strata([0, 1]))
+
+
 def test_blocks_are_for_maps():
     for shape in ((1200,), (2, 2, 10, 30)):
-        with pytest.raises(InputError, match=r"blocks= is for label maps, \(H, W\)"):
-            wmcc.tabulate(TRUTH.reshape(shape), A.reshape(shape), blocks=8)
-    with pytest.raises(InputTypeError, match="blocks= is for rasters"):
-        wmcc.tabulate({"t": [0], "p": [0]}, true="t", pred="p", blocks=8)
+        with pytest.raises(InputError, match=r"`Blocks` is for label maps, \(H, W\)"):
+            wmcc.tabulate(TRUTH.reshape(shape), A.reshape(shape), cluster=wmcc.Blocks(8))
+    with pytest.raises(InputTypeError, match="`Blocks` makes clusters of pixels"):
+        wmcc.tabulate({"t": [0], "p": [0]}, true="t", pred="p", cluster=wmcc.Blocks(8))
 
 
 # ---- how bad it is ----------------------------------------------------------------------------------------
@@ -245,4 +250,4 @@ def test_pixels_cover_far_too_seldom_and_blocks_do():
     assert pixels.length < blocks.length / 3  # several times too short
     assert pixels.significant > 20
     assert blocks.significant < 15
-    assert "blocks=64" in IN_CLUSTERS
+    assert "wmcc.Blocks(64)" in IN_CLUSTERS

@@ -53,7 +53,7 @@ def some_table(K, names=None, seed=0, n=3000):
 COLUMNS = ["pred", "pred_b", "pred_c"]
 MODELS = wmcc.tabulate(str(PARCELS), true="label", pred={name: name for name in COLUMNS}, weight="area")
 THREE = wmcc.tabulate(str(PARCELS), true="label", pred="pred", weight="area")
-CURVE = wmcc.certify_curve(THREE, "ecc", eps=[0.1, 0.3])
+CURVE = wmcc.certify(THREE, "ecc", eps=[0.1, 0.3])
 MAP = replace(
     wmcc.error_map(LAND.truth.reshape(20, 20), LAND.careless_with_small.reshape(20, 20)), metres=(30.0, 45.0), crs="$1"
 )

@@ -23,7 +23,7 @@ from wmcc.present.text import percent
 
 DOCS = Path(__file__).parent.parent / "docs"
 TABLE = wmcc.Table.from_counts([[50, 3, 2], [4, 40, 1], [0, 2, 30]], ["farm", "forest", "water"])
-CURVE = wmcc.certify_curve(TABLE, "ecc", eps=[0.3, 0.05, 0.15])
+CURVE = wmcc.certify(TABLE, "ecc", eps=[0.3, 0.05, 0.15])
 RADIUS = wmcc.radius(TABLE, "ecc", at_least=0.8)
 
 
@@ -78,7 +78,7 @@ def test_a_funnel_is_drawn_as_certified():
 
 def test_bounds_are_told_from_values_that_are_attained():
     C = np.random.default_rng(3).integers(0, 9, (5, 5)) + 5 * np.eye(5, dtype=int)
-    curve = wmcc.certify_curve(wmcc.Table.from_counts(C), "mpc1", eps=[0.1, 0.6], nodes=1)
+    curve = wmcc.certify(wmcc.Table.from_counts(C), "mpc1", eps=[0.1, 0.6], nodes=1)
     ends = {"v": [c.lower for c in curve], "^": [c.upper for c in curve]}
     assert not all(end.exact for own in ends.values() for end in own)
     ax = plot.funnel(curve)
@@ -100,7 +100,7 @@ def test_a_radius_beyond_the_curve_and_one_of_nothing():
 
 
 def test_absolute_amounts_are_no_percentages():
-    curve = wmcc.certify_curve(TABLE, "ecc", eps=[0.1, 0.2], model="absolute")
+    curve = wmcc.certify(TABLE, "ecc", eps=[0.1, 0.2], model="absolute")
     ax = plot.funnel(curve, radius=wmcc.radius(TABLE, "ecc", change=0.01, model="absolute"))
     assert "%" not in ax.get_xlabel() + ax.get_title(loc="left")
     assert [x for x, _ in marked(ax, "^") + marked(ax, "^", open_=True)][-1] == 0.2
@@ -201,13 +201,13 @@ ONE_CLASS = wmcc.Table.from_counts([[5, 0], [0, 0]])
     [
         (lambda: plot.confusion([[1, 2], [3, 4]]), "expected a Table; got a list"),
         (lambda: plot.confusion(JOINT), "take one prediction by its name: joint[name]"),
-        (lambda: plot.confusion(TABLE, "rows"), "show is 'rows'; expected one of 'row', 'column'"),
-        (lambda: plot.confusion(TABLE, ["row"]), "show is "),
+        (lambda: plot.confusion(TABLE, "rows"), "`show` is 'rows'; expected one of 'row', 'column'"),
+        (lambda: plot.confusion(TABLE, ["row"]), "`show` is "),
         (lambda: plot.confusion(wmcc.Table.empty(["a"])), "no observations"),
-        (lambda: plot.confusion(TABLE, ax="left"), "ax is a str; expected one matplotlib Axes"),
-        (lambda: plot.confusion(TABLE, ax=plt.subplots(1, 2)[1]), "ax is a ndarray"),
+        (lambda: plot.confusion(TABLE, ax="left"), "`ax` is a str; expected one matplotlib Axes"),
+        (lambda: plot.confusion(TABLE, ax=plt.subplots(1, 2)[1]), "`ax` is a ndarray"),
         *(
-            (lambda draw=draw: draw(plt.figure().add_subplot(projection="polar")), "ax is polar axes; expected one")
+            (lambda draw=draw: draw(plt.figure().add_subplot(projection="polar")), "`ax` is polar axes; expected one")
             for draw in (
                 lambda ax: plot.classes(SCORE, ax=ax),
                 lambda ax: plot.funnel(CURVE, ax=ax),
@@ -216,20 +216,20 @@ ONE_CLASS = wmcc.Table.from_counts([[5, 0], [0, 0]])
         ),
         (lambda: plot.separation(TABLE), "expected a Separation; got a Table"),
         (lambda: plot.classes(TABLE), "expected a Score; got a Table"),
-        (lambda: plot.classes(SCORE, "ecc"), "measure is 'ecc'; a class has 'precision'"),
+        (lambda: plot.classes(SCORE, "ecc"), "`measure` is 'ecc'; a class has 'precision'"),
         (lambda: plot.funnel(TABLE), "expected a Curve; got a Table"),
         (lambda: plot.funnel(CURVE, radius=0.2), "expected a Radius; got a float"),
         (lambda: plot.funnel(CURVE, radius=wmcc.radius(TABLE, "kappa", change=0.1)), "make both from the same table"),
-        (lambda: plot.funnel(CURVE, threshold="high"), "threshold is 'high'"),
+        (lambda: plot.funnel(CURVE, threshold="high"), "`threshold` is 'high'"),
         (lambda: plot.funnel(BOUNDED), "no ε to draw it against"),
         (lambda: plot.funnel(wmcc.certify(ONE_CLASS)), "there is no range to draw: ECC (R_K) is undefined"),
         (lambda: plot.influence(TABLE), "expected a Sensitivity; got a Table"),
-        (lambda: plot.influence(wmcc.sensitivity(TABLE), 0), "most is '0'; expected a number of cells"),
-        (lambda: plot.influence(wmcc.sensitivity(TABLE), 2.5), "most is '2.5'"),
+        (lambda: plot.influence(wmcc.sensitivity(TABLE), 0), "`most` is 0; expected a number of cells"),
+        (lambda: plot.influence(wmcc.sensitivity(TABLE), 2.5), "`most` is 2.5"),
         (lambda: plot.forest({}), "expected a dict of names with intervals or scores; got an empty one"),
         (lambda: plot.forest([INTERVAL]), "got a list"),
         (lambda: plot.forest({"a": 0.9}), "expected an Interval or a Score of 'a'; got a float"),
-        (lambda: plot.forest({"a": SCORE}, "auc"), "measure is 'auc'; expected one of 'mcc'"),
+        (lambda: plot.forest({"a": SCORE}, "auc"), "`measure` is 'auc'; expected one of 'mcc'"),
         (lambda: plot.forest({"a": SCORE}, "mcc"), "MCC is for two classes; 'a' was scored on 3"),
         (
             lambda: plot.forest({"a": INTERVAL}, "kappa"),

@@ -21,7 +21,7 @@ def nothing_known(*_, **__):
     return SimpleNamespace(value=math.nan, low=math.nan, high=math.nan, lower=end, upper=end, problem=None)
 
 
-printed_only = mock.patch("wmcc.robustness.certification.certify", nothing_known)
+printed_only = mock.patch("wmcc.robustness.certify.certify", nothing_known)
 """For tests of the printed side alone, which need no certificate."""
 
 
@@ -218,7 +218,7 @@ def test_what_the_certificate_leaves_open_stays_open(monkeypatch, low, attained,
         ends = {"lower": SimpleNamespace(attained=attained), "upper": SimpleNamespace(attained=0.5)}
         return SimpleNamespace(value=0.5, low=low, high=0.5, problem=None, **ends)
 
-    monkeypatch.setattr("wmcc.robustness.certification.certify", certify)
+    monkeypatch.setattr("wmcc.robustness.certify.certify", certify)
     found = published.binary(wmcc.Table.from_counts(GOOD), 1e-6)
     assert found.bound == pytest.approx(0.0155, rel=0.01)
     assert found.valid is valid
@@ -329,7 +329,7 @@ def test_a_bad_eps_gets_a_sentence(eps):
         lambda: published.binary(wmcc.Table.from_counts(GOOD), eps),
         lambda: published.multiclass(wmcc.Table.from_counts(GOOD), "ecc", eps),
     ):
-        with pytest.raises(wmcc.InputError, match=r"eps is .*; expected a finite number of at least 0.[\s\S]*Hint: "):
+        with pytest.raises(wmcc.InputError, match=r"`eps` is .*; expected a finite number of at least 0.[\s\S]*Hint: "):
             call()
 
 

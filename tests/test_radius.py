@@ -70,14 +70,14 @@ def test_nothing_breaks_what_cannot_break():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, "expected one of at_least=, at_most= and change=; got none of them"),
-        ({"at_least": 0.5, "change": 0.1}, "got at_least= and change="),
-        ({"at_least": 0.1, "at_most": 0.9}, "got at_least= and at_most="),
-        ({"at_least": float("nan")}, "at_least is 'nan'"),
-        ({"at_most": 80}, "at_most is 80; ECC .* lies between -1 and 1"),
+        ({}, "expected one of `at_least`, `at_most` and `change`; got none of them"),
+        ({"at_least": 0.5, "change": 0.1}, "got `at_least` and `change`"),
+        ({"at_least": 0.1, "at_most": 0.9}, "got `at_least` and `at_most`"),
+        ({"at_least": float("nan")}, "`at_least` is 'nan'"),
+        ({"at_most": 80}, "`at_most` is 80; ECC .* lies between -1 and 1"),
         ({"change": 0}, "expected a number above 0"),
-        ({"at_least": 0.5, "tolerance": 2}, "tolerance is 2"),
-        ({"at_least": 0.5, "model": "absolut"}, "model is 'absolut'"),
+        ({"at_least": 0.5, "tolerance": 2}, "`tolerance` is 2"),
+        ({"at_least": 0.5, "model": "absolut"}, "`model` is 'absolut'"),
         ({"at_least": 0.5, "measure": "f1"}, "number per class"),
     ],
 )
@@ -115,7 +115,7 @@ def test_influence_of_rows():
         assert np.isclose(influence[i], slope, atol=1e-7)
     assert "elm" in repr(found)
     assert "<table" in found._repr_html_()
-    with pytest.raises(wmcc.InputError, match="model is 'both'"):
+    with pytest.raises(wmcc.InputError, match="`model` is 'both'"):
         found.slope("both")
 
 

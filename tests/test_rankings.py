@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import wmcc
 from wmcc.robustness.box import box_of
 from wmcc.robustness.pair import PairObjective
+from wmcc.robustness.paired_intervals import JointCells
 from wmcc.robustness.search import WORK, Search
-from wmcc.robustness.twin import JointCells
 
 pytestmark = pytest.mark.slow
 
@@ -50,8 +50,8 @@ def tables(cells, K, column, sums):
 
 def differences(name, joint, sums):
     K = len(joint.labels)
-    first, second = (tables(joint.cells, K, column, sums) for column in (1, 2))
-    classes = sorted(set(joint.cells.reshape(-1).tolist()))  # all of them have weight
+    first, second = (tables(joint.cells.codes.T, K, column, sums) for column in (1, 2))
+    classes = sorted(set(joint.cells.codes.T.reshape(-1).tolist()))  # all of them have weight
     return values(name, first, classes) - values(name, second, classes)
 
 
@@ -61,9 +61,9 @@ def exact_difference(name, joint, sums):
     found = []
     for column in (1, 2):
         C = [[Fraction(0)] * K for _ in range(K)]
-        for (t, *pair), c in zip(joint.cells.tolist(), sums, strict=True):
+        for (t, *pair), c in zip(joint.cells.codes.T.tolist(), sums, strict=True):
             C[t][pair[column - 1]] += c
-        found.append(oracle.exact(name, C, sorted(set(joint.cells.reshape(-1).tolist()))) or 0)
+        found.append(oracle.exact(name, C, sorted(set(joint.cells.codes.T.reshape(-1).tolist()))) or 0)
     return found[0] - found[1]
 
 
@@ -150,16 +150,16 @@ def test_slopes_of_pairs_hold_the_gradient(case, name, seed):
     truth, a, b, w, eps, model = case
     joint = joint_table(truth, a, b, w)
     box = box_of(joint, eps, model)
-    objective = PairObjective(box, JointCells(joint.cells.T, len(joint.labels)), wmcc.MEASURES[name], 1)
+    objective = PairObjective(box, JointCells(joint.cells.codes, len(joint.labels)), wmcc.MEASURES[name], 1)
     with np.errstate(all="ignore"):
         slopes, value = objective.slopes(box.floor[np.newaxis], box.ceiling[np.newaxis], None)
     rng = np.random.default_rng(seed)
-    t, p, q = joint.cells.T
+    t, p, q = joint.cells.codes
     for _ in range(5):
         sums = box.floor + (box.ceiling - box.floor) * rng.random(len(w[: len(box.floor)]))
         pair = [
             wmcc.Table.from_cells(joint.labels, (C > 0).astype(int), C, C * C, C, C)
-            for C in (tables(joint.cells, len(joint.labels), column, sums[np.newaxis])[0] for column in (1, 2))
+            for C in (tables(joint.cells.codes.T, len(joint.labels), column, sums[np.newaxis])[0] for column in (1, 2))
         ]
         measure = wmcc.MEASURES[name]
         gradient = measure.gradient(pair[0])[t, p] - measure.gradient(pair[1])[t, q]
@@ -201,7 +201,7 @@ def test_the_work_for_a_radius_is_bounded(K, monkeypatch):
     ranking = wmcc.certify_ranking(joint, eps=0.01)
     boxes.clear()
     radius = ranking.radius
-    assert sum(found.nodes for found in boxes) * (len(joint.cells) + K * K) <= 10 * WORK
+    assert sum(found.nodes for found in boxes) * (len(joint.cells.codes.T) + K * K) <= 10 * WORK
     assert len(boxes) <= 10
     assert radius.stopped == (radius.broken - radius.safe > 1e-3 * radius.broken)
     assert radius.stopped == ("stopped at its limit" in repr(radius))
@@ -293,7 +293,7 @@ JOINT = joint_table([0, 1, 1], [0, 1, 1], [0, 1, 0])
         (JOINT["a"], {}, "got a Table"),
         (wmcc.tabulate([0, 1], {"only": [0, 1]}), {}, "the JointTable has one prediction, 'only'"),
         (wmcc.tabulate([0, 1], {"a": [0, 1], "b": [0, 0]}, by=[1, 2]), {}, "tables.total"),
-        (JOINT, {"eps": -1}, "eps is -1"),
+        (JOINT, {"eps": -1}, "`eps` is -1"),
         (JOINT, {"measure": "recall"}, "number per class"),
     ],
 )
@@ -370,20 +370,23 @@ BOUNDS = {
     "weights": ({"upper": [1.0, 2.0]}, "upper: expected a JointTable of two predictions or more; got a list"),
     "other names": (
         {"lower": joint_table([0, 1, 1], [0, 1, 1], [0, 1, 0], names=("a", "c"))},
-        "lower has the predictions 'a', 'c'; expected 'a', 'b'",
+        "`lower` has the predictions 'a', 'c'; expected 'a', 'b'",
     ),
     "more rows": (
         {"upper": JOINT + JOINT},
-        "upper is of other rows: its labels are 0, 1 and it has 6 rows",
+        "the table of `upper` is of other rows: its labels are 0, 1 and it has 6 rows",
     ),
-    "other labels": ({"upper": OTHER}, "upper is of other rows: as many, but with other true or predicted labels"),
+    "other labels": (
+        {"upper": OTHER},
+        "the table of `upper` is of other rows: as many, but with other true or predicted labels",
+    ),
     "above": (
         {"lower": joint_table([0, 1, 1], [0, 1, 1], [0, 1, 0], [1, 1, 2])},
-        "lower is above the weights in the cell of true 1, predicted 1, 0",
+        "`lower` is above the weights in the cell of true 1, predicted 1, 0",
     ),
-    "below": ({"upper": joint_table([0, 1, 1], [0, 1, 1], [0, 1, 0], [0.5, 1, 1])}, "upper is below the weights"),
-    "eps too": ({"upper": JOINT, "eps": 0.1}, "eps= and bounds of the weights were given; expected one of them"),
-    "model too": ({"upper": JOINT, "model": "absolute"}, "model= and bounds of the weights were given"),
+    "below": ({"upper": joint_table([0, 1, 1], [0, 1, 1], [0, 1, 0], [0.5, 1, 1])}, "`upper` is below the weights"),
+    "eps too": ({"upper": JOINT, "eps": 0.1}, "`eps` and bounds of the weights were given; expected one of them"),
+    "model too": ({"upper": JOINT, "model": "absolute"}, "`model` and bounds of the weights were given"),
 }
 
 

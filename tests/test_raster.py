@@ -3,7 +3,7 @@
 import builtins
 import gc
 import importlib.machinery
-import struct
+import itertools
 import sys
 import time
 import types
@@ -56,6 +56,13 @@ def whole(raster, how="read"):
     return values, np.ones(raster.shape, bool) if known is None else known
 
 
+def blocks(raster):
+    """Windows of the blocks of a raster, row by row."""
+    (height, width), (h, w) = raster.shape, raster.block_shape
+    corners = itertools.product(range(0, height, h), range(0, width, w))
+    return [(slice(top, min(top + h, height)), slice(left, min(left + w, width))) for top, left in corners]
+
+
 def refused(call, *words, hint=(), error=InputError):
     with pytest.raises(error) as caught:
         call()
@@ -94,7 +101,7 @@ def all_of(tmp_path):
 
 
 def test_the_same_raster_whatever_it_comes_in(tmp_path):
-    first = wmcc.raster(write(tmp_path / "first.tif", nodata=255))
+    first = wmcc.Raster(write(tmp_path / "first.tif", nodata=255))
     for kind, data in all_of(tmp_path).items():
         opened = as_raster(data, "y_pred")
         values, known = whole(opened, "labels")
@@ -113,8 +120,8 @@ def test_the_same_raster_whatever_it_comes_in(tmp_path):
 
 
 def test_no_pixels():
-    empty = wmcc.raster(array()[:0])
-    assert (empty.shape, empty.transform, [*empty.blocks()]) == ((0, 4), None, [])
+    empty = wmcc.Raster(array()[:0])
+    assert (empty.shape, empty.transform, [*blocks(empty)]) == ((0, 4), None, [])
     assert empty.read(slice(0, 9), slice(0, 9))[0].shape == (0, 4)
     check_grid(empty, empty)
 
@@ -125,12 +132,12 @@ def test_blocks_cover_the_raster_once(tmp_path):
         array(),
         write(tmp_path / "a.tif", tiled=True, blockxsize=16, blockysize=16),
     ):
-        opened = wmcc.raster(data)
+        opened = wmcc.Raster(data)
         seen = np.zeros(opened.shape, int)
-        for rows, cols in opened.blocks():
+        for rows, cols in blocks(opened):
             seen[rows, cols] += 1
         assert (seen == 1).all()
-    assert wmcc.raster(array().chunk({"y": 2, "x": 3})).block_shape == (2, 3)
+    assert wmcc.Raster(array().chunk({"y": 2, "x": 3})).block_shape == (2, 3)
 
 
 def test_dask_computes_no_more_than_the_window():
@@ -143,7 +150,7 @@ def test_dask_computes_no_more_than_the_window():
     import dask.array as dask
 
     lazy = dask.map_blocks(block, chunks=((10,) * 50, (10,) * 50), dtype=np.uint8, meta=np.ones((0, 0), np.uint8))
-    opened = wmcc.raster(xr.DataArray(lazy, dims=("y", "x")))
+    opened = wmcc.Raster(xr.DataArray(lazy, dims=("y", "x")))
     assert not asked
     opened.read(slice(12, 18), slice(15, 25))
     assert len(asked) == 2
@@ -154,14 +161,14 @@ def test_threads_read_at_once_and_files_are_closed(tmp_path, monkeypatch):
     path = write(tmp_path / "a.tif", values, tiled=True, blockxsize=16, blockysize=16, compress="deflate")
     handles, opened_by = [], rasterio.open
     monkeypatch.setattr(rasterio, "open", lambda *a, **k: handles.append(opened_by(*a, **k)) or handles[-1])
-    with wmcc.raster(path) as opened, ThreadPoolExecutor(4) as pool:
-        parts = pool.map(lambda w: (w, opened.read(*w)[0]), [*opened.blocks()] * 3)
+    with wmcc.Raster(path) as opened, ThreadPoolExecutor(4) as pool:
+        parts = pool.map(lambda w: (w, opened.read(*w)[0]), [*blocks(opened)] * 3)
         assert all((part == values[window]).all() for window, part in parts)
         assert len([h for h in handles if not h.closed]) <= 4
     assert all(h.closed for h in handles)
     with opened_by(path) as dataset, ThreadPoolExecutor(4) as pool:  # the caller's own is read by one at a time
-        opened = wmcc.raster(dataset)
-        assert all((p == values[w]).all() for w, p in pool.map(lambda w: (w, opened.read(*w)[0]), opened.blocks()))
+        opened = wmcc.Raster(dataset)
+        assert all((p == values[w]).all() for w, p in pool.map(lambda w: (w, opened.read(*w)[0]), blocks(opened)))
 
 
 def test_a_data_set_is_read_by_one_thread_at_a_time(tmp_path):
@@ -178,7 +185,7 @@ def test_a_data_set_is_read_by_one_thread_at_a_time(tmp_path):
 
     path = write(tmp_path / "a.tif", np.stack([CLASSES, CLASSES]))
     with rasterio.open(path) as dataset, ThreadPoolExecutor(4) as pool:
-        bands = [wmcc.raster(dataset, band=k) for k in (1, 2)]  # both are of the one data set
+        bands = [wmcc.Raster(dataset, band=k) for k in (1, 2)]  # both are of the one data set
         bands[0].source.dataset = bands[1].source.dataset = Watched()
         assert len([*pool.map(lambda k: bands[k % 2].read(slice(0, 1), slice(0, 1)), range(20))]) == 20
 
@@ -187,17 +194,17 @@ def test_nothing_is_left_open(tmp_path):
     paths = [write(tmp_path / "a.tif"), str(tmp_path / "a.nc")]
     xr.Dataset({"cover": array()}).to_netcdf(paths[1])
     for path in paths:
-        wmcc.raster(path).read(slice(0, 2), slice(0, 2))
+        wmcc.Raster(path).read(slice(0, 2), slice(0, 2))
     gc.collect()  # a warning of a file that is left open would be an error
 
 
 def test_it_says_what_it_is(tmp_path):
-    assert repr(wmcc.raster(write(tmp_path / "a.tif", nodata=255), name="cover")) == (
+    assert repr(wmcc.Raster(write(tmp_path / "a.tif", nodata=255), name="cover")) == (
         "Raster 'cover': 3 x 4 pixels of uint8, EPSG:32632, nodata 255"
     )
-    assert "no CRS" in repr(wmcc.raster(array(crs=None)))
-    assert "1 class name" in repr(wmcc.raster(array(flag_values=[1], flag_meanings="sea")))
-    assert "nodata nan" in repr(wmcc.raster(array(_FillValue=np.nan)))
+    assert "no CRS" in repr(wmcc.Raster(array(crs=None)))
+    assert "1 class name" in repr(wmcc.Raster(array(flag_values=[1], flag_meanings="sea")))
+    assert "nodata nan" in repr(wmcc.Raster(array(_FillValue=np.nan)))
 
 
 @pytest.mark.parametrize(
@@ -227,19 +234,19 @@ def test_what_is_no_raster_is_refused(data, words, error):
 
 
 def test_hints_about_arrays_are_true():
-    assert wmcc.raster(array().T.transpose("y", "x")).shape == (3, 4)
-    assert "transpose('y', 'x')" in refused(lambda: wmcc.raster(array().T), "transposed").hint
+    assert wmcc.Raster(array().T.transpose("y", "x")).shape == (3, 4)
+    assert "transpose('y', 'x')" in refused(lambda: wmcc.Raster(array().T), "transposed").hint
     deep = array().expand_dims(time=3, level=2)
-    refused(lambda: wmcc.raster(deep, 1), "2 maps along the dimension 'level'", hint="array.isel(level=0)")
-    assert wmcc.raster(deep.isel(level=0), 3).shape == (3, 4)
-    assert wmcc.raster(xr.Dataset({"a": array(), "b": array() + 1}), variable="b").read(slice(1), slice(0, 1))
+    refused(lambda: wmcc.Raster(deep, 1), "2 maps along the dimension 'level'", hint="array.isel(level=0)")
+    assert wmcc.Raster(deep.isel(level=0), 3).shape == (3, 4)
+    assert wmcc.Raster(xr.Dataset({"a": array(), "b": array() + 1}), variable="b").read(slice(1), slice(0, 1))
     shuffled = array()[:, [0, 2, 1, 3]]
     single = array()[:1]
-    refused(lambda: wmcc.raster(single), "one row only", hint="rio.write_transform")
+    refused(lambda: wmcc.Raster(single), "one row only", hint="rio.write_transform")
     single.spatial_ref.attrs["GeoTransform"] = "500000 10 0 5540000 0 -10"  # which is what that writes
-    assert wmcc.raster(single).transform == (10, 0, 500_000, 0, -10, 5_540_000)
-    refused(lambda: wmcc.raster(shuffled), "not regular", hint="sort them")
-    assert (whole(wmcc.raster(shuffled.sortby("x")))[0] == CLASSES).all()
+    assert wmcc.Raster(single).transform == (10, 0, 500_000, 0, -10, 5_540_000)
+    refused(lambda: wmcc.Raster(shuffled), "not regular", hint="sort them")
+    assert (whole(wmcc.Raster(shuffled.sortby("x")))[0] == CLASSES).all()
 
 
 def test_files_that_cannot_be_read(tmp_path):
@@ -249,32 +256,32 @@ def test_files_that_cannot_be_read(tmp_path):
     (tmp_path / "text.nc").write_text("no netCDF")
     (tmp_path / "empty.zarr").mkdir()
     for name in ("text.tif", "text.nc", "empty.zarr"):
-        refused(lambda name=name: wmcc.raster(str(tmp_path / name)), f"{name} cannot be opened", hint="may be damaged")
+        refused(lambda name=name: wmcc.Raster(str(tmp_path / name)), f"{name} cannot be opened", hint="may be damaged")
     data = (tmp_path / "cut.tif").read_bytes()
     (tmp_path / "cut.tif").write_bytes(data[: len(data) // 2])
-    opened = wmcc.raster(path)
+    opened = wmcc.Raster(path)
     assert (opened.read(slice(0, 10), slice(0, 200))[0] == noise[:10]).all()
     refused(lambda: opened.read(slice(190, 200), slice(0, 200)), "cut.tif cannot be read", hint="cut off")
     import dask.array as dask
 
     broken = dask.map_blocks(lambda: 1 / 0, chunks=((2,), (2,)), dtype=np.uint8, meta=np.ones((0, 0), np.uint8))
     broken = xr.DataArray(broken, dims=("y", "x"))
-    refused(lambda: whole(wmcc.raster(broken, name="map")), "map cannot be read: ZeroDivisionError")
+    refused(lambda: whole(wmcc.Raster(broken, name="map")), "map cannot be read: ZeroDivisionError")
 
 
 def test_data_sets_of_the_caller(tmp_path):
     path = write(tmp_path / "a.tif")
     with rasterio.open(path) as dataset:
-        opened = wmcc.raster(dataset)
+        opened = wmcc.Raster(dataset)
     refused(lambda: opened.read(slice(0, 1), slice(0, 1)), "a.tif has been closed", hint="keep")
-    refused(lambda: wmcc.raster(dataset), "a.tif has been closed")
+    refused(lambda: wmcc.Raster(dataset), "a.tif has been closed")
     with rasterio.open(
         tmp_path / "b.tif", "w", driver="GTiff", height=3, width=4, count=1, dtype="uint8", **UTM
     ) as file:
         file.write(CLASSES, 1)
-        refused(lambda: wmcc.raster(file), "b.tif is open for writing")
+        refused(lambda: wmcc.Raster(file), "b.tif is open for writing")
     with rasterio.open(path, "r+") as file:
-        assert (whole(wmcc.raster(file))[0] == CLASSES).all()
+        assert (whole(wmcc.Raster(file))[0] == CLASSES).all()
     with MemoryFile((tmp_path / "a.tif").read_bytes()) as memory, memory.open() as file:
         assert as_raster(file, "y_pred").name == "y_pred"
         assert as_raster(memory, "y_pred").name == "y_pred"
@@ -287,11 +294,11 @@ def test_a_stale_position_is_not_believed(tmp_path):
     xr.Dataset({"cover": map_.sortby("y")}).to_netcdf(
         tmp_path / "a.nc", encoding={"cover": {"grid_mapping": "spatial_ref"}}
     )
-    opened = wmcc.raster(tmp_path / "a.nc")
+    opened = wmcc.Raster(tmp_path / "a.nc")
     assert opened.transform[4:] == (10, 5_540_000 - 30)
     assert (whole(opened)[0] == CLASSES[::-1]).all()
     with rasterio.open(tmp_path / "a.nc") as dataset:
-        refused(lambda: wmcc.raster(dataset), "GeoTransform", hint="give the path")
+        refused(lambda: wmcc.Raster(dataset), "GeoTransform", hint="give the path")
 
 
 # ---- bands and variables --------------------------------------------------------------------------------
@@ -299,27 +306,27 @@ def test_a_stale_position_is_not_believed(tmp_path):
 
 def test_bands(tmp_path):
     two = write(tmp_path / "two.tif", np.stack([CLASSES, CLASSES[::-1]]))
-    refused(lambda: wmcc.raster(two), "2 bands: 1, 2", hint="band=")
-    assert (whole(wmcc.raster(two, 2))[0] == CLASSES[::-1]).all()
-    refused(lambda: wmcc.raster(two, 3), "has 2 bands, and band is 3")
-    refused(lambda: wmcc.raster(two, 0), "expected the number of a band")
-    refused(lambda: wmcc.raster(two, variable="x"), "has no variables", hint="band=")
+    refused(lambda: wmcc.Raster(two), "2 bands: 1, 2", hint="wmcc.Raster(")
+    assert (whole(wmcc.Raster(two, 2))[0] == CLASSES[::-1]).all()
+    refused(lambda: wmcc.Raster(two, 3), "has 2 bands, and `band` is 3")
+    refused(lambda: wmcc.Raster(two, 0), "expected the number of a band")
+    refused(lambda: wmcc.Raster(two, variable="x"), "has no variables", hint="wmcc.Raster(")
     colours = write(tmp_path / "rgb.tif", np.stack([CLASSES] * 3), photometric="RGB")
     refused(
-        lambda: wmcc.raster(colours), "3 bands, red, green and blue: it is a picture", hint=("class numbers", "band=")
+        lambda: wmcc.Raster(colours), "3 bands, red, green and blue: it is a picture", hint=("class numbers", "band=")
     )
-    assert (whole(wmcc.raster(colours, band=3))[0] == CLASSES).all()
+    assert (whole(wmcc.Raster(colours, band=3))[0] == CLASSES).all()
     many = xr.concat([array(), array()[::-1].assign_coords(y=array().y)], "band").assign_coords(band=[3, 5])
-    refused(lambda: wmcc.raster(many), "2 maps along the dimension 'band'", hint="band=")
-    assert (whole(wmcc.raster(many, 5))[0] == CLASSES[::-1]).all()
-    refused(lambda: wmcc.raster(many, 1), "has the bands [3, 5]")
-    refused(lambda: wmcc.raster(array(), 2), "one map only, and band is 2")
+    refused(lambda: wmcc.Raster(many), "2 maps along the dimension 'band'", hint="wmcc.Raster(")
+    assert (whole(wmcc.Raster(many, 5))[0] == CLASSES[::-1]).all()
+    refused(lambda: wmcc.Raster(many, 1), "has the bands [3, 5]")
+    refused(lambda: wmcc.Raster(array(), 2), "one map only, and `band` is 2")
     named = many.assign_coords(band=["red", "nir"])
-    assert (whole(wmcc.raster(named, 2))[0] == CLASSES[::-1]).all()
+    assert (whole(wmcc.Raster(named, 2))[0] == CLASSES[::-1]).all()
     years = many.drop_vars("band").rename(band="year")
-    refused(lambda: wmcc.raster(years), "2 maps along the dimension 'year'", hint="band=, which counts from 1")
-    assert (whole(wmcc.raster(years, 2))[0] == CLASSES[::-1]).all()
-    refused(lambda: wmcc.raster(years, 3), "has the bands 1 to 2, and band is 3")
+    refused(lambda: wmcc.Raster(years), "2 maps along the dimension 'year'", hint="band), which counts from 1")
+    assert (whole(wmcc.Raster(years, 2))[0] == CLASSES[::-1]).all()
+    refused(lambda: wmcc.Raster(years, 3), "has the bands 1 to 2, and `band` is 3")
 
 
 def test_pages(tmp_path):
@@ -327,23 +334,23 @@ def test_pages(tmp_path):
 
     pages = [Image.fromarray(page) for page in (CLASSES, CLASSES[::-1].copy())]
     pages[0].save(tmp_path / "a.tif", save_all=True, append_images=pages[1:])
-    said = refused(lambda: wmcc.raster(tmp_path / "a.tif"), "a.tif has 2 pages", hint="GTIFF_DIR:1:")
+    said = refused(lambda: wmcc.Raster(tmp_path / "a.tif"), "a.tif has 2 pages", hint="GTIFF_DIR:1:")
     first = said.hint.split("'")[1]
-    assert (whole(wmcc.raster(first))[0] == CLASSES).all()
-    assert (whole(wmcc.raster(first.replace("DIR:1", "DIR:2")))[0] == CLASSES[::-1]).all()
+    assert (whole(wmcc.Raster(first))[0] == CLASSES).all()
+    assert (whole(wmcc.Raster(first.replace("DIR:1", "DIR:2")))[0] == CLASSES[::-1]).all()
 
 
 def test_groups_of_a_store(tmp_path):
     xr.Dataset({"cover": array()}).to_zarr(tmp_path / "a.zarr", group="2020", zarr_format=2)
-    assert (whole(wmcc.raster(tmp_path / "a.zarr" / "2020"))[0] == CLASSES).all()
+    assert (whole(wmcc.Raster(tmp_path / "a.zarr" / "2020"))[0] == CLASSES).all()
 
 
 def test_variables(tmp_path):
     xr.Dataset({"cover": array(), "other": array() + 1, "years": ("t", [1, 2])}).to_netcdf(tmp_path / "a.nc")
-    refused(lambda: wmcc.raster(tmp_path / "a.nc"), "a.nc has 2 variables: cover, other", hint="variable=")
-    assert (whole(wmcc.raster(tmp_path / "a.nc", variable="other"))[0] == CLASSES + 1).all()
-    refused(lambda: wmcc.raster(tmp_path / "a.nc", variable="covr"), "no variable 'covr'; it has cover, other")
-    refused(lambda: wmcc.raster(array(), variable="cover"), "one variable only")
+    refused(lambda: wmcc.Raster(tmp_path / "a.nc"), "a.nc has 2 variables: cover, other", hint="variable=")
+    assert (whole(wmcc.Raster(tmp_path / "a.nc", variable="other"))[0] == CLASSES + 1).all()
+    refused(lambda: wmcc.Raster(tmp_path / "a.nc", variable="covr"), "no variable 'covr'; it has cover, other")
+    refused(lambda: wmcc.Raster(array(), variable="cover"), "one variable only")
 
 
 # ---- what is known --------------------------------------------------------------------------------------
@@ -351,36 +358,36 @@ def test_variables(tmp_path):
 
 def test_nodata(tmp_path):
     path = write(tmp_path / "a.tif", nodata=255)
-    assert wmcc.raster(path).nodata == 255
-    assert (whole(wmcc.raster(path))[1] == (CLASSES != 255)).all()
-    assert wmcc.raster(path).read(slice(0, 1), slice(0, 4))[1] is None  # all of them
-    assert whole(wmcc.raster(path, nodata=None))[1].all()
-    assert (whole(wmcc.raster(path, nodata=0))[1] == (CLASSES != 0)).all()
-    assert whole(wmcc.raster(path, nodata=-9999))[1].all()
-    assert whole(wmcc.raster(path, nodata=0.5))[1].all()
-    assert whole(wmcc.raster(path, nodata=np.nan))[1].all()
-    refused(lambda: wmcc.raster(path, nodata="none"), "nodata is 'none'", error=InputTypeError)
-    deep = wmcc.raster(array(CLASSES.astype(np.float32), _FillValue=-1.7976931348623157e308))
+    assert wmcc.Raster(path).nodata == 255
+    assert (whole(wmcc.Raster(path))[1] == (CLASSES != 255)).all()
+    assert wmcc.Raster(path).read(slice(0, 1), slice(0, 4))[1] is None  # all of them
+    assert whole(wmcc.Raster(path, nodata=None))[1].all()
+    assert (whole(wmcc.Raster(path, nodata=0))[1] == (CLASSES != 0)).all()
+    assert whole(wmcc.Raster(path, nodata=-9999))[1].all()
+    assert whole(wmcc.Raster(path, nodata=0.5))[1].all()
+    assert whole(wmcc.Raster(path, nodata=np.nan))[1].all()
+    refused(lambda: wmcc.Raster(path, nodata="none"), "`nodata` is 'none'", error=InputTypeError)
+    deep = wmcc.Raster(array(CLASSES.astype(np.float32), _FillValue=-1.7976931348623157e308))
     assert whole(deep)[1].all()
-    bools = wmcc.raster(array(CLASSES > 0), nodata=0)
+    bools = wmcc.Raster(array(CLASSES > 0), nodata=0)
     assert (whole(bools)[1] == (CLASSES > 0)).all()
 
 
 def test_attributes_may_name_several_numbers_and_be_text():
-    several = wmcc.raster(array(CLASSES, _FillValue=255, missing_value=[255, 0, -1]))
+    several = wmcc.Raster(array(CLASSES, _FillValue=255, missing_value=[255, 0, -1]))
     assert several.nodata == 255
     assert (whole(several)[1] == ((CLASSES != 255) & (CLASSES != 0))).all()
-    assert whole(wmcc.raster(array(CLASSES, missing_value=np.int16([-1, 2]))))[1].sum() == (CLASSES != 2).sum()
-    assert (whole(wmcc.raster(array(CLASSES, nodata="255")))[1] == (CLASSES != 255)).all()
-    assert whole(wmcc.raster(array(CLASSES, nodata="none")))[1].all()
+    assert whole(wmcc.Raster(array(CLASSES, missing_value=np.int16([-1, 2]))))[1].sum() == (CLASSES != 2).sum()
+    assert (whole(wmcc.Raster(array(CLASSES, nodata="255")))[1] == (CLASSES != 255)).all()
+    assert whole(wmcc.Raster(array(CLASSES, nodata="none")))[1].all()
 
 
 @pytest.mark.parametrize("nodata", [-np.inf, np.inf, np.float32(-9999), True, np.uint8(3)])
 def test_nodata_of_any_kind(nodata):
-    integers = wmcc.raster(array(CLASSES), nodata=nodata)
+    integers = wmcc.Raster(array(CLASSES), nodata=nodata)
     assert (whole(integers)[1] == (nodata != CLASSES)).all()
     floats = np.where(CLASSES == 255, nodata, CLASSES).astype(np.float32)
-    assert (whole(wmcc.raster(array(floats), nodata=nodata), "labels")[1] == (floats != nodata)).all()
+    assert (whole(wmcc.Raster(array(floats), nodata=nodata), "labels")[1] == (floats != nodata)).all()
 
 
 @pytest.mark.parametrize(
@@ -391,10 +398,10 @@ def test_nodata_of_64_bits_is_read_to_the_last(tmp_path, dtype, nodata):
     rasterio.shutil.copy(write(tmp_path / "a.tif", values), tmp_path / "a.vrt", driver="VRT")
     text = (tmp_path / "a.vrt").read_text()
     (tmp_path / "a.vrt").write_text(text.replace("<ColorInterp>", f"<NoDataValue>{nodata}</NoDataValue><ColorInterp>"))
-    found = wmcc.raster(tmp_path / "a.vrt")
+    found = wmcc.Raster(tmp_path / "a.vrt")
     assert found.nodata == nodata  # of which rasterio knows a rounded float, or nothing
     assert (whole(found)[1] == (values != nodata)).all()
-    assert whole(wmcc.raster(tmp_path / "a.vrt", nodata=None))[1].all()
+    assert whole(wmcc.Raster(tmp_path / "a.vrt", nodata=None))[1].all()
 
 
 def test_a_mask_of_one_band(tmp_path):
@@ -406,7 +413,7 @@ def test_a_mask_of_one_band(tmp_path):
     (tmp_path / "a.vrt").write_text(
         f"<VRTDataset rasterXSize='4' rasterYSize='3'><GeoTransform>0, 1, 0, 0, 0, -1</GeoTransform>{band}</VRTDataset>"
     )
-    assert (whole(wmcc.raster(tmp_path / "a.vrt"))[1] == (CLASSES != 1)).all()
+    assert (whole(wmcc.Raster(tmp_path / "a.vrt"))[1] == (CLASSES != 1)).all()
 
 
 def test_masks(tmp_path):
@@ -417,14 +424,14 @@ def test_masks(tmp_path):
             with rasterio.open(path, "r+") as file:
                 file.write_mask(known)
         assert (tmp_path / "outside.tif.msk").exists() == (name == "outside")
-        assert (whole(wmcc.raster(path))[1] == known).all()
-        assert (whole(wmcc.raster(path, nodata=2))[1] == known & (CLASSES != 2)).all()
-        assert (whole(wmcc.raster(path, nodata=None))[1] == known).all()
+        assert (whole(wmcc.Raster(path))[1] == known).all()
+        assert (whole(wmcc.Raster(path, nodata=2))[1] == known & (CLASSES != 2)).all()
+        assert (whole(wmcc.Raster(path, nodata=None))[1] == known).all()
     for nodata in (None, 255):
         path = write(tmp_path / "alpha.tif", np.stack([CLASSES, np.where(known, 7, 0).astype(np.uint8)]), nodata=nodata)
         with rasterio.open(path, "r+") as file:
             file.colorinterp = [ColorInterp.gray, ColorInterp.alpha]
-        found = whole(wmcc.raster(path))
+        found = whole(wmcc.Raster(path))
         assert (found[0] == CLASSES).all()
         assert (found[1] == known & ((nodata or 99) != CLASSES)).all()
 
@@ -432,17 +439,17 @@ def test_masks(tmp_path):
 def test_float_labels(tmp_path):
     floats = np.where(CLASSES == 255, np.nan, CLASSES).astype(np.float32)
     for data in (write(tmp_path / "a.tif", floats), array(floats), array(floats).chunk({"x": 2})):
-        values, known = whole(wmcc.raster(data), "labels")
+        values, known = whole(wmcc.Raster(data), "labels")
         assert values.dtype == np.int64
         assert (known == (CLASSES != 255)).all()
         assert (values[known] == CLASSES[known]).all()
     floats[2, 1] = 1.5
-    opened = wmcc.raster(array(floats), name="map")
+    opened = wmcc.Raster(array(floats), name="map")
     refused(
         lambda: opened.labels(slice(1, 3), slice(1, 4)), "map: the pixel in row 2, column 1 is 1.5", error=LabelError
     )
     assert opened.read(slice(2, 3), slice(1, 2))[0] == 1.5  # a weight may be
-    refused(lambda: whole(wmcc.raster(array(floats + np.inf)), "labels"), "is inf", error=LabelError)
+    refused(lambda: whole(wmcc.Raster(array(floats + np.inf)), "labels"), "is inf", error=LabelError)
 
 
 def test_scale_and_offset(tmp_path):
@@ -450,10 +457,10 @@ def test_scale_and_offset(tmp_path):
     with rasterio.open(path, "r+") as file:
         file.scales, file.offsets = [0.5], [1.0]
     for data in (path, array(scale_factor=0.5, add_offset=1.0, _FillValue=255)):
-        values, known = whole(wmcc.raster(data))
+        values, known = whole(wmcc.Raster(data))
         assert (values[known] == CLASSES[known] * 0.5 + 1).all()
         assert (known == (CLASSES != 255)).all()  # nodata is what is stored
-        refused(lambda data=data: whole(wmcc.raster(data), "labels"), "1.5", "0.5 × stored + 1", error=LabelError)
+        refused(lambda data=data: whole(wmcc.Raster(data), "labels"), "1.5", "0.5 × stored + 1", error=LabelError)
 
 
 def test_unsigned_bytes_of_classic_netcdf(tmp_path):
@@ -461,9 +468,9 @@ def test_unsigned_bytes_of_classic_netcdf(tmp_path):
     xr.Dataset({"cover": stored}).to_netcdf(tmp_path / "a.nc", format="NETCDF3_CLASSIC", engine="netcdf4")
     large = array(CLASSES.astype(np.int16) * 100)  # big-endian, as all that this format has
     xr.Dataset({"cover": large}).to_netcdf(tmp_path / "b.nc", format="NETCDF3_CLASSIC", engine="netcdf4")
-    assert (whole(wmcc.raster(tmp_path / "b.nc"))[0] == CLASSES.astype(int) * 100).all()
-    assert (whole(wmcc.raster(large.astype(">i2")))[0] == CLASSES.astype(int) * 100).all()
-    opened = wmcc.raster(tmp_path / "a.nc")
+    assert (whole(wmcc.Raster(tmp_path / "b.nc"))[0] == CLASSES.astype(int) * 100).all()
+    assert (whole(wmcc.Raster(large.astype(">i2")))[0] == CLASSES.astype(int) * 100).all()
+    opened = wmcc.Raster(tmp_path / "a.nc")
     assert (opened.dtype, opened.nodata) == (np.uint8, 255)
     assert (whole(opened)[0] == CLASSES).all()
 
@@ -471,7 +478,7 @@ def test_unsigned_bytes_of_classic_netcdf(tmp_path):
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int16", "int32", "uint32", "int64", "uint64", "float64"])
 def test_dtypes(tmp_path, dtype):
     values = CLASSES.astype(np.int64) % 100
-    opened = wmcc.raster(write(tmp_path / "a.tif", values.astype(dtype), nodata=55))
+    opened = wmcc.Raster(write(tmp_path / "a.tif", values.astype(dtype), nodata=55))
     assert (whole(opened, "labels")[0][values != 55] == values[values != 55]).all()
     assert (whole(opened)[1] == (values != 55)).all()
 
@@ -479,7 +486,7 @@ def test_dtypes(tmp_path, dtype):
 def test_complex_files(tmp_path):
     for dtype in ("complex64", "complex128"):
         path = write(tmp_path / "a.tif", CLASSES.astype(dtype))
-        refused(lambda path=path: wmcc.raster(path), "a.tif holds complex numbers", error=InputTypeError)
+        refused(lambda path=path: wmcc.Raster(path), "a.tif holds complex numbers", error=InputTypeError)
 
 
 # ---- names and colours ----------------------------------------------------------------------------------
@@ -518,7 +525,7 @@ CATEGORIES = "<CategoryNames><Category>sea</Category><Category></Category><Categ
     ],
 )  # fmt: skip
 def test_names_beside_a_file(tmp_path, inside, names):
-    assert wmcc.raster(beside(write(tmp_path / "a.tif"), inside)).names == names
+    assert wmcc.Raster(beside(write(tmp_path / "a.tif"), inside)).names == names
 
 
 def test_names_in_a_virtual_raster_and_colours(tmp_path):
@@ -527,36 +534,15 @@ def test_names_in_a_virtual_raster_and_colours(tmp_path):
         file.write_colormap(1, {0: (1, 2, 3), 1: (4, 5, 6), 2: (7, 8, 9)})
     rasterio.shutil.copy(beside(path, CATEGORIES), tmp_path / "a.vrt", driver="VRT")
     (tmp_path / "a.tif.aux.xml").unlink()
-    opened = wmcc.raster(tmp_path / "a.vrt")
+    opened = wmcc.Raster(tmp_path / "a.vrt")
     assert opened.names == {0: "sea", 2: "wood"}
     assert [opened.colours[k] for k in range(3)] == [(1, 2, 3), (4, 5, 6), (7, 8, 9)]
-    assert [wmcc.raster(path).colours[k] for k in range(3)] == [(1, 2, 3), (4, 5, 6), (7, 8, 9)]
+    assert [wmcc.Raster(path).colours[k] for k in range(3)] == [(1, 2, 3), (4, 5, 6), (7, 8, 9)]
     columns = [("Value", 0, 5), ("Red", 0, 6), ("Green", 0, 7), ("Blue", 0, 8)]
     plain = write(tmp_path / "b.tif")
-    assert wmcc.raster(beside(plain, attribute_table(columns, [(1, 255, 0, 9)]))).colours == {1: (255, 0, 9)}
+    assert wmcc.Raster(beside(plain, attribute_table(columns, [(1, 255, 0, 9)]))).colours == {1: (255, 0, 9)}
     shares = attribute_table([(name, 1, 0) for name, _, _ in columns], [(1, 1.0, 0.0, 0.2)])
-    assert wmcc.raster(beside(plain, shares)).colours == {1: (255, 0, 51)}
-
-
-def dbf(path, fields, rows):
-    """A dBASE file: fields of text with a width."""
-    width = 1 + sum(w for _, w in fields)
-    head = struct.pack("<B3BIHH20x", 3, 126, 1, 1, len(rows), 33 + 32 * len(fields), width)
-    head += b"".join(struct.pack("<11sc4xB15x", name.encode(), b"C", w) for name, w in fields) + b"\r"
-    body = b"".join(
-        mark + b"".join(x.encode().ljust(w) for x, (_, w) in zip(row, fields, strict=True)) for mark, row in rows
-    )
-    path.write_bytes(head + body + b"\x1a")
-
-
-def test_names_in_a_table_of_arcgis(tmp_path):
-    path = write(tmp_path / "a.tif")
-    rows = [(b" ", ("0", "10", "sea")), (b" ", ("2", "3", "forêt")), (b"*", ("3", "1", "deleted"))]
-    dbf(tmp_path / "a.tif.vat.dbf", [("Value", 10), ("Count", 10), ("Class_name", 20)], rows)
-    assert wmcc.raster(path).names == {0: "sea", 2: "forêt"}
-    assert wmcc.raster(beside(path, CATEGORIES)).names == {0: "sea", 2: "forêt"}
-    (tmp_path / "a.tif.vat.dbf").write_bytes(b"no table")
-    refused(lambda: wmcc.raster(path), "a.tif.vat.dbf is damaged", hint="move it elsewhere")
+    assert wmcc.Raster(beside(plain, shares)).colours == {1: (255, 0, 51)}
 
 
 def test_names_from_flags(tmp_path):
@@ -564,9 +550,9 @@ def test_names_from_flags(tmp_path):
     map_ = array(**flags)
     xr.Dataset({"cover": map_}).to_netcdf(tmp_path / "a.nc")
     for data in (map_, tmp_path / "a.nc"):
-        assert wmcc.raster(data).names == {0: "sea", 2: "mixed_wood"}
-    assert wmcc.raster(array(flag_values="0b, 2b", flag_meanings="sea wood")).names == {0: "sea", 2: "wood"}
-    assert wmcc.raster(array(flag_values=[0, 1, 2], flag_meanings="sea wood")).names == {}
+        assert wmcc.Raster(data).names == {0: "sea", 2: "mixed_wood"}
+    assert wmcc.Raster(array(flag_values="0b, 2b", flag_meanings="sea wood")).names == {0: "sea", 2: "wood"}
+    assert wmcc.Raster(array(flag_values=[0, 1, 2], flag_meanings="sea wood")).names == {}
 
 
 # ---- coordinate reference systems -----------------------------------------------------------------------
@@ -589,14 +575,12 @@ def test_where_the_system_is_found():
     for found in (bare.assign_attrs(crs="+init=epsg:32632"), bare.assign_attrs(crs=32632), mapped, rio):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
-            assert same_crs(wmcc.raster(found).crs, pyproj.CRS(32632))
-    assert wmcc.raster(only_cf).crs.coordinate_operation.method_name == "Transverse Mercator"
-    assert wmcc.raster(bare).crs is None
-    assert wmcc.raster(bare, crs="EPSG:32632").crs == pyproj.CRS(32632)
-    refused(lambda: wmcc.raster(array(), crs="EPSG:4326"), "EPSG:32632, and crs= says EPSG:4326", hint="leave it out")
-    refused(lambda: wmcc.raster(bare, crs="nonsense"), "'nonsense' is no coordinate reference system")
-    assert as_raster(array(), "y_true", crs="EPSG:4326").crs.to_epsg() == 32632
-    assert as_raster(wmcc.raster(bare), "y_true", crs="EPSG:4326").crs.to_epsg() == 4326
+            assert same_crs(wmcc.Raster(found).crs, pyproj.CRS(32632))
+    assert wmcc.Raster(only_cf).crs.coordinate_operation.method_name == "Transverse Mercator"
+    assert wmcc.Raster(bare).crs is None
+    assert wmcc.Raster(bare, crs="EPSG:32632").crs == pyproj.CRS(32632)
+    refused(lambda: wmcc.Raster(array(), crs="EPSG:4326"), "EPSG:32632, and `crs` says EPSG:4326", hint="leave it out")
+    refused(lambda: wmcc.Raster(bare, crs="nonsense"), "'nonsense' is no coordinate reference system")
 
 
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning", "ignore::FutureWarning")
@@ -606,8 +590,8 @@ def test_rioxarray_is_understood(tmp_path):
     path = write(tmp_path / "a.tif", nodata=255)
     for options in ({}, {"masked": True}, {"chunks": True}):
         with rioxarray.open_rasterio(path, **options) as opened:
-            found = wmcc.raster(opened)
-            check_grid(wmcc.raster(path), found)
+            found = wmcc.Raster(opened)
+            check_grid(wmcc.Raster(path), found)
             assert (whole(found)[1] == (CLASSES != 255)).all()
 
 
@@ -651,10 +635,10 @@ def test_systems_are_the_same_whoever_wrote_them(one, other, same):
 
 
 def pair(other, truth=None):
-    return wmcc.raster(array() if truth is None else truth, name="truth.tif"), wmcc.raster(other, name="map.tif")
+    return wmcc.Raster(array() if truth is None else truth, name="truth.tif"), wmcc.Raster(other, name="map.tif")
 
 
-def unlike(other, *words, truth=None, hint='align="nearest"'):
+def unlike(other, *words, truth=None, hint="`resample`"):
     said = refused(lambda: check_grid(*pair(other, truth)), *words, hint=hint)
     assert "map.tif" in said.message
     assert "truth.tif" in said.message
@@ -673,7 +657,7 @@ def test_grids_that_are_the_same():
 
 def test_rounding_of_a_large_grid_is_no_shift():
     """Two writers of one grid: in arc seconds, and in degrees with 15 decimals."""
-    small = wmcc.raster(array(crs="EPSG:4326"))
+    small = wmcc.Raster(array(crs="EPSG:4326"))
     grids = (1 / 3600, 0.0, 10.0, 0.0, -1 / 3600, 50.0), (0.000277777777777778, 0.0, 10.0, 0.0, -1 / 3600, 50.0)
     check_grid(*(replace(small, shape=(36_000, 36_000), transform=grid) for grid in grids))
     grids = (*grids[:1], (0.00027777778, 0.0, 10.0, 0.0, -1 / 3600, 50.0))
@@ -683,12 +667,12 @@ def test_rounding_of_a_large_grid_is_no_shift():
 
 def test_each_way_in_which_grids_differ():
     unlike(array(crs="EPSG:25832"), "EPSG:32632", "EPSG:25832", "coordinate reference system")
-    unlike(array(crs=None), "map.tif has no coordinate reference system", hint="crs='EPSG:32632'")
-    unlike(array(), "truth.tif has no coordinate reference system", truth=array(crs=None), hint="crs='EPSG:32632'")
+    unlike(array(crs=None), "map.tif has no coordinate reference system", hint="`crs` 'EPSG:32632'")
+    unlike(array(), "truth.tif has no coordinate reference system", truth=array(crs=None), hint="`crs` 'EPSG:32632'")
     unlike(array(left=500_005), "map.tif is shifted by 0.5 pixels to the right against truth.tif")
     unlike(array(top=5_540_005), "shifted by 0.5 pixels up against")
     unlike(array(left=500_000.001), "0.0001 pixels to the right")
-    unlike(array(step=20.0), "10 x 10 metres", "20 x 20 metres")
+    unlike(array(step=20.0), "10 x 10 units", "20 x 20;")
     unlike(array(step=10.0001), "10 x 10", "10.0001 x 10.0001")
     unlike(
         array(left=600_000), "do not overlap", "begins 10,000 pixels to the right from the corner", hint="same place"
@@ -700,14 +684,14 @@ def test_each_way_in_which_grids_differ():
         "begins 2 pixels to the left from its corner",
         hint="exact",
     )
-    unlike(array(CLASSES.T), "3 x 4", "4 x 3 from the same corner: rows and columns seem to be exchanged", hint="again")
-    unlike(array()[::-1], "run from north to south, and those of map.tif from south to north")
+    unlike(array(CLASSES.T), "3 x 4", "4 x 3 and begins at its corner", hint="again from the transposed array")
+    unlike(array()[::-1], "the rows of truth.tif and those of map.tif run in opposite directions")
     unlike(
         array()[:, ::-1],
-        "columns of truth.tif run from west to east, and those of map.tif from east to west",
+        "columns of truth.tif and those of map.tif run in opposite directions",
         hint="sortby('x'",
     )
-    unlike(array(), "run from south to north, and those of map.tif from north to south", truth=array()[::-1])
+    unlike(array(), "run in opposite directions", truth=array()[::-1])
     check_grid(*pair(array()[::-1].sortby("y", ascending=False)))
     unlike(xr.DataArray(CLASSES, dims=("y", "x")), "map.tif is not georeferenced", hint="arrays of both")
     plain = xr.DataArray(CLASSES, dims=("y", "x"))
@@ -718,24 +702,24 @@ def test_each_way_in_which_grids_differ():
 def test_a_file_with_exchanged_axes(tmp_path):
     truth, turned = write(tmp_path / "truth.tif"), tmp_path / "map.tif"
     write(turned, CLASSES.T, transform=rasterio.Affine(0, 10, 500_000, -10, 0, 5_540_000))
-    rasters = wmcc.raster(truth), wmcc.raster(turned)
-    refused(lambda: check_grid(*rasters), "rows and columns are exchanged: 3 x 4 and 4 x 3", hint='align="nearest"')
+    rasters = wmcc.Raster(truth), wmcc.Raster(turned)
+    refused(lambda: check_grid(*rasters), "rows and columns are exchanged: 3 x 4 and 4 x 3", hint="`resample`")
     assert (whole(aligned(rasters[1], rasters[0]))[0] == CLASSES).all()
-    rotated = wmcc.raster(write(tmp_path / "b.tif", transform=rasterio.Affine(10, 1, 500_000, 1, -10, 5_540_000)))
-    refused(lambda: check_grid(rasters[0], rotated), "b.tif is rotated", hint='align="nearest"')
+    rotated = wmcc.Raster(write(tmp_path / "b.tif", transform=rasterio.Affine(10, 1, 500_000, 1, -10, 5_540_000)))
+    refused(lambda: check_grid(rasters[0], rotated), "b.tif is rotated", hint="`resample`")
 
 
 def test_files_without_position(tmp_path):
     bare = [write(tmp_path / f"{name}.tif", crs=None, transform=rasterio.Affine.identity()) for name in "ab"]
-    check_grid(*map(wmcc.raster, bare))
-    assert wmcc.raster(bare[0]).transform is None
-    placed = wmcc.raster(write(tmp_path / "c.tif"))
-    refused(lambda: check_grid(placed, wmcc.raster(bare[0])), "a.tif is not georeferenced")
-    refused(lambda: aligned(wmcc.raster(bare[0]), placed), "a.tif is not georeferenced")
+    check_grid(*map(wmcc.Raster, bare))
+    assert wmcc.Raster(bare[0]).transform is None
+    placed = wmcc.Raster(write(tmp_path / "c.tif"))
+    refused(lambda: check_grid(placed, wmcc.Raster(bare[0])), "a.tif is not georeferenced")
+    refused(lambda: aligned(wmcc.Raster(bare[0]), placed), "a.tif is not georeferenced")
     points = [rasterio.control.GroundControlPoint(i, j, 10 * j, 10 * i) for i, j in ((0, 0), (0, 4), (3, 0))]
     with rasterio.open(bare[0], "r+") as file:
         file.gcps = points, rasterio.crs.CRS.from_epsg(32632)
-    refused(lambda: wmcc.raster(bare[0]), "3 ground control points", hint="gdalwarp")
+    refused(lambda: wmcc.Raster(bare[0]), "3 ground control points", hint="gdalwarp")
 
 
 # ---- nearest neighbours ---------------------------------------------------------------------------------
@@ -771,16 +755,16 @@ def test_nearest_neighbours_are_those_of_gdal(tmp_path, name):
     expected = warped(other, truth)
     assert (expected != 255).mean() > 0.05
     for data in (other, array(values).chunk({"y": 7, "x": 11})):
-        found, known = whole(aligned(wmcc.raster(data), wmcc.raster(truth)))
+        found, known = whole(aligned(wmcc.Raster(data), wmcc.Raster(truth)))
         assert (np.where(known, found, 255) == expected).all()
 
 
 def test_nearest_neighbours_by_windows_are_those_of_the_whole(monkeypatch):
     values = np.random.default_rng(2).integers(0, 200, (60, 60), dtype=np.uint8)
-    truth = wmcc.raster(
+    truth = wmcc.Raster(
         array(np.zeros((25, 25)), step=1.7e-4, left=9.0, top=50.013, crs="EPSG:4326").chunk({"x": 10, "y": 7})
     )
-    on_grid = aligned(wmcc.raster(array(values, _FillValue=3).chunk({"x": 20})), truth)
+    on_grid = aligned(wmcc.Raster(array(values, _FillValue=3).chunk({"x": 20})), truth)
     found, known = whole(on_grid)
     assert known.any()
     assert not known.all()
@@ -789,7 +773,7 @@ def test_nearest_neighbours_by_windows_are_those_of_the_whole(monkeypatch):
     monkeypatch.setattr("wmcc.geo.raster.alignment.MOST", 50)
     monkeypatch.setattr(on_grid.source.other.source, "read", lambda *w: most.append(read(*w)[0].size) or read(*w))
     assert on_grid.block_shape == (7, 10)
-    for rows, cols in on_grid.blocks():
+    for rows, cols in blocks(on_grid):
         part, here = on_grid.read(rows, cols)
         here = np.ones(part.shape, bool) if here is None else here
         assert (here == known[rows, cols]).all()
@@ -801,8 +785,8 @@ def test_alignment_keeps_what_is_not_known(tmp_path):
     path = write(tmp_path / "a.tif", nodata=255)
     with rasterio.open(path, "r+") as file:
         file.scales = [2.0]
-    truth = wmcc.raster(array(np.zeros((5, 6)), left=499_990, top=5_540_010))
-    on_grid = aligned(wmcc.raster(path), truth)
+    truth = wmcc.Raster(array(np.zeros((5, 6)), left=499_990, top=5_540_010))
+    on_grid = aligned(wmcc.Raster(path), truth)
     check_grid(truth, on_grid)
     values, known = whole(on_grid)
     assert (known[1:4, 1:5] == (CLASSES != 255)).all()
@@ -811,9 +795,9 @@ def test_alignment_keeps_what_is_not_known(tmp_path):
     on_grid.close()
     with rasterio.open(path, "r+") as file:
         file.write_mask(CLASSES != 1)
-    assert (whole(aligned(wmcc.raster(path), truth))[1][1:4, 1:5] == ((CLASSES != 255) & (CLASSES != 1))).all()
-    degrees = wmcc.raster(array(np.zeros((9, 14)), step=5e-5, left=9.0, top=50.0124, crs="EPSG:4326"))
-    values, known = whole(aligned(wmcc.raster(path), degrees))
+    assert (whole(aligned(wmcc.Raster(path), truth))[1][1:4, 1:5] == ((CLASSES != 255) & (CLASSES != 1))).all()
+    degrees = wmcc.Raster(array(np.zeros((9, 14)), step=5e-5, left=9.0, top=50.0124, crs="EPSG:4326"))
+    values, known = whole(aligned(wmcc.Raster(path), degrees))
     assert {*values[known]} == {0.0, 4.0}
 
 
@@ -823,7 +807,7 @@ def test_ties_are_the_same_everywhere():
         for step in (0.1, 1 / 3, 10.0):
             other = array(values, left=left, step=step, top=5_000_000)
             half = array(values, left=left + step / 2, step=step, top=5_000_000)
-            found, known = whole(aligned(wmcc.raster(other), wmcc.raster(half)))
+            found, known = whole(aligned(wmcc.Raster(other), wmcc.Raster(half)))
             assert (found[:, :-1] == values[:, 1:]).all()
             assert not known[:, -1].any()
 
@@ -831,7 +815,7 @@ def test_ties_are_the_same_everywhere():
 def test_longitudes_go_round(tmp_path):
     def write_turned(values, left):
         grid = rasterio.Affine(5, 1, left, 0.5, -4, 20)
-        return wmcc.raster(write(tmp_path / f"turned{left}.tif", values, crs="EPSG:4326", transform=grid))
+        return wmcc.Raster(write(tmp_path / f"turned{left}.tif", values, crs="EPSG:4326", transform=grid))
 
     def assert_same(one, other):
         assert (one[0] == other[0]).all()
@@ -841,7 +825,7 @@ def test_longitudes_go_round(tmp_path):
     east = array(globe, left=0.0, top=20.0, crs="EPSG:4326")
     west = array(np.roll(globe, 18, axis=1), left=-180.0, top=20.0, crs="EPSG:4326")
     unlike(east, "longitudes", "0 to 360", "-180 to 180", truth=west)
-    found, known = whole(aligned(wmcc.raster(east), wmcc.raster(west)))
+    found, known = whole(aligned(wmcc.Raster(east), wmcc.Raster(west)))
     assert known.all()
     assert (found == west.values).all()
     turned = write_turned(globe, 0.0)
@@ -850,19 +834,19 @@ def test_longitudes_go_round(tmp_path):
     globe = np.arange(40, dtype=np.uint8)[np.newaxis].repeat(2, 0)  # 400 grades
     east = array(globe, left=0.0, top=20.0, crs="EPSG:4807")
     west = array(np.roll(globe, 20, axis=1), left=-200.0, top=20.0, crs="EPSG:4807")
-    found, known = whole(aligned(wmcc.raster(east), wmcc.raster(west)))
+    found, known = whole(aligned(wmcc.Raster(east), wmcc.Raster(west)))
     assert known.all()
     assert (found == west.values).all()
 
 
 def test_what_cannot_be_aligned():
     refused(
-        lambda: aligned(wmcc.raster(array(left=9e5), name="map"), wmcc.raster(array(), name="truth")),
+        lambda: aligned(wmcc.Raster(array(left=9e5), name="map"), wmcc.Raster(array(), name="truth")),
         "truth and map do not overlap",
     )
-    refused(lambda: aligned(wmcc.raster(array(crs="EPSG:32601"), name="map"), wmcc.raster(array())), "do not overlap")
+    refused(lambda: aligned(wmcc.Raster(array(crs="EPSG:32601"), name="map"), wmcc.Raster(array())), "do not overlap")
     refused(
-        lambda: aligned(wmcc.raster(array(crs=None), name="map"), wmcc.raster(array())),
+        lambda: aligned(wmcc.Raster(array(crs=None), name="map"), wmcc.Raster(array())),
         "map has no coordinate reference",
     )
 
@@ -872,22 +856,22 @@ def test_what_cannot_be_aligned():
 
 def test_areas_of_pixels_need_a_system_and_a_position():
     refused(
-        lambda: wmcc.raster(array(crs=None), name="map").pixel_area(),
+        lambda: wmcc.Raster(array(crs=None), name="map").pixel_area(),
         "map has no coordinate reference system",
         hint="crs=",
     )
-    plain = wmcc.raster(xr.DataArray(CLASSES, dims=("y", "x")), crs="EPSG:4326", name="map")
+    plain = wmcc.Raster(xr.DataArray(CLASSES, dims=("y", "x")), crs="EPSG:4326", name="map")
     refused(lambda: plain.pixel_area(), "map is not georeferenced")
 
 
 def test_areas_of_pixels():
-    areas = wmcc.raster(array(crs="EPSG:4326", left=10.0, top=60.1, step=0.1)).pixel_area("km2")
+    areas = wmcc.Raster(array(crs="EPSG:4326", left=10.0, top=60.1, step=0.1)).pixel_area("km2")
     assert areas.shape == (3, 1)
     assert np.allclose(areas[:, 0], [62.07, 62.26, 62.45], atol=0.01)
     turned = array(crs="EPSG:4326", left=10.0, top=60.1, step=0.1)[::-1]
-    assert np.allclose(wmcc.raster(turned).pixel_area("km2")[::-1], areas, rtol=1e-12)
+    assert np.allclose(wmcc.Raster(turned).pixel_area("km2")[::-1], areas, rtol=1e-12)
     equal = array(crs="EPSG:3035", left=4e6, top=3e6)
-    assert wmcc.raster(equal).pixel_area() == pytest.approx(0.01, rel=1e-6)
+    assert wmcc.Raster(equal).pixel_area() == pytest.approx(0.01, rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -902,7 +886,7 @@ def test_missing_packages_are_named(tmp_path, monkeypatch, missing, name):
         monkeypatch.setitem(sys.modules, loaded, None)
     monkeypatch.setattr(builtins, "__import__", importing)
     data = tmp_path / name if name else array()
-    refused(lambda: wmcc.raster(data), missing, hint="pip install", error=MissingDependencyError)
+    refused(lambda: wmcc.Raster(data), missing, hint="pip install", error=MissingDependencyError)
 
 
 def test_netcdf_needs_a_whole_reader(tmp_path, monkeypatch):
@@ -911,4 +895,4 @@ def test_netcdf_needs_a_whole_reader(tmp_path, monkeypatch):
     sys.modules["h5netcdf"].__spec__ = importlib.machinery.ModuleSpec("h5netcdf", None)
     for missing in ("netCDF4", "h5py"):  # without which h5netcdf reads nothing
         monkeypatch.setitem(sys.modules, missing, None)
-    refused(lambda: wmcc.raster(tmp_path / "a.nc"), "needs netCDF4", hint="pip install", error=MissingDependencyError)
+    refused(lambda: wmcc.Raster(tmp_path / "a.nc"), "needs netCDF4", hint="pip install", error=MissingDependencyError)

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 import rasterio
 import xarray as xr
+from flat import tabulate
 from hypothesis import given
 from hypothesis import strategies as st
 
 import wmcc
 from wmcc import errors
-from wmcc.core.drawn import PIXELS
+from wmcc.core.design import PIXELS
 from wmcc.sources import rasters as source
 from wmcc.sources import scenes
 from wmcc.sources.rasters import NODATA
@@ -111,14 +112,14 @@ def test_windows_make_the_table_of_the_whole(seed, shape, window, threads, dtype
         patch.setattr(scenes, "WINDOW", window)
         patch.setattr(scenes, "MOST", max(1, window // 2))
         patch.setattr(source, "FEW", 20)  # so that tables are added up on the way
-        found = wmcc.tabulate(given_arrays[0], own_pred, w, threads=threads, **options)
-    expected = wmcc.tabulate(t, other, w, ignore=-77, **options)
+        found = tabulate(given_arrays[0], own_pred, w, threads=threads, **options)
+    expected = tabulate(t, other, w, ignore=-77, **options)
     expected = expected.rename({-77: NODATA}) if -77 in expected.void else expected
     if not keys or keys == "by":  # a single pixel, or column, is no image to arrays
         expected = type(expected)(
             **{f: getattr(expected, f) for f in expected.__dataclass_fields__} | {"drawn": PIXELS}
         )
-        if not found.parts.codes.size:
+        if not found.raw_cells.codes.size:
             expected = type(expected)(
                 **{f: getattr(expected, f) for f in expected.__dataclass_fields__} | {"drawn": found.drawn}
             )
@@ -133,7 +134,9 @@ def test_files_of_any_blocks(tmp_path):
     other = put(tmp_path / "pred.tif", pred)
     for path in paths:
         assert wmcc.tabulate(path, other) == expected
-        assert wmcc.tabulate(str(path), wmcc.raster(other), blocks=7) == wmcc.tabulate(truth, pred, blocks=7)
+        assert wmcc.tabulate(str(path), wmcc.Raster(other), cluster=wmcc.Blocks(7)) == wmcc.tabulate(
+            truth, pred, cluster=wmcc.Blocks(7)
+        )
     with rasterio.open(paths[0]) as opened:
         assert wmcc.tabulate(opened, pred, threads=3) == expected
 
@@ -142,8 +145,7 @@ def test_windows_lie_along_the_blocks_of_the_files(tmp_path, monkeypatch):
     monkeypatch.setattr(scenes, "WINDOW", 16 * 64)
     truth, pred, _ = draw(1, (70, 130))
     options = scenes.Scenes(
-        put(tmp_path / "t.tif", truth), put(tmp_path / "p.tif", pred, blockxsize=32), None, scenes.RasterOptions(),
-        None, None, None,
+        put(tmp_path / "t.tif", truth), put(tmp_path / "p.tif", pred, blockxsize=32), None, None, None, None,
     )  # fmt: skip
     windows = list(options[0].windows())
     assert {rows.start % 16 for rows, _ in windows} == {cols.start % 32 for _, cols in windows} == {0}
@@ -178,7 +180,7 @@ def test_booleans_and_their_nodata(tmp_path):
     left, right = (xr.DataArray(x, dims=("y", "x"), coords={"y": range(37), "x": range(29)}) for x in (truth, pred))
     assert wmcc.tabulate(left, right) == wmcc.tabulate(truth, pred)
     assert wmcc.tabulate(left, right).labels == (False, True)
-    cut = wmcc.tabulate(left, right.isel(y=slice(0, 30)), align="nearest")
+    cut = wmcc.tabulate(left, wmcc.Raster(right.isel(y=slice(0, 30)), resample="nearest"))
     assert cut.labels == (False, True, NODATA)
     assert cut.n[:, 2].sum() == 7 * 29
 
@@ -231,9 +233,9 @@ def test_classes_are_chosen_by_number(tmp_path):
     truth, pred, _ = draw()
     paths = put(tmp_path / "t.tif", truth, names={0: "water", 1: "wood"}), put(tmp_path / "p.tif", pred)
     kind = errors.InputTypeError
-    said(lambda: wmcc.tabulate(*paths, ignore="wood"), "ignore= has 'wood'", "t.tif calls 1 so", error=kind)
-    said(lambda: wmcc.tabulate(*paths, labels=["wood", "sand"]), "labels= has 'wood'", error=kind)
-    said(lambda: wmcc.tabulate(*paths, names={"sand": "x"}), "names= has 'sand'", "give the number", error=kind)
+    said(lambda: wmcc.tabulate(*paths, ignore="wood"), "`ignore` has 'wood'", "t.tif calls 1 so", error=kind)
+    said(lambda: wmcc.tabulate(*paths, labels=["wood", "sand"]), "`labels` has 'wood'", error=kind)
+    said(lambda: wmcc.tabulate(*paths, names={"sand": "x"}), "`names` has 'sand'", "give the number", error=kind)
     assert wmcc.tabulate(*paths, ignore=1).classes == ("water", "2", "3")
 
 
@@ -250,15 +252,15 @@ def test_a_nodata_that_is_a_class_elsewhere_is_asked_about(tmp_path, declared):
     assert (pred if declared == "t" else truth)[row, col] == 0
     # what the hint says works
     assert "nodata=None" in caught.value.hint
-    assert "ignore=0" in caught.value.hint
-    opened = [wmcc.raster(x, nodata=None) for x in (t, p)]
+    assert "give 0 as `ignore`" in caught.value.hint
+    opened = [wmcc.Raster(x, nodata=None) for x in (t, p)]
     assert wmcc.tabulate(*opened) == wmcc.tabulate(truth, pred)
     ignored = wmcc.tabulate(t, p, ignore=0)
     assert ignored.ignored == (truth == 0).sum()
     assert set(ignored.void) <= {0, NODATA}
     for word in ({"labels": range(4)}, {"names": dict(enumerate("abcd"))}):
-        with pytest.raises(errors.InputError, match=f"{next(iter(word))}= names it as a class"):
-            wmcc.tabulate(t, p, **word)
+        with pytest.raises(errors.InputError, match=f"`{next(iter(word))}` names it as a class"):
+            tabulate(t, p, **word)
 
 
 def test_nodata_that_no_label_can_be(tmp_path):
@@ -279,7 +281,7 @@ def test_nodata_is_a_number_that_is_stored_and_not_one_that_is_scaled(tmp_path):
 
 def test_no_pixels_have_no_area():
     none = xr.DataArray(np.zeros((0, 5), int), dims=("y", "x"))
-    assert wmcc.tabulate(none, none, "area", blocks=2).rows == 0
+    assert wmcc.tabulate(none, none, "area", cluster=wmcc.Blocks(2)).rows == 0
 
 
 def test_nothing_is_known(tmp_path):
@@ -287,12 +289,12 @@ def test_nothing_is_known(tmp_path):
     table = wmcc.tabulate(none, draw()[1])
     assert (table.rows, table.labels, table.ignored) == (0, (), 37 * 29)
     assert wmcc.tabulate(none, draw()[1], labels=[1, 2]).labels == (1, 2)
-    assert wmcc.tabulate(none, draw()[1], blocks=8).drawn.kind == "clusters"
+    assert wmcc.tabulate(none, draw()[1], cluster=wmcc.Blocks(8)).drawn.kind == "clusters"
     groups = wmcc.tabulate(none, draw()[1], by=draw()[2])
     assert (len(groups), groups.total().ignored) == (3, 37 * 29)
     empty = xr.DataArray(np.zeros((0, 4), np.uint8), dims=("y", "x"))
     assert wmcc.tabulate(empty, empty) == wmcc.Table.empty()
-    assert wmcc.tabulate(empty, empty, blocks=4).drawn.kind == "clusters"
+    assert wmcc.tabulate(empty, empty, cluster=wmcc.Blocks(4)).drawn.kind == "clusters"
     assert len(wmcc.tabulate(empty, {"a": empty}, by=np.zeros((0, 4)))) == 0
 
 
@@ -303,7 +305,7 @@ def test_fractions_and_unknown_labels_are_named_by_file_and_pixel(tmp_path):
         wmcc.tabulate(put(tmp_path / "t.tif", truth), put(tmp_path / "p.tif", pred))
     truth, pred, _ = draw(7)
     pred[30, 20] = 77
-    with pytest.raises(errors.LabelError, match=r"p\.tif\[30, 20\] is 77, which is not among labels=\(0, 1, 2, 3\)"):
+    with pytest.raises(errors.LabelError, match=r"p\.tif\[30, 20\] is 77, which is not among `labels`, 0, 1, 2, 3"):
         wmcc.tabulate(
             put(tmp_path / "t.tif", truth), put(tmp_path / "q.tif", pred).rename(tmp_path / "p.tif"), labels=range(4)
         )
@@ -311,11 +313,11 @@ def test_fractions_and_unknown_labels_are_named_by_file_and_pixel(tmp_path):
 
 def test_wide_labels_beside_nodata():
     truth = np.array([[-(2**62), 5, 7]])
-    known = wmcc.raster(xr.DataArray(truth, dims=("y", "x")), nodata=7)
+    known = wmcc.Raster(xr.DataArray(truth, dims=("y", "x")), nodata=7)
     assert wmcc.tabulate(known, truth).labels == (-(2**62), 5)
     high = xr.DataArray(np.array([[2**63, 1, 2]], dtype=np.uint64), dims=("y", "x"))
     assert wmcc.tabulate(high, high).labels == (1, 2, 2**63)
-    assert wmcc.tabulate(wmcc.raster(high, nodata=1), wmcc.raster(high, nodata=1)).labels == (2, 2**63)
+    assert wmcc.tabulate(wmcc.Raster(high, nodata=1), wmcc.Raster(high, nodata=1)).labels == (2, 2**63)
 
 
 # ---- weights ---------------------------------------------------------------------------------------------------
@@ -324,15 +326,13 @@ def test_wide_labels_beside_nodata():
 def test_areas_are_a_weight_per_row(tmp_path):
     truth, pred, _ = draw(8)
     paths = [put(tmp_path / f"{k}.tif", x, **DEGREES) for k, x in enumerate((truth, pred))]
-    area = wmcc.raster(paths[0]).pixel_area("km2")
+    area = wmcc.Raster(paths[0]).pixel_area("km2")
     assert area.shape == (37, 1)
-    table = wmcc.tabulate(*paths, "area", unit="km2")
+    table = wmcc.tabulate(*paths, wmcc.Area("km2"))
     assert table == wmcc.tabulate(truth, pred, area)
     assert wmcc.tabulate(*paths, "area").total == pytest.approx(100 * table.total)
-    blocks = wmcc.tabulate(*paths, "area", blocks=8, unit="km2", by=draw(8)[2])
-    assert blocks == wmcc.tabulate(truth, pred, area, blocks=8, by=draw(8)[2])
-    with pytest.raises(errors.InputTypeError, match="unit='ha' is the unit of areas"):
-        wmcc.tabulate(*paths, unit="ha")
+    blocks = wmcc.tabulate(*paths, wmcc.Area("km2"), by=draw(8)[2], cluster=wmcc.Blocks(8))
+    assert blocks == wmcc.tabulate(truth, pred, area, by=draw(8)[2], cluster=wmcc.Blocks(8))
 
 
 def test_rasters_of_weights(tmp_path, two):
@@ -362,11 +362,11 @@ def test_weights_that_are_not_known_or_bad(tmp_path, two):
     with pytest.raises(errors.WeightError, match=r"w\.tif\[20, 11\] is nodata, and .*truth\.tif has a class there"):
         wmcc.tabulate(*two[:2], path)
     with pytest.raises(errors.WeightError, match=r"w\.tif\[20, 11\] is -9999"):
-        wmcc.tabulate(*two[:2], wmcc.raster(path, nodata=None))
+        wmcc.tabulate(*two[:2], wmcc.Raster(path, nodata=None))
     ignored = wmcc.tabulate(*two[:2], path, ignore=int(truth[20, 11]))  # weights of ignored pixels are not read
     assert ignored == wmcc.tabulate(truth, pred, np.abs(w), ignore=int(truth[20, 11]))
     aside = put(tmp_path / "s.tif", np.ones(SHAPE), **shifted(0.5))
-    with pytest.raises(errors.InputError, match=r"shifted[\s\S]*align= is for labels"):
+    with pytest.raises(errors.InputError, match=r"shifted[\s\S]*`resample` is for labels"):
         wmcc.tabulate(*two[:2], aside)
     for wrong in ("areas", np.ones_like):
         with pytest.raises(errors.InputTypeError, match='expected "area", a raster of weights'):
@@ -465,18 +465,18 @@ def test_what_new_users_write(tmp_path, two):
         error=kind,
     )
     said(lambda: wmcc.tabulate("reference", two[1]), "y_true is 'ref", "names of rasters end with", error=kind)
-    said(lambda: wmcc.tabulate(two[0], "m.png"), "'m.png'; expected a raster", "wmcc.raster(path) opens", error=kind)
+    said(lambda: wmcc.tabulate(two[0], "m.png"), "'m.png'; expected a raster", "wmcc.Raster(path) opens", error=kind)
     said(lambda: wmcc.tabulate(two[0], [two[1], two[1]]), "are a mapping from names", error=kind)
     said(lambda: wmcc.tabulate(two[0]), "there is no y_pred", "tabulate(y_true, y_pred)", error=kind)
-    said(lambda: wmcc.tabulate(*two[:2], nodata=0), "no keyword 'nodata'", "wmcc.raster(path, nodata=0)", error=kind)
-    said(lambda: wmcc.tabulate(*two[:2], crs="EPSG:0"), "crs=: 'EPSG:0' is no coordinate reference system")
-    said(lambda: wmcc.tabulate(*two[:2], band=2), "has 1 band, and band is 2", "wmcc.raster(…, band=2)")
+    said(lambda: wmcc.tabulate(*two[:2], nodata=0), "no keyword 'nodata'", "wmcc.Raster(…, nodata=…)", error=kind)
+    said(lambda: tabulate(*two[:2], crs="EPSG:0"), "`crs`: 'EPSG:0' is no coordinate reference system")
+    said(lambda: tabulate(*two[:2], band=2), "has 1 band, and `band` is 2")
     several = tmp_path / "several.tif"
     with rasterio.open(several, "w", driver="GTiff", height=37, width=29, count=2, dtype="uint8", **GRID) as file:
         file.write(np.stack([truth, pred]))
     for call in ({"y_pred": several}, {"y_pred": two[1], "by": several}, {"y_pred": two[1], "sample_weight": several}):
-        said(lambda call=call: wmcc.tabulate(two[0], **call), "2 bands", f"wmcc.raster({str(several)!r}, band=1)")
-    assert wmcc.tabulate(two[0], wmcc.raster(str(several), band=2)) == wmcc.tabulate(truth, pred)
+        said(lambda call=call: tabulate(two[0], **call), "2 bands", f"wmcc.Raster({str(several)!r}, band=1)")
+    assert wmcc.tabulate(two[0], wmcc.Raster(str(several), band=2)) == wmcc.tabulate(truth, pred)
 
 
 # ---- zones and blocks --------------------------------------------------------------------------------------------
@@ -486,7 +486,9 @@ def test_zones_as_groups_and_clusters(tmp_path, two):
     truth, pred, zones = draw()
     assert wmcc.tabulate(*two[:2], by=two[2]) == wmcc.tabulate(truth, pred, by=zones)
     assert wmcc.tabulate(*two[:2], cluster=two[2]) == wmcc.tabulate(truth, pred, cluster=zones)
-    assert wmcc.tabulate(*two[:2], by=two[2], blocks=5) == wmcc.tabulate(truth, pred, by=zones, blocks=5)
+    assert wmcc.tabulate(*two[:2], by=two[2], cluster=wmcc.Blocks(5)) == wmcc.tabulate(
+        truth, pred, by=zones, cluster=wmcc.Blocks(5)
+    )
     keys = {"zone": zones, "row": np.arange(37) // 10}
     assert wmcc.tabulate(*two[:2], cluster={**keys, "zone": two[2]}) == wmcc.tabulate(truth, pred, cluster=keys)
     words = np.array(["a", "b", "c"])[zones]
@@ -513,33 +515,29 @@ def test_pixels_without_a_zone(tmp_path, two):
     tables = wmcc.tabulate(*two[:2], by=path)
     assert tuple(tables) == (0, 1, None)
     assert tables.total() == wmcc.tabulate(truth, pred)
-    assert tables[None].parts == wmcc.tabulate(truth, pred, by=zones)[2].parts
+    assert tables[None].raw_cells == wmcc.tabulate(truth, pred, by=zones)[2].raw_cells
     with pytest.raises(errors.InputError, match=r"nodata in \S*z\.tif; every pixel needs a cluster"):
         wmcc.tabulate(*two[:2], cluster=path)
-    assert wmcc.tabulate(*two[:2], cluster=wmcc.raster(path, nodata=None)).drawn.clusters == (0, 1, 2)
+    assert wmcc.tabulate(*two[:2], cluster=wmcc.Raster(path, nodata=None)).drawn.clusters == (0, 1, 2)
     outside = put(tmp_path / "t.tif", np.where(zones == 2, 9, truth).astype(np.uint8), nodata=9)
     assert wmcc.tabulate(outside, two[1], cluster=path).drawn.clusters == (0, 1)
 
 
 def test_keys_that_do_not_fit(two):
-    with pytest.raises(errors.InputTypeError, match="blocks= and cluster= are given"):
-        wmcc.tabulate(*two[:2], blocks=4, cluster=two[2])
     with pytest.raises(errors.InputError, match=r"by has shape \(3, 3\)"):
         wmcc.tabulate(*two[:2], by=np.zeros((3, 3)))
     with pytest.raises(errors.InputTypeError, match="by is 'region'; with rasters expected a raster of zones"):
         wmcc.tabulate(*two[:2], by="region")
-    with pytest.raises(errors.InputError, match="blocks is 0"):
-        wmcc.tabulate(*two[:2], blocks=0)
-    with pytest.raises(errors.InputTypeError, match=r"stratum= does not work with rasters[\s\S]*a sample of pixels"):
-        wmcc.tabulate(*two[:2], stratum=two[2])
-    with pytest.raises(errors.InputTypeError, match="sliver= is for layers"):
-        wmcc.tabulate(*two[:2], sliver=2)
+    with pytest.raises(errors.InputError, match="`rows` of `Blocks` is 0"):
+        wmcc.tabulate(*two[:2], cluster=wmcc.Blocks(0))
+    with pytest.raises(errors.InputTypeError, match=r"a `Strata` does not work with rasters[\s\S]*a sample of pixels"):
+        wmcc.tabulate(*two[:2], design=wmcc.Strata(two[2]))
 
 
 def test_pixels_without_clusters_are_told_apart(two):
     assert wmcc.tabulate(*two[:2]).drawn == PIXELS
     assert wmcc.tabulate(*two[:2], by=two[2]).drawn == PIXELS
-    assert not wmcc.tabulate(*two[:2], blocks=8).drawn.pixels
+    assert not wmcc.tabulate(*two[:2], cluster=wmcc.Blocks(8)).drawn.pixels
 
 
 # ---- grids -------------------------------------------------------------------------------------------------------
@@ -554,8 +552,8 @@ def shifted(pixels):
 def test_grids_that_differ(tmp_path, two):
     truth, pred, zones = draw()
     for options, said in (
-        ({"crs": "EPSG:32633"}, r"EPSG:32632.*EPSG:32633[\s\S]*align=\"nearest\""),
-        (shifted(0.5), r"shifted by 0\.5 pixels[\s\S]*align=\"nearest\""),
+        ({"crs": "EPSG:32633"}, r"EPSG:32632.*EPSG:32633[\s\S]*`resample`"),
+        (shifted(0.5), r"shifted by 0\.5 pixels[\s\S]*`resample`"),
         (shifted(1000), "do not overlap"),
     ):
         with pytest.raises(errors.InputError, match=said):
@@ -564,14 +562,18 @@ def test_grids_that_differ(tmp_path, two):
     with pytest.raises(errors.InputError):
         wmcc.tabulate(two[0], turned)
     half = put(tmp_path / "half.tif", pred, **shifted(0.3))
-    assert wmcc.tabulate(two[0], half, align="nearest").rows == truth.size
+    assert wmcc.tabulate(two[0], wmcc.Raster(half, resample="nearest")).rows == truth.size
     left = put(tmp_path / "left.tif", pred[:, 4:], **shifted(4))
-    table = wmcc.tabulate(two[0], left, align="nearest", by=put(tmp_path / "z.tif", zones[:, 4:], **shifted(4)))
+    table = wmcc.tabulate(
+        two[0],
+        wmcc.Raster(left, resample="nearest"),
+        by=wmcc.Raster(put(tmp_path / "z.tif", zones[:, 4:], **shifted(4)), resample="nearest"),
+    )
     assert table.total() == wmcc.tabulate(
         truth, as_array(pred, np.arange(29) >= 4 + np.zeros((37, 1))), ignore=-77
     ).rename({-77: NODATA})
-    with pytest.raises(errors.InputError, match="align is 'bilinear'"):
-        wmcc.tabulate(*two[:2], align="bilinear")
+    with pytest.raises(errors.InputError, match="`resample` is 'bilinear'"):
+        tabulate(*two[:2], align="bilinear")
     with pytest.raises(errors.InputError, match=r"y_pred has shape \(5, 5\)"):
         wmcc.tabulate(two[0], np.zeros((5, 5), int))
     with pytest.raises(errors.InputTypeError, match="y_pred is 'map'; expected a raster"):
@@ -616,9 +618,9 @@ def test_tiles_are_clusters(tmp_path):
         lambda name: "west" if name < "t2" else "east",
     ):
         assert wmcc.tabulate(truths, preds, cluster=way) == wmcc.tabulate(t, p, cluster=side)
-    blocks = wmcc.tabulate(truths, preds, blocks=8)
+    blocks = wmcc.tabulate(truths, preds, cluster=wmcc.Blocks(8))
     assert blocks.drawn.clusters[:3] == (("t0", 0, 0), ("t0", 0, 1), ("t0", 1, 0))
-    assert blocks.stack == wmcc.tabulate(t, p).stack
+    assert blocks.cells == wmcc.tabulate(t, p).cells
     weights = [put(tmp_path / f"w{k}.tif", own[2] + 1) for k, own in enumerate(arrays)]
     assert wmcc.tabulate(truths, preds, weights) == wmcc.tabulate(t, p, z + 1, cluster=tile)
     assert wmcc.tabulate(truths, preds, "area").total > 0
@@ -627,14 +629,17 @@ def test_tiles_are_clusters(tmp_path):
 
 
 def test_tiles_that_do_not_fit(tmp_path, two):
-    for preds, said in (([two[1]], "of 1; expected as many"), (two[1], "expected a list too")):
+    for preds, said in (
+        ([two[1]], "`y_pred` is a list of 1; expected as many"),
+        (two[1], "`y_pred` is .*; expected as many"),
+    ):
         with pytest.raises(errors.WmccError, match=said):
             wmcc.tabulate([two[0], two[0]], preds)
-    with pytest.raises(errors.InputError, match="sample_weight is a list of 1"):
+    with pytest.raises(errors.InputError, match="`sample_weight` is a list of 1"):
         wmcc.tabulate([two[0]] * 2, [two[1]] * 2, [two[2]])
-    with pytest.raises(errors.InputError, match="by has no key for the tile 'truth'"):
+    with pytest.raises(errors.InputError, match="`by` has no key for the tile 'truth'"):
         wmcc.tabulate([two[0]], [two[1]], by={"other": 1})
-    with pytest.raises(errors.InputTypeError, match="cluster is 7; with 1 tile"):
+    with pytest.raises(errors.InputTypeError, match="`cluster` is 7; with 1 tile"):
         wmcc.tabulate([two[0]], [two[1]], cluster=7)
     assert wmcc.tabulate([two[0]] * 2, [two[1]] * 2).drawn.clusters == (0, 1)
 
@@ -725,7 +730,7 @@ def folders(tmp_path, monkeypatch):
 def of_folders(made, key, **options):
     t, p, w = (np.concatenate([x.ravel() for x in own]) for own in zip(*made.values(), strict=True))
     keys = np.repeat([key(name) for name in made], [own[0].size for own in made.values()])
-    return wmcc.tabulate(t, p, w if options.pop("weighted", False) else None, cluster=keys, ignore=200, **options)
+    return tabulate(t, p, w if options.pop("weighted", False) else None, cluster=keys, ignore=200, **options)
 
 
 def test_folders_of_geotiffs_are_tiles(folders):
@@ -740,14 +745,19 @@ def test_folders_of_geotiffs_are_tiles(folders):
     assert wmcc.tabulate("truth", {"one": "pred"})["one"] == of_folders(folders, str)
     twice = wmcc.tabulate("truth", "pred", lambda labels: np.full(labels.shape, 2.0))
     assert twice.total == 2 * of_folders(folders, str).total
-    assert wmcc.tabulate("truth", "pred", "area", blocks=8).drawn.clusters[0] == ("a", 0, 0)
+    assert wmcc.tabulate("truth", "pred", "area", cluster=wmcc.Blocks(8)).drawn.clusters[0] == ("a", 0, 0)
 
 
 def test_folders_of_geotiffs_that_lie_elsewhere(folders):
     put(Path("pred/a.tif"), folders["a"][1], **shifted(0.5))
     with pytest.raises(errors.InputError, match=r"pred/a\.tif is shifted by 0\.5 pixels"):
         wmcc.tabulate("truth", "pred")
-    assert wmcc.tabulate("truth", "pred", align="nearest").rows == of_folders(folders, str).rows
+    assert (
+        wmcc.tabulate(
+            *zip(*((f"truth/{x}.tif", wmcc.Raster(f"pred/{x}.tif", resample="nearest")) for x in folders), strict=True)
+        ).rows
+        == of_folders(folders, str).rows
+    )
     os.remove("pred/a.tif")
     np.save("pred/a.npy", folders["a"][1])  # which does not say where it lies
     assert wmcc.tabulate("truth", "pred") == of_folders(folders, str)
@@ -764,12 +774,14 @@ def test_options_of_rasters_need_images_that_lie_somewhere(tmp_path, monkeypatch
     for folder in ("truth", "pred"):
         os.mkdir(folder)
         np.save(f"{folder}/a.npy", draw()[0])
-    with pytest.raises(errors.InputTypeError, match="blocks= is for rasters; it does not work with folders of images"):
-        wmcc.tabulate("truth", "pred", blocks=4)
+    with pytest.raises(errors.InputTypeError, match="`Blocks` does not work with folders of images"):
+        wmcc.tabulate("truth", "pred", cluster=wmcc.Blocks(4))
     with pytest.raises(errors.InputError, match="areas of pixels are not known"):
         wmcc.tabulate("truth", "pred", "area")
 
 
 def test_a_layer_is_not_taken_for_a_column():
-    with pytest.raises(errors.InputTypeError, match=r"laid over another by keyword[\s\S]*overlay='map.gpkg', true="):
+    with pytest.raises(
+        errors.InputTypeError, match=r"laid over another by `Overlay`[\s\S]*Overlay\(reference, 'map.gpkg'\), true="
+    ):
         wmcc.tabulate("parcels.gpkg", "map.gpkg")

@@ -18,10 +18,10 @@ BELOW = [path for part in ("measures", "inference", "robustness") for path in so
 
 CALLS = {
     "interval": 'wmcc.interval(table), wmcc.interval(table, "recall", of=0), wmcc.interval(table, method="bootstrap")',
-    "certify": "wmcc.certify(table), wmcc.certify_curve(table, eps=[0.1]), wmcc.certify_trimming(table, caps=[1])",
+    "certify": "wmcc.certify(table), wmcc.certify(table, eps=[0.1]), wmcc.certify_trimming(table, caps=[1])",
     "radius": "wmcc.radius(table, at_least=0.1)",
     "sensitivity": "wmcc.sensitivity(table)",
-    "diagnose": "wmcc.diagnose(table), wmcc.effective_sample_size(table)",
+    "diagnose": "wmcc.diagnose(table), table.n_eff",
     "score": "wmcc.score(table).warnings",
     "compare": 'wmcc.compare({"a": table, "b": table}, sample="independent")',
     "uncertainty": "wmcc.uncertainty(table)",
@@ -59,7 +59,6 @@ READERS = [
     "interval",
     "compare",
     "certify",
-    "certify_curve",
     "certify_ranking",
     "certify_trimming",
     "radius",
@@ -86,7 +85,7 @@ ONE = joint_table([0, 1, 1, 0], [0, 1, 1, 1], [0, 0, 0, 0])
 RESULTS = {
     "interval": lambda: wmcc.interval(UNDEFINED),
     "certify": lambda: wmcc.certify(UNDEFINED),
-    "curve": lambda: wmcc.certify_curve(UNDEFINED, eps=[0.1, 0.2]),
+    "curve": lambda: wmcc.certify(UNDEFINED, eps=[0.1, 0.2]),
     "trimming": lambda: wmcc.certify_trimming(UNDEFINED, caps=[0.5, 0.2]),
     "radius": lambda: wmcc.radius(UNDEFINED, at_least=0.0),
     "sensitivity": lambda: wmcc.sensitivity(UNDEFINED),

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import wmcc
 from wmcc.robustness.classwise import classwise_bound
+from wmcc.robustness.interval_arithmetic import SMALL, down, up
 from wmcc.robustness.relaxation import relaxed_bound
-from wmcc.robustness.span import SMALL, down, up
 
 
 def box(seed, K, eps):

@@ -7,6 +7,7 @@ import math
 from datetime import timedelta
 from fractions import Fraction
 
+import flat
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -21,7 +22,7 @@ from hypothesis import strategies as st
 from schemas import check
 
 import wmcc
-from wmcc.core.drawn import Drawn, Replicates
+from wmcc.core.design import ReplicateFactors, SampleDesign
 from wmcc.sources import arrays, scan
 
 pytestmark = ENGINE_WARNINGS
@@ -34,15 +35,15 @@ RW = W[:, np.newaxis] * RNG.choice([0.0, 2.0], (N, R))
 NAMES = [f"rw{k}" for k in range(R)]
 GROUPS = RNG.integers(0, 2, N)
 DATA = pa.table({"t": T, "p": P, "q": Q, "w": W, "g": GROUPS, **dict(zip(NAMES, RW.T, strict=True))})
-TABLE = wmcc.tabulate(T, P, W, replicates=RW, method="brr")
+TABLE = wmcc.tabulate(T, P, W, design=wmcc.Replicates(RW, "brr"))
 COLUMNS = {"true": "t", "pred": "p", "weight": "w", "method": "brr"}
 
 
 def replicate_sums(table):
     """Exact sums of each replicate, by the labels of the cells."""
-    cells = [tuple(table.labels[k] for k in codes) for codes in table.stack.codes.T.tolist()]
+    cells = [tuple(table.labels[k] for k in codes) for codes in table.cells.codes.T.tolist()]
     out = []
-    for exact in table.stack.sums.replicates:
+    for exact in table.cells.sums.replicates:
         unit = Fraction(2) ** exact.exponent
         out.append(dict(zip(cells, (x * unit for x in exact.integers()), strict=True)))
     return out
@@ -52,8 +53,8 @@ def near(found, expected):
     """The same tables, with replicate sums as an engine rounds them."""
     assert found.labels == expected.labels
     assert found.drawn == expected.drawn
-    assert np.array_equal(found.parts.codes, expected.parts.codes)
-    sums, others = found.parts.sums, expected.parts.sums
+    assert np.array_equal(found.raw_cells.codes, expected.raw_cells.codes)
+    sums, others = found.raw_cells.sums, expected.raw_cells.sums
     assert np.array_equal(sums.n, others.n)
     assert len(sums.replicates) == len(others.replicates)
     for a, b in zip((sums.w_exact, *sums.replicates), (others.w_exact, *others.replicates), strict=True):
@@ -71,7 +72,7 @@ def test_sums_are_exact(kernel, data, count, threads, more):
     columns = [more.draw(st.lists(weight, min_size=n, max_size=n)) for _ in range(count)]
     with using(kernel):
         options = {"replicates": np.array(columns).T, "method": "jk1", "ignore": 2, "threads": threads}
-        table = wmcc.tabulate(*data.arrays, **options)
+        table = flat.tabulate(*data.arrays, **options)
     expected = []
     for own in columns:
         cells = {}
@@ -80,7 +81,9 @@ def test_sums_are_exact(kernel, data, count, threads, more):
                 cells[t, p] = cells.get((t, p), 0) + Fraction(x)
         expected.append(cells)
     assert replicate_sums(table) == expected
-    assert table.drawn == Drawn("replicates", replicates=Replicates("jk1", ((count - 1) / count,) * count, count - 1.0))
+    assert table.drawn == SampleDesign(
+        "replicates", replicates=ReplicateFactors("jk1", ((count - 1) / count,) * count, count - 1.0)
+    )
 
 
 def test_replicates_change_nothing_else():
@@ -89,17 +92,17 @@ def test_replicates_change_nothing_else():
     assert np.array_equal(TABLE.w2, plain.w2)
     assert (TABLE.labels, TABLE.rows, TABLE.axes) == (plain.labels, plain.rows, 2)
     assert wmcc.ecc(TABLE) == wmcc.ecc(plain)
-    assert TABLE.parts is TABLE.stack
+    assert TABLE.raw_cells is TABLE.cells
     assert "120 rows with 11 replicate weights" in repr(TABLE)
-    unweighted = wmcc.tabulate(T, P, np.ones(N), replicates=RW, method="brr")
-    assert unweighted.stack.sums.replicates == TABLE.stack.sums.replicates
+    unweighted = wmcc.tabulate(T, P, np.ones(N), design=wmcc.Replicates(RW, "brr"))
+    assert unweighted.cells.sums.replicates == TABLE.cells.sums.replicates
     assert unweighted.n.tolist() == unweighted.w.tolist() == plain.n.tolist()
 
 
 def test_each_replicate_is_what_its_weights_alone_would_give():
-    for k, sums in enumerate(TABLE.stack.sums.replicates):
+    for k, sums in enumerate(TABLE.cells.sums.replicates):
         alone = wmcc.tabulate(T, P, RW[:, k])
-        assert sums == alone.stack.sums.w_exact
+        assert sums == alone.cells.sums.w_exact
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
@@ -108,14 +111,14 @@ def test_threads_blocks_and_layouts_do_not_matter(threads):
     rng = np.random.default_rng(1)
     t, p = rng.integers(0, 4, (2, n))
     w = rng.lognormal(0, 1, (n, 3))
-    expected = wmcc.tabulate(t, p, w[:, 0], replicates=w, method="sdr", threads=1)
+    expected = wmcc.tabulate(t, p, w[:, 0], threads=1, design=wmcc.Replicates(w, "sdr"))
     several = {"columns": list(w.T.copy()), "Fortran": np.asfortranarray(w), "wide": np.repeat(w, 2, axis=1)[:, ::2]}
     for given_ in several.values():
-        assert wmcc.tabulate(t, p, w[:, 0], replicates=given_, method="sdr", threads=threads) == expected
+        assert wmcc.tabulate(t, p, w[:, 0], threads=threads, design=wmcc.Replicates(given_, "sdr")) == expected
     text = t.astype("U1"), p.astype("U1")  # coded block by block, by one thread
     assert (
-        wmcc.tabulate(*text, w[:, 0], replicates=w, method="sdr").stack.sums.replicates
-        == expected.stack.sums.replicates
+        wmcc.tabulate(*text, w[:, 0], design=wmcc.Replicates(w, "sdr")).cells.sums.replicates
+        == expected.cells.sums.replicates
     )
 
 
@@ -125,15 +128,15 @@ def test_classes_that_turn_up_late_and_many_groups():
     t = np.where(np.arange(n) < 100_000, "a", "z")
     t[140_000:] = "m"
     w = np.linspace(0, 5, n)
-    late = wmcc.tabulate(t, t, w, replicates=[w, w / 2], method="brr")
+    late = wmcc.tabulate(t, t, w, design=wmcc.Replicates([w, w / 2], "brr"))
     for label in "amz":
         own = late.labels.index(label)
-        assert late.stack.sums.replicates[1].floats()[own] == math.fsum(w[t == label] / 2)
+        assert late.cells.sums.replicates[1].floats()[own] == math.fsum(w[t == label] / 2)
     groups = np.arange(n) % 40_000
-    tables = wmcc.tabulate(t, t, w, replicates=[w, w / 2], method="brr", by=groups)
+    tables = wmcc.tabulate(t, t, w, by=groups, design=wmcc.Replicates([w, w / 2], "brr"))
     assert tables.total() == late
     assert tables[39_999] == wmcc.tabulate(
-        *(x[39_999::40_000] for x in (t, t, w)), replicates=np.stack([w, w / 2], 1)[39_999::40_000], method="brr"
+        *(x[39_999::40_000] for x in (t, t, w)), design=wmcc.Replicates(np.stack([w, w / 2], 1)[39_999::40_000], "brr")
     )
 
 
@@ -157,23 +160,23 @@ def test_containers_of_replicates():
         "another byte order": RW.astype(">f8"),
     }
     for replicates in several.values():
-        assert wmcc.tabulate(T, P, W, replicates=replicates, method="brr") == TABLE
+        assert wmcc.tabulate(T, P, W, design=wmcc.Replicates(replicates, "brr")) == TABLE
     whole = np.rint(RW)
-    expected = wmcc.tabulate(T, P, W, replicates=whole, method="brr")
-    assert wmcc.tabulate(T, P, W, replicates=whole.astype(np.int16), method="brr") == expected
+    expected = wmcc.tabulate(T, P, W, design=wmcc.Replicates(whole, "brr"))
+    assert wmcc.tabulate(T, P, W, design=wmcc.Replicates(whole.astype(np.int16), "brr")) == expected
     narrow = RW.astype(np.float32)
-    expected = wmcc.tabulate(T, P, W, replicates=narrow.astype(np.float64), method="brr")
-    assert wmcc.tabulate(T, P, W, replicates=narrow, method="brr") == expected
+    expected = wmcc.tabulate(T, P, W, design=wmcc.Replicates(narrow.astype(np.float64), "brr"))
+    assert wmcc.tabulate(T, P, W, design=wmcc.Replicates(narrow, "brr")) == expected
 
 
 def test_labels_of_images():
     shape = (4, 5, 6)
     t, p, w = (x.reshape(shape) for x in (T, P, W))
     images = RW.reshape(*shape, R)
-    assert wmcc.tabulate(t, p, w, replicates=images, method="brr") == TABLE
-    assert wmcc.tabulate(t, p, w, replicates=[images[..., k] for k in range(R)], method="brr") == TABLE
+    assert wmcc.tabulate(t, p, w, design=wmcc.Replicates(images, "brr")) == TABLE
+    assert wmcc.tabulate(t, p, w, design=wmcc.Replicates([images[..., k] for k in range(R)], "brr")) == TABLE
     turned = [np.asfortranarray(x) for x in (t, p, w)]
-    assert wmcc.tabulate(*turned, replicates=np.asfortranarray(images), method="brr") == TABLE
+    assert wmcc.tabulate(*turned, design=wmcc.Replicates(np.asfortranarray(images), "brr")) == TABLE
 
 
 def test_ignored_and_missing_rows_are_left_out_of_all_replicates():
@@ -181,10 +184,10 @@ def test_ignored_and_missing_rows_are_left_out_of_all_replicates():
     t[:5], t[5:9] = np.nan, 255
     replicates = RW.copy()
     replicates[:9] = np.nan  # not looked at
-    table = wmcc.tabulate(t, P, W, replicates=replicates, method="brr", ignore=255, missing="ignore")
-    expected = wmcc.tabulate(T[9:], P[9:], W[9:], replicates=RW[9:], method="brr")
+    table = wmcc.tabulate(t, P, W, ignore=255, missing="ignore", design=wmcc.Replicates(replicates, "brr"))
+    expected = wmcc.tabulate(T[9:], P[9:], W[9:], design=wmcc.Replicates(RW[9:], "brr"))
     assert table.ignored == 9
-    assert table.parts == expected.parts
+    assert table.raw_cells == expected.raw_cells
 
 
 # ---- engines, files, joins ---------------------------------------------------------------------------------
@@ -194,7 +197,7 @@ def test_ignored_and_missing_rows_are_left_out_of_all_replicates():
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_engine_adds_up_replicates(engine):
     frame = ALL[engine](DATA)
-    found = wmcc.tabulate(frame, **COLUMNS, replicates="rw*")
+    found = flat.tabulate(frame, replicates="rw*", **COLUMNS)
     near(found, TABLE)
     if engine in IN_MEMORY:
         assert found == TABLE
@@ -204,9 +207,9 @@ def test_every_engine_adds_up_replicates(engine):
 @pytest.mark.parametrize("engine", FAST)
 def test_replicates_of_groups_and_predictions(engine):
     frame = FAST[engine](DATA)
-    expected = wmcc.tabulate(T, {"a": P, "b": Q}, W, replicates=RW[:, 3:5], method="fay", fay=0.3, by=GROUPS)
+    expected = wmcc.tabulate(T, {"a": P, "b": Q}, W, by=GROUPS, design=wmcc.Replicates(RW[:, 3:5], "fay", fay=0.3))
     own = {"true": "t", "pred": {"a": "p", "b": "q"}, "weight": "w", "replicates": ["rw3", "rw4"]}
-    found = wmcc.tabulate(frame, **own, method="fay", fay=0.3, by="g")
+    found = flat.tabulate(frame, **own, method="fay", fay=0.3, by="g")
     assert list(found) == [0, 1]
     for key, joint in found.items():
         near(joint, expected[key])
@@ -215,16 +218,16 @@ def test_replicates_of_groups_and_predictions(engine):
 
 def test_columns_in_the_order_of_the_frame_or_as_listed():
     backwards = DATA.select(["t", "p", "w", *NAMES[::-1]])
-    found = wmcc.tabulate(backwards, **COLUMNS, replicates="rw*")
-    assert found.stack.sums.replicates == TABLE.stack.sums.replicates[::-1]
-    assert wmcc.tabulate(backwards, **COLUMNS, replicates=NAMES) == TABLE
-    some = wmcc.tabulate(DATA, **COLUMNS, replicates="rw[0-9]")
-    assert some.stack.sums.replicates == TABLE.stack.sums.replicates[:10]
+    found = flat.tabulate(backwards, replicates="rw*", **COLUMNS)
+    assert found.cells.sums.replicates == TABLE.cells.sums.replicates[::-1]
+    assert flat.tabulate(backwards, replicates=NAMES, **COLUMNS) == TABLE
+    some = flat.tabulate(DATA, replicates="rw[0-9]", **COLUMNS)
+    assert some.cells.sums.replicates == TABLE.cells.sums.replicates[:10]
     numbered = pd.DataFrame(RW).assign(t=T, p=P, w=W)
-    assert wmcc.tabulate(numbered, **COLUMNS, replicates=list(range(R))) == TABLE
+    assert flat.tabulate(numbered, replicates=list(range(R)), **COLUMNS) == TABLE
     halves = [pl.col(name) / 2 for name in NAMES]
-    found = wmcc.tabulate(pl.from_arrow(DATA), **COLUMNS, replicates=halves)
-    assert found == wmcc.tabulate(T, P, W, replicates=RW / 2, method="brr")
+    found = flat.tabulate(pl.from_arrow(DATA), replicates=halves, **COLUMNS)
+    assert found == wmcc.tabulate(T, P, W, design=wmcc.Replicates(RW / 2, "brr"))
 
 
 def test_files_of_every_format(tmp_path, monkeypatch):
@@ -239,18 +242,18 @@ def test_files_of_every_format(tmp_path, monkeypatch):
     for ending, write in writers.items():
         path = tmp_path / f"survey.{ending}"
         write(path)
-        assert wmcc.tabulate(path, **COLUMNS, replicates="rw*") == TABLE
-        assert wmcc.tabulate(path, **COLUMNS, replicates=NAMES) == TABLE
+        assert flat.tabulate(path, replicates="rw*", **COLUMNS) == TABLE
+        assert flat.tabulate(path, replicates=NAMES, **COLUMNS) == TABLE
         if ending != "jsonl":
             for engine in ("polars", "duckdb"):
-                near(wmcc.tabulate(path, **COLUMNS, replicates="rw*", engine=engine), TABLE)
+                near(flat.tabulate(wmcc.Files(path, engine=engine), replicates="rw*", **COLUMNS), TABLE)
     parts = [tmp_path / f"part{k}.csv" for k in range(2)]
     for path, own in zip(parts, (frame[:30], frame[30:]), strict=True):
         own.to_csv(path, index=False)
-    assert wmcc.tabulate(parts, **COLUMNS, replicates="rw*") == TABLE
+    assert flat.tabulate(parts, replicates="rw*", **COLUMNS) == TABLE
     (tmp_path / "none.csv").write_text(",".join(frame.columns) + "\n")
-    nothing = wmcc.tabulate(tmp_path / "none.csv", **COLUMNS, replicates="rw*")
-    assert (nothing.rows, nothing.drawn, len(nothing.parts.sums.replicates)) == (0, TABLE.drawn, R)
+    nothing = flat.tabulate(tmp_path / "none.csv", replicates="rw*", **COLUMNS)
+    assert (nothing.rows, nothing.drawn, len(nothing.raw_cells.sums.replicates)) == (0, TABLE.drawn, R)
 
 
 def test_joins_take_replicates_from_either_side(tmp_path):
@@ -258,47 +261,53 @@ def test_joins_take_replicates_from_either_side(tmp_path):
     truth, prediction = keyed.select(["id", "t", "w"]), keyed.select(["id", "p", *NAMES])
     own = {"true": "t", "pred": "p", "weight": "w", "on": "id", "method": "brr"}
     for make in ("pandas", "polars", "polars, lazy", "duckdb"):
-        near(wmcc.tabulate(FAST[make](truth), join=FAST[make](prediction), **own, replicates="rw*"), TABLE)
+        near(
+            flat.tabulate(FAST[make](truth), join=FAST[make](prediction), replicates="rw*", **own),
+            TABLE,
+        )
     other = keyed.select(["id", "t", "w", *NAMES]), keyed.select(["id", "p"])[20:]
-    found = wmcc.tabulate(*other[:1], join=other[1], **own, replicates="rw*", unmatched="ignore")
-    expected = wmcc.tabulate(T[20:], P[20:], W[20:], replicates=RW[20:], method="brr")
-    assert (found.parts, found.ignored, found.drawn) == (expected.parts, 20, TABLE.drawn)
+    found = flat.tabulate(other[0], join=other[1], unmatched="ignore", replicates="rw*", **own)
+    expected = wmcc.tabulate(T[20:], P[20:], W[20:], design=wmcc.Replicates(RW[20:], "brr"))
+    assert (found.raw_cells, found.ignored, found.drawn) == (expected.raw_cells, 20, TABLE.drawn)
     for name, frame in (("truth", truth), ("prediction", prediction)):
         frame.to_pandas().to_csv(tmp_path / f"{name}.csv", index=False)
-    near(wmcc.tabulate(tmp_path / "truth.csv", join=tmp_path / "prediction.csv", **own, replicates="rw*"), TABLE)
+    near(
+        flat.tabulate(tmp_path / "truth.csv", join=tmp_path / "prediction.csv", replicates="rw*", **own),
+        TABLE,
+    )
 
 
 # ---- merging, storing ----------------------------------------------------------------------------------
 
 
 def part(rows_, **options):
-    return wmcc.tabulate(T[rows_], P[rows_], W[rows_], replicates=RW[rows_], **{"method": "brr", **options})
+    return flat.tabulate(T[rows_], P[rows_], W[rows_], replicates=RW[rows_], **{"method": "brr", **options})
 
 
 def test_tables_merge_and_part():
     a, b, c = part(slice(0, 50)), part(slice(50, 70)), part(slice(70, N))
     assert a + b + c == c + (a + b) == wmcc.merge([b, c, a]) == TABLE
-    assert (TABLE - b).stack.sums.replicates == (a + c).stack.sums.replicates
+    assert (TABLE - b).cells.sums.replicates == (a + c).cells.sums.replicates
     assert (TABLE - b).drawn == TABLE.drawn
     assert part(slice(0, 0)) + a == a
     assert part(slice(0, 0)) + part(slice(0, 0)) == part(slice(0, 0))
-    assert len((part(slice(0, 0)) + part(slice(0, 0))).parts.sums.replicates) == R
+    assert len((part(slice(0, 0)) + part(slice(0, 0))).raw_cells.sums.replicates) == R
     assert wmcc.Table.empty() + a == a
     renamed = a.rename({0: "ash", 1: "elm", 2: "oak"})
-    assert renamed.stack.sums.replicates == a.stack.sums.replicates
+    assert renamed.cells.sums.replicates == a.cells.sums.replicates
     rest = TABLE.against_rest(1)
-    expected = wmcc.tabulate(T != 1, P != 1, W, replicates=RW, method="brr")
-    assert rest.stack.sums.replicates == expected.stack.sums.replicates
+    expected = wmcc.tabulate(T != 1, P != 1, W, design=wmcc.Replicates(RW, "brr"))
+    assert rest.cells.sums.replicates == expected.cells.sums.replicates
 
 
 def test_groups():
-    tables = wmcc.tabulate(T, P, W, replicates=RW, method="brr", by=GROUPS)
+    tables = wmcc.tabulate(T, P, W, by=GROUPS, design=wmcc.Replicates(RW, "brr"))
     for key, table in tables.items():
         own = key == GROUPS
-        assert table == wmcc.tabulate(T[own], P[own], W[own], replicates=RW[own], method="brr")
+        assert table == wmcc.tabulate(T[own], P[own], W[own], design=wmcc.Replicates(RW[own], "brr"))
     assert tables.total() == TABLE
     halves = [
-        wmcc.tabulate(T[own], P[own], W[own], replicates=RW[own], method="brr", by=GROUPS[own])
+        wmcc.tabulate(T[own], P[own], W[own], by=GROUPS[own], design=wmcc.Replicates(RW[own], "brr"))
         for own in (slice(0, 50), slice(50, N))
     ]
     assert halves[0] + halves[1] == tables
@@ -311,13 +320,15 @@ def test_stored_and_read(joint):
     preds = {"a": P, "b": Q} if joint else P
     kind = wmcc.JointTable if joint else wmcc.Table
     scales = np.linspace(0.5, 0.9, R)
-    table = wmcc.tabulate(T, preds, W, replicates=RW, method="jkn", scales=scales)
-    tables = wmcc.tabulate(T, preds, W, replicates=RW, scales=scales, by=GROUPS)
-    empty = wmcc.tabulate([], {"a": [], "b": []} if joint else [], [], replicates=np.zeros((0, 2)), method="bootstrap")
+    table = wmcc.tabulate(T, preds, W, design=wmcc.Replicates(RW, "jkn", scales=scales))
+    tables = wmcc.tabulate(T, preds, W, by=GROUPS, design=wmcc.Replicates(RW, scales=scales))
+    empty = wmcc.tabulate(
+        [], {"a": [], "b": []} if joint else [], [], design=wmcc.Replicates(np.zeros((0, 2)), "bootstrap")
+    )
     assert kind.from_json(table.to_json()) == table
     assert kind.from_json(empty.to_json()) == empty
     assert wmcc.Tables.from_json(tables.to_json()) == tables
-    assert tables.drawn.replicates == Replicates("scales", tuple(scales), R - 1.0)
+    assert tables.drawn.replicates == ReplicateFactors("scales", tuple(scales), R - 1.0)
     for own in (table, tables, empty):
         check(own.to_dict())
 
@@ -344,18 +355,18 @@ def test_accumulators_hold_replicates():
     whole, window, fading = wmcc.Accumulator(), wmcc.Accumulator(window=2), wmcc.Accumulator(half_life=1)
     for own in (slice(0, 50), slice(50, 70), slice(70, N)):
         for accumulator in (whole, window, fading):
-            accumulator.update(T[own], P[own], W[own], replicates=RW[own], method="brr")
+            accumulator.update(T[own], P[own], W[own], design=wmcc.Replicates(RW[own], "brr"))
     assert whole.table == TABLE
     assert window.table == part(slice(50, N))
-    halves = [part(own).stack.sums.replicates[4].sum().floats() for own in (slice(0, 50), slice(50, 70), slice(70, N))]
-    faded = fading.table.stack.sums.replicates[4].sum().floats()
+    halves = [part(own).cells.sums.replicates[4].sum().floats() for own in (slice(0, 50), slice(50, 70), slice(70, N))]
+    faded = fading.table.cells.sums.replicates[4].sum().floats()
     assert faded == pytest.approx(halves[0] / 4 + halves[1] / 2 + halves[2])
     frames = wmcc.Accumulator()
-    frames.update(DATA, **COLUMNS, replicates="rw*")
+    frames.update(DATA, true="t", pred="p", weight="w", design=wmcc.Replicates("rw*", "brr"))
     assert frames.table == TABLE
     one = wmcc.Accumulator(window=timedelta(hours=1))
-    one.update("cat", "dog", 2.0, replicates=[0.0, 4.0], method="fay", fay=0.5, at=0.0)
-    assert [x.floats().tolist() for x in one.table.stack.sums.replicates] == [[0.0], [4.0]]
+    one.update("cat", "dog", 2.0, at=0.0, design=wmcc.Replicates([0.0, 4.0], "fay", fay=0.5))
+    assert [x.floats().tolist() for x in one.table.cells.sums.replicates] == [[0.0], [4.0]]
     with pytest.raises(wmcc.InputError, match="independent rows"):
         whole.update(T, P, W)
 
@@ -378,7 +389,7 @@ def test_accumulators_hold_replicates():
     ],
 )
 def test_scales_of_methods(options, scale):
-    drawn = wmcc.tabulate(T, P, W, replicates=RW, **options).drawn
+    drawn = flat.tabulate(T, P, W, replicates=RW, **options).drawn
     assert drawn.kind == "replicates"
     assert drawn.replicates.method == options.get("method", "scales")
     assert drawn.replicates.scales == pytest.approx((scale,) * 11, rel=1e-15)
@@ -392,44 +403,41 @@ def test_scales_of_methods(options, scale):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"method": "jk2"}, "method is 'jk2'; expected one of 'jk1', 'jkn', 'brr', 'fay', 'bootstrap', 'sdr'"),
-        ({}, "replicates= needs method="),
-        ({"method": "jkn"}, "method='jkn' needs scales="),
-        ({"method": "brr", "scales": [1] * 11}, "method='brr' has a factor of its own"),
-        ({"method": "fay"}, "method='fay' needs fay="),
-        ({"method": "brr", "fay": 0.3}, "fay= is for method='fay'; method is 'brr'"),
-        ({"method": "fay", "fay": 1}, "fay is 1; expected a number of at least 0 and below 1"),
-        ({"method": "fay", "fay": -0.1}, "fay is -0.1"),
-        ({"method": "fay", "fay": math.nan}, "fay is nan"),
-        ({"method": "fay", "fay": "0.3"}, "fay is '0.3'"),
-        ({"scales": [1.0] * 10}, "scales has 10 numbers, and there are 11 replicate weights"),
+        ({"method": "jk2"}, "`method` is 'jk2'; expected one of 'jk1', 'jkn', 'brr', 'fay', 'bootstrap', 'sdr'"),
+        ({}, "`Replicates` needs `method`"),
+        ({"method": "jkn"}, "`method` is 'jkn', which needs `scales`"),
+        ({"method": "brr", "scales": [1] * 11}, "`method` is 'brr', which has a factor of its own"),
+        ({"method": "fay"}, "`method` is 'fay', which needs `fay`"),
+        ({"method": "brr", "fay": 0.3}, "`fay` is for `method` 'fay'; `method` is 'brr'"),
+        ({"method": "fay", "fay": 1}, "`fay` is 1; expected a number of at least 0 and below 1"),
+        ({"method": "fay", "fay": -0.1}, "`fay` is -0.1"),
+        ({"method": "fay", "fay": math.nan}, "`fay` is nan"),
+        ({"method": "fay", "fay": "0.3"}, "`fay` is '0.3'"),
+        ({"scales": [1.0] * 10}, "`scales` has 10 numbers, and there are 11 replicate weights"),
         ({"scales": [1.0] * 10 + [-1]}, r"scales\[10\] is -1.0"),
         ({"scales": [1.0] * 10 + [math.nan]}, r"scales\[10\] is nan"),
-        ({"scales": [0.0] * 11}, "scales are all 0"),
-        ({"scales": "jk1"}, "scales is 'jk1'; expected a number for each replicate"),
+        ({"scales": [0.0] * 11}, "`scales` are all 0"),
+        ({"scales": "jk1"}, "`scales` is 'jk1'; expected a number for each replicate"),
         ({"scales": ["a"] * 11}, "scales.* is 'a'"),
-        ({"method": "brr", "cluster": GROUPS}, "replicates= and cluster= were given"),
-        ({"method": "brr", "stratum": GROUPS}, "replicates= and stratum= were given"),
-        ({"method": "brr", "stratum": GROUPS, "population": {0: 5, 1: 6}}, "replicates= and stratum= were given"),
-        ({"method": "brr", "poststratum": GROUPS, "totals": {0: 5, 1: 6}}, "replicates= and poststratum= were given"),
-        ({"method": "brr", "replicates": RW[:, :1]}, "replicates has 1 column; expected between 2 and"),
-        ({"method": "brr", "replicates": RW[:, :0]}, "replicates has 0 columns; expected between 2 and"),
-        ({"method": "brr", "replicates": RW.T}, r"replicates has shape \(11, 120\)"),
-        ({"method": "brr", "replicates": W}, r"replicates has shape \(120,\)"),
-        ({"method": "brr", "replicates": RW[1:]}, r"replicates has shape \(119, 11\)"),
+        ({"method": "brr", "cluster": GROUPS}, "`cluster` and replicate weights were given"),
+        ({"method": "brr", "replicates": RW[:, :1]}, "`replicates` has 1 column; expected between 2 and"),
+        ({"method": "brr", "replicates": RW[:, :0]}, "`replicates` has 0 columns; expected between 2 and"),
+        ({"method": "brr", "replicates": RW.T}, r"`replicates` has shape \(11, 120\)"),
+        ({"method": "brr", "replicates": W}, r"`replicates` has shape \(120,\)"),
+        ({"method": "brr", "replicates": RW[1:]}, r"`replicates` has shape \(119, 11\)"),
         ({"method": "brr", "replicates": [W, W[:7]]}, r"replicates\[1\] has 7 rows, and the labels 120"),
         ({"method": "brr", "replicates": {"a": W, "b": RW}}, r"replicates\['b'\] has shape \(120, 11\)"),
         ({"method": "brr", "replicates": [W, ["x"] * N]}, r"replicates\[1\]\[0\] is 'x'; a weight must be"),
         ({"method": "brr", "replicates": RW.astype(str)}, "replicates holds text"),
         ({"method": "brr", "replicates": "rw*"}, "a column name or a pattern works only with a frame or a file"),
         ({"method": "brr", "replicates": pl.LazyFrame({"a": W})}, "whose rows are not in memory"),
-        ({"replicates": None, "method": "brr"}, "method= is for replicate weights; there is no replicates="),
-        ({"replicates": None, "fay": 0.3}, "fay= is for replicate weights"),
+        ({"replicates": None, "method": "brr"}, "`replicates` is None; expected columns"),
+        ({"replicates": None, "fay": 0.3}, "`replicates` is None; expected columns"),
     ],
 )
 def test_options_that_cannot_be(options, said):
     with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=said):
-        wmcc.tabulate(T, P, W, **{"replicates": RW, **options})
+        flat.tabulate(T, P, W, **{"replicates": RW, **options})
 
 
 @pytest.mark.parametrize("value", [-1.0, math.nan, math.inf])
@@ -447,7 +455,7 @@ def test_the_first_bad_replicate_weight_is_named(kernel, value):
         ):
             shape = (4, 5, 6) if isinstance(replicates, np.ndarray) and replicates.ndim == 4 else (N,)
             with pytest.raises(wmcc.WeightError) as caught:
-                wmcc.tabulate(*(x.reshape(shape) for x in (T, P, W)), replicates=replicates, method="brr")
+                wmcc.tabulate(*(x.reshape(shape) for x in (T, P, W)), design=wmcc.Replicates(replicates, "brr"))
             assert caught.value.message.startswith(f"{where} {said}")
             assert ("setting them to 0 would change the variance" in caught.value.hint) == (value < 0)
 
@@ -458,71 +466,75 @@ def test_bad_replicate_weights_of_frames_and_files(tmp_path, monkeypatch):
     table = pa.table({"t": T, "p": P, "w": W, **dict(zip(NAMES, bad.T, strict=True))})
     for make in IN_MEMORY.values():
         with pytest.raises(wmcc.WeightError, match=r"^rw3\[77\] is -1.0; a replicate weight must be"):
-            wmcc.tabulate(make(table), **COLUMNS, replicates="rw*")
+            flat.tabulate(make(table), replicates="rw*", **COLUMNS)
     for engine in ("polars, lazy", "duckdb", "dask"):
         said = "1 of 120 rows has a replicate weight in 'rw1' that is .* or infinite, and 1 more column has such"
         with pytest.raises(
             wmcc.WeightError, match=said + r"[^ß]*Hint: negative replicate weights, which some agencies"
         ):
-            wmcc.tabulate(FAST[engine](table), **COLUMNS, replicates="rw*")
-    ignored = wmcc.tabulate(
+            flat.tabulate(FAST[engine](table), replicates="rw*", **COLUMNS)
+    ignored = flat.tabulate(
         FAST["duckdb"](table.set_column(0, "t", pa.array(np.where((bad < 0).any(1), 9, T)))),
-        **COLUMNS,
-        replicates="rw*",
         ignore=9,
+        replicates="rw*",
+        **COLUMNS,
     )
     assert ignored.ignored == 3
     monkeypatch.setattr(scan, "BATCH", 50)
     pq.write_table(table, tmp_path / "x.parquet")
     with pytest.raises(wmcc.WeightError, match=r"rw3\[77\] is -1.0"):
-        wmcc.tabulate(tmp_path / "x.parquet", **COLUMNS, replicates="rw*")
+        flat.tabulate(tmp_path / "x.parquet", replicates="rw*", **COLUMNS)
     lines = DATA.to_pandas().astype({"rw3": object})
     lines.loc[60, "rw3"] = "many"
     lines.to_csv(tmp_path / "x.csv", index=False)
-    for engine in (None, "polars", "duckdb"):
+    for engine in ("arrow", "polars", "duckdb"):
         with pytest.raises(wmcc.WeightError, match="'rw3' holds a value that is not a number"):
-            wmcc.tabulate(tmp_path / "x.csv", **COLUMNS, replicates="rw*", engine=engine)
+            flat.tabulate(wmcc.Files(tmp_path / "x.csv", engine=engine), replicates="rw*", **COLUMNS)
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"replicates": "rep*"}, r"no column matches replicates='rep\*'; the columns are 't', 'p', 'q', 'w'"),
-        ({"replicates": "*w*"}, r"replicates='\*w\*' also matches 'w', the column of weight="),
+        ({"replicates": "rep*"}, r"no column matches `replicates` 'rep\*'; the columns are 't', 'p', 'q', 'w'"),
+        ({"replicates": "*w*"}, r"`replicates` '\*w\*' also matches 'w', the column of `weight`"),
         ({"replicates": ["rw0", "rw99"]}, "there is no column 'rw99'"),
-        ({"replicates": ["rw0", "rw0"]}, "replicates names the column 'rw0' twice"),
-        ({"replicates": ["rw0"]}, "replicates has 1 column; expected between 2 and"),
-        ({"replicates": "rw0"}, "replicates has 1 column"),
-        ({"replicates": RW}, "replicates is a ndarray; expected a list of columns, or a pattern such as 'rw\\*'"),
-        ({"replicates": {"a": "rw0", "b": "rw1"}}, "replicates is a dict; expected a list of columns"),
+        ({"replicates": ["rw0", "rw0"]}, "`replicates` names the column 'rw0' twice"),
+        ({"replicates": ["rw0"]}, "`replicates` has 1 column; expected between 2 and"),
+        ({"replicates": "rw0"}, "`replicates` has 1 column"),
+        ({"replicates": RW}, "`replicates` is a ndarray; expected a list of columns, or a pattern such as 'rw\\*'"),
+        ({"replicates": {"a": "rw0", "b": "rw1"}}, "`replicates` is a dict; expected a list of columns"),
         ({"replicates": ["rw0", "s"]}, "column 's' holds String; a replicate weight must be a real number"),
-        ({"replicates": "rw*", "cluster": "g"}, "replicates= and cluster= were given"),
-        ({"replicates": "rw*", "method": None, "scales": [1, 2]}, "scales has 2 numbers, and there are 11"),
+        ({"replicates": "rw*", "cluster": "g"}, "`cluster` and replicate weights were given"),
+        ({"replicates": "rw*", "method": None, "scales": [1, 2]}, "`scales` has 2 numbers, and there are 11"),
     ],
 )
 @pytest.mark.parametrize("engine", ["pandas of Arrow", "polars, lazy"])
 def test_columns_that_cannot_be(engine, options, said):
     frame = FAST[engine](DATA.append_column("s", pa.array(["x"] * N)))
     with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=said):
-        wmcc.tabulate(frame, **{**COLUMNS, **options})
+        flat.tabulate(frame, **{**COLUMNS, **options})
 
 
 def test_replicate_weights_need_the_weights_themselves():
-    with pytest.raises(wmcc.InputTypeError, match=r"replicates= needs sample_weight=[^ß]*of equal weights give ones"):
-        wmcc.tabulate(T, P, replicates=RW, method="brr")
-    with pytest.raises(wmcc.InputTypeError, match="replicates= needs weight=, the full-sample weight of each row"):
-        wmcc.tabulate(DATA, **{**COLUMNS, "weight": None}, replicates="rw*")
+    with pytest.raises(
+        wmcc.InputTypeError, match=r"replicate weights need `sample_weight`[^ß]*of equal weights give ones"
+    ):
+        wmcc.tabulate(T, P, design=wmcc.Replicates(RW, "brr"))
+    with pytest.raises(
+        wmcc.InputTypeError, match="replicate weights need `weight`, the full-sample weight of each row"
+    ):
+        flat.tabulate(DATA, replicates="rw*", **{**COLUMNS, "weight": None})
 
 
 def test_a_weight_matrix_has_no_replicates():
-    with pytest.raises(wmcc.InputTypeError, match="with replicates= give one weight per row"):
-        wmcc.tabulate(T, P, np.eye(N), replicates=RW, method="brr")
+    with pytest.raises(wmcc.InputTypeError, match="with a `Replicates` give one weight per row"):
+        wmcc.tabulate(T, P, np.eye(N), design=wmcc.Replicates(RW, "brr"))
 
 
 def test_tables_that_do_not_belong_together_are_not_merged():
     plain = wmcc.tabulate(T, P, W)
-    fewer = wmcc.tabulate(T, P, W, replicates=RW[:, 1:], method="brr")
-    other = wmcc.tabulate(T, P, W, replicates=RW, method="sdr")
+    fewer = wmcc.tabulate(T, P, W, design=wmcc.Replicates(RW[:, 1:], "brr"))
+    other = wmcc.tabulate(T, P, W, design=wmcc.Replicates(RW, "sdr"))
     with pytest.raises(wmcc.InputError, match=r"weighted by replicates.*independent rows.*cannot be merged"):
         TABLE + plain
     with pytest.raises(wmcc.InputError, match="11 replicates by 'brr', another 10 replicates by 'brr'"):
@@ -530,20 +542,20 @@ def test_tables_that_do_not_belong_together_are_not_merged():
     with pytest.raises(wmcc.InputError, match="11 replicates by 'brr', another 11 replicates by 'sdr'"):
         TABLE + other
     with pytest.raises(wmcc.InputError, match="one table has 10 replicate weights, and another 11"):
-        TABLE.parts + fewer.parts
+        TABLE.raw_cells + fewer.raw_cells
     for different in (plain, fewer, other):
         with pytest.raises(wmcc.InputError, match="not part of this one"):
             TABLE - different
     with pytest.raises(wmcc.InputError, match="not part of this one"):
-        TABLE - wmcc.tabulate(T, P, W, replicates=RW * 1.01, method="brr")
+        TABLE - wmcc.tabulate(T, P, W, design=wmcc.Replicates(RW * 1.01, "brr"))
     with pytest.raises(wmcc.InputError, match="groups cannot become clusters"):
-        wmcc.tabulate(T, P, W, replicates=RW, method="brr", by=GROUPS).as_clusters()
+        wmcc.tabulate(T, P, W, by=GROUPS, design=wmcc.Replicates(RW, "brr")).as_clusters()
 
 
 def test_pandas_indexes_must_agree():
     frame = pd.DataFrame(RW, index=range(1, N + 1))
     with pytest.raises(wmcc.InputError, match="y_true and replicates have different indexes"):
-        wmcc.tabulate(pd.Series(T), P, W, replicates=frame, method="brr")
+        wmcc.tabulate(pd.Series(T), P, W, design=wmcc.Replicates(frame, "brr"))
 
 
 def test_more_cells_than_memory_holds_are_refused(monkeypatch):
@@ -551,14 +563,14 @@ def test_more_cells_than_memory_holds_are_refused(monkeypatch):
     n = 300_000
     y = np.arange(n)
     with pytest.raises(wmcc.TooManyClassesError):
-        wmcc.tabulate(y, y, np.ones(n), replicates=[np.ones(n)] * 40, method="brr")
+        wmcc.tabulate(y, y, np.ones(n), design=wmcc.Replicates([np.ones(n)] * 40, "brr"))
 
 
 def test_degrees_of_freedom_are_those_of_the_survey_where_it_names_them():
     rng = np.random.default_rng(5)
     truth, guess = rng.integers(0, 2, 200), rng.integers(0, 2, 200)
     weights = {"replicates": rng.random((200, 40)) + 0.5, "method": "bootstrap"}
-    plain, named = (wmcc.tabulate(truth, guess, np.ones(200), **weights, df=df) for df in (None, 6))
+    plain, named = (flat.tabulate(truth, guess, np.ones(200), **weights, df=df) for df in (None, 6))
     assert (plain.drawn.replicates.df, named.drawn.replicates.df) == (39, 6)
     a, b = wmcc.interval(plain, "mcc"), wmcc.interval(named, "mcc")
     assert (a.se, a.replicates) == (b.se, 40)
@@ -566,10 +578,12 @@ def test_degrees_of_freedom_are_those_of_the_survey_where_it_names_them():
     assert b.low < a.low < a.high < b.high
     assert "40 replicate weights" in repr(b)
     assert wmcc.Table.from_json(named.to_json()) == named
-    with pytest.raises(wmcc.InputError, match=r"one table has 40 replicates by 'bootstrap' and df=39\.0, another 40"):
+    with pytest.raises(
+        wmcc.InputError, match=r"one table has 40 replicates by 'bootstrap' with `df` 39\.0, another 40"
+    ):
         plain + named
     for wrong in (0.5, -1, np.nan, np.inf, "6", True):
         with pytest.raises(wmcc.InputError, match="expected a number of at least 1: the clusters of the survey less"):
-            wmcc.tabulate(truth, guess, np.ones(200), **weights, df=wrong)
-    with pytest.raises(wmcc.InputTypeError, match="df= is for replicate weights; there is no replicates="):
+            flat.tabulate(truth, guess, np.ones(200), **weights, df=wrong)
+    with pytest.raises(wmcc.InputTypeError, match="has no keyword .df."):
         wmcc.tabulate(truth, guess, df=3)

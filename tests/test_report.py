@@ -322,7 +322,7 @@ def test_weights_within_their_bounds():
 
 def test_bounds_of_other_rows_are_refused(tmp_path):
     table = wmcc.tabulate([0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9)
-    with pytest.raises(wmcc.InputError, match="the table of upper is of other rows") as found:
+    with pytest.raises(wmcc.InputError, match="the table of `upper` is of other rows") as found:
         wmcc.write_report(tmp_path / "r.md", table, upper=table + table)
     assert found.value.argument == "upper"
     assert not (tmp_path / "r.md").exists()
@@ -334,12 +334,12 @@ def test_bounds_of_other_rows_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message", "argument"),
     [
-        ({"eps": 1.5}, r"eps is 1.5; expected a share of the weights, at least 0 and below 1", "eps"),
-        ({"eps": "much"}, "eps is 'much'", "eps"),
+        ({"eps": 1.5}, r"`eps` is 1.5; expected a share of the weights, at least 0 and below 1", "eps"),
+        ({"eps": "much"}, "`eps` is 'much'", "eps"),
         ({"measure": "f1"}, "'f1' is a number per class", "measure"),
-        ({"at_least": 7}, "at_least is 7.0; MCC lies between -1 and 1", "at_least"),
-        ({"confidence_level": 95}, "confidence_level is 95", "confidence_level"),
-        ({"title": 7}, "title is a int; expected a text", "title"),
+        ({"at_least": 7}, "`at_least` is 7.0; MCC lies between -1 and 1", "at_least"),
+        ({"confidence_level": 95}, "`confidence_level` is 95", "confidence_level"),
+        ({"title": 7}, "`title` is 7; expected a text", "title"),
     ],
 )
 def test_bad_requests_get_a_sentence(change, message, argument):

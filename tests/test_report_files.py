@@ -11,7 +11,7 @@ from cli_helpers import run
 
 import wmcc
 from wmcc.report import findings
-from wmcc.report.made import LISTED, inputs, made
+from wmcc.report.provenance import LISTED, inputs, provenance
 
 SAMPLE = Path(wmcc.__file__).parent / "data" / "parcels.csv"
 
@@ -87,7 +87,7 @@ def test_what_is_elsewhere_is_named_and_not_hashed():
         (str(SAMPLE), SAMPLE.stat().st_size, digest(SAMPLE)),
     ]
     assert inputs([address] * (LISTED + 1)) == [("21 files", None, None)]
-    items = dict(made(None, [address], {}).items)
+    items = dict(provenance(None, [address], {}).items)
     assert items[f"Input {address}"] == "not hashed: it is not a file of this machine"
     assert items["Command"] == "wmcc.write_report, in Python"
 
@@ -112,8 +112,8 @@ def test_bad_places_get_a_sentence():
         wmcc.write_report("none/r.html", two)
     with pytest.raises(wmcc.InputError, match="nothing to score"):
         wmcc.write_report("r.html", wmcc.tabulate([0, 1], [0, 1], [0.0, 0.0]))
-    with pytest.raises(wmcc.InputTypeError, match=r"path is a int; expected the name of a file, such as 'report.html'"):
+    with pytest.raises(wmcc.InputTypeError, match=r"`path` is 3; expected the name of a file, such as 'report.html'"):
         wmcc.write_report(3, two)
-    with pytest.raises(wmcc.InputTypeError, match="title is a int; expected a text"):
+    with pytest.raises(wmcc.InputTypeError, match="`title` is 7; expected a text"):
         wmcc.write_report("r.html", two, title=7)
     assert not Path("r.html").exists()

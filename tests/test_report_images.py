@@ -215,15 +215,15 @@ def test_classes_have_colours_of_their_own():
 @pytest.mark.parametrize(
     ("options", "said", "hint"),
     [
-        ({"images": "truth/"}, "images is 'truth/'; expected True, or the folders", r'\("truth/", "pred/"\)'),
-        ({"images": [np.zeros(3), np.zeros(3)]}, "images is .*; expected True, or the folders", "pred/"),
-        ({"images": ("A", "B")}, "images has the predictions", "same folders as to wmcc.tabulate"),
-        ({"images": ("A",), "cluster": "folder"}, "images has no image '.'", "without cluster="),
-        ({"images": ("A",), "classes": NAMES}, "the pixel values of the classes 'road', 'car'", "give the names="),
+        ({"images": "truth/"}, "`images` is 'truth/'; expected True, or the folders", r'\("truth/", "pred/"\)'),
+        ({"images": [np.zeros(3), np.zeros(3)]}, "`images` is .*; expected True, or the folders", "pred/"),
+        ({"images": ("A", "B")}, "`images` has the predictions", "same folders as to wmcc.tabulate"),
+        ({"images": ("A",), "cluster": "folder"}, "`images` has no image '.'", "without `cluster`"),
+        ({"images": ("A",), "classes": NAMES}, "the pixel values of the classes 'road', 'car'", "give the `names`"),
         (
             {"images": ("A",), "names": {**NAMES, "x": "tree"}},
-            "names has 'x', which is no pixel value",
-            "give the names=",
+            "`names` has 'x', which is no pixel value",
+            "give the `names`",
         ),
     ],
 )

@@ -206,17 +206,17 @@ def test_large_figures_are_drawn_smaller(monkeypatch):
         ({"figures": {"a": b"GIF"}}, "the figure 'a' is bytes that are no PNG"),
         ({"figures": {1: None}}, "figures has the title 1; expected a text"),
         ({"figures": dict.fromkeys(map(str, range(21)))}, "there are 21 figures; a report takes 20 at most"),
-        ({"map": TABLE}, "map is .*; expected what wmcc.error_map returns"),
+        ({"map": TABLE}, "`map` is .*; expected what wmcc.error_map returns"),
         (
             {"map": wmcc.error_map(TRUTH, TRUTH)},
-            r"map is not of the data of the table: 1,200 of 1,200 rows are right on the map, and \d+ in the table",
+            r"`map` of prediction is not of the data of the table: 1,200 of 1,200 rows are right on it, and \d+ in the table",
         ),
-        ({"map": {"A": MAP}}, "map has the name 'A'; the table has one prediction without a name"),
-        ({"names": ["a"]}, "names is a list; expected a mapping from labels to names"),
-        ({"names": {9: "a"}}, "names has none of the labels of the table, which are 0, 1, 2"),
-        ({"names": {0: "a"}}, "names has no name for the class 1"),
-        ({"unit": 5}, "unit is a int; expected a text"),
-        ({"pixel_area": 2.0}, "pixel_area is for areas of maps"),
+        ({"map": {"A": MAP}}, "`map` has 'A'; the predictions of the table are 'prediction'"),
+        ({"names": ["a"]}, r"`names` is \['a'\]; expected a mapping from labels to names"),
+        ({"names": {9: "a"}}, "`names` has none of the labels of the table, which are 0, 1, 2"),
+        ({"names": {0: "a"}}, "`names` has no name for the class 1"),
+        ({"unit": 5}, "`unit` is a int; expected a text"),
+        ({"pixel_area": 2.0}, "`pixel_area` is for areas of maps"),
     ],
 )
 def test_what_does_not_fit_is_said(options, said):
@@ -226,9 +226,9 @@ def test_what_does_not_fit_is_said(options, said):
 
 def test_several_predictions_need_names_of_maps():
     joint = wmcc.tabulate([0, 1] * 9, {"A": [0, 1] * 9, "B": [0, 1, 1] * 6})
-    with pytest.raises(wmcc.InputTypeError, match="map is one ErrorMap; the table has 2 predictions"):
+    with pytest.raises(wmcc.InputTypeError, match="`map` is one ErrorMap; the table has 2 predictions"):
         made("md", joint, map=MAP)
-    with pytest.raises(wmcc.InputError, match="map has 'C'; the predictions of the table are 'A', 'B'"):
+    with pytest.raises(wmcc.InputError, match="`map` has 'C'; the predictions of the table are 'A', 'B'"):
         made("md", joint, map={"C": MAP})
 
 
@@ -243,3 +243,10 @@ def test_what_is_wrong_stands_out_on_light_and_on_dark_pages():
         assert np.abs(right - paper).max() > 30
         assert np.abs(right - smallest).max() > 20
         assert np.abs(right - wrong).max() > 100
+
+
+def test_a_report_of_an_error_map_is_that_of_its_table(tmp_path):
+    found = wmcc.error_map([[0, 1, 2], [0, 1, 0]] * 9, [[0, 1, 0], [0, 1, 2]] * 9)
+    wmcc.write_report(tmp_path / "one.md", found)
+    wmcc.write_report(tmp_path / "two.md", found.table, map=found)
+    assert (tmp_path / "one.md").read_text() == (tmp_path / "two.md").read_text()

@@ -170,7 +170,7 @@ def test_a_column_without_values_has_a_type():
 
 
 def test_an_unknown_backend_is_refused():
-    with pytest.raises(wmcc.InputError, match="backend is 'spark'; expected 'pandas', 'polars' or 'pyarrow'"):
+    with pytest.raises(wmcc.InputError, match="`backend` is 'spark'; expected 'pandas', 'polars' or 'pyarrow'"):
         wmcc.score(TABLE).to_frame("spark")
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from samples import MULTICLASS, Sample, alike, sample, samples
 
 import wmcc
-from wmcc.core.drawn import Drawn
+from wmcc.core.design import SampleDesign
 from wmcc.core.exact import Exact
 from wmcc.core.stack import Stack
 from wmcc.core.sums import Sums
@@ -125,7 +125,7 @@ def test_moments_of_clusters_are_those_of_their_influences():
     table, keys = data.table, np.repeat(np.arange(24), 5)
     slope = wmcc.ecc.gradient(table) * table.total
     u = np.bincount(keys, slope[data.t, data.p] * data.w / table.total)
-    codes = tuple(table.stack.codes)
+    codes = tuple(table.cells.codes)
     clusters = Clusters.of(wmcc.tabulate(*data, cluster=keys))
     found = of_clusters(slope[codes], clusters)
     square, G = (u * u).sum(), len(u)
@@ -148,11 +148,11 @@ def test_clusters_of_a_stack_are_those_of_tables(seed):
     table = wmcc.tabulate(t, p, w, labels=range(4))
     one, ones = Exact.from_floats(w), np.ones(50, dtype=np.int64)
     stack = Stack.gathered(np.stack([t, p, keys]), Sums(ones, one, Exact.from_floats(w * w), w, w.copy()))
-    drawn = Drawn("clusters", tuple(range(4)))
+    drawn = SampleDesign("clusters", tuple(range(4)))
     found = Clusters.of(wmcc.Table(table.labels, stack, drawn=drawn))
     expected = Clusters.of(wmcc.tabulate(t, p, w, by=keys).as_clusters())
     assert found.count == expected.count == len(set(keys.tolist()) - {2})
-    slope = rng.normal(size=len(table.stack))
+    slope = rng.normal(size=len(table.cells))
     for a, b in zip(of_clusters(slope, found), of_clusters(slope, expected), strict=True):
         assert a == pytest.approx(b, rel=1e-12)
     assert found.shares == pytest.approx([w[keys == k].sum() / w.sum() for k in sorted({*keys} - {2})], rel=1e-12)
@@ -237,12 +237,12 @@ def test_resampled_tables_are_of_the_data(monkeypatch):
     table = data.table
     for at_once in (1 << 20, 4000 * 7):  # at once, and in parts that are drawn independently of each other
         monkeypatch.setattr(resample, "AT_ONCE", at_once)
-        stack = resample.resample_rows(table.labels, table.stack.codes, data, 4000, 1, False) * data.w.max()
-        assert stack.mean(axis=0) == pytest.approx(table.w[tuple(table.stack.codes)], rel=0.1)
-        assert stack.var(axis=0) == pytest.approx(table.w2[tuple(table.stack.codes)], rel=0.2)
+        stack = resample.resample_rows(table.labels, table.cells.codes, data, 4000, 1, False) * data.w.max()
+        assert stack.mean(axis=0) == pytest.approx(table.w[tuple(table.cells.codes)], rel=0.1)
+        assert stack.var(axis=0) == pytest.approx(table.w2[tuple(table.cells.codes)], rel=0.2)
     light = Sample(data.t, data.p, np.where(data.t == 2, 1e-60, 1.0) * data.w)
-    stack = resample.resample_rows(table.labels, light.table.stack.codes, light, 200, 1, False)
-    assert (stack[:, light.table.stack.codes[0] == 2].sum(axis=1) > 0).all()
+    stack = resample.resample_rows(table.labels, light.table.cells.codes, light, 200, 1, False)
+    assert (stack[:, light.table.cells.codes[0] == 2].sum(axis=1) > 0).all()
 
 
 def test_a_bootstrap_of_few_rows_may_draw_none():
@@ -395,19 +395,19 @@ REFUSED = {
     "no weight": (lambda: wmcc.interval(wmcc.tabulate([0, 1], [1, 1], [0, 0])), "total weight of 2 rows is zero"),
     "level": (lambda: wmcc.interval(TABLE, confidence_level=1.0), "between 0 and 1, such as 0.95"),
     "level text": (lambda: wmcc.interval(TABLE, confidence_level="95%"), "expected a finite number"),
-    "method": (lambda: wmcc.interval(TABLE, method="wald"), "method is 'wald'; expected 'fisher'"),
+    "method": (lambda: wmcc.interval(TABLE, method="wald"), "`method` is 'wald'; expected 'fisher'"),
     "measure": (lambda: wmcc.interval(TABLE, "f1"), "number per class.*of="),
-    "a class of a whole": (lambda: wmcc.interval(TABLE, "ecc", of=1), "with of=, a class, expected one of precision"),
+    "a class of a whole": (lambda: wmcc.interval(TABLE, "ecc", of=1), "with `of`, a class, expected one of precision"),
     "no class": (lambda: wmcc.interval(TABLE, "f1", of="oak"), "there is no class 'oak'"),
     "mcc of three": (lambda: wmcc.interval(TABLE, "mcc"), "two classes; this table has 3"),
     "two predictions": (lambda: wmcc.interval(joint_table(*DATA[:2], DATA.t)), r"take one prediction .*joint\[name\]"),
     "groups": (lambda: wmcc.interval(TABLES), "wmcc.score.tables.*tables.key.*tables.total"),
     "a dict": (lambda: wmcc.interval({0: TABLE, 1: TABLE}), "expected a Table; got a dict"),
-    "few resamples": (lambda: wmcc.bootstrap(*DATA, resamples=99), "resamples is 99; .*at least 100"),
+    "few resamples": (lambda: wmcc.bootstrap(*DATA, resamples=99), "`resamples` is 99; .*at least 100"),
     "no resamples": (lambda: wmcc.bootstrap(*DATA, resamples=None), "at least 100"),
     "half a resample": (lambda: wmcc.bootstrap(*DATA, resamples=100.5), "whole number"),
-    "seed": (lambda: wmcc.bootstrap(*DATA, seed=-1), "seed is -1; expected a whole number"),
-    "no seed": (lambda: wmcc.interval(TABLES.as_clusters(), method="bootstrap", seed=None), "seed is None"),
+    "seed": (lambda: wmcc.bootstrap(*DATA, seed=-1), "`seed` is -1; expected a whole number"),
+    "no seed": (lambda: wmcc.interval(TABLES.as_clusters(), method="bootstrap", seed=None), "`seed` is None"),
     "unequal weights": (
         lambda: wmcc.interval(TABLE, method="bootstrap"),
         "wmcc.bootstrap.y_true, y_pred, sample_weight",

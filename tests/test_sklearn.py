@@ -114,7 +114,7 @@ def test_the_ready_set_is_for_any_number_of_classes():
     fits = cross_validate(LogisticRegression(), X, y, cv=3, scoring=scorers(), error_score="raise")
     assert {name for name in fits if name.startswith("test_")} == {"test_ecc", "test_mpc1", "test_mpc2"}
     assert all(np.isfinite(fits[f"test_{name}"]).all() for name in scorers())
-    with pytest.raises(wmcc.InputError, match="measure is 'mmc'"):
+    with pytest.raises(wmcc.InputError, match="`measure` is 'mmc'"):
         scorers(["mmc"])
 
 

@@ -18,8 +18,8 @@ import wmcc
 from wmcc.measures.base import Shares
 from wmcc.robustness.aggregates import _quotient
 from wmcc.robustness.enclosures import ENCLOSURES
+from wmcc.robustness.interval_arithmetic import Span, dot, fraction_max, others, simplex_max, squares
 from wmcc.robustness.relaxation import relaxed_bound
-from wmcc.robustness.span import Span, dot, fraction_max, others, simplex_max, squares
 
 NAMES = [name for name in ENCLOSURES if name != "mcc"]
 sizes = st.one_of(st.floats(-1e3, 1e3), st.floats(-1e-9, 1e-9), st.floats(-1e300, 1e300), st.just(0.0))

@@ -32,7 +32,7 @@ def keyed_rows(draw, axes=3, most=30):
 
 def stack_of(codes, w):
     """The stack of rows, made without the kernel: one cell each, gathered."""
-    one = [wmcc.tabulate([0], [0], [x]).stack.sums for x in w]
+    one = [wmcc.tabulate([0], [0], [x]).cells.sums for x in w]
     return merged_stacks([Stack(codes[:, [k]], x) for k, x in enumerate(one)])
 
 
@@ -120,7 +120,7 @@ def test_dense_and_hashed_cells_are_the_same(kernel, rows, threads):
     assert found[0].to_dict() == found[1].to_dict()
     whole = found[0].total()
     assert whole == wmcc.tabulate(t, p, w, cluster=cluster)
-    assert whole.stack == wmcc.tabulate(t, p, w).stack
+    assert whole.cells == wmcc.tabulate(t, p, w).cells
 
 
 # ---- tables of groups ------------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ def test_clusters_travel_and_merge_by_key():
     assert whole.drawn.clusters == tuple(range(7))
     batches = [wmcc.tabulate(t[k::3], p[k::3], w[k::3], cluster=cluster[k::3]) for k in range(3)]
     assert sum(batches) == whole  # an image whose tiles span batches is one image
-    assert whole.stack == wmcc.tabulate(t, p, w).stack
+    assert whole.cells == wmcc.tabulate(t, p, w).cells
     assert whole == wmcc.tabulate(t, p, w, by=cluster).as_clusters()
     assert Table.from_json(whole.to_json()) == whole == pickle.loads(pickle.dumps(whole))
     assert repr(whole).startswith("Table of 4 classes: 60 rows in 7 clusters, total weight ")
@@ -305,7 +305,7 @@ def test_labels_that_turn_up_on_the_way(monkeypatch):
     text = wmcc.tabulate(t.astype(str), p.astype(str), w)
     assert text == wmcc.tabulate(t, p, w)._relabelled([str(k) for k in np.unique([t, p])])
     wide = wmcc.tabulate(t * 10**12, p * 10**12, w)
-    assert wide.stack == wmcc.tabulate(t, p, w).stack
+    assert wide.cells == wmcc.tabulate(t, p, w).cells
 
 
 def test_more_classes_than_memory_are_refused(monkeypatch):
@@ -384,7 +384,7 @@ def test_keys_fit_their_names():
     assert Tables.from_json(pairs.to_json()) == pairs
     assert Tables.of({("a", 1): table}, ["x", "y"]).columns == ("x", "y")
     for keys, by in ((["a"], ("x", "y")), ([("a", "b"), "c"], "x"), ([("a", "b")], "x")):
-        with pytest.raises(wmcc.InputError, match="the keys do not fit by="):
+        with pytest.raises(wmcc.InputError, match="the keys do not fit it"):
             Tables.of(dict.fromkeys(keys, table), by)
     with pytest.raises(wmcc.InputTypeError, match="there are none"):
         Tables.of({})
@@ -420,10 +420,14 @@ def test_ignored_rows_of_a_text_file_have_no_say(engine, tmp_path):
     Path(void).write_text("t,p\n1,2\n")
     Path(rest).write_text("t,p\n2,3\n")
     Path(mixed).write_text("t,p,c\n1,2,x1\n2,2,5\n2,2,6\n")
-    parts = [wmcc.tabulate(x, true="t", pred="p", labels=[2, 3], ignore=1, engine=engine) for x in (void, rest)]
+    parts = [
+        wmcc.tabulate(wmcc.Files(x, engine=engine), true="t", pred="p", labels=[2, 3], ignore=1) for x in (void, rest)
+    ]
     assert [part.labels for part in (*parts, sum(parts))] == [(2, 3)] * 3
-    assert wmcc.tabulate(void, true="t", pred="p", ignore=1, positive=2, engine=engine).labels == (2,)
-    assert wmcc.tabulate(mixed, true="t", pred="p", ignore=1, cluster="c", engine=engine).drawn.clusters == (5, 6)
+    assert wmcc.tabulate(wmcc.Files(void, engine=engine), true="t", pred="p", ignore=1, positive=2).labels == (2,)
+    assert wmcc.tabulate(
+        wmcc.Files(mixed, engine=engine), true="t", pred="p", ignore=1, cluster="c"
+    ).drawn.clusters == (5, 6)
 
 
 def test_a_class_against_the_rest_is_stored():

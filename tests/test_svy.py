@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import design_oracle as judge
+import flat
 import numpy as np
 import polars as pl
 import pytest
@@ -122,7 +123,7 @@ def ours(table: wmcc.Table, name: str, k: int | None) -> tuple[float, float]:
 def test_linearised_errors(design):
     rows, options, keywords = DESIGNS[design]
     sample = svy.Sample(frame(rows), svy.Design(wgt="w", **options))
-    table = wmcc.tabulate(*LABELS, rows.weight, **keywords)
+    table = flat.tabulate(*LABELS, rows.weight, **keywords)
     for (name, k), ratio in RATIOS.items():
         expected = theirs(sample, ratio)
         assert judge.linearised(rows, oracles(name, k))[:2] == pytest.approx(expected, rel=CLOSE)
@@ -142,7 +143,7 @@ def test_domains(design):
     rows, options, keywords = DESIGNS[design]
     sample = svy.Sample(frame(rows), svy.Design(wgt="w", **options))
     group = np.arange(rows.n) % 3
-    tables = wmcc.tabulate(*LABELS, rows.weight, by=group, **keywords)
+    tables = flat.tabulate(*LABELS, rows.weight, by=group, **keywords)
     for name, k in (("accuracy", None), ("precision", 1), ("recall", 2)):
         expected = theirs(sample, RATIOS[name, k], where=svy.col("group") == 1)
         own = replace(rows, domain=group == 1)
@@ -156,7 +157,7 @@ def test_post_strata():
     sample = svy.Sample(frame(rows), svy.Design(wgt="w", **options))
     sample = sample.weighting.poststratify(totals, cells="group")
     own = replace(rows, poststratum=group, totals=totals)
-    table = wmcc.tabulate(*LABELS, rows.weight, poststratum=group, totals=totals, **keywords)
+    table = flat.tabulate(*LABELS, rows.weight, poststratum=group, totals=totals, **keywords)
     for (name, k), ratio in RATIOS.items():
         expected = theirs(sample, ratio)
         assert judge.linearised(own, oracles(name, k))[:2] == pytest.approx(expected, rel=CLOSE)
@@ -186,7 +187,9 @@ def test_lonely_clusters(lonely, rule):
     # Where strata are joined, svy takes clusters of the same number for one.
     data = frame(ROWS).filter(kept).with_columns(c=pl.col("c") + 10 * pl.col("h"))
     sample = svy.Sample(data, svy.Design(wgt="w", stratum="h", psu="c", singleton=rule))
-    table = wmcc.tabulate(*rows.labels, rows.weight, stratum=rows.stratum, cluster=rows.cluster, lonely=lonely)
+    table = wmcc.tabulate(
+        *rows.labels, rows.weight, cluster=rows.cluster, design=wmcc.Strata(rows.stratum, lonely=lonely)
+    )
     for name, k in (("accuracy", None), ("recall", 1)):
         expected = theirs(sample, RATIOS[name, k])
         assert judge.linearised(rows, oracles(name, k))[:2] == pytest.approx(expected, rel=CLOSE)
@@ -223,7 +226,7 @@ REPLICATES = {kind: given for kind, *given in replicate_designs()}
 def test_replicate_weights(kind):
     made, known, keywords = REPLICATES[kind]
     sample = svy.Sample(frame(ROWS, made), svy.Design(wgt="w", rep_wgts=known))
-    table = wmcc.tabulate(*LABELS, ROWS.weight, replicates=made.weights, **keywords)
+    table = flat.tabulate(*LABELS, ROWS.weight, replicates=made.weights, **keywords)
     for (name, k), ratio in RATIOS.items():
         expected = theirs(sample, ratio, method="replication", variance_center="estimate")
         assert judge.replicated(ROWS, oracles(name, k), made)[:2] == pytest.approx(expected, rel=CLOSE)

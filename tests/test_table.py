@@ -102,7 +102,7 @@ def test_positive_and_ignored_travel():
     with pytest.raises(wmcc.InputError, match="positive class 'y', the other 'n'"):
         _ = a + wmcc.tabulate(["y", "n"], ["n", "n"], positive="n")
     assert wmcc.tabulate(["n", "n"], ["n", "n"], positive="y").labels == ("n", "y")
-    with pytest.raises(wmcc.InputError, match=r"the merged table has 3 classes; with positive='y'"):
+    with pytest.raises(wmcc.InputError, match=r"the merged table has 3 classes; with `positive` 'y'"):
         _ = a + wmcc.tabulate(["z"], ["z"])
     with pytest.raises(wmcc.InputError, match="two-class"):
         wmcc.tabulate([0, 1, 2], [0, 1, 2], positive=1)
@@ -172,26 +172,40 @@ def golden_tables():
         "tables": wmcc.tabulate(y_true, y_pred, weights, ignore="void", by=places),
         "joint-tables": joint_table(y_true, y_pred, y_pred, weights, by=places, labels=["void", "oak", "elm", "ash"]),
         "strata": wmcc.tabulate(
-            y_true, y_pred, ignore="void", stratum=places, population=PLACES, fpc=True, lonely="adjust"
+            y_true, y_pred, ignore="void", design=wmcc.Strata(places, population=PLACES, fpc=True, lonely="adjust")
         ),
         "strata-clusters": wmcc.tabulate(
-            y_true, y_pred, weights, ignore="void", stratum=places, cluster=[1, 2, 1, 2, 1, 2, 1], fpc=PLACES
+            y_true,
+            y_pred,
+            weights,
+            ignore="void",
+            design=wmcc.Strata(places, fpc=PLACES),
+            cluster=[1, 2, 1, 2, 1, 2, 1],
         ),
         "strata-tables": wmcc.tabulate(
             y_true,
             y_pred,
-            stratum={"a": places, "b": [0, 0, 1, 1, 0, 1, 1]},
+            design=wmcc.Strata({"a": places, "b": [0, 0, 1, 1, 0, 1, 1]}),
             by=places,
             labels=["void", "oak", "elm", "ash"],
         ),
         "poststrata": wmcc.tabulate(
-            y_true[:6], y_pred[:6], weights[:6], poststratum=places[:6], totals={"coast": 0.1, "hills": 1e30}
+            y_true[:6], y_pred[:6], weights[:6], design=wmcc.PostStrata(places[:6], {"coast": 0.1, "hills": 1e30})
         ),
         "replicates": wmcc.tabulate(
-            y_true, y_pred, weights, ignore="void", replicates=[weights, weights[::-1], [0] * 7], method="fay", fay=0.3
+            y_true,
+            y_pred,
+            weights,
+            ignore="void",
+            design=wmcc.Replicates([weights, weights[::-1], [0] * 7], "fay", fay=0.3),
         ),
         "replicates-tables": joint_table(
-            y_true, y_pred, y_pred, weights, by=places, replicates=[weights, weights[::-1]], scales=[0.5, 2]
+            y_true,
+            y_pred,
+            y_pred,
+            weights,
+            by=places,
+            design=wmcc.Replicates([weights, weights[::-1]], scales=[0.5, 2]),
         ),
         "pixels": wmcc.tabulate([y_true[:3], y_true[3:6]], [y_pred[:3], y_pred[3:6]], [weights[:3], weights[3:6]]),
         "pixels-tables": joint_table([y_true[:3]], [y_pred[:3]], [y_pred[:3]], by=[places[:3]]),

@@ -26,7 +26,7 @@ from wmcc.adapters.torch import Tally, counting, images
 from wmcc.adapters.torch import batches as batches_of
 from wmcc.adapters.torch import tally as tally_of
 from wmcc.core import planes
-from wmcc.core.drawn import PIXELS, ROWS
+from wmcc.core.design import PIXELS, ROWS
 from wmcc.core.planes import Planes, add_rows
 from wmcc.errors import InputError, InputTypeError, LabelError, TooManyClassesError, WeightError
 from wmcc.sources.columns import _from_torch
@@ -170,18 +170,17 @@ def test_carries_need_not_be_settled(made, times):
 
 @pytest.mark.filterwarnings("ignore::wmcc.LabelWarning")
 @given(batches(classes=(2, 3, 5, 20)))
-def test_planes_merge_and_widen(made):
+def test_narrow_and_wide_tallies_merge(made):
     classes, ignore, found = made
     several = []
     for pred, target, weight in found:
         tally = Tally(classes, ignore_index=ignore)
         tally.update(pred, target, weight if len(several) % 2 else None if weight is None else weight.double())
-        several.append(planes.Planes(*(x.numpy().copy() for x in tally._state)))
-    state = planes.no_rows(classes)
+        several.append(tally)
+    state = Tally(classes, ignore_index=ignore)
     for own in several:
-        state = planes.merge(state, own)
-    expected = tabulated(*whole(found), classes=classes, ignore=ignore)
-    assert planes.table_of(state, ignore, drawn=expected.drawn) == expected
+        state.merge(own)
+    assert state.compute() == tabulated(*whole(found), classes=classes, ignore=ignore)
 
 
 # ---- what a batch may be ---------------------------------------------------------------------------------
@@ -397,14 +396,14 @@ def test_resuming(first, second, per_image):
 
 def test_stored_tallies_that_do_not_fit():
     state = filled()[0].state_dict()
-    with pytest.raises(InputError, match="has num_classes=4, and this one has num_classes=5"):
+    with pytest.raises(InputError, match="has `num_classes` 4, and this one `num_classes` 5"):
         Tally(5).load_state_dict(state)
-    with pytest.raises(InputError, match="has ignore_index=None, and this one has ignore_index=255"):
+    with pytest.raises(InputError, match="has `ignore_index` None, and this one `ignore_index` 255"):
         Tally(4, ignore_index=255).load_state_dict(state)
-    with pytest.raises(InputError, match="per_image=False, and this one has per_image=True"):
+    with pytest.raises(InputError, match="`per_image` False, and this one `per_image` True"):
         Tally(4, per_image=True).load_state_dict(state)
     bare = {name: x for name, x in state.items() if name != "_extra_state"}
-    with pytest.raises(InputError, match="has num_classes=4, and this one has num_classes=5"):
+    with pytest.raises(InputError, match="has `num_classes` 4, and this one `num_classes` 5"):
         Tally(5).load_state_dict(bare, strict=False)
     with pytest.raises(RuntimeError, match="digits"):
         Tally(4).load_state_dict({})
@@ -545,7 +544,7 @@ def test_bad_labels(per_image):
         "target[1, 2, 0] of update 1 is 7, which is not among the classes 0 to 3. 2 rows have such a label."
     )
     assert problem.hint == (
-        "use num_classes=8 or more if it is a class, or ignore_index=7 if it marks pixels that do not count."
+        "use `num_classes` 8 or more if it is a class, or `ignore_index` 7 if it marks pixels that do not count."
     )
     tally.reset()
     tally.update(bad, good)
@@ -635,7 +634,7 @@ def test_arguments_that_may_be_swapped():
     for more in ({}, {"per_image": True}, {"names": ["road", "car"]}):
         tally = Tally(2, ignore_index=255, **more)
         tally.update(truth, answer)
-        with pytest.warns(wmcc.LabelWarning, match=r"pred has the ignored label 255 and target never has it") as seen:
+        with pytest.warns(wmcc.LabelWarning, match="`pred` has the ignored label 255 and `target` never has") as seen:
             wmcc.ecc(tally)
         assert len(seen) == 1
         assert "update takes the predictions first, and the target second." in str(seen[0].message)
@@ -661,7 +660,7 @@ def test_columns_that_may_be_outputs():
         flat = Tally(classes, ignore_index=-1)
         flat.update(pred[:2].flatten(), target[:2].flatten())  # as the hint says
         flat.update(pred.flatten(), target.flatten())
-        assert flat.compute().stack == table.stack
+        assert flat.compute().cells == table.cells
     images = Tally(2, ignore_index=-1, per_image=True)
     images.update(pred, target)
     images.compute()
@@ -704,15 +703,15 @@ S[1, :2, 2, 4] = 1  # the last of all pixels has two ones
 @pytest.mark.parametrize(
     ("batch", "kind", "said", "hint"),
     [
-        (([0, 1], T), InputTypeError, "pred is of type list; expected a tensor", "pass torch.as_tensor(pred)."),
-        ((T, np.zeros(3)), InputTypeError, "target is of type ndarray", "pass torch.as_tensor(target)."),
-        ((T, T.to_sparse()), InputTypeError, "target is a sparse tensor", "pass target.to_dense()."),
-        ((T, T, torch.ones(2, 3, 5).to_sparse()), InputTypeError, "weight is a sparse", "pass weight.to_dense()."),
-        ((L, T.float()), InputTypeError, "target has dtype torch.float32; labels must be", "pass target.long()."),
-        ((L, H.half()), InputTypeError, "target has dtype torch.float16", "looks one-hot; pass target.argmax(1)."),
-        ((L, H.to(torch.float8_e4m3fn)), InputTypeError, "target has dtype", "looks one-hot; pass target.argmax(1)."),
-        ((L, H / 2), InputTypeError, "target has dtype torch.float32", "if axis 1 has probabilities of classes."),
-        ((L, S.float()), InputTypeError, "target has dtype torch.float32", "pass target.long() if these are labels"),
+        (([0, 1], T), InputTypeError, "`pred` is of type list; expected a tensor", "pass torch.as_tensor(pred)."),
+        ((T, np.zeros(3)), InputTypeError, "`target` is of type ndarray", "pass torch.as_tensor(target)."),
+        ((T, T.to_sparse()), InputTypeError, "`target` is a sparse tensor", "pass target.to_dense()."),
+        ((T, T, torch.ones(2, 3, 5).to_sparse()), InputTypeError, "`weight` is a sparse", "pass weight.to_dense()."),
+        ((L, T.float()), InputTypeError, "`target` has dtype torch.float32; labels must be", "pass target.long()."),
+        ((L, H.half()), InputTypeError, "`target` has dtype torch.float16", "looks one-hot; pass target.argmax(1)."),
+        ((L, H.to(torch.float8_e4m3fn)), InputTypeError, "`target` has dtype", "looks one-hot; pass target.argmax(1)."),
+        ((L, H / 2), InputTypeError, "`target` has dtype torch.float32", "if axis 1 has probabilities of classes."),
+        ((L, S.float()), InputTypeError, "`target` has dtype torch.float32", "pass target.long() if these are labels"),
         ((L, H), InputError, "looks one-hot, and labels were expected", "pass target.argmax(1)."),
         ((L, S), InputError, "one number per row does not say", "(pred > 0.5).long()"),
         ((H, T), InputError, "must have the same shape", "an axis of 4 looks one-hot; pass pred.argmax(1)."),
@@ -720,27 +719,32 @@ S[1, :2, 2, 4] = 1  # the last of all pixels has two ones
         ((T, S), InputError, "must have the same shape; they have (2, 3, 5) and (2, 4, 3, 5)", ""),
         ((T.to("meta"), H.to("meta")), InputError, "must have the same shape", ""),
         ((T[:1], T), InputError, "they have (1, 3, 5) and (2, 3, 5)", None),
-        ((T[0, 0, 0], T[0, 0, 0]), InputError, "target is a single value", None),
-        ((T.to(torch.complex64), T), InputTypeError, "pred has dtype torch.complex64; expected labels", None),
-        ((L[:, :3], T), InputError, "3 channels on axis 1, and num_classes is 4", "use num_classes=3."),
+        ((T[0, 0, 0], T[0, 0, 0]), InputError, "`target` is a single value", None),
+        ((T.to(torch.complex64), T), InputTypeError, "`pred` has dtype torch.complex64; expected labels", None),
+        ((L[:, :3], T), InputError, "3 channels on axis 1, and `num_classes` is 4", "use `num_classes` 3."),
         ((torch.zeros(2, 6, 3, 5), T), InputError, "6 channels on axis 1", "pass pred[:, :4] if the others"),
         ((L.movedim(1, -1), T), InputError, "have shape (2, 4, 3, 5)", "pass pred.movedim(-1, 1)."),
         ((L[:1], T), InputError, "logits of 4 classes for this target", "classes are on axis 1"),
         ((T.float(), T), InputError, "one number per row", "(pred > 0.5).long()"),
         ((L[:, :1], T), InputError, "one number per row", "(pred.squeeze(1) > 0.5).long()"),
-        ((T, T, 2.0), InputTypeError, "weight is of type float", "pass torch.as_tensor(weight, device=target.device)."),
-        ((T, T, torch.tensor(2.0)), InputError, "weight is a single value", "weight.expand(len(target))"),
+        (
+            (T, T, 2.0),
+            InputTypeError,
+            "`weight` is of type float",
+            "pass torch.as_tensor(weight, device=target.device).",
+        ),
+        ((T, T, torch.tensor(2.0)), InputError, "`weight` is a single value", "weight.expand(len(target))"),
         ((T, T, torch.ones(5)), InputError, "must have the shape of the target", "one map for all images, (3, 5)"),
         ((T, T, torch.ones(3)), InputError, "it has (3,)", "one weight per image, (2,)"),
         ((T, T, torch.ones(2, 3)), InputError, "it has (2, 3)", "give one weight per label"),
         ((T, T, torch.ones(2, 3, 5) * 1j), InputTypeError, "a weight must be a real number", None),
         ((T[0, 0], T[0, 0], torch.ones(4)), InputError, "it has (4,)", "give one weight per label, (5,)."),
-        ((T.to("meta"), T), InputError, "pred is on meta, and target on cpu", "pass pred.to(target.device)."),
-        ((T, T, torch.ones(2, device="meta")), InputError, "weight is on meta", "pass weight.to(target.device)."),
-        ((T.to("meta"), T.to("meta")), InputError, "target is on the meta device, which holds no labels", None),
+        ((T.to("meta"), T), InputError, "`pred` is on meta, and `target` on cpu", "pass pred.to(target.device)."),
+        ((T, T, torch.ones(2, device="meta")), InputError, "`weight` is on meta", "pass weight.to(target.device)."),
+        ((T.to("meta"), T.to("meta")), InputError, "`target` is on the meta device, which holds no labels", None),
         ((L[0], T[0]), InputError, "logits of 4 classes for this target", "pass pred[None] and target[None]."),
         ((T, T, torch.ones(4)), InputError, "it has (4,)", "class, pass weight[target.long().clamp(0, 3)]."),
-        ((T, T, torch.ones(2, 3, 5).to_sparse()), InputTypeError, "weight is a sparse tensor", "weight.to_dense()"),
+        ((T, T, torch.ones(2, 3, 5).to_sparse()), InputTypeError, "`weight` is a sparse tensor", "weight.to_dense()"),
         ((torch.nested.as_nested_tensor([T[0]], layout=torch.jagged), T), InputTypeError, "a nested tensor", "unbind"),
     ],
 )
@@ -778,7 +782,7 @@ def test_weights_that_fit_in_two_ways_are_refused(shape, own, hint):
 
 @pytest.mark.parametrize("classes", [1, 0, -3, 2.0, True, "5", None])
 def test_numbers_of_classes_that_are_refused(classes):
-    with pytest.raises(InputError, match=r"num_classes is .*; expected an integer of at least 2"):
+    with pytest.raises(InputError, match=r"`num_classes` is .*; expected an integer of at least 2"):
         Tally(classes)
 
 
@@ -806,7 +810,7 @@ def test_names_that_are_refused():
     with pytest.raises(InputError, match="names 'a' twice"):
         Tally(3, names=["a", "b", "a"])
     for key in (7, "x", None, -1):
-        with pytest.raises(InputError, match=r"names has the key .*; expected classes from 0 to 1"):
+        with pytest.raises(InputError, match=r"`names` has the key .*; expected classes from 0 to 1"):
             Tally(2, names={0: "a", 1: "b", key: "c"})
     assert Tally(2, ignore_index=9, names={"0": "a", 1: "b", 9: "void"}).names == {0: "a", 1: "b", 9: "void"}
 
@@ -815,12 +819,12 @@ def test_ids_that_are_refused():
     labels = torch.zeros((2, 3), dtype=torch.int64)
     with pytest.raises(InputError, match="does not keep images apart") as problem:
         Tally(2).update(labels, labels, image_ids=[1, 2])
-    assert problem.value.hint == "make it with per_image=True."
+    assert problem.value.hint == "make it with `per_image` True."
     tally = Tally(2, per_image=True)
-    with pytest.raises(InputError, match="image_ids has 3 ids, and the batch 2 images"):
+    with pytest.raises(InputError, match="`image_ids` has 3 ids, and the batch 2 images"):
         tally.update(labels, labels, image_ids=[1, 2, 3])
     for ids in ("ab", 7, torch.zeros(2, 2)):
-        with pytest.raises(InputTypeError, match="image_ids is of type"):
+        with pytest.raises(InputTypeError, match="`image_ids` is of type"):
             tally.update(labels, labels, image_ids=ids)
     tally.update(labels, labels, image_ids=["a", "b"])
     with pytest.raises(InputError, match="comes without image_ids, and those before came with them"):
@@ -840,7 +844,7 @@ def test_ids_that_are_refused():
         mixed.compute()
     missing = Tally(2, per_image=True)
     missing.update(labels, labels, image_ids=["a", None])
-    with pytest.raises(InputError, match="an id among image_ids is missing"):
+    with pytest.raises(InputError, match="an id among `image_ids` is missing"):
         missing.compute()
 
 
@@ -850,7 +854,7 @@ def test_tallies_that_cannot_be_merged():
         tally.merge({})
     with pytest.raises(InputError, match="cannot be merged with itself"):
         tally.merge(tally)
-    with pytest.raises(InputError, match="the other tally has num_classes=4, and this one has num_classes=3"):
+    with pytest.raises(InputError, match="the other tally has `num_classes` 4, and this one `num_classes` 3"):
         tally.merge(Tally(4))
     with pytest.raises(InputError, match=r"torch.distributed is not initialized"):
         tally.all_reduce()
@@ -1087,7 +1091,7 @@ def _process(rank, size, file, out):
     bad.update(*(torch.tensor([[0, 5 * rank]]) for _ in range(2)))
     bad.all_reduce()
     found["bad"] = refused(bad).message
-    with pytest.raises(InputError, match=r"the tally of process [01] has num_classes="):
+    with pytest.raises(InputError, match=r"the tally of process [01] has `num_classes`"):
         Tally(4 + rank).all_reduce()
     model = Model()
     wrapped = torch.nn.parallel.DistributedDataParallel(model)

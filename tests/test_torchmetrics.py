@@ -263,7 +263,7 @@ def test_predictions_of_an_ignored_label():
     assert metric.table().void == (255,)
     assert WeightedAccuracy("multiclass", 2, ignore_index=255)(preds, target).item() == 0.75
     matrix = WeightedConfusionMatrix("multiclass", 2, ignore_index=255)
-    with pytest.warns(UserWarning, match=r"25.0% of the weight is predicted as ignore_index=255"):
+    with pytest.warns(UserWarning, match=r"25.0% of the weight is predicted as `ignore_index` 255"):
         assert matrix(preds, target).tolist() == [[1, 0], [0, 2]]
     inside = WeightedConfusionMatrix("multiclass", 3, ignore_index=2)
     preds, target = torch.tensor([0, 2, 1, 1]), torch.tensor([0, 0, 2, 1])
@@ -694,7 +694,7 @@ def test_weights_by_another_name_are_not_lost(name):
     for _ in range(2):  # in the second batch the metrics are grouped
         for call in (scores.update, scores, single.update, single):
             with pytest.raises(
-                InputTypeError, match=rf"were given as {name}=; a metric takes them as weight="
+                InputTypeError, match=rf"were given as `{name}`; a metric takes them as `weight`"
             ) as caught:
                 call(logits, target, **{name: weight})
             assert caught.value.argument == name
@@ -712,7 +712,7 @@ def test_arguments_that_may_be_swapped():
     metric = WeightedAccuracy("binary", ignore_index=255)
     assert metric(preds, target) == pytest.approx(2 / 3)
     with pytest.warns(
-        wmcc.LabelWarning, match=r"pred has the ignored label 255 and target never has it.*predictions first"
+        wmcc.LabelWarning, match=r"`pred` has the ignored label 255 and `target` never has it.*predictions first"
     ):
         metric(target, preds)
 
@@ -758,15 +758,15 @@ def test_plots():
 @pytest.mark.parametrize(
     ("made", "said"),
     [
-        (lambda: WeightedECC("multilabel", 3), "task is 'multilabel'; expected 'binary' or 'multiclass'"),
-        (lambda: WeightedECC("segmentation"), "task is 'segmentation'"),
-        (lambda: WeightedECC("multiclass"), "needs num_classes"),
-        (lambda: WeightedECC("multiclass", 1), "num_classes is 1; expected an integer of at least 2"),
-        (lambda: WeightedECC("binary", 3), "num_classes is 3; a binary task has 2"),
-        (lambda: WeightedMCC("multiclass", 3), "MCC is for two classes, and num_classes is 3"),
-        (lambda: WeightedECC("binary", threshold=1.5), "threshold is 1.5"),
-        (lambda: WeightedECC("binary", ignore_index="void"), "ignore_index is 'void'"),
-        (lambda: WeightedECC("binary", zero_division="zero"), "zero_division is 'zero'"),
+        (lambda: WeightedECC("multilabel", 3), "`task` is 'multilabel'; expected 'binary' or 'multiclass'"),
+        (lambda: WeightedECC("segmentation"), "`task` is 'segmentation'"),
+        (lambda: WeightedECC("multiclass"), "needs `num_classes`"),
+        (lambda: WeightedECC("multiclass", 1), "`num_classes` is 1; expected an integer of at least 2"),
+        (lambda: WeightedECC("binary", 3), "`num_classes` is 3; a binary task has 2"),
+        (lambda: WeightedMCC("multiclass", 3), "MCC is for two classes, and `num_classes` is 3"),
+        (lambda: WeightedECC("binary", threshold=1.5), "`threshold` is 1.5"),
+        (lambda: WeightedECC("binary", ignore_index="void"), "`ignore_index` is 'void'"),
+        (lambda: WeightedECC("binary", zero_division="zero"), "`zero_division` is 'zero'"),
         (lambda: WeightedECC("binary", average="macro"), "WeightedECC has no keyword 'average'"),
         (lambda: WeightedClassScores("ecc", "binary"), "expected one of precision, recall"),
     ],
@@ -787,11 +787,11 @@ def test_arguments_that_are_refused(made, said):
             "a binary task has one score for each pixel",
         ),
         ("binary", torch.zeros(3, dtype=int), torch.zeros(4, dtype=int), None, "must have the same shape"),
-        ("binary", torch.rand(3), torch.rand(3), None, "target has dtype torch.float32"),
+        ("binary", torch.rand(3), torch.rand(3), None, "`target` has dtype torch.float32"),
         ("binary", [0.1], torch.zeros(1, dtype=int), None, "of type list; expected a tensor"),
         ("multiclass", torch.rand(4), torch.zeros(4, dtype=int), None, "does not say which class is meant"),
-        ("multiclass", torch.rand(4, 3), torch.zeros(4, dtype=int), None, "3 channels on axis 1, and num_classes is 2"),
-        ("binary", torch.rand(4), torch.zeros(4, dtype=int), torch.rand(3), "weight must have the shape of the target"),
+        ("multiclass", torch.rand(4, 3), torch.zeros(4, dtype=int), None, "3 channels on axis 1, and `num_classes`"),
+        ("binary", torch.rand(4), torch.zeros(4, dtype=int), torch.rand(3), "`weight` must have the shape of"),
     ],
 )
 def test_batches_that_are_refused(task, preds, target, weight, said):

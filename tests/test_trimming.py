@@ -72,7 +72,7 @@ def box_ends(table, cap):
 
 
 def check_box(table, cap, true):
-    for t, p, low, high in zip(*table.stack.codes.tolist(), *box_ends(table, cap), strict=True):
+    for t, p, low, high in zip(*table.cells.codes.tolist(), *box_ends(table, cap), strict=True):
         assert low <= true[t][p] <= high
         assert low > 0 or true[t][p] == 0
 
@@ -188,7 +188,7 @@ def test_weights_of_strata_are_known():
     p = np.where(rng.random(400) < 0.7, t, rng.integers(0, 3, 400))
     sizes = {0: 1000.0, 1: 4000.0, 2: 90000.0}
     w = np.array([sizes[h] / np.sum(stratum == h) for h in range(3)])[stratum]
-    table = wmcc.tabulate(t, p, stratum=stratum, population=sizes)
+    table = wmcc.tabulate(t, p, design=wmcc.Strata(stratum, population=sizes))
     for point in wmcc.certify_trimming(table, caps=[5.0, 100.0, 1e6]).points:
         assert point.exact == pytest.approx(wmcc.ecc(t, p, sample_weight=np.minimum(w, point.cap)), abs=1e-12)
 
@@ -231,16 +231,16 @@ def test_an_undefined_measure_has_no_range():
 
 
 WRONG = {
-    "one": ({"caps": 5}, "caps is 5; expected a list of numbers"),
-    "nan": ({"caps": np.nan}, "caps is nan; expected a list of numbers"),
-    "text": ({"caps": "5"}, "caps is '5'; expected a list of numbers"),
-    "none": ({"caps": []}, "caps is empty; expected at least one number"),
-    "zero": ({"caps": [5, 0]}, "caps is 0.0; expected a number above 0"),
-    "negative": ({"caps": [-1]}, "caps is -1.0; expected a number above 0"),
-    "infinite": ({"caps": [float("inf")]}, "caps is 'inf'; expected a finite number"),
-    "missing": ({"caps": [float("nan")]}, "caps is 'nan'; expected a finite number"),
+    "one": ({"caps": 5}, "`caps` is 5; expected a list of numbers"),
+    "nan": ({"caps": np.nan}, "`caps` is nan; expected a list of numbers"),
+    "text": ({"caps": "5"}, "`caps` is '5'; expected a list of numbers"),
+    "none": ({"caps": []}, "`caps` is empty; expected at least one number"),
+    "zero": ({"caps": [5, 0]}, "`caps` is 0; expected a number above 0"),
+    "negative": ({"caps": [-1]}, "`caps` is -1; expected a number above 0"),
+    "infinite": ({"caps": [float("inf")]}, "`caps` is 'inf'; expected a finite number"),
+    "missing": ({"caps": [float("nan")]}, "`caps` is 'nan'; expected a finite number"),
     "measure": ({"caps": [5], "measure": "recall"}, "'recall' is a number per class"),
-    "nodes": ({"caps": [5], "nodes": 0}, "nodes is 0"),
+    "nodes": ({"caps": [5], "nodes": 0}, "`nodes` is 0"),
 }
 
 

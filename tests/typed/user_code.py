@@ -28,10 +28,20 @@ assert_type(table, wmcc.Table)
 assert_type(wmcc.tabulate(["oak", "elm"], ["oak", "oak"], [300, 2.5]), wmcc.Table)
 assert_type(wmcc.tabulate(frame, true="label", pred="pred", weight="ha"), wmcc.Table)
 assert_type(wmcc.tabulate(frame["label"], frame["pred"], frame["ha"], cluster=frame["tile"]), wmcc.Table)
-drawn = wmcc.tabulate(y_true, a, stratum=a, population={0: 500.0, 1: 300.0, 2: 200.0}, lonely="adjust")
+strata = wmcc.Strata(population={0: 500.0, 1: 300.0, 2: 200.0}, lonely="adjust")
+drawn = wmcc.tabulate(y_true, a, design=strata.of(a))
 assert_type(drawn, wmcc.Table)
-assert_type(wmcc.tabulate(frame, true="label", pred="pred", weight="ha", stratum="pred", cluster="tile"), wmcc.Table)
-assert_type(wmcc.tabulate(frame, true="label", pred="pred", stratum="pred", by="tile"), wmcc.Tables[wmcc.Table])
+assert_type(
+    wmcc.tabulate(frame, true="label", pred="pred", weight="ha", design=wmcc.Strata("pred"), cluster="tile"), wmcc.Table
+)
+nested = wmcc.PostStrata("pred", {"oak": 3.0}, design=wmcc.Strata("tile"))
+assert_type(wmcc.tabulate(frame, true="label", pred="pred", design=nested, by="tile"), wmcc.Tables[wmcc.Table])
+replicated = wmcc.Replicates("rw*", "fay", fay=0.3)
+assert_type(wmcc.tabulate(wmcc.Files("a.csv", engine="polars"), true="t", pred="p", design=replicated), wmcc.Table)
+both = wmcc.Join(frame, wmcc.Files("b.csv"), on=["id", "year"], unmatched="ignore")
+assert_type(wmcc.tabulate(both, true="t", pred={"A": "a", "B": "b"}), wmcc.JointTable)
+laid = wmcc.Overlay(wmcc.Layer("plots.csv", xy=("x", "y"), crs=4326), "map.tif", uncovered="error", sliver=2.5)
+assert_type(wmcc.tabulate(laid, true="ref", weight=wmcc.Area("km2")), wmcc.Table)
 pair = wmcc.tabulate(y_true, {"A": a, "B": b}, area)
 assert_type(pair, wmcc.JointTable)
 assert_type(wmcc.tabulate(frame, true="label", pred={"A": "pred", "B": "other"}, weight="ha"), wmcc.JointTable)
@@ -76,12 +86,12 @@ assert_type(wmcc.plan_sample(table, n=500, measure="ecc").n, int)
 assert_type(table.merge_classes({9: [1, 2]}), wmcc.Table)
 assert_type(pair.merge_classes({9: [1, 2]}), wmcc.JointTable)
 assert_type(wmcc.certify(table, "ecc", eps=0.2), wmcc.Certificate)
-assert_type(wmcc.certify_curve(table, "ecc", eps=[0.1, 0.2]), wmcc.Curve)
+assert_type(wmcc.certify(table, "ecc", eps=[0.1, 0.2]), wmcc.Curve)
 assert_type(wmcc.certify_trimming(table, "ecc", caps=[2.0, 1.5]), wmcc.TrimmingCurve)
 assert_type(wmcc.radius(table, "ecc", at_least=0.3), wmcc.Radius)
 assert_type(wmcc.sensitivity(table), wmcc.Sensitivity)
 assert_type(wmcc.diagnose(table), wmcc.Diagnosis)
-assert_type(wmcc.effective_sample_size(table), float)
+assert_type(table.n_eff, float)
 comparison = wmcc.compare(pair, "ecc", margin=0.02)
 assert_type(comparison, wmcc.Comparison)
 assert_type(comparison.p_value, float)
@@ -95,8 +105,8 @@ assert_type(wmcc.score(table).with_ranges(upper=table), wmcc.Score)
 
 # ---- streams -------------------------------------------------------------------------------------------------
 
-survey = wmcc.Accumulator(population={0: 500.0, 1: 300.0, 2: 200.0}, fpc=True)
-survey.update(y_true, a, stratum=a)
+survey = wmcc.Accumulator()
+survey.update(y_true, a, design=strata.of(a))
 assert_type(survey.table, wmcc.Table)
 monitor = wmcc.Accumulator()
 monitor.update(y_true, a, area)
@@ -118,13 +128,12 @@ assert_type(wmcc.weightmaps.named("distance:to=1,scale=5")(labels), NDArray[np.f
 
 # ---- maps ----------------------------------------------------------------------------------------------------
 
-cover = wmcc.raster(
+cover = wmcc.Raster(
     xr.DataArray(np.tile(labels, (2, 1)), {"y": [1.5, 0.5], "x": [0.5, 1.5, 2.5, 3.5]}, ("y", "x")),
     nodata=None,
     crs="EPSG:6933",
     name="cover",
 )
-assert_type(cover, wmcc.Raster)
 assert_type(cover.shape, tuple[int, int])
 assert_type(cover.names, Mapping[int, str])
 assert_type(cover.pixel_area("m2"), NDArray[Any])
@@ -134,9 +143,11 @@ assert_type(known, NDArray[Any] | None)
 
 def refused() -> None:
     """Calls that type checkers refuse; nobody makes them."""
-    wmcc.tabulate(y_true, a, strata=a)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+    wmcc.tabulate(y_true, a, stratum=a)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
     wmcc.tabulate(y_true, a, area, treads=2)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+    wmcc.Blocks(64, 64, 64)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    wmcc.Strata(a, population=3, lonly="adjust")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     wmcc.ecc(y_true, a, threshold=0.5)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
-    wmcc.certify(table, "ecc", 0.2, eps=0.1)  # type: ignore[misc]  # pyright: ignore[reportCallIssue]
+    wmcc.certify(table, "ecc", 0.2, eps=0.1)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
     wmcc.interval(table, "ecc", confidence=0.9)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     wmcc.radius(table, "ecc", threshold=0.3)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
