@@ -82,7 +82,7 @@ def small_inputs() -> None:
     for classes, limit in ((200, 0.15), (1000, 0.3), (2048, 0.5)):
         t, p, w = data(1000, classes)
         table = wmcc.tabulate(t, p, w)
-        assert table.stack.sums.n.sum() == 1000
+        assert table.cells.sums.n.sum() == 1000
         assert abs(table.total - w.sum()) < 1e-9
         ours = timed(lambda t=t, p=p, w=w: wmcc.tabulate(t, p, w), 200)
         peer = timed(lambda t=t, p=p, w=w, K=classes: bincount(t, p, w, K), 5)
@@ -104,8 +104,8 @@ def many_classes() -> None:
     t, p, w = data(10**7, 100_000)
     table = wmcc.tabulate(t, p, w)
     correct = np.bincount(t, w * (t == p), 100_000)
-    right = table.stack.codes[0] == table.stack.codes[1]
-    assert np.allclose(table.stack.take(right).sums.w_exact.floats(), correct[correct > 0], rtol=1e-12)
+    right = table.cells.codes[0] == table.cells.codes[1]
+    assert np.allclose(table.cells.take(right).sums.w_exact.floats(), correct[correct > 0], rtol=1e-12)
     read, ours, peers = floor((t, p, w)), [], []
     key = t * 100_000 + p
     for _ in range(3):
@@ -113,7 +113,7 @@ def many_classes() -> None:
         ours += timed(lambda: wmcc.tabulate(t, p, w, threads=THREADS), 1)
     base = timed(read, 5)
     note = (
-        f"[{len(table.stack):,} cells; {spread(ours)}; {median(ours) / median(base):.0f} x the memory floor; "
+        f"[{len(table.cells):,} cells; {spread(ours)}; {median(ours) / median(base):.0f} x the memory floor; "
         f"NumPy's unique alone {median(peers) * 100:.0f} ns/row]"
     )
     bar("N = 1e7, K = 100,000, a table", median(ours) * 100, 60, "ns/row", False, note)

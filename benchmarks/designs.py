@@ -44,7 +44,7 @@ def strata(bars: Bars, rows: int, classes: int = 5) -> None:
     plain = wmcc.tabulate(t, p, w)
     alone = timed(lambda: wmcc.tabulate(t, p, w))
     for name, design in designs.items():
-        assert wmcc.tabulate(t, p, w, **design).stack == plain.stack
+        assert wmcc.tabulate(t, p, w, **design).cells == plain.cells
         own = timed(lambda design=design: wmcc.tabulate(t, p, w, **design))
         note = f"{median(own) * 1e3:.0f} ms, plain {median(alone) * 1e3:.0f} ms; spread {spread(own)}"
         bars.add(f"{name}, arrays, over a plain table", median(own) / median(alone), 2, "times", False, note)
@@ -68,10 +68,10 @@ def replicates(bars: Bars, rows: int, classes: int = 10) -> None:
     alone = timed(lambda: wmcc.tabulate(t, p, w))
     for dtype, order in (("f8", "F"), ("f8", "C"), ("f4", "F"), ("f4", "C")):
         weights = replicate_weights(w, dtype, order)
-        table = wmcc.tabulate(t, p, w, replicates=weights, method="brr")
+        table = wmcc.tabulate(t, p, w, design=wmcc.Replicates(weights, "brr"))
         for k in (0, COLUMNS - 1):
-            assert table.stack.sums.replicates[k] == wmcc.tabulate(t, p, weights[:, k]).stack.sums.w_exact
-        own = timed(lambda weights=weights: wmcc.tabulate(t, p, w, replicates=weights, method="brr"), 5)
+            assert table.cells.sums.replicates[k] == wmcc.tabulate(t, p, weights[:, k]).cells.sums.w_exact
+        own = timed(lambda weights=weights: wmcc.tabulate(t, p, w, design=wmcc.Replicates(weights, "brr")), 5)
         flat = weights.reshape(-1, order=order)
         read = timed(floor((t, p, w, flat)), 5)
         name = f"{COLUMNS} replicate weights, {'float64' if dtype == 'f8' else 'float32'}, " + (

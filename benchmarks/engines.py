@@ -140,8 +140,8 @@ def files(folder: Path, rows: int) -> str:
     for engine in ("polars", "duckdb"):
         over(f"wmcc {engine}", f"scan {engine}", 1.5, f"engine={engine}, over its sum of each column")
         over(f"wmcc {engine}", f"group {engine}", 1.3, f"engine={engine}, over its own group-by")
-    over("wmcc pyspark", "group pyspark", 1.2, "engine=pyspark, local[2], over its own group-by")
-    over("wmcc dask", "group dask", 1.3, "engine=dask, threads, over its own group-by")
+    over("wmcc pyspark", "group pyspark", 1.2, "a frame of Spark, local[2], over its own group-by")
+    over("wmcc dask", "group dask", 1.3, "a frame of Dask, threads, over its own group-by")
     a, b = last["wmcc"], last["scikit-learn"]
     lines = ["| reader | " + " | ".join(f"{size:.0e} rows" for size in sizes) + " | rows/s per core | peak MB |"]
     lines += ["|---|" + "---:|" * (len(sizes) + 2)]

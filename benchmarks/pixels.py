@@ -52,7 +52,7 @@ def simulate(spread: float, runs: int = RUNS, blocks: tuple[int | None, ...] = B
     for _ in range(runs):
         truth, maps = draw(rng, spread, side)
         for own, size in zip(intervals, blocks, strict=True):
-            joint = wmcc.tabulate(truth, maps, blocks=size)
+            joint = wmcc.tabulate(truth, maps, cluster=size and wmcc.Blocks(size))
             found = wmcc.interval(joint["A"], "accuracy")
             own.append((found.low, found.high, wmcc.compare(joint, "accuracy").p_value))
     out = []

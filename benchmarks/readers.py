@@ -34,9 +34,23 @@ def ours(engine: str):
     def run(path: str) -> float:
         import wmcc
 
-        return wmcc.ecc(wmcc.tabulate(path, **NAMED, engine=engine))
+        return wmcc.ecc(wmcc.tabulate(wmcc.Files(path, engine=engine), **NAMED))
 
     return run
+
+
+def ours_spark(path: str) -> float:
+    import wmcc
+
+    return wmcc.ecc(wmcc.tabulate(spark().read.parquet(path), **NAMED))
+
+
+def ours_dask(path: str) -> float:
+    import dask.dataframe as dd
+
+    import wmcc
+
+    return wmcc.ecc(wmcc.tabulate(dd.read_parquet(path, columns=list(COLUMNS)), **NAMED))
 
 
 def scan_arrow(path: str) -> float:
@@ -120,8 +134,8 @@ READERS = {
     "wmcc": ours("arrow"),
     "wmcc polars": ours("polars"),
     "wmcc duckdb": ours("duckdb"),
-    "wmcc dask": ours("dask"),
-    "wmcc pyspark": ours("pyspark"),
+    "wmcc dask": ours_dask,
+    "wmcc pyspark": ours_spark,
     "scan Arrow": scan_arrow,
     "scan Arrow, lean": scan_arrow_lean,
     "scan polars": scan_polars,

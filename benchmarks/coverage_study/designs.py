@@ -16,8 +16,8 @@ import numpy as np
 import wmcc
 from wmcc.core.labels import Label
 from wmcc.inference.classes import OWN
+from wmcc.inference.estimate import estimate
 from wmcc.inference.influence import Sample
-from wmcc.inference.interval import estimate
 from wmcc.mapping.estimates import share_interval
 
 from .grid import mean, measured, seeded
