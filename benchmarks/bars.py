@@ -26,6 +26,7 @@ from common import (
 )
 
 import wmcc
+from wmcc.core.kernel import kernel
 
 BARS = Bars()
 bar = BARS.add
@@ -182,6 +183,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from common import data
 import wmcc
+from wmcc.core.kernel import kernel
 
 def kilobytes(name):
     lines = Path("/proc/self/status").read_text().splitlines()
@@ -227,7 +229,7 @@ def import_time() -> None:
 
 
 if __name__ == "__main__":
-    print(f"kernel: {wmcc.kernel()}; {processors()} processors\n")
+    print(f"kernel: {kernel()}; {processors()} processors\n")
     for section in (
         against_scikit_learn,
         against_memory,

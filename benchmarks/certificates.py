@@ -64,7 +64,7 @@ def random_table(classes: int, level: float, seed: int) -> wmcc.Table:
             return table
 
 
-def checked(table: wmcc.Table, measure, eps: float) -> tuple[wmcc.Certificate, float]:
+def checked(table: wmcc.Table, measure, eps: float) -> tuple[wmcc.results.Certificate, float]:
     """Certify, and return the seconds it took; hold the answer against its witnesses and against drawn tables."""
     start = time.perf_counter()
     certificate = wmcc.certify(table, measure, eps=eps)
@@ -91,7 +91,7 @@ class Cell(NamedTuple):
     seconds: list[float]
 
 
-def tightness(certificate: wmcc.Certificate, end: wmcc.End) -> float:
+def tightness(certificate: wmcc.results.Certificate, end: wmcc.End) -> float:
     """(attained − value) / (bound − value): the share of the certified way that some weights really go."""
     if end.exact or end.bound == certificate.value:
         return 1.0

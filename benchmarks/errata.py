@@ -17,6 +17,7 @@ from weighted_mcc import calculate_multiclass_stability_bound as multiclass_boun
 from weighted_mcc import weighted_mcc
 
 import wmcc
+import wmcc.measures
 from wmcc import published
 
 MULTICLASS = ("ecc", "mpc1", "mpc2")
@@ -42,7 +43,7 @@ def moved(measure, t, c, S, eps):
 def compared(name, t, c, S, eps):
     """Value, printed bound, the package's bound, and a change that is attained."""
     t, c, S = np.asarray(t), np.asarray(c), np.asarray(S, dtype=np.float64)
-    measure, table = wmcc.MEASURES[name], wmcc.tabulate(t, c, S)
+    measure, table = wmcc.measures.MEASURES[name], wmcc.tabulate(t, c, S)
     if name == "mcc":
         printed, package = published.binary(table, eps), binary_bound(t, c, S, eps)
     else:

@@ -15,6 +15,7 @@ import numpy as np
 from common import Bars, median, spread, timed, timed_once, write_section
 
 import wmcc
+import wmcc.measures
 from wmcc.cli.reproduction import NAMES, reproduced, verdicts_markdown
 from wmcc.experiments import Separation, Verdict, draws, separation, verdicts
 from wmcc.experiments.design import MATCHES, MISMATCHES, TRUTHS
@@ -36,7 +37,7 @@ def right(classes: int, **options) -> None:
             t = draws.truth(found.design, repetition)
             there, here = draws.shared(found.design, 0.5, repetition, t)
             guess = np.where(inside, here, there)
-            values.append(wmcc.MEASURES[name](t, guess, sample_weight=np.array(found.design.weights)))
+            values.append(wmcc.measures.MEASURES[name](t, guess, sample_weight=np.array(found.design.weights)))
         mean, se = one.mean[start], one.se[start]
         assert np.allclose(sorted(values), [mean - se, mean + se], rtol=0, atol=1e-12)
 

@@ -19,6 +19,7 @@ from torchmetrics.classification import BinaryMatthewsCorrCoef, MulticlassMatthe
 
 import wmcc
 from wmcc.adapters.torch import Tally
+from wmcc.core.kernel import kernel
 from wmcc.core.kernel.cuda.driver import Device
 
 CLASSES = (2, 5, 20, 64, 200)
@@ -187,7 +188,7 @@ def main() -> None:
     parser.add_argument("--write", help="a file for the figures")
     arguments = parser.parse_args()
     floor, lines = Floor(), []
-    versions = f"PyTorch {torch.__version__}, the CPU's kernel {wmcc.kernel()}"
+    versions = f"PyTorch {torch.__version__}, the CPU's kernel {kernel()}"
     text = [f"{torch.cuda.get_device_name()}, {versions}."]
     for bits in arguments.rows:
         for labels in arguments.labels:

@@ -12,6 +12,7 @@ import numpy as np
 from common import Bars, data, median, spread, timed, timed_once, write_section
 
 import wmcc
+import wmcc.measures
 
 MICRO, MILLI = 1e6, 1e3
 
@@ -26,7 +27,7 @@ def intervals(bars: Bars) -> None:
     for classes, limit, unit, factor in ((3, 80, "µs", MICRO), (200, 20, "ms", MILLI)):
         table, repeat = wmcc.tabulate(*data(200_000, classes)), 250 if classes < 10 else 30
         for name in ("ecc", "mpc1", "mpc2"):
-            g, found = wmcc.MEASURES[name].gradient(table), wmcc.interval(table, name)
+            g, found = wmcc.measures.MEASURES[name].gradient(table), wmcc.interval(table, name)
             assert np.isclose(found.se, np.sqrt((g * g * table.w2).sum()), rtol=1e-9)
             ways = {
                 "a new table": [s for _ in range(repeat // 10) for s in timed_once_on(table, name)],
@@ -64,7 +65,7 @@ def bootstrap(bars: Bars) -> None:
     bars.add("bootstrap, N = 1e6, 1,000 resamples, K = 5", median(seconds), 10, "s", False, spread(seconds))
 
 
-def clustered(truth: np.ndarray, guess: np.ndarray, w: np.ndarray, key: np.ndarray | None) -> wmcc.Interval:
+def clustered(truth: np.ndarray, guess: np.ndarray, w: np.ndarray, key: np.ndarray | None) -> wmcc.results.Interval:
     return wmcc.interval(wmcc.tabulate(truth, guess, w, cluster=key))
 
 

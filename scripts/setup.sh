@@ -13,7 +13,7 @@ setup() { # setup [EXTRA[,EXTRA...]]
         return
     fi
     PYTHONWARNINGS=ignore "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable ".${1:+[$1]}"
-    if [ "$("$venv/bin/python" -c 'import wmcc; print(wmcc.kernel())')" != compiled ]; then
+    if [ "$("$venv/bin/python" -c 'from wmcc.core.kernel import kernel; print(kernel())')" != compiled ]; then
         echo "The C kernel was not built. To see why: $venv/bin/python -m pip install --verbose --editable ." >&2
         echo "It needs a C compiler and Python's headers (python3-dev on Debian)." >&2
         return # not stamped: the next run tries again

@@ -15,6 +15,7 @@ import numpy as np
 from helpers import KERNELS, using
 
 import wmcc
+from wmcc.errors import WmccError
 
 Array = Any
 
@@ -125,7 +126,7 @@ def _result(rows: list[Array]) -> Any:
     """The table, or what was said instead."""
     try:
         return wmcc.tabulate(*rows, threads=2 if len(rows[0]) > 1000 else None)
-    except wmcc.WmccError as problem:
+    except WmccError as problem:
         return str(problem)
     except Exception as problem:  # nothing else should be raised; it is what is looked for
         return f"{type(problem).__name__}: {problem}, of {id(problem)}"

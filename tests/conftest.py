@@ -7,7 +7,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-import wmcc
+from wmcc.core.kernel import kernel
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -23,7 +23,7 @@ hypothesis.settings.register_profile("smoke", deadline=None, max_examples=5, der
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=2000)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
-if wmcc.kernel() != "compiled" and not os.environ.get("WMCC_TEST_WITHOUT_COMPILED"):
+if kernel() != "compiled" and not os.environ.get("WMCC_TEST_WITHOUT_COMPILED"):
     raise RuntimeError(
         "the compiled kernel was not built, so these tests would not test it; install a C compiler and reinstall, "
         "or set WMCC_TEST_WITHOUT_COMPILED=1 to test the NumPy kernel alone"

@@ -35,6 +35,7 @@ import flat
 import numpy as np
 
 import wmcc
+from wmcc.errors import UndefinedMeasureWarning, WmccError
 
 STORED = Path(__file__).with_name("corpus.json")
 
@@ -160,7 +161,7 @@ def answer(case: Case, threads: int | None = 1) -> Answer:
         warnings.simplefilter("always")
         try:
             table = call(case, threads)
-        except wmcc.WmccError as error:
+        except WmccError as error:
             return {"error": type(error).__name__, "says": _here(error.message)}
         except TypeError as error:  # which Python itself raises of a wrong keyword
             return {"error": "TypeError", "says": _here(str(error))}
@@ -170,7 +171,7 @@ def answer(case: Case, threads: int | None = 1) -> Answer:
 
 
 def _is_ours(kind: type[Warning]) -> bool:
-    return kind.__module__.startswith("wmcc.") and not issubclass(kind, wmcc.UndefinedMeasureWarning)
+    return kind.__module__.startswith("wmcc.") and not issubclass(kind, UndefinedMeasureWarning)
 
 
 def _here(text: str) -> str:
@@ -219,7 +220,7 @@ def _said(read: Callable[[], list[float]]) -> Any:
     """Numbers to the last bit; or the sentence that stands for them."""
     try:
         numbers = [float(x).hex() for x in read()]
-    except wmcc.WmccError as error:
+    except WmccError as error:
         return f"{type(error).__name__}: {_here(error.message)}"
     return numbers[0] if len(numbers) == 1 else numbers
 

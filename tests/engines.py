@@ -121,7 +121,7 @@ READERS = ["arrow", "polars", "duckdb"]
 """What reads files: `engine` of `wmcc.Files`."""
 
 ENGINE_WARNINGS = pytest.mark.filterwarnings(
-    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::wmcc.LabelWarning"
+    "ignore::FutureWarning", "ignore::DeprecationWarning", "ignore::ResourceWarning", "ignore::wmcc.errors.LabelWarning"
 )
 """What engines warn of when their versions meet, and what tests of them need not hear."""
 

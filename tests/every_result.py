@@ -5,6 +5,9 @@ from functools import cache
 import numpy as np
 
 import wmcc
+import wmcc.experiments
+import wmcc.matrices
+import wmcc.published
 
 LABELS = ["<script>alert(1)</script>", 'a & b "c"', "oak"]
 NAMES = ("<b>A</b>", "B&amp;", "C")
@@ -66,15 +69,15 @@ RESULTS = {
     "Ranking, radii": lambda: wmcc.certify_ranking(TWO_JOINT, "mcc", nodes=3).with_radii(),
     "Sensitivity": lambda: wmcc.sensitivity(TABLE),
     "Sensitivity, undefined": lambda: wmcc.sensitivity(NOTHING),
-    "Uncertainty": lambda: wmcc.uncertainty(TWO, "mcc"),
-    "Uncertainty, two": lambda: wmcc.uncertainty(TWO_JOINT, "mcc"),
+    "Uncertainty": lambda: wmcc.results.uncertainty(TWO, "mcc"),
+    "Uncertainty, two": lambda: wmcc.results.uncertainty(TWO_JOINT, "mcc"),
     "MapAccuracy": lambda: wmcc.map_accuracy(
         wmcc.tabulate(T, A, design=wmcc.Strata(A, population=dict.fromkeys(LABELS, 500))), unit="ha"
     ),
     "MapAccuracy, undefined": lambda: wmcc.map_accuracy(NOTHING),
     "Estimate": lambda: wmcc.map_accuracy(TABLE)[LABELS[0]].area,
     "SamplePlan": lambda: wmcc.plan_sample(dict.fromkeys(LABELS, 0.9), dict.fromkeys(LABELS, 500), se=0.02),
-    "Uncertainty, bounds": lambda: wmcc.uncertainty(TWO_JOINT, "mcc", upper=TWO_JOINT),
+    "Uncertainty, bounds": lambda: wmcc.results.uncertainty(TWO_JOINT, "mcc", upper=TWO_JOINT),
     "PublishedBound": lambda: wmcc.published.binary(TWO, 0.01),
     "MatrixScore": lambda: wmcc.matrices.score([0, 0, 1, 1], [0, 0, 0, 1], wmcc.matrices.grid((1, 4))),
     "MatrixCheck": lambda: wmcc.matrices.check([[1, 2], [2, 1]]),

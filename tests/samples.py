@@ -9,8 +9,9 @@ import pytest
 from hypothesis import strategies as st
 
 import wmcc
+import wmcc.measures
 
-MULTICLASS = [name for name, measure in wmcc.MEASURES.items() if not measure.two_classes]
+MULTICLASS = [name for name, measure in wmcc.measures.MEASURES.items() if not measure.two_classes]
 
 
 class Sample(NamedTuple):
@@ -48,7 +49,7 @@ samples = st.builds(
 
 
 def applicable(name: str, table: wmcc.Table) -> bool:
-    return len(table.labels) <= 2 or not wmcc.MEASURES[name].two_classes
+    return len(table.labels) <= 2 or not wmcc.measures.MEASURES[name].two_classes
 
 
 def alike(a: Any, b: Any, tolerance: float) -> bool:

@@ -19,11 +19,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import wmcc
+from wmcc.errors import InputError, WmccError
 from wmcc.measures import CLASS_MEASURES
 from wmcc.robustness.box import Box
 from wmcc.robustness.rows import amount_limits, share_limits
 
-MANY = [name for name in wmcc.MEASURES if name != "mcc"]
+MANY = [name for name in wmcc.measures.MEASURES if name != "mcc"]
 TABLE = wmcc.Table.from_counts([[50, 3, 2], [4, 40, 1], [0, 2, 30]])
 T = [0] * 55 + [1] * 45 + [2] * 32
 P = [0] * 50 + [1] * 3 + [2] * 2 + [0] * 4 + [1] * 40 + [2] + [1] * 2 + [2] * 30
@@ -184,7 +185,7 @@ def test_weights_of_the_witnesses(seed, kind, name):
             bounds = (case.lower[i], case.upper[i]) if case.model == "bounds" else (max(w - step, 0), w + step)
             assert bounds[0] <= found <= bounds[1]
         if weights.any():
-            assert wmcc.MEASURES[name](case.table(weights)) == pytest.approx(end.attained, abs=1e-13)
+            assert wmcc.measures.MEASURES[name](case.table(weights)) == pytest.approx(end.attained, abs=1e-13)
 
 
 @given(any_weight, models, st.floats(0, 1, exclude_max=True), st.integers(-1074, 1000))
@@ -229,7 +230,7 @@ def test_weights_of_bounds_and_unknown_rows():
     worst = certificate.weights("low", t, p, w, lower=lower, upper=upper)
     assert worst.tolist() == [4.0, 3.0, 3.0, 2.0, 7.0]
     assert wmcc.mcc(wmcc.tabulate(t, p, worst, ignore=[9])) == certificate.lower.attained
-    with pytest.raises(wmcc.InputError, match="`end` is 'worst'; expected 'low' or 'high'"):
+    with pytest.raises(InputError, match="`end` is 'worst'; expected 'low' or 'high'"):
         certificate.weights("worst", t, p, w)
 
 
@@ -244,7 +245,7 @@ def test_rows_that_were_not_certified_are_refused():
     certificate = wmcc.certify(wmcc.tabulate(y, p, w), "ecc", eps=0.2)
 
     def refused(*rows):
-        with pytest.raises(wmcc.InputError) as problem:
+        with pytest.raises(InputError) as problem:
             certificate.weights("low", *rows)
         return problem.value
 
@@ -271,10 +272,10 @@ def test_bounds_that_were_not_certified_are_refused():
     worst = both.weights("low", y, p, w, lower=lower, upper=upper)
     assert wmcc.ecc(y, p, sample_weight=worst) == pytest.approx(both.lower.attained)
     for bounds, name in (({}, "lower"), ({"lower": lower}, "upper"), ({"lower": upper, "upper": lower}, "lower")):
-        with pytest.raises(wmcc.InputError, match="do not make the table") as problem:
+        with pytest.raises(InputError, match="do not make the table") as problem:
             both.weights("low", y, p, w, **bounds)
         assert (problem.value.argument, problem.value.hint) == (name, f"give {name}= as it was for the table.")
-    with pytest.raises(wmcc.InputError, match=r"^upper: sample_weight must have the shape"):
+    with pytest.raises(InputError, match=r"^upper: sample_weight must have the shape"):
         both.weights("low", y, p, w, lower=lower, upper=upper[1:])
     one = wmcc.certify(table, "ecc", upper=most)
     assert (one.weights("low", y, p, w, upper=upper) >= w).all()
@@ -324,20 +325,20 @@ def test_rows_of_a_design_have_its_weights():
     w = np.array([sizes[k] / (stratum == k).sum() for k in stratum])
     worst = certificate.weights("low", y, p, w)
     assert wmcc.ecc(y, p, sample_weight=worst) == pytest.approx(certificate.lower.attained)
-    with pytest.raises(wmcc.InputError, match="Hint: give sample_weight= the weights that rows have by the design"):
+    with pytest.raises(InputError, match="Hint: give sample_weight= the weights that rows have by the design"):
         certificate.weights("low", y, p)
 
 
 def test_no_weights_reach_an_end_that_is_not_there():
     y, p = [0, 0, 0], [0, 0, 0]
     certificate = wmcc.certify(wmcc.tabulate(y, p), "mcc")
-    with pytest.raises(wmcc.InputError, match="there is no range, so no weights reach an end of it: "):
+    with pytest.raises(InputError, match="there is no range, so no weights reach an end of it: "):
         certificate.weights("low", y, p)
 
 
 def test_rows_have_no_place_in_a_weight_matrix():
     certificate = wmcc.certify(wmcc.tabulate([0, 1, 1], [0, 1, 0], np.ones((3, 3))), "ecc")
-    with pytest.raises(wmcc.InputError, match="do not make the table that was certified"):
+    with pytest.raises(InputError, match="do not make the table that was certified"):
         certificate.weights("low", [0, 1, 1], [0, 1, 0])
 
 
@@ -393,7 +394,7 @@ def test_limits_of_the_search(name):
 
 
 @pytest.mark.parametrize("eps", [0.01, 0.1, 0.3])
-@pytest.mark.parametrize("name", wmcc.MEASURES)
+@pytest.mark.parametrize("name", wmcc.measures.MEASURES)
 def test_what_is_shown_is_not_narrower_than_what_is_certified(name, eps):
     rng = np.random.default_rng(int(1000 * eps))
     for _ in range(10):
@@ -417,7 +418,7 @@ def test_several_eps():
     assert (curve.measure, curve.value, curve.problem) == ("ecc", curve[0].value, None)
     assert curve[1:].eps.tolist() == [0.1, 0.2]
     for wrong, said in (([0.1, -1.0], "`eps` is -1.0"), ([], "`eps` is empty")):
-        with pytest.raises(wmcc.WmccError, match=said):
+        with pytest.raises(WmccError, match=said):
             wmcc.certify(TABLE, eps=wrong)
     assert "10 %" in repr(curve)
     assert "<table" in curve._repr_html_()
@@ -458,7 +459,7 @@ WRONG = {
 @pytest.mark.parametrize("wrong", WRONG)
 def test_wrong_requests_get_a_sentence(wrong):
     options, sentence = WRONG[wrong]
-    with pytest.raises(wmcc.WmccError) as caught:
+    with pytest.raises(WmccError) as caught:
         wmcc.certify(TABLE, **options)
     assert sentence in str(caught.value)
 
@@ -477,7 +478,7 @@ def test_an_undefined_measure_has_no_range(name):
 
 
 def test_a_table_without_weight_is_refused():
-    with pytest.raises(wmcc.WmccError, match="nothing to score"):
+    with pytest.raises(WmccError, match="nothing to score"):
         wmcc.certify(wmcc.tabulate([0, 1], [0, 1], [0.0, 0.0]), eps=1.0, model="absolute")
 
 
@@ -495,7 +496,7 @@ def test_a_class_that_would_join_a_mean_leaves_no_range(name):
     table, more = wmcc.tabulate(t, p, w), wmcc.tabulate(t, p, [1.0, 1.0, 2.0, 1.0])
     for found in (wmcc.certify(table, name, eps=0.5, model="absolute"), wmcc.certify(table, name, upper=more)):
         assert found.problem.startswith("class 2 has rows but no weight")
-        assert found.value == wmcc.MEASURES[name](table)
+        assert found.value == wmcc.measures.MEASURES[name](table)
         assert np.isnan([found.low, found.high]).all()
     radius = wmcc.radius(table, name, at_least=0.1, model="absolute")
     assert (radius.holds, radius.safe, radius.broken) == (True, 0.0, None)
@@ -510,7 +511,7 @@ def test_a_mean_over_classes_has_no_range_where_a_class_may_vanish(name):
     """Without the class the mean is over others: it may be higher than with the class at any weight."""
     t, p, w = [0, 0, 1, 1, 2], [0, 0, 1, 1, 0], [5, 5, 5, 5, 0.5]
     table = wmcc.tabulate(t, p, w)
-    assert wmcc.MEASURES[name](t, p, sample_weight=[5, 5, 5, 5, 0]) == 1.0
+    assert wmcc.measures.MEASURES[name](t, p, sample_weight=[5, 5, 5, 5, 0]) == 1.0
     found = wmcc.certify(table, name, eps=0.5, model="absolute")
     assert "class 2 could lose all its weight" in found.problem
     assert np.isnan([found.low, found.high]).all()

@@ -242,7 +242,7 @@ def test_choices_are_those_of_the_values():
         (["parcels.csv", "--true", "label"], "--true needs --pred"),
         (["parcels.csv", "--weight", "area"], "expected --true and --pred, columns of labels in parcels.csv"),
         (["parcels.csv", *COLUMNS, "--on", "id"], "--on needs --join"),
-        (["parcels.csv", *COLUMNS, "--join", "parcels.csv"], "`on` is None; expected the column that identifies a row in both."),
+        (["parcels.csv", *COLUMNS, "--join", "parcels.csv"], "`on` is None; expected the column that identifies a row"),
         (["parcels.csv", *COLUMNS, "--engine", "sqlite"], "'sqlite' is not one of 'arrow', 'polars', 'duckdb'"),
         (["parcels.csv", *COLUMNS, "--weight", "region"], "mountains"),
         (["parcels.csv", *COLUMNS, "--labels", "field,forest"], "if it is not a class, list it in `ignore`."),

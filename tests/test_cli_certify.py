@@ -166,7 +166,7 @@ def test_scores_comparisons_and_reports_of_bounds(monkeypatch):
     assert data_of("score", "d.csv", *WEIGHTED, *BOUNDS)["ranges"] == score.to_dict()["ranges"]
     assert "nan" not in run("score", "d.csv", *WEIGHTED, *BOUNDS, "--format", "csv").stdout
     joint, low, high = tables("pred", "pred_c")
-    both = wmcc.uncertainty(joint, lower=low, upper=high)
+    both = wmcc.results.uncertainty(joint, lower=low, upper=high)
     assert data_of("compare", "d.csv", *WEIGHTED, "--pred", "pred_c", *BOUNDS) == both.to_dict()
     report = data_of("report", "d.csv", *WEIGHTED, "--pred", "pred_c", *BOUNDS)
     assert report["eps"] == 0.1

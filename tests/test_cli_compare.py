@@ -174,7 +174,7 @@ def test_verdicts_are_those_that_all_pairs_leave():
 @pytest.mark.parametrize("cluster", [None, "scene"])
 def test_ranges_of_differences(cluster):
     args = (*THREE, "--eps", "0.05", *(("--cluster", cluster) if cluster else ()))
-    found = wmcc.uncertainty(whole(*NAMES, cluster=cluster), eps=0.05)
+    found = wmcc.results.uncertainty(whole(*NAMES, cluster=cluster), eps=0.05)
     assert data_of(*args) == found.to_dict()
     lines = lines_of(*args)
     assert [(x["range_low"], x["range_high"]) for x in lines] == [
@@ -329,7 +329,7 @@ def test_nothing_is_wider_than_the_terminal():
     found = [
         wmcc.score(whole(cluster="scene")).with_ranges(0.1),
         Groups(("region",), {(k,): wmcc.score(t).with_ranges(0.1) for k, t in whole(by="region").items()}),
-        wmcc.uncertainty(whole(*NAMES)),
+        wmcc.results.uncertainty(whole(*NAMES)),
     ]
     assert_fits([block for one in found for block in one.blocks() if block.columns], (50, 80, 200), least=22)
 

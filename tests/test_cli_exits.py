@@ -17,6 +17,7 @@ from hypothesis import given
 from schemas import check
 
 import wmcc
+from wmcc.errors import MissingDependencyError, WeightError
 from wmcc.present.json_csv import as_csv, as_records_csv
 
 pytestmark = pytest.mark.slow
@@ -119,8 +120,8 @@ def test_the_other_exit_codes(monkeypatch):
         (OSError(5, "Input/output error", "parcels.csv"), 1),
         (PermissionError(13, "Permission denied", "parcels.csv"), 2),
         (OSError(40, "Too many levels of symbolic links", "parcels.csv"), 2),
-        (wmcc.WeightError("a weight is -1."), 2),
-        (wmcc.MissingDependencyError("this needs polars."), 2),
+        (WeightError("a weight is -1."), 2),
+        (MissingDependencyError("this needs polars."), 2),
         (KeyboardInterrupt(), 130),
         (BrokenPipeError(32, "Broken pipe"), 141),
     ):

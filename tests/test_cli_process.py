@@ -281,7 +281,7 @@ def tabulate(*args, **options):
     try:
         duckdb.sql("select sum(a.range * b.range) from range(1000000) a, range(300) b").fetchall()
     except Exception as problem:
-        raise wmcc.InputError(f"duckdb could not compute the table: {problem}") from problem
+        raise wmcc.errors.InputError(f"duckdb could not compute the table: {problem}") from problem
 request.tabulate = tabulate
 from wmcc.cli import main
 main()

@@ -14,6 +14,8 @@ from samples import MULTICLASS, sample
 from scipy import stats
 
 import wmcc
+import wmcc.measures
+from wmcc.errors import InputError, InputTypeError
 from wmcc.inference.comparison import holm, with_holm
 
 pairs = st.builds(
@@ -48,7 +50,7 @@ def test_it_is_the_delta_method_of_rows(data, name):
     if found.problem:
         assert found.problem in repr(found)
         return
-    measure = wmcc.MEASURES[name]
+    measure = wmcc.measures.MEASURES[name]
     tables = wmcc.tabulate(t, a, w), wmcc.tabulate(t, b, w)
     g = measure.gradient(tables[0])[t, a] - measure.gradient(tables[1])[t, b]
     assert found.se**2 == pytest.approx(((g * w) ** 2).sum(), rel=1e-9)
@@ -201,12 +203,12 @@ def test_rankings_say_who_is_told_apart():
     assert "900 rows" in repr(found)
     assert "<0.9>" not in found._repr_html_()
     assert "&lt;0.9&gt;" in found._repr_html_()
-    with pytest.raises(wmcc.InputError, match="there is no pair"):
+    with pytest.raises(InputError, match="there is no pair"):
         found["<0.5>", "nobody"]
-    with pytest.raises(wmcc.InputError, match="there is no pair"):
+    with pytest.raises(InputError, match="there is no pair"):
         found.told_apart("<0.5>", "nobody")
     for only in ("value", "low", "se", "p_value", "verdict", "winner", "n_eff"):
-        with pytest.raises(wmcc.InputError, match=r"4 predictions were compared, in pairs: \('<0.5>', '<0.9>'\)"):
+        with pytest.raises(InputError, match=r"4 predictions were compared, in pairs: \('<0.5>', '<0.9>'\)"):
             getattr(found, only)
 
 
@@ -339,7 +341,7 @@ def test_classes_of_their_own_in_clusters():
     keys = np.arange(900) // 9
     apart = {key: wmcc.tabulate(t, p, w, cluster=keys) for key, p in (("a", a), ("b", b))}
     joint = joint_table(t, a, b, w, cluster=keys)
-    for name in wmcc.CLASS_MEASURES:
+    for name in wmcc.measures.CLASS_MEASURES:
         found, expected = wmcc.compare(apart, name, of=1, sample="clusters"), wmcc.compare(joint, name, of=1)
         assert found.value == expected.value
         assert found.se == pytest.approx(expected.se, rel=1e-9 if name in ("recall", "mcc") else 0.01)
@@ -393,7 +395,7 @@ def test_a_perfect_sample_has_an_interval_too():
     assert both.p_value == 1.0
 
 
-@pytest.mark.parametrize("name", wmcc.CLASS_MEASURES)
+@pytest.mark.parametrize("name", wmcc.measures.CLASS_MEASURES)
 def test_classes_of_their_own_in_independent_samples(name):
     one, two = (sample(seed, 400).table for seed in (1, 2))
     found = wmcc.compare({"a": one, "b": two}, name, of=1, sample="independent")
@@ -418,11 +420,11 @@ def test_rows_and_ignored_rows_are_told():
 
 
 @few(20)
-@given(data=pairs, name=st.sampled_from(list(wmcc.CLASS_MEASURES)))
+@given(data=pairs, name=st.sampled_from(list(wmcc.measures.CLASS_MEASURES)))
 def test_a_class_is_compared_by_the_delta_method_of_rows(data, name):
     t, a, b, w = data
     found = wmcc.compare(joint_table(*data), name, of=1)
-    of_class = wmcc.CLASS_MEASURES[name]
+    of_class = wmcc.measures.CLASS_MEASURES[name]
     values = [of_class(wmcc.tabulate(t, p, w))[1] for p in (a, b)]
     assert found.only.values == pytest.approx(values, rel=1e-12)
     if found.problem:
@@ -507,7 +509,7 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_bad_calls_get_a_sentence(name):
     call, said = REFUSED[name]
-    with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=f"(?s){said}"):
+    with pytest.raises((InputError, InputTypeError), match=f"(?s){said}"):
         call()
 
 
@@ -532,7 +534,7 @@ def test_equal_classes_are_told_apart_one_time_in_twenty():
     assert 100 * wrong / runs == pytest.approx(5, abs=2.5)
 
 
-@pytest.mark.parametrize("name", wmcc.CLASS_MEASURES)
+@pytest.mark.parametrize("name", wmcc.measures.CLASS_MEASURES)
 def test_clusters_of_a_joint_table_are_those_of_its_tables(name):
     """With few clusters, in which the rows of a class are uneven, too."""
     for seed in range(12):

@@ -12,6 +12,7 @@ import pytest
 from helpers import joint_table
 
 import wmcc
+import wmcc.measures
 
 sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))  # last: files there may be called as those here
 
@@ -43,7 +44,7 @@ ONE, WIDE = LOG_NORMAL[1.0], LOG_NORMAL[1.5]
 def test_intervals_of_a_stack_are_the_librarys(weights, n, level):
     for classes in (2, 3):
         cells = samples(grid.seeded(n, classes), Population.of(classes, 0.2, weights, level, -1), 12, n)
-        for name in ("mcc", "ecc") if classes == 2 else set(wmcc.MEASURES) - {"mcc"}:
+        for name in ("mcc", "ecc") if classes == 2 else set(wmcc.measures.MEASURES) - {"mcc"}:
             found = intervals(name, cells)
             for k in range(12):
                 own = wmcc.interval(table_of(Samples(*(x[k] for x in cells))), name)
@@ -99,7 +100,7 @@ def test_differences_of_a_stack_are_the_librarys():
 def test_the_truth_is_the_score_of_very_many_rows(weights, tie):
     population = Population.of(3, 0.2, weights, 0.5, tie)
     cells = Samples(*(x[0] for x in samples(grid.seeded(weights, tie), population, 1, 1_000_000)))
-    for name in set(wmcc.MEASURES) - {"mcc"}:
+    for name in set(wmcc.measures.MEASURES) - {"mcc"}:
         found = wmcc.interval(table_of(cells), name)
         near = max(0.008, 5 * found.se) if weights.tail else 0.008
         assert found.value == pytest.approx(population.truth(name), abs=near)

@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
-import wmcc
 from wmcc.core.kernel import cuda
 from wmcc.core.kernel.cuda import driver
+from wmcc.errors import MissingDependencyError
 
 NVCC = shutil.which("nvcc")
 KINDS = [
@@ -51,7 +51,7 @@ def test_the_source_compiles(kinds, tmp_path):
 def test_nvrtc_compiles_it_once(tmp_path, monkeypatch):
     try:
         driver.nvrtc()
-    except wmcc.MissingDependencyError as problem:
+    except MissingDependencyError as problem:
         pytest.skip(problem.message)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     code = driver.compiled(cuda.SOURCE, defines(*KINDS[0]), 90)
@@ -81,7 +81,7 @@ def test_no_driver_is_said(monkeypatch):
     monkeypatch.setattr(ctypes, "CDLL", missing)
     for find, said in ((driver.driver, "no CUDA driver"), (driver.nvrtc, "NVRTC, NVIDIA's compiler")):
         find.cache_clear()
-        with pytest.raises(wmcc.MissingDependencyError, match=said) as problem:
+        with pytest.raises(MissingDependencyError, match=said) as problem:
             find()
         assert problem.value.hint
         find.cache_clear()

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import wmcc
+from wmcc.errors import InputError, InputTypeError
 
 TRUTH, GUESS = list("oeeo"), list("oeoo")
 S, N = list("aabb"), [1, 1, 2, 2]
@@ -26,7 +27,7 @@ def of_frame(frame=FRAME, **call):
 
 
 def refused(call, said, hint=None, tabulate=of_arrays):
-    with pytest.raises((wmcc.InputError, wmcc.InputTypeError)) as caught:
+    with pytest.raises((InputError, InputTypeError)) as caught:
         tabulate(**call)
     assert caught.value.message == said
     assert (caught.value.hint or "") == (hint or "")
@@ -89,7 +90,8 @@ COULD_BE += "of sizes, or the name of a column of the data."
         ),
         (
             [5, 5, 6, 7],
-            "the column given as `population` has 6 and 7 in stratum 'b'; expected one number in all rows of a stratum.",
+            "the column given as `population` has 6 and 7 in stratum 'b'; "
+            "expected one number in all rows of a stratum.",
             None,
         ),
         ([5, 5, 6], "`population` has shape (3,), and the labels (4,).", "give a number per observation."),
@@ -107,13 +109,14 @@ def test_strata_without_a_sampled_row():
     refused(
         {"stratum": S, "population": {**SIZES, "c": 7}},
         "1 stratum has a size but no sampled row: 'c' (size 7).",
-        f"sample it, merge it with another stratum, {unless}`wmcc.Accumulator`; or `wmcc tabulate -o` of each part, and `wmcc merge`.",
+        f"sample it, merge it with another stratum, {unless}`wmcc.Accumulator`; "
+        "or `wmcc tabulate -o` of each part, and `wmcc merge`.",
     )
-    with pytest.raises(wmcc.InputError, match=r"2 strata have a size but no sampled row: 'c' \(size 7\), 'd' \(size 8"):
+    with pytest.raises(InputError, match=r"2 strata have a size but no sampled row: 'c' \(size 7\), 'd' \(size 8"):
         of_arrays(stratum=S, population={**SIZES, "c": 7, "d": 8.25})
-    with pytest.raises(wmcc.InputError, match=r"9 strata have .* 'g' \(size 1\) and 4 more\."):
+    with pytest.raises(InputError, match=r"9 strata have .* 'g' \(size 1\) and 4 more\."):
         of_arrays(stratum=S, population=SIZES | dict.fromkeys("cdefghijk", 1))
-    with pytest.raises(wmcc.InputError, match=r"1 stratum has a size but no sampled row: 'c' \(size 9\)"):
+    with pytest.raises(InputError, match=r"1 stratum has a size but no sampled row: 'c' \(size 9\)"):
         of_arrays(stratum=S, fpc={**SIZES, "c": 9})
     merged = {x: "b" if x == "c" else x for x in "abc"}  # merge it with another stratum
     assert of_arrays(stratum=[merged[x] for x in S], population={"a": 5, "b": 13}).total == 18
@@ -136,7 +139,7 @@ def test_populations_smaller_than_their_sample(call):
         "stratum 'a' has 1 sampled cluster and a size of 0.5; a population cannot be smaller than its sample.",
         "give the number of clusters that it has, not the sampled fraction.",
     )
-    with pytest.raises(wmcc.InputError, match="the population has 4 sampled rows and a size of 3"):
+    with pytest.raises(InputError, match="the population has 4 sampled rows and a size of 3"):
         of_arrays(fpc=3)
 
 
@@ -158,12 +161,10 @@ def test_keys_of_several_columns():
         {"stratum": {"x": S, "z": N}, "population": SIZES},
         "`population` has the key 'a'; expected a tuple of 2 values, one for each column of `stratum`.",
     )
-    with pytest.raises(
-        wmcc.InputTypeError, match=r"stratum \('a', '1'\) \(text, text\), and the sample has \('a', 1\)"
-    ):
+    with pytest.raises(InputTypeError, match=r"stratum \('a', '1'\) \(text, text\), and the sample has \('a', 1\)"):
         of_arrays(stratum={"x": S, "z": N}, population={("a", "1"): 5, ("b", "2"): 6})
     assert of_arrays(stratum={"x": S, "z": N}, population={("a", 1): 5, ("b", 2): 6}).total == 11
-    with pytest.raises(wmcc.InputError, match=r"no size for \('b', 2\), which the sample has"):
+    with pytest.raises(InputError, match=r"no size for \('b', 2\), which the sample has"):
         of_arrays(stratum={"x": S, "z": N}, population={("a", 1): 5})
 
 
@@ -184,7 +185,7 @@ def test_keys_of_several_columns():
 )
 def test_frames_of_sizes(columns, said):
     for make in (pd.DataFrame, pl.DataFrame):
-        with pytest.raises((wmcc.InputError, wmcc.InputTypeError)) as caught:
+        with pytest.raises((InputError, InputTypeError)) as caught:
             of_frame(stratum="s", population=make(columns))
         assert said in str(caught.value)
     if list(columns) == ["size"]:
@@ -215,7 +216,8 @@ def test_frames_of_sizes(columns, said):
         ({"stratum": np.ones(4, complex)}, "stratum has dtype complex128; keys must be integers, booleans or strings."),
         (
             {"poststratum": N, "totals": {1: 0, 2: 5}},
-            "`totals` of post-stratum 1 is 0, and rows were sampled there.\n\nHint: give the total that it has, or leave",
+            "`totals` of post-stratum 1 is 0, and rows were sampled there.\n\n"
+            "Hint: give the total that it has, or leave",
         ),
         (
             {"stratum": S, "population": SIZES, "poststratum": N, "totals": {1: 3, 2: 5}},
@@ -278,7 +280,7 @@ def test_frames_of_sizes(columns, said):
     ],
 )
 def test_what_does_not_go_together(call, said):
-    with pytest.raises((wmcc.InputError, wmcc.InputTypeError)) as caught:
+    with pytest.raises((InputError, InputTypeError)) as caught:
         of_arrays(**call)
     assert said in str(caught.value)
 
@@ -305,13 +307,11 @@ def test_rows_without_a_key():
         ({"stratum": "n", "population": "size"}, "`population` of stratum 2 is missing; expected a number."),
     ):
         for data in (frame, pl.from_pandas(frame), pl.from_pandas(frame).lazy()):
-            with pytest.raises(wmcc.InputError) as caught:
+            with pytest.raises(InputError) as caught:
                 of_frame(data, **call)
             assert caught.value.message == said
     assert of_frame(frame.dropna(subset="s"), stratum="s").rows == 2  # leave them out
-    with pytest.raises(
-        wmcc.InputError, match=r"^1 row has no stratum in the column 's'\.\s+Hint: leave it out, or give it"
-    ):
+    with pytest.raises(InputError, match=r"^1 row has no stratum in the column 's'\.\s+Hint: leave it out, or give it"):
         of_frame(FRAME.assign(s=["a", "a", None, "b"]), stratum="s")
 
 
@@ -334,7 +334,7 @@ def test_columns_of_frames():
             "`population` has the stratum 0 (number), and the sam",
         ),
     ):
-        with pytest.raises((wmcc.InputError, wmcc.InputTypeError)) as caught:
+        with pytest.raises((InputError, InputTypeError)) as caught:
             of_frame(**call)
         assert said in str(caught.value)
 
@@ -343,7 +343,7 @@ def test_a_size_and_rows_left_out():
     assert of_arrays(population=100, ignore="o").total == 50
     truth = [*TRUTH[:3], None]
     assert wmcc.tabulate(truth, GUESS, missing="ignore", design=wmcc.Strata(population=99)).total == pytest.approx(99)
-    with pytest.raises(wmcc.InputError, match=r"2 rows were left out[\s\S]*give as `stratum` the same key in all rows"):
+    with pytest.raises(InputError, match=r"2 rows were left out[\s\S]*give as `stratum` the same key in all rows"):
         wmcc.tabulate(truth, GUESS, missing="ignore", ignore="o", design=wmcc.Strata(population=99))
     found = wmcc.tabulate(truth, GUESS, missing="ignore", ignore="o", design=wmcc.Strata([1] * 4, population={1: 99}))
     assert (found.total, found.drawn.rows) == (pytest.approx(66), (3,))
@@ -353,7 +353,7 @@ def test_a_size_and_rows_left_out():
 def test_weights_of_strata_given_by_hand_are_scaled_to_totals(fpc):
     """The hint on population= with poststratum= can be followed."""
     call = {"stratum": S, "population": {"a": 50, "b": 60}, "poststratum": [1, 2, 1, 2], "totals": {1: 30, 2: 80}}
-    with pytest.raises(wmcc.InputTypeError) as caught:
+    with pytest.raises(InputTypeError) as caught:
         of_arrays(**call, fpc=fpc)
     assert ("leave `population` out" in caught.value.hint) is not fpc
     if not fpc:
@@ -364,7 +364,7 @@ def test_weights_of_strata_given_by_hand_are_scaled_to_totals(fpc):
 
 
 def test_a_file_is_read_first():
-    with pytest.raises(wmcc.InputError, match=r"no column 'sizes.csv'[^ß]*for instance with polars.read_csv"):
+    with pytest.raises(InputError, match=r"no column 'sizes.csv'[^ß]*for instance with polars.read_csv"):
         of_frame(stratum="s", population="sizes.csv")
 
 
@@ -379,7 +379,7 @@ def test_a_file_is_read_first():
 )
 def test_a_plain_table_beside_a_designed_one(keywords, manner, keyword):
     said = f"the rows of one table are {manner}, those of another independent rows; they cannot be merged."
-    with pytest.raises(wmcc.InputError) as caught:
+    with pytest.raises(InputError) as caught:
         of_arrays(**keywords) + of_arrays()
     assert (caught.value.message, caught.value.hint) == (said, f"tabulate all with {keyword}, or none.")
 
@@ -431,7 +431,7 @@ def test_a_table_without_rows_has_strata_and_no_score():
     assert (empty.rows, empty.drawn.design.strata, empty.drawn.design.population) == (0, ("a", "b"), (5.0, 6.0))
     assert empty + of_arrays(stratum=S, population=SIZES) == of_arrays(stratum=S, population=SIZES)
     for ask in (wmcc.ecc, wmcc.score, wmcc.interval, wmcc.diagnose):
-        with pytest.raises(wmcc.InputError, match="the table has no observations; there is nothing to score"):
+        with pytest.raises(InputError, match="the table has no observations; there is nothing to score"):
             ask(empty)
 
 
@@ -439,10 +439,10 @@ def test_a_table_without_rows_has_strata_and_no_score():
 def test_keywords_of_a_design_belong_to_tabulate(function):
     name = "bootstrap" if function is wmcc.bootstrap else function.__name__
     takes = "interval" if function is wmcc.bootstrap else name
-    with pytest.raises(wmcc.InputTypeError) as caught:
+    with pytest.raises(InputTypeError) as caught:
         function(TRUTH, GUESS, stratum=S)
     assert caught.value.message == f"wmcc.{name} has no keyword 'stratum'."
     assert caught.value.hint == f"give it to tabulate: wmcc.{takes}(wmcc.tabulate(…, design=wmcc.Strata(…)))."
     if function is not wmcc.ecc:
-        with pytest.raises(wmcc.InputTypeError, match="has no keyword 'strata'"):
+        with pytest.raises(InputTypeError, match="has no keyword 'strata'"):
             function(TRUTH, GUESS, strata=S)

@@ -17,6 +17,7 @@ from wmcc.core.design import ReplicateFactors, SampleDesign, StratifiedDesign
 from wmcc.core.exact import Exact
 from wmcc.core.stack import Stack
 from wmcc.core.sums import Sums
+from wmcc.errors import InputError, InputTypeError
 from wmcc.inference.cells import balance
 from wmcc.inference.influence import Sample
 from wmcc.inference.strata import StratifiedSample
@@ -516,12 +517,12 @@ def test_tables_of_the_same_clusters_need_no_joint_table():
     b = wmcc.tabulate(
         rows.truth, rows.other, rows.w, cluster=rows.cluster, design=wmcc.Strata(rows.stratum, lonely="adjust")
     )
-    with pytest.raises(wmcc.InputError, match=r"'a' and 'b' were tabulated with different `lonely`"):
+    with pytest.raises(InputError, match=r"'a' and 'b' were tabulated with different `lonely`"):
         wmcc.compare({"a": rows.table(), "b": b}, sample="clusters")
-    with pytest.raises(wmcc.InputTypeError, match="has no clusters"):
+    with pytest.raises(InputTypeError, match="has no clusters"):
         wmcc.compare(Rows(14).joint().tables, sample="clusters")
     plain = wmcc.tabulate(rows.truth, rows.other, rows.w, cluster=rows.cluster)
-    with pytest.raises(wmcc.InputError, match=r"only the table of 'a' has a design"):
+    with pytest.raises(InputError, match=r"only the table of 'a' has a design"):
         wmcc.compare({"a": rows.table(), "b": plain}, sample="clusters")
 
 
@@ -664,10 +665,10 @@ def test_groups_of_one_sample_share_its_units(clusters):
         d, e = x.value - x.low, y.high - y.value
         assert found.value - found.low == pytest.approx((d * d + e * e - 2 * r * d * e) ** 0.5, rel=1e-9)
         assert (found.n, found.strata) == (int((group != 1).sum()), 4)
-        with pytest.raises(wmcc.InputError, match="groups of one sample"):
+        with pytest.raises(InputError, match="groups of one sample"):
             wmcc.compare(pair, name, of=of, sample="independent")
     if clusters is None:
-        with pytest.raises(wmcc.InputError, match="share rows"):
+        with pytest.raises(InputError, match="share rows"):
             wmcc.compare({"a": tables[0], "b": tables[0], "c": tables[1], "d": tables[2]}, sample="clusters")
 
 
@@ -690,7 +691,7 @@ def test_groups_with_replicate_weights():
     )  # a survey of the same method
     stored = wmcc.Tables.from_json(tables.to_json())
     for one in (tables, stored, tables.rename({0: 7})):
-        with pytest.raises(wmcc.InputError, match="the tables of 'a' and 'b' are of groups of one sample") as refused:
+        with pytest.raises(InputError, match="the tables of 'a' and 'b' are of groups of one sample") as refused:
             wmcc.compare({"a": one[0], "c": other, "b": one[1]}, "accuracy", sample="independent")
         assert "`sample` 'clusters'" in refused.value.hint
     apart = wmcc.compare({"a": tables[0], "other": other}, "accuracy", sample="independent")
@@ -701,7 +702,7 @@ def test_groups_with_replicate_weights():
 def test_groups_of_one_sample_beside_another_sample():
     rows, other = Rows(19), Rows(20)
     tables = rows.table(by=np.arange(len(rows.w)) % 2)
-    with pytest.raises(wmcc.InputError, match="the tables of 'a' and 'b' are of groups of one sample"):
+    with pytest.raises(InputError, match="the tables of 'a' and 'b' are of groups of one sample"):
         wmcc.compare({"a": tables[0], "b": tables[1], "c": other.table()}, sample="independent")
     assert wmcc.compare({"a": tables[0], "c": other.table()}, sample="independent").problem is None
 
@@ -983,9 +984,9 @@ def test_replicates_have_a_design_effect():
 def test_the_bootstrap_is_refused():
     rows = Rows(18)
     for table in (rows.table(), replicated(rows, np.ones((3, len(rows.w))))):
-        with pytest.raises(wmcc.InputTypeError, match="the bootstrap draws rows or clusters of one population"):
+        with pytest.raises(InputTypeError, match="the bootstrap draws rows or clusters of one population"):
             wmcc.interval(table, method="bootstrap")
-        with pytest.raises(wmcc.InputTypeError, match="the bootstrap draws rows or clusters of one population"):
+        with pytest.raises(InputTypeError, match="the bootstrap draws rows or clusters of one population"):
             wmcc.interval(table, "recall", of=1, method="bootstrap")
     delta = wmcc.interval(rows.table(), "ecc", method="delta")
     assert delta.high - delta.value == pytest.approx(1.959964 * delta.se, rel=1e-6)
@@ -1093,8 +1094,8 @@ def test_a_report_says_how_intervals_are_made(tmp_path):
 
 def test_uncertainty_goes_by_the_design():
     rows = Rows(26)
-    assert wmcc.uncertainty(rows.table(), "ecc").sampling == wmcc.interval(rows.table(), "ecc")
-    assert wmcc.uncertainty(rows.joint(), "ecc").sampling.se == wmcc.compare(rows.joint(), "ecc").se
+    assert wmcc.results.uncertainty(rows.table(), "ecc").sampling == wmcc.interval(rows.table(), "ecc")
+    assert wmcc.results.uncertainty(rows.joint(), "ecc").sampling.se == wmcc.compare(rows.joint(), "ecc").se
 
 
 @pytest.mark.parametrize("fpc", [False, True])

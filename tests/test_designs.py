@@ -15,10 +15,11 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import wmcc
+import wmcc.measures
 
 NAMES = np.array(["ash", "elm", "oak", "yew"])
 """Classes; the strata of maps have the same names."""
-MEASURES = [name for name in wmcc.MEASURES if name in judge.MEASURES and name != "mcc"]
+MEASURES = [name for name in wmcc.measures.MEASURES if name in judge.MEASURES and name != "mcc"]
 OWN = list(judge.CLASS_MEASURES)
 LONELY = "error", "adjust", "average", "certainty", "collapse"
 
@@ -40,7 +41,7 @@ def tabulated(rows: Rows, **options) -> wmcc.Table | wmcc.JointTable:
     return flat.tabulate(truth, guess, rows.weight, **design)
 
 
-def found(table: wmcc.Table, name: str, of: int | None) -> wmcc.Interval:
+def found(table: wmcc.Table, name: str, of: int | None) -> wmcc.results.Interval:
     return wmcc.interval(table, name, of=None if of is None else str(NAMES[of]))
 
 
@@ -153,7 +154,7 @@ def designs(draw, predictions=1, lonely=False) -> Rows:
     )
 
 
-def agree(one: wmcc.Interval | wmcc.Comparison, rows: Rows, function) -> None:
+def agree(one: wmcc.results.Interval | wmcc.results.Comparison, rows: Rows, function) -> None:
     """Hold a value and its standard error to the oracle's, where the oracle has some."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -289,7 +290,8 @@ def test_a_jackknife_of_replicate_weights_has_the_oracles_errors(rows, name):
     # A class that a replicate lacks is in the mean over classes still, which the oracle does not know.
     assume(name in ("ecc", "accuracy", "kappa") or len({tuple(np.greater(x, 0)) for x in margins}) == 1)
     labels = [NAMES[x] for x in rows.labels]
-    table = wmcc.tabulate(*labels, rows.weight, labels=NAMES[: rows.classes].tolist(), design=wmcc.Replicates(made.weights, "jkn", scales=made.scales.tolist()))  # fmt: skip
+    design = wmcc.Replicates(made.weights, "jkn", scales=made.scales.tolist())
+    table = wmcc.tabulate(*labels, rows.weight, labels=NAMES[: rows.classes].tolist(), design=design)
     one = wmcc.interval(table, name)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -11,6 +11,8 @@ from oracle import _rounded_square
 from samples import sample
 
 import wmcc
+import wmcc.measures
+from wmcc.errors import InputError, InputTypeError
 
 # ---- what the weights leave ------------------------------------------------------------------------------------
 
@@ -105,7 +107,7 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_bad_calls_get_a_sentence(name):
     call, said = BAD[name]
-    with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=said):
+    with pytest.raises((InputError, InputTypeError), match=said):
         call()
 
 
@@ -115,7 +117,7 @@ def test_bad_calls_get_a_sentence(name):
 def test_scores_have_intervals_and_say_what_to_know():
     data = sample(2, right=0.8)
     score = wmcc.score(wmcc.tabulate(*data), confidence_level=0.9)
-    assert list(score.intervals) == [name for name in wmcc.MEASURES if name != "mcc"]
+    assert list(score.intervals) == [name for name in wmcc.measures.MEASURES if name != "mcc"]
     for name, found in score.intervals.items():
         assert found == wmcc.interval(data.table, name, confidence_level=0.9)
         assert found.ends in repr(score)
@@ -128,7 +130,7 @@ def test_scores_have_intervals_and_say_what_to_know():
     assert "not estimable *" in repr(heavy)
     assert "not estimable\xa0*" in heavy._repr_html_()
     assert wmcc.score(wmcc.tabulate(*sample(3, 3000, spread=0.1))).warnings == ()
-    with pytest.raises(wmcc.InputError, match="between 0 and 1"):
+    with pytest.raises(InputError, match="between 0 and 1"):
         wmcc.score(wmcc.tabulate(*data), confidence_level=95)
 
 
@@ -164,36 +166,36 @@ def test_no_interval_stands_beside_what_zero_division_made(instead):
 
 def test_uncertainty_is_an_interval_and_a_certificate():
     table = sample(4).table
-    both = wmcc.uncertainty(table, "mpc2", eps=0.05)
+    both = wmcc.results.uncertainty(table, "mpc2", eps=0.05)
     assert both.sampling == wmcc.interval(table, "mpc2")
     certificate = wmcc.certify(table, "mpc2", eps=0.05)
     assert (both.weights.low, both.weights.high) == (certificate.low, certificate.high)
     assert both.verdict == "the sampling error is larger than the effect of the weights"
-    assert wmcc.uncertainty(table, "mpc2", eps=0.9).verdict.startswith("the effect of the weights is larger")
+    assert wmcc.results.uncertainty(table, "mpc2", eps=0.9).verdict.startswith("the effect of the weights is larger")
     tiles = wmcc.tabulate(*sample(4), cluster=np.arange(120) // 4)
-    assert wmcc.uncertainty(tiles, confidence_level=0.8).sampling == wmcc.interval(tiles, confidence_level=0.8)
+    assert wmcc.results.uncertainty(tiles, confidence_level=0.8).sampling == wmcc.interval(tiles, confidence_level=0.8)
     for shown in (repr(both), both._repr_html_()):
         assert all(f"{x:.4f}" in shown for x in (both.sampling.low, both.weights.high))
         assert both.verdict in shown
         assert "off by up to 5 %" in shown
-    absolute = wmcc.uncertainty(table, eps=0.01, model="absolute")
+    absolute = wmcc.results.uncertainty(table, eps=0.01, model="absolute")
     assert "weights off by up to 0.01 " in repr(absolute)
 
 
 def test_uncertainty_of_a_comparison():
     t, a, b, w = sample(5, 600, keep=0.3)
     joint = wmcc.tabulate(t, {"<i>": a, "truth": t}, w)
-    both = wmcc.uncertainty(joint, "kappa", eps=0.01)
+    both = wmcc.results.uncertainty(joint, "kappa", eps=0.01)
     assert both.sampling == wmcc.compare(joint, "kappa")
     assert both.weights.low <= both.weights.high
     assert both.verdict.startswith("truth scores higher than <i> in this sample; with weights off by up to 1 %, truth")
     assert "<i>" not in both._repr_html_()
-    assert wmcc.uncertainty(joint_table(t, a, b, w), confidence_level=0.5).sampling.confidence_level == 0.5
+    assert wmcc.results.uncertainty(joint_table(t, a, b, w), confidence_level=0.5).sampling.confidence_level == 0.5
 
 
 def test_uncertainty_of_three():
     t, a, b, w = sample(5, 600, keep=0.3)
-    both = wmcc.uncertainty(wmcc.tabulate(t, {"a": a, "b": b, "truth": t}, w), eps=0.01)
+    both = wmcc.results.uncertainty(wmcc.tabulate(t, {"a": a, "b": b, "truth": t}, w), eps=0.01)
     shown = repr(both)
     for pair, found in both.sampling.pairs.items():
         assert f"{found.value:.4f}" in shown
@@ -208,7 +210,7 @@ def test_clusters_without_weight_are_not_counted():
 
 def test_a_weight_matrix_has_no_sampling_error_here_either():
     table = wmcc.tabulate([0, 1, 1], [0, 1, 0], np.arange(9.0).reshape(3, 3))
-    both = wmcc.uncertainty(table)
+    both = wmcc.results.uncertainty(table)
     assert "matrix over pairs of rows" in both.sampling.problem
     assert both.weights.problem is None
     assert both.problem is None
@@ -216,13 +218,13 @@ def test_a_weight_matrix_has_no_sampling_error_here_either():
 
 
 def test_nothing_is_claimed_of_rows_that_say_nothing():
-    both = wmcc.uncertainty(wmcc.tabulate([0, 1, 0, 1] * 10, [0, 1, 1, 1] * 10, cluster=np.arange(40) // 4))
+    both = wmcc.results.uncertainty(wmcc.tabulate([0, 1, 0, 1] * 10, [0, 1, 1, 1] * 10, cluster=np.arange(40) // 4))
     assert both.verdict == "the sampling error could not be estimated"
     assert "the interval is not estimable: all 10 clusters" in repr(both)
 
 
 def test_undefined_scores_are_as_uncertain_as_can_be():
-    both = wmcc.uncertainty(wmcc.tabulate([0, 0], [0, 1]))
+    both = wmcc.results.uncertainty(wmcc.tabulate([0, 0], [0, 1]))
     assert "ECC (R_K) is undefined at these weights" in both.problem
     assert (both.sampling.value, both.weights.value, both.measure) == (0.0, 0.0, "ecc")
     assert repr(both)
@@ -232,10 +234,10 @@ def test_undefined_scores_are_as_uncertain_as_can_be():
 def test_bad_uncertainties_get_a_sentence():
     table = sample(6).table
     for call, said in (
-        (lambda: wmcc.uncertainty(table, confidence_level=1), "between 0 and 1"),
-        (lambda: wmcc.uncertainty(table, "ecc", eps=-1), "eps"),
-        (lambda: wmcc.uncertainty(table, "f1"), "number per class"),
-        (lambda: wmcc.uncertainty([0, 1]), "expected a Table; got a list"),
+        (lambda: wmcc.results.uncertainty(table, confidence_level=1), "between 0 and 1"),
+        (lambda: wmcc.results.uncertainty(table, "ecc", eps=-1), "eps"),
+        (lambda: wmcc.results.uncertainty(table, "f1"), "number per class"),
+        (lambda: wmcc.results.uncertainty([0, 1]), "expected a Table; got a list"),
     ):
-        with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=said):
+        with pytest.raises((InputError, InputTypeError), match=said):
             call()

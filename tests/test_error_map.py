@@ -13,6 +13,7 @@ from pyproj import CRS, Geod
 from shapely.affinity import rotate
 
 import wmcc
+from wmcc.errors import InputError, InputTypeError, MapWarning, WmccError
 from wmcc.geo.canvas import Canvas, crs_title, ground
 from wmcc.mapping.error_map import ErrorMap
 from wmcc.report.maps import thinned
@@ -115,7 +116,7 @@ def test_maps_are_brought_to_the_pixels_of_the_truth(tmp_path):
     truth, pred = labels((30, 40))
     coarse = saved(tmp_path / "p.tif", pred[::2, ::2], rasterio.Affine(20, 0, 600_000, 0, -20, 5_700_000))
     paths = saved(tmp_path / "t.tif", truth), coarse
-    with pytest.raises(wmcc.InputError, match="pixel"):
+    with pytest.raises(InputError, match="pixel"):
         wmcc.error_map(*paths)
     found = wmcc.error_map(paths[0], wmcc.Raster(coarse, resample="nearest"))
     assert (found.wrong == (truth != pred[::2, ::2].repeat(2, 0).repeat(2, 1))).all()
@@ -151,7 +152,7 @@ def test_pixels_whose_areas_are_not_known_are_counted(tmp_path):
     truth, pred = labels((40, 40))
     polar = {"crs": "EPSG:3413", "transform": rasterio.Affine(150_000, 0, -3_000_000, 0, -150_000, 3_000_000)}
     paths = saved(tmp_path / "t.tif", truth, **polar), saved(tmp_path / "p.tif", pred, **polar)
-    with pytest.raises(wmcc.InputError, match="does not keep areas"):
+    with pytest.raises(InputError, match="does not keep areas"):
         wmcc.error_map(*paths, "area")
     same(wmcc.error_map(*paths).wrong, truth != pred)
 
@@ -377,16 +378,16 @@ def test_masked_and_missing_labels_are_not_known():
     ],
 )
 def test_what_does_not_fit_is_said(given, options, said):
-    with pytest.raises(wmcc.WmccError, match=said):
+    with pytest.raises(WmccError, match=said):
         wmcc.error_map(*given, **options)
 
 
 def test_a_picture_shows_one_raster(tmp_path):
     path = saved(tmp_path / "t.tif", labels((5, 5))[0])
-    with pytest.raises(wmcc.InputTypeError, match="`y_true` is a list of 2 rasters; a picture shows one"):
+    with pytest.raises(InputTypeError, match="`y_true` is a list of 2 rasters; a picture shows one"):
         wmcc.error_map([path, path], [path, path])
     parcels = geopandas.GeoDataFrame({"ref": [1]}, geometry=[shapely.box(0, 0, 1, 1)])
-    with pytest.raises(wmcc.InputTypeError, match="`pred` is a list"):
+    with pytest.raises(InputTypeError, match="`pred` is a list"):
         wmcc.error_map(parcels, true="ref", pred=[1])
 
 
@@ -443,7 +444,7 @@ def test_polygons_over_the_antimeridian_are_drawn_whole():
     assert (wrong[0, cols // 4 : 3 * cols // 4] == 1).all()
     assert (wrong[-1, [0, -1]] == 0).all()
     around = over_the_antimeridian(shapely.box(-1, -18, 1, -17))
-    with pytest.raises(wmcc.InputError, match=r"over the antimeridian, and others over the meridian 0 \(row 3 first\)"):
+    with pytest.raises(InputError, match=r"over the antimeridian, and others over the meridian 0 \(row 3 first\)"):
         wmcc.error_map(around, true="ref", pred="map")
 
 
@@ -470,7 +471,7 @@ def test_polygons_without_a_system_are_counted():
 def test_rows_that_are_no_polygons_are_not_drawn(other):
     shapes = [shapely.box(5e5, 5e6, 5e5 + 1, 5e6 + 1), other, shapely.box(5e5 + 2, 5e6, 5e5 + 3, 5e6 + 1)]
     parcels = geopandas.GeoDataFrame({"ref": list("aba"), "map": list("aab")}, geometry=shapes, crs="EPSG:25832")
-    with pytest.warns(wmcc.errors.MapWarning) as said:
+    with pytest.warns(MapWarning) as said:
         same(wmcc.error_map(parcels, true="ref", pred="map", size=3).wrong, [[0, np.nan, 1]])
     assert len(said) == 1
     wholly = parcels.assign(geometry=shapely.box(5e5 + np.arange(3), 5e6, 5e5 + 1 + np.arange(3), 5e6 + 1))
@@ -485,7 +486,7 @@ def test_polygons_without_geometry_and_maps_all_around_the_earth():
     west = geopandas.GeoDataFrame({"map": ["a"]}, geometry=[shapely.box(-90, 0, -89, 1)], crs=4326)
     found = wmcc.error_map(wmcc.Overlay(east, west), true="ref", pred="map", size=40)
     assert np.mean(found.wrong) == pytest.approx(0.5)
-    with pytest.warns(wmcc.errors.MapWarning, match="1 row has no geometry"):
+    with pytest.warns(MapWarning, match="1 row has no geometry"):
         found = wmcc.error_map(
             wmcc.Overlay(pd.concat([geopandas.GeoDataFrame({"ref": ["b"]}, geometry=[None], crs=4326), east]), west),
             true="ref",

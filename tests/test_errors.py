@@ -16,6 +16,17 @@ from helpers import KERNELS, using
 from hypothesis import given
 
 import wmcc
+from wmcc.errors import (
+    InputError,
+    InputTypeError,
+    LabelError,
+    MissingDependencyError,
+    SchemaError,
+    TooManyClassesError,
+    UndefinedMeasureError,
+    WeightError,
+    WmccError,
+)
 
 NAN, INF = float("nan"), float("inf")
 Y = [0, 1, 1]
@@ -120,7 +131,7 @@ def check(error, message, *arguments, **options):
         wmcc.tabulate(*arguments, **options)
     frames = traceback.extract_tb(caught.value.__traceback__)
     assert "wmcc" in frames[-1].filename, "a traceback from inside a dependency"
-    assert isinstance(caught.value, wmcc.WmccError)
+    assert isinstance(caught.value, WmccError)
     assert str(caught.value).lstrip("`")[0].isalnum()
 
 
@@ -128,33 +139,33 @@ def check(error, message, *arguments, **options):
 @pytest.mark.parametrize(("arguments", "message"), SHAPES.values(), ids=list(SHAPES))
 def test_shapes(kernel, arguments, message):
     with using(kernel):
-        check((wmcc.InputError, wmcc.InputTypeError), message, *arguments)
+        check((InputError, InputTypeError), message, *arguments)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize(("arguments", "message"), LABELS.values(), ids=list(LABELS))
 def test_labels(kernel, arguments, message):
     with using(kernel):
-        check(wmcc.LabelError, message, *arguments)
+        check(LabelError, message, *arguments)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize(("arguments", "message"), LABEL_TYPES.values(), ids=list(LABEL_TYPES))
 def test_label_types(kernel, arguments, message):
     with using(kernel):
-        check(wmcc.InputTypeError, message, *arguments)
+        check(InputTypeError, message, *arguments)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize(("weights", "message"), WEIGHTS.values(), ids=list(WEIGHTS))
 def test_weights(kernel, weights, message):
     with using(kernel):
-        check(wmcc.WeightError, message, Y, Y, weights)
+        check(WeightError, message, Y, Y, weights)
 
 
 @pytest.mark.parametrize(("weights", "message"), WEIGHT_TYPES.values(), ids=list(WEIGHT_TYPES))
 def test_weight_types(weights, message):
-    check(wmcc.InputTypeError, message, Y, Y, weights)
+    check(InputTypeError, message, Y, Y, weights)
 
 
 @pytest.mark.slow
@@ -164,37 +175,42 @@ def test_the_first_bad_row_of_many_is_named(kernel):
     t, w = np.zeros(n, dtype=np.int16), np.ones(n)
     w[654_321:] = -1.0
     with using(kernel):
-        check(wmcc.WeightError, r"sample_weight\[654321\] is -1.0", t, t, w, threads=2)
+        check(WeightError, r"sample_weight\[654321\] is -1.0", t, t, w, threads=2)
         w[654_321:] = 1.0
         t[600_001] = 9
-        check(wmcc.LabelError, r"y_true\[600001\] is 9, which is not among `labels`, 0, 1", t, t, w, labels=[0, 1])
+        check(LabelError, r"y_true\[600001\] is 9, which is not among `labels`, 0, 1", t, t, w, labels=[0, 1])
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_unknown_labels(kernel):
     with using(kernel):
         hint = r"y_pred\[2\] is 'c', which is not among `labels`, 'a', 'b'\.\n\nHint: [\s\S]*`ignore`"
-        check(wmcc.LabelError, hint, list("aab"), list("abc"), labels=["a", "b"])
-        check(wmcc.LabelError, hint, np.array(list("aab")), np.array(list("abc")), labels=["a", "b"])
-        check(wmcc.LabelError, hint, pd.Categorical(list("aab")), pd.Categorical(list("abc")), labels=["a", "b"])
-        check(wmcc.LabelError, r"y_true\[0, 1\] is 7", [[0, 7]], [[0, 1]], labels=[0, 1])
-        check(wmcc.LabelError, r"y_true\[0\] is 0, which is not among `labels`", [0], [0], labels=[])
+        check(LabelError, hint, list("aab"), list("abc"), labels=["a", "b"])
+        check(LabelError, hint, np.array(list("aab")), np.array(list("abc")), labels=["a", "b"])
+        check(LabelError, hint, pd.Categorical(list("aab")), pd.Categorical(list("abc")), labels=["a", "b"])
+        check(LabelError, r"y_true\[0, 1\] is 7", [[0, 7]], [[0, 1]], labels=[0, 1])
+        check(LabelError, r"y_true\[0\] is 0, which is not among `labels`", [0], [0], labels=[])
 
 
 def test_messages_about_bytes():
-    check(wmcc.LabelError, r"y_true\[1\] is 'b'", np.array([b"a", b"b"]), np.array([b"a", b"a"]), labels=["a"])
+    check(LabelError, r"y_true\[1\] is 'b'", np.array([b"a", b"b"]), np.array([b"a", b"a"]), labels=["a"])
     w = [NAN, -1.0]
     check(
-        wmcc.WeightError, r"sample_weight\[1\] is -1.0", np.array([b"v", b"a"]), np.array([b"a", b"a"]), w, ignore="v"
+        WeightError,
+        r"sample_weight\[1\] is -1.0",
+        np.array([b"v", b"a"]),
+        np.array([b"a", b"a"]),
+        w,
+        ignore="v",
     )
 
 
 def test_many_unknown_labels_are_unknown_not_too_many():
-    check(wmcc.LabelError, r"y_true\[1\] is 1, which", np.arange(6000), np.zeros(6000, int), labels=[0, 2**21])
+    check(LabelError, r"y_true\[1\] is 1, which", np.arange(6000), np.zeros(6000, int), labels=[0, 2**21])
 
 
 def test_a_category_that_cannot_be_a_label_is_named_with_its_row():
-    check(wmcc.LabelError, r"y_true\[2\] is 0.5", pd.Categorical([1.0, 2.0, 0.5]), [1, 2, 2])
+    check(LabelError, r"y_true\[2\] is 0.5", pd.Categorical([1.0, 2.0, 0.5]), [1, 2, 2])
 
 
 @pytest.mark.slow
@@ -208,59 +224,59 @@ def test_too_many_classes(monkeypatch):
             r"200,000 classes; their names and margins would take about 0\.1 GB, and 0\.1 GB are free"
             r"[\s\S]*not identifiers, dates or measurements"
         )
-        with pytest.raises(wmcc.TooManyClassesError, match=message):
+        with pytest.raises(TooManyClassesError, match=message):
             wmcc.tabulate([0], [0], labels=range(200_000))
         for many in (*kinds, pd.Series(identifiers).astype(str)):
-            check(wmcc.TooManyClassesError, r"[\d,]+ classes; their names and margins", many, many)
+            check(TooManyClassesError, r"[\d,]+ classes; their names and margins", many, many)
     with monkeypatch.context() as little:
         little.setattr("wmcc.sources.arrays.SMALL_ROOM", 0)
         little.setattr("wmcc.sources.arrays.available", lambda: 1 << 20)
         for many in kinds:
-            check(wmcc.TooManyClassesError, r"more than 2,048 different combinations of labels", many, many)
+            check(TooManyClassesError, r"more than 2,048 different combinations of labels", many, many)
     assert len(wmcc.tabulate(identifiers, identifiers).labels) == 100_000
     assert len(wmcc.Table.from_counts(np.zeros((3000, 3000), dtype=int)).labels) == 3000
 
 
 def test_arguments():
-    check(wmcc.InputError, "255 is in labels and in ignore", Y, Y, labels=[0, 1, 255], ignore=255)
-    check(wmcc.InputError, "`labels` names 1 twice", Y, Y, labels=[1, 1])
-    check(wmcc.InputTypeError, "mixed types", Y, Y, labels=[1, "a"])
-    check(wmcc.LabelError, r"labels\[1\] is missing", Y, Y, labels=[1, None])
-    check(wmcc.InputError, "`threads` is 0", Y, Y, threads=0)
-    check(wmcc.InputError, "`threads` is 1.5", Y, Y, threads=1.5)
-    check(wmcc.InputError, "`threads` is True", Y, Y, threads=True)
+    check(InputError, "255 is in labels and in ignore", Y, Y, labels=[0, 1, 255], ignore=255)
+    check(InputError, "`labels` names 1 twice", Y, Y, labels=[1, 1])
+    check(InputTypeError, "mixed types", Y, Y, labels=[1, "a"])
+    check(LabelError, r"labels\[1\] is missing", Y, Y, labels=[1, None])
+    check(InputError, "`threads` is 0", Y, Y, threads=0)
+    check(InputError, "`threads` is 1.5", Y, Y, threads=1.5)
+    check(InputError, "`threads` is True", Y, Y, threads=True)
     assert wmcc.tabulate(Y, Y, threads=np.int64(10**6)) == wmcc.tabulate(Y, Y)
-    check(wmcc.InputTypeError, "mixed types", Y, Y, ignore="255")
-    check(wmcc.LabelError, "y_true.0. is 0, which is not among", Y, Y, labels=np.array(1))
-    check(wmcc.LabelError, r"labels\[0\] is an integer beyond 64 bits", Y, Y, labels=[2**64])
-    check(wmcc.InputTypeError, "mixed types: 0 is a number and 'x'", Y, Y, positive="x")
-    check(wmcc.InputError, "`positive` is 2; expected one of the labels", Y, Y, positive=2)
-    check(wmcc.LabelError, "positive is missing", Y, Y, positive=NAN)
+    check(InputTypeError, "mixed types", Y, Y, ignore="255")
+    check(LabelError, "y_true.0. is 0, which is not among", Y, Y, labels=np.array(1))
+    check(LabelError, r"labels\[0\] is an integer beyond 64 bits", Y, Y, labels=[2**64])
+    check(InputTypeError, "mixed types: 0 is a number and 'x'", Y, Y, positive="x")
+    check(InputError, "`positive` is 2; expected one of the labels", Y, Y, positive=2)
+    check(LabelError, "positive is missing", Y, Y, positive=NAN)
 
 
 def test_nothing_to_score():
-    with pytest.raises(wmcc.InputError, match="total weight of 3 rows is zero"):
+    with pytest.raises(InputError, match="total weight of 3 rows is zero"):
         wmcc.mcc(Y, Y, sample_weight=[0, 0, 0])
-    with pytest.raises(wmcc.InputError, match="no observations"):
+    with pytest.raises(InputError, match="no observations"):
         wmcc.score(wmcc.Table.empty())
-    with pytest.raises(wmcc.InputTypeError, match=r"expected a Table; got a ndarray[\s\S]*from_counts"):
+    with pytest.raises(InputTypeError, match=r"expected a Table; got a ndarray[\s\S]*from_counts"):
         wmcc.mcc(np.eye(2))
-    with pytest.raises(wmcc.InputTypeError, match="expected a Table; got a list"):
+    with pytest.raises(InputTypeError, match="expected a Table; got a list"):
         wmcc.diagnose([1])
 
 
 def test_the_tree():
     for error, builtin in (
-        (wmcc.InputError, ValueError),
-        (wmcc.LabelError, wmcc.InputError),
-        (wmcc.WeightError, wmcc.InputError),
-        (wmcc.TooManyClassesError, wmcc.InputError),
-        (wmcc.InputTypeError, TypeError),
-        (wmcc.UndefinedMeasureError, ValueError),
-        (wmcc.SchemaError, ValueError),
-        (wmcc.MissingDependencyError, ImportError),
+        (InputError, ValueError),
+        (LabelError, InputError),
+        (WeightError, InputError),
+        (TooManyClassesError, InputError),
+        (InputTypeError, TypeError),
+        (UndefinedMeasureError, ValueError),
+        (SchemaError, ValueError),
+        (MissingDependencyError, ImportError),
     ):
-        assert issubclass(error, wmcc.WmccError)
+        assert issubclass(error, WmccError)
         assert issubclass(error, builtin)
         assert error.__name__ in wmcc.errors.__doc__
 
@@ -271,20 +287,20 @@ def test_the_tree():
 @given(st.text(st.characters() | st.sampled_from("\x1b\x9b\n\r\x07\u202e"), max_size=20), st.none() | st.text())
 def test_messages_hold_nothing_that_moves_a_cursor(name, hint):
     """And they keep it through a copy, and with something put before them."""
-    problem = wmcc.LabelError(f"{name} is no label.", hint, "labels")
+    problem = LabelError(f"{name} is no label.", hint, "labels")
     again = problem.about("a.csv")
     for one in (problem, pickle.loads(pickle.dumps(problem)), again):
         assert not re.search(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e]", one.message + (one.hint or ""))
         assert str(one) == (one.message if one.hint is None else f"{one.message}\n\nHint: {one.hint}")
     assert pickle.loads(pickle.dumps(problem)).args == problem.args
-    assert (again.hint, again.argument, type(again)) == (problem.hint, "labels", wmcc.LabelError)
+    assert (again.hint, again.argument, type(again)) == (problem.hint, "labels", LabelError)
     assert again.message == f"a.csv: {problem.message}"
     assert pickle.loads(pickle.dumps(problem)).argument == "labels"
 
 
 def test_the_name_of_a_file_cannot_move_the_cursor(tmp_path):
     (tmp_path / "\x1b[2Jgone.csv").write_text("")
-    with pytest.raises(wmcc.InputError, match="is empty") as caught:
+    with pytest.raises(InputError, match="is empty") as caught:
         wmcc.tabulate(tmp_path / "\x1b[2Jgone.csv", true="label", pred="pred")
     assert "\\x1b[2Jgone.csv" in str(caught.value)
     assert "\x1b" not in str(caught.value)
@@ -306,19 +322,19 @@ def test_the_name_of_a_file_cannot_move_the_cursor(tmp_path):
     ],
 )
 def test_keywords_of_other_libraries(name, hint):
-    with pytest.raises(wmcc.InputTypeError, match=rf"tabulate\(\) has no keyword '{name}'") as caught:
+    with pytest.raises(InputTypeError, match=rf"tabulate\(\) has no keyword '{name}'") as caught:
         wmcc.tabulate(Y, Y, **{name: 1})
     assert caught.value.hint.startswith(hint)
 
 
 def test_a_frame_is_told_to_be_tabulated():
     frame = pd.DataFrame({"y": Y, "p": Y})
-    with pytest.raises(wmcc.InputTypeError, match=r"Hint: tabulate first: wmcc\.tabulate\(data, true=…, pred=…\)"):
+    with pytest.raises(InputTypeError, match=r"Hint: tabulate first: wmcc\.tabulate\(data, true=…, pred=…\)"):
         wmcc.score(frame)
     with pytest.raises(TypeError, match="multiple values for argument 'y_true'"):
         wmcc.tabulate(frame, y_true="y", y_pred="p")
 
 
 def test_the_positive_class_is_not_listed_where_it_is_unknown():
-    with pytest.raises(wmcc.InputError, match=r"`positive` is 7; expected one of .*; the labels are 0, 1\.$"):
+    with pytest.raises(InputError, match=r"`positive` is 7; expected one of .*; the labels are 0, 1\.$"):
         wmcc.tabulate([0, 1], [0, 1], positive=7)

@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wmcc
+import wmcc.measures
+from wmcc.errors import InputError
 from wmcc.experiments import draws, separation, verdicts
 from wmcc.experiments.design import MATCHES, MISMATCHES, TRUTHS, checked
 from wmcc.experiments.separation import _values
@@ -45,7 +47,7 @@ def test_single_predictions_score_as_their_labels_do(classes, matches, mismatch,
         c = draws.predictions(asked, 0.5, repetition, t)[start]
         for weighted, w in enumerate((None, asked.weights)):
             for k, name in enumerate(names):
-                exact = wmcc.MEASURES[name](wmcc.tabulate(t, c, w, labels=range(classes)))
+                exact = wmcc.measures.MEASURES[name](wmcc.tabulate(t, c, w, labels=range(classes)))
                 assert found[weighted, k, repetition, start] == pytest.approx(exact, abs=1e-12)
 
 
@@ -232,16 +234,16 @@ def test_long_runs_show_a_bar(monkeypatch, capsys):
     ],
 )
 def test_what_cannot_be_done_is_said(asked, said):
-    with pytest.raises(wmcc.InputError) as problem:
+    with pytest.raises(InputError) as problem:
         separation(**asked)
     assert said in str(problem.value)
 
 
 def test_a_trace_that_is_not_there():
     found = separation(n=6, repetitions=2, p=(0.0, 1.0))
-    with pytest.raises(wmcc.InputError, match=r"no trace of mcc at p = 0.5"):
+    with pytest.raises(InputError, match=r"no trace of mcc at p = 0.5"):
         found.trace(0.5, "mcc")
-    with pytest.raises(wmcc.InputError, match=r"p = 0, 0.5 and 1"):
+    with pytest.raises(InputError, match=r"p = 0, 0.5 and 1"):
         verdicts(found, found)
 
 
@@ -322,5 +324,5 @@ def test_weights_that_fall_are_judged_like_weights_that_rise():
 
 def test_a_section_that_never_leaves_the_heaviest_part_is_refused():
     found = separation(n=12, repetitions=2, weights=[1]), separation(3, n=12, repetitions=2, weights=[1])
-    with pytest.raises(wmcc.InputError, match="from every start"):
+    with pytest.raises(InputError, match="from every start"):
         verdicts(*found)

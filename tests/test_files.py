@@ -19,6 +19,7 @@ import pytest
 from engines import ENGINE_WARNINGS, READERS, same
 
 import wmcc
+from wmcc.errors import InputError, LabelError, MissingDependencyError, WeightError, WmccError
 from wmcc.sources import files, scan
 
 pytestmark = [pytest.mark.slow, ENGINE_WARNINGS]
@@ -148,7 +149,7 @@ def test_two_files_with_a_key(tmp_path):
             exact=False,
         )
     pl.from_arrow(table.select(["pred", "id"])).slice(3).write_csv(tmp_path / "pred.csv")
-    with pytest.raises(wmcc.InputError, match="3 keys of 'id' are in the truth only and 0 in the prediction only"):
+    with pytest.raises(InputError, match="3 keys of 'id' are in the truth only and 0 in the prediction only"):
         flat.tabulate(truth, **call)
 
 
@@ -184,16 +185,15 @@ def test_bad_rows_are_counted_over_all_files(tmp_path, monkeypatch):
         good.set_column(2, "w", pa.array([1.0] * 6 + [-2.0, None, 1.0, float("nan")])), tmp_path / "2.parquet"
     )
     pq.write_table(good.set_column(2, "w", pa.array([float("inf")] * 10)), tmp_path / "3.parquet")
-    with pytest.raises(
-        wmcc.WeightError, match=r"13 of 30 rows have a weight in 'w'.*The first: .*2\.parquet: w\[[67]\] is"
-    ):
+    with pytest.raises(WeightError, match=r"13 of 30 rows have a weight in 'w'.*The first: .*2\.parquet: w\[[67]\] is"):
         wmcc.tabulate(tmp_path, true="t", pred="p", weight="w")
     pq.write_table(good.set_column(0, "t", pa.array([None] * 3 + ["a"] * 7)), tmp_path / "2.parquet")
     with pytest.raises(
-        wmcc.LabelError, match=r"3 of 30 rows have no label in 't'; 10 of 30 rows have a weight.*2\.parquet: t\[0\]"
+        LabelError,
+        match=r"3 of 30 rows have no label in 't'; 10 of 30 rows have a weight.*2\.parquet: t\[0\]",
     ):
         wmcc.tabulate(tmp_path, true="t", pred="p", weight="w")
-    with pytest.raises(wmcc.LabelError, match=r"1\.parquet: t\[1\] is 'b', which is not among `labels`"):
+    with pytest.raises(LabelError, match=r"1\.parquet: t\[1\] is 'b', which is not among `labels`"):
         wmcc.tabulate(tmp_path, true="t", pred="p", labels=["a"])
 
 
@@ -209,14 +209,14 @@ def test_damaged_files(folder, tmp_path, engine):
         ("text.jsonl", b'{"label": "a", "pred": "b", "area": 1.0}\n{"label": '),
     ):
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(wmcc.InputError, match=rf"{name} cannot be read|no rows"):
+        with pytest.raises(InputError, match=rf"{name} cannot be read|no rows"):
             wmcc.tabulate(wmcc.Files(tmp_path / name, engine=engine), true="label", pred="pred", weight="area")
 
 
 @pytest.mark.parametrize("engine", READERS)
 def test_weights_that_are_text(tmp_path, engine):
     (tmp_path / "a.csv").write_text("t,p,w\na,a,1.5\nb,b,heavy\n")
-    with pytest.raises(wmcc.WmccError, match=r"heavy|holds String|must be a real number") as caught:
+    with pytest.raises(WmccError, match=r"heavy|holds String|must be a real number") as caught:
         wmcc.tabulate(wmcc.Files(tmp_path / "a.csv", engine=engine), true="t", pred="p", weight="w")
     assert isinstance(caught.value, ValueError | TypeError)
 
@@ -228,27 +228,25 @@ def test_files_that_are_not_there(folder, tmp_path):
         ("nowhere/*.csv", r"no file matches .*there is no folder '.*nowhere'"),
         (".", r"holds files of different formats: csv, ipc, jsonl, parquet, tsv"),
     ):
-        with pytest.raises(wmcc.InputError, match=said):
+        with pytest.raises(InputError, match=said):
             wmcc.tabulate(folder / name, true="label", pred="pred")
-    with pytest.raises(wmcc.InputError, match=r"no data files in .*; the folder holds nothing"):
+    with pytest.raises(InputError, match=r"no data files in .*; the folder holds nothing"):
         wmcc.tabulate(tmp_path, true="label", pred="pred")
     (tmp_path / "notes.docx").touch()
-    with pytest.raises(wmcc.InputError, match=r"no data files in .*; the folder holds notes\.docx"):
+    with pytest.raises(InputError, match=r"no data files in .*; the folder holds notes\.docx"):
         wmcc.tabulate(tmp_path, true="label", pred="pred")
-    with pytest.raises(wmcc.InputError, match=r"notes\.docx' has no known format; expected an ending among \.parquet"):
+    with pytest.raises(InputError, match=r"notes\.docx' has no known format; expected an ending among \.parquet"):
         wmcc.tabulate(tmp_path / "notes.docx", true="label", pred="pred")
-    with pytest.raises(wmcc.InputError, match="different formats: csv, parquet"):
+    with pytest.raises(InputError, match="different formats: csv, parquet"):
         wmcc.tabulate([folder / "a.csv", folder / "a.parquet"], true="label", pred="pred")
-    with pytest.raises(wmcc.InputError, match="`engine` is 'pandas'; expected one of 'arrow', 'polars', 'duckdb'"):
+    with pytest.raises(InputError, match="`engine` is 'pandas'; expected one of 'arrow', 'polars', 'duckdb'"):
         wmcc.tabulate(wmcc.Files(folder / "a.csv", engine="pandas"), true="label", pred="pred")
 
 
 @pytest.mark.parametrize("engine", READERS)
 def test_a_column_that_is_not_there(folder, engine):
     for name in ("a.parquet", "a.csv"):
-        with pytest.raises(
-            wmcc.InputError, match=r"no column 'aera'; the columns are 'label'[\s\S]*did you mean 'area'"
-        ):
+        with pytest.raises(InputError, match=r"no column 'aera'; the columns are 'label'[\s\S]*did you mean 'area'"):
             wmcc.tabulate(wmcc.Files(folder / name, engine=engine), true="label", pred="pred", weight="aera")
 
 
@@ -259,13 +257,13 @@ def test_fields_that_are_separated_by_another_mark(tmp_path, engine, mark, endin
     path.write_text(f"label{mark}pred{mark}ha\nelm{mark}oak{mark}2.5\noak{mark}oak{mark}1\n")
     words = {";": "semicolons", "|": "vertical bars", "\t": "tabs", ",": "commas"}
     for names in ({"true": "label", "pred": "pred"}, {"true": "lable", "pred": "pred"}):  # misspelled, too
-        with pytest.raises(wmcc.InputError, match=f"fields seem to be separated by {words[mark]}") as refused:
+        with pytest.raises(InputError, match=f"fields seem to be separated by {words[mark]}") as refused:
             flat.tabulate(wmcc.Files(path, engine=engine), **names)
         assert f"pandas.read_csv(…, sep={mark!r})" in refused.value.hint
     read = wmcc.tabulate(pd.read_csv(path, sep=mark), true="label", pred="pred", weight="ha")  # as the hint says
     assert read.n.tolist() == [[0, 1], [0, 1]]
     path.write_text(f"label{mark}pred{mark}ha,km\n")
-    with pytest.raises(wmcc.InputError, match=r"no column 'pred'[\s\S]*separated by"):
+    with pytest.raises(InputError, match=r"no column 'pred'[\s\S]*separated by"):
         wmcc.tabulate(wmcc.Files(path, engine=engine), true="pred", pred="pred")
 
 
@@ -283,13 +281,13 @@ def test_measurements_are_no_classes(tmp_path, engine):
     path, area = measured(tmp_path)
     said = r"the column 'area' holds 262 different decimal numbers, such as '0.125'; expected classes"
     for names, word in ((("area", "label"), "`true`"), (("label", "area"), "`pred`")):
-        with pytest.raises(wmcc.LabelError, match=said) as refused:
+        with pytest.raises(LabelError, match=said) as refused:
             wmcc.tabulate(wmcc.Files(path, engine=engine), true=names[0], pred=names[1])
         assert refused.value.hint.startswith(f"name the column of classes as {word}")
-    with pytest.raises(wmcc.LabelError, match=said):
+    with pytest.raises(LabelError, match=said):
         wmcc.tabulate(wmcc.Files(path, engine=engine), true="label", pred={"a": "label", "b": "area"})
     if engine != "arrow":
-        with pytest.raises(wmcc.LabelError, match=said):
+        with pytest.raises(LabelError, match=said):
             wmcc.tabulate(
                 wmcc.Join(wmcc.Files(path, engine=engine), wmcc.Files(path, engine=engine), "key"),
                 true="label",
@@ -323,7 +321,7 @@ def test_a_file_that_changes_while_it_is_read(folder, tmp_path, engine, monkeypa
         return stamps(self)
 
     monkeypatch.setattr(files.FileSet, "stamps", touching)
-    with pytest.raises(wmcc.InputError, match=r"a\.parquet changed while it was being read"):
+    with pytest.raises(InputError, match=r"a\.parquet changed while it was being read"):
         wmcc.tabulate(wmcc.Files(path, engine=engine), true="label", pred="pred", weight="area")
 
 
@@ -335,7 +333,7 @@ def test_a_file_without_rows(tmp_path):
         assert flat.tabulate(tmp_path / name, **call) == wmcc.Table.empty()
         assert len(flat.tabulate(tmp_path / name, **call, by="label", cluster="pred")) == 0
     (tmp_path / "none.csv").write_text("")
-    with pytest.raises(wmcc.InputError, match=r"none\.csv is empty: it has no header line with column names"):
+    with pytest.raises(InputError, match=r"none\.csv is empty: it has no header line with column names"):
         wmcc.tabulate(tmp_path / "none.csv", true="label", pred="pred")
 
 
@@ -358,9 +356,7 @@ def test_void_and_missing_labels_in_text(tmp_path, engine):
         assert (found.void, [type(x) for x in found.labels]) == ((255,), [int] * 3)
     groups = flat.tabulate(tmp_path, **call, missing="ignore", by="g")
     assert {key: (table.rows, table.ignored) for key, table in groups.items()} == {"a": (3, 1), "b": (2, 3)}
-    with pytest.raises(
-        wmcc.LabelError, match=r"no label in 't'; 1 of 9 rows has no label in 'p'[\s\S]*`missing` 'ignore'"
-    ):
+    with pytest.raises(LabelError, match=r"no label in 't'; 1 of 9 rows has no label in 'p'[\s\S]*`missing` 'ignore'"):
         flat.tabulate(tmp_path, **call)
     text = flat.tabulate(tmp_path, **{**call, "ignore": ["255", "nodata"]}, missing="ignore", names={0: "a", 1: "b"})
     assert (text.labels, text.void) == (("a", "b", 255), (255,))
@@ -370,7 +366,7 @@ def test_void_and_missing_labels_in_text(tmp_path, engine):
 def test_a_weight_column_of_text_is_not_a_damaged_file(tmp_path, engine):
     (tmp_path / "a.csv").write_text("t,p,w\n0,0,1.5\n1,1,heavy\n")
     with pytest.raises(
-        wmcc.WeightError, match=r"the column 'w' holds a value that is not a number[\s\S]*`weight`"
+        WeightError, match=r"the column 'w' holds a value that is not a number[\s\S]*`weight`"
     ) as caught:
         wmcc.tabulate(wmcc.Files(tmp_path / "a.csv", engine=engine), true="t", pred="p", weight="w")
     assert "damaged" not in str(caught.value)
@@ -394,7 +390,7 @@ def test_a_weight_column_of_text_is_not_a_damaged_file(tmp_path, engine):
 )
 def test_files_of_other_formats(tmp_path, name, advice):
     (tmp_path / name).write_text("x")
-    with pytest.raises(wmcc.InputError, match=rf"has no known format[\s\S]*{advice}"):
+    with pytest.raises(InputError, match=rf"has no known format[\s\S]*{advice}"):
         wmcc.tabulate([tmp_path / name], true="t", pred="p")
 
 
@@ -414,7 +410,7 @@ def test_a_missing_engine_is_named(folder, monkeypatch):
         raise ImportError(name)
 
     assert wmcc.tabulate is not None  # names of wmcc itself are loaded when they are asked for
-    assert wmcc.MissingDependencyError is not None
+    assert MissingDependencyError is not None
 
     monkeypatch.setattr(importlib, "import_module", none)
     for engine, package in (
@@ -423,7 +419,7 @@ def test_a_missing_engine_is_named(folder, monkeypatch):
         ("duckdb", "duckdb"),
     ):
         said = rf"not installed\.[\s\S]*pip install {re.escape(package)}$"
-        with pytest.raises(wmcc.MissingDependencyError, match=said):
+        with pytest.raises(MissingDependencyError, match=said):
             wmcc.tabulate(wmcc.Files(folder / "a.parquet", engine=engine), true="label", pred="pred")
 
 

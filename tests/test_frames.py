@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wmcc
+from wmcc.errors import InputError, InputTypeError, LabelError, TooManyClassesError, WeightError
 
 pytestmark = [pytest.mark.slow, ENGINE_WARNINGS]
 
@@ -162,7 +163,7 @@ def check_bad(engines, table, ignore) -> None:
         if not no_true + no_pred + bad:
             wmcc.tabulate(make(table), true="t", pred="p", weight="w", ignore=ignore)
             continue
-        with pytest.raises(wmcc.LabelError if no_true + no_pred else wmcc.WeightError) as caught:
+        with pytest.raises(LabelError if no_true + no_pred else WeightError) as caught:
             wmcc.tabulate(make(table), true="t", pred="p", weight="w", ignore=ignore)
         said = str(caught.value)
         for count, what in ((no_true, "no label in 't'"), (no_pred, "no label in 'p'"), (bad, "a weight in 'w'")):
@@ -186,7 +187,7 @@ def test_spark_counts_and_refuses_bad_rows(table, ignore):
 def test_the_first_bad_row_of_a_frame_in_memory_is_named():
     frame = pl.DataFrame({"label": [0, 1, 0], "pred": [0, 1, 1], "g": [1, 1, 2], "ha": [1.0, 2.0, -0.5]})
     for by in (None, "g"):
-        with pytest.raises(wmcc.WeightError, match=r"1 of 3 rows has a weight in 'ha'.*The first: ha\[2\] is -0.5"):
+        with pytest.raises(WeightError, match=r"1 of 3 rows has a weight in 'ha'.*The first: ha\[2\] is -0.5"):
             wmcc.tabulate(frame, true="label", pred="pred", weight="ha", by=by)
 
 
@@ -194,15 +195,15 @@ def test_the_first_bad_row_of_a_frame_in_memory_is_named():
 def test_what_is_wrong_with_columns(engine):
     table = pa.table({"label": ["a"], "pred": ["a"], "ha": [1.0], "text": ["1.5"], "day": pa.array([0], pa.date32())})
     frame = ALL[engine](table)
-    with pytest.raises(wmcc.InputError, match=r"no column 'lable'; the columns are 'label', 'pred'[\s\S]*mean 'label'"):
+    with pytest.raises(InputError, match=r"no column 'lable'; the columns are 'label', 'pred'[\s\S]*mean 'label'"):
         wmcc.tabulate(frame, true="lable", pred="pred")
-    with pytest.raises(wmcc.InputTypeError, match=r"column 'text' holds .*; a weight must be a real number"):
+    with pytest.raises(InputTypeError, match=r"column 'text' holds .*; a weight must be a real number"):
         wmcc.tabulate(frame, true="label", pred="pred", weight="text")
-    with pytest.raises(wmcc.InputTypeError, match=r"column 'day' holds .*; labels must be|day.0. is .*a label must be"):
+    with pytest.raises(InputTypeError, match=r"column 'day' holds .*; labels must be|day.0. is .*a label must be"):
         wmcc.tabulate(frame, true="label", pred="day")
-    with pytest.raises(wmcc.LabelError, match="not among `labels`"):
+    with pytest.raises(LabelError, match="not among `labels`"):
         wmcc.tabulate(frame, true="label", pred="pred", labels=["b", "c"])
-    with pytest.raises(wmcc.InputTypeError, match="mixed types"):
+    with pytest.raises(InputTypeError, match="mixed types"):
         wmcc.tabulate(frame, true="label", pred="pred", ignore=[255])
 
 
@@ -282,12 +283,12 @@ def test_void_answers_and_missing_labels(engine, kind):
     both = flat.tabulate(plain[0], {"A": plain[1], "B": plain[2]}, w, **rules)
     assert (joint.labels, joint.void, joint.ignored) == (both.labels, both.void, both.ignored)
     assert np.array_equal(joint.cells.codes.T, both.cells.codes.T)
-    with pytest.raises(wmcc.LabelError, match=r"1 of 8 rows has no label in 't'[\s\S]*`missing` 'ignore'"):
+    with pytest.raises(LabelError, match=r"1 of 8 rows has no label in 't'[\s\S]*`missing` 'ignore'"):
         flat.tabulate(frame, **call, ignore=plain[0][4])
-    with pytest.raises(wmcc.LabelError, match=r"255|void"):
+    with pytest.raises(LabelError, match=r"255|void"):
         wmcc.tabulate(frame, true="t", pred="p", missing="ignore", labels=plain[0][1:3])
     if exact:  # what comes first is said, and not what else is wrong
-        with pytest.raises(wmcc.LabelError, match=r"255|void"):
+        with pytest.raises(LabelError, match=r"255|void"):
             flat.tabulate(frame, **call, missing="ignore", labels=plain[0][1:3])
 
 
@@ -379,7 +380,7 @@ def test_expressions_of_the_engine():
         frames.append((ALL["pyspark"](table), functions.col("m2") / 10))
     for frame, weight in frames:
         same(wmcc.tabulate(frame, true="t", pred="p", weight=weight), expected, exact=False)
-    with pytest.raises(wmcc.InputTypeError, match="cannot be used as a column"):
+    with pytest.raises(InputTypeError, match="cannot be used as a column"):
         wmcc.tabulate(table.to_pandas(), true="t", pred="p", weight=3.5)
 
 
@@ -425,14 +426,14 @@ def test_calls_that_make_no_sense():
         (lambda: flat.tabulate(data=frame, **named), "without a keyword: tabulate"),
         (lambda: wmcc.tabulate(frame, true="t", pred={"a": "p"}, positive=1), "`positive` works with one prediction"),
     ):
-        with pytest.raises(wmcc.InputTypeError, match=said):
+        with pytest.raises(InputTypeError, match=said):
             call()
     for several in ([[0, 1], [1, 1]], [np.zeros(2), np.ones(2)]):
-        with pytest.raises(wmcc.InputError, match=r"same shape[\s\S]*if these are several predictions, give a mapping"):
+        with pytest.raises(InputError, match=r"same shape[\s\S]*if these are several predictions, give a mapping"):
             wmcc.tabulate([0, 1], several, [1, 1])
-    with pytest.raises(wmcc.InputError, match="`unmatched` is 'maybe'; expected 'error' or 'ignore'"):
+    with pytest.raises(InputError, match="`unmatched` is 'maybe'; expected 'error' or 'ignore'"):
         wmcc.Join(frame, frame, "t", unmatched="maybe")
-    with pytest.raises(wmcc.InputError, match=r"missing.? is 'drop'; expected 'error' or 'ignore'"):
+    with pytest.raises(InputError, match=r"missing.? is 'drop'; expected 'error' or 'ignore'"):
         flat.tabulate(frame, **named, missing="drop")
 
 
@@ -443,7 +444,7 @@ def test_series_of_the_same_frame_are_columns(engine):
     same(wmcc.tabulate(frame, true="t", pred="p", weight=frame["m2"]), expected, engine != "dask")
     same(wmcc.tabulate(frame, true=frame["t"], pred=frame["p"], weight="m2"), expected, engine != "dask")
     if engine != "dask":
-        with pytest.raises(wmcc.InputError, match="the series has 2 rows, but the frame has 3"):
+        with pytest.raises(InputError, match="the series has 2 rows, but the frame has 3"):
             wmcc.tabulate(frame, true="t", pred="p", weight=frame["m2"][:2])
 
 
@@ -451,11 +452,11 @@ def test_series_of_another_frame_are_refused():
     frame = pd.DataFrame({"t": [0, 1, 1], "p": [0, 1, 0], "m2": [10.0, 20.0, 30.0]}, index=[3, 3, 4])
     computed = wmcc.tabulate(frame, true="t", pred="p", weight=frame["m2"] / 10)  # as in gdf.area
     assert computed == wmcc.tabulate([0, 1, 1], [0, 1, 0], [1.0, 2.0, 3.0])
-    with pytest.raises(wmcc.InputError, match="index of a series differs from that of the frame"):
+    with pytest.raises(InputError, match="index of a series differs from that of the frame"):
         wmcc.tabulate(frame, true="t", pred="p", weight=frame["m2"].reset_index(drop=True))
-    with pytest.raises(wmcc.InputTypeError, match="a series cannot be used with a lazy frame"):
+    with pytest.raises(InputTypeError, match="a series cannot be used with a lazy frame"):
         wmcc.tabulate(pl.from_pandas(frame).lazy(), true="t", pred="p", weight=pl.Series([1.0, 2.0, 3.0]))
-    with pytest.raises(wmcc.InputTypeError, match="cannot be used as a column"):
+    with pytest.raises(InputTypeError, match="cannot be used as a column"):
         wmcc.tabulate(frame, true="t", pred="p", weight=np.array([1.0, 2.0, 3.0]))
 
 
@@ -464,5 +465,5 @@ def test_too_many_groups_are_refused(monkeypatch):
 
     monkeypatch.setattr(pushdown, "MOST_CELLS", 10)
     frame = pl.LazyFrame({"t": range(20), "p": range(20)})
-    with pytest.raises(wmcc.TooManyClassesError, match="more than 10 different combinations"):
+    with pytest.raises(TooManyClassesError, match="more than 10 different combinations"):
         wmcc.tabulate(frame, true="t", pred="p")

@@ -14,6 +14,7 @@ import torch
 import wmcc
 from wmcc.adapters.torch import CorrelationLoss, Tally
 from wmcc.core.design import PIXELS
+from wmcc.errors import InputError
 
 if not torch.cuda.is_available() or torch.version.hip is not None:
     pytest.skip("there is no NVIDIA GPU", allow_module_level=True)
@@ -150,7 +151,7 @@ def test_bad_rows(K, what, row, value, said):
     t, p = (torch.from_numpy(x).cuda() for x in (truth, pred))
     tally.update(p, t, w.cuda())
     tally.update(p, t, w.cuda())
-    with pytest.raises(wmcc.InputError) as problem:
+    with pytest.raises(InputError) as problem:
         tally.compute()
     assert said in str(problem.value)
     assert f"[{row}]" in str(problem.value)
@@ -242,7 +243,7 @@ def test_batches_that_are_alike_take_the_short_way():
     tally.reset()
     tally.update(p, t, w)
     assert copy.deepcopy(tally).compute() == pickle.loads(pickle.dumps(tally)).compute() == once
-    with pytest.raises(wmcc.InputError, match="expected one device"):
+    with pytest.raises(InputError, match="expected one device"):
         tally.update(p, t, w.cpu())
 
 

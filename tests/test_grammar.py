@@ -13,6 +13,8 @@ import pandas as pd
 import pytest
 
 import wmcc
+import wmcc.measures
+from wmcc.errors import InputError, InputTypeError, LabelError, WmccError
 from wmcc.sources.request import Request, homes
 
 Y = np.array([0, 0, 0, 1, 1, 1, 2, 2] * 10)
@@ -30,7 +32,7 @@ def call(function):
     return function
 
 
-def refused(match, kind=wmcc.InputTypeError):
+def refused(match, kind=InputTypeError):
     return pytest.raises(kind, match=match)
 
 
@@ -47,7 +49,7 @@ def test_columns_by_position():
 
 @call
 def test_a_second_prediction_is_no_weight():
-    for reader in (wmcc.uncertainty, wmcc.interval, wmcc.certify, wmcc.radius, wmcc.sensitivity, wmcc.diagnose):
+    for reader in (wmcc.results.uncertainty, wmcc.interval, wmcc.certify, wmcc.radius, wmcc.sensitivity, wmcc.diagnose):
         with refused(
             rf"wmcc\.{reader.__name__} takes table .*3 arguments[\s\S]*tabulate\(y_true, y_pred, sample_weight"
         ):
@@ -60,7 +62,7 @@ def test_a_second_prediction_is_no_weight():
     with refused("expected a JointTable of two predictions or more; got a ndarray"):
         wmcc.compare(Y, A)
     joint = wmcc.tabulate(Y, {"a": A, "b": B}, W)
-    assert wmcc.uncertainty(joint).sampling.names == ("a", "b")
+    assert wmcc.results.uncertainty(joint).sampling.names == ("a", "b")
 
 
 @call
@@ -120,7 +122,7 @@ def test_tables_of_models_are_not_pooled():
 @call
 def test_several_predictions_are_a_mapping_from_names():
     for several in ([A, B], [A.tolist(), B.tolist()]):
-        with refused(r"\{'[^']+': ", wmcc.InputError):
+        with refused(r"\{'[^']+': ", InputError):
             wmcc.tabulate(Y, several, W)
     with refused(r"\{'[^']+': "):
         wmcc.tabulate(FRAME, true="y", pred=["p", "q"])
@@ -131,10 +133,10 @@ def test_several_predictions_are_a_mapping_from_names():
 
 @call
 def test_a_list_of_lists_is_read_as_an_array():
-    with refused(r"np\.argmax\(y_pred, axis=-1\)", wmcc.InputError):
+    with refused(r"np\.argmax\(y_pred, axis=-1\)", InputError):
         wmcc.tabulate(Y, np.eye(3, dtype=int)[A].tolist())
     assert wmcc.tabulate(Y, np.argmax(np.eye(3)[A].tolist(), axis=-1)) == wmcc.tabulate(Y, A)
-    with refused(r"np\.squeeze\(y_pred, 1\)", wmcc.InputError):
+    with refused(r"np\.squeeze\(y_pred, 1\)", InputError):
         wmcc.tabulate(Y, [[x] for x in A.tolist()])
     assert wmcc.tabulate(Y, np.squeeze([[x] for x in A.tolist()], 1)) == wmcc.tabulate(Y, A)
     for matrix in ([[80, 12], [9, 99]], np.array([[80, 12], [9, 99]])):
@@ -169,7 +171,7 @@ def test_groups_are_scored_together():
         pd.testing.assert_frame_equal(rows, own.to_frame(), check_dtype=False)
     for key in tiles:
         assert re.search(rf"^{key} +0\.\d+ ", str(found), re.MULTILINE)
-    with refused("there is no group 99; the first are 0, 1, 2", wmcc.InputError):
+    with refused("there is no group 99; the first are 0, 1, 2", InputError):
         found[99]
     with refused(r"wmcc\.score\(tables\)[\s\S]*tables\[key\][\s\S]*tables\.total\(\)"):
         wmcc.ecc(tiles)
@@ -185,16 +187,16 @@ def test_a_group_without_weight_is_noted():
     found = wmcc.score(tables)
     assert found["a"].accuracy == 1
     assert "by = b: the total weight of 2 rows is zero; there is nothing to score." in str(found)
-    with refused("by = b: the total weight of 2 rows is zero", wmcc.InputError):
+    with refused("by = b: the total weight of 2 rows is zero", InputError):
         found["b"]
-    with refused("by = b: the total weight of 2 rows is zero", wmcc.InputError):
+    with refused("by = b: the total weight of 2 rows is zero", InputError):
         wmcc.score(tables.select(["b"]))
 
 
 @call
 def test_a_series_of_the_frame_is_a_weight():
     assert wmcc.tabulate(FRAME, true="y", pred="p", weight=FRAME["w"] * 2) == wmcc.tabulate(Y, A, W * 2)
-    with pytest.raises(wmcc.WmccError, match=r"rows|length|index"):
+    with pytest.raises(WmccError, match=r"rows|length|index"):
         wmcc.tabulate(FRAME, true="y", pred="p", weight=FRAME["w"][:5])
 
 
@@ -216,7 +218,7 @@ def test_help_says_what_a_measure_is():
 # ---- the rules that were wrong ------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.errors.LabelWarning")
 @call
 def test_ignore_looks_at_the_truth_only():
     y_true, y_pred = [1, 1, 1, 1, 0, 0, 0, 0], [1, 1, 255, 1, 0, 255, 255, 0]
@@ -230,7 +232,7 @@ def test_ignore_looks_at_the_truth_only():
 
 @call
 def test_missing_labels_are_refused_or_ignored():
-    with pytest.raises(wmcc.LabelError, match=r"missing[\s\S]*`missing` 'ignore'"):
+    with pytest.raises(LabelError, match=r"missing[\s\S]*`missing` 'ignore'"):
         wmcc.tabulate(["a", None, "b"], ["a", "a", "b"])
     assert wmcc.tabulate(["a", None, "b"], ["a", "a", "b"], missing="ignore").ignored == 1
     masked = np.ma.masked_array([0, 1, 1], mask=[False, True, False])
@@ -245,7 +247,7 @@ def test_missing_labels_are_refused_or_ignored():
 def test_classes_that_do_not_occur_move_no_mean():
     few, many = wmcc.tabulate(Y, A, W), wmcc.tabulate(Y, A, W, labels=range(9))
     for name in ("mpc2", "mean_iou", "mean_f1", "mean_recall"):
-        assert wmcc.MEASURES[name](many) == wmcc.MEASURES[name](few)
+        assert wmcc.measures.MEASURES[name](many) == wmcc.measures.MEASURES[name](few)
         assert wmcc.interval(many, name).low == pytest.approx(wmcc.interval(few, name).low, rel=1e-9)
         assert wmcc.certify(many, name, eps=0.1).low == pytest.approx(wmcc.certify(few, name, eps=0.1).low, rel=1e-9)
     assert "6 of 9 classes" in repr(wmcc.score(many))
@@ -263,7 +265,7 @@ def test_classes_have_names():
 @call
 def test_hints_are_true():
     images, guess = np.zeros((2, 4, 5), int), np.zeros((2, 1, 4, 5), int)
-    with pytest.raises(wmcc.InputError, match="squeeze") as seen:
+    with pytest.raises(InputError, match="squeeze") as seen:
         wmcc.tabulate(images, guess)
     assert "argmax" not in str(seen.value)
     assert wmcc.tabulate(images, guess.squeeze(axis=1)).rows == 40
@@ -283,7 +285,7 @@ def test_a_statement_that_does_not_hold_has_no_radius():
 
 @call
 def test_an_unknown_ending_is_refused(tmp_path):
-    with pytest.raises(wmcc.InputError, match=r"\.xyz[\s\S]*\.csv"):
+    with pytest.raises(InputError, match=r"\.xyz[\s\S]*\.csv"):
         wmcc.score(wmcc.tabulate(Y, A)).save(tmp_path / "scores.xyz")
     assert not list(tmp_path.iterdir())
 
@@ -291,7 +293,7 @@ def test_an_unknown_ending_is_refused(tmp_path):
 @call
 def test_indexes_that_do_not_match_are_refused():
     shuffled = pd.Series(A).sample(frac=1, random_state=1)
-    with pytest.raises(wmcc.InputError, match=r"index[\s\S]*reindex|index[\s\S]*align"):
+    with pytest.raises(InputError, match=r"index[\s\S]*reindex|index[\s\S]*align"):
         wmcc.tabulate(pd.Series(Y), shuffled)
     assert wmcc.tabulate(pd.Series(Y), shuffled.reindex(pd.Series(Y).index)) == wmcc.tabulate(Y, A)
 
@@ -302,9 +304,9 @@ def test_coordinates_that_do_not_match_are_refused():
 
     left = xarray.DataArray(Y.reshape(8, 10), dims=("y", "x"), coords={"y": range(8), "x": range(10)})
     right = xarray.DataArray(A.reshape(8, 10), dims=("y", "x"), coords={"y": range(1, 9), "x": range(10)})
-    with pytest.raises(wmcc.InputError, match=r"coordinate[\s\S]*align"):
+    with pytest.raises(InputError, match=r"coordinate[\s\S]*align"):
         wmcc.tabulate(left, right)
-    with pytest.raises(wmcc.InputError, match=r"dimension[\s\S]*transpose"):
+    with pytest.raises(InputError, match=r"dimension[\s\S]*transpose"):
         wmcc.tabulate(left, right.T)
 
 
@@ -333,7 +335,7 @@ def test_no_rows_make_an_empty_table():
     assert empty.rows == 0
     assert empty + wmcc.tabulate(Y, A) == wmcc.tabulate(Y, A)
     assert wmcc.tabulate(FRAME[:0], true="y", pred="p").rows == 0
-    with pytest.raises(wmcc.InputError, match="no observations"):
+    with pytest.raises(InputError, match="no observations"):
         wmcc.ecc(empty)
 
 

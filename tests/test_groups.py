@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from samples import sample
 
 import wmcc
+from wmcc.errors import InputError, InputTypeError, LabelError, WeightError
 
 pytestmark = pytest.mark.slow
 
@@ -96,16 +97,16 @@ BAD = {
 def test_bad_keys_get_a_sentence(name):
     by, said = BAD[name]
     for call in (lambda: wmcc.tabulate(Y, Y, by=by), lambda: joint_table(Y, Y, Y, by=by)):
-        with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=said):
+        with pytest.raises((InputError, InputTypeError), match=said):
             call()
 
 
 def test_bad_rows_keep_their_numbers():
-    with pytest.raises(wmcc.LabelError, match=r"y_pred\[2\] is missing"):
+    with pytest.raises(LabelError, match=r"y_pred\[2\] is missing"):
         wmcc.tabulate(Y, [0, 1, None], by=[2, 2, 1])
-    with pytest.raises(wmcc.WeightError, match=r"sample_weight\[2\] is -1"):
+    with pytest.raises(WeightError, match=r"sample_weight\[2\] is -1"):
         wmcc.tabulate(Y, Y, [1, 1, -1], by=[2, 2, 1])
-    with pytest.raises(wmcc.InputTypeError, match=r"a weight matrix works for one prediction .* with `by`"):
+    with pytest.raises(InputTypeError, match=r"a weight matrix works for one prediction .* with `by`"):
         wmcc.tabulate(Y, Y, np.ones((3, 3)), by=Y)
 
 
@@ -147,7 +148,7 @@ def test_keys_have_one_type_whatever_the_engine(engine, name):
     kept = table.filter(pa.array([value is not None for value in values]))
     clustered = wmcc.tabulate(ALL[engine](kept), true="t", pred="p", weight="w", cluster="key")
     assert clustered.drawn.clusters == tuple(expected[:-1])
-    with pytest.raises(wmcc.InputError, match=r"1 row has no cluster in the column 'key'\."):
+    with pytest.raises(InputError, match=r"1 row has no cluster in the column 'key'\."):
         wmcc.tabulate(frame, true="t", pred="p", weight="w", cluster="key")
     ignored = table.set_column(0, "t", pa.array([0, 1, 9, 0]))  # the row without a cluster does not count
     assert (
@@ -156,7 +157,7 @@ def test_keys_have_one_type_whatever_the_engine(engine, name):
     )
 
 
-@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.errors.LabelWarning")
 def test_a_group_has_only_the_void_labels_that_occur_in_it():
     t, p, keys = [0, 1, 0, 1], [0, 1, 255, 1], list("aabb")
     found = wmcc.tabulate(t, p, by=keys, labels=[0, 1], ignore=255)
@@ -168,7 +169,7 @@ def test_a_group_has_only_the_void_labels_that_occur_in_it():
     assert merged["a"].void == ()
     joint = wmcc.tabulate(t, {"x": p, "y": t}, by=keys, labels=[0, 1], ignore=255)
     assert (joint["a"].void, joint["b"].void) == ((), (255,))
-    with pytest.raises(wmcc.InputError, match=r"MCC is for two classes; void .* were predicted \(255\), which makes 3"):
+    with pytest.raises(InputError, match=r"MCC is for two classes; void .* were predicted \(255\), which makes 3"):
         wmcc.mcc(found["b"])
 
 
@@ -182,7 +183,7 @@ def test_a_series_of_the_frame_is_a_key():
         assert dict(found) == dict(wanted)
     changed = wmcc.tabulate(frame, true="t", pred="p", by=frame["t"] + 1)
     assert list(changed) == [1, 2]
-    with pytest.raises(wmcc.InputError, match="the series has 2 rows, but the frame has 3"):
+    with pytest.raises(InputError, match="the series has 2 rows, but the frame has 3"):
         wmcc.tabulate(frame, true="t", pred="p", by=frame["g"][:2])
-    with pytest.raises(wmcc.InputTypeError, match="goes with the one frame that it is of"):
+    with pytest.raises(InputTypeError, match="goes with the one frame that it is of"):
         wmcc.tabulate(wmcc.Join(frame, frame, "t"), true="t", pred="p", by=frame["g"])

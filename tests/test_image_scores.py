@@ -15,6 +15,8 @@ from schemas import check, strict
 from scipy import stats
 
 import wmcc
+import wmcc.measures
+from wmcc.errors import InputError
 
 sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))  # last: files there may be called as those here
 
@@ -51,17 +53,17 @@ JOINT = wmcc.tabulate(TRUTH, PREDS, W, cluster=IMAGE)
 # ---- the score of an image --------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.errors.LabelWarning")
 @few(60)
-@given(pictures(), st.sampled_from(sorted(wmcc.MEASURES)))
+@given(pictures(), st.sampled_from(sorted(wmcc.measures.MEASURES)))
 def test_an_image_scores_as_its_own_table(data, name):
     t, p, w, images = data
     table = wmcc.tabulate(t, p, w, cluster=images, ignore=VOID)
-    if table.total == 0 or not wmcc.MEASURES[name].fits(table):
+    if table.total == 0 or not wmcc.measures.MEASURES[name].fits(table):
         return
     found = wmcc.image_scores(table, name, worst=len(images))
     assert [x.image for x in found.images] == list(table.drawn.clusters)
-    whole, worst = wmcc.MEASURES[name], {x.image: x for x in found.worst}
+    whole, worst = wmcc.measures.MEASURES[name], {x.image: x for x in found.worst}
     for x in found.images:
         own = images == x.image
         one = wmcc.tabulate(t[own], p[own], w[own], ignore=VOID)
@@ -133,7 +135,7 @@ def test_both_means_have_intervals(name):
     assert mean.value == pytest.approx(values.mean(), rel=1e-12)
     assert mean.se == pytest.approx(stats.sem(values), rel=1e-9)
     assert (mean.df, mean.clusters, mean.n_eff, mean.n) == (11, 12, 12, len(TRUTH))
-    low, high = wmcc.MEASURES[name].range
+    low, high = wmcc.measures.MEASURES[name].range
     middle, half = (low + high) / 2, (high - low) / 2
     y = (values.mean() - middle) / half
     z = stats.t.interval(0.9, 11, np.arctanh(y), stats.sem(values) / half / (1 - y * y))
@@ -180,7 +182,7 @@ def test_a_class_counts_in_the_images_that_have_it():
     assert "at least two images where the score is defined, and there is only 1" in two.image_mean.problem
 
 
-@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.errors.LabelWarning")
 def test_void_predictions_are_errors_of_no_class():
     found = wmcc.image_scores(wmcc.tabulate([0, 0, 1, 1], [0, 255, 1, 1], cluster=list("aabb"), ignore=255))
     assert [c.label for c in found.classes] == [0, 1]
@@ -195,10 +197,10 @@ def test_void_predictions_are_errors_of_no_class():
     ],
 )
 def test_rows_that_are_in_no_images_are_refused(table, why):
-    with pytest.raises(wmcc.InputError, match=why) as caught:
+    with pytest.raises(InputError, match=why) as caught:
         wmcc.image_scores(table)
     assert "`cluster`" in caught.value.hint
-    with pytest.raises(wmcc.InputError, match=why):
+    with pytest.raises(InputError, match=why):
         wmcc.score(table).with_image_means()
 
 
@@ -213,7 +215,7 @@ def test_rows_that_are_in_no_images_are_refused(table, why):
     ],
 )
 def test_options_are_checked(options, said):
-    with pytest.raises(wmcc.InputError, match=said):
+    with pytest.raises(InputError, match=said):
         wmcc.image_scores(JOINT["A"], **options)
 
 
@@ -249,9 +251,9 @@ def test_more_than_two_predictions_are_corrected_for_their_pairs():
     found = wmcc.image_scores(wmcc.tabulate(truth, preds, w, cluster=image))
     ps = sorted(x.image_mean.p_value for x in found.pairs.values())
     assert min(x.image_mean.p_adjusted for x in found.pairs.values()) == pytest.approx(min(1, 3 * ps[0]))
-    with pytest.raises(wmcc.InputError, match="there are 3 predictions"):
+    with pytest.raises(InputError, match="there are 3 predictions"):
         _ = found.image_mean
-    with pytest.raises(wmcc.InputError, match="there is no prediction 'D'"):
+    with pytest.raises(InputError, match="there is no prediction 'D'"):
         _ = found["D"]
 
 

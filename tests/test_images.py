@@ -15,6 +15,7 @@ from PIL import Image
 
 import wmcc
 from wmcc import errors
+from wmcc.errors import InputError
 from wmcc.sources.images import ImageFolders
 from wmcc.sources.pixels import read_image
 
@@ -677,5 +678,5 @@ def test_folders_that_do_not_exist(given, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = run("score", "--images", *given, "--ignore", "255", code=2)
     assert f"there is no folder {given[0]!r}." in done.stderr
-    with pytest.raises(wmcc.InputError, match="there is no folder 'truth/'"):
+    with pytest.raises(InputError, match="there is no folder 'truth/'"):
         wmcc.tabulate("truth/", "pred/", ignore=255)

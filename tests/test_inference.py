@@ -22,7 +22,7 @@ from wmcc.measures import stacks
 from wmcc.measures.base import Shares
 from wmcc.measures.stacks import PerCell
 
-EACH = pytest.mark.parametrize("measure", wmcc.MEASURES.values(), ids=lambda m: m.name)
+EACH = pytest.mark.parametrize("measure", wmcc.measures.MEASURES.values(), ids=lambda m: m.name)
 METHODS = ("fisher", "delta")
 counts_2x2 = st.lists(st.integers(1, 400), min_size=4, max_size=4)
 
@@ -99,7 +99,7 @@ def test_the_extreme_slope_is_that_of_all_cells(seed, K, void, stack):
         check()
 
 
-@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.errors.LabelWarning")
 @pytest.mark.parametrize("measure", ["mean_iou", "mean_f1", "ecc"])
 def test_few_void_predictions_of_many_rows_are_no_reason_for_doubt(measure):
     rng = np.random.default_rng(0)

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wmcc
+from wmcc.errors import InputError, InputTypeError, LabelError, WmccError
 
 pytestmark = [pytest.mark.slow, ENGINE_WARNINGS]
 
@@ -44,7 +45,7 @@ def check_join(engines, truth, pred):
     for name, make in engines.items():
         call = {"true": "label", "pred": "label", "weight": "ha", "on": "id"}
         if lonely:
-            with pytest.raises(wmcc.InputError) as caught:
+            with pytest.raises(InputError) as caught:
                 flat.tabulate(make(left), join=make(right), **call)
             assert f"{len(set(truth) - set(pred)):,} keys of 'id' are in the truth only" in str(caught.value)
             assert f"{len(set(pred) - set(truth)):,} in the prediction only; {len(both):,} are in both" in str(
@@ -87,17 +88,17 @@ def test_keys_that_cannot_be_joined(engine):
     once = make(pa.table({"id": [1, 2], "y": ["a", "b"]}))
     twice = make(pa.table({"id": [1, 2, 2], "y": ["a", "b", "b"]}))
     missing = make(pa.table({"id": pa.array([1, None], pa.int64()), "y": ["a", "b"]}))
-    with pytest.raises(wmcc.InputError, match="the truth has 1 key of 'id' more than once"):
+    with pytest.raises(InputError, match="the truth has 1 key of 'id' more than once"):
         wmcc.tabulate(wmcc.Join(twice, once, "id", unmatched="ignore"), true="y", pred="y")
-    with pytest.raises(wmcc.InputError, match="the prediction has 1 key of 'id' more than once"):
+    with pytest.raises(InputError, match="the prediction has 1 key of 'id' more than once"):
         wmcc.tabulate(wmcc.Join(once, twice, "id", unmatched="ignore"), true="y", pred="y")
     for sides in ((missing, once), (once, missing), (missing, missing)):
-        with pytest.raises(wmcc.WmccError, match=r"rows without a key: 'id' is missing|the key 'id' holds .*Float64"):
+        with pytest.raises(WmccError, match=r"rows without a key: 'id' is missing|the key 'id' holds .*Float64"):
             wmcc.tabulate(wmcc.Join(sides[0], sides[1], "id", unmatched="ignore"), true="y", pred="y")
-    with pytest.raises(wmcc.InputError, match="no column 'idd'"):
+    with pytest.raises(InputError, match="no column 'idd'"):
         wmcc.tabulate(wmcc.Join(once, once, "idd"), true="y", pred="y")
     bad = make(pa.table({"id": [1, 2], "y": ["a", None]}))
-    with pytest.raises(wmcc.LabelError, match="1 of 2 rows has no label in 'y'"):
+    with pytest.raises(LabelError, match="1 of 2 rows has no label in 'y'"):
         wmcc.tabulate(wmcc.Join(once, bad, "id"), true="y", pred="y")
 
 
@@ -110,7 +111,7 @@ def test_a_joined_table_is_the_table_of_the_rows():
     several = {"a": "class", "b": nw.col("class") * 0}
     joint = wmcc.tabulate(wmcc.Join(truth, pred, ["scene", "id"]), true="label", pred=several, weight="ha")
     assert joint == wmcc.tabulate([0, 1, 1], {"a": [0, 1, 0], "b": [0, 0, 0]}, [0.5, 2.0, 3.0])
-    with pytest.raises(wmcc.InputError, match="there is no column 'h' in either"):
+    with pytest.raises(InputError, match="there is no column 'h' in either"):
         flat.tabulate(truth, join=pred, weight="h", **call)
 
 
@@ -122,7 +123,7 @@ def test_void_and_missing_labels_of_two_frames(engine):
     found = flat.tabulate(truth, **call, missing="ignore")
     assert (found.labels, found.void, found.ignored) == (("a", "b", "void"), ("void",), 2)
     assert found.w.tolist() == [[1, 0, 4], [0, 2, 0], [0, 0, 0]]
-    with pytest.raises(wmcc.LabelError, match="1 of 5 rows has no label in 'y'"):
+    with pytest.raises(LabelError, match="1 of 5 rows has no label in 'y'"):
         flat.tabulate(truth, **call)
 
 
@@ -134,13 +135,13 @@ def test_no_rows_to_join(engine):
     assert flat.tabulate(nothing, join=nothing, **call) == wmcc.Table.empty()
     found = flat.tabulate(ALL[engine](full), join=nothing, unmatched="ignore", **call)
     assert (found.rows, found.ignored) == (0, 2)
-    with pytest.raises(wmcc.InputError, match="2 keys of 'id' are in the truth only and 0 in the prediction only"):
+    with pytest.raises(InputError, match="2 keys of 'id' are in the truth only and 0 in the prediction only"):
         flat.tabulate(ALL[engine](full), join=nothing, **call)
 
 
 def test_frames_of_two_engines_are_not_joined():
     table = pa.table({"id": [1], "y": [0]})
-    with pytest.raises(wmcc.InputTypeError, match=r"truth is a frame of pyarrow and prediction one of lazy polars"):
+    with pytest.raises(InputTypeError, match=r"truth is a frame of pyarrow and prediction one of lazy polars"):
         wmcc.tabulate(wmcc.Join(table, ALL["polars, lazy"](table), "id"), true="y", pred="y")
 
 

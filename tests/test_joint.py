@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wmcc
+from wmcc.errors import InputError, InputTypeError, LabelError, TooManyClassesError, WeightError
 from wmcc.sources import arrays, codes
 
 
@@ -131,9 +132,9 @@ def test_only_cells_that_occur_have_a_place(kernel, sparse, monkeypatch):
 
 
 def test_sparse_rows_are_refused_alike(sparse):
-    with pytest.raises(wmcc.LabelError, match=r"y_pred\['b'\]\[1\] is 5, which is not among `labels`, 0, 1"):
+    with pytest.raises(LabelError, match=r"y_pred\['b'\]\[1\] is 5, which is not among `labels`, 0, 1"):
         joint_table([0, 1], [0, 1], [0, 5], labels=[0, 1])
-    with pytest.raises(wmcc.WeightError, match=r"sample_weight\[1\] is -1.0"):
+    with pytest.raises(WeightError, match=r"sample_weight\[1\] is -1.0"):
         joint_table([0, 1], [0, 1], [0, 1], [1, -1])
 
 
@@ -150,7 +151,7 @@ def test_hundreds_of_classes(kind):
 def test_too_many_cells_are_refused(monkeypatch):
     monkeypatch.setattr(arrays, "SMALL_ROOM", 0)
     monkeypatch.setattr(arrays, "available", lambda: 100 * 2 * arrays.CELL_BYTES)
-    with pytest.raises(wmcc.TooManyClassesError, match="more than 100 different combinations"):
+    with pytest.raises(TooManyClassesError, match="more than 100 different combinations"):
         joint_table(*np.arange(600).reshape(3, 200))
 
 
@@ -170,7 +171,7 @@ def test_labels_are_those_of_all_columns():
     assert joint_table(["b"], ["b"], ["a"], labels=["c", "b", "a"]).cells.codes.T.tolist() == [[1, 1, 2]]
     assert joint_table([True], [True], [False]).labels == (False, True)
     assert [type(x) for x in joint_table([True], [True], [0]).labels] == [int, int]
-    with pytest.raises(wmcc.InputTypeError, match="mixed types"):
+    with pytest.raises(InputTypeError, match="mixed types"):
         joint_table([1], [1], ["a"])
     categories = pd.Series(["x", "y"], dtype="category")
     joint = joint_table(categories, pl.Series(["x", "x"]), pa.array(["z", "y"]))
@@ -235,7 +236,7 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_gets_a_sentence(name):
     arguments, said = BAD[name]
-    with pytest.raises(wmcc.InputTypeError if "weights" in name else wmcc.InputError, match=said):
+    with pytest.raises(InputTypeError if "weights" in name else InputError, match=said):
         joint_table(*arguments)
 
 
@@ -246,23 +247,23 @@ def test_bad_calls_get_a_sentence():
         (lambda: joint_table(Y, Y, 5), r"y_pred\['b'\] is 5 .*a tensor of labels\.$"),
         (lambda: wmcc.tabulate(frame, true="t", pred={"a": "a", "b": None}), "a NoneType cannot be used as a column"),
     ):
-        with pytest.raises(wmcc.InputTypeError, match=said):
+        with pytest.raises(InputTypeError, match=said):
             call()
-    with pytest.raises(wmcc.InputError, match="no column 'c'"):
+    with pytest.raises(InputError, match="no column 'c'"):
         wmcc.tabulate(frame, true="t", pred={"a": "a", "b": "c"})
-    with pytest.raises(wmcc.InputError, match="`threads` is 0"):
+    with pytest.raises(InputError, match="`threads` is 0"):
         joint_table(Y, Y, Y, threads=0)
-    with pytest.raises(wmcc.InputError, match="in labels and in ignore"):
+    with pytest.raises(InputError, match="in labels and in ignore"):
         joint_table(Y, Y, Y, labels=Y[:2], ignore=1)
-    with pytest.raises(wmcc.InputError, match="at least one"):
+    with pytest.raises(InputError, match="at least one"):
         wmcc.tabulate(Y, {})
-    with pytest.raises(wmcc.InputError, match="expected different strings"):
+    with pytest.raises(InputError, match="expected different strings"):
         wmcc.tabulate(Y, {1: Y, "1": Y})
-    with pytest.raises(wmcc.InputError, match="there is no prediction 'c'; the predictions are 'a', 'b'"):
+    with pytest.raises(InputError, match="there is no prediction 'c'; the predictions are 'a', 'b'"):
         joint_table(Y, Y, Y)["c"]
-    with pytest.raises(wmcc.InputError, match="2 different names of predictions"):
+    with pytest.raises(InputError, match="2 different names of predictions"):
         joint_table(Y, Y, Y).pair("a", "a")
-    with pytest.raises(wmcc.InputError, match="predictions 'a', 'b', the other 'b', 'a'; they cannot be merged"):
+    with pytest.raises(InputError, match="predictions 'a', 'b', the other 'b', 'a'; they cannot be merged"):
         joint_table(Y, Y, Y) + joint_table(Y, Y, Y).pair("b", "a")
 
 
@@ -282,9 +283,9 @@ def test_any_number_of_predictions(data, count):
 
 def test_too_many_predictions_are_compared_in_pairs():
     t = np.arange(2000)
-    with pytest.raises(wmcc.TooManyClassesError, match=r"cannot hold 9 predictions of 2,000 classes.*\n\n.*in pairs"):
+    with pytest.raises(TooManyClassesError, match=r"cannot hold 9 predictions of 2,000 classes.*\n\n.*in pairs"):
         wmcc.tabulate(t, {str(k): t for k in range(9)})
-    with pytest.raises(wmcc.TooManyClassesError, match="in pairs"):
+    with pytest.raises(TooManyClassesError, match="in pairs"):
         wmcc.tabulate([0, 1], {str(k): [0, 1] for k in range(20)})
     assert wmcc.tabulate(["x", "y"], {str(k): ["y", "x"] for k in range(14)}).rows == 2
 
@@ -303,5 +304,5 @@ def test_void_answers_of_a_rival_leave_two_classes_two():
     joint = wmcc.tabulate([0, 1, 1], {"a": [0, 1, 0], "b": [0, 9, 1]}, ignore=9)
     assert wmcc.mcc(joint["a"]) == wmcc.score(joint["a"]).mcc == wmcc.mcc([0, 1, 1], [0, 1, 0])
     assert wmcc.score(joint["b"]).mcc is None
-    with pytest.raises(wmcc.InputError, match="void labels were predicted"):
+    with pytest.raises(InputError, match="void labels were predicted"):
         wmcc.mcc(joint["b"])

@@ -12,6 +12,7 @@ from engines import ALL, ENGINE_WARNINGS, ENGINES, IN_MEMORY, READERS, same
 from helpers import joint_table
 
 import wmcc
+from wmcc.errors import LabelError, WeightError
 from wmcc.sources import pushdown
 
 pytestmark = [pytest.mark.slow, ENGINE_WARNINGS]
@@ -102,12 +103,12 @@ def test_text_is_read_by_one_rule_for_all_three_columns(engine, tmp_path):
     found = read(path, engine, ignore=255)
     assert found == joint_table([1, 2, 1, 255, 1], [1, 1, 1, 1, 2], [2, 2, 2, 2, 255], [0.5, 0.25, 1, 0, 9], ignore=255)
     assert read(path, engine, ignore=255, labels=[2, 1]).labels == (2, 1, 255)
-    with pytest.raises(wmcc.LabelError, match=r"rows have a label.* that is not among `labels`, 1; one is 2"):
+    with pytest.raises(LabelError, match=r"rows have a label.* that is not among `labels`, 1; one is 2"):
         read(path, engine, labels=[1], ignore=255)
     path.write_text("t,a,b,w\n1,1,x,0.5\n2,1,1,0.25\n")  # one label that is no number makes text of all
     assert read(path, engine).labels == ("1", "2", "x")
     path.write_text("t,a,b,w\n1,1,1,0.5\n2,1,,0.25\n")
-    with pytest.raises(wmcc.LabelError, match="1 of 2 rows has no label in 'b'"):
+    with pytest.raises(LabelError, match="1 of 2 rows has no label in 'b'"):
         read(path, engine)
 
 
@@ -137,10 +138,10 @@ def test_bad_rows_of_frames_are_counted_and_named(engine):
         made = {"t": [1, 2, 1], "a": [1, 1, 2], "b": [2, 1, 1], "w": [1.0, 2.0, 3.0], **other}
         return ALL[engine](pa.table({name: pa.array(x) for name, x in made.items()}))
 
-    with pytest.raises(wmcc.LabelError, match=r"2 of 3 rows have no label in 'b'"):
+    with pytest.raises(LabelError, match=r"2 of 3 rows have no label in 'b'"):
         of_columns(frame(b=[2, None, None]), weight="w")
-    with pytest.raises(wmcc.WeightError, match=r"1 of 3 rows has a weight in 'w'"):
+    with pytest.raises(WeightError, match=r"1 of 3 rows has a weight in 'w'"):
         of_columns(frame(w=[1.0, -1.0, 2.0]), weight="w")
     assert of_columns(frame(w=[1.0, 2.0, -1.0]), weight="w", ignore=1).ignored == 2
-    with pytest.raises(wmcc.LabelError, match="b"):
+    with pytest.raises(LabelError, match="b"):
         of_columns(frame(b=[2, 7, 1]), weight="w", labels=[1, 2])

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wmcc
+from wmcc.errors import InputTypeError, LabelError, WmccError
 
 pytestmark = pytest.mark.slow
 
@@ -100,7 +101,7 @@ def column(items):
 def attempt(*columns):
     try:
         table = wmcc.tabulate(*columns)
-    except wmcc.WmccError as problem:
+    except WmccError as problem:
         return type(problem), str(problem)
     return table, [type(x) for x in table.labels]
 
@@ -173,15 +174,15 @@ def test_numbers_beyond_unicode_are_no_text(kernel, width, order):
         for x, place in ((bad, r"\[2\]"), (bad.reshape(2, 2), r"\[1, 0\]")):
             good = y.reshape(x.shape)
             said = f"y_true{place} is not valid text: it holds a character code above 0x10FFFF"
-            with pytest.raises(wmcc.LabelError, match=said):
+            with pytest.raises(LabelError, match=said):
                 wmcc.tabulate(x, good)
-            with pytest.raises(wmcc.LabelError, match=f"y_pred{place} is not valid text"):
+            with pytest.raises(LabelError, match=f"y_pred{place} is not valid text"):
                 wmcc.tabulate(good, x, labels=["a", "b", "c", "d"])
-        with pytest.raises(wmcc.LabelError, match=r"by\[2\] is not valid text"):
+        with pytest.raises(LabelError, match=r"by\[2\] is not valid text"):
             wmcc.tabulate(y, y, by=bad)
-        with pytest.raises(wmcc.LabelError, match=r"y_true\[2\] is not valid text"):
+        with pytest.raises(LabelError, match=r"y_true\[2\] is not valid text"):
             wmcc.tabulate(bad, y, np.eye(4))
-        with pytest.raises(wmcc.InputTypeError, match="holds text"):
+        with pytest.raises(InputTypeError, match="holds text"):
             wmcc.tabulate(y, y, bad[::-1])
 
 

@@ -14,7 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import wmcc
 from wmcc.adapters.torch import CorrelationLoss, correlation_loss
 from wmcc.adapters.torch.loss import BLOCK, CHUNK, VALUES
-from wmcc.errors import InputError, InputTypeError, LabelError, WeightError
+from wmcc.errors import InputError, InputTypeError, LabelError, LabelWarning, WeightError
 
 torch.set_num_threads(1)
 
@@ -575,7 +575,7 @@ def test_hints_can_be_followed():
 def test_columns_that_may_be_outputs():
     target = (torch.rand(50, 3) < torch.tensor([0.02, 0.5, 0.98])).long()
     pred = torch.tensor([-9.0, 0.5, 9.0]).expand(50, 3)  # which says nothing about any column
-    with pytest.warns(wmcc.LabelWarning, match="the loss is 1 minus the micro average over 3 outputs") as seen:
+    with pytest.warns(LabelWarning, match="the loss is 1 minus the micro average over 3 outputs") as seen:
         pooled = correlation_loss(pred, target)
     assert len(seen) == 1
     assert pooled < 0.5

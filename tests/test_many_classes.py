@@ -16,7 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wmcc
+import wmcc.measures
 from wmcc.core import table as table_module
+from wmcc.errors import TooManyClassesError
 from wmcc.robustness.box import Box
 from wmcc.robustness.cells import BoxedCells
 from wmcc.robustness.certify import limits_of, one_end
@@ -27,7 +29,7 @@ from wmcc.robustness.ranking import _end
 
 pytestmark = pytest.mark.slow
 
-MANY = [name for name in wmcc.MEASURES if name != "mcc"]
+MANY = [name for name in wmcc.measures.MEASURES if name != "mcc"]
 SPARSE = "fewer rows than classes"
 seeds = st.integers(0, 2**32 - 1)
 
@@ -76,7 +78,7 @@ def test_classes_without_rows_change_nothing(name):
         assert b.cells.sum() == pytest.approx(b.sums.sum())
     worst = many.weights("low", t, p, w)
     assert (worst == few.weights("low", t, p, w)).all()
-    assert wmcc.MEASURES[name](wmcc.tabulate(t, p, worst, labels=every)) == pytest.approx(
+    assert wmcc.measures.MEASURES[name](wmcc.tabulate(t, p, worst, labels=every)) == pytest.approx(
         many.lower.attained, rel=1e-12
     )
 
@@ -102,7 +104,7 @@ def test_square_arrays_of_many_classes_are_refused(monkeypatch):
     assert known.influence(t, p).shape == (4,)
     for wanted in (lambda: end.cells, lambda: end.position, lambda: known.gradient):
         with pytest.raises(
-            wmcc.TooManyClassesError,
+            TooManyClassesError,
             match=r"a matrix of 3 x 3 classes has 9 cells .*; matrices are made for up to 2 classes",
         ):
             wanted()
@@ -137,7 +139,7 @@ def test_a_hundred_thousand_cells(name):
     box, cells = Box.relative(sums, -40, 0.1), BoxedCells(*codes, K)
     tracemalloc.start()
     low, high = (
-        one_end(MeasureObjective(box, cells, wmcc.MEASURES[name], side), "relative", limits_of(0.0, 1, None))
+        one_end(MeasureObjective(box, cells, wmcc.measures.MEASURES[name], side), "relative", limits_of(0.0, 1, None))
         for side in (-1, 1)
     )
     assert tracemalloc.get_traced_memory()[1] < 3e8
@@ -157,7 +159,7 @@ def test_a_hundred_thousand_joint_cells(name):
     codes, sums, rng = occupied(1, 3)
     box, cells = Box.relative(sums, -40, 0.05), JointCells(codes, K)
     low, high = (
-        _end(PairObjective(box, cells, wmcc.MEASURES[name], side), limits_of(0.0, 1, None)) for side in (-1, 1)
+        _end(PairObjective(box, cells, wmcc.measures.MEASURES[name], side), limits_of(0.0, 1, None)) for side in (-1, 1)
     )
     assert high.bound - low.bound < 1.01 * (high.attained - low.attained)
     w = np.array(sums, dtype=float)
@@ -170,6 +172,6 @@ def test_matrices_of_many_classes_are_refused_before_they_take_memory():
     """Gradients as well: 100,000 classes would take 80 GB. The cells that occur have theirs, as the hint says."""
     table = wmcc.tabulate(range(100_000), [*range(99_999), 0])
     for attempt in (lambda: wmcc.ecc.gradient(table), lambda: wmcc.sensitivity(table).gradient):
-        with pytest.raises(wmcc.TooManyClassesError, match=r"10,000,000,000 cells and would take 80\.0 GB"):
+        with pytest.raises(TooManyClassesError, match=r"10,000,000,000 cells and would take 80\.0 GB"):
             attempt()
     assert len(wmcc.sensitivity(table).cells) == 100_000

@@ -10,6 +10,7 @@ from flat import tabulate
 from schemas import check
 
 import wmcc
+from wmcc.errors import InputError, WmccError
 from wmcc.measures.base import Shares
 from wmcc.present.blocks import text
 from wmcc.report.write import ReportOptions, build, render
@@ -297,9 +298,9 @@ def test_a_matrix_of_counts_takes_a_finite_population():
     found = wmcc.Table.from_counts(counts, population=sizes, fpc=True)
     truth, mapped = [0] * 8 + [1] * 2 + [0] + [1] * 9, [0] * 10 + [1] * 10
     assert found == wmcc.tabulate(truth, mapped, design=wmcc.Strata(mapped, population=sizes, fpc=True))
-    with pytest.raises(wmcc.WmccError, match=r"`fpc` is True, which needs `population`"):
+    with pytest.raises(WmccError, match=r"`fpc` is True, which needs `population`"):
         wmcc.Table.from_counts(counts, fpc=True)
-    with pytest.raises(wmcc.WmccError):
+    with pytest.raises(WmccError):
         wmcc.Table.from_counts(counts, population={0: 20, 1: 5}, fpc=True)
 
 
@@ -463,7 +464,7 @@ def test_many_classes_have_no_matrix():
     ],
 )
 def test_bad_input_of_maps(call, said):
-    with pytest.raises(wmcc.WmccError, match=said.replace("(", r"\(")):
+    with pytest.raises(WmccError, match=said.replace("(", r"\(")):
         call(wmcc.Table.from_counts([[9, 1], [2, 8]]))
 
 
@@ -527,9 +528,9 @@ def test_a_report_on_two_maps(tmp_path):
 
 def test_bad_terms_of_a_report(tmp_path):
     table = wmcc.Table.from_counts([[9, 1], [2, 8]])
-    with pytest.raises(wmcc.InputError, match="`pixel_area` is for areas of maps"):
+    with pytest.raises(InputError, match="`pixel_area` is for areas of maps"):
         wmcc.write_report(tmp_path / "x.md", table, pixel_area=2.0)
-    with pytest.raises(wmcc.InputError, match="`terms` is 'maps'; expected 'classifier' or 'map'"):
+    with pytest.raises(InputError, match="`terms` is 'maps'; expected 'classifier' or 'map'"):
         wmcc.write_report(tmp_path / "x.md", table, terms="maps")
 
 
@@ -654,7 +655,7 @@ def test_merging_classes_is_relabelling_rows():
 )
 def test_bad_unions(unions, said):
     table = wmcc.tabulate([1, 1, 2, 3, 9], [1, 2, 9, 3, 1], ignore=9)
-    with pytest.raises(wmcc.WmccError) as caught:
+    with pytest.raises(WmccError) as caught:
         table.merge_classes(unions)
     assert said in caught.value.message
 
@@ -740,7 +741,7 @@ def test_samples_drawn_by_a_plan_have_its_standard_error(measure, of, se):
         drawn = rng.multinomial(plan.rows[name], [guess[name][x] for x in names], 4000)
         p[:, :, k] = drawn / plan.rows[name] * sizes[name] / total
     if of is None:
-        values = wmcc.MEASURES[{"overall_accuracy": "accuracy"}.get(measure, measure)].near(Shares.of_cells(p))
+        values = wmcc.measures.MEASURES[{"overall_accuracy": "accuracy"}.get(measure, measure)].near(Shares.of_cells(p))
     else:
         j = names.index(of)
         values = p[:, j].sum(axis=1) * total if measure == "area" else p[:, j, j] / p[:, j].sum(axis=1)
@@ -807,7 +808,7 @@ def test_a_plan_from_a_pilot_of_unequal_weights_has_its_standard_error():
 def test_a_plan_from_a_part_of_a_pilot_is_refused():
     truth, mapped = [0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9
     parts = wmcc.tabulate(truth, mapped, by=[0, 1] * 18, design=wmcc.Strata([0, 0, 1] * 12))
-    with pytest.raises(wmcc.WmccError, match="has a part of the pilot sample"):
+    with pytest.raises(WmccError, match="has a part of the pilot sample"):
         wmcc.plan_sample(parts[0], se=0.05)
 
 
@@ -894,6 +895,6 @@ def test_a_plan_is_stored_and_shown(tmp_path):
 )  # fmt: skip
 def test_bad_input_of_plans(change, said):
     given = {"guess": ACCURACIES, "population": SIZES, "se": 0.01} | change
-    with pytest.raises(wmcc.WmccError) as caught:
+    with pytest.raises(WmccError) as caught:
         wmcc.plan_sample(given.pop("guess"), given.pop("population"), **given)
     assert said in caught.value.message

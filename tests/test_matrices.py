@@ -14,8 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wmcc
+import wmcc.measures
 from wmcc import matrices
 from wmcc.core.design import ROWS
+from wmcc.errors import InputError, InputTypeError, MapWarning, UndefinedMeasureError, UndefinedMeasureWarning
 
 NAN, INF = float("nan"), float("inf")
 weights = st.floats(1e-3, 1e3)
@@ -211,10 +213,10 @@ def test_points_of_shapely():
     for row, bad, word in ((1, square, "POLYGON"), (2, None, "missing"), (3, shapely.Point(), "EMPTY")):
         broken = list(points)
         broken[row] = bad
-        with pytest.raises(wmcc.InputError, match=rf"points\[{row}\] is .*{word}.*; expected a point"):
+        with pytest.raises(InputError, match=rf"points\[{row}\] is .*{word}.*; expected a point"):
             matrices.nearest(broken)
     squares = [shapely.box(x, y, x + 2, y + 2) for x, y in XY]
-    with pytest.raises(wmcc.InputError, match=r"for polygons pass \.centroid"):
+    with pytest.raises(InputError, match=r"for polygons pass \.centroid"):
         matrices.nearest(squares)
     assert (matrices.nearest([x.centroid for x in squares], 2) != expected).nnz == 0  # the hint can be followed
 
@@ -228,15 +230,15 @@ def test_points_of_geopandas():
     for given_as in (series, frame, frame.set_index("area"), frame.rename_geometry("centre")):
         assert (matrices.nearest(given_as, 2, weight=frame["area"] * 0 + 1) != expected).nnz == 0
     degrees = series.to_crs(4326)
-    with pytest.raises(wmcc.InputError, match=r"in degrees \(WGS 84\)[\s\S]*estimate_utm_crs") as refused:
+    with pytest.raises(InputError, match=r"in degrees \(WGS 84\)[\s\S]*estimate_utm_crs") as refused:
         matrices.within(degrees, 20)
     hint = refused.value.hint.removeprefix("project them first: ").rstrip(".")
     projected = eval(hint, {"points": degrees})
     assert (matrices.within(projected, 20) != matrices.within(XY, 20)).nnz == 0
-    with pytest.raises(wmcc.InputError, match="in degrees"):
+    with pytest.raises(InputError, match="in degrees"):
         matrices.nearest(gpd.GeoDataFrame(geometry=degrees))
     squares = gpd.GeoDataFrame(geometry=series.buffer(1, cap_style="square"))
-    with pytest.raises(wmcc.InputError, match=r"points\[0\] is POLYGON"):
+    with pytest.raises(InputError, match=r"points\[0\] is POLYGON"):
         matrices.nearest(squares)
     assert (matrices.nearest(squares.centroid, 2) != matrices.nearest(XY, 2)).nnz == 0
 
@@ -301,7 +303,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("call", "message"), REFUSED.values(), ids=list(REFUSED))
 def test_what_is_refused(call, message):
-    with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=message):
+    with pytest.raises((InputError, InputTypeError), match=message):
         call()
 
 
@@ -455,7 +457,7 @@ def semidefinite(draw, definite=False):
 def test_scores_under_a_matrix_are_those_of_the_definition(case):
     t, c, S = case
     if not S.any():
-        with pytest.raises(wmcc.InputError, match=r"no observations|nothing to score"):
+        with pytest.raises(InputError, match=r"no observations|nothing to score"):
             matrices.score(t, c, S)
         return
     blocks = (S[k : k + 2] for k in range(0, len(t), 2))
@@ -468,8 +470,8 @@ def test_scores_under_a_matrix_are_those_of_the_definition(case):
         if expected is None:
             undefined.append(name)
             assert value == 0.0
-            assert f"{wmcc.MEASURES[name].title}" in found.problem
-            with pytest.raises(wmcc.UndefinedMeasureError):
+            assert f"{wmcc.measures.MEASURES[name].title}" in found.problem
+            with pytest.raises(UndefinedMeasureError):
                 matrices.score(t, c, S, zero_division="raise")
         else:
             assert abs(Decimal(value) - expected) <= Decimal("1e-15")
@@ -477,7 +479,7 @@ def test_scores_under_a_matrix_are_those_of_the_definition(case):
     assert (found.problem is None) == (not undefined)
     assert found.table == wmcc.tabulate(t, c, S)
     for name, value in found.literal.items():
-        assert value == wmcc.MEASURES[name](found.table)
+        assert value == wmcc.measures.MEASURES[name](found.table)
     assert (found.mcc is None) == (len({*t, *c}) > 2)
     assert found.mcc in (None, found.ecc)
 
@@ -505,7 +507,7 @@ def test_of_a_diagonal_matrix_they_are_the_measures_themselves(data, N, K):
     w = np.array(data.draw(st.lists(st.floats(1e-300, 1e300), min_size=N, max_size=N)))
     found, plain = matrices.score(t, c, np.diag(w)), wmcc.tabulate(t, c, w)
     for name, value in found.literal.items():
-        assert value == getattr(found, name) == wmcc.MEASURES[name](plain)
+        assert value == getattr(found, name) == wmcc.measures.MEASURES[name](plain)
 
 
 def test_tolerance_does_not_lower_the_truth():
@@ -524,18 +526,16 @@ def test_matrices_that_are_not_semidefinite_are_refused_where_it_shows():
     t, c = [0, 0, 1, 1], [0, 1, 0, 1]
     swap = np.array([[0, 1.0], [1, 0]])
     negative = np.kron(np.eye(2), swap)  # ⟨c, c⟩ is 0 for c = 0101, and its variance is below 0
-    with pytest.raises(wmcc.InputError, match="not positive semidefinite: the variance of class 0 in y_pred"):
+    with pytest.raises(InputError, match="not positive semidefinite: the variance of class 0 in y_pred"):
         matrices.score(t, c, negative)
     leaves = np.array([[0, 0, 1, 2], [0, 2, 0, 0], [1, 0, 0, 0], [2, 0, 0, 0]])
     assert not matrices.check(leaves).positive_definite
-    with pytest.raises(
-        wmcc.InputError, match=r"not positive semidefinite: class [01] would have a correlation outside"
-    ):
+    with pytest.raises(InputError, match=r"not positive semidefinite: class [01] would have a correlation outside"):
         matrices.score([1, 0, 1, 1], [1, 0, 1, 0], leaves)
     skew = np.array([[1, 0.5], [0.25, 1]])
-    with pytest.raises(wmcc.InputError, match=r"\[0, 1\] is 0.5 and .*\[1, 0\] is 0.25[\s\S]*\(S \+ S.T\) / 2"):
+    with pytest.raises(InputError, match=r"\[0, 1\] is 0.5 and .*\[1, 0\] is 0.25[\s\S]*\(S \+ S.T\) / 2"):
         matrices.score([0, 1], [0, 1], skew)
-    with pytest.raises(wmcc.InputError, match="S is not symmetric"):
+    with pytest.raises(InputError, match="S is not symmetric"):
         matrices.score([0, 1], [0, 1], iter([skew]))
     assert matrices.score([0, 1], [0, 1], (skew + skew.T) / 2).mcc == 1.0
 
@@ -552,7 +552,7 @@ def test_undefined_scores_under_a_matrix():
     assert apart.problem == "MPC1, MPC2: undefined, since no class varies both in y_true and in y_pred."
     with warnings.catch_warnings(record=True, action="always") as said:
         matrices.score([0, 1], [2, 3], np.eye(2), zero_division="warn")
-    assert {warning.category for warning in said} == {wmcc.UndefinedMeasureWarning}
+    assert {warning.category for warning in said} == {UndefinedMeasureWarning}
     assert "MPC1 is undefined and set to 0: no class varies both in y_true and in y_pred." in map(
         str, [warning.message for warning in said]
     )
@@ -569,7 +569,7 @@ def test_undefined_scores_under_a_matrix():
     ],
 )
 def test_matrices_that_cannot_be_scored(S, said):
-    with pytest.raises(wmcc.InputError, match=said):
+    with pytest.raises(InputError, match=said):
         matrices.score([0, 1], [0, 1], S)
 
 
@@ -650,7 +650,7 @@ def test_a_gap_between_polygons(gap):
     polygons = quilt(4, 5)
     length, corner = by_sides(polygons)
     apart = shapely.buffer(polygons, -0.4 * gap, join_style="mitre")  # 0.8 gap between them
-    with pytest.warns(wmcc.errors.MapWarning, match=f"no two of {len(polygons)} polygons touch.*give `gap`"):
+    with pytest.warns(MapWarning, match=f"no two of {len(polygons)} polygons touch.*give `gap`"):
         assert matrices.touching(apart).nnz == len(polygons)
     found = matrices.touching(apart, gap=gap).toarray() > 0
     assert np.array_equal(found & ~np.eye(len(found), dtype=bool), length > 0)
@@ -695,9 +695,7 @@ def test_borders_in_degrees_are_measured_in_metres():
     assert north / east == pytest.approx(2, rel=0.01)
     A = [[0, north, east], [north, 0, 0], [east, 0, 0]]
     assert (matrices.touching(series, border=True) != matrices.from_adjacency(A)).nnz == 0
-    with pytest.raises(
-        wmcc.InputError, match=r"`gap` is a distance.*in degrees \(WGS 84\)[\s\S]*estimate_utm_crs"
-    ) as no:
+    with pytest.raises(InputError, match=r"`gap` is a distance.*in degrees \(WGS 84\)[\s\S]*estimate_utm_crs") as no:
         matrices.touching(series, gap=1.0)
     hint = no.value.hint.removeprefix("project them first: ").rstrip(".")
     assert matrices.touching(eval(hint, {"polygons": series}), gap=1.0).nnz == 7
@@ -741,11 +739,11 @@ def test_polygons_that_are_left_out_are_no_neighbours():
     assert f"; {(~kept).sum()} observations left out" in str(found)
     holes = frame.assign(ref=frame["ref"].where(kept, None))
     assert matrices.score_polygons(holes, true="ref", pred="map", weight="area", missing="ignore") == found
-    with pytest.raises(wmcc.InputError, match=r"missing[\s\S]*`missing` 'ignore'"):
+    with pytest.raises(InputError, match=r"missing[\s\S]*`missing` 'ignore'"):
         matrices.score_polygons(holes, true="ref", pred="map")
     none = frame.copy()
     none.loc[[3], "geometry"] = None
-    with pytest.warns(wmcc.errors.MapWarning, match="1 row has no geometry"):
+    with pytest.warns(MapWarning, match="1 row has no geometry"):
         found = matrices.score_polygons(none, true="ref", pred="map", weight="area")
     assert found == replace(matrices.score_polygons(frame.drop(3), true="ref", pred="map", weight="area"), ignored=1)
 
@@ -795,7 +793,7 @@ def test_a_corner_is_no_border_by_rounding():
 
 @pytest.mark.parametrize(("call", "message"), POLYGONS_REFUSED.values(), ids=list(POLYGONS_REFUSED))
 def test_polygons_that_are_refused(call, message):
-    with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=message):
+    with pytest.raises((InputError, InputTypeError), match=message):
         call(parcels())
 
 
@@ -857,10 +855,10 @@ def test_rasters_are_scored_as_arrays(tmp_path):
 
 
 def test_more_pixels_than_memory_are_refused_before_they_are_made(monkeypatch):
-    with pytest.raises(wmcc.InputError, match=r"1,000,000,000,000 pixels needs about 480,000 GB.*[\s\S]*score_pixels"):
+    with pytest.raises(InputError, match=r"1,000,000,000,000 pixels needs about 480,000 GB.*[\s\S]*score_pixels"):
         matrices.grid((10**6, 10**6))
     huge = np.broadcast_to(np.uint8(1), (10**6, 10**6))
-    with pytest.raises(wmcc.InputError, match=r"1,000,000,000,000 pixels with their neighbours need about 64,000 GB"):
+    with pytest.raises(InputError, match=r"1,000,000,000,000 pixels with their neighbours need about 64,000 GB"):
         matrices.score_pixels(huge, huge)
 
 
@@ -899,5 +897,5 @@ PIXELS_REFUSED = {
 
 @pytest.mark.parametrize(("call", "message"), PIXELS_REFUSED.values(), ids=list(PIXELS_REFUSED))
 def test_pixels_that_are_refused(call, message):
-    with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=message):
+    with pytest.raises((InputError, InputTypeError), match=message):
         call()

@@ -17,6 +17,7 @@ from oracle import _rounded_square
 
 import wmcc
 from wmcc.core.design import PIXELS
+from wmcc.errors import InputError, InputTypeError, LabelError, WeightError
 from wmcc.sources import matrix
 
 NAN, INF = float("nan"), float("inf")
@@ -81,7 +82,7 @@ def test_every_form_gives_the_same_bits(kernel, data, heights):
         assert wmcc.tabulate(t, c, cut(S, heights)) == expected  # some without rows
 
 
-@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.errors.LabelWarning")
 @pytest.mark.parametrize("kernel", KERNELS)
 @given(data=pairs(weight=any_weight.filter(bool)), ignore=st.lists(st.integers(0, 4), max_size=2, unique=True))
 def test_a_diagonal_is_the_vector(kernel, data, ignore):
@@ -105,7 +106,7 @@ def test_swapping_truth_and_prediction_transposes(data):
         assert np.array_equal(getattr(other, name), getattr(one, name).T, equal_nan=True), name
 
 
-@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.errors.LabelWarning")
 @pytest.mark.parametrize("kernel", KERNELS)
 @given(data=pairs(), ignore=st.integers(0, 4))
 def test_ignored_entries_are_left_out_and_not_looked_at(kernel, data, ignore):
@@ -173,7 +174,7 @@ def test_a_label_known_only_through_another_rows_weight():
     table = wmcc.tabulate(t, c, S, ignore=255)
     assert (table.labels, table.w[0, 2], table.ignored) == ((0, 1, 7), 3.0, 1)
     assert wmcc.tabulate(t, c, np.eye(3), ignore=255, labels=[0, 1]).rows == 2
-    with pytest.raises(wmcc.LabelError, match=r"y_pred\[2\] is 7, which is not among `labels`, 0, 1"):
+    with pytest.raises(LabelError, match=r"y_pred\[2\] is 7, which is not among `labels`, 0, 1"):
         wmcc.tabulate(t, c, S, ignore=255, labels=[0, 1])
 
 
@@ -273,38 +274,58 @@ def test_the_bad_entry_is_named(kernel, value, form):
     came = r"nan \(missing\)" if value != value else repr(value)
     said = rf"sample_weight\[1, 2\] is {came}; a weight must be"
     message = rf"{said}[\s\S]*Hint: a weight of 0 leaves a pair out"
-    with using(kernel), pytest.raises(wmcc.WeightError, match=message):
+    with using(kernel), pytest.raises(WeightError, match=message):
         wmcc.tabulate(Y, Y, form(spoilt(value)))
 
 
 def test_the_bad_entry_of_a_late_chunk_is_named(monkeypatch):
     monkeypatch.setattr(matrix, "CHUNK", 2)
     for form in (np.array, sp.csr_array, sp.csc_array, iter):
-        with pytest.raises(wmcc.WeightError, match=r"sample_weight\[2, 1\] is -1.0"):
+        with pytest.raises(WeightError, match=r"sample_weight\[2, 1\] is -1.0"):
             wmcc.tabulate(Y, Y, form(spoilt(-1.0, 2, 1)))
 
 
 REFUSED = {
-    "not square": (wmcc.InputError, np.ones((3, 2)), r"shape of the labels, \(3,\); it has \(3, 2\)[\s\S]*N x N"),
-    "too small": (wmcc.InputError, np.ones((2, 2)), r"it has \(2, 2\)"),
-    "a cube": (wmcc.InputError, np.ones((3, 3, 3)), r"it has \(3, 3, 3\)"),
-    "sparse column": (wmcc.InputError, sp.csr_array(np.ones((3, 1))), r"shape \(3, 1\).*need \(3, 3\)[\s\S]*ravel"),
-    "sparse row": (wmcc.InputError, sp.coo_matrix(np.ones((1, 3))), r"shape \(1, 3\)[\s\S]*toarray\(\).ravel\(\)"),
-    "sparse vector": (wmcc.InputError, sp.coo_array(np.ones(3)), r"shape \(3,\)[\s\S]*ravel"),
-    "sparse, too wide": (wmcc.InputError, sp.csr_array(np.ones((3, 4))), r"\(3, 4\); 3 labels[\s\S]*the i-th true"),
-    "complex": (wmcc.InputTypeError, ONES * 1j, "complex numbers"),
-    "sparse complex": (wmcc.InputTypeError, sp.csr_array(ONES * 1j), "sample_weight holds complex numbers"),
-    "text": (wmcc.InputTypeError, ONES.astype(str), "text"),
-    "numbers": (wmcc.InputError, (x for x in [1.0, 2.0, 3.0]), r"block 0 of sample_weight is 1.0[\s\S]*list\("),
-    "NumPy's numbers": (wmcc.InputError, iter(np.ones(3)), r"block 0 of sample_weight is np.float64\(1.0\)"),
-    "nothing": (wmcc.InputError, iter([]), r"0 rows in all; 3 labels need 3[\s\S]*used up"),
-    "too few rows": (wmcc.InputError, iter([ONES[:1], ONES[:1]]), "2 rows in all; 3 labels need 3"),
-    "too many rows": (wmcc.InputError, iter([ONES[:2], ONES[:2]]), "block 1 of sample_weight ends at row 4"),
-    "wrong width": (wmcc.InputError, iter([ONES[:1], ONES[:, :2]]), r"block 1 .* shape \(3, 2\).*\(rows, 3\)"),
-    "sparse, wrong width": (wmcc.InputError, iter([sp.csr_array((3, 4))]), r"block 0 .* shape \(3, 4\)"),
-    "a block of cubes": (wmcc.InputError, iter([np.ones((1, 1, 3))]), r"block 0 .* shape \(1, 1, 3\)"),
-    "text in a block": (wmcc.InputTypeError, iter([ONES.astype(str)]), "block 0 of sample_weight holds text"),
-    "None as a block": (wmcc.InputTypeError, iter([None]), r"block 0 of sample_weight is None.*a tensor of weights"),
+    "not square": (
+        InputError,
+        np.ones((3, 2)),
+        r"shape of the labels, \(3,\); it has \(3, 2\)[\s\S]*N x N",
+    ),
+    "too small": (InputError, np.ones((2, 2)), r"it has \(2, 2\)"),
+    "a cube": (InputError, np.ones((3, 3, 3)), r"it has \(3, 3, 3\)"),
+    "sparse column": (
+        InputError,
+        sp.csr_array(np.ones((3, 1))),
+        r"shape \(3, 1\).*need \(3, 3\)[\s\S]*ravel",
+    ),
+    "sparse row": (
+        InputError,
+        sp.coo_matrix(np.ones((1, 3))),
+        r"shape \(1, 3\)[\s\S]*toarray\(\).ravel\(\)",
+    ),
+    "sparse vector": (InputError, sp.coo_array(np.ones(3)), r"shape \(3,\)[\s\S]*ravel"),
+    "sparse, too wide": (
+        InputError,
+        sp.csr_array(np.ones((3, 4))),
+        r"\(3, 4\); 3 labels[\s\S]*the i-th true",
+    ),
+    "complex": (InputTypeError, ONES * 1j, "complex numbers"),
+    "sparse complex": (InputTypeError, sp.csr_array(ONES * 1j), "sample_weight holds complex numbers"),
+    "text": (InputTypeError, ONES.astype(str), "text"),
+    "numbers": (InputError, (x for x in [1.0, 2.0, 3.0]), r"block 0 of sample_weight is 1.0[\s\S]*list\("),
+    "NumPy's numbers": (InputError, iter(np.ones(3)), r"block 0 of sample_weight is np.float64\(1.0\)"),
+    "nothing": (InputError, iter([]), r"0 rows in all; 3 labels need 3[\s\S]*used up"),
+    "too few rows": (InputError, iter([ONES[:1], ONES[:1]]), "2 rows in all; 3 labels need 3"),
+    "too many rows": (InputError, iter([ONES[:2], ONES[:2]]), "block 1 of sample_weight ends at row 4"),
+    "wrong width": (InputError, iter([ONES[:1], ONES[:, :2]]), r"block 1 .* shape \(3, 2\).*\(rows, 3\)"),
+    "sparse, wrong width": (InputError, iter([sp.csr_array((3, 4))]), r"block 0 .* shape \(3, 4\)"),
+    "a block of cubes": (InputError, iter([np.ones((1, 1, 3))]), r"block 0 .* shape \(1, 1, 3\)"),
+    "text in a block": (InputTypeError, iter([ONES.astype(str)]), "block 0 of sample_weight holds text"),
+    "None as a block": (
+        InputTypeError,
+        iter([None]),
+        r"block 0 of sample_weight is None.*a tensor of weights",
+    ),
 }
 
 
@@ -315,24 +336,24 @@ def test_what_is_no_weight_matrix(error, S, message):
 
 
 def test_an_endless_iterator_is_stopped_at_the_last_row():
-    with pytest.raises(wmcc.InputError, match="ends at row 4"):
+    with pytest.raises(InputError, match="ends at row 4"):
         wmcc.tabulate(Y, Y, (ONES[:1] for _ in iter(int, 1)))
 
 
 def test_labels_must_be_vectors():
     for S in (sp.csr_array((2, 2)), iter([]), np.ones((2, 2, 2, 2))):
-        with pytest.raises(wmcc.InputError, match=r"must be vectors; they have shape \(2, 2\)[\s\S]*ravel"):
+        with pytest.raises(InputError, match=r"must be vectors; they have shape \(2, 2\)[\s\S]*ravel"):
             wmcc.tabulate([[0, 2], [3, 1]], [[0, 2], [3, 1]], S)
 
 
 def test_labels_are_checked():
-    with pytest.raises(wmcc.LabelError, match=r"y_pred\[1\] is 7, which is not among"):
+    with pytest.raises(LabelError, match=r"y_pred\[1\] is 7, which is not among"):
         wmcc.tabulate([0, 1], [0, 7], np.eye(2), labels=[0, 1])
-    with pytest.raises(wmcc.LabelError, match=r"y_true\[1\] is missing"):
+    with pytest.raises(LabelError, match=r"y_true\[1\] is missing"):
         wmcc.tabulate(["a", None], ["a", "b"], np.eye(2))
-    with pytest.raises(wmcc.InputTypeError, match="mixed types"):
+    with pytest.raises(InputTypeError, match="mixed types"):
         wmcc.tabulate(["a", "b"], [0, 1], np.eye(2))
-    with pytest.raises(wmcc.InputTypeError, match="mixed types"):
+    with pytest.raises(InputTypeError, match="mixed types"):
         wmcc.tabulate([0, 1], [0, 1], np.eye(2), ignore="1")
     many = np.arange(3000)
     assert wmcc.tabulate(many, many, sp.eye_array(3000)).cells == wmcc.tabulate(many, many).cells
@@ -343,5 +364,5 @@ def test_measures_take_matrices():
     S = np.diag([4.0, 3, 2, 1]) + 0.25
     assert wmcc.mcc(t, c, sample_weight=S) == wmcc.mcc(wmcc.tabulate(t, c, S))
     assert wmcc.score(t, c, sample_weight=sp.csr_array(S)).mcc == wmcc.mcc(t, c, sample_weight=S)
-    with pytest.raises(wmcc.InputError, match="no observations"):
+    with pytest.raises(InputError, match="no observations"):
         wmcc.mcc(t, c, sample_weight=np.zeros((4, 4)))

@@ -19,6 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wmcc
+from wmcc.errors import InputError, InputTypeError, WeightError
 
 pytestmark = [pytest.mark.slow, ENGINE_WARNINGS]
 
@@ -39,7 +40,7 @@ def said(call):
     """What a call returns, or the error it raises."""
     try:
         return call()
-    except wmcc.InputError as problem:
+    except InputError as problem:
         return str(problem)
 
 
@@ -81,7 +82,7 @@ def test_names_without_a_match_are_told():
     frame = pl.DataFrame({"label": [0, 1], "pred": [0, 1]})
     for data in (frame, frame.lazy(), FAST["duckdb"](frame.to_arrow())):
         for name in ("^x.*$", "^l.*$", "*"):
-            with pytest.raises(wmcc.InputError, match=r"there is no column .*; the columns are 'label', 'pred'"):
+            with pytest.raises(InputError, match=r"there is no column .*; the columns are 'label', 'pred'"):
                 wmcc.tabulate(data, true=name, pred="pred")
 
 
@@ -101,18 +102,16 @@ def test_integers_are_names_in_pandas():
         assert wmcc.tabulate(data, true=0, pred={"a": 1, "b": 1}, weight=2)["a"] == expected
         keyed = wmcc.tabulate(data[[4, 0, 2]], join=data[[4, 1]], on=4, true=0, pred=1, weight=2)
         assert keyed.w.tolist() == expected.w.tolist()
-    with pytest.raises(
-        wmcc.InputError, match=r"no column '0'; the columns are 0, 1, 2, 3, 4\.\s+Hint: did you mean 0\?"
-    ):
+    with pytest.raises(InputError, match=r"no column '0'; the columns are 0, 1, 2, 3, 4\.\s+Hint: did you mean 0\?"):
         wmcc.tabulate(frame, true="0", pred="1")
-    with pytest.raises(wmcc.InputError, match=r"no column 0; the columns are '0', '1'\.\s+Hint: did you mean '0'\?"):
+    with pytest.raises(InputError, match=r"no column 0; the columns are '0', '1'\.\s+Hint: did you mean '0'\?"):
         wmcc.tabulate(pl.DataFrame({"0": [0], "1": [0]}), true=0, pred=1)
-    with pytest.raises(wmcc.InputError, match="no column 9; the columns are 0, 1, 2, 3, 4"):
+    with pytest.raises(InputError, match="no column 9; the columns are 0, 1, 2, 3, 4"):
         wmcc.tabulate(frame, true=0, pred=9)
     frame[2] = [1.0, -1.0, 2.0]
-    with pytest.raises(wmcc.WeightError, match=r"a weight in 2 that is .*The first: column 2\[1\] is -1.0"):
+    with pytest.raises(WeightError, match=r"a weight in 2 that is .*The first: column 2\[1\] is -1.0"):
         wmcc.tabulate(frame, true=0, pred=1, weight=2)
-    with pytest.raises(wmcc.InputTypeError, match=r"column 3 holds .*; a weight must be a real number"):
+    with pytest.raises(InputTypeError, match=r"column 3 holds .*; a weight must be a real number"):
         wmcc.tabulate(frame, true=0, pred=1, weight=3)
 
 
@@ -150,7 +149,7 @@ def test_a_name_that_comes_twice_matters_only_where_it_is_used():
             lambda frame=frame: wmcc.tabulate(frame, true="t", pred="p", by="x"),
             lambda frame=frame: wmcc.tabulate(frame, join=frame, on="x", true="t", pred="p"),
         ):
-            with pytest.raises(wmcc.InputError, match="has 2 columns 'x'; expected one"):
+            with pytest.raises(InputError, match="has 2 columns 'x'; expected one"):
                 call()
     for engine in ("pyarrow", "pandas"):
         frame = frames_with_a_name_twice(twice())[engine]

@@ -143,7 +143,7 @@ def test_comparisons_say_it_once():
     "made",
     [
         lambda: wmcc.score(TABLE), lambda: wmcc.diagnose(TABLE), lambda: wmcc.map_accuracy(TABLE),
-        lambda: wmcc.uncertainty(TABLE), lambda: wmcc.uncertainty(JOINT), lambda: wmcc.score(TRUTH, A),
+        lambda: wmcc.results.uncertainty(TABLE), lambda: wmcc.results.uncertainty(JOINT), lambda: wmcc.score(TRUTH, A),
     ],
 )  # fmt: skip
 def test_a_page_says_it_once(made):

@@ -19,8 +19,10 @@ from hypothesis import strategies as st
 from matplotlib.text import Text
 
 import wmcc
+import wmcc.measures
 from wmcc import plot
 from wmcc.demo import make_map
+from wmcc.errors import InputError, InputTypeError
 from wmcc.plot import _style as style
 from wmcc.present.text import percent
 
@@ -261,7 +263,7 @@ def drawn(ax):
     return marks, ends
 
 
-@pytest.mark.parametrize("measure", wmcc.CLASS_MEASURES)
+@pytest.mark.parametrize("measure", wmcc.measures.CLASS_MEASURES)
 @pytest.mark.parametrize("sort", [False, True])
 def test_classes_are_drawn_as_scored(measure, sort):
     score = wmcc.score(THREE + wmcc.Table.from_counts([[0]], ["swamp"]))
@@ -283,7 +285,7 @@ def test_classes_are_drawn_as_scored(measure, sort):
     low, high = ax.get_xlim()
     assert low <= min(x.low for x in found.values() if not x.problem)
     assert high >= 1
-    assert wmcc.CLASS_MEASURES[measure].title in ax.get_title(loc="left")
+    assert wmcc.measures.CLASS_MEASURES[measure].title in ax.get_title(loc="left")
 
 
 def test_negative_and_perfect_scores_and_those_without_interval():
@@ -354,9 +356,9 @@ def test_a_forest_of_one_class():
     found = {name: wmcc.interval(table, "iou", of=label) for name, table in MODELS.tables.items()}
     ax = plot.forest(found, comparison=wmcc.compare(MODELS, "iou", of=label))
     assert ax.get_xlabel() == f"IoU of {label}"
-    with pytest.raises(wmcc.InputError, match=f"interval of IoU of {label}; expected 95 % and IoU of {second}"):
+    with pytest.raises(InputError, match=f"interval of IoU of {label}; expected 95 % and IoU of {second}"):
         plot.forest({"pred": wmcc.interval(THREE, "iou", of=second)} | {"other": found["pred"]})
-    with pytest.raises(wmcc.InputError, match=r"in ECC \(R_K\); the intervals are of"):
+    with pytest.raises(InputError, match=r"in ECC \(R_K\); the intervals are of"):
         plot.forest(found, comparison=wmcc.compare(MODELS))
 
 
@@ -449,7 +451,7 @@ def test_legends_of_maps_have_the_largest_classes(K):
 
 
 def test_what_is_no_map_is_refused():
-    with pytest.raises(wmcc.InputTypeError, match="expected an ErrorMap; got a Table"):
+    with pytest.raises(InputTypeError, match="expected an ErrorMap; got a Table"):
         plot.map(THREE)
-    with pytest.raises(wmcc.InputError, match="show is 'wrong'; expected 'errors', 'true' or 'pred'"):
+    with pytest.raises(InputError, match="show is 'wrong'; expected 'errors', 'true' or 'pred'"):
         plot.map(MAP, show="wrong")

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import wmcc
 from wmcc import plot
+from wmcc.errors import WmccError
 from wmcc.plot import _style as style
 from wmcc.present.text import percent
 
@@ -256,7 +257,7 @@ ONE_CLASS = wmcc.Table.from_counts([[5, 0], [0, 0]])
     ],
 )
 def test_bad_input_gets_a_sentence_and_no_figure(call, said):
-    with pytest.raises(wmcc.WmccError) as problem:
+    with pytest.raises(WmccError) as problem:
         call()
     assert said in str(problem.value)
     assert len(plt.get_fignums()) <= ("ndarray" in said or "polar" in said)

@@ -16,6 +16,7 @@ from wmcc import Table
 from wmcc.core.exact import Exact
 from wmcc.core.stack import Stack
 from wmcc.core.sums import Sums
+from wmcc.errors import InputError, SchemaError
 
 
 def cells(table, **changes):
@@ -116,14 +117,14 @@ def test_sums_that_no_rows_have_are_refused(weights, size, factor):
         if max(change.get("w_min", 0), change.get("w_max", 0)) > LARGEST:
             continue  # ends are float64
         change = {name: float(x) if name.startswith("w_") else x for name, x in change.items()}
-        with pytest.raises(wmcc.SchemaError, match="the cell of true 0 and predicted 0 has impossible sums"):
+        with pytest.raises(SchemaError, match="the cell of true 0 and predicted 0 has impossible sums"):
             Table.from_dict(changed(table, **change))
         try:
             floats = {name: np.array([[float(x)]]) for name, x in change.items()}
         except OverflowError:
             continue
         if fits_float64(table):
-            with pytest.raises(wmcc.InputError, match="the cell of true 0 and predicted 0 has impossible sums"):
+            with pytest.raises(InputError, match="the cell of true 0 and predicted 0 has impossible sums"):
                 Table.from_cells(*cells(table, **floats))
 
 
@@ -147,9 +148,7 @@ def test_sums_that_no_rows_have_are_refused(weights, size, factor):
 def test_the_sentence_names_the_cell_and_says_why(change, said):
     found = {"n": 2, "w": 4.0, "w2": 10.0, "w_min": 1.0, "w_max": 3.0} | change
     arrays = [np.array([[0, x], [0, 0]]) for x in found.values()]
-    with pytest.raises(
-        wmcc.InputError, match=f"the cell of true 'elm' and predicted 'oak' has impossible sums: .*{said}"
-    ):
+    with pytest.raises(InputError, match=f"the cell of true 'elm' and predicted 'oak' has impossible sums: .*{said}"):
         Table.from_cells(["elm", "oak"], *arrays)
 
 
@@ -161,7 +160,8 @@ def test_a_difference_that_cannot_be_is_named_too():
     assert (whole - part).w[0, 0] == 4
     other = Table.from_cells([0], [[2]], [[2]], [[2]], [[1]], [[1]])
     with pytest.raises(
-        wmcc.InputError, match=r"not part of this one: the cell of true 0 and predicted 0 has impossible sums: .*\.$"
+        InputError,
+        match=r"not part of this one: the cell of true 0 and predicted 0 has impossible sums: .*\.$",
     ):
         _ = whole - other
 

@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wmcc
+import wmcc.measures
+from wmcc.errors import InputError, WmccError
 from wmcc.robustness.box import box_of
 from wmcc.robustness.pair import PairObjective
 from wmcc.robustness.paired_intervals import JointCells
@@ -20,7 +22,7 @@ from wmcc.robustness.search import WORK, Search
 
 pytestmark = pytest.mark.slow
 
-MEASURES = [name for name in wmcc.MEASURES if name != "mcc"]
+MEASURES = [name for name in wmcc.measures.MEASURES if name != "mcc"]
 
 
 @st.composite
@@ -128,7 +130,7 @@ def test_weights_may_all_vanish():
             joint_table([0, 1, 1], [0, 1, 1], [0, 1, 0], [1.0, 2.0, 3.0]), name, eps=5.0, model="absolute"
         )
         assert ranking.winner is None
-        if wmcc.MEASURES[name].has_terms:  # a mean over classes would be over others
+        if wmcc.measures.MEASURES[name].has_terms:  # a mean over classes would be over others
             assert "could lose all its weight" in ranking.problem
             continue
         assert ranking.low <= 0 <= ranking.high
@@ -150,7 +152,7 @@ def test_slopes_of_pairs_hold_the_gradient(case, name, seed):
     truth, a, b, w, eps, model = case
     joint = joint_table(truth, a, b, w)
     box = box_of(joint, eps, model)
-    objective = PairObjective(box, JointCells(joint.cells.codes, len(joint.labels)), wmcc.MEASURES[name], 1)
+    objective = PairObjective(box, JointCells(joint.cells.codes, len(joint.labels)), wmcc.measures.MEASURES[name], 1)
     with np.errstate(all="ignore"):
         slopes, value = objective.slopes(box.floor[np.newaxis], box.ceiling[np.newaxis], None)
     rng = np.random.default_rng(seed)
@@ -161,7 +163,7 @@ def test_slopes_of_pairs_hold_the_gradient(case, name, seed):
             wmcc.Table.from_cells(joint.labels, (C > 0).astype(int), C, C * C, C, C)
             for C in (tables(joint.cells.codes.T, len(joint.labels), column, sums[np.newaxis])[0] for column in (1, 2))
         ]
-        measure = wmcc.MEASURES[name]
+        measure = wmcc.measures.MEASURES[name]
         gradient = measure.gradient(pair[0])[t, p] - measure.gradient(pair[1])[t, q]
         slack = 1e-12 * max(np.abs(measure.gradient(x)).max() for x in pair) * sums.sum()
         assert (slopes.lo[0] <= gradient * sums.sum() + slack).all()
@@ -239,9 +241,9 @@ def test_more_than_two_classifiers():
         assert lead.values == (found.values[first], found.values[second])
     assert (found.n, found.ignored, found.total) == (400, 0, pytest.approx(w.sum()))
     for only in ("value", "low", "high", "winner", "verdict", "radius", "lower", "conditions"):
-        with pytest.raises(wmcc.InputError, match=r"3 predictions were ranked, in pairs: \('x', 'y'\)"):
+        with pytest.raises(InputError, match=r"3 predictions were ranked, in pairs: \('x', 'y'\)"):
             getattr(found, only)
-    with pytest.raises(wmcc.InputError, match="there is no pair"):
+    with pytest.raises(InputError, match="there is no pair"):
         found["x", "q"]
 
 
@@ -251,7 +253,7 @@ def test_a_third_prediction_changes_no_pair(name):
     truth, a, b = [0, 0, 1, 1] * 5, [0, 1, 1, 1] * 5, [0, 0, 1, 0] * 5
     joint = wmcc.tabulate(truth, {"a": a, "b": b, "c": [2, 0, 1, 1] * 5})
     found = wmcc.certify_ranking(joint, name, eps=0.1)
-    assert found.values == {key: wmcc.MEASURES[name](joint[key]) for key in found.values}
+    assert found.values == {key: wmcc.measures.MEASURES[name](joint[key]) for key in found.values}
     alone = wmcc.certify_ranking(joint_table(truth, a, b), name, eps=0.1)
     for one, other in ((found["a", "b"].lower, alone.lower), (found["a", "b"].upper, alone.upper)):
         assert one.attained == other.attained
@@ -298,7 +300,7 @@ JOINT = joint_table([0, 1, 1], [0, 1, 1], [0, 1, 0])
     ],
 )
 def test_wrong_rankings_get_a_sentence(given, options, said):
-    with pytest.raises(wmcc.WmccError, match=said):
+    with pytest.raises(WmccError, match=said):
         wmcc.certify_ranking(given, **options)
 
 
@@ -351,11 +353,11 @@ def test_what_a_ranking_of_bounds_says():
     assert ranking.radius.problem in repr(ranking.radius)
     assert "nan" not in repr(ranking.with_radii())
     assert ranking.to_dict()["eps"] is None
-    both = wmcc.uncertainty(joint, upper=most)
+    both = wmcc.results.uncertainty(joint, upper=most)
     assert both.weights.low == ranking.low
     assert "Weights within their bounds" in repr(both)
     assert "with weights within their bounds, a beats b" in both.verdict
-    alone = wmcc.uncertainty(joint["a"], "mpc2", lower=joint["a"], upper=most["a"])
+    alone = wmcc.results.uncertainty(joint["a"], "mpc2", lower=joint["a"], upper=most["a"])
     assert alone.weights.low == wmcc.certify(joint["a"], "mpc2", upper=most["a"]).low
     assert "weights within their bounds" in repr(alone)
     assert "nan" not in repr(both) + repr(alone)
@@ -393,6 +395,6 @@ BOUNDS = {
 @pytest.mark.parametrize("wrong", BOUNDS)
 def test_wrong_bounds_get_a_sentence(wrong):
     options, said = BOUNDS[wrong]
-    with pytest.raises(wmcc.WmccError) as caught:
+    with pytest.raises(WmccError) as caught:
         wmcc.certify_ranking(JOINT, **options)
     assert said in str(caught.value)

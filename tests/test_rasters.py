@@ -74,7 +74,7 @@ def as_array(values, known):
 # ---- the same table, whatever the windows ------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.errors.LabelWarning")
 @given(
     seed=st.integers(0, 1000),
     shape=st.tuples(st.integers(1, 20), st.integers(1, 20)),
@@ -412,7 +412,7 @@ def test_data_sets_of_xarray():
     said(lambda: wmcc.tabulate(truth, xr.Dataset({"a": pred, "b": pred})), "2 variables: a, b", "variable=")
 
 
-@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.errors.LabelWarning")
 def test_one_date_is_a_map_and_several_are_lists():
     truth, pred, _ = draw()
     pred[:5] = 9
@@ -548,7 +548,7 @@ def shifted(pixels):
     return {"transform": rasterio.Affine(10, 0, 500_000 + 10 * pixels, 0, -10, 5_540_000)}
 
 
-@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.errors.LabelWarning")
 def test_grids_that_differ(tmp_path, two):
     truth, pred, zones = draw()
     for options, said in (

@@ -24,7 +24,7 @@ CALLS = {
     "diagnose": "wmcc.diagnose(table), table.n_eff",
     "score": "wmcc.score(table).warnings",
     "compare": 'wmcc.compare({"a": table, "b": table}, sample="independent")',
-    "uncertainty": "wmcc.uncertainty(table)",
+    "uncertainty": "wmcc.results.uncertainty(table)",
     "published": "wmcc.published.binary(table, 0.1)",
     "measure": "wmcc.ecc(table)",
 }
@@ -71,7 +71,7 @@ READERS = [
 @pytest.mark.parametrize("name", READERS)
 def test_signatures_are_short_and_typed(name):
     """A table, a measure, and the rest by keyword: nothing else, and no ``Any``."""
-    signature = inspect.signature(getattr(wmcc, name))
+    signature = inspect.signature(getattr(wmcc.results if name == "uncertainty" else wmcc, name))
     kinds = [parameter.kind for parameter in signature.parameters.values()]
     assert kinds.count(inspect.Parameter.POSITIONAL_OR_KEYWORD) <= 2
     assert inspect.Parameter.VAR_KEYWORD not in kinds
@@ -93,7 +93,7 @@ RESULTS = {
     "difference": lambda: wmcc.compare(ONE).only,
     "ranking": lambda: wmcc.certify_ranking(ONE),
     "lead": lambda: wmcc.certify_ranking(ONE).only,
-    "uncertainty": lambda: wmcc.uncertainty(UNDEFINED),
+    "uncertainty": lambda: wmcc.results.uncertainty(UNDEFINED),
     "class": lambda: wmcc.interval(UNDEFINED, "recall", of=1),
     "independent": lambda: wmcc.compare({"a": UNDEFINED, "b": UNDEFINED}, sample="independent"),
 }

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import wmcc
+from wmcc.errors import InputError, InputTypeError
 
 pytest.importorskip("geopandas")
 pytest.importorskip("rasterio")
@@ -115,7 +116,7 @@ def test_a_source_takes_a_value_or_refuses_it(sources, source, value):
     if source in WORKS[value]:
         assert wmcc.tabulate(*data, **call).rows
         return
-    with pytest.raises((wmcc.InputError, wmcc.InputTypeError)) as caught:
+    with pytest.raises((InputError, InputTypeError)) as caught:
         wmcc.tabulate(*data, **call)
     assert caught.value.message[0] in "`abcdefghijklmnopqrstuvwxyz"
     assert caught.value.message.endswith(".")
@@ -137,7 +138,7 @@ def test_a_source_in_a_value_is_read_or_refused(sources, source, wrap):
     said = ""
     try:
         assert wmcc.tabulate(*make(), **(named or ({} if wrap == "Raster" else NAMED))).rows
-    except (wmcc.InputError, wmcc.InputTypeError) as problem:
+    except (InputError, InputTypeError) as problem:
         said = problem.message
     assert not said or said.endswith("."), said
 
@@ -172,6 +173,6 @@ def test_hints_that_show_a_call_can_be_followed(sources):
         (lambda: wmcc.tabulate(frame, "t", "p"), r"tabulate\(data, true='t', pred='p'\)",
          lambda: wmcc.tabulate(frame, **NAMED)),
     ):  # fmt: skip
-        with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=rf"Hint: [\s\S]*{hint}"):
+        with pytest.raises((InputError, InputTypeError), match=rf"Hint: [\s\S]*{hint}"):
             wrong()
         assert right().rows

@@ -28,7 +28,7 @@ def nested(intervals) -> bool:
     return all(a[0] >= b[0] - 1e-13 and a[1] <= b[1] + 1e-13 for a, b in itertools.pairwise(ends))
 
 
-@pytest.mark.parametrize("name", wmcc.MEASURES)
+@pytest.mark.parametrize("name", wmcc.measures.MEASURES)
 @few(40)
 @given(
     data=rows(classes=6, weight=st.one_of(ordinary, small_counts)), perfect=st.sampled_from((None, "right", "wrong"))
@@ -68,7 +68,7 @@ def test_the_end_of_a_perfect_score_is_the_worst_of_all_moves(name):
             moved = counts.astype(float)
             moved[a, a] -= amount
             moved[a, b] += amount
-            scores.append(wmcc.MEASURES[name].near(Shares.of_cells(moved)))
+            scores.append(wmcc.measures.MEASURES[name].near(Shares.of_cells(moved)))
     assert found.low == pytest.approx(min(scores), abs=1e-6)
     assert found.low <= min(scores) + 1e-12
 
@@ -78,7 +78,10 @@ def test_moves_of_weight_are_made_in_every_table(name):
     """Of the heaviest prediction of each class, right or wrong, to every other one: two columns, as if all were new."""
     counts = np.random.default_rng(4).integers(0, 9, (7, 7)).astype(float)
     counts[2] = [1, 0, 50, 0, 3, 2, 0]
-    measure, moves = wmcc.MEASURES[name], Moves.between(CellSums.of(wmcc.Table.from_counts(counts.astype(int))))
+    measure, moves = (
+        wmcc.measures.MEASURES[name],
+        Moves.between(CellSums.of(wmcc.Table.from_counts(counts.astype(int)))),
+    )
     for part in (0.0, 0.3, 1 - 1e-9):
         scores = []
         for a in range(7):
@@ -162,7 +165,7 @@ def test_uneven_clusters_leave_few_degrees_of_freedom():
 @few(30)
 @given(data=samples, name=st.sampled_from(MULTICLASS))
 def test_shares_of_heavy_rows_are_those_of_the_rows(data, name):
-    table, measure = data.table, wmcc.MEASURES[name]
+    table, measure = data.table, wmcc.measures.MEASURES[name]
     cells, total = CellSums.of(table), table.total
     slope = measure.gradient(table) * total
     u = slope[data.t, data.p] * data.w / total
@@ -183,7 +186,7 @@ def test_shares_of_heavy_rows_are_those_of_the_rows(data, name):
     assert influential_rows(extreme_slope, cells, variance) == pytest.approx(rows_like_it, rel=1e-9)
 
 
-@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.LabelWarning")
+@pytest.mark.filterwarnings("ignore:.*ignored label:wmcc.errors.LabelWarning")
 def test_a_label_that_nothing_is_truly_of_is_no_row_that_was_missed():
     truth, pred = np.arange(3000) % 3, np.where(np.arange(3000) % 7 == 0, 1, np.arange(3000) % 3)
     table = wmcc.tabulate(truth, np.where(np.arange(3000) % 500 == 1, 9, pred), ignore=9)

@@ -23,6 +23,7 @@ from schemas import check
 
 import wmcc
 from wmcc.core.design import ReplicateFactors, SampleDesign
+from wmcc.errors import InputError, InputTypeError, SchemaError, TooManyClassesError, WeightError
 from wmcc.sources import arrays, scan
 
 pytestmark = ENGINE_WARNINGS
@@ -347,7 +348,7 @@ def test_stored_replicates_that_do_not_fit_are_refused():
         lambda x: x["replicates"].pop("scales"),
         lambda x: x["replicates"]["scales"].__setitem__(0, -1.0),
     ):
-        with pytest.raises(wmcc.SchemaError):
+        with pytest.raises(SchemaError):
             wmcc.Table.from_dict(spoiled(change))
 
 
@@ -367,7 +368,7 @@ def test_accumulators_hold_replicates():
     one = wmcc.Accumulator(window=timedelta(hours=1))
     one.update("cat", "dog", 2.0, at=0.0, design=wmcc.Replicates([0.0, 4.0], "fay", fay=0.5))
     assert [x.floats().tolist() for x in one.table.cells.sums.replicates] == [[0.0], [4.0]]
-    with pytest.raises(wmcc.InputError, match="independent rows"):
+    with pytest.raises(InputError, match="independent rows"):
         whole.update(T, P, W)
 
 
@@ -436,7 +437,7 @@ def test_scales_of_methods(options, scale):
     ],
 )
 def test_options_that_cannot_be(options, said):
-    with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=said):
+    with pytest.raises((InputError, InputTypeError), match=said):
         flat.tabulate(T, P, W, **{"replicates": RW, **options})
 
 
@@ -454,7 +455,7 @@ def test_the_first_bad_replicate_weight_is_named(kernel, value):
             (bad.reshape(4, 5, 6, R), "replicates[:, :, :, 3][2, 2, 5]"),
         ):
             shape = (4, 5, 6) if isinstance(replicates, np.ndarray) and replicates.ndim == 4 else (N,)
-            with pytest.raises(wmcc.WeightError) as caught:
+            with pytest.raises(WeightError) as caught:
                 wmcc.tabulate(*(x.reshape(shape) for x in (T, P, W)), design=wmcc.Replicates(replicates, "brr"))
             assert caught.value.message.startswith(f"{where} {said}")
             assert ("setting them to 0 would change the variance" in caught.value.hint) == (value < 0)
@@ -465,13 +466,11 @@ def test_bad_replicate_weights_of_frames_and_files(tmp_path, monkeypatch):
     bad[77, 3], bad[78, 3], bad[90, 1] = -1.0, -2.0, -3.0
     table = pa.table({"t": T, "p": P, "w": W, **dict(zip(NAMES, bad.T, strict=True))})
     for make in IN_MEMORY.values():
-        with pytest.raises(wmcc.WeightError, match=r"^rw3\[77\] is -1.0; a replicate weight must be"):
+        with pytest.raises(WeightError, match=r"^rw3\[77\] is -1.0; a replicate weight must be"):
             flat.tabulate(make(table), replicates="rw*", **COLUMNS)
     for engine in ("polars, lazy", "duckdb", "dask"):
         said = "1 of 120 rows has a replicate weight in 'rw1' that is .* or infinite, and 1 more column has such"
-        with pytest.raises(
-            wmcc.WeightError, match=said + r"[^ß]*Hint: negative replicate weights, which some agencies"
-        ):
+        with pytest.raises(WeightError, match=said + r"[^ß]*Hint: negative replicate weights, which some agencies"):
             flat.tabulate(FAST[engine](table), replicates="rw*", **COLUMNS)
     ignored = flat.tabulate(
         FAST["duckdb"](table.set_column(0, "t", pa.array(np.where((bad < 0).any(1), 9, T)))),
@@ -482,13 +481,13 @@ def test_bad_replicate_weights_of_frames_and_files(tmp_path, monkeypatch):
     assert ignored.ignored == 3
     monkeypatch.setattr(scan, "BATCH", 50)
     pq.write_table(table, tmp_path / "x.parquet")
-    with pytest.raises(wmcc.WeightError, match=r"rw3\[77\] is -1.0"):
+    with pytest.raises(WeightError, match=r"rw3\[77\] is -1.0"):
         flat.tabulate(tmp_path / "x.parquet", replicates="rw*", **COLUMNS)
     lines = DATA.to_pandas().astype({"rw3": object})
     lines.loc[60, "rw3"] = "many"
     lines.to_csv(tmp_path / "x.csv", index=False)
     for engine in ("arrow", "polars", "duckdb"):
-        with pytest.raises(wmcc.WeightError, match="'rw3' holds a value that is not a number"):
+        with pytest.raises(WeightError, match="'rw3' holds a value that is not a number"):
             flat.tabulate(wmcc.Files(tmp_path / "x.csv", engine=engine), replicates="rw*", **COLUMNS)
 
 
@@ -511,23 +510,19 @@ def test_bad_replicate_weights_of_frames_and_files(tmp_path, monkeypatch):
 @pytest.mark.parametrize("engine", ["pandas of Arrow", "polars, lazy"])
 def test_columns_that_cannot_be(engine, options, said):
     frame = FAST[engine](DATA.append_column("s", pa.array(["x"] * N)))
-    with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=said):
+    with pytest.raises((InputError, InputTypeError), match=said):
         flat.tabulate(frame, **{**COLUMNS, **options})
 
 
 def test_replicate_weights_need_the_weights_themselves():
-    with pytest.raises(
-        wmcc.InputTypeError, match=r"replicate weights need `sample_weight`[^ß]*of equal weights give ones"
-    ):
+    with pytest.raises(InputTypeError, match=r"replicate weights need `sample_weight`[^ß]*of equal weights give ones"):
         wmcc.tabulate(T, P, design=wmcc.Replicates(RW, "brr"))
-    with pytest.raises(
-        wmcc.InputTypeError, match="replicate weights need `weight`, the full-sample weight of each row"
-    ):
+    with pytest.raises(InputTypeError, match="replicate weights need `weight`, the full-sample weight of each row"):
         flat.tabulate(DATA, replicates="rw*", **{**COLUMNS, "weight": None})
 
 
 def test_a_weight_matrix_has_no_replicates():
-    with pytest.raises(wmcc.InputTypeError, match="with a `Replicates` give one weight per row"):
+    with pytest.raises(InputTypeError, match="with a `Replicates` give one weight per row"):
         wmcc.tabulate(T, P, np.eye(N), design=wmcc.Replicates(RW, "brr"))
 
 
@@ -535,26 +530,26 @@ def test_tables_that_do_not_belong_together_are_not_merged():
     plain = wmcc.tabulate(T, P, W)
     fewer = wmcc.tabulate(T, P, W, design=wmcc.Replicates(RW[:, 1:], "brr"))
     other = wmcc.tabulate(T, P, W, design=wmcc.Replicates(RW, "sdr"))
-    with pytest.raises(wmcc.InputError, match=r"weighted by replicates.*independent rows.*cannot be merged"):
+    with pytest.raises(InputError, match=r"weighted by replicates.*independent rows.*cannot be merged"):
         TABLE + plain
-    with pytest.raises(wmcc.InputError, match="11 replicates by 'brr', another 10 replicates by 'brr'"):
+    with pytest.raises(InputError, match="11 replicates by 'brr', another 10 replicates by 'brr'"):
         TABLE + fewer
-    with pytest.raises(wmcc.InputError, match="11 replicates by 'brr', another 11 replicates by 'sdr'"):
+    with pytest.raises(InputError, match="11 replicates by 'brr', another 11 replicates by 'sdr'"):
         TABLE + other
-    with pytest.raises(wmcc.InputError, match="one table has 10 replicate weights, and another 11"):
+    with pytest.raises(InputError, match="one table has 10 replicate weights, and another 11"):
         TABLE.raw_cells + fewer.raw_cells
     for different in (plain, fewer, other):
-        with pytest.raises(wmcc.InputError, match="not part of this one"):
+        with pytest.raises(InputError, match="not part of this one"):
             TABLE - different
-    with pytest.raises(wmcc.InputError, match="not part of this one"):
+    with pytest.raises(InputError, match="not part of this one"):
         TABLE - wmcc.tabulate(T, P, W, design=wmcc.Replicates(RW * 1.01, "brr"))
-    with pytest.raises(wmcc.InputError, match="groups cannot become clusters"):
+    with pytest.raises(InputError, match="groups cannot become clusters"):
         wmcc.tabulate(T, P, W, by=GROUPS, design=wmcc.Replicates(RW, "brr")).as_clusters()
 
 
 def test_pandas_indexes_must_agree():
     frame = pd.DataFrame(RW, index=range(1, N + 1))
-    with pytest.raises(wmcc.InputError, match="y_true and replicates have different indexes"):
+    with pytest.raises(InputError, match="y_true and replicates have different indexes"):
         wmcc.tabulate(pd.Series(T), P, W, design=wmcc.Replicates(frame, "brr"))
 
 
@@ -562,7 +557,7 @@ def test_more_cells_than_memory_holds_are_refused(monkeypatch):
     monkeypatch.setattr(arrays, "available", lambda: 1 << 22)
     n = 300_000
     y = np.arange(n)
-    with pytest.raises(wmcc.TooManyClassesError):
+    with pytest.raises(TooManyClassesError):
         wmcc.tabulate(y, y, np.ones(n), design=wmcc.Replicates([np.ones(n)] * 40, "brr"))
 
 
@@ -578,12 +573,10 @@ def test_degrees_of_freedom_are_those_of_the_survey_where_it_names_them():
     assert b.low < a.low < a.high < b.high
     assert "40 replicate weights" in repr(b)
     assert wmcc.Table.from_json(named.to_json()) == named
-    with pytest.raises(
-        wmcc.InputError, match=r"one table has 40 replicates by 'bootstrap' with `df` 39\.0, another 40"
-    ):
+    with pytest.raises(InputError, match=r"one table has 40 replicates by 'bootstrap' with `df` 39\.0, another 40"):
         plain + named
     for wrong in (0.5, -1, np.nan, np.inf, "6", True):
-        with pytest.raises(wmcc.InputError, match="expected a number of at least 1: the clusters of the survey less"):
+        with pytest.raises(InputError, match="expected a number of at least 1: the clusters of the survey less"):
             flat.tabulate(truth, guess, np.ones(200), **weights, df=wrong)
-    with pytest.raises(wmcc.InputTypeError, match="has no keyword .df."):
+    with pytest.raises(InputTypeError, match="has no keyword 'df'"):
         wmcc.tabulate(truth, guess, df=3)

@@ -12,6 +12,8 @@ import pytest
 from report_helpers import NODES, as_json, forms, made, quick
 
 import wmcc
+import wmcc.measures
+from wmcc.errors import InputError, InputTypeError, LabelWarning
 from wmcc.present.markdown import escaped
 from wmcc.present.text import decimal, share
 from wmcc.report import findings
@@ -68,7 +70,7 @@ class Page(HTMLParser):
 # ---- the three forms ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("measure", wmcc.MEASURES)
+@pytest.mark.parametrize("measure", wmcc.measures.MEASURES)
 def test_all_forms_say_what_the_library_says(measure):
     rng = np.random.default_rng(3)
     truth = rng.integers(0, 2, 300)
@@ -90,7 +92,7 @@ def test_all_forms_say_what_the_library_says(measure):
         assert decimal(comparison.value) in form
         assert " to ".join(expected[0.05].ends) in form
         assert found["verdict"][0].partition(",")[0] in form
-        assert wmcc.MEASURES[measure].formula.split(" ")[0] in form.replace("\\", "")
+        assert wmcc.measures.MEASURES[measure].formula.split(" ")[0] in form.replace("\\", "")
 
 
 def test_sections_are_the_same_in_html_and_markdown():
@@ -180,7 +182,7 @@ def test_what_has_a_table_can_be_given():
     expected = as_json(table)["verdict"]
     assert as_json(wmcc.score(table))["verdict"] == as_json(stream)["verdict"] == expected
     for data in ([0, 1, 1], {"a": table}, wmcc.tabulate([0, 1], [0, 1], by=[0, 1])):
-        with pytest.raises(wmcc.InputTypeError, match="expected a Table"):
+        with pytest.raises(InputTypeError, match="expected a Table"):
             as_json(data)
 
 
@@ -322,7 +324,7 @@ def test_weights_within_their_bounds():
 
 def test_bounds_of_other_rows_are_refused(tmp_path):
     table = wmcc.tabulate([0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9)
-    with pytest.raises(wmcc.InputError, match="the table of `upper` is of other rows") as found:
+    with pytest.raises(InputError, match="the table of `upper` is of other rows") as found:
         wmcc.write_report(tmp_path / "r.md", table, upper=table + table)
     assert found.value.argument == "upper"
     assert not (tmp_path / "r.md").exists()
@@ -343,13 +345,13 @@ def test_bounds_of_other_rows_are_refused(tmp_path):
     ],
 )
 def test_bad_requests_get_a_sentence(change, message, argument):
-    with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=message) as found:
+    with pytest.raises((InputError, InputTypeError), match=message) as found:
         made("html", wmcc.tabulate([0, 1, 1, 0] * 9, [0, 1, 0, 0] * 9), **change)
     assert found.value.argument == argument
 
 
 def test_mcc_is_for_two_classes():
-    with pytest.raises(wmcc.InputError, match="MCC is for two classes; this table has 3"):
+    with pytest.raises(InputError, match="MCC is for two classes; this table has 3"):
         made("html", wmcc.tabulate([0, 1, 2, 0] * 9, [0, 1, 2, 0] * 9), measure="mcc")
 
 
@@ -362,7 +364,7 @@ def test_numbers_of_any_kind_are_written():
 def test_labels_that_are_never_true_are_noticed():
     truth, misspelt, other = ["oak", "elm"] * 20, ["oak", "elmm"] * 20, ["1.5", "2.5"] * 20
     assert "- predicted, but never true: 'elmm'.\n" in made("markdown", wmcc.tabulate(truth, misspelt))
-    with pytest.warns(wmcc.LabelWarning, match="no true label is ever predicted"):
+    with pytest.warns(LabelWarning, match="no true label is ever predicted"):
         apart = wmcc.tabulate(truth, other)
     assert "- no predicted label occurs among the true labels: check the columns of labels.\n" in made(
         "markdown", apart
@@ -372,7 +374,7 @@ def test_labels_that_are_never_true_are_noticed():
 
 def test_a_column_of_numbers_is_refused():
     numbers = list(range(10_001))
-    with pytest.raises(wmcc.InputError, match=r"there are 10,001 classes; a report takes 10,000 at most"):
+    with pytest.raises(InputError, match=r"there are 10,001 classes; a report takes 10,000 at most"):
         made("html", wmcc.tabulate(numbers, numbers))
 
 

@@ -10,6 +10,7 @@ import pytest
 from cli_helpers import run
 
 import wmcc
+from wmcc.errors import InputError, InputTypeError
 from wmcc.report import findings
 from wmcc.report.provenance import LISTED, inputs, provenance
 
@@ -98,7 +99,7 @@ def test_what_is_elsewhere_is_named_and_not_hashed():
 def test_data_are_not_written_over():
     Path("data.json").write_text(table().to_json())
     before = Path("data.json").read_bytes()
-    with pytest.raises(wmcc.InputError, match=r"'data.json' is also the input; it would be overwritten"):
+    with pytest.raises(InputError, match=r"'data.json' is also the input; it would be overwritten"):
         wmcc.write_report("data.json", table(), inputs=["data.json"])
     assert Path("data.json").read_bytes() == before
 
@@ -106,14 +107,14 @@ def test_data_are_not_written_over():
 def test_bad_places_get_a_sentence():
     two = wmcc.tabulate([0, 1], [0, 1])
     for name in ("report.pdf", "report", "report.htm"):
-        with pytest.raises(wmcc.InputError, match=r"has no known ending; expected a name that ends with \.html"):
+        with pytest.raises(InputError, match=r"has no known ending; expected a name that ends with \.html"):
             wmcc.write_report(name, two)
-    with pytest.raises(wmcc.InputError, match="there is no folder"):
+    with pytest.raises(InputError, match="there is no folder"):
         wmcc.write_report("none/r.html", two)
-    with pytest.raises(wmcc.InputError, match="nothing to score"):
+    with pytest.raises(InputError, match="nothing to score"):
         wmcc.write_report("r.html", wmcc.tabulate([0, 1], [0, 1], [0.0, 0.0]))
-    with pytest.raises(wmcc.InputTypeError, match=r"`path` is 3; expected the name of a file, such as 'report.html'"):
+    with pytest.raises(InputTypeError, match=r"`path` is 3; expected the name of a file, such as 'report.html'"):
         wmcc.write_report(3, two)
-    with pytest.raises(wmcc.InputTypeError, match="`title` is 7; expected a text"):
+    with pytest.raises(InputTypeError, match="`title` is 7; expected a text"):
         wmcc.write_report("r.html", two, title=7)
     assert not Path("r.html").exists()

@@ -13,6 +13,7 @@ from PIL import Image
 from schemas import check, strict
 
 import wmcc
+from wmcc.errors import InputError, WmccError
 from wmcc.report import pictures
 from wmcc.report.pictures import class_colour, png
 from wmcc.sources.images import ImageFolders
@@ -190,7 +191,7 @@ def test_pictures_have_the_weights_of_the_table(tmp_path):
     truth, pred, maps, high, turned = (str(tmp_path / folder) for folder in arrays)
     table = wmcc.tabulate(truth, pred, maps, missing="ignore", progress=False)
     assert "100 % of the weight is wrong" in written(tmp_path, ".html", table, images=(truth, pred, maps))
-    with pytest.raises(wmcc.InputError, match=r"'0' has 61 rows of weight 61 in the folders, and 61 of weight 9\d,\d"):
+    with pytest.raises(InputError, match=r"'0' has 61 rows of weight 61 in the folders, and 61 of weight 9\d,\d"):
         written(tmp_path, ".html", table, images=(truth, pred))
     large = wmcc.tabulate(high, turned, progress=False)
     assert str(2**63) in written(tmp_path, ".html", large, images=(high, turned))
@@ -234,13 +235,13 @@ def test_what_does_not_fit_is_said(folders, tmp_path, options, said, hint):
     table = wmcc.tabulate(*given(folders, "A"), ignore=255, progress=False, **reading)
     if isinstance(images, tuple):
         images = given(folders, *images)
-    with pytest.raises(wmcc.WmccError, match=said) as caught:
+    with pytest.raises(WmccError, match=said) as caught:
         written(tmp_path, ".html", table, images=images, names=options.get("names"))
     assert re.search(hint, caught.value.hint)
 
 
 def test_images_of_independent_rows_are_refused(tmp_path):
-    with pytest.raises(wmcc.InputError, match="need a table whose rows come in clusters"):
+    with pytest.raises(InputError, match="need a table whose rows come in clusters"):
         written(tmp_path, ".html", wmcc.tabulate([0, 1] * 9, [0, 1, 1] * 6), images=True)
 
 

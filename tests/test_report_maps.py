@@ -16,6 +16,7 @@ from report_helpers import as_json, forms, made, quick
 from schemas import check, strict
 
 import wmcc
+from wmcc.errors import InputError, InputTypeError, WmccError
 from wmcc.present.colours import NOTHING, RIGHT, WRONG, error_tint
 from wmcc.report import maps
 
@@ -194,7 +195,7 @@ def test_large_figures_are_drawn_smaller(monkeypatch):
     monkeypatch.setattr(maps, "MOST_DOTS", 150)
     assert Image.open(io.BytesIO(maps.drawings({"": figure})[0].png)).size == (150, 150)
     monkeypatch.setattr(maps, "MOST_FIGURE", 10)
-    with pytest.raises(wmcc.InputError, match=r"takes .* bytes as PNG; a report takes 10 at most"):
+    with pytest.raises(InputError, match=r"takes .* bytes as PNG; a report takes 10 at most"):
         maps.drawings({"": figure})
 
 
@@ -209,7 +210,8 @@ def test_large_figures_are_drawn_smaller(monkeypatch):
         ({"map": TABLE}, "`map` is .*; expected what wmcc.error_map returns"),
         (
             {"map": wmcc.error_map(TRUTH, TRUTH)},
-            r"`map` of prediction is not of the data of the table: 1,200 of 1,200 rows are right on it, and \d+ in the table",
+            r"`map` of prediction is not of the data of the table: 1,200 of 1,200 rows are right on it, "
+            r"and \d+ in the table",
         ),
         ({"map": {"A": MAP}}, "`map` has 'A'; the predictions of the table are 'prediction'"),
         ({"names": ["a"]}, r"`names` is \['a'\]; expected a mapping from labels to names"),
@@ -220,15 +222,15 @@ def test_large_figures_are_drawn_smaller(monkeypatch):
     ],
 )
 def test_what_does_not_fit_is_said(options, said):
-    with pytest.raises(wmcc.WmccError, match=said):
+    with pytest.raises(WmccError, match=said):
         made("md", TABLE, **options)
 
 
 def test_several_predictions_need_names_of_maps():
     joint = wmcc.tabulate([0, 1] * 9, {"A": [0, 1] * 9, "B": [0, 1, 1] * 6})
-    with pytest.raises(wmcc.InputTypeError, match="`map` is one ErrorMap; the table has 2 predictions"):
+    with pytest.raises(InputTypeError, match="`map` is one ErrorMap; the table has 2 predictions"):
         made("md", joint, map=MAP)
-    with pytest.raises(wmcc.InputError, match="`map` has 'C'; the predictions of the table are 'A', 'B'"):
+    with pytest.raises(InputError, match="`map` has 'C'; the predictions of the table are 'A', 'B'"):
         made("md", joint, map={"C": MAP})
 
 

@@ -14,8 +14,10 @@ from every_result import JOINT, RESULTS, TABLE, made
 from schemas import check, classes, strict, validator
 
 import wmcc
+import wmcc.measures
 from wmcc.cli.guard import ErrorRecord, Failure
 from wmcc.core import storage
+from wmcc.errors import InputError, MissingDependencyError
 from wmcc.present.frames import frame
 from wmcc.present.groups import Groups
 from wmcc.present.result import ENDINGS
@@ -85,7 +87,7 @@ def test_a_schema_notices_what_is_wrong_at_any_depth(name):
 
 
 def test_a_schema_says_what_the_class_says():
-    score, table = (cls.json_schema() for cls in (wmcc.Score, wmcc.Table))
+    score, table = (cls.json_schema() for cls in (wmcc.results.Score, wmcc.Table))
     assert score["title"] == "score"
     assert score["properties"]["ignored"] == {"type": "integer", "description": "How many rows were left out."}
     assert score["$defs"]["Interval"]["properties"]["se"]["description"] == "Standard error of the score."
@@ -93,7 +95,7 @@ def test_a_schema_says_what_the_class_says():
     assert table["properties"]["schema"] == {"const": storage.SCHEMA}
     assert set(table["required"]) < set(table["properties"])
     score["properties"]["n"].clear()
-    assert wmcc.Score.json_schema()["properties"]["n"]["type"] == "integer"  # nobody else's is changed
+    assert wmcc.results.Score.json_schema()["properties"]["n"]["type"] == "integer"  # nobody else's is changed
 
 
 def test_what_has_no_type_has_no_schema():
@@ -140,7 +142,7 @@ def test_a_score_is_tidy():
     whole, own = found.filter(pl.col("scope") == "all"), found.filter(pl.col("scope") == "class")
     assert whole["measure"].to_list() == [name for name, x in score.measures.items() if x is not None]
     assert whole["low"].to_list() == [x.low for x in score.intervals.values()]
-    assert len(own) == len(score.classes) * len(wmcc.CLASS_MEASURES)
+    assert len(own) == len(score.classes) * len(wmcc.measures.CLASS_MEASURES)
     road = own.filter((pl.col("class") == score.classes[1].label) & (pl.col("measure") == "recall")).row(0, named=True)
     assert (road["value"], road["n_eff"]) == (score.classes[1].recall, score.classes[1].n_eff)
     assert (road["low"], road["high"]) == (
@@ -170,7 +172,7 @@ def test_a_column_without_values_has_a_type():
 
 
 def test_an_unknown_backend_is_refused():
-    with pytest.raises(wmcc.InputError, match="`backend` is 'spark'; expected 'pandas', 'polars' or 'pyarrow'"):
+    with pytest.raises(InputError, match="`backend` is 'spark'; expected 'pandas', 'polars' or 'pyarrow'"):
         wmcc.score(TABLE).to_frame("spark")
 
 
@@ -200,7 +202,7 @@ def test_files_of_every_ending(name, ending, tmp_path):
 
 @pytest.mark.parametrize("name", ["x.xls", "x", "x.json.gz"])
 def test_an_unknown_ending_is_refused(name, tmp_path):
-    with pytest.raises(wmcc.InputError, match=r"has no known ending; expected a name that ends with \.json") as found:
+    with pytest.raises(InputError, match=r"has no known ending; expected a name that ends with \.json") as found:
         wmcc.score(TABLE).save(tmp_path / name)
     assert found.value.argument == "path"
     assert not (tmp_path / name).exists()
@@ -221,20 +223,18 @@ def test_a_missing_library_is_named(monkeypatch):
     from wmcc.present import frames
 
     monkeypatch.setattr(frames, "find_spec", lambda name: None if name in ("openpyxl", "xlsxwriter") else True)
-    with pytest.raises(
-        wmcc.MissingDependencyError, match="needs pandas and openpyxl; openpyxl is not installed"
-    ) as found:
+    with pytest.raises(MissingDependencyError, match="needs pandas and openpyxl; openpyxl is not installed") as found:
         frames.excel([{"a": 1}])
     assert found.value.hint == "pip install openpyxl"
     monkeypatch.setattr(frames, "find_spec", lambda name: None)
-    with pytest.raises(wmcc.MissingDependencyError, match="openpyxl are not installed"):
+    with pytest.raises(MissingDependencyError, match="openpyxl are not installed"):
         frames.excel([{"a": 1}])
-    with pytest.raises(wmcc.MissingDependencyError) as found:
+    with pytest.raises(MissingDependencyError) as found:
         wmcc.score(TABLE).to_frame()
     assert found.value.message == "a frame of pandas needs pandas; pandas is not installed."
     assert found.value.hint == "pip install pandas"
     monkeypatch.setattr(frames, "find_spec", lambda name: True if name == "pyarrow" else None)
-    with pytest.raises(wmcc.MissingDependencyError) as found:
+    with pytest.raises(MissingDependencyError) as found:
         wmcc.score(TABLE).to_frame()
     assert found.value.hint == "pip install pandas, or to_frame('pyarrow') for a frame of pyarrow"
     assert wmcc.score(TABLE).to_frame("pyarrow").num_rows
@@ -312,7 +312,7 @@ def test_few_degrees_of_freedom_stand_beside_an_interval():
     score = wmcc.score(few)
     lines = [line.split() for line in repr(score).splitlines()[1:10]]
     assert lines[0] == ["Measure", "Value", "95", "%", "interval", "df"]
-    shown = [wmcc.MEASURES[name].title for name in score.shown]
+    shown = [wmcc.measures.MEASURES[name].title for name in score.shown]
     assert [line[-1] for line in lines[1:]] == [f"{score.intervals[name].df:.2g}" for name in score.shown]
     assert len(shown) == len(lines) - 1
     assert " df" not in repr(wmcc.score(many))
@@ -373,7 +373,15 @@ def test_a_frame_without_rows_has_columns(table, heads, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "kind", [wmcc.Comparison, wmcc.Ranking, wmcc.Curve, wmcc.TrimmingCurve, wmcc.Certificate, wmcc.Score]
+    "kind",
+    [
+        wmcc.results.Comparison,
+        wmcc.results.Ranking,
+        wmcc.results.Curve,
+        wmcc.results.TrimmingCurve,
+        wmcc.results.Certificate,
+        wmcc.results.Score,
+    ],
 )
 def test_every_property_is_documented(kind):
     """Those that are of a part of the result have docstrings of their own, as help() shows them."""

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from samples import MULTICLASS, Sample, alike, sample, samples
 
 import wmcc
+import wmcc.measures
 from wmcc.core.design import SampleDesign
 from wmcc.core.exact import Exact
 from wmcc.core.stack import Stack
 from wmcc.core.sums import Sums
+from wmcc.errors import InputError, InputTypeError
 from wmcc.inference import influence
 from wmcc.inference.influence import ENOUGH_FREE, Clusters, of_clusters
 from wmcc.sources import resample
@@ -55,7 +57,7 @@ def test_a_table_knows_its_clusters():
     assert "120 rows in 20 clusters" in repr(score)
 
 
-@pytest.mark.parametrize("name", wmcc.CLASS_MEASURES)
+@pytest.mark.parametrize("name", wmcc.measures.CLASS_MEASURES)
 def test_a_class_has_intervals_by_every_method(name):
     data = sample(5, 600, spread=0.0)
     for table in (data.table, wmcc.tabulate(*data, cluster=np.arange(600) // 3)):
@@ -89,7 +91,7 @@ def test_clusters_of_one_row_are_rows(name, data):
     )
     if single.problem or single.se < 1e-12:
         return
-    u = wmcc.MEASURES[name].gradient(data.table)[data.t, data.p] * data.w
+    u = wmcc.measures.MEASURES[name].gradient(data.table)[data.t, data.p] * data.w
     assert single.se**2 == pytest.approx((u * u).sum(), rel=1e-9)
     n, without = len(u), u / (1 - data.w / data.w.sum())
     assert found.se**2 == pytest.approx((without**2).sum() * (n - 1) / n, rel=1e-9)
@@ -103,7 +105,7 @@ def test_the_variance_of_clusters_is_the_jackknifes(data, name, groups):
     table = data.table
     keys = np.random.default_rng(groups).integers(0, groups, len(data.t))
     found = wmcc.interval(wmcc.tabulate(*data, cluster=keys), name)
-    gradient = wmcc.MEASURES[name].gradient(table)[data.t, data.p] * data.w
+    gradient = wmcc.measures.MEASURES[name].gradient(table)[data.t, data.p] * data.w
     u, share = (np.array([x[keys == k].sum() for k in np.unique(keys)]) for x in (gradient, data.w / data.w.sum()))
     if found.problem is None:
         without, G = (u / (1 - share))[share > 0], (share > 0).sum()
@@ -418,5 +420,5 @@ REFUSED = {
 @pytest.mark.parametrize("name", REFUSED)
 def test_bad_calls_get_a_sentence(name):
     call, said = REFUSED[name]
-    with pytest.raises((wmcc.InputError, wmcc.InputTypeError), match=f"(?s){said}"):
+    with pytest.raises((InputError, InputTypeError), match=f"(?s){said}"):
         call()

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wmcc
+from wmcc.errors import InputError, UndefinedMeasureWarning, WmccError
 from wmcc.measures import base
 
 needs_compiled = pytest.mark.skipif(COMPILED is KERNELS["numpy"], reason="only the compiled kernel has a short call")
@@ -22,14 +23,14 @@ def outcome(function, *args, **options):
     """The value to the last bit, or what was said instead."""
     try:
         value = function(*args, **options)
-    except wmcc.WmccError as problem:
+    except WmccError as problem:
         return type(problem), str(problem)
     return value.hex()
 
 
 def same(arrays, **options):
     """Whether every measure of some arrays is that of their table."""
-    for measure in wmcc.MEASURES.values():
+    for measure in wmcc.measures.MEASURES.values():
         long = outcome(lambda measure=measure: measure(wmcc.tabulate(*arrays), **options))
         assert outcome(called, measure, arrays, **options) == long, measure
 
@@ -129,9 +130,9 @@ def usual(K=3, rows=1000, dtype="i8", weights="f8"):
 @pytest.mark.parametrize("weights", [None, "f4", "f8"])
 def test_the_usual_case_makes_no_table(monkeypatch, dtype, weights):
     arrays = usual(2, dtype=dtype, weights=weights)
-    expected = {name: measure(wmcc.tabulate(*arrays)) for name, measure in wmcc.MEASURES.items()}
+    expected = {name: measure(wmcc.tabulate(*arrays)) for name, measure in wmcc.measures.MEASURES.items()}
     monkeypatch.setattr("wmcc.sources.tabulate", None)  # calling it would be an error
-    for name, measure in wmcc.MEASURES.items():
+    for name, measure in wmcc.measures.MEASURES.items():
         assert called(measure, arrays) == expected[name]
     for x in arrays[: 3 if weights else 2]:
         x.flags.writeable = False
@@ -178,7 +179,7 @@ def test_what_is_not_short():
     assert called(wmcc.mcc, (strange, t.astype(bool), w)) == called(
         wmcc.mcc, (np.ones(1000, dtype=bool), t.astype(bool), w)
     )
-    with pytest.raises(wmcc.InputError, match="is masked"):
+    with pytest.raises(InputError, match="is masked"):
         wmcc.mcc(masked, p, sample_weight=w)
     with pytest.raises(TypeError, match="expected"):
         COMPILED.margins(t, p)
@@ -203,13 +204,13 @@ def test_mistakes_are_told_as_ever():
         (t[:3], p[:3], np.ones((3, 3))), (np.array(1), np.array(1)),
     ):  # fmt: skip
         same(arrays)
-    with pytest.raises(wmcc.InputError, match="zero_division is 'no'"):
+    with pytest.raises(InputError, match="zero_division is 'no'"):
         wmcc.mcc(t, p, sample_weight=w, zero_division="no")
 
 
 def test_a_warning_names_the_line_of_the_caller():
     y = np.ones(4, dtype=int)
     for arguments in ((y, y), (wmcc.tabulate(y, y),)):
-        with pytest.warns(wmcc.UndefinedMeasureWarning) as caught:
+        with pytest.warns(UndefinedMeasureWarning) as caught:
             wmcc.mcc(*arguments, zero_division="warn")
         assert caught[0].filename == __file__

@@ -15,7 +15,9 @@ from sklearn.metrics import matthews_corrcoef as theirs
 from sklearn.model_selection import GridSearchCV, cross_validate
 
 import wmcc
+import wmcc.measures
 from wmcc.adapters.sklearn import matthews_corrcoef, scorer, scorers
+from wmcc.errors import InputError, UndefinedMeasureWarning
 
 pytestmark = pytest.mark.slow
 
@@ -63,7 +65,7 @@ def data():
     return X, y, np.random.default_rng(0).lognormal(0, 2, 300)
 
 
-@pytest.mark.parametrize("name", wmcc.MEASURES)
+@pytest.mark.parametrize("name", wmcc.measures.MEASURES)
 def test_scorers_take_weights_through_metadata_routing(data, name):
     X, y, area = data
     model = LogisticRegression()
@@ -74,9 +76,9 @@ def test_scorers_take_weights_through_metadata_routing(data, name):
             return_estimator=True, return_indices=True,
         )  # fmt: skip
     for fitted, test, score in zip(fits["estimator"], fits["indices"]["test"], fits["test_score"], strict=True):
-        expected = wmcc.MEASURES[name](y[test], fitted.predict(X[test]), sample_weight=area[test])
+        expected = wmcc.measures.MEASURES[name](y[test], fitted.predict(X[test]), sample_weight=area[test])
         assert score == expected
-        assert score != wmcc.MEASURES[name](y[test], fitted.predict(X[test]))
+        assert score != wmcc.measures.MEASURES[name](y[test], fitted.predict(X[test]))
 
 
 def test_scorers_in_a_grid_search_with_processes(data):
@@ -93,7 +95,7 @@ def test_scorers_in_a_grid_search_with_processes(data):
 
 
 def test_scorers_can_be_pickled():
-    for name in wmcc.MEASURES:
+    for name in wmcc.measures.MEASURES:
         assert repr(pickle.loads(pickle.dumps(scorer(name)))) == repr(scorer(name))
 
 
@@ -114,7 +116,7 @@ def test_the_ready_set_is_for_any_number_of_classes():
     fits = cross_validate(LogisticRegression(), X, y, cv=3, scoring=scorers(), error_score="raise")
     assert {name for name in fits if name.startswith("test_")} == {"test_ecc", "test_mpc1", "test_mpc2"}
     assert all(np.isfinite(fits[f"test_{name}"]).all() for name in scorers())
-    with pytest.raises(wmcc.InputError, match="`measure` is 'mmc'"):
+    with pytest.raises(InputError, match="`measure` is 'mmc'"):
         scorers(["mmc"])
 
 
@@ -128,11 +130,11 @@ class Constant(DummyClassifier):
 def test_what_cannot_be_scored_is_nan_with_a_sentence_and_no_traceback():
     model = Constant().fit([[0], [1], [2]], [0, 1, 2])
     assert scorer("ecc")(model, [[0], [0]], [0, 0]) == 0.0  # undefined: all in one class
-    with pytest.warns(wmcc.UndefinedMeasureWarning, match=r"the score is NaN: MCC is for two classes.*has 3"):
+    with pytest.warns(UndefinedMeasureWarning, match=r"the score is NaN: MCC is for two classes.*has 3"):
         assert np.isnan(scorer("mcc")(model, [[0], [1], [2]], [0, 1, 2]))
-    with pytest.warns(wmcc.UndefinedMeasureWarning, match=r"the score is NaN: the total weight of 2 rows is zero"):
+    with pytest.warns(UndefinedMeasureWarning, match=r"the score is NaN: the total weight of 2 rows is zero"):
         assert np.isnan(scorer("ecc")(model, [[0], [1]], [0, 1], sample_weight=[0.0, 0.0]))
-    with pytest.warns(wmcc.UndefinedMeasureWarning, match="two classes") as said:
+    with pytest.warns(UndefinedMeasureWarning, match="two classes") as said:
         fits = cross_validate(
             model, [[k % 3] for k in range(12)], [k % 3 for k in range(12)], cv=2, scoring=scorer("mcc")
         )

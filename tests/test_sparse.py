@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import wmcc
 from wmcc import matrices
+from wmcc.errors import InputError, InputTypeError
 
 
 def dense(S):
@@ -52,11 +53,9 @@ def test_a_damaged_matrix_gets_a_sentence_or_is_still_one(data, draw):
     )
     if not fits(damaged):
         for S in (damaged, iter([damaged])):
-            with pytest.raises(
-                wmcc.InputError, match=r"sample_weight is a sparse matrix \(\w+\) whose parts do not fit"
-            ):
+            with pytest.raises(InputError, match=r"sample_weight is a sparse matrix \(\w+\) whose parts do not fit"):
                 wmcc.tabulate(t, c, S)
-        with pytest.raises(wmcc.InputError, match="S is a sparse matrix"):
+        with pytest.raises(InputError, match="S is a sparse matrix"):
             matrices.check(damaged)
     else:
         before = copy.deepcopy(damaged)
@@ -94,14 +93,14 @@ DAMAGED = {
 
 @pytest.mark.parametrize(("S", "message"), DAMAGED.values(), ids=list(DAMAGED))
 def test_damage_is_named(S, message):
-    with pytest.raises(wmcc.InputError, match=message):
+    with pytest.raises(InputError, match=message):
         wmcc.tabulate([0, 1, 1], [0, 1, 0], S)
 
 
 def test_sparse_weights_that_are_not_real():
     for form in FORMATS:
         S = sp.coo_array(np.eye(3) * (1 + 2j)).asformat(form)
-        with pytest.raises(wmcc.InputTypeError, match="sample_weight holds complex numbers"):
+        with pytest.raises(InputTypeError, match="sample_weight holds complex numbers"):
             wmcc.tabulate([0, 1, 1], [0, 1, 0], S)
-        with pytest.raises(wmcc.InputTypeError, match="S holds complex numbers"):
+        with pytest.raises(InputTypeError, match="S holds complex numbers"):
             matrices.check(S)

@@ -23,6 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wmcc
+from wmcc.errors import InputError, InputTypeError, WmccError
 
 batches = st.lists(rows(positive_total=False), min_size=1, max_size=8)
 
@@ -78,7 +79,7 @@ def test_an_update_that_is_refused_changes_nothing():
         for bad in (([0], [0], [-1.0]), (["a"], ["b"]), ([0, 1], [0])):
             if options.get("window") == 1 and bad[0] == ["a"]:
                 continue  # what it does not fit to has left
-            with pytest.raises(wmcc.WmccError):
+            with pytest.raises(WmccError):
                 stream.update(*bad)
             assert stream.table == before
         stream.update([1], [0])
@@ -114,7 +115,7 @@ def test_options_and_what_is_refused():
         {"half_life": timedelta(seconds=-1)},
         {"window": 2, "half_life": 2},
     ):
-        with pytest.raises(wmcc.InputError, match=r"window|half_life"):
+        with pytest.raises(InputError, match=r"window|half_life"):
             wmcc.Accumulator(**options)
     for call, said in (
         (
@@ -131,13 +132,13 @@ def test_options_and_what_is_refused():
         ),
         (lambda: stream.update(["a"], ["b"], labels=["a"]), "Accumulator.update has no keyword 'labels'"),
     ):
-        with pytest.raises(wmcc.InputTypeError, match=said):
+        with pytest.raises(InputTypeError, match=said):
             call()
-    with pytest.raises(wmcc.InputTypeError, match="expected y_true and y_pred, or a table; got only a list"):
+    with pytest.raises(InputTypeError, match="expected y_true and y_pred, or a table; got only a list"):
         stream.update([1])
-    with pytest.raises(wmcc.InputTypeError, match="`y_pred` cannot be given with a table"):
+    with pytest.raises(InputTypeError, match="`y_pred` cannot be given with a table"):
         stream.update(table, [1])
-    with pytest.raises(wmcc.InputTypeError, match="`at` is only for a window or a half-life that is a datetime"):
+    with pytest.raises(InputTypeError, match="`at` is only for a window or a half-life that is a datetime"):
         stream.update(table, at=3.0)
 
 
@@ -172,11 +173,11 @@ def test_groups_in_all_updates_or_in_none():
     assert len(grouped.tables) == 0
     plain.update([0, 1], [0, 1])
     grouped.update([0, 1], [0, 1], by=["a", "b"])
-    with pytest.raises(wmcc.InputTypeError, match="came without `by`, and this one with"):
+    with pytest.raises(InputTypeError, match="came without `by`, and this one with"):
         plain.update([0, 1], [0, 1], by=["a", "b"])
-    with pytest.raises(wmcc.InputTypeError, match="came with `by`, and this one without"):
+    with pytest.raises(InputTypeError, match="came with `by`, and this one without"):
         grouped.update([0, 1], [0, 1])
-    with pytest.raises(wmcc.InputTypeError, match=r"no groups[\s\S]*read its \.table"):
+    with pytest.raises(InputTypeError, match=r"no groups[\s\S]*read its \.table"):
         _ = plain.tables
     grouped.update([1], [0], [8.0], by=["b"])
     assert grouped.tables["a"].w.tolist() == [[2**-0.5]]
@@ -203,7 +204,7 @@ def test_single_observations():
     assert numbers.tables["day"].n.tolist() == [[1, 0], [2, 1]]
     assert numbers.table.drawn.clusters == (7,)
     for bad, said in ((("cat", ["dog"]), "shape|y_true"), (("cat", "dog", -1.0), "at least 0"), ((1.5, 1), "1.5")):
-        with pytest.raises(wmcc.WmccError, match=said):
+        with pytest.raises(WmccError, match=said):
             wmcc.Accumulator().update(*bad)
 
 
@@ -268,7 +269,7 @@ def test_a_window_of_time_is_the_table_of_what_came_in_it(clock, steps):
 def test_times_that_are_refused():
     hour = wmcc.Accumulator(window=timedelta(hours=1))
     noon = datetime(2025, 6, 1, 12)
-    with pytest.raises(wmcc.InputTypeError, match=r"at is None; expected the time[\s\S]*window is a time"):
+    with pytest.raises(InputTypeError, match=r"at is None; expected the time[\s\S]*window is a time"):
         hour.update([0, 1], [0, 1])
     hour.update([0, 1], [0, 1], at=noon)
     before = hour.table
@@ -280,7 +281,7 @@ def test_times_that_are_refused():
         (float("nan"), "at is nan"),
         (True, "at is True"),
     ):
-        with pytest.raises(wmcc.WmccError, match=said):
+        with pytest.raises(WmccError, match=said):
             hour.update([0], [1], at=at)
         assert hour.table == before
     hour.update([0], [1], at=noon)  # at the same time is in order
@@ -359,9 +360,9 @@ def test_what_is_no_part_is_not_taken_away():
         ([0], [0], [0.5]),
         ([1], [0], [1.0]),
     ):
-        with pytest.raises(wmcc.InputError, match="not part of this one"):
+        with pytest.raises(InputError, match="not part of this one"):
             whole - wmcc.tabulate(t, p, w)
-    with pytest.raises(wmcc.InputError, match="not part"):
+    with pytest.raises(InputError, match="not part"):
         whole - wmcc.Table.from_counts([[0]], ignored=1)
     assert (whole - wmcc.Table.empty()) == whole
     assert (whole - wmcc.Table.empty(["other"])) == whole  # a class without rows takes nothing away
@@ -450,6 +451,6 @@ def test_copies_go_on_alone(copied):
 )
 def test_one_prediction_per_accumulator(given):
     stream = wmcc.Accumulator()
-    with pytest.raises(wmcc.InputTypeError, match=r"holds one prediction; several were given\.\s+Hint: wmcc\.merge"):
+    with pytest.raises(InputTypeError, match=r"holds one prediction; several were given\.\s+Hint: wmcc\.merge"):
         stream.update(*given)
     assert stream.table.rows == 0

@@ -28,7 +28,7 @@ from wmcc.adapters.torch import tally as tally_of
 from wmcc.core import planes
 from wmcc.core.design import PIXELS, ROWS
 from wmcc.core.planes import Planes, add_rows
-from wmcc.errors import InputError, InputTypeError, LabelError, TooManyClassesError, WeightError
+from wmcc.errors import InputError, InputTypeError, LabelError, LabelWarning, TooManyClassesError, WeightError
 from wmcc.sources.columns import _from_torch
 
 torch.set_num_threads(1)
@@ -92,7 +92,7 @@ def whole(found):
 # ---- equal to the CPU ------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore::wmcc.LabelWarning")
+@pytest.mark.filterwarnings("ignore::wmcc.errors.LabelWarning")
 @given(batches())
 def test_equal_to_tabulate(made):
     classes, ignore, found = made
@@ -103,7 +103,7 @@ def test_equal_to_tabulate(made):
     assert int(tally.updates) == len(found)
 
 
-@pytest.mark.filterwarnings("ignore::wmcc.LabelWarning")
+@pytest.mark.filterwarnings("ignore::wmcc.errors.LabelWarning")
 @given(batches())
 def test_merge_of_parts_is_the_whole(made):
     classes, ignore, found = made
@@ -116,7 +116,7 @@ def test_merge_of_parts_is_the_whole(made):
     assert int(one.updates) == len(found)
 
 
-@pytest.mark.filterwarnings("ignore::wmcc.LabelWarning")
+@pytest.mark.filterwarnings("ignore::wmcc.errors.LabelWarning")
 @given(batches())
 def test_images_are_clusters(made):
     classes, ignore, found = made
@@ -134,7 +134,7 @@ def test_images_are_clusters(made):
     assert half.compute() == again
 
 
-@pytest.mark.filterwarnings("ignore::wmcc.LabelWarning")
+@pytest.mark.filterwarnings("ignore::wmcc.errors.LabelWarning")
 @given(batches(), st.data())
 def test_images_with_ids(made, data):
     classes, ignore, found = made
@@ -146,7 +146,7 @@ def test_images_with_ids(made, data):
     assert tally.compute() == tabulated(*whole(found), classes=classes, ignore=ignore, cluster=np.array(keys, int))
 
 
-@pytest.mark.filterwarnings("ignore::wmcc.LabelWarning")
+@pytest.mark.filterwarnings("ignore::wmcc.errors.LabelWarning")
 @given(batches(most=2), st.integers(1, 1 << 20))
 def test_carries_need_not_be_settled(made, times):
     classes, ignore, found = made
@@ -168,7 +168,7 @@ def test_carries_need_not_be_settled(made, times):
     assert (digits == settled).all()
 
 
-@pytest.mark.filterwarnings("ignore::wmcc.LabelWarning")
+@pytest.mark.filterwarnings("ignore::wmcc.errors.LabelWarning")
 @given(batches(classes=(2, 3, 5, 20)))
 def test_narrow_and_wide_tallies_merge(made):
     classes, ignore, found = made
@@ -634,7 +634,7 @@ def test_arguments_that_may_be_swapped():
     for more in ({}, {"per_image": True}, {"names": ["road", "car"]}):
         tally = Tally(2, ignore_index=255, **more)
         tally.update(truth, answer)
-        with pytest.warns(wmcc.LabelWarning, match="`pred` has the ignored label 255 and `target` never has") as seen:
+        with pytest.warns(LabelWarning, match="`pred` has the ignored label 255 and `target` never has") as seen:
             wmcc.ecc(tally)
         assert len(seen) == 1
         assert "update takes the predictions first, and the target second." in str(seen[0].message)
@@ -652,9 +652,7 @@ def test_columns_that_may_be_outputs():
         tally.update(pred[:2], target[:2])
         tally.compute()  # two rows are too few to tell
         tally.update(pred, target)
-        with pytest.warns(
-            wmcc.LabelWarning, match="3 columns of 0 and 1, and all of them are counted together"
-        ) as seen:
+        with pytest.warns(LabelWarning, match="3 columns of 0 and 1, and all of them are counted together") as seen:
             table = tally.compute()
         assert len(seen) == 1
         flat = Tally(classes, ignore_index=-1)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from torchmetrics import ClasswiseWrapper, MetricCollection
 
 import wmcc
+import wmcc.measures
 from wmcc.adapters import torchmetrics as adapter
 from wmcc.adapters.torchmetrics import (
     WeightedAccuracy,
@@ -32,7 +33,7 @@ from wmcc.adapters.torchmetrics import (
     WeightedMPC2,
     WeightedScore,
 )
-from wmcc.errors import InputError, InputTypeError, LabelError, UndefinedMeasureError, WeightError
+from wmcc.errors import InputError, InputTypeError, LabelError, LabelWarning, UndefinedMeasureError, WeightError
 
 torch.set_num_threads(1)
 
@@ -69,8 +70,8 @@ def same(a, b):
 
 
 def test_every_measure_is_a_metric():
-    assert {own.measure for own in SCORES} == set(wmcc.MEASURES.values())
-    assert len(SCORES) == len(wmcc.MEASURES)
+    assert {own.measure for own in SCORES} == set(wmcc.measures.MEASURES.values())
+    assert len(SCORES) == len(wmcc.measures.MEASURES)
 
 
 @pytest.mark.parametrize("kind", SCORES, ids=lambda own: own.__name__)
@@ -89,13 +90,13 @@ def test_the_value_is_that_of_the_measure(kind):
     assert (kind.plot_lower_bound, kind.plot_upper_bound) == kind.measure.range
 
 
-@pytest.mark.parametrize("name", list(wmcc.CLASS_MEASURES))
+@pytest.mark.parametrize("name", list(wmcc.measures.CLASS_MEASURES))
 def test_scores_of_classes(name):
     parts = list(batches(2))
     metric = WeightedClassScores(name, "multiclass", 4, ignore_index=255)
     for part in parts:
         metric.update(*part)
-    assert metric.compute().tolist() == wmcc.CLASS_MEASURES[name](whole(parts)).tolist()
+    assert metric.compute().tolist() == wmcc.measures.CLASS_MEASURES[name](whole(parts)).tolist()
 
 
 def test_published_numbers():
@@ -152,7 +153,7 @@ def pooled(metric, parts):
     return metric.compute()
 
 
-@pytest.mark.filterwarnings("ignore::wmcc.LabelWarning")
+@pytest.mark.filterwarnings("ignore::wmcc.errors.LabelWarning")
 @given(inputs())
 def test_unit_weights_give_the_numbers_of_torchmetrics(drawn):
     task, classes, ignore, parts = drawn
@@ -254,7 +255,7 @@ def test_rare_events_are_counted_exactly():
     assert metric.compute().item() == wmcc.mcc(table) != 0.0
 
 
-@pytest.mark.filterwarnings("ignore::wmcc.LabelWarning")
+@pytest.mark.filterwarnings("ignore::wmcc.errors.LabelWarning")
 def test_predictions_of_an_ignored_label():
     """TorchMetrics has a column for it only if it is a class; here such a prediction is wrong in either case."""
     preds, target = torch.tensor([0, 1, 1, 255]), torch.tensor([0, 1, 1, 0])
@@ -423,7 +424,7 @@ def case(name, ignore, extra):
     return {"task": task, "num_classes": 2 if task == "binary" else 5, "ignore_index": ignore}, preds, target
 
 
-@pytest.mark.filterwarnings("ignore::wmcc.LabelWarning")
+@pytest.mark.filterwarnings("ignore::wmcc.errors.LabelWarning")
 @pytest.mark.parametrize("extra", [(), (3,)], ids=["one axis", "two axes"])
 @pytest.mark.parametrize("ignore", [None, -1, 0])
 @pytest.mark.parametrize("name", CASES)
@@ -609,9 +610,9 @@ def test_metrics_of_a_collection_share_one_table(monkeypatch):
     table, values = whole(parts), scores.compute()
     for name in ("ecc", "mpc1", "mpc2", "mean_iou", "mean_f1"):
         kind = next(own for own in SCORES if own.measure.name == name)
-        assert values[kind.__name__].item() == wmcc.MEASURES[name](table)
+        assert values[kind.__name__].item() == wmcc.measures.MEASURES[name](table)
     assert values["WeightedConfusionMatrix"].tolist() == np.asarray(table)[:4, :4].tolist()
-    assert same(values["iou"], torch.tensor(wmcc.CLASS_MEASURES["iou"](table)[:4]))
+    assert same(values["iou"], torch.tensor(wmcc.measures.CLASS_MEASURES["iou"](table)[:4]))
     assert scores["WeightedMPC1"].table() == table
     clone = scores.clone(prefix="val/")
     scores.reset()
@@ -660,7 +661,7 @@ def test_other_tools_of_torchmetrics():
         WeightedClassScores("recall", "multiclass", 4, ignore_index=255), labels=["road", "car", "tree", "sky"]
     )
     found = metric(logits, target, weight)
-    recalls = wmcc.CLASS_MEASURES["recall"](whole([(logits, target, weight)]))
+    recalls = wmcc.measures.CLASS_MEASURES["recall"](whole([(logits, target, weight)]))
     assert [own.item() for own in found.values()] == recalls[:4].tolist()
     assert next(iter(found)).endswith("_road")
     difference = WeightedECC("multiclass", 4, ignore_index=255) - WeightedMPC1("multiclass", 4, ignore_index=255)
@@ -712,7 +713,7 @@ def test_arguments_that_may_be_swapped():
     metric = WeightedAccuracy("binary", ignore_index=255)
     assert metric(preds, target) == pytest.approx(2 / 3)
     with pytest.warns(
-        wmcc.LabelWarning, match=r"`pred` has the ignored label 255 and `target` never has it.*predictions first"
+        LabelWarning, match=r"`pred` has the ignored label 255 and `target` never has it.*predictions first"
     ):
         metric(target, preds)
 
@@ -723,7 +724,7 @@ def test_columns_that_may_be_outputs():
     preds = torch.tensor([-2.0, 0.5, 2.0]).expand(50, 3)  # which says nothing about any column
     for made in (WeightedECC("binary"), WeightedECC("multiclass", 3)):
         given = preds if made.task == "binary" else (preds > 0).long()
-        with pytest.warns(wmcc.LabelWarning, match="3 columns of 0 and 1.*the micro average over 3 outputs") as seen:
+        with pytest.warns(LabelWarning, match="3 columns of 0 and 1.*the micro average over 3 outputs") as seen:
             value = made(given, target).item()
         assert len(seen) == 1
         assert value > 0.5
@@ -966,7 +967,7 @@ def test_processes_share_collections_and_steps(processes):
             assert values["ecc"].item() == wmcc.ecc(table)
             assert values["mpc2"].item() == wmcc.mpc2(table)
             assert values["matrix"].tolist() == np.asarray(table).tolist()
-            assert values["iou"].tolist() == wmcc.CLASS_MEASURES["iou"](table).tolist()
+            assert values["iou"].tolist() == wmcc.measures.CLASS_MEASURES["iou"](table).tolist()
         assert found["collected"][2] == [0]
         apart, together = found["steps"][False], found["steps"][True]
         assert apart[0] == [wmcc.ecc(table_of(rank)), wmcc.ecc(table_of(2 + rank))]

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 import wmcc
+import wmcc.measures
 from wmcc import weightmaps
+from wmcc.errors import InputTypeError, WmccError
 from wmcc.weightmaps import _distances
 
 ndimage = pytest.importorskip("scipy.ndimage", reason="weight maps need SciPy, which is not installed")
@@ -268,7 +270,9 @@ def test_boundary_iou_is_the_iou_of_the_masks():
     table = wmcc.tabulate(*masked, labels=[0, 1, 2, 255])
     for label in range(3):
         a, b = (band_by_hand(x == label, 0.02) for x in (truth, pred))
-        assert wmcc.CLASS_MEASURES["iou"](table)[label] == pytest.approx((a & b).sum() / (a | b).sum(), rel=1e-15)
+        assert wmcc.measures.CLASS_MEASURES["iou"](table)[label] == pytest.approx(
+            (a & b).sum() / (a | b).sum(), rel=1e-15
+        )
 
 
 def test_a_mask_makes_void_what_has_no_weight():
@@ -399,11 +403,11 @@ def test_tensors_beside_tensors(torch):
     near = weightmaps.mask(labels, weightmaps.boundary_band(labels, radius=1))
     assert torch.equal(near, torch.tensor([[255, 1, 0, 1]]))
     assert near.dtype == labels.dtype
-    with pytest.raises(wmcc.InputTypeError, match=r"`labels` is a meta tensor.*no values"):
+    with pytest.raises(InputTypeError, match=r"`labels` is a meta tensor.*no values"):
         weightmaps.border(torch.zeros(3, 3, dtype=torch.int64, device="meta"))
-    with pytest.raises(wmcc.InputTypeError, match=r"(?s)`labels` is a sparse tensor.*labels\.to_dense\(\)"):
+    with pytest.raises(InputTypeError, match=r"(?s)`labels` is a sparse tensor.*labels\.to_dense\(\)"):
         weightmaps.border(labels.to_sparse())
-    with pytest.raises(wmcc.InputTypeError, match=r"(?s)of type float32.*argmax"):
+    with pytest.raises(InputTypeError, match=r"(?s)of type float32.*argmax"):
         weightmaps.border(torch.zeros(3, 3, dtype=torch.bfloat16))
 
 
@@ -440,7 +444,10 @@ def test_the_page_has_its_pictures():
 SQUARE = np.array([[0, 1], [1, 0]])
 
 REFUSED = {
-    "floats": (lambda: weightmaps.border(SQUARE * 1.0), r"`labels` is of type float64; expected an array or a tensor of integers.*argmax"),
+    "floats": (
+        lambda: weightmaps.border(SQUARE * 1.0),
+        r"`labels` is of type float64; expected an array or a tensor of integers.*argmax",
+    ),
     "text": (lambda: weightmaps.border("truth.png"), r"`labels` is 'truth.png'; expected an array"),
     "objects": (lambda: weightmaps.border(np.array([["a"]])), r"`labels` is of type <U1; expected an array"),
     "ragged": (lambda: weightmaps.border([[1], [1, 2]]), r"`labels` is .*, which is no array"),
@@ -479,7 +486,10 @@ REFUSED = {
         r"`foreground` names 1, and so does `ignore`",
     ),
     "no class": (lambda: weightmaps.distance(SQUARE, to=[], scale=1), r"`to` names no label"),
-    "to and void": (lambda: weightmaps.distance(SQUARE, to=1, scale=1, ignore=1), r"`to` names 1, and so does `ignore`"),
+    "to and void": (
+        lambda: weightmaps.distance(SQUARE, to=1, scale=1, ignore=1),
+        r"`to` names 1, and so does `ignore`",
+    ),
     "to none": (lambda: weightmaps.distance(SQUARE, to=None, scale=1), r"`to` is None; expected an integer or several"),
     "to text": (lambda: weightmaps.distance(SQUARE, to="car", scale=1), r"`to` is 'car'; expected an integer"),
     "neither": (lambda: weightmaps.distance(SQUARE, to=1), r"either `scale` or `radius`, and neither is given"),
@@ -506,7 +516,7 @@ REFUSED = {
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_is_refused_gets_a_sentence(what):
     call, sentence = REFUSED[what]
-    with pytest.raises(wmcc.WmccError, match=rf"(?s){sentence}"):
+    with pytest.raises(WmccError, match=rf"(?s){sentence}"):
         call()
 
 
@@ -561,5 +571,5 @@ def test_names(text, same):
     ],
 )
 def test_names_that_are_refused(text, sentence):
-    with pytest.raises(wmcc.WmccError, match=rf"(?s){sentence}"):
+    with pytest.raises(WmccError, match=rf"(?s){sentence}"):
         weightmaps.named(text)

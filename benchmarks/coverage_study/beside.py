@@ -39,7 +39,7 @@ class Sampled(NamedTuple):
         own = Weights("log-normal", sigma=float(rng.uniform(0, 2)) or 1.0)
         weights = [own, own, own, THREE_LEVELS, LOG_NORMAL[1.0], PARETO[2.5], Weights("equal")][rng.integers(7)]
         population = Population.of(classes, float(rng.uniform(0.03, 0.5)), weights, float(rng.uniform(0, 0.97)))
-        names = [name for name in wmcc.MEASURES if name != "mcc" or classes == 2]
+        names = [name for name in wmcc.measures.MEASURES if name != "mcc" or classes == 2]
         clusters = int(rng.integers(8, 60)) if k % 4 == 3 else None
         return cls(str(rng.choice(names)), population, int(np.exp(rng.uniform(np.log(60), np.log(1500)))), clusters)
 
@@ -77,7 +77,7 @@ def simulate(k: int) -> Beside | None:
     found = wmcc.interval(wmcc.tabulate(truth, pred, w, cluster=cluster, labels=range(K)), sampled.measure)
     if found.problem is not None or not found.se > 0:
         return None
-    theirs = bca(wmcc.MEASURES[sampled.measure].near, cell, w, cluster, K)
+    theirs = bca(wmcc.measures.MEASURES[sampled.measure].near, cell, w, cluster, K)
     if not np.isfinite(theirs).all():
         return None
     return Beside(sampled, found.value, (found.low, found.high), theirs, found.reliable)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 import wmcc
+import wmcc.measures
 from wmcc.core.labels import Label
 from wmcc.inference.classes import OWN
 from wmcc.inference.estimate import estimate
@@ -92,7 +93,7 @@ def simulate(plan: Plan, runs: int) -> list[Point]:
     """Count how often the intervals of each score hold the truth."""
     rng, truths = seeded(plan), scores(plan.truth)
     counts = {key: np.zeros(7, dtype=int) for key in truths}
-    made_of: dict[tuple[str, str], list[wmcc.Interval]] = {key: [] for key in truths}
+    made_of: dict[tuple[str, str], list[wmcc.results.Interval]] = {key: [] for key in truths}
     K = len(plan.truth)
     for run in range(runs):
         drawn = plan.sample(rng)
@@ -126,14 +127,14 @@ def simulate(plan: Plan, runs: int) -> list[Point]:
 def scores(truth: np.ndarray) -> dict[tuple[str, str], float]:
     """True scores: of the table, and of each class."""
     whole = wmcc.Table.from_cells(range(len(truth)), np.ones(truth.shape, dtype=int), truth, truth**2, truth, truth)
-    out = {(name, ""): float(wmcc.MEASURES[name](whole)) for name in OVERALL}
+    out = {(name, ""): float(wmcc.measures.MEASURES[name](whole)) for name in OVERALL}
     for k, row in enumerate(truth):
         out[PRODUCERS, str(k)] = float(row[k] / row.sum())
         out[AREA, str(k)] = float(row.sum() / truth.sum())
     return out
 
 
-def intervals(made: wmcc.Table) -> dict[tuple[str, str], wmcc.Interval]:
+def intervals(made: wmcc.Table) -> dict[tuple[str, str], wmcc.results.Interval]:
     """All intervals of a table."""
     found = {(name, ""): wmcc.interval(made, name, confidence_level=LEVEL) for name in OVERALL}
     for label in made.labels:
@@ -142,14 +143,14 @@ def intervals(made: wmcc.Table) -> dict[tuple[str, str], wmcc.Interval]:
     return found
 
 
-def width(made: list[wmcc.Interval], truth: float) -> float:
+def width(made: list[wmcc.results.Interval], truth: float) -> float:
     """Mean width of those without a flag, as a multiple of the range that holds 95 % of the estimates."""
     figures = np.array([(x.low, x.high, not x.reliable, x.value, x.se) for x in made], dtype=float).T
     found = Found(*figures[:2], figures[2] > 0, *figures[3:])
     return mean(measured(found, truth)[0][found.estimable & ~found.flagged])
 
 
-def producers_accuracy(made: wmcc.Table, label: Label) -> wmcc.Interval:
+def producers_accuracy(made: wmcc.Table, label: Label) -> wmcc.results.Interval:
     """Interval of the share of a class that is predicted as it, without the other scores of the class."""
     if not made.drawn.by_design:
         return wmcc.interval(made, "recall", of=label, confidence_level=LEVEL)

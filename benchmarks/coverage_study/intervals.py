@@ -96,7 +96,7 @@ def intervals(name: str, drawn: Samples, clusters: np.ndarray | None = None) -> 
     # By counts: where one class holds all the weight, rounding may leave a share of 1 ± 2e-16.
     n = drawn.n.reshape(-1, K, K)
     several = np.all([(n.sum(axis=axis) > 0).sum(axis=-1) > 1 for axis in (1, 2)], axis=0)
-    found = _plain(wmcc.MEASURES[name], drawn, several, clusters)
+    found = _plain(wmcc.measures.MEASURES[name], drawn, several, clusters)
     if clusters is None:
         _one_by_one(name, drawn, found)
     return found
@@ -191,7 +191,7 @@ class Score(NamedTuple):
 
 
 def _score(name: str, drawn: Samples) -> Score:
-    measure, K = wmcc.MEASURES[name], isqrt(drawn.w.shape[-1])
+    measure, K = wmcc.measures.MEASURES[name], isqrt(drawn.w.shape[-1])
     x = Shares.of_cells(drawn.w.reshape(-1, K, K))
     value = measure.near(x)
     found = of_rows(measure.slope(x, value).dense().reshape(drawn.w.shape), drawn.cells(K))
@@ -200,7 +200,7 @@ def _score(name: str, drawn: Samples) -> Score:
 
 def comparisons(name: str, drawn: Samples, classes: int, clusters: np.ndarray | None = None) -> Tests:
     """Comparisons by a measure, of joint tables given by their cells (run × cell: true, first, second)."""
-    measure, K, runs = wmcc.MEASURES[name], classes, len(drawn.w)
+    measure, K, runs = wmcc.measures.MEASURES[name], classes, len(drawn.w)
     joint, cube = drawn.cells(K, axes=3), drawn.w.reshape(runs, K, K, K)
     shares = [Shares.of_cells(cube.sum(axis=axis)) for axis in (3, 2)]
     a, b = (measure.near(x) for x in shares)

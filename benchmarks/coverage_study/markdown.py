@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import wmcc
+import wmcc.measures
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -25,6 +26,6 @@ def against(figure: float, low: float, high: float = 100.0) -> str:
 
 def title(measure: str) -> str:
     """Name of a measure, for people."""
-    if measure in wmcc.MEASURES:
-        return wmcc.MEASURES[measure].title.removesuffix(" (R_K)")
-    return f"{wmcc.CLASS_MEASURES[measure.removeprefix('class ')].title} of the smallest class"
+    if measure in wmcc.measures.MEASURES:
+        return wmcc.measures.MEASURES[measure].title.removesuffix(" (R_K)")
+    return f"{wmcc.measures.CLASS_MEASURES[measure.removeprefix('class ')].title} of the smallest class"

@@ -105,7 +105,7 @@ def bootstrapped(pair: Pair, rng: np.random.Generator, w: np.ndarray, counts: np
     weighed[np.arange(len(w)), cell_of_rows(counts)] = w
     times = DRAWS.take(np.frombuffer(rng.bytes(RESAMPLES * len(w)), np.uint8)).reshape(RESAMPLES, len(w))
     cube = (times @ weighed).astype(np.float64).reshape(RESAMPLES, K, K, K)
-    near = wmcc.MEASURES[pair.measure].near
+    near = wmcc.measures.MEASURES[pair.measure].near
     gaps = near(Shares.of_cells(cube.sum(axis=3))) - near(Shares.of_cells(cube.sum(axis=2)))
     low, high = np.quantile(gaps, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return bool(low > 0 or high < 0)

@@ -72,7 +72,7 @@ def simulate(case: tuple[str, Setting], runs: int) -> Outcome:
     return Outcome(measure, setting, runs, *(_side(np.array(x)) for x in (ours, theirs)))
 
 
-def _interval(rows: tuple[Any, ...], measure: str, method: str, seed: int) -> wmcc.Interval:
+def _interval(rows: tuple[Any, ...], measure: str, method: str, seed: int) -> wmcc.results.Interval:
     if method == "bootstrap":
         return wmcc.bootstrap(*rows, measure=measure, resamples=RESAMPLES, seed=seed, progress=False)
     return wmcc.interval(wmcc.tabulate(*rows), measure)

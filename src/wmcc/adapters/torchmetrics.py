@@ -415,7 +415,7 @@ class WeightedScore(TableMetric):
     task, num_classes, threshold, ignore_index, names, options
         As in `TableMetric`.
     zero_division
-        The value where the measure is undefined, as in `wmcc.Measure`; also where no pixel has weight.
+        The value where the measure is undefined, as in `wmcc.measures.Measure`; also where no pixel has weight.
 
     Examples
     --------
@@ -571,8 +571,8 @@ class WeightedClassScores(TableMetric):
     task, num_classes, threshold, ignore_index, names, options
         As in `TableMetric`.
     zero_division
-        The value of a class for which the measure is undefined, as in `wmcc.Measure`; NaN tells classes that do not
-        occur from those that are never right. An ignored class has it, too.
+        The value of a class for which the measure is undefined, as in `wmcc.measures.Measure`; NaN tells classes that
+        do not occur from those that are never right. An ignored class has it, too.
 
     Examples
     --------

@@ -35,7 +35,7 @@ TITLES = {
 """What numbers of a map are called."""
 
 CLASSIFIER_NAMES = {"overall_accuracy": "accuracy", "users_accuracy": "precision", "producers_accuracy": "recall"}
-"""Measures of a map that have another name in `wmcc.MEASURES` or among the measures of a class."""
+"""Measures of a map that have another name in `wmcc.measures.MEASURES` or among the measures of a class."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,13 +46,14 @@ class Estimate(Interval):
     ----------
     measure
         What it is: ``"overall_accuracy"``, ``"users_accuracy"``, ``"producers_accuracy"``, ``"f1"``, ``"area"``,
-        ``"area_share"``, ``"quantity"``, ``"allocation"``, ``"exchange"``, ``"shift"``, or a name in `wmcc.MEASURES`.
+        ``"area_share"``, ``"quantity"``, ``"allocation"``, ``"exchange"``, ``"shift"``, or a name in
+        `wmcc.measures.MEASURES`.
     value, low, high, se
         The number, the ends of its interval and its standard error, in `unit` if it is an area.
     unit
         The unit of an area, if it was given.
     confidence_level, method, df, n, n_eff, total, clusters, strata, warnings, problem, label
-        As in `wmcc.Interval`.
+        As in `wmcc.results.Interval`.
     """
 
     unit: str | None = None

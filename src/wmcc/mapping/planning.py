@@ -547,8 +547,8 @@ def plan_sample(
     n
         The number of rows instead: the plan then says which standard errors to expect.
     measure
-        What the standard error is of: ``"overall_accuracy"`` or a name in `wmcc.MEASURES`, such as ``"ecc"``; with
-        ``of``, ``"users_accuracy"``, ``"producers_accuracy"``, ``"f1"``, ``"iou"`` or ``"area"``.
+        What the standard error is of: ``"overall_accuracy"`` or a name in `wmcc.measures.MEASURES`, such as ``"ecc"``;
+        with ``of``, ``"users_accuracy"``, ``"producers_accuracy"``, ``"f1"``, ``"iou"`` or ``"area"``.
     of
         The class whose own measure is meant.
     allocation

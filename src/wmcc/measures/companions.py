@@ -175,7 +175,7 @@ class ClassMeasure:
     Parameters
     ----------
     name, title, formula
-        As in `wmcc.Measure`; r, q and d are the class's row sum, column sum and diagonal cell.
+        As in `wmcc.measures.Measure`; r, q and d are the class's row sum, column sum and diagonal cell.
     value
         From (s, r, q, d) of one class to a float64, or None where it is undefined.
     """
@@ -194,7 +194,7 @@ class ClassMeasure:
     def __call__(
         self, y_true: Any, y_pred: Any = None, *, sample_weight: Any = None, zero_division: ZeroDivision = 0.0
     ) -> FloatArray:
-        """Value per class, in the order of ``table.labels``; the arguments are those of a `wmcc.Measure`."""
+        """Value per class, in the order of ``table.labels``; the arguments are those of a `wmcc.measures.Measure`."""
         table = table_of(y_true, y_pred, sample_weight)
         check_scorable(table)
         m, handle = table.margins, on_zero(zero_division, self.title)

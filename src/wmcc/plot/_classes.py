@@ -23,7 +23,7 @@ def classes(score: Score, measure: str = "mcc", *, sort: bool = False, ax: Axes 
     score
         What `wmcc.score` returns.
     measure
-        A name of `wmcc.CLASS_MEASURES`.
+        A name of `wmcc.measures.CLASS_MEASURES`.
     sort
         Whether the highest comes first; by default classes stand in the order of the table.
     ax

@@ -61,7 +61,7 @@ class Storable:
         Examples
         --------
         >>> import wmcc
-        >>> wmcc.Radius.json_schema()["properties"]["safe"]["type"]
+        >>> wmcc.results.Radius.json_schema()["properties"]["safe"]["type"]
         ['number', 'null']
         """
         from .schema import json_schema

@@ -116,8 +116,8 @@ def write_report(
     path
         Where to write: ``.html``, ``.md`` or ``.json``. The file is replaced only when it is complete.
     table
-        A `wmcc.Table`; or a `wmcc.JointTable` of several predictions, which are compared. A `wmcc.ErrorMap` is its
-        table, and its picture as ``map``.
+        A `wmcc.Table`; or a `wmcc.JointTable` of several predictions, which are compared. A `wmcc.results.ErrorMap` is
+        its table, and its picture as ``map``.
     measure
         The measure by which predictions are compared, or its name; by default MCC for two classes and ECC for more.
     eps

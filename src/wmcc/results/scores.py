@@ -68,7 +68,7 @@ class Score(Result):
     mcc
         For two classes; None for more.
     ecc, mpc1, mpc2, accuracy, balanced_accuracy, kappa, mean_iou, mean_f1, mean_recall
-        The measures of the same names in `wmcc.MEASURES`.
+        The measures of the same names in `wmcc.measures.MEASURES`.
     classes
         Precision, recall, F1, IoU and MCC of each class against the rest; ``n``, ``total`` and ``n_eff`` are of its
         true rows.
@@ -454,7 +454,7 @@ def score(
     y_pred, sample_weight
         Predicted labels, and a weight per row.
     zero_division
-        As in `wmcc.Measure`.
+        As in `wmcc.measures.Measure`.
     confidence_level
         Of the intervals, as in `wmcc.interval`.
 

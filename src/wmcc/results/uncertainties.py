@@ -31,7 +31,7 @@ OfRanking = Annotated[Fields, ("kind", Literal["ranking"]), Ranking]
 
 @dataclass(frozen=True, repr=False)
 class Uncertainty(Result):
-    """What `wmcc.uncertainty` returns.
+    """What `wmcc.results.uncertainty` returns.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def uncertainty(
     --------
     >>> import wmcc
     >>> table = wmcc.Table.from_counts([[80, 9, 3], [12, 60, 2], [1, 7, 50]])
-    >>> wmcc.uncertainty(table, "mpc2")
+    >>> wmcc.results.uncertainty(table, "mpc2")
     MPC2 0.7720
                                        low    high
     sampling error (95 % interval)  0.6910  0.8339

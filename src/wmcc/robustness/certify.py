@@ -71,7 +71,7 @@ def certify(
     table
         A `wmcc.Table`.
     measure
-        A measure of the whole table, or its name: see `wmcc.MEASURES`.
+        A measure of the whole table, or its name: see `wmcc.measures.MEASURES`.
     eps
         How far each weight may be off, on its own: by a share of itself (below 1), or by an amount; 0.1 by default.
         Several make a curve.

@@ -200,7 +200,8 @@ def tabulated(request: Request, cells: Cells | None = None) -> Any:
     if table.drawn.design is not None and len(table.raw_cells):
         check_sampled(
             table.drawn,
-            "for a sample that comes in parts use `wmcc.Accumulator`; or `wmcc tabulate -o` of each part, and `wmcc merge`",
+            "for a sample that comes in parts use `wmcc.Accumulator`; "
+            "or `wmcc tabulate -o` of each part, and `wmcc merge`",
         )
     if table.void and request.ignore is not None and _are_in_memory(request):
         warn_of_void(table, "y_true", "y_pred", "y_true comes first, and y_pred second")

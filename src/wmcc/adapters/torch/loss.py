@@ -164,8 +164,8 @@ def correlation_loss(
     ``torch.set_float32_matmul_precision("high")`` leaves three digits of the table on devices that have TF32.
 
     *Several outputs.* A target of shape (N, L) beside as many logits may be rows with L outputs. All are counted in one
-    table, and a `wmcc.LabelWarning` says so, unless there are more than 100 columns, or ``per_image=True``, with which
-    each row is an image of L pixels.
+    table, and a `wmcc.errors.LabelWarning` says so, unless there are more than 100 columns, or ``per_image=True``, with
+    which each row is an image of L pixels.
 
     *NaN.* On a GPU nothing waits for the device, and the loss is NaN where labels, weights or probabilities are out of
     range; ``check=True`` says which and where. Logits of NaN or +∞ are no errors, and make the loss NaN too. The

@@ -41,8 +41,7 @@ def kernel() -> str:
 
     Examples
     --------
-    >>> import wmcc
-    >>> wmcc.kernel() in ("compiled", "numpy")
+    >>> kernel() in ("compiled", "numpy")
     True
     """
     return "numpy" if active is _numpy else "compiled"
