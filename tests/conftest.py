@@ -9,11 +9,10 @@ import pytest
 
 from wmcc.core.kernel import kernel
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(Path(__file__).parent / "support"))
 
 # Programs and helpers hold no tests, and some import what need not be installed.
-collect_ignore = ["typed", *(path.name for path in HERE.glob("*.py") if not path.name.startswith("test_"))]
+collect_ignore = ["support", "typed"]
 
 # The same examples each time, so that a change is judged by what it changed; `thorough` looks for new ones, `quick` is
 # for slow machinery such as sanitizers, and `smoke` for `scripts/test --quick`.

@@ -1,0 +1,207 @@
+"""The shape of the package: its face, its layers, its weight, its size."""
+
+import ast
+import os
+import re
+import runpy
+import subprocess
+import sys
+
+import pytest
+from paths import ROOT
+
+import wmcc
+import wmcc.measures
+from wmcc.core.kernel import kernel
+
+SOURCE = ROOT / "src" / "wmcc"
+
+LAYERS = [
+    {"present", "errors", "optional", "_lazy"},
+    {"core"},
+    {"geo", "weightmaps"},
+    {"sources"},
+    {"measures"},
+    {"matrices"},
+    {"inference", "robustness"},
+    {"mapping", "published", "results"},
+    {"experiments", "report"},
+    {"plot"},
+    {"adapters", "demo"},
+    {"cli"},
+    {"__main__"},
+]
+"""From the ground up: a module imports from layers below its own, or from its own folder."""
+
+FACE = {"__init__"}
+
+
+def layer(name):
+    return next(i for i, names in enumerate(LAYERS) if name in names)
+
+
+def imports(path):
+    """Names of wmcc's own top-level modules that a file imports."""
+    package = path.relative_to(SOURCE).parts[:-1]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = package[: len(package) - node.level + 1]
+            full = (*base, *(node.module.split(".") if node.module else ()))
+            if full:
+                yield full[0]
+            else:
+                yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "wmcc":
+            yield [*node.module.split("."), ""][1]
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_imports_point_one_way(path):
+    own = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    if own in FACE:
+        return
+    for name in imports(path):
+        assert name == own or layer(name) < layer(own) or {name, own} <= LAYERS[0], f"{own} imports {name}"
+
+
+def nodes(kind):
+    """Nodes of a kind in the modules of the package, with the module that each is in."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, kind):
+                yield str(path.relative_to(SOURCE)), node
+
+
+def test_a_name_means_one_class():
+    places = {}
+    for path, node in nodes(ast.ClassDef):
+        places.setdefault(node.name, []).append(path)
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_functions_can_be_read_at_a_glance():
+    """At most 80 lines beside the docstring; `scripts/check` holds their complexity to 15."""
+    for path, node in nodes((ast.FunctionDef, ast.AsyncFunctionDef)):
+        doc = ast.get_docstring(node, clean=False) or ""
+        lines = node.end_lineno - node.lineno + 1 - (len(doc.splitlines()) if doc else 0)
+        assert lines <= 80, (path, node.name, lines)
+
+
+def test_all_is_sorted_and_true():
+    assert wmcc.__all__ == sorted(wmcc.__all__, key=str.lower)
+    for name in wmcc.__all__:
+        assert getattr(wmcc, name) is not None
+    assert wmcc.__doc__
+    assert len(wmcc.__all__) <= 45
+
+
+@pytest.mark.parametrize("package", [wmcc, wmcc.results])
+def test_names_are_loaded_when_they_are_asked_for(package):
+    assert set(package.__all__) <= set(dir(package))
+    with pytest.raises(AttributeError, match=f"module '{package.__name__}' has no attribute 'scoore'"):
+        _ = package.scoore
+
+
+def test_import_is_light():
+    """Nothing is imported until it is used, and then no more than it needs."""
+
+    def loaded(use):
+        code = f"import sys, wmcc{use}; print(*sorted({{m.partition('.')[0] for m in sys.modules}}))"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        return set(done.stdout.split())
+
+    heavy = {
+        "narwhals",
+        "pandas",
+        "polars",
+        "pyarrow",
+        "sklearn",
+        "scipy",
+        "torch",
+        "matplotlib",
+        "PIL",
+        "duckdb",
+        "rich",
+        "typer",
+        "geopandas",
+        "pyogrio",
+        "pyproj",
+        "rasterio",
+        "shapely",
+        "xarray",
+    }
+    assert "numpy" in loaded("; wmcc.tabulate")
+    assert not loaded("; wmcc.tabulate") & heavy
+    for use in ("", ".cli"):  # the command line, too, is there before all that could take long
+        assert not loaded(use) & {"numpy", *heavy}
+
+
+def test_what_stands_on_the_measures_is_loaded_when_used():
+    code = """
+import sys
+import wmcc
+
+above = ["experiments", "inference", "plot", "published", "report", "results", "robustness"]
+wmcc.mcc([0, 1, 1], [0, 1, 0])
+print(*(name for name in above if "wmcc." + name in sys.modules))
+listed = set(wmcc.__all__) <= set(dir(wmcc))
+own = [getattr(wmcc, name) is sys.modules["wmcc." + name] for name in ("experiments", "plot", "published")]
+from wmcc import compare, score
+print(listed, *own, wmcc.compare is compare is sys.modules[wmcc.compare.__module__].compare, hasattr(wmcc, "nothing"))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "\n" + "True " * 5 + "False\n"
+
+
+def test_a_missing_extra_is_named():
+    code = """
+import sys
+sys.modules["sklearn"] = None
+try:
+    import wmcc.adapters.sklearn
+except ImportError as problem:
+    print(problem)
+"""
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "needs scikit-learn" in said
+    assert "pip install scikit-learn" in said
+
+
+@pytest.mark.parametrize("name", ["numpy", "compiled", "fortran"])
+def test_the_kernel_can_be_chosen(name):
+    env = {**os.environ, "WMCC_KERNEL": name}
+    done = subprocess.run(
+        [sys.executable, "-c", "from wmcc.core.kernel import kernel; print(kernel())"],
+        capture_output=True,
+        text=True,
+        env=env,
+    )
+    if name == "fortran":
+        assert "WMCC_KERNEL is 'fortran'" in done.stderr
+    elif name == "numpy" or kernel() == "compiled":
+        assert done.stdout.strip() == name
+
+
+@pytest.mark.parametrize("page", ["docs/design.md", "CONTRIBUTING.md"])
+def test_files_that_pages_for_developers_name_are_there(page):
+    names = re.findall(r"`([\w*-]+(?:/[\w.*-]*)+|[\w*]+\.(?:py|c|cu|md|toml))`", (ROOT / page).read_text())
+    assert len(names) > 20
+    for name in names:
+        file = name.rstrip("/")
+        ends = f"{file}.py", file
+        nested = [path for folder in ("src", "tests") for end in ends for path in (ROOT / folder).rglob(end)]
+        assert nested or any((ROOT / folder / file).exists() for folder in ("", "benchmarks")), name
+
+
+def test_every_public_function_has_an_example():
+    for name in wmcc.__all__:
+        thing = getattr(wmcc, name)
+        if callable(thing) and not isinstance(thing, type) and not isinstance(thing, wmcc.measures.Measure):
+            assert ">>>" in thing.__doc__, name
+    for thing in (wmcc.Table, wmcc.JointTable, wmcc.measures.Measure):
+        assert ">>>" in thing.__doc__
+
+
+def test_what_type_checkers_read_runs():
+    """The types in tests/typed are held to by `scripts/check static`; here is whether the calls work."""
+    runpy.run_path(str(ROOT / "tests" / "typed" / "user_code.py"))
