@@ -4,10 +4,10 @@
 today, and `facts` reads what a table holds: where the grammar or the stored form changes, these two change, and neither
 the cases nor their answers.
 
-    python tests/support/corpus.py               says what differs from the stored answers
-    python tests/support/corpus.py --write       stores the answers of all cases; those that cannot run here keep theirs,
-                                                 so that those of PyTorch can be stored first, and all others after them
-    python tests/support/corpus.py --sentences   stores refusals that come in other words, unless anything else differs
+    python tests/support/corpus.py              says what differs from the stored answers
+    python tests/support/corpus.py --write      stores the answers of all cases; those that cannot run here keep theirs,
+                                                so that those of PyTorch can be stored first, and all others after them
+    python tests/support/corpus.py --sentences  stores refusals that come in other words, unless anything else differs
 
 Answers are those of one thread; `test_corpus.py` asks for two.
 """
