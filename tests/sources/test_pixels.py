@@ -178,7 +178,7 @@ def test_the_command_line_says_it_in_options(tmp_path):
     path.write_text(TABLE.to_json())
     text = " ".join(run("score", path).stdout.split())
     assert text.count(SAID) == 1
-    assert "tabulate with --blocks 64, or with --cluster and a raster of zones." in text
+    assert "tabulate with `cluster`: blocks of pixels (`wmcc.Blocks(64)`, or --blocks 64), or the zone" in text
 
 
 # ---- blocks -----------------------------------------------------------------------------------------------

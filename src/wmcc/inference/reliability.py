@@ -60,7 +60,8 @@ FREEDOM_IS_LITTLE = (
     f"{SHORT}"
 )
 IN_CLUSTERS = (
-    "tabulate with `cluster`, such as `wmcc.Blocks(64)`, or the zone or image of each pixel; a Tally takes `per_image`"
+    "tabulate with `cluster`: blocks of pixels (`wmcc.Blocks(64)`, or --blocks 64), or the zone or image of each pixel; "
+    "a Tally takes `per_image`"
 )
 PIXELS_ARE_ALIKE = (
     "pixels count as independent draws, but neighbouring pixels are alike: such intervals are typically several times "

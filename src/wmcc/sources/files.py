@@ -260,13 +260,13 @@ def _in_folder(name: str, paths: Iterable[Path]) -> FileSet:
     return FileSet(tuple(kinds), next(iter(kinds.values())), (root or ".") if partitioned else None)
 
 
-def holds(folder: str) -> str:
+def holds(folder: str, called: str = "the folder") -> str:
     """What a folder holds, as the rest of a sentence."""
     if not os.path.isdir(folder or "."):
         return f": there is no folder {folder!r}"
     names = sorted(x for x in os.listdir(folder or ".") if not x.startswith("."))
     shown = ", ".join(names[:5]) + (f", … ({len(names)} in all)" if len(names) > 5 else "")
-    return f"; the folder holds {shown or 'nothing'}"
+    return f"; {called} holds {shown or 'nothing'}"
 
 
 def _format(name: str) -> str | None:

@@ -253,11 +253,11 @@ def _side(given: Any, role: Role) -> Side:
         _check_pattern(place, role)
     found = _found(place)
     if not found:
-        what = "there are no images in" if os.path.isdir(place) else "no image matches"
-        raise InputError(
-            f"{what} {place!r}{holds(place if os.path.isdir(place) else os.path.dirname(place.partition('*')[0]))}.",
-            f"the names of images end with {', '.join(FORMATS)}.",
-        )
+        folder = os.path.dirname(place.partition("*")[0])
+        said = f"no image matches {place!r}{holds(folder, f'the folder {folder!r}' if folder else 'the folder')}."
+        if os.path.isdir(place):
+            said = f"there are no images in {place!r}{holds(place)}."
+        raise InputError(said, f"the names of images end with {', '.join(FORMATS)}.")
     wrong = [paths for paths in found.values() if len(paths) > 1]
     if wrong:
         raise InputError(
