@@ -17,7 +17,7 @@ from wmcc.core.kernel import kernel
 SOURCE = ROOT / "src" / "wmcc"
 
 LAYERS = [
-    {"present", "errors", "optional", "_lazy"},
+    {"present", "errors", "optional", "_lazily"},
     {"core"},
     {"geo", "weightmaps"},
     {"sources"},
