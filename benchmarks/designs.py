@@ -37,9 +37,9 @@ def strata(bars: Bars, rows: int, classes: int = 5) -> None:
     frame = pd.DataFrame({"t": t, "p": p, "w": w, "stratum": stratum, "scene": scenes})
     columns = {"true": "t", "pred": "p", "weight": "w"}
     designs = {
-        "8 strata": {"stratum": stratum},
-        "8 strata, 200 clusters in each, rows in any order": {"stratum": stratum, "cluster": cluster},
-        "8 strata, 200 clusters in each, one after the other": {"stratum": stratum, "cluster": scenes},
+        "8 strata": {"design": wmcc.Strata(stratum)},
+        "8 strata, 200 clusters in each, rows in any order": {"design": wmcc.Strata(stratum), "cluster": cluster},
+        "8 strata, 200 clusters in each, one after the other": {"design": wmcc.Strata(stratum), "cluster": scenes},
     }
     plain = wmcc.tabulate(t, p, w)
     alone = timed(lambda: wmcc.tabulate(t, p, w))
@@ -49,7 +49,7 @@ def strata(bars: Bars, rows: int, classes: int = 5) -> None:
         note = f"{median(own) * 1e3:.0f} ms, plain {median(alone) * 1e3:.0f} ms; spread {spread(own)}"
         bars.add(f"{name}, arrays, over a plain table", median(own) / median(alone), 2, "times", False, note)
     alone = timed(lambda: wmcc.tabulate(frame, **columns))
-    design = {"stratum": "stratum", "cluster": "scene"}
+    design = {"design": wmcc.Strata("stratum"), "cluster": "scene"}
     own = timed(lambda: wmcc.tabulate(frame, **columns, **design))
     note = f"{median(own) * 1e3:.0f} ms, plain {median(alone) * 1e3:.0f} ms; spread {spread(own)}"
     bars.add(

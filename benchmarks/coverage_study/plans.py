@@ -7,6 +7,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+import wmcc
+
 from .pairs import joint_chances
 
 ROWS = 40
@@ -89,8 +91,8 @@ class Strata(NamedTuple):
         stratum = np.repeat(np.arange(len(sizes)), rows)
         counts = [rng.multinomial(n, own.ravel()) for n, own in zip(rows, chances, strict=True)]
         labels = _labels(np.array(counts), chances.shape[-1])
-        design = {"stratum": stratum, "population": dict(enumerate(sizes.tolist()))}
-        return Sampled(labels, None, design, (sizes / rows)[stratum])
+        design = wmcc.Strata(stratum, population=dict(enumerate(sizes.tolist())))
+        return Sampled(labels, None, {"design": design}, (sizes / rows)[stratum])
 
 
 class Clusters(NamedTuple):
@@ -176,11 +178,11 @@ class Clusters(NamedTuple):
         cluster = np.repeat(np.arange(len(stratum)), ROWS)
         weight = each[cluster]
         if self.replicates is None:
-            design = {"stratum": stratum[cluster], "cluster": cluster % self.clusters}
+            design = {"design": wmcc.Strata(stratum[cluster]), "cluster": cluster % self.clusters}
         else:
-            factors, keywords = REPLICATES[self.replicates](rng, self.strata, self.clusters)
+            factors, how = REPLICATES[self.replicates](rng, self.strata, self.clusters)
             free = self.strata * (self.clusters - 1)  # as the documentation of a survey says
-            design = {"replicates": weight[:, np.newaxis] * factors[cluster], "df": free, **keywords}
+            design = {"design": wmcc.Replicates(weight[:, np.newaxis] * factors[cluster], df=free, **how)}
         return Sampled(labels, weight, design, weight)
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from design_rows import MAPPED, ROWS, SIZES, STRATA, TOTALS, TRUTHS
-from engines import ENGINE_WARNINGS, FAST, LAZY, SPARK
+from engines import ENGINE_WARNINGS, FAST, LAZY, SPARK, spark
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -269,8 +269,8 @@ def test_files_give_the_same(engine, tmp_path):
 
 @pytest.mark.spark
 def test_files_give_the_same_with_spark(tmp_path):
-    path = written(tmp_path, "csv")
-    assert_same(of_frame(path, **CASES["clusters, finite"], engine="pyspark"), of_arrays(**CASES["clusters, finite"]))
+    frame = spark().read.csv(str(written(tmp_path, "csv")), header=True, inferSchema=True)
+    assert_same(of_frame(frame, **CASES["clusters, finite"]), of_arrays(**CASES["clusters, finite"]))
 
 
 def test_files_of_many_batches(tmp_path, monkeypatch):

@@ -412,7 +412,7 @@ def test_calls_that_make_no_sense():
         (lambda: flat.tabulate(frame, **named, sample_weight="w"), r"is for arrays[\s\S]*`weight`"),
         (lambda: wmcc.tabulate(frame, true="t"), "`pred` is missing: the column of the predicted labels"),
         (lambda: wmcc.tabulate(frame, pred="t"), "`true` is missing: the column of the true labels"),
-        (lambda: flat.tabulate(frame, frame, on="t", **named), r"wmcc\.Join\(…\)"),
+        (lambda: wmcc.tabulate(frame, frame, on="t", **named), r"wmcc\.Join\(…\)"),
         (lambda: wmcc.tabulate(frame), r"by keyword[\s\S]*tabulate\(data, true=…, pred=…\)"),
         (lambda: wmcc.tabulate([0, 1]), "got a list alone"),
         (lambda: wmcc.tabulate(), "got nothing alone"),

@@ -100,7 +100,7 @@ def test_integers_are_names_in_pandas():
         assert list(wmcc.tabulate(data, true=0, pred=1, by=3)) == ["a", "b"]
         assert list(wmcc.tabulate(data, true=0, pred=1, by=[3, 0])) == [("a", 0), ("b", 1)]
         assert wmcc.tabulate(data, true=0, pred={"a": 1, "b": 1}, weight=2)["a"] == expected
-        keyed = wmcc.tabulate(data[[4, 0, 2]], join=data[[4, 1]], on=4, true=0, pred=1, weight=2)
+        keyed = wmcc.tabulate(wmcc.Join(data[[4, 0, 2]], data[[4, 1]], 4), true=0, pred=1, weight=2)
         assert keyed.w.tolist() == expected.w.tolist()
     with pytest.raises(InputError, match=r"no column '0'; the columns are 0, 1, 2, 3, 4\.\s+Hint: did you mean 0\?"):
         wmcc.tabulate(frame, true="0", pred="1")
@@ -147,7 +147,7 @@ def test_a_name_that_comes_twice_matters_only_where_it_is_used():
             lambda frame=frame: wmcc.tabulate(frame, true="x", pred="p"),
             lambda frame=frame: wmcc.tabulate(frame, true="t", pred="p", weight="x"),
             lambda frame=frame: wmcc.tabulate(frame, true="t", pred="p", by="x"),
-            lambda frame=frame: wmcc.tabulate(frame, join=frame, on="x", true="t", pred="p"),
+            lambda frame=frame: wmcc.tabulate(wmcc.Join(frame, frame, "x"), true="t", pred="p"),
         ):
             with pytest.raises(InputError, match="has 2 columns 'x'; expected one"):
                 call()
@@ -161,9 +161,8 @@ def test_a_name_that_comes_twice_in_frames_that_are_joined():
     pred = frames_with_a_name_twice(twice(("x", "id", "x", "p", "y")))
     expected = wmcc.tabulate(["a", "b", "a"], ["a", "b", "b"], [1.0, 2.5, 4.0])
     for engine in truth:
-        assert wmcc.tabulate(truth[engine], join=pred[engine], on="id", true="t", pred="p", weight="w") == expected, (
-            engine
-        )
+        both = wmcc.Join(truth[engine], pred[engine], "id")
+        assert wmcc.tabulate(both, true="t", pred="p", weight="w") == expected, engine
 
 
 # ---- files -------------------------------------------------------------------------------------------
@@ -191,18 +190,19 @@ CANNOT = (
 @pytest.mark.parametrize("engine", READERS)
 def test_every_engine_reads_the_column_that_was_named_in_a_file(engine, tmp_path):
     read = 0
-    for seed in range({"pyspark": 2, "dask": 4}.get(engine, 8)):
+    for seed in range(8):
         case = Case(np.random.default_rng(seed), others=10)
         (tmp_path / str(seed)).mkdir()
         table, by = case.expected()
         for path in write(case, tmp_path / str(seed)):
             call = {role: case.name[role] for role in ("true", "pred", "weight")}
-            found = said(lambda path=path, call=call: wmcc.tabulate(path, **call, engine=engine))
+            file = wmcc.Files(path, engine=engine)
+            found = said(lambda file=file, call=call: wmcc.tabulate(file, **call))
             if isinstance(found, str):
                 assert engine not in ("arrow", "polars"), (path.name, case)
                 assert re.search(CANNOT, found), (path.name, case)
                 continue
             assert found == table, (path.name, case)
-            assert wmcc.tabulate(path, **call, by=case.name["by"], engine=engine) == by, (path.name, case)
+            assert wmcc.tabulate(file, **call, by=case.name["by"]) == by, (path.name, case)
             read += 1
     assert read > 2

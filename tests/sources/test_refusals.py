@@ -1,16 +1,17 @@
 """Every source with every value: the call works, or is refused with a sentence; hints can be followed."""
 
+import geopandas as gpd
 import numpy as np
 import pandas as pd
+import PIL  # noqa: F401  # which images need
 import polars as pl
 import pytest
+import rasterio
+import shapely
 
 import wmcc
 from wmcc.errors import InputError, InputTypeError
 
-pytest.importorskip("geopandas")
-pytest.importorskip("rasterio")
-pytest.importorskip("PIL")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 T = np.array([[0, 1, 1, 0], [1, 1, 0, 0]], dtype=np.uint8)
@@ -24,10 +25,6 @@ NAMED = {"true": "t", "pred": "p"}
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory):
     """Calls that work, by the kind of data: what comes by position, and by keyword."""
-    import geopandas as gpd
-    import rasterio
-    import shapely
-
     folder = tmp_path_factory.mktemp("sources")
     frame = pd.DataFrame(ROWS)
     frame.to_csv(folder / "rows.csv", index=False)

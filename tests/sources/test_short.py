@@ -204,7 +204,7 @@ def test_mistakes_are_told_as_ever():
         (t[:3], p[:3], np.ones((3, 3))), (np.array(1), np.array(1)),
     ):  # fmt: skip
         same(arrays)
-    with pytest.raises(InputError, match="zero_division is 'no'"):
+    with pytest.raises(InputError, match="`zero_division` is 'no'"):
         wmcc.mcc(t, p, sample_weight=w, zero_division="no")
 
 

@@ -164,8 +164,8 @@ class Case:
         frames = make(left), make(right)
         mine, theirs = self.called(frames[0], left), self.called(frames[1], right)
         if mine["key"] == theirs["key"]:
-            names = {"true": mine["true"], "weight": mine["weight"], "on": mine["key"]}
-            joined = flat.tabulate(wmcc.Join(frames[0], frames[1], None), pred=theirs["pred"], **names)
+            both = wmcc.Join(*frames, mine["key"])
+            joined = wmcc.tabulate(both, true=mine["true"], pred=theirs["pred"], weight=mine["weight"])
             if joined != table:
                 return "another table of two frames"
         return None

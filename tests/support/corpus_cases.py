@@ -673,7 +673,6 @@ def weight_matrices() -> Iterator[Case]:
     }
     for name, more in others.items():
         yield Case(f"with {name}", "arrays", {**one, "sample_weight": S, **more})
-    yield Case("blocks of rows", "arrays", {**one, "sample_weight": iter([S[:7], S[7:20], S[20:]])})
 
 
 # ---- frames -----------------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ assert_type(drawn, wmcc.Table)
 assert_type(
     wmcc.tabulate(frame, true="label", pred="pred", weight="ha", design=wmcc.Strata("pred"), cluster="tile"), wmcc.Table
 )
-nested = wmcc.PostStrata("pred", {"oak": 3.0}, design=wmcc.Strata("tile"))
+nested = wmcc.PostStrata("pred", dict.fromkeys(range(3), 3.0), design=wmcc.Strata("tile"))
 assert_type(wmcc.tabulate(frame, true="label", pred="pred", design=nested, by="tile"), wmcc.Tables[wmcc.Table])
 replicated = wmcc.Replicates("rw*", "fay", fay=0.3)
 assert_type(wmcc.tabulate(wmcc.Files("a.csv", engine="polars"), true="t", pred="p", design=replicated), wmcc.Table)

@@ -2,8 +2,7 @@
 
 The paper's S weighs pairs of observations: TP = tᵀSc. With S = diag(w) an observation meets its own prediction only;
 entries off the diagonal let it meet those of its neighbours as well, so that a class predicted next door earns part
-of the credit. `nearest`, `within`, `touching`, `grid` and `from_adjacency` make such matrices, and `score_polygons` and
-`score_pixels` score a map under one:
+of the credit. `nearest`, `within`, `grid` and `from_adjacency` make such matrices:
 
     S = D^½ (I + credit · M) D^½,    M = G^-½ A G^-½
 
@@ -34,10 +33,6 @@ array([[1.354, 1.707],
 
 from .checks import MatrixCheck, check
 from .correlation import MatrixScore, score
-from .maps import score_pixels, score_polygons, touching
 from .neighbours import from_adjacency, grid, nearest, within
 
-__all__ = [
-    "check", "from_adjacency", "grid", "MatrixCheck", "MatrixScore", "nearest", "score", "score_pixels",
-    "score_polygons", "touching", "within",
-]  # fmt: skip
+__all__ = ["check", "from_adjacency", "grid", "MatrixCheck", "MatrixScore", "nearest", "score", "within"]

@@ -40,8 +40,6 @@ class MatrixScore(Result):
         The table of y_true and y_pred: each entry of S is a row of it.
     problem
         Why a measure is undefined; None if none is.
-    ignored
-        How many polygons or pixels were left out, since their true label is not known or ignored.
 
     Examples
     --------
@@ -62,10 +60,9 @@ class MatrixScore(Result):
     literal: dict[str, float]
     table: Table
     problem: str | None = None
-    ignored: int = 0
 
     _kind = "matrix score"
-    _stored = ("mcc", "ecc", "mpc1", "mpc2", "literal", "n", "total", "problem", "ignored")
+    _stored = ("mcc", "ecc", "mpc1", "mpc2", "literal", "n", "total", "problem")
 
     n = Delegate[int]("table.rows", "How many entries of the matrix are not zero.")
     total = Delegate[float]("table.total", "Sum of the entries of the matrix.")
@@ -75,7 +72,6 @@ class MatrixScore(Result):
         names = ["mcc"] if self.mcc is not None else [name for name in NAMES if name in self.literal]
         rows = [[MEASURES[x].title, decimal(getattr(self, x)), decimal(self.literal[x])] for x in names]
         title = f"{counted(len(self.table.classes), 'class', 'classes')}, {self.table.counts}"
-        title += f"; {counted(self.ignored, 'observation')} left out" if self.ignored else ""
         return [Block(title, ["Measure", "Normalised", "Literal"], rows, [self.problem] if self.problem else [])]
 
     def records(self) -> list[Record]:
@@ -102,10 +98,9 @@ def score(y_true: Any, y_pred: Any, sample_weight: Any, *, zero_division: ZeroDi
     y_true, y_pred
         Labels, vectors of N.
     sample_weight
-        The weight matrix S, N x N, symmetric, positive semidefinite and without negative entries. It is a dense array,
-        a sparse matrix of SciPy, or an iterator over blocks of its rows. A matrix in memory is checked for symmetry. A
-        matrix that is not positive semidefinite is refused if that shows here, in a negative variance or a correlation
-        beyond 1; `check` decides it for certain.
+        The weight matrix S, N x N, symmetric, positive semidefinite and without negative entries: a dense array, or a
+        sparse matrix of SciPy. A matrix that is not symmetric is refused; one that is not positive semidefinite if that
+        shows here, in a negative variance or a correlation beyond 1. `check` decides it for certain.
     zero_division
         What an undefined value is, or an undefined term of MPC2: as for the measures.
 
@@ -122,20 +117,13 @@ def score(y_true: Any, y_pred: Any, sample_weight: Any, *, zero_division: ZeroDi
     >>> [round(matrices.score(truth, c, S).mcc, 3) for c in (truth, near, far)]
     [1.0, 0.8, 0.777]
     """
-    if not hasattr(sample_weight, "__next__"):
-        sample_weight = square(sample_weight, "sample_weight")
-        why = asymmetry(sample_weight, "sample_weight")
-        if why:
-            raise InputError(f"{why}; expected a symmetric matrix S.", "(S + S.T) / 2 is symmetric.")
-    return score_of_pairs(pair_tables(y_true, y_pred, sample_weight), zero_division)
-
-
-def score_of_pairs(tables: list[Table], zero_division: ZeroDivision) -> MatrixScore:
-    """Score the tables of truth and prediction, of the truth and itself, and of the prediction and itself."""
+    S = square(sample_weight, "sample_weight")
+    why = asymmetry(S, "sample_weight")
+    if why:
+        raise InputError(f"{why}; expected a symmetric matrix S.", "(S + S.T) / 2 is symmetric.")
+    tables = pair_tables(y_true, y_pred, S)
     table = tables[0]
     check_scorable(table)
-    if any(own.cells.along([1, 0]) != own.cells for own in tables[1:]):  # of blocks no more can be seen
-        raise InputError("S is not symmetric: sums over pairs of classes differ from those of the reversed pairs.")
     N, P, Q = (_covariances(own, largest) for largest in [max(x.margins.s for x in tables)] for own in tables)
     for label, n, p, q in zip(table.labels, N, P, Q, strict=True):
         if min(p, q) < 0 or n * n > p * q:

@@ -219,7 +219,7 @@ def _check_memory(pixels: int, entries: int) -> None:
         raise InputError(
             f"a weight matrix of {pixels:,} pixels needs about {needed / 1e9:,.0f} GB of memory to be made, and "
             f"{free / 1e9:,.1f} GB are free.",
-            "wmcc.matrices.score_pixels scores images without the whole matrix in memory; or take a part of the image.",
+            "take a part of the image, or larger pixels.",
             "shape",
         )
 

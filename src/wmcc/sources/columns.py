@@ -297,8 +297,8 @@ def _from_torch(data: Any, name: str) -> Array:
 
 
 def no_array(weights: Any) -> bool:
-    """Whether weights can only be those of a matrix: sparse, or blocks of rows from an iterator."""
-    return type(weights).__module__.startswith("scipy.sparse") or hasattr(weights, "__next__")
+    """Whether weights can only be those of a matrix: SciPy's sparse ones."""
+    return type(weights).__module__.startswith("scipy.sparse")
 
 
 def is_matrix(weights: Any, labels: Array) -> bool:

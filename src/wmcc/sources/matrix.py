@@ -1,8 +1,7 @@
 """Tables from weight matrices: C_ab = Σ S_ij [t_i = a][c_j = b], in one pass over the non-zeros of S.
 
 Each non-zero S_ij is an observation with truth t_i, prediction c_j and weight S_ij, and goes through the same
-kernel as any other. S may be dense, SciPy's sparse in any format, or blocks of rows that an iterator makes as they
-are asked for.
+kernel as any other. S may be dense, or SciPy's sparse in any format.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from ..core.table import Table
 from ..errors import InputError, LabelError, WeightError
 from .arrays import Counted, named, tabulate_arrays, unknown_label
 from .codes import Codebook, Rules, all_codes
-from .columns import Column, check_shapes, label_column, no_array, weight_array
+from .columns import Column, check_shapes, label_column, weight_array
 from .groups import WHOLE
 from .sparse import is_sparse, sound, summed
 
@@ -60,7 +59,7 @@ def tabulate_matrix(
         raise unknown_label(next(x for x, own in zip(columns, codes, strict=True) if own[row] > K), row, rules)
     by_code, some = Rules(labels=tuple(range(K))), bool(ignored.any())
     stacks, ignored_entries = [[no_cells(2)] for _ in pairs], [0 for _ in pairs]
-    for entries in _gathered(_entries(weights, len(codes[0])), CHUNK // 2) if len(codes[0]) else ():
+    for entries in _entries(weights, len(codes[0])) if len(codes[0]) else ():
         for k, (true, pred) in enumerate(pairs):
             i, j, w = entries
             a, b = small[true].take(i), small[pred].take(j)
@@ -97,9 +96,6 @@ def pair_tables(y_true: Any, y_pred: Any, weights: Any) -> list[Table]:
     """
     columns = [label_column(y_true, "y_true"), label_column(y_pred, "y_pred")]
     check_shapes(columns)
-    N = columns[0].values.size
-    if not no_array(weights) and weights.shape != (N, N):
-        raise InputError(f"sample_weight has shape {weights.shape}; {N} labels need {(N, N)}.")
     tables = tabulate_matrix(columns, weights, Rules(), None, [(0, 1), (0, 0), (1, 1)])
     return [table._aligned(tables[0].labels) for table in tables]
 
@@ -112,69 +108,19 @@ class Entries(NamedTuple):
     w: Array
 
 
-def _gathered(pieces: Iterator[Entries], size: int) -> Iterator[Entries]:
-    """Put small pieces together until they are worth a call of the kernel."""
-    held: list[Entries] = []
-    count = 0
-    for piece in pieces:
-        if not held and len(piece.w) >= size:
-            yield piece
-            continue
-        held.append(Entries(*map(np.array, piece)))  # copies: an iterator may write its next block over this one
-        count += len(piece.w)
-        if count >= size:
-            yield Entries(*map(np.concatenate, zip(*held, strict=True)))
-            held, count = [], 0
-    if count:
-        yield Entries(*map(np.concatenate, zip(*held, strict=True)))
-
-
 def _entries(weights: Any, N: int) -> Iterator[Entries]:
     """All non-zeros of an N x N matrix."""
-    if not hasattr(weights, "__next__"):
-        if weights.shape != (N, N):
-            raise InputError(
-                f"sample_weight is a sparse matrix of shape {weights.shape}; {N} labels need {(N, N)}.",
-                "one weight per observation is a vector: pass S.toarray().ravel()."
-                if N in weights.shape and np.prod(weights.shape) == N
-                else "S[i, j] is the weight of the i-th true label with the j-th predicted one.",
-            )
-        yield from _nonzeros(sound(weights, "sample_weight") if is_sparse(weights) else weights)
-        return
-    first = 0
-    for number, raw in enumerate(weights):
-        block = _block(raw, f"block {number} of sample_weight", N)
-        if first + block.shape[0] > N:
-            raise InputError(
-                f"block {number} of sample_weight ends at row {first + block.shape[0]}; {N} labels need {N} rows.",
-                "the blocks are consecutive rows of one N x N matrix.",
-            )
-        for i, j, w in _nonzeros(block):
-            yield Entries(i + first, j, w)
-        first += block.shape[0]
-    if first < N:
+    sparse = is_sparse(weights)
+    if weights.shape != (N, N):
+        one_each = sparse and N in weights.shape and np.prod(weights.shape) == N
         raise InputError(
-            f"the blocks of sample_weight have {first} rows in all; {N} labels need {N}.",
-            "an iterator is used up after one pass: make a new one for each call.",
+            f"sample_weight {'is a sparse matrix of' if sparse else 'has'} shape {weights.shape}; {N} labels need "
+            f"{(N, N)}.",
+            "one weight per observation is a vector: pass S.toarray().ravel()."
+            if one_each
+            else "S[i, j] is the weight of the i-th true label with the j-th predicted one.",
         )
-
-
-def _block(raw: Any, name: str, N: int) -> Any:
-    """One block of rows, sparse or as an array."""
-    if isinstance(raw, (int, float, np.generic)):
-        raise InputError(
-            f"{name} is {raw!r}; an iterator of weights must give blocks of rows of an N x N matrix.",
-            "for one weight per observation wrap it in list(...).",
-        )
-    block = sound(raw, name) if is_sparse(raw) else weight_array(raw, name)
-    if block.shape == (N,):  # a single row
-        block = block.reshape((1, N))
-    if block.ndim != 2 or block.shape[1] != N:
-        raise InputError(
-            f"{name} has shape {block.shape}; {N} labels need blocks of shape (rows, {N}).",
-            "a block holds whole rows: the weights of some true labels with all predictions.",
-        )
-    return block
+    return _nonzeros(sound(weights, "sample_weight") if sparse else weights)
 
 
 def _nonzeros(block: Any) -> Iterator[Entries]:
