@@ -569,7 +569,5 @@ def test_matrices_that_cannot_be_scored(S, said):
 
 
 def test_more_pixels_than_memory_are_refused_before_they_are_made():
-    with pytest.raises(
-        InputError, match=r"1,000,000,000,000 pixels needs about 480,000 GB.*[\s\S]*a part of the image"
-    ):
+    with pytest.raises(InputError, match=r"1,000,000,000,000 pixels needs about 480,000 GB[\s\S]*a part of the image"):
         matrices.grid((10**6, 10**6))

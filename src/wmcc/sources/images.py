@@ -104,7 +104,7 @@ def _unreadable_folder(problem: OSError) -> None:
     raise InputError(f"the folder {problem.filename!r} cannot be read: {problem.strerror or problem}.")
 
 
-class Images(NamedTuple):
+class ImageArrays(NamedTuple):
     """The arrays of one image: true labels, those of each prediction, and weights."""
 
     truth: Array
@@ -192,12 +192,12 @@ class ImageFolders:
             raise InputError(f"there is no image {name!r} in {self._sides[0].place!r}.")
         return tuple(side.paths[name] for side in self._sides)
 
-    def read(self, name: str) -> Images:
+    def read(self, name: str) -> ImageArrays:
         """Read an image by its name."""
         with quiet():
             return self.load(name)
 
-    def load(self, name: str) -> Images:
+    def load(self, name: str) -> ImageArrays:
         """Read an image, from any thread; warnings of Pillow are left to the caller."""
         files = self.files(name)
         arrays = [read_image(path, side.role) for path, side in zip(files, self._sides, strict=True)]
@@ -220,7 +220,7 @@ class ImageFolders:
                 f"{self.weight_name(name)} is {_size(last.shape)}, and the label map {_size(truth.shape)}.",
                 "the function must return one weight per pixel of the label map that it is called with.",
             )
-        return Images(truth, tuple(arrays[1:]), last)
+        return ImageArrays(truth, tuple(arrays[1:]), last)
 
     def tiles(self) -> tuple[list[Any], Any, Any]:
         """Return the true images, those of the predictions, and the weights, as `tabulate_rasters` takes them."""
