@@ -43,17 +43,17 @@ def tabulate_columns(data: Any, columns: NamedColumns, rules: Rules, threads: in
         raise InputTypeError("a series of keys goes with the one frame that it is of.", "name a column of the data.")
     if columns.resampled is not None:
         with _sentences(found, {}), _one_at_a_time(sides):
-            columns = _with_replicates(columns, sides, engine)
+            columns = _with_replicates(columns, columns.resampled, sides, engine)
         drawn_by(columns.resampled, len(columns.resampled.replicates))  # what is wrong is said before rows are read
     with reading(found, progress) as bar, _sentences(found, columns.weights()), _one_at_a_time(sides):
         if join is not None:
             keys, session = as_tuple(_names(join.on, "on", sides)), dict[str, Any]()
-            own = joining_engine() if engine in (None, "arrow") else engine
+            own = joining_engine() if engine == "arrow" else engine
             truth, prediction = (_data(side, own, columns, session) for side in sides)
-            if len(found) == 1 and engine is None:
+            if len(found) == 1 and engine == "arrow":
                 truth, prediction = _in_memory(truth, prediction)
             tables = tabulate_joined(truth, prediction, columns, keys, rules, threads, join.unmatched)
-        elif found and engine in (None, "arrow"):
+        elif found and engine == "arrow":
             tables = scan(found[0], columns, rules, threads, bar)
         else:
             tables = tabulate_frame(_data(sides[0], engine, columns), columns, rules, threads)
@@ -64,28 +64,28 @@ def tabulate_columns(data: Any, columns: NamedColumns, rules: Rules, threads: in
     return tables if by != () else tables.total()
 
 
-def _engine_of(sides: tuple[Any, ...]) -> str | None:
-    """The engine that was named, which is that of both sides of a join."""
+def _engine_of(sides: tuple[Any, ...]) -> str:
+    """The engine that was named, which is that of both sides of a join; a plain path names none."""
     engines = {x.engine for x in sides if isinstance(x, Files)}
     if len(engines) > 1:
         raise InputTypeError(
             f"the two sides of a join have the engines {' and '.join(map(repr, sorted(engines)))}; expected one.",
             argument="engine",
         )
-    return next(iter(engines), None)
+    return next(iter(engines), "arrow")
 
 
-def _with_replicates(columns: NamedColumns, sides: tuple[Any, ...], engine: str | None) -> NamedColumns:
+def _with_replicates(
+    columns: NamedColumns, resampled: Replicates, sides: tuple[Any, ...], engine: str
+) -> NamedColumns:
     """Put the columns of replicate weights in the place of a pattern."""
-    resampled, names = columns.resampled, dict[Any, None]()
-    assert resampled is not None
-    plain = columns._replace(resampled=None)
+    names, plain = dict[Any, None](), columns._replace(resampled=None)
     if isinstance(resampled.replicates, str):
         for side in sides:
-            if is_path(side) and len(sides) == 1 and engine in (None, "arrow"):
+            if is_path(side) and len(sides) == 1 and engine == "arrow":
                 names |= dict.fromkeys(column_names(find(side)))
             else:
-                names |= dict.fromkeys(_data(side, engine or joining_engine(), plain, {}).known())
+                names |= dict.fromkeys(_data(side, joining_engine() if engine == "arrow" else engine, plain, {}).known())
     words = {"t": "true", "p": "pred", "w": "weight", "b": "by", "c": "cluster"}
     used = {name: words[role[0]] for role, name in plain.roles().items() if is_name(name)}
     several = replicate_columns(resampled.replicates, list(names), used)
