@@ -55,9 +55,17 @@ def test_without_an_extra_all_tests_are_collected(modules):
 @pytest.mark.slow
 def test_without_an_extra_its_tests_are_skipped_with_a_sentence():
     modules = "torch torchmetrics geopandas rasterio pyspark duckdb sklearn"
-    files = ("loss", "torchmetrics", "weightmaps", "grammar", "groups", "cli_labels", "matrices")
+    files = {
+        "adapters": ("loss", "torchmetrics"),
+        "cli": ("labels",),
+        "geo": ("raster",),
+        "matrices": ("matrices",),
+        "sources": ("grammar", "groups"),
+        "weightmaps": ("weightmaps",),
+    }
+    paths = [f"tests/{folder}/test_{name}.py" for folder, names in files.items() for name in names]
     some = "tensors or scorers or flags or duckdb or of_geopandas or scored_as_arrays"
-    done, reasons = without(modules, "-k", some, *(f"tests/test_{name}.py" for name in files), "src/wmcc/adapters")
+    done, reasons = without(modules, "-k", some, *paths, "src/wmcc/adapters")
     assert done.returncode == 0, done.stdout
     named = {SENTENCE.fullmatch(reason)[1] for reason in reasons}
     assert named == {"torch", "geopandas", "rasterio", "pyspark", "duckdb", "scikit-learn"}

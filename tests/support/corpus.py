@@ -208,7 +208,7 @@ def _ends(of: Any) -> list[float]:
 
 def _scores(table: wmcc.Table, depth: str) -> Answer:
     names = ["ecc", "mpc2", "accuracy", *(["mcc"] if len(table.labels) == 2 else [])]
-    found = {name: _said(lambda name=name: [getattr(wmcc, name)(table)]) for name in names}
+    found = {name: _said(lambda name=name: [getattr(wmcc.measures, name)(table)]) for name in names}
     found["interval"] = _said(lambda: _ends(wmcc.interval(table, "ecc")))
     if depth == "certificate":
         for name in ("ecc", "mpc2", "mean_f1"):  # by two searches, and at a corner

@@ -22,6 +22,7 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from fractions import Fraction
 from functools import cached_property
+from importlib import import_module
 from types import NoneType, SimpleNamespace, UnionType
 from typing import (
     Annotated,
@@ -194,7 +195,8 @@ def _resolved(annotation: Any, cls: type) -> Any:
             return get_type_hints(holder, known, include_extras=True)["it"]
         except NameError as unknown:  # the module imports it for type checkers only; then it is a public name
             name = str(unknown.name)
-            known[name] = getattr(sys.modules[__name__.partition(".")[0]], name)
+            package = import_module(__name__.partition(".")[0])
+            known[name] = getattr(package if name in package.__all__ else package.results, name)
 
 
 def _first(doc: str | None) -> str:
