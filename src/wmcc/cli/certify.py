@@ -11,21 +11,9 @@ from . import options as o
 @o.data()
 @o.options("measure")
 @o.option("eps", "How far each weight may be off; repeat it for a curve.  [default: 0.1]", multiple=True)
-@o.options("relative")
-@o.bounds
-@o.options("cap")
-@o.limits
-@o.output
-def command(
-    request: o.DataOptions,
-    measure: str,
-    eps: tuple[float, ...],
-    relative: bool | None,
-    bounds: dict[str, str],
-    cap: tuple[float, ...],
-    limits: dict[str, Any],
-    output: o.Output,
-) -> None:
+@o.options("relative", "lower", "upper", "cap", "gap", "nodes", "seconds")
+@o.output()
+def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -> None:
     """Certify the range of a measure when weights may be off.
 
     Each weight may be off on its own, by --eps or between --lower and --upper. An end of the range is
@@ -45,24 +33,24 @@ def command(
     from ..robustness.certify import certify
     from .request import per_group
 
-    output.check(request.files)
-    request.check_bounds(bounds, eps, relative)
-    others = {"--eps": eps, "--lower": bounds.get("lower"), "--upper": bounds.get("upper")}
-    other = next((name for name, x in others.items() if x), None if relative is None else "--relative or --absolute")
-    if cap and other:
-        raise InputError(f"--cap cannot be given with {other}: it takes all other weights as exact.", argument="cap")
-    model = o.model_of(relative)
-    o.check(measure, eps=eps, model=model, limits=limits)
+    request.check_bounds(asked.bounds, asked.eps, asked.relative)
+    eps, cap, limits = asked.eps, asked.cap, asked.limits
+    others = [*["--eps"] * bool(eps), *(f"--{side}" for side in asked.bounds)]
+    others += ["--relative or --absolute"] * (asked.relative is not None)
+    if cap and others:
+        raise InputError(
+            f"--cap cannot be given with {others[0]}: it takes all other weights as exact.", argument="cap"
+        )
 
     def ask(table: Any, **sides: Any) -> Any:
         if cap:
             from ..robustness.trimming import certify_trimming
 
-            return certify_trimming(table, measure, caps=cap, **limits)
+            return certify_trimming(table, asked.measure, caps=cap, **limits)
         if sides:
-            return certify(table, measure, **sides, **limits)
-        several = eps if len(eps) > 1 else None
-        return certify(table, measure, eps=several or (eps[0] if eps else None), model=model, **limits)
+            return certify(table, asked.measure, **sides, **limits)
+        one = eps[0] if eps else None
+        return certify(table, asked.measure, eps=eps if len(eps) > 1 else one, model=asked.model, **limits)
 
     found = request.table()
-    output.write(per_group(found, ask, beside=request.bounds(bounds)))
+    output.write(per_group(found, ask, beside=request.bounds(asked.bounds)))

@@ -11,20 +11,9 @@ from . import options as o
 @o.data(2, None)
 @o.options("measure", "of", "confidence", "margin")
 @o.option("eps", "Also certify ranges for weights off by this much.")
-@o.options("relative")
-@o.bounds
-@o.output
-def command(
-    request: o.DataOptions,
-    measure: str,
-    of: str | None,
-    confidence: float,
-    margin: float | None,
-    eps: float | None,
-    relative: bool | None,
-    bounds: dict[str, str],
-    output: o.Output,
-) -> None:
+@o.options("relative", "lower", "upper")
+@o.output()
+def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -> None:
     """Compare classifiers on the same rows, and test their differences.
 
     Shows the difference of the scores of each pair, its interval and a p-value corrected for the number of pairs. With
@@ -42,26 +31,23 @@ def command(
     from ..errors import InputError
     from ..inference.contrasts import compare
     from .request import per_group
-    from .startup import load_student
 
-    output.check(request.files)
-    request.check_bounds(bounds, eps is not None, relative)
-    load_student()
-    model = o.model_of(relative, eps)
-    o.check(measure, of, confidence=confidence, margin=margin, eps=(eps,), model=model)
-    if of is not None and (eps is not None or bounds):
-        name = "--eps" if eps is not None else f"--{next(iter(bounds))}"
+    request.check_bounds(asked.bounds, asked.eps, asked.relative)
+    asked.check_model()
+    other = next(iter({**asked.chosen("eps"), **asked.bounds}), None)
+    if asked.of is not None and other is not None:
         raise InputError(
-            f"--of cannot be given with {name}: certified ranges are for measures of all classes together."
+            f"--of cannot be given with --{other}: certified ranges are for measures of all classes together."
         )
 
     def ask(joint: Any, **sides: Any) -> Any:
-        found = compare(joint, measure, of=o.class_of(joint, of), confidence_level=confidence, margin=margin)
-        if eps is None and not sides:
+        of = o.class_of(joint.classes, asked.of)
+        found = compare(joint, asked.measure, of=of, confidence_level=asked.confidence, margin=asked.margin)
+        if asked.eps is None and not sides:
             return found
         from ..results.uncertainties import Uncertainty
         from ..robustness.ranking import certify_ranking
 
-        return Uncertainty(found, certify_ranking(joint, measure, eps=eps, model=model, **sides))
+        return Uncertainty(found, certify_ranking(joint, asked.measure, eps=asked.eps, model=asked.model, **sides))
 
-    output.write(per_group(request.joint(), ask, beside=request.bounds(bounds)))
+    output.write(per_group(request.joint(), ask, beside=request.bounds(asked.bounds)))

@@ -17,7 +17,7 @@ from . import options as o
     help="File for the report: .html, .md or .json.",
 )
 @o.options("traceback")
-def command(out: str, traceback: bool) -> None:
+def command(out: str) -> None:
     """Show what weights do, on an artificial map.
 
     Scores, compares and certifies two classifiers of 2,000 parcels that have the same unweighted MCC, and writes a

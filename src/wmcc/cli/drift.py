@@ -10,10 +10,8 @@ from . import options as o
 @o.command()
 @o.data(stored=None)
 @o.options("measure", "of", "confidence", "margin")
-@o.output
-def command(
-    request: o.DataOptions, measure: str, of: str | None, confidence: float, margin: float | None, output: o.Output
-) -> None:
+@o.output()
+def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -> None:
     """Compare a classifier before and after, on different rows.
 
     Give two files, before and after: stored tables, or data with --true and --pred. The two sets of rows are taken as
@@ -29,16 +27,13 @@ def command(
     from ..core.tables import Tables
     from ..errors import InputError
     from ..inference.contrasts import compare
-    from .startup import load_student
 
     if len(request.files) != 2:
         raise InputError(f"expected two files, before and after; got {len(request.files)}.")
-    output.check(request.files)
-    load_student()
-    o.check(measure, of, confidence=confidence, margin=margin)
     found: list[Any] = [request.of(name).table() for name in request.files]
     grouped = next((name for name, one in zip(request.files, found, strict=True) if isinstance(one, Tables)), None)
     if grouped is not None:
         raise InputError(f"{grouped} holds a table for each group; expected one table.", "tabulate without --by.")
-    asked: dict[str, Any] = {"of": o.class_of(found[0], of), "confidence_level": confidence, "margin": margin}
-    output.write(compare(dict(zip(("before", "after"), found, strict=True)), measure, sample="independent", **asked))
+    both = dict(zip(("before", "after"), found, strict=True))
+    how: dict[str, Any] = {"confidence_level": asked.confidence, "margin": asked.margin}
+    output.write(compare(both, asked.measure, sample="independent", of=o.class_of(found[0].classes, asked.of), **how))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from . import options as o
 
 
@@ -11,8 +9,8 @@ from . import options as o
 @o.data(1, None)
 @o.option("measure", "The measure: mean_iou, mean_f1, ecc, accuracy …", default="mean_iou")
 @o.options("worst", "confidence")
-@o.output
-def command(request: o.DataOptions, measure: str, worst: int, confidence: float, output: o.Output) -> None:
+@o.output()
+def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -> None:
     """Score the data set and each image.
 
     Shows the score of all rows together and the mean over images of their own scores, each with its interval; the same
@@ -29,11 +27,8 @@ def command(request: o.DataOptions, measure: str, worst: int, confidence: float,
     from ..measures.checks import whole_number
     from ..results.images import image_scores
     from .request import per_group
-    from .startup import load_student
 
-    output.check(request.files)
-    load_student()
-    o.check(measure, confidence=confidence)
-    whole_number(worst, "worst", 0)
-    asked: dict[str, Any] = {"confidence_level": confidence, "worst": worst}
-    output.write(per_group(request.read(), lambda table: image_scores(table, measure, **asked)))
+    level, worst = asked.confidence, whole_number(asked.worst, "worst", 0)
+    output.write(
+        per_group(request.read(), lambda table: image_scores(table, asked.measure, confidence_level=level, worst=worst))
+    )

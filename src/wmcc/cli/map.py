@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from . import options as o
 
 
 @o.command()
 @o.data(units=True)
 @o.options("pixel_area", "confidence")
-@o.output
-def command(request: o.DataOptions, pixel_area: float, confidence: float, output: o.Output) -> None:
+@o.output()
+def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -> None:
     """Estimate the accuracy of a map and the areas of its classes.
 
     --true is the column of reference labels, --pred that of the map. Shows overall, user's and producer's accuracy, the
@@ -29,11 +27,8 @@ def command(request: o.DataOptions, pixel_area: float, confidence: float, output
     """
     from ..mapping.accuracy import checked_area, map_accuracy
     from .request import per_group
-    from .startup import load_student
 
-    output.check(request.files)
-    load_student()
-    checked_area(pixel_area, request.unit)
-    o.check(confidence=confidence)
-    asked: dict[str, Any] = {"pixel_area": pixel_area, "unit": request.shown_unit, "confidence_level": confidence}
-    output.write(per_group(request.table(), lambda table: map_accuracy(table, **asked)))
+    checked_area(asked.pixel_area, request.unit)
+    how = {"pixel_area": asked.pixel_area, "confidence_level": asked.confidence}
+    unit = request.shown_unit
+    output.write(per_group(request.table(), lambda table: map_accuracy(table, unit=unit, **how)))

@@ -11,8 +11,8 @@ from . import options as o
 
 @o.command()
 @click.argument("tables", metavar="TABLE.json...", nargs=-1, required=True)
-@o.output
-def command(tables: tuple[str, ...], output: o.Output) -> None:
+@o.output()
+def command(asked: o.CommandOptions, output: o.Output) -> None:
     """Add up stored tables, exactly.
 
     The result is, to the last bit, the table of all rows. Tables of groups are added up group by group.
@@ -28,9 +28,8 @@ def command(tables: tuple[str, ...], output: o.Output) -> None:
     from . import standard_input
     from .stored import check_alike, read
 
-    output.check()
-    standard_input.check_once(list(tables))
-    first, *others = tables
+    standard_input.check_once(list(asked.tables))
+    first, *others = asked.tables
     total: Any = read(first)
     for before, name in enumerate(others, 1):
         more = read(name)

@@ -13,9 +13,12 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from inspect import cleandoc
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
+
+from ..present.result import ENDINGS
 
 if TYPE_CHECKING:
     from .output import Output as Output
@@ -24,9 +27,6 @@ if TYPE_CHECKING:
 Run = Callable[..., None]
 Decorator = Callable[[Run], Run]
 Model = Literal["relative", "absolute"]
-
-LIMITS = ("gap", "nodes", "seconds")
-BOUNDS = ("lower", "upper")
 
 
 class Row(NamedTuple):
@@ -70,6 +70,7 @@ def option(parameter: str, text: str | None = None, **settings: Any) -> Decorato
     made: dict[str, Any] = {"multiple": metavar.endswith("..."), "help": text or help_}
     if not kind:
         made |= {"is_flag": True, "default": None if "/" in name else False}
+        made |= {"expose_value": parameter != "traceback"}  # it is looked for where words are still as they were typed
     elif kind.islower():
         made["type"] = click.Choice(kind.split("|"), case_sensitive=False)
     else:
@@ -117,6 +118,56 @@ def command(sample: bool = True) -> Callable[[Run], click.Command]:
     return decorate
 
 
+class CommandOptions(SimpleNamespace):
+    """What a command was asked beside its data: its options by their names."""
+
+    def chosen(self, *names: str) -> dict[str, Any]:
+        """Return those of some options that were given."""
+        return {name: x for name in names if (x := getattr(self, name)) is not None}
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """How long a proof may be looked for."""
+        return self.chosen("gap", "nodes", "seconds")
+
+    @property
+    def bounds(self) -> dict[str, str]:
+        """Columns of the smallest and the largest weights, by side."""
+        return self.chosen("lower", "upper")
+
+    @property
+    def model(self) -> Model:
+        """How weights may be off."""
+        return "absolute" if self.relative is False else "relative"
+
+    def check(self) -> None:
+        """Check options as the library does, before data are read, which may take long."""
+        from ..measures import checks
+
+        given = vars(self)
+        if given.get("measure") is not None:
+            named = checks.named_measure if given.get("of") is None else checks.named_class_measure
+            named(self.measure)
+        checks.checked_level(given.get("confidence", 0.95))
+        checks.checked_margin(given.get("margin"))
+        eps = given.get("eps") if "relative" in given else None  # else the command has a rule of its own
+        for one in eps if isinstance(eps, tuple) else (eps,):
+            if one is not None:
+                checks.checked_eps(one, self.model)
+        if "nodes" in given and self.limits:
+            from ..robustness.certify import limits_of
+
+            limits_of(**{"gap": 0, "nodes": None, "seconds": None, **self.limits})
+
+    def check_model(self) -> None:
+        """Refuse to say how weights may be off, if nobody asked by how much."""
+        if self.relative is not None and self.eps is None:
+            from ..errors import InputError
+
+            name = "relative" if self.relative else "absolute"
+            raise InputError(f"--{name} needs --eps, how far each weight may be off.", argument="eps")
+
+
 def data(least: int = 1, most: int | None = 1, stored: int | None = 1, units: bool = False) -> Decorator:
     """Give a command the options that say what to read, and hand it the `DataOptions` that they make.
 
@@ -139,38 +190,6 @@ def data(least: int = 1, most: int | None = 1, stored: int | None = 1, units: bo
     return decorate
 
 
-def output(run: Run) -> Run:
-    """Give a command the options of what is written, and hand it the `Output` that they make."""
-
-    @functools.wraps(run)
-    def with_output(*args: Any, **given: Any) -> None:
-        from .output import Output
-
-        made = Output.of(given.pop("format"), given.pop("out"))
-        given.pop("traceback")
-        run(*args, **given, output=made)
-
-    ends = ".json .csv .xlsx .parquet .md .tex .html .txt"
-    how = "How to print the result; csv-safe is csv without formulas, for spreadsheets."
-    return _with(with_output, format_of(FORMATS, how), out(ends), option("traceback"))
-
-
-def _together(parameter: str, names: tuple[str, ...]) -> Decorator:
-    """Give a command options, and hand it those that were given as one mapping."""
-
-    def decorate(run: Run) -> Run:
-        @functools.wraps(run)
-        def with_mapping(*args: Any, **given: Any) -> None:
-            chosen = {name: given.pop(name) for name in names}
-            run(*args, **given, **{parameter: {name: x for name, x in chosen.items() if x is not None}})
-
-        return _with(with_mapping, *map(option, names))
-
-    return decorate
-
-
-limits, bounds = _together("limits", LIMITS), _together("bounds", BOUNDS)
-
 FORMATS = {
     "table": ".txt", "json": ".json", "csv": ".csv", "csv-safe": ".csv", "markdown": ".md", "latex": ".tex",
     "html": ".html",
@@ -178,9 +197,37 @@ FORMATS = {
 """How results are written, and the end of the name of such a file."""
 
 
-def format_of(formats: Mapping[str, str], text: str) -> Decorator:
-    """Give a command the option of how something is printed."""
-    return click.option("--format", "-f", type=click.Choice(list(formats), case_sensitive=False), help=text)
+def output(
+    formats: Mapping[str, str] = FORMATS,
+    ends: Sequence[str] = ENDINGS,
+    how: str = "How to print the result; csv-safe is csv without formulas, for spreadsheets.",
+) -> Decorator:
+    """Give a command the options of what is written; hand it its other options, checked, and the `Output`.
+
+    ``formats`` have the ends of names of such files, and ``ends`` are all that a file's name may have.
+    """
+
+    def decorate(run: Run) -> Run:
+        @functools.wraps(run)
+        def with_output(*request: DataOptions, **given: Any) -> None:
+            from .output import Output
+
+            made = Output.of(given.pop("format"), given.pop("out"), formats, ends)
+            asked = CommandOptions(**given)
+            made.check(request[0].files if request else [])
+            if request:
+                asked.check()
+            if "confidence" in given:
+                from .startup import load_student
+
+                load_student()
+            run(*request, asked, made)
+
+        kind = click.Choice(list(formats), case_sensitive=False)
+        form = click.option("--format", "-f", type=kind, help=how)
+        return _with(with_output, form, out(" ".join(ends)), option("traceback"))
+
+    return decorate
 
 
 def out(ends: str) -> Decorator:
@@ -194,40 +241,6 @@ def out(ends: str) -> Decorator:
     )
 
 
-def model_of(relative: bool | None, eps: float | None = 0.0) -> Model:
-    """How weights may be off; without ``eps`` nobody asked, and nobody says how."""
-    if relative is not None and eps is None:
-        from ..errors import InputError
-
-        name = "relative" if relative else "absolute"
-        raise InputError(f"--{name} needs --eps, how far each weight may be off.", argument="eps")
-    return "absolute" if relative is False else "relative"
-
-
-def check(
-    measure: str = "ecc",
-    of: str | None = None,
-    confidence: float = 0.95,
-    margin: float | None = None,
-    eps: Sequence[float | None] = (),
-    model: Model = "relative",
-    limits: Mapping[str, Any] | None = None,
-) -> None:
-    """Check options as the library does, before data are read, which may take long."""
-    from ..measures import checks
-
-    checks.named_measure(measure) if of is None else checks.named_class_measure(measure)
-    checks.checked_level(confidence)
-    checks.checked_margin(margin)
-    for one in eps:
-        if one is not None:
-            checks.checked_eps(one, model)
-    if limits:
-        from ..robustness.certify import limits_of
-
-        limits_of(**{"gap": 0, "nodes": None, "seconds": None, **limits})
-
-
-def class_of(table: Any, text: str | None) -> Any:
+def class_of(classes: Sequence[Any], text: str | None) -> Any:
     """Return the class that ``--of`` names, as a table has it."""
-    return next((x for x in table.classes if str(x) == text), text)
+    return next((x for x in classes if str(x) == text), text)

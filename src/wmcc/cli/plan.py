@@ -24,8 +24,8 @@ COLUMNS = ("stratum", "size", "accuracy")
 @o.option("of", "The class of a measure of one class.")
 @o.options("allocation", "minimum")
 @o.option("fpc", "The sizes count units, which are drawn without replacement.", is_flag=True, metavar=None)
-@o.output
-def command(file: str, rows: int | None, of: str | None, output: o.Output, **asked: Any) -> None:
+@o.output()
+def command(asked: o.CommandOptions, output: o.Output) -> None:
     """Plan a stratified sample of a map: how many rows, and how many in each stratum.
 
     FILE has a row for each class of the map and three columns, in this order: the class, its mapped size, and a guess
@@ -45,6 +45,7 @@ def command(file: str, rows: int | None, of: str | None, output: o.Output, **ask
     from . import standard_input
     from .stored import read
 
+    file = asked.file
     output.check([file])
     if file.lower().endswith((*RASTERS, *LAYERS)):
         raise InputError(
@@ -64,9 +65,9 @@ def command(file: str, rows: int | None, of: str | None, output: o.Output, **ask
     else:
         population, guess = _strata(file)
         labels = tuple(guess)
-    label = next((x for x in labels if str(x) == of), of)
+    how = {name: x for name, x in vars(asked).items() if name not in ("file", "rows")}
     try:
-        plan = plan_sample(guess, population, n=rows, of=label, **asked)
+        plan = plan_sample(guess, population, **how | {"n": asked.rows, "of": o.class_of(labels, asked.of)})
     except WmccError as problem:
         of_file = population is not None and (problem.argument or "").startswith(("population[", "guess["))
         raise (problem.about(file) if of_file else problem) from None

@@ -6,15 +6,15 @@ from typing import Any
 
 from . import options as o
 
+GOALS = ("at_least", "at_most", "change")
+"""What the statement may be; it is one of them."""
+
 
 @o.command()
 @o.data()
-@o.options("measure", "at_least", "at_most", "change", "relative")
-@o.limits
-@o.output
-def command(
-    request: o.DataOptions, measure: str, relative: bool | None, limits: dict[str, Any], output: o.Output, **goal: Any
-) -> None:
+@o.options("measure", *GOALS, "relative", "gap", "nodes", "seconds")
+@o.output()
+def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -> None:
     """Find how far weights may be off for a statement about a score to hold.
 
     The statement is one of --at-least, --at-most and --change. Up to the first ε it is
@@ -33,11 +33,10 @@ def command(
     from .guard import fail
     from .request import each, per_group
 
-    output.check(request.files)
-    if sum(x is not None for x in goal.values()) != 1:
+    goal = asked.chosen(*GOALS)
+    if len(goal) != 1:
         raise InputError("expected one of --at-least, --at-most and --change, the statement that is to hold.")
-    o.check(measure, limits=limits)
-    asked: dict[str, Any] = {**goal, "model": o.model_of(relative), **limits}
-    result = per_group(request.table(), lambda table: radius(table, measure, **asked))
+    how: dict[str, Any] = {**goal, "model": asked.model, **asked.limits}
+    result = per_group(request.table(), lambda table: radius(table, asked.measure, **how))
     output.write(result)
     fail([f"{where}{one.statement} does not hold; {one.problem}." for where, one in each(result) if not one.holds])

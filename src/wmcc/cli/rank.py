@@ -9,21 +9,9 @@ from . import options as o
 
 @o.command()
 @o.data(2, None)
-@o.options("measure", "eps", "relative")
-@o.bounds
-@o.options("no_radius")
-@o.limits
-@o.output
-def command(
-    request: o.DataOptions,
-    measure: str,
-    eps: float | None,
-    relative: bool | None,
-    bounds: dict[str, str],
-    no_radius: bool,
-    limits: dict[str, Any],
-    output: o.Output,
-) -> None:
+@o.options("measure", "eps", "relative", "lower", "upper", "no_radius", "gap", "nodes", "seconds")
+@o.output()
+def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -> None:
     """Certify which classifier wins when weights may be off.
 
     All classifiers share the same weights. For each pair the range of the difference of their scores is certified, and
@@ -38,13 +26,11 @@ def command(
     from ..robustness.ranking import certify_ranking
     from .request import per_group
 
-    output.check(request.files)
-    request.check_bounds(bounds, eps is not None, relative)
-    model = o.model_of(relative)
-    o.check(measure, eps=(eps,), model=model, limits=limits)
+    request.check_bounds(asked.bounds, asked.eps, asked.relative)
+    eps, model = asked.eps, asked.model
 
     def ask(joint: Any, **sides: Any) -> Any:
-        found = certify_ranking(joint, measure, eps=eps, model=model, **sides, **limits)
-        return found if no_radius or sides else found.with_radii()
+        found = certify_ranking(joint, asked.measure, eps=eps, model=model, **sides, **asked.limits)
+        return found if asked.no_radius or sides else found.with_radii()
 
-    output.write(per_group(request.joint(), ask, beside=request.bounds(bounds)))
+    output.write(per_group(request.joint(), ask, beside=request.bounds(asked.bounds)))

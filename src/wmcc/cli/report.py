@@ -15,14 +15,9 @@ FORMATS = {"markdown": ".md", "html": ".html", "json": ".json"}
 @o.command()
 @o.data(1, None, units=True)
 @o.option("measure", "By which classifiers are compared.  [default: mcc for two classes, ecc for more]", default=None)
-@o.options("eps")
-@o.bounds
-@o.options("at_least", "confidence")
-@o.options("terms", "pixel_area", "title")
-@o.format_of(FORMATS, "How to print the report.")
-@o.out(".html .md .json")
-@o.options("traceback")
-def command(request: o.DataOptions, eps: float | None, bounds: dict[str, str], confidence: float, **asked: Any) -> None:
+@o.options("eps", "lower", "upper", "at_least", "confidence", "terms", "pixel_area", "title")
+@o.output(FORMATS, (".html", ".md", ".json"), "How to print the report.")
+def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -> None:
     """Write a page about one classifier or several.
 
     The page is one file that loads nothing from elsewhere. It has the answer in a sentence, scores, intervals and
@@ -38,30 +33,26 @@ def command(request: o.DataOptions, eps: float | None, bounds: dict[str, str], c
     """
     from ..core.tables import Tables
     from ..errors import InputError
-    from ..report.write import ENDINGS, ReportOptions, build, render
+    from ..report.write import ReportOptions, build, render
     from ..robustness.box import EPS
     from . import standard_input
-    from .output import Output
-    from .startup import load_student
 
-    output = Output.of(asked.pop("format"), asked.pop("out"), FORMATS, ENDINGS)
-    output.check(request.files)
-    request.check_bounds(bounds, None, None)
-    load_student()
-    asked |= {
-        "command": shlex.join(["wmcc", *sys.argv[1:]]),
-        "unit": request.shown_unit,
-        "eps": EPS if eps is None else eps,
-    }
-    del asked["traceback"]
-    wish = ReportOptions(confidence_level=confidence, **asked, **request.pictures())
+    request.check_bounds(asked.bounds)
+    wish = ReportOptions(
+        confidence_level=asked.confidence,
+        command=shlex.join(["wmcc", *sys.argv[1:]]),
+        unit=request.shown_unit,
+        eps=EPS if asked.eps is None else asked.eps,
+        **{name: getattr(asked, name) for name in ("measure", "at_least", "terms", "pixel_area", "title")},
+        **request.pictures(),
+    )
     found = request.read()
     if isinstance(found, Tables):
         raise InputError(
             f"there is a table for each {' and '.join(map(str, found.columns))}; a report takes one table.",
             "tabulate without --by, or score the groups with `wmcc score`.",
         )
-    sides: Any = request.bounds(bounds)
+    sides: Any = request.bounds(asked.bounds)
     wish = replace(wish, map=request.error_maps())
     built = build(found, wish, [*request.paths, *request.other_paths], standard_input.originals(), **sides)
     output.emit(render(output.form, *built))

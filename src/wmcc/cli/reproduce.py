@@ -24,7 +24,7 @@ from . import options as o
     help="Folder for the files; created if missing.",
 )
 @o.options("traceback")
-def command(weights: str, out: str, traceback: bool, **options: Any) -> None:
+def command(weights: str, out: str, **options: Any) -> None:
     """Reproduce the paper's figures, and check its statements about them.
 
     Writes both figures of Section 5 as PNG, SVG and CSV, and a verdict on each statement about them.

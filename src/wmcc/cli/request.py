@@ -505,13 +505,13 @@ class DataOptions(SimpleNamespace):
 
     # ---- bounds, pictures and maps ---------------------------------------------------------------------------
 
-    def check_bounds(self, bounds: Mapping[str, str], eps: object, relative: bool | None) -> None:
+    def check_bounds(self, bounds: Mapping[str, str], eps: object = None, relative: bool | None = None) -> None:
         """Refuse bounds of the weights where they do not go together with other options."""
         if not bounds:
             return
         side = next(iter(bounds))
-        if eps or relative is not None:
-            name = "eps" if eps else "relative" if relative else "absolute"
+        if eps not in (None, ()) or relative is not None:
+            name = "eps" if eps not in (None, ()) else "relative" if relative else "absolute"
             raise InputError(
                 f"--{name} cannot be given with --lower and --upper, which say how far weights may be off.",
                 argument=name,

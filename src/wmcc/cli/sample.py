@@ -8,7 +8,7 @@ from . import options as o
 @o.command(sample=False)
 @o.out(".csv")
 @o.options("traceback")
-def command(out: str | None, traceback: bool) -> None:
+def command(out: str | None) -> None:
     """Write the sample data of the examples.
 
     360 parcels of a map with their true class, the predictions of three classifiers, their area in hectares and region.

@@ -38,21 +38,9 @@ def _gate(run: o.Run) -> o.Run:
 @o.data()
 @o.options("confidence")
 @o.option("eps", "Also certify ranges for weights off by this much.")
-@o.options("relative")
-@o.bounds
-@o.options("zero_division", "fail_under")
-@o.output
-def command(
-    request: o.DataOptions,
-    confidence: float,
-    eps: float | None,
-    relative: bool | None,
-    bounds: dict[str, str],
-    zero_division: str,
-    fail_under: tuple[str, ...],
-    low: bool,
-    output: o.Output,
-) -> None:
+@o.options("relative", "lower", "upper", "zero_division", "fail_under")
+@o.output()
+def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -> None:
     """Score data or a stored table.
 
     MCC (of two classes), ECC, MPC1, MPC2, accuracy, balanced accuracy, kappa, mean IoU and mean F1, with confidence
@@ -77,19 +65,16 @@ def command(
     from ..results.scores import score
     from .guard import fail
     from .request import each, per_group
-    from .startup import load_student
 
-    output.check(request.files)
-    request.check_bounds(bounds, eps is not None, relative)
-    load_student()
-    division, bars, model = _division(zero_division), list(map(_bar, fail_under)), o.model_of(relative, eps)
-    o.check(confidence=confidence, eps=(eps,), model=model)
+    request.check_bounds(asked.bounds, asked.eps, asked.relative)
+    asked.check_model()
+    division, bars = _division(asked.zero_division), list(map(_bar, asked.fail_under))
 
     def ask(table: Any, **sides: Any) -> Any:
-        found = score(table, zero_division=division, confidence_level=confidence)
+        found = score(table, zero_division=division, confidence_level=asked.confidence)
         if request.images_are_clusters and table.drawn.kind == "clusters":
             found = found.with_image_means()
-        return found if eps is None and not sides else found.with_ranges(eps, model, **sides)
+        return found if asked.eps is None and not sides else found.with_ranges(asked.eps, asked.model, **sides)
 
     table = request.table()
     for bar in bars:
@@ -98,9 +83,9 @@ def command(
                 f"--fail-under names the class {bar.label!r}; the classes are {listed(table.classes)}.",
                 argument="fail_under",
             )
-    result = per_group(table, ask, (InputError,), request.bounds(bounds))
+    result = per_group(table, ask, (InputError,), request.bounds(asked.bounds))
     output.write(result)
-    found = [(where, bar.failure(one, low)) for where, one in each(result) for bar in bars]
+    found = [(where, bar.failure(one, asked.low)) for where, one in each(result) for bar in bars]
     fail([f"{where}{sentence}" for where, sentence in found if sentence])
 
 

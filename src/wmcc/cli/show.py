@@ -9,8 +9,8 @@ from . import options as o
 
 @o.command()
 @click.argument("table", metavar="TABLE.json")
-@o.output
-def command(table: str, output: o.Output) -> None:
+@o.output()
+def command(asked: o.CommandOptions, output: o.Output) -> None:
     """Show a stored table.
 
     Examples::
@@ -21,5 +21,4 @@ def command(table: str, output: o.Output) -> None:
     """
     from .stored import read
 
-    output.check()
-    output.write(read(table))
+    output.write(read(asked.table))

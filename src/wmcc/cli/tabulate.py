@@ -7,8 +7,8 @@ from . import options as o
 
 @o.command()
 @o.data(1, None)
-@o.output
-def command(request: o.DataOptions, output: o.Output) -> None:
+@o.output()
+def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -> None:
     """Make a weighted confusion table.
 
     With -o it is stored, to be merged with others and scored later. With --cluster, --stratum or --replicates the table
@@ -26,5 +26,4 @@ def command(request: o.DataOptions, output: o.Output) -> None:
 
     if request.is_stored:
         raise InputError("expected --true and --pred: the columns of labels.", "`wmcc show` shows a stored table.")
-    output.check(request.files)
     output.write(request.tabulated(is_part=True))
