@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import InputError, InputTypeError
 from ..present.blocks import Block
 from ..present.json_csv import Record, apart, finite
-from ..present.result import Result
+from ..present.result import Delegate, Result
 from ..present.text import counted, left_out, number
 from . import labels as _labels
 from . import storage
@@ -42,6 +42,7 @@ class StackedCells(Result):
     raw_cells: Stack
     drawn: SampleDesign
     void: tuple[Label, ...]
+    positive: Label | None = None
 
     _version = storage.SCHEMA
 
@@ -111,15 +112,13 @@ class StackedCells(Result):
         if len(set(labels)) < len(labels):
             twice, _ = Counter(labels).most_common(1)[0]
             raise InputError(f"two classes would be called {twice!r}; each class needs a different name.")
-        classes = len(labels) - len(self.void)
-        changed: dict[str, Any] = {
-            "labels": _labels.plain(labels[:classes]) + labels[classes:],
-            "void": labels[classes:],
-        }
-        positive = getattr(self, "positive", None)
-        if positive is not None:
-            changed["positive"] = new.get(positive, positive)
-        return replace(self, **changed)  # type: ignore[type-var]  # all that inherit are dataclasses
+        classes, void = labels[: len(self.classes)], labels[len(self.classes) :]
+        fields = {"labels": _labels.plain(classes) + void, "void": void, **self._positive(new)}
+        return replace(self, **fields)  # type: ignore[type-var]  # all that inherit are dataclasses
+
+    def _positive(self, names: Mapping[Label, Label]) -> dict[str, Any]:
+        """Return the positive class by its new name, as a field, if there is such a class."""
+        return {} if self.positive is None else {"positive": names.get(self.positive, self.positive)}
 
     def merge_classes(self, unions: Mapping[Label, Sequence[Label]]) -> Self:
         r"""Return the same with some classes taken together: a mapping from each new class to the classes it unites.
@@ -169,9 +168,8 @@ class StackedCells(Result):
             )
         new = [into.get(label, label) for label in self.labels]
         classes = _labels.plain(dict.fromkeys(new[: len(self.classes)]))
-        found = self._recoded((*classes, *self.void), positions((*classes, *self.void), new), self.void)
-        positive = getattr(self, "positive", None)
-        return found if positive is None else replace(found, positive=into.get(positive, positive))  # type: ignore[type-var]
+        merged = self._recoded((*classes, *self.void), positions((*classes, *self.void), new), self.void)
+        return replace(merged, **self._positive(into))  # type: ignore[type-var]
 
     # ---- storing ------------------------------------------------------------------------------------
 
@@ -250,8 +248,8 @@ class BaseTable(StackedCells):
     @cached_property
     def _weights(self) -> list[int]:
         """Σw of the occupied cells, as integers in units of ``2**cells.sums.w_exact.exponent``."""
-        found: list[int] = self.cells.sums.w_exact.integers()
-        return found
+        weights: list[int] = self.cells.sums.w_exact.integers()
+        return weights
 
     @property
     def rows(self) -> int:
@@ -281,30 +279,13 @@ class BaseTable(StackedCells):
         """The sums of cells as this table shows them."""
         raise NotImplementedError
 
-    @property
-    def n(self) -> IntArray:
-        """Number of observations per cell: K x K of a `Table`, a vector of a `JointTable`, as are the following."""
-        return self._sums.n
-
-    @property
-    def w_exact(self) -> Exact:
-        """Σw per cell, not rounded."""
-        return self._sums.w_exact
-
-    @property
-    def w2_exact(self) -> Exact:
-        """Σw² per cell, not rounded."""
-        return self._sums.w2_exact
-
-    @property
-    def w_min(self) -> FloatArray:
-        """Smallest weight per cell; NaN where there is no observation."""
-        return self._sums.w_min
-
-    @property
-    def w_max(self) -> FloatArray:
-        """Largest weight per cell; NaN where there is no observation."""
-        return self._sums.w_max
+    n = Delegate[IntArray](
+        "_sums.n", "Number of observations per cell: K x K of a `Table`, of a `JointTable` a vector."
+    )
+    w_exact = Delegate[Exact]("_sums.w_exact", "Σw per cell, not rounded.")
+    w2_exact = Delegate[Exact]("_sums.w2_exact", "Σw² per cell, not rounded.")
+    w_min = Delegate[FloatArray]("_sums.w_min", "Smallest weight per cell; NaN where there is no observation.")
+    w_max = Delegate[FloatArray]("_sums.w_max", "Largest weight per cell; NaN where there is no observation.")
 
     @cached_property
     def w(self) -> FloatArray:
@@ -326,33 +307,27 @@ class BaseTable(StackedCells):
     @classmethod
     def _merged(cls, tables: Sequence[Self]) -> Self:
         """Sum of tables: their classes are aligned, and clusters of the same key are one cluster."""
-        labels, void, parts, drawn = merged_parts(tables, range(tables[0].axes))
-        return tables[0]._made(labels, parts, drawn, void, sum(table.ignored for table in tables))
+        labels, void, cells, drawn = merged_parts(tables, range(tables[0].axes))
+        return tables[0]._over(labels, cells, void, drawn=drawn, ignored=sum(table.ignored for table in tables))
 
-    def _made(
-        self,
-        labels: tuple[Label, ...],
-        parts: Stack,
-        drawn: SampleDesign,
-        void: tuple[Label, ...],
-        ignored: int | None = None,
-    ) -> Self:
-        """Return a table of the same predictions over other cells."""
-        rows = self.ignored if ignored is None else ignored
-        return type(self)(labels=labels, raw_cells=parts, ignored=rows, drawn=drawn, void=void)  # type: ignore[call-arg]
+    def _over(self, labels: tuple[Label, ...], cells: Stack, void: tuple[Label, ...], **fields: Any) -> Self:
+        """Return a table of the same predictions over other cells, without a positive class."""
+        if self.positive is not None:
+            fields["positive"] = None
+        return replace(self, labels=labels, raw_cells=cells, void=void, **fields)  # type: ignore[type-var]
 
     def _take(self, classes: Sequence[int]) -> Self:
         """Return the table of some of the classes, by position: of rows with no other label."""
         place = np.full(len(self.labels), -1, dtype=np.int64)
         place[list(classes)] = np.arange(len(classes))
-        parts, drawn = occupied(self.raw_cells.recoded(dict.fromkeys(range(self.axes), place)), self.drawn)
+        cells, drawn = occupied(self.raw_cells.recoded(dict.fromkeys(range(self.axes), place)), self.drawn)
         names = tuple(self.labels[k] for k in classes)
-        return self._made(names, parts, drawn, tuple(x for x in names if x in self.void))
+        return self._over(names, cells, tuple(x for x in names if x in self.void), drawn=drawn)
 
     def _recoded(self, names: tuple[Label, ...], place: Array, void: tuple[Label, ...] = ()) -> Self:
         """Return the table over other labels; ``place`` says where each of its own is among them, −1 if nowhere."""
         places = dict.fromkeys(range(self.axes), place)
-        made = self._made(names, self.raw_cells.recoded(places), self.drawn, void)
+        made = self._over(names, self.raw_cells.recoded(places), void)
         if self.drawn.design is not None and "design_cells" in vars(self):  # the same, and sooner than by weighing anew
             vars(made)["design_cells"] = self.design_cells.recoded(places)
         return made
@@ -395,18 +370,12 @@ class BaseTable(StackedCells):
 
     def records(self) -> list[Record]:
         """Return a row for each cell that occurs."""
-        sums = self.cells.sums
-        numbers = zip(
-            sums.n.tolist(),
-            *(x.floats().tolist() for x in (sums.w_exact, sums.w2_exact)),
-            sums.w_min.tolist(),
-            sums.w_max.tolist(),
-            strict=True,
-        )
-        names, labels = self._heads(), self.labels
+        sums, labels, names = self.cells.sums, self.labels, self._heads()
+        columns = sums.n, sums.w_exact.floats(), sums.w2_exact.floats(), sums.w_min, sums.w_max
+        numbers = zip(*(column.tolist() for column in columns), strict=True)
         return [
-            dict(zip(names, [*(labels[k] for k in codes), *map(finite, own)], strict=True))
-            for codes, own in zip(self.cells.codes.T.tolist(), numbers, strict=True)
+            dict(zip(names, [*(labels[k] for k in codes), *map(finite, of_cell)], strict=True))
+            for codes, of_cell in zip(self.cells.codes.T.tolist(), numbers, strict=True)
         ]
 
     def _heads(self) -> list[str]:

@@ -12,6 +12,7 @@ from ..errors import InputError
 from ..present.text import counted
 from .arraytypes import FloatArray, IndexArray
 from .keys import Key, check_kinds, merged_keys
+from .sums import added_by_code
 
 Kind = Literal["rows", "clusters", "pairs", "strata", "replicates"]
 Lonely = Literal["error", "adjust", "average", "certainty", "collapse"]
@@ -201,9 +202,8 @@ class SampleDesign(NamedTuple):
 
     def _per_stratum(self, numbers: Sequence[int]) -> tuple[int, ...]:
         assert self.design is not None
-        out = np.zeros(len(self.design.strata), dtype=np.int64)  # bincount would add in float64
-        np.add.at(out, np.array(self.design.of, dtype=np.int64), np.array(numbers, dtype=np.int64))
-        return tuple(out.tolist())
+        of = np.array(self.design.of, dtype=np.int64)
+        return tuple(added_by_code(of, np.array(numbers, dtype=np.int64), len(self.design.strata)).tolist())
 
     @property
     def factors(self) -> FloatArray | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -96,8 +96,8 @@ class JointTable(BaseTable):
     @cached_property
     def tables(self) -> dict[str, Table]:
         """The table of each prediction, by its name: what `wmcc.tabulate` makes of the same rows."""
-        parts = {name: self._along([name]) for name in self.names}
-        return {name: Table(self.labels, own, self.ignored, None, self.drawn, self.void) for name, own in parts.items()}
+        fields = self.ignored, None, self.drawn, self.void
+        return {name: Table(self.labels, self._along([name]), *fields) for name in self.names}
 
     def __getitem__(self, name: str) -> Table:
         self._check(name)
@@ -124,22 +124,12 @@ class JointTable(BaseTable):
         """
         for name in (a, b):
             self._check(name)
-        return JointTable(self.labels, (a, b), self._along([a, b]), self.ignored, self.drawn, self.void)
+        return replace(self, names=(a, b), raw_cells=self._along([a, b]))
 
     def _along(self, names: Sequence[str]) -> Stack:
         """Return the cells of some of the predictions."""
         axes = [1 + self.names.index(name) for name in names]
         return self.raw_cells.along([0, *axes, *range(self.axes, len(self.raw_cells.codes))])
-
-    def _made(
-        self,
-        labels: tuple[Label, ...],
-        parts: Stack,
-        drawn: SampleDesign,
-        void: tuple[Label, ...],
-        ignored: int | None = None,
-    ) -> JointTable:
-        return JointTable(labels, self.names, parts, self.ignored if ignored is None else ignored, drawn, void)
 
     @classmethod
     def _merged(cls, tables: Sequence[JointTable]) -> JointTable:

@@ -21,6 +21,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from fractions import Fraction
 from typing import Any, get_args
 
 import numpy as np
@@ -42,13 +43,15 @@ from .exact import Exact, fraction_hex, hex_fraction
 from .keys import Key, key_from_json, key_to_json, merged_keys, missing
 from .labels import Label
 from .stack import Stack, numbered
-from .sums import MOST_ROWS, Sums
+from .sums import MOST_ROWS, Sums, added_by_code
 
 SCHEMA = 1
 """Version of the stored form. Raise it when `pack` changes what people have stored, and keep golden files of each."""
 
 STORED_PIXELS = "pixels"
 """What ``drawn`` is where rows are pixels without clusters."""
+
+DRAWN = (*get_args(Kind), STORED_PIXELS)
 
 LARGEST = sys.float_info.max
 
@@ -57,62 +60,44 @@ COLUMNS = ("n", "w", "w2", "w_min", "w_max", "w_exact", "w2_exact")
 
 def pack(table: Any) -> dict[str, Any]:
     """From a table, or tables of groups, to plain lists, numbers and strings."""
-    grouped, sums, names = hasattr(table, "groups"), table.raw_cells.sums, getattr(table, "names", ())
-    axes = _axes(len(names), grouped, table.drawn)
-    cells: dict[str, list[Any]] = dict(zip(axes, table.raw_cells.codes.tolist(), strict=True))
-    cells["n"] = sums.n.tolist()
-    for name, exact in (("w", sums.w_exact), ("w2", sums.w2_exact)):
-        cells[name], cells[f"{name}_exact"] = _finite(exact.floats()), exact.hex()
-    cells["w_min"], cells["w_max"] = sums.w_min.tolist(), sums.w_max.tolist()
-    more = ["replicates"] * (table.drawn.replicates is not None)
-    cells["replicates"] = [exact.hex() for exact in sums.replicates]
+    grouped, names, drawn = hasattr(table, "groups"), getattr(table, "names", ()), table.drawn
     kind = ("joint table" if names else "table") + "s" * grouped
     out: dict[str, Any] = {"schema": SCHEMA, "kind": kind, "labels": list(table.labels), "void": list(table.void)}
     out |= {"names": list(names)} if names else {"positive": table.positive}
-    out |= {"ignored": table.ignored.tolist() if grouped else table.ignored, **_pack_drawn(table.drawn)}
+    out["ignored"] = table.ignored.tolist() if grouped else table.ignored
+    out["drawn"] = STORED_PIXELS if drawn.pixels else drawn.kind
+    if drawn.kind == "clusters":
+        out["clusters"] = _plain(drawn.units)
+    if drawn.replicates is not None:
+        out["replicates"] = _plain(drawn.replicates)
+    if drawn.design is not None:
+        out["design"] = {"units": _plain(drawn.units), "rows": list(drawn.rows), **_plain(drawn.design)}
     if grouped:
         of_groups, classes = table.declared.tolist()
-        out["by"] = list(table.by) if isinstance(table.by, tuple) else table.by
-        out |= {"groups": [key_to_json(key) for key in table.groups], "same_classes": table.same_classes}
+        out |= {"by": _plain(table.by), "groups": _plain(table.groups), "same_classes": table.same_classes}
         out["declared"] = {"group": of_groups, "class": classes}
-    return {**out, "cells": {name: cells[name] for name in (*axes, *COLUMNS, *more)}}
+    axes, sums = _axes(len(names), grouped, drawn), table.raw_cells.sums
+    w, w2 = sums.w_exact, sums.w2_exact
+    columns = (sums.n.tolist(), _finite(w.floats()), _finite(w2.floats()), sums.w_min.tolist(), sums.w_max.tolist())
+    cells = dict(zip([*axes, *COLUMNS], [*table.raw_cells.codes.tolist(), *columns, w.hex(), w2.hex()], strict=True))
+    if drawn.replicates is not None:
+        cells["replicates"] = [exact.hex() for exact in sums.replicates]
+    return {**out, "cells": cells}
+
+
+def _plain(x: Any) -> Any:
+    """Return a key, an exact number, or a tuple of these, with or without names, as JSON can hold it."""
+    if isinstance(x, tuple):
+        return (
+            {name: _plain(own) for name, own in x._asdict().items()} if hasattr(x, "_asdict") else list(map(_plain, x))
+        )
+    return fraction_hex(x) if isinstance(x, Fraction) else key_to_json(x)
 
 
 def _axes(predictions: int, grouped: bool, drawn: SampleDesign) -> list[str]:
     """Names of the axes of the cells; the one prediction of a plain table has no name, and counts as none."""
     labels = ["true", *([f"pred_{k}" for k in range(predictions)] or ["pred"])]
     return [*["group"] * grouped, *labels, *drawn.axes]
-
-
-def _pack_drawn(drawn: SampleDesign) -> dict[str, Any]:
-    out: dict[str, Any] = {"drawn": STORED_PIXELS if drawn.pixels else drawn.kind}
-    if drawn.kind == "clusters":
-        out["clusters"] = [key_to_json(key) for key in drawn.units]
-    if drawn.replicates is not None:
-        out["replicates"] = {**drawn.replicates._asdict(), "scales": list(drawn.replicates.scales)}
-    design = drawn.design
-    if design is not None:
-        post = design.poststrata
-        out["design"] = {
-            "units": [key_to_json(key) for key in drawn.units],
-            "rows": list(drawn.rows),
-            "strata": [key_to_json(key) for key in design.strata],
-            "of": list(design.of),
-            "nested": design.nested,
-            "population": None if design.population is None else list(design.population),
-            "weighting": design.weighting,
-            "fpc": None if design.fpc is None else list(design.fpc),
-            "lonely": design.lonely,
-            "domain": design.domain,
-            "poststrata": None
-            if post is None
-            else {
-                "keys": [key_to_json(key) for key in post.keys],
-                "totals": list(post.totals),
-                "weights": list(map(fraction_hex, post.weights)),
-            },
-        }
-    return out
 
 
 def _finite(values: Any) -> list[float | None]:
@@ -134,21 +119,24 @@ def is_grouped(data: Any) -> bool:
     return isinstance(data, dict) and "groups" in data
 
 
+KINDS = {"table": "Table", "joint table": "JointTable", "tables": "Tables", "joint tables": "Tables"}
+
+
 def unpack(data: Any, kind: str) -> dict[str, Any]:
     """From what is stored to the fields of a `Table`, `JointTable` or `Tables`; else refused with a sentence."""
-    _check_schema(data)
-    _check_kind(data.get("kind"), kind)
+    _check_head(data, kind)
     try:
         return _unpack(data)
+    except SchemaError:
+        raise
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as problem:
-        if isinstance(problem, SchemaError):
-            raise
-        said = problem.message if isinstance(problem, WmccError) else problem
-        what = f"it has no entry {said}" if type(problem) is KeyError else f"{type(problem).__name__}: {said}"
+        reason = problem.message if isinstance(problem, WmccError) else problem
+        what = f"it has no entry {reason}" if type(problem) is KeyError else f"{type(problem).__name__}: {reason}"
         raise SchemaError(f"the stored table cannot be read: {what}") from None
 
 
-def _check_schema(data: Any) -> None:
+def _check_head(data: Any, expected: str) -> None:
+    """Refuse what is no stored table, or one of another version or kind."""
     if not isinstance(data, dict) or "schema" not in data:
         raise SchemaError("this is not a stored wmcc table: it has no 'schema' entry.")
     if type(data["schema"]) is not int or data["schema"] != SCHEMA:
@@ -156,12 +144,7 @@ def _check_schema(data: Any) -> None:
             f"the stored table has schema {data['schema']!r}; this version of wmcc reads schema {SCHEMA}.",
             "update wmcc, or tabulate the data again.",
         )
-
-
-KINDS = {"table": "Table", "joint table": "JointTable", "tables": "Tables", "joint tables": "Tables"}
-
-
-def _check_kind(kind: Any, expected: str) -> None:
+    kind = data.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         raise SchemaError(f"the stored table cannot be read: its 'kind' is {kind!r}, which is not known.")
     if KINDS[kind] != expected:
@@ -174,30 +157,40 @@ def _unpack(data: dict[str, Any]) -> dict[str, Any]:
     joint, grouped = data["kind"].startswith("joint"), data["kind"].endswith("s")
     drawn = _unpack_drawn(data)
     labels, void = _unpack_labels(data["labels"], data["void"])
-    names = _unpack_names(data["names"]) if joint else ()
-    by, groups = _unpack_groups(data) if grouped else (None, ())
-    counts = {"group": len(groups), **{axis: len(keys) for axis, keys in drawn.keys}}
-    sizes = {name: counts.get(name, len(labels)) for name in _axes(len(names), grouped, drawn)}
-    parts = _unpack_cells(data["cells"], sizes, labels, 0 if drawn.replicates is None else len(drawn.replicates.scales))
+    known = len(labels) - len(void)
+    fields = _unpack_names(data["names"]) if joint else _unpack_positive(data["positive"], labels, known)
+    fields |= {"labels": labels, "void": void, "ignored": data["ignored"]}
+    if grouped:
+        fields |= _unpack_groups(data, len(labels))
+    counts = {"group": len(fields.get("groups", ())), **{axis: len(keys) for axis, keys in drawn.keys}}
+    sizes = {name: counts.get(name, len(labels)) for name in _axes(len(fields.get("names", ())), grouped, drawn)}
+    cells = _unpack_cells(data["cells"], sizes, labels, 0 if drawn.replicates is None else len(drawn.replicates.scales))
+    _need(not void or cells.codes[int(grouped)].max(initial=0) < known, "a label in 'void' is the true label of a cell")
+    ignored = data["ignored"] if grouped else [data["ignored"]]
     _need(
-        not void or parts.codes[int(grouped)].max(initial=0) < len(labels) - len(void),
-        "a label in 'void' is the true label of a cell",
-    )
-    ignored = data["ignored"]
-    _need(
-        _are_whole(ignored if grouped else [ignored], len(groups) if grouped else 1, MOST_ROWS),
+        _are_whole(ignored, counts["group"] if grouped else 1, MOST_ROWS),
         "'ignored' must be a number of rows, at least 0, for each table",
     )
-    of_kind = {"names": names} if joint else {"positive": _unpack_positive(data["positive"], labels, void)}
-    drawn, parts = _in_order_of_units(drawn, parts, len(sizes) - 1)
-    found = {"labels": labels, "void": void, "raw_cells": parts, "ignored": ignored, "drawn": drawn, **of_kind}
-    return found | _of_groups(data, parts, by, groups, len(labels)) if grouped else found
+    if drawn.kind == "clusters":
+        units, cells, _ = _sorted(drawn.units, len(sizes) - 1, cells)
+        drawn = SampleDesign("clusters", units)
+    if grouped:
+        fields["groups"], cells, order = _sorted(fields["groups"], 0, cells)
+        fields["ignored"] = np.array([ignored[k] for k in order], dtype=np.int64)
+        of_groups, classes = fields["declared"]
+        declared = [[order.index(k) for k in of_groups], classes]
+        fields["declared"] = np.array(declared, dtype=np.int64).reshape(2, -1)
+    if drawn.design is not None:
+        rows = added_by_code(cells.codes[-1], cells.sums.n, len(drawn.units))
+        _need(bool((rows <= np.array(drawn.rows)).all()), "a unit has more rows in 'cells' than in 'rows'")
+        check_sizes(drawn)
+    return {**fields, "raw_cells": cells, "drawn": drawn}
 
 
-def _need(fine: bool, said: str) -> None:
+def _need(fine: bool, otherwise: str) -> None:
     """Refuse what is stored, and say what is wrong with it, unless it is fine."""
     if not fine:
-        raise ValueError(said)
+        raise ValueError(otherwise)
 
 
 def _are_whole(values: Any, count: int, below: int) -> bool:
@@ -207,6 +200,12 @@ def _are_whole(values: Any, count: int, below: int) -> bool:
 
 def _are_sorted(keys: tuple[Key, ...]) -> bool:
     return merged_keys([keys])[0] == keys
+
+
+def _sorted(keys: tuple[Key, ...], axis: int, cells: Stack) -> tuple[tuple[Key, ...], Stack, list[int]]:
+    """Sort the keys of an axis; the order in which they were comes last."""
+    names, (place,) = merged_keys([keys])
+    return names, cells if names == keys else cells.recoded({axis: place}), np.argsort(place).tolist()
 
 
 # ---- labels, groups, and what is known of each -----------------------------------------------------------
@@ -229,52 +228,34 @@ def _classes(labels: list[Any]) -> tuple[Label, ...]:
     return _labels.given(labels)
 
 
-def _unpack_names(values: Any) -> tuple[str, ...]:
+def _unpack_names(values: Any) -> dict[str, Any]:
     names = tuple(values)
     _need(
         {type(name) for name in names} == {str} and len(set(names)) == len(names),
         "'names' must be different texts, one for each prediction",
     )
-    return names
+    return {"names": names}
 
 
-def _unpack_positive(value: Any, labels: tuple[Label, ...], void: tuple[Label, ...]) -> Label | None:
-    if value is None:
-        return None
-    positive = _labels.as_label(value, "positive")
-    _need(positive in labels and len(labels) - len(void) <= 2, "'positive' is not one of two classes")
-    return positive
+def _unpack_positive(value: Any, labels: tuple[Label, ...], known: int) -> dict[str, Any]:
+    positive = None if value is None else _labels.as_label(value, "positive")
+    _need(positive is None or (positive in labels and known <= 2), "'positive' is not one of two classes")
+    return {"positive": positive}
 
 
-def _unpack_groups(data: dict[str, Any]) -> tuple[Any, tuple[Key, ...]]:
-    """What rows are grouped by, and the keys of the groups."""
+def _unpack_groups(data: dict[str, Any], labels: int) -> dict[str, Any]:
+    """What rows are grouped by, the keys of the groups, and what is known of their classes."""
     by = tuple(data["by"]) if isinstance(data["by"], list) else data["by"]
     columns = by if isinstance(by, tuple) else (by,)
     _need(bool(columns) and {type(x) for x in columns} <= {str, int}, "'by' must be a name or a list of names")
-    return by, _keys(data["groups"], "groups", by)
-
-
-def _of_groups(data: dict[str, Any], parts: Stack, by: Any, groups: tuple[Key, ...], labels: int) -> dict[str, Any]:
-    """Return what is known of groups, sorted by their keys."""
-    same = data["same_classes"]
+    groups, same = _keys(data["groups"], "groups", by), data["same_classes"]
     _need(type(same) is bool, "'same_classes' must be true or false")
-    of_groups, classes = (data["declared"][name] for name in ("group", "class"))
+    declared = of_groups, classes = data["declared"]["group"], data["declared"]["class"]
     _need(
         _are_whole(of_groups, len(of_groups), len(groups)) and _are_whole(classes, len(of_groups), labels),
         "'declared' must be places of groups and of classes",
     )
-    groups, parts, order = _in_order(groups, 0, parts)
-    ignored = np.array([data["ignored"][k] for k in order], dtype=np.int64)
-    declared = np.array([[order.index(k) for k in of_groups], classes], dtype=np.int64).reshape(2, -1)
-    known = {"raw_cells": parts, "ignored": ignored, "declared": declared, "same_classes": same}
-    return {**known, "by": by, "groups": groups}
-
-
-def _in_order(keys: tuple[Key, ...], axis: int, parts: Stack) -> tuple[tuple[Key, ...], Stack, list[int]]:
-    """Sort the keys of an axis; the order in which they were comes last."""
-    names, (place,) = merged_keys([keys])
-    order: list[int] = np.argsort(place).tolist()
-    return (keys, parts, order) if names == keys else (names, parts.recoded({axis: place}), order)
+    return {"by": by, "groups": groups, "same_classes": same, "declared": declared}
 
 
 def _keys(values: Any, name: str, by: Any = None) -> tuple[Key, ...]:
@@ -303,28 +284,22 @@ def _key(value: Any, name: str, by: Any) -> Key:
 
 def _unpack_drawn(data: dict[str, Any]) -> SampleDesign:
     kind = data["drawn"]
-    if kind == STORED_PIXELS:
-        return PIXELS
-    if kind not in get_args(Kind):
-        raise ValueError(f"'drawn' is {kind!r}; expected one of {', '.join((*get_args(Kind), STORED_PIXELS))}")
+    _need(kind in DRAWN, f"'drawn' is {kind!r}; expected one of {', '.join(DRAWN)}")
     if kind == "clusters":
         clusters = _keys(data["clusters"], "clusters")
         _need(not missing(clusters), "a key in 'clusters' is null, and every row has a cluster")
         return SampleDesign(kind, clusters)
     if kind == "replicates":
-        return SampleDesign(kind, replicates=_unpack_replicates(data["replicates"]))
-    return SampleDesign(kind, *_unpack_design(data["design"])) if kind == "strata" else SampleDesign(kind)
+        x = data["replicates"]
+        scales, (df,) = _sizes(x["scales"], "scales"), _sizes([x["df"]], "df")
+        _need(len(scales) >= 2 and type(x["method"]) is str, "'replicates' must have a method and at least two scales")
+        return SampleDesign(kind, replicates=ReplicateFactors(x["method"], scales, df))
+    if kind == "strata":
+        return _unpack_design(data["design"])
+    return PIXELS if kind == STORED_PIXELS else SampleDesign(kind)
 
 
-def _unpack_replicates(x: dict[str, Any]) -> ReplicateFactors:
-    scales = _sizes(x["scales"], "scales")
-    (df,) = _sizes([x["df"]], "df")
-    _need(len(scales) >= 2 and type(x["method"]) is str, "'replicates' must have a method and at least two scales")
-    return ReplicateFactors(x["method"], scales, df)
-
-
-def _unpack_design(x: dict[str, Any]) -> tuple[tuple[Key, ...], tuple[int, ...], StratifiedDesign]:
-    """Units, the rows that were drawn in each, and the design."""
+def _unpack_design(x: dict[str, Any]) -> SampleDesign:
     units, strata = (_keys(x[name], name) for name in ("units", "strata"))
     rows, of = tuple(x["rows"]), tuple(x["of"])
     for name, keys in (("units", units), ("strata", strata)):
@@ -345,7 +320,8 @@ def _unpack_design(x: dict[str, Any]) -> tuple[tuple[Key, ...], tuple[int, ...],
     )
     _need(not weighting or population is not None, "'weighting' needs 'population'")
     post = None if x["poststrata"] is None else _unpack_poststrata(x["poststrata"])
-    return units, rows, StratifiedDesign(strata, of, nested, population, weighting, fpc, x["lonely"], domain, post)
+    design = StratifiedDesign(strata, of, nested, population, weighting, fpc, x["lonely"], domain, post)
+    return SampleDesign("strata", units, rows, design)
 
 
 def _unpack_poststrata(x: dict[str, Any]) -> PoststratumTotals:
@@ -372,20 +348,6 @@ def _sizes(values: Any, name: str) -> tuple[float, ...]:
     return tuple(map(float, values))
 
 
-def _in_order_of_units(drawn: SampleDesign, parts: Stack, axis: int) -> tuple[SampleDesign, Stack]:
-    """Sort clusters by their keys, and hold the rows of cells to those that were drawn in strata."""
-    if drawn.kind == "clusters":
-        clusters, parts, _ = _in_order(drawn.units, axis, parts)
-        return SampleDesign("clusters", clusters), parts
-    if drawn.design is not None:
-        rows = np.zeros(len(drawn.units), dtype=np.int64)
-        np.add.at(rows, parts.codes[-1], parts.sums.n)
-        fit = bool((rows <= np.array(drawn.rows, dtype=np.int64)).all())
-        _need(fit, "a unit has more rows in 'cells' than in 'rows'")
-        check_sizes(drawn)
-    return drawn, parts
-
-
 # ---- cells -----------------------------------------------------------------------------------------------
 
 
@@ -407,7 +369,7 @@ def _unpack_cells(cells: dict[str, list[Any]], sizes: dict[str, int], labels: An
     consistency.check_cells(n, w, w2, low, high, consistency.by_codes(labels, codes[[first, first + 1]]))
     more = cells["replicates"] if replicates else []
     _need(
-        len(more) == replicates and all(len(own) == len(n) for own in more),
+        len(more) == replicates and all(len(sums) == len(n) for sums in more),
         "'replicates' of 'cells' must have a list for each of 'scales', and in it a sum for each cell",
     )
     return Stack.gathered(codes, Sums(n, w, w2, low, high, tuple(map(Exact.from_hex, more))))

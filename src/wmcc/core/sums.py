@@ -123,6 +123,13 @@ def beside(several: list[Sums]) -> Sums:
     return Sums(np.concatenate(n), Exact.beside(w), Exact.beside(w2), *ends, replicates)
 
 
+def added_by_code(codes: IntArray, numbers: Any, size: int) -> IntArray:
+    """Add up integers that have the same code, of so many codes: `numpy.bincount` would do so in float64."""
+    out = np.zeros(size, dtype=np.int64)
+    np.add.at(out, codes, numbers)
+    return out
+
+
 def _side_by_side(several: list[Sums]) -> list[tuple[Exact, ...]]:
     """The sums of each replicate, of all; as many replicates in each."""
     counts = sorted({len(sums.replicates) for sums in several})

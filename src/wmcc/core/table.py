@@ -23,7 +23,7 @@ from .exact import integers
 from .form import StoredTable
 from .labels import REST, Label
 from .stack import Stack
-from .sums import MOST_ROWS, Sums
+from .sums import MOST_ROWS, Sums, added_by_code
 
 MOST_DENSE = 1 << 24
 """Cells that are shown as a matrix of all pairs of classes: those of 4,096 classes, 128 MiB for each matrix."""
@@ -191,7 +191,8 @@ class Table(BaseTable):
     ) -> Table:
         """Table from K x K arrays of per-cell sums that something else computed."""
         names, counts = _labels.given(labels), _counts(n)
-        floats = {name: _floats(x, name) for name, x in (("w", w), ("w2", w2), ("w_min", w_min), ("w_max", w_max))}
+        given = {"w": w, "w2": w2, "w_min": w_min, "w_max": w_max}
+        floats = {name: _floats(x, name) for name, x in given.items()}
         for name, array in (("n", counts), *floats.items()):
             if array.shape != (len(names), len(names)):
                 raise InputError(f"`{name}` has shape {array.shape}; {len(names)} labels need {(len(names),) * 2}.")
@@ -229,17 +230,12 @@ class Table(BaseTable):
     @cached_property
     def true_counts(self) -> IntArray:
         """Number of observations per true class."""
-        return self._counted(0)
+        return frozen(added_by_code(self.cells.codes[0], self.cells.sums.n, len(self.labels)))
 
     @cached_property
     def pred_counts(self) -> IntArray:
         """Number of observations per predicted class."""
-        return self._counted(1)
-
-    def _counted(self, axis: int) -> IntArray:
-        out = np.zeros(len(self.labels), dtype=np.int64)
-        np.add.at(out, self.cells.codes[axis], self.cells.sums.n)
-        return frozen(out)
+        return frozen(added_by_code(self.cells.codes[1], self.cells.sums.n, len(self.labels)))
 
     @cached_property
     def margins(self) -> Margins:
@@ -297,13 +293,7 @@ class Table(BaseTable):
     @classmethod
     def _merged(cls, tables: Sequence[Table]) -> Table:
         merged = super()._merged(tables)
-        positive = merged_positive(tables)
-        if positive is not None and len(merged.classes) > 2:
-            raise InputError(
-                f"the merged table has {len(merged.classes)} classes; with `positive` {positive!r} it can have two.",
-                "tabulate without `positive`.",
-            )
-        return merged if positive is None else replace(merged, positive=positive)
+        return replace(merged, positive=merged_positive(tables, len(merged.classes), ("table has", "it")))
 
     def __sub__(self, other: Table) -> Table:
         """Return what remains when the rows of ``other``, a part of this table, are taken away.
@@ -399,9 +389,9 @@ def one_table(given: Tabulated) -> Table:
     """Return the table that was given, by itself or by what has one; refuse anything else with what to do instead."""
     if isinstance(given, Table):
         return given
-    found = getattr(given, "table", None)
-    if isinstance(found, Table):
-        return found
+    its = getattr(given, "table", None)
+    if isinstance(its, Table):
+        return its
     kind, hint = type(given).__name__, "tabulate first: wmcc.tabulate(y_true, y_pred, sample_weight)."
     if kind == "Tables":
         hint = "wmcc.score(tables) scores each group; tables[key] is the table of one, and tables.total() that of all."
@@ -441,15 +431,21 @@ def no_positive(positive: Label, classes: tuple[Label, ...]) -> InputError:
     )
 
 
-def merged_positive(tables: Sequence[Any]) -> Label | None:
-    """The positive class of tables together, if one of them has one."""
-    found = list(dict.fromkeys(table.positive for table in tables if table.positive is not None))
-    if len(found) > 1:
+def merged_positive(tables: Sequence[Any], classes: int, words: tuple[str, str]) -> Label | None:
+    """The positive class of tables together, which have so many classes, if one of them has one."""
+    known = list(dict.fromkeys(table.positive for table in tables if table.positive is not None))
+    if len(known) > 1:
         raise InputError(
-            f"one table has positive class {found[0]!r}, the other {found[1]!r}; they cannot be merged.",
+            f"one table has positive class {known[0]!r}, the other {known[1]!r}; they cannot be merged.",
             "tabulate both with the same `positive`.",
         )
-    return found[0] if found else None
+    if known and classes > 2:
+        has, it = words
+        raise InputError(
+            f"the merged {has} {classes} classes; with `positive` {known[0]!r} {it} can have two.",
+            "tabulate without `positive`.",
+        )
+    return known[0] if known else None
 
 
 def _listed(sums: Sums) -> Stack:

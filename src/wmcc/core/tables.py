@@ -14,21 +14,14 @@ from ..present.blocks import Block
 from ..present.json_csv import Record, apart, beside
 from ..present.text import counted, name_of, number
 from .arraytypes import Array, FloatArray, IndexArray, IntArray
-from .base_table import (
-    BaseTable,
-    StackedCells,
-    frozen,
-    merged_parts,
-    no_cells,
-    occupied,
-    positions,
-)
+from .base_table import BaseTable, StackedCells, frozen, merged_parts, no_cells, occupied, positions
 from .design import ROWS, WORDS, SampleDesign, unsampled
 from .form import StoredTables
 from .joint import JointTable, check_names
 from .keys import Key, check_kinds, distinct_keys, merged_keys, missing, no_cluster, plain_key
 from .labels import Label
 from .stack import Stack, numbered
+from .sums import added_by_code
 from .table import Table, merged_positive
 
 T = TypeVar("T", bound=BaseTable)
@@ -135,7 +128,7 @@ class Tables(StackedCells, Mapping[Key, T], Generic[T]):
             raise InputTypeError(f"expected tables by key, all of type Table or all of type JointTable; {came}.")
         keys = [tuple(map(plain_key, key)) if isinstance(key, tuple) else plain_key(key) for key in tables]
         named = _names_of(keys, by)
-        several = [_of_one(named, key, own) for key, own in zip(keys, tables.values(), strict=True)]
+        several = [_of_one(named, key, table) for key, table in zip(keys, tables.values(), strict=True)]
         return several[0] if len(several) == 1 else cls._merged(several)
 
     @property
@@ -195,9 +188,9 @@ class Tables(StackedCells, Mapping[Key, T], Generic[T]):
     def _made(self, labels: tuple[Label, ...], parts: Stack, ignored: int, drawn: SampleDesign) -> T:
         """Return one table."""
         kind: Any = self.kind
-        more = {"names": self.names} if self.names else {"positive": self.positive}
-        void = tuple(x for x in labels if x in self.void) if self.void else ()
-        table: T = kind(labels=labels, raw_cells=parts, ignored=ignored, drawn=drawn, void=void, **more)
+        own = {"names": self.names} if self.names else {"positive": self.positive}
+        void = tuple(x for x in labels if x in self.void)
+        table: T = kind(labels=labels, raw_cells=parts, ignored=ignored, drawn=drawn, void=void, **own)
         return table
 
     def __eq__(self, other: object) -> bool:
@@ -212,9 +205,7 @@ class Tables(StackedCells, Mapping[Key, T], Generic[T]):
     @cached_property
     def rows(self) -> IntArray:
         """Number of observations per group."""
-        out = np.zeros(len(self), dtype=np.int64)
-        np.add.at(out, self.raw_cells.codes[0], self.raw_cells.sums.n)
-        return frozen(out)
+        return frozen(added_by_code(self.raw_cells.codes[0], self.raw_cells.sums.n, len(self)))
 
     @cached_property
     def weights(self) -> FloatArray:
@@ -251,23 +242,21 @@ class Tables(StackedCells, Mapping[Key, T], Generic[T]):
         place[kept] = np.arange(len(kept))
         parts, drawn = occupied(self.raw_cells.recoded({0: place}), self.drawn)
         declared = np.stack([place[self.declared[0]], self.declared[1]])
-        found = replace(
-            self,
-            raw_cells=parts,
-            groups=tuple(self.groups[k] for k in kept),
-            ignored=self.ignored[kept],
-            drawn=drawn,
-            declared=declared[:, declared[0] >= 0],
-        )
-        return found._of_labels_that_occur()
+        declared, groups = declared[:, declared[0] >= 0], tuple(self.groups[k] for k in kept)
+        fields: dict[str, Any] = {
+            "raw_cells": parts,
+            "ignored": self.ignored[kept],
+            "drawn": drawn,
+            "declared": declared,
+        }
+        return replace(self, groups=groups, **fields)._of_labels_that_occur()
 
     def _of_labels_that_occur(self) -> Tables[T]:
         """Return the same over the labels that occur in some group, and over all classes that the caller named."""
-        axes = range(1, 1 + self.axes)
         met = np.zeros(len(self.labels), dtype=bool)
         met[: len(self.classes)] = self.same_classes
-        for axis in axes:
-            met[self.raw_cells.codes[axis]] = True
+        for codes in self.raw_cells.codes[1 : 1 + self.axes]:
+            met[codes] = True
         met[self.declared[1]] = True
         if self.positive is not None:
             met[self.labels.index(self.positive)] = True
@@ -275,16 +264,14 @@ class Tables(StackedCells, Mapping[Key, T], Generic[T]):
         return self._recoded(names, np.cumsum(met) - 1, tuple(x for x in names if x in self.void))
 
     def _recoded(self, names: tuple[Label, ...], place: Array, void: tuple[Label, ...] = ()) -> Tables[T]:
-        axes = range(1, 1 + self.axes)
         declared = np.stack([self.declared[0], place[self.declared[1]]])
-        parts = self.raw_cells.recoded(dict.fromkeys(axes, place))
-        return replace(self, labels=names, raw_cells=parts, declared=declared, void=void)
+        cells = self.raw_cells.recoded(dict.fromkeys(range(1, 1 + self.axes), place))
+        return replace(self, labels=names, raw_cells=cells, declared=declared, void=void)
 
     def _rekeyed(self, keys: Sequence[Key]) -> Tables[T]:
         """Return the same with other keys; groups of one key become one."""
         groups, where = distinct_keys(keys)
-        ignored = np.zeros(len(groups), dtype=np.int64)
-        np.add.at(ignored, where, self.ignored)
+        ignored = added_by_code(where, self.ignored, len(groups))
         declared = np.stack([where[self.declared[0]], self.declared[1]])
         cells = self.raw_cells.recoded({0: where})
         return replace(self, groups=groups, raw_cells=cells, ignored=ignored, declared=declared)
@@ -292,12 +279,9 @@ class Tables(StackedCells, Mapping[Key, T], Generic[T]):
     def _reclustered(self, keys: Sequence[Key]) -> Tables[T]:
         """Return the same with other keys of clusters; clusters of one key become one."""
         clusters, where = distinct_keys(keys)
-        parts = self.raw_cells.recoded({len(self.raw_cells.codes) - 1: where})
-        rows = np.zeros(len(clusters), dtype=np.int64)
-        if self.drawn.rows:
-            np.add.at(rows, where, self.drawn.rows)
-        drawn = SampleDesign("clusters", clusters, tuple(rows.tolist()) if self.drawn.rows else ())
-        return replace(self, raw_cells=parts, drawn=drawn)
+        cells = self.raw_cells.recoded({len(self.raw_cells.codes) - 1: where})
+        rows = added_by_code(where, self.drawn.rows, len(clusters)).tolist() if self.drawn.rows else ()
+        return replace(self, raw_cells=cells, drawn=SampleDesign("clusters", clusters, tuple(rows)))
 
     def as_clusters(self) -> T:
         """Return one table whose clusters are these groups: what intervals and comparisons of clusters read.
@@ -317,9 +301,9 @@ class Tables(StackedCells, Mapping[Key, T], Generic[T]):
         rows = int(self.rows[missing(self.groups)].sum())
         if rows:
             raise no_cluster(rows)
-        parts, drawn = self.raw_cells.along([*range(1, 1 + self.axes), 0]), SampleDesign("clusters", self.groups)
-        parts, drawn = occupied(parts, drawn)
-        return self._made(self.labels, parts, int(self.ignored.sum()), drawn)
+        cells = self.raw_cells.along([*range(1, 1 + self.axes), 0])
+        cells, drawn = occupied(cells, SampleDesign("clusters", self.groups))
+        return self._made(self.labels, cells, int(self.ignored.sum()), drawn)
 
     # ---- merging ------------------------------------------------------------------------------------
 
@@ -337,22 +321,14 @@ class Tables(StackedCells, Mapping[Key, T], Generic[T]):
                 )
         check_kinds([tables.groups for tables in several], first.columns, "groups")
         groups, places = merged_keys([tables.groups for tables in several])
-        labelled = range(1, 1 + first.axes)
-        labels, void, parts, drawn = merged_parts(several, labelled, {0: places})
-        ignored = np.zeros(len(groups), dtype=np.int64)
-        for tables, place in zip(several, places, strict=True):
-            ignored[place] += tables.ignored
+        labels, void, cells, drawn = merged_parts(several, range(1, 1 + first.axes), {0: places})
+        all_ignored = np.concatenate([tables.ignored for tables in several])
+        ignored = added_by_code(np.concatenate(places), all_ignored, len(groups))
         same_classes = all(tables.same_classes and tables.labels == labels for tables in several)
         declared = NONE_DECLARED if same_classes else _all_declared(several, places, labels)
-        positive = merged_positive(several)
-        classes = len(labels) - len(void)
-        if positive is not None and classes > 2:
-            raise InputError(
-                f"the merged tables have {classes} classes; with `positive` {positive!r} they can have two.",
-                "tabulate without `positive`.",
-            )
-        own = (first.by, groups, labels, parts, ignored, same_classes, positive, drawn, declared)
-        return cls(*own, first.names, void)
+        positive = merged_positive(several, len(labels) - len(void), ("tables have", "they"))
+        fields = (labels, cells, ignored, same_classes, positive, drawn, declared)
+        return cls(first.by, groups, *fields, first.names, void)
 
     # ---- showing ------------------------------------------------------------------------------------
 
@@ -367,14 +343,12 @@ class Tables(StackedCells, Mapping[Key, T], Generic[T]):
     @property
     def summary(self) -> str:
         """What they are, in a line."""
-        out = int(self.ignored.sum())
-        rows = counted(int(self.raw_cells.sums.n.sum()), "row") + (f", {out:,} ignored" if out else "")
-        what = f"{'Joint tables' if self.names else 'Tables'} of {counted(len(self), 'group')}"
-        problem = self.unsampled
+        ignored, problem = int(self.ignored.sum()), self.unsampled
+        rows = counted(int(self.raw_cells.sums.n.sum()), "row") + (f", {ignored:,} ignored" if ignored else "")
+        what = f"{'Joint tables' if self.names else 'Tables'} of {counted(len(self), 'group')}: {self.kinds}, {rows}"
         if problem is not None:
-            return f"{what}: {self.kinds}, {rows}; {problem.message}"
-        total = float(self.design_cells.sums.w_exact.sum().floats())
-        return f"{what}: {self.kinds}, {rows}, total weight {number(total)}"
+            return f"{what}; {problem.message}"
+        return f"{what}, total weight {number(float(self.design_cells.sums.w_exact.sum().floats()))}"
 
     def blocks(self) -> list[Block]:
         """Return a line for each group, and the tables of a few."""
@@ -437,10 +411,9 @@ def _of_one(by: Any, key: Key, table: Any) -> Tables[Any]:
     """Tables of a single group."""
     m = len(table.raw_cells)
     codes = np.concatenate([np.zeros((1, m), dtype=np.int64), table.raw_cells.codes])
-    ignored, positive = np.array([table.ignored]), getattr(table, "positive", None)
-    parts = Stack(codes, table.raw_cells.sums) if m else no_cells(len(codes))
-    own = (by, (key,), table.labels, parts, ignored, True, positive, table.drawn, NONE_DECLARED)
-    return Tables(*own, getattr(table, "names", ()), table.void)
+    cells, ignored = Stack(codes, table.raw_cells.sums) if m else no_cells(len(codes)), np.array([table.ignored])
+    fields = (table.labels, cells, ignored, True, table.positive, table.drawn, NONE_DECLARED)
+    return Tables(by, (key,), *fields, getattr(table, "names", ()), table.void)
 
 
 def _names_of(keys: Sequence[Key], by: Any) -> Any:

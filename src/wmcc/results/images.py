@@ -15,6 +15,7 @@ from ..core.arraytypes import FloatArray, IndexArray, IntArray
 from ..core.joint import JointTable
 from ..core.keys import Key
 from ..core.labels import Label, listed
+from ..core.sums import added_by_code
 from ..core.table import Margins, Table, Tabulated, one_table
 from ..errors import InputError
 from ..inference.answer import measure_title, why_unsure
@@ -511,8 +512,7 @@ class ImageMargins:
             for which, place in ((None, at[0]), (None, at[1]), (np.flatnonzero(right), at[0][right]))
         )
         starts = np.searchsorted(codes, np.arange(m + 1) * K)
-        rows = np.zeros(m, dtype=np.int64)
-        np.add.at(rows, image, sums.n)
+        rows = added_by_code(image, sums.n, m)
         total = sums.w_exact.by_code(image, m).floats()
         of_labels = (codes % K).tolist(), r, q, d, K, len(table.classes)
         return cls(table.drawn.units, starts.tolist(), *of_labels, rows, total)
