@@ -191,7 +191,8 @@ def tabulate(
         y_true, y_pred, sample_weight, true, pred, weight, by, cluster, design, labels, names, ignore, missing,
         positive, threads, progress,
     )  # fmt: skip
-    return tabulated(request)
+    table: Table | JointTable | Tables[Any] = tabulated(request)
+    return table
 
 
 def tabulated(request: Request, cells: Cells | None = None) -> Any:

@@ -59,6 +59,64 @@ class KeyColumns(NamedTuple):
     counts: dict[str, int]
     sizes: dict[str, Sizes]
 
+    def read(self, shape: tuple[int, ...]) -> Keyed | None:
+        """Read the key of each row of labels in memory."""
+        numbers = ("population", "fpc", "totals")
+        several = (
+            (number_column if name in numbers else key_column)(given, name, shape)
+            for name, given in zip(self.names, self.columns, strict=True)
+        )
+        return Keyed(tuple(self.names), (), NO_CODES, tuple(several)) if self.columns else None
+
+    def with_design(self, table: Any, request: Request, ignored: bool | None) -> Any:
+        """Return a table, or tables of groups, that knows its strata.
+
+        It comes with clusters whose keys are tuples of the values of these columns, or without any if there are none.
+        ``ignored`` says whether the rows that it left out were sampled and have labels, as those of ``ignore=`` have;
+        None if some may have none.
+        """
+        design, weighted = request.strata or Strata(), request.weights is not None
+        if not self.columns:
+            table = _in_one_unit(table, ignored)
+        counts, drawn = self.counts, np.array(table.drawn.rows, dtype=np.int64)
+        ends = np.cumsum([0, *counts.values()]).tolist()
+        values = {
+            word: [own[a:b] for own in table.drawn.units] for word, a, b in zip(counts, ends, ends[1:], strict=False)
+        }
+        _check_present(self, values, drawn)
+        strata_of = [_single(own) for own in values["stratum"]]
+        nested = counts["cluster"] > 0
+        units_of = (
+            [(*s, *c) for s, c in zip(values["stratum"], values["cluster"], strict=True)] if nested else strata_of
+        )
+        met = np.flatnonzero(drawn)  # of the other keys no row has labels
+        units, place = _placed(units_of, met)
+        if nested and not design.nested:
+            _check_clusters_are_of_one_stratum(units, counts["stratum"])
+        rows = np.zeros(len(units), dtype=np.int64)
+        np.add.at(rows, place[met], drawn[met])
+        known = {units_of[k]: strata_of[k] for k in met.tolist()}
+        strata, _ = distinct_keys(list(known.values()))
+        if design.stratum is None:
+            strata = ((),)
+            known = dict.fromkeys(units, ())
+        strata, (population, fpc) = _sizes(self, ("population", "fpc"), strata, strata_of, values)
+        if design.fpc is True:
+            fpc = population
+        at = {stratum: k for k, stratum in enumerate(strata)}
+        of = tuple(at[known[unit]] for unit in units)
+        weighting = population is not None and not weighted
+        post, post_place = _poststrata(table, self, values, met)
+        made = StratifiedDesign(strata, of, nested, population, weighting, fpc, design.lonely, False, post)
+        whole = SampleDesign("strata", units, tuple(rows.tolist()), made)
+        check_sizes(whole)
+        codes = table.raw_cells.codes
+        moved = [place[codes[-1]]] if post is None else [post_place[codes[-1]], place[codes[-1]]]
+        parts = Stack.gathered(
+            np.concatenate([codes[:-1], np.array(moved).reshape(len(moved), -1)]), table.raw_cells.sums
+        )
+        return replace(table, raw_cells=parts, drawn=whole)
+
 
 def key_columns(request: Request) -> KeyColumns:
     """Return the columns of keys, in the order of `WORDS`, of data in arrays or of a frame or file."""
@@ -127,18 +185,6 @@ def _check_columns(given: Any, columns: Iterable[Any], word: str) -> None:
             "make it a column of the frame." if hasattr(given, "__len__") else None,
             word,
         )
-
-
-def keys_in_arrays(key: KeyColumns, shape: tuple[int, ...]) -> Keyed | None:
-    """Read the key of each row of labels in memory."""
-    if not key.columns:
-        return None
-    numbers = ("population", "fpc", "totals")
-    several = (
-        (number_column if name in numbers else key_column)(given, name, shape)
-        for name, given in zip(key.names, key.columns, strict=True)
-    )
-    return Keyed(tuple(key.names), (), NO_CODES, tuple(several))
 
 
 def as_names(given: Any) -> tuple[str, ...]:
@@ -233,50 +279,6 @@ def _read_key(text: Any, like: Any) -> Any:
 
 
 # ---- after: a table of strata ---------------------------------------------------------------------------
-
-
-def with_design(table: Any, request: Request, key: KeyColumns, ignored: bool | None) -> Any:
-    """Return a table, or tables of groups, that knows its strata.
-
-    It comes with clusters whose keys are tuples of the values of all columns of `key_columns`, or without any if there
-    are no such columns. ``ignored`` says whether the rows that it left out were sampled and have labels, as those of
-    ``ignore=`` have; None if some may have none.
-    """
-    design, weighted = request.strata or Strata(), request.weights is not None
-    if not key.columns:
-        table = _in_one_unit(table, ignored)
-    counts, drawn = key.counts, np.array(table.drawn.rows, dtype=np.int64)
-    ends = np.cumsum([0, *counts.values()]).tolist()
-    values = {word: [own[a:b] for own in table.drawn.units] for word, a, b in zip(counts, ends, ends[1:], strict=False)}
-    _check_present(key, values, drawn)
-    strata_of = [_single(own) for own in values["stratum"]]
-    nested = counts["cluster"] > 0
-    units_of = [(*s, *c) for s, c in zip(values["stratum"], values["cluster"], strict=True)] if nested else strata_of
-    met = np.flatnonzero(drawn)  # of the other keys no row has labels
-    units, place = _placed(units_of, met)
-    if nested and not design.nested:
-        _check_clusters_are_of_one_stratum(units, counts["stratum"])
-    rows = np.zeros(len(units), dtype=np.int64)
-    np.add.at(rows, place[met], drawn[met])
-    known = {units_of[k]: strata_of[k] for k in met.tolist()}
-    strata, _ = distinct_keys(list(known.values()))
-    if design.stratum is None:
-        strata = ((),)
-        known = dict.fromkeys(units, ())
-    strata, (population, fpc) = _sizes(key, ("population", "fpc"), strata, strata_of, values)
-    if design.fpc is True:
-        fpc = population
-    at = {stratum: k for k, stratum in enumerate(strata)}
-    of = tuple(at[known[unit]] for unit in units)
-    weighting = population is not None and not weighted
-    post, post_place = _poststrata(table, key, values, met)
-    made = StratifiedDesign(strata, of, nested, population, weighting, fpc, design.lonely, False, post)
-    whole = SampleDesign("strata", units, tuple(rows.tolist()), made)
-    check_sizes(whole)
-    codes = table.raw_cells.codes
-    moved = [place[codes[-1]]] if post is None else [post_place[codes[-1]], place[codes[-1]]]
-    parts = Stack.gathered(np.concatenate([codes[:-1], np.array(moved).reshape(len(moved), -1)]), table.raw_cells.sums)
-    return replace(table, raw_cells=parts, drawn=whole)
 
 
 def _in_one_unit(table: Table | JointTable | Tables[Any], ignored: bool | None) -> Any:

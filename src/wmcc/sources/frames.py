@@ -95,9 +95,9 @@ def tabulate_frame(data: Data, columns: NamedColumns, rules: Rules, threads: int
     frame = checked(frame, names)
     if isinstance(frame, nw.DataFrame):
         return tabulate_in_memory(frame, columns, rules, threads)
-    cells = GroupedCells(frame, names, rules, text, columns.by, columns.cluster, columns.predictions, columns.counted)
+    cells = GroupedCells(frame, names, rules, text)
     cells.problems().refuse(names)
-    return cells.tables()
+    return cells.tables(columns)
 
 
 def no_rows(columns: NamedColumns, rules: Rules) -> Tables[Any]:

@@ -5,20 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import narwhals as nw
-import numpy as np
 
-from ..core.base_table import no_cells
-from ..core.keys import plain_key
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError
 from .codes import Rules
 from .files import no_column, one_column
-from .frames import NamedColumns, as_tuple, category_type, checked, selected, tabulate_in_memory
-from .groups import keyed
+from .frames import NamedColumns, category_type, checked, read_in_memory, selected, tabulate_in_memory
 from .places import Data, is_name
 from .problems import label_roles
 from .pushdown import GroupedCells, collect
-from .texts import ignored_texts, typed
+from .texts import text_rules, typed
 
 MATCHED, ONLY_TRUTH, ONLY_PRED, TWICE_TRUTH, TWICE_PRED, NO_KEY = range(6)
 
@@ -43,37 +39,18 @@ def tabulate_joined(
     names = columns.names()
     joined, text = _joined(truth, pred, columns, on)
     frame = checked(joined, names)
-    by = [role for role in names if role.startswith("b")]
     if isinstance(frame, nw.LazyFrame):
-        keys = columns.by, columns.cluster, columns.predictions, columns.counted
-        cells = GroupedCells(frame, {**names, "status": "status"}, rules, text, *keys)
+        cells = GroupedCells(frame, {**names, "status": "status"}, rules, text)
         left_out = _sift(cells.columns, on, unmatched)
         cells.problems(left_out).refuse(names)
-        return cells.tables(left_out)
-    counts = collect(frame.lazy().group_by("status", *by).agg(n=nw.len())).to_dict(as_series=False)
-    left_out = _sift(counts, on, unmatched)
-    matched = frame.filter(nw.col("status") == MATCHED).drop("status")
-    own = Rules(ignore=tuple(ignored_texts(rules)), missing=rules.missing) if "t" in text else rules
-    tables = tabulate_in_memory(matched, columns, own, threads, numbered=False)
-    tables = tables + _unmatched(tables, counts, sorted(left_out), columns) if left_out else tables
+        return cells.tables(columns, left_out)
+    left_out = _sift(collect(frame.lazy().group_by("status").agg(n=nw.len())).to_dict(as_series=False), on, unmatched)
+    own, status = text_rules(rules, text), nw.col("status")
+    tables = tabulate_in_memory(frame.filter(status == MATCHED).drop("status"), columns, own, threads, numbered=False)
+    if left_out:  # which lack a label, and count as ignored in their groups
+        others = frame.filter(status != MATCHED).drop("status")
+        tables = tables + read_in_memory(others, columns, own._replace(missing="ignore"), threads)
     return typed(tables, rules, text, names) if text else tables
-
-
-def _unmatched(
-    tables: Tables[Any], counts: dict[str, list[Any]], rows: list[int], columns: NamedColumns
-) -> Tables[Any]:
-    """Groups without a cell, in which what was left out counts as ignored."""
-    n = np.array([int(counts["n"][row]) for row in rows])
-    by = [[plain_key(counts[f"b{i}"][row]) for row in rows] for i in range(len(as_tuple(columns.by)))]
-    none = no_cells(len(tables.raw_cells.codes))
-    if by:
-        found = keyed(columns.by, [(range(len(rows)), values) for values in by])
-        keys, ignored = found.keys, np.zeros(len(found.keys), dtype=np.int64)
-        np.add.at(ignored, found.codes, n)
-    else:
-        keys, ignored = ((),), np.array([n.sum()])
-    own = (columns.by, keys, tables.labels, none, ignored, tables.same_classes)
-    return Tables(*own, names=tables.names, void=tables.void)
 
 
 def _arrow(frame: Any) -> Any:

@@ -32,9 +32,10 @@ from .columns import (
 from .groups import WHOLE, Parts, keys_of_blocks, keys_of_rows
 from .recognised import are_rasters, as_area, is_dataset, is_layer, is_raster, refuse_nodata
 from .request import Request, by_keyword, check_named, layer_by_position, names_columns, refuse
-from .values import Area, Blocks, Files, Join, Layer, Overlay
+from .values import Area, Blocks, Files, Join, Layer, Overlay, Replicates, Strata
 
 if TYPE_CHECKING:
+    from .designs import KeyColumns
     from .map_cells import Cells
 
 
@@ -54,7 +55,7 @@ A_SAMPLE = (
 IN_ARRAYS = "read the images into arrays to say how they were drawn: tabulate(y_true, y_pred, sample_weight, design=…)."
 
 
-class Rasters:
+class RasterKind:
     """A true raster and maps of the same pixels; or lists of tiles."""
 
     def recognises(self, request: Request) -> bool:
@@ -77,11 +78,14 @@ def _with_maps(request: Request) -> Request:
     """Return the call with rasters in place of the Datasets of xarray, which are mappings, too, that have one map."""
     from ..geo.raster import Raster
 
-    sides = {name: getattr(request, name) for name in ("y_pred", "by", "cluster")}
-    return request._replace(**{name: Raster(own, name=name) for name, own in sides.items() if is_dataset(own)})
+    def opened(name: str) -> Any:
+        given = getattr(request, name)
+        return Raster(given, name=name) if is_dataset(given) else given
+
+    return request._replace(y_pred=opened("y_pred"), by=opened("by"), cluster=opened("cluster"))
 
 
-class Images:
+class ImageKind:
     """Folders of label maps, paired by name."""
 
     def recognises(self, request: Request) -> bool:
@@ -103,7 +107,7 @@ class Images:
         return tabulate_images(folders, rules, request.threads, request.progress, request.by, request.cluster, area)
 
 
-class Layers:
+class LayerKind:
     """Polygons and points with their classes; or a map that is laid over them."""
 
     def recognises(self, request: Request) -> bool:
@@ -130,7 +134,7 @@ NO_GEOMETRY = (
 """What to do with frames that have geometries, but do not say so."""
 
 
-class Columns:
+class ColumnKind:
     """Frames and files with named columns, one or two of them."""
 
     def recognises(self, request: Request) -> bool:
@@ -145,23 +149,22 @@ class Columns:
         hint = "for areas as weights" if request.by_area else "blocks are made of pixels: give a column of clusters."
         refuse(request, "frames and files without geometry", ("design",), {"area": NO_GEOMETRY, "blocks": hint})
         check_named(request)
-        key, resampled = _design_of(request)
-        predictions = request.predictions(rules)
+        key, predictions = _key_of(request), request.predictions(rules)
         several = tuple(request.pred.values()) if predictions else (request.pred,)
-        cluster = request.cluster if key is None else key.columns or None
+        cluster: Any = request.cluster if key is None else key.columns or None
         columns = NamedColumns(
             request.true, several, request.weight, request.by, cluster, predictions,
-            counted=key is not None, resampled=resampled,
+            counted=key is not None, resampled=request.replicates,
         )  # fmt: skip
         table = tabulate_columns(request.y_true, columns, rules, request.threads, request.progress)
         if key is None:
             return table
         skipped = rules.skip_missing or (isinstance(request.y_true, Join) and request.y_true.unmatched == "ignore")
         left_out = len(rules.ignore) > void
-        return _in_design(table, request, key, None if left_out and skipped else left_out)
+        return key.with_design(table, request, None if left_out and skipped else left_out)
 
 
-class Arrays:
+class ArrayKind:
     """Labels in memory: arrays, lists, series, tensors; with weights, or a weight matrix."""
 
     def recognises(self, request: Request) -> bool:
@@ -174,7 +177,7 @@ class Arrays:
         _check_arrays(request)
         if cells is not None:
             cells.place_arrays(y_true, y_pred)
-        key, resampled = (None, None) if request.design is None else _design_of(request)
+        key, resampled = (None, None) if request.design is None else (_key_of(request), request.replicates)
         names = request.predictions(rules)
         preds = {f"y_pred[{name!r}]": own for name, own in zip(names, y_pred.values(), strict=True)} if names else None
         sides = {"y_true": y_true, **(preds or {"y_pred": y_pred})}
@@ -197,19 +200,18 @@ class Arrays:
             return _of_matrix(request, columns, weights, rules, names)
         weights = None if weights is None else fitted(weights, truth.shape, not names)
         parts = WHOLE
-        if key is not None:
-            from .designs import keys_in_arrays
-
-            parts = Parts(keys_of_rows(by, "by", truth.shape), keys_in_arrays(key, truth.shape))
-        elif not plain:
-            clusters = blocks or keys_of_rows(cluster, "cluster", truth.shape)
+        if not plain:
+            clusters = blocks or (
+                keys_of_rows(cluster, "cluster", truth.shape) if key is None else key.read(truth.shape)
+            )
             parts = Parts(keys_of_rows(by, "by", truth.shape), clusters)
         if resampled is not None:
             from .replicates import replicates_in_arrays, with_replicates
 
             several = replicates_in_arrays(resampled.replicates, truth.shape)
-            how = {"parts": parts, "names": names, "replicates": several}
-            found = tabulate_arrays(columns, weights, rules, request.threads, **how)
+            found = tabulate_arrays(
+                columns, weights, rules, request.threads, parts=parts, names=names, replicates=several
+            )
             return with_replicates(found, resampled, len(several))
         drawn = PIXELS if math.prod(truth.shape) > truth.shape[0] else ROWS  # items of more than one label are images
         found = tabulate_arrays(columns, weights, rules, request.threads, parts=parts, drawn=drawn, names=names)
@@ -217,7 +219,7 @@ class Arrays:
             warn_of_outputs(truth.shape[1], "y_true", "y_pred", ".ravel()", "[None]")
         if key is None:
             return found
-        return _in_design(found, request, key, None if rules.ignore and rules.skip_missing else bool(rules.ignore))
+        return key.with_design(found, request, None if rules.ignore and rules.skip_missing else bool(rules.ignore))
 
 
 def _of_matrix(request: Request, columns: Any, weights: Any, rules: Rules, names: tuple[str, ...]) -> Any:
@@ -268,26 +270,18 @@ def _check_arrays(request: Request) -> None:
 # ---- how the rows were drawn ---------------------------------------------------------------------------------
 
 
-def _design_of(request: Request) -> tuple[Any, Any]:
-    """Return the columns of strata, clusters and post-strata as one key, or the replicate weights."""
-    if request.replicates is not None:
-        return None, request.replicates
-    if request.design is None or (request.poststrata is None and request.strata.says_nothing):
-        return None, None
+def _key_of(request: Request) -> KeyColumns | None:
+    """Return the columns of strata, clusters and post-strata as one key; None where no design says more than rows."""
+    design = request.design
+    if design is None or isinstance(design, Replicates) or (isinstance(design, Strata) and design.says_nothing):
+        return None
     from .designs import key_columns
 
-    return key_columns(request), None
+    return key_columns(request)
 
 
-def _in_design(table: Any, request: Request, key: Any, left_out: bool | None) -> Any:
-    """Return the table that knows its strata; ``left_out`` says what is known of rows that it lacks."""
-    from .designs import with_design
-
-    return with_design(table, request, key, left_out)
-
-
-COLUMNS, ARRAYS = Columns(), Arrays()
-KINDS: tuple[Kind, ...] = (Rasters(), Images(), Layers(), COLUMNS, ARRAYS)
+COLUMNS, ARRAYS = ColumnKind(), ArrayKind()
+KINDS: tuple[Kind, ...] = (RasterKind(), ImageKind(), LayerKind(), COLUMNS, ARRAYS)
 
 
 def placed_kind_of(request: Request) -> tuple[Request, Any]:
@@ -296,9 +290,9 @@ def placed_kind_of(request: Request) -> tuple[Request, Any]:
     if request.in_columns and not isinstance(data, (Files, Join, Layer, Overlay)):
         request = request._replace(y_true=Layer(data))  # which says what it lacks
     kind = kind_of(request)
-    if isinstance(kind, (Images, Columns)) or isinstance(data, Join):
+    if isinstance(kind, (ImageKind, ColumnKind)) or isinstance(data, Join):
         raise InputTypeError(
-            f"the data are {'images in folders' if isinstance(kind, Images) else f'a `{type(data).__name__}`'}; a "
+            f"the data are {'images in folders' if isinstance(kind, ImageKind) else f'a `{type(data).__name__}`'}; a "
             "picture needs rasters, label maps in arrays, polygons or points.",
             "points in a table are given as wmcc.Layer(data, xy=('lon', 'lat'), crs='EPSG:4326').",
             "y_true",

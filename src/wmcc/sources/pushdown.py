@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -14,8 +14,7 @@ from ..core import kernel as tally
 from ..core.arraytypes import Array, FloatArray, IntArray
 from ..core.design import ROWS, SampleDesign
 from ..core.exact import Exact
-from ..core.keys import plain_key
-from ..core.labels import NOTHING, Label, as_label, is_missing, void_order
+from ..core.labels import NOTHING, Label, as_label, is_missing
 from ..core.stack import Stack
 from ..core.sums import Sums
 from ..core.tables import Tables
@@ -24,6 +23,9 @@ from .arrays import Counted, named
 from .codes import Codebook, Rules
 from .groups import By, Keyed, Parts, keyed
 from .problems import MOST_CELLS, Problems, label_roles, replicate_roles, too_many_cells, unknown_labels
+
+if TYPE_CHECKING:
+    from .frames import NamedColumns
 
 
 class GroupedCells:
@@ -40,70 +42,20 @@ class GroupedCells:
         What the caller said about labels.
     text
         Columns that were read as text, to be made sense of.
-    by, cluster, predictions
-        What the caller calls the keys, and the predictions if they have names.
-    counted
-        Whether tables are to know how many rows each cluster has, those included that `ignore` leaves out.
     """
 
-    def __init__(
-        self,
-        frame: Any,
-        names: dict[str, Any],
-        rules: Rules,
-        text: Collection[str] = (),
-        by: By = (),
-        cluster: By = (),
-        predictions: tuple[str, ...] = (),
-        counted: bool = False,
-    ) -> None:
-        self._names, self._rules, self._by, self._cluster = names, rules, by, cluster
-        self._predictions, self._counted = predictions, counted
-        self._text = {name for name in text if name[0] == "c"}
-        roles = label_roles(names)
+    def __init__(self, frame: Any, names: dict[str, Any], rules: Rules, text: Collection[str] = ()) -> None:
+        self._names, self._rules, self._text = names, rules, set(text)
+        self._of_cells = texts.text_rules(rules, text)
         self._replicates = replicate_roles(names)
         keys = [name for name in names if name != "w" and name not in self._replicates]
-        found = collect(_query(frame, keys, "w" in names, self._replicates))
-        self.columns = found.to_dict(as_series=False)
+        self.columns = collect(_query(frame, keys, "w" in names, self._replicates)).to_dict(as_series=False)
         self._n = np.array(self.columns["n"], dtype=np.int64)
-        self.rows = int(self._n.sum())
-        self._labels = {role: _labels(self.columns[role], names[role]) for role in roles}
-        self._read(text)
-
-    def _read(self, text: Collection[str]) -> None:
-        """Make sense of text, and integers of booleans that stand beside integers."""
-        if "t" in text:
-            ignored = texts.ignored_texts(self._rules)
-            for role, labels in self._labels.items():
-                there = {str(x) for x in labels if x is not None}.difference(ignored)
-                texts.refuse_decimals(there, role, self._names[role], self._rules)
-            rows = [
-                row for row in zip(*self._labels.values(), strict=True) if None not in row and row[0] not in ignored
-            ]
-            counted = {str(x) for row in rows for x in row if x not in ignored}
-            known = texts.reader(counted)
-            if counted:  # void labels are of the kind that the classes are
-                ignored = {x: known(texts.written(label)) for x, label in ignored.items()}
-            void = void_order(ignored[str(x)] for row in rows for x in row if x in ignored)
-            meant = texts.read_rules(self._rules, known) if counted else self._rules
-            self._rules = meant._replace(ignore=void)
-            for role, labels in self._labels.items():
-                named = dict.fromkeys(ignored, NOTHING) if role == "t" else ignored
-                read = {x: named[str(x)] if x in named else known(str(x)) for x in set(labels) if x is not None}
-                self._labels[role] = [None if x is None else read[x] for x in labels]
-        elif {type(x) for labels in self._labels.values() for x in labels if x is not None} == {bool, int}:
-            for role, labels in self._labels.items():
-                self._labels[role] = [None if x is None else int(x) for x in labels]
-        for name in (name for name in self._names if name[0] in "bc"):
-            keys = [plain_key(x) for x in self.columns[name]]
-            if name in text and name[0] == "b":  # clusters when it is known which of them count
-                known = texts.reader(x for x in keys if x is not None)
-                keys = [None if x is None else known(x) for x in keys]
-            self.columns[name] = keys
+        self._labels = {role: _labels(self.columns[role], names[role]) for role in label_roles(names)}
 
     def problems(self, left_out: Collection[int] = ()) -> Problems:
         """Count rows without a label and rows with a bad weight; ``left_out`` are cells not to look at."""
-        n, ignore = self._n.copy(), {NOTHING, *self._rules.ignore}
+        n, ignore = self._n.copy(), {NOTHING, *self._of_cells.ignore}
         n[list(left_out)] = 0
         lost = [np.array([label is None for label in labels], dtype=bool) for labels in self._labels.values()]
         passed = np.logical_or.reduce(lost) | np.array([label in ignore for label in self._labels["t"]], dtype=bool)
@@ -117,10 +69,10 @@ class GroupedCells:
         missing = tuple(int(n[out].sum()) for out in lost)
         return Problems(int(n.sum()), bad("w") if "w" in self._names else 0, missing, replicates)
 
-    def tables(self, left_out: Collection[int] = ()) -> Tables[Any]:
+    def tables(self, columns: NamedColumns, left_out: Collection[int] = ()) -> Tables[Any]:
         """Return the table of each group; ``left_out`` are cells to be counted as ignored."""
-        rules, n = self._rules, self._n
-        groups, clusters = self._keyed("b", self._by), self._keyed("c", self._cluster)
+        rules, n = self._of_cells, self._n
+        groups, clusters = self._keyed("b", columns.by), self._keyed("c", columns.cluster)
         codebook = Codebook(rules)
         there = np.ones(len(n), dtype=bool)
         there[list(left_out)] = False
@@ -143,7 +95,7 @@ class GroupedCells:
         # Two groups may be one cell: an engine tells 0.0 from -0.0.
         stack = Stack.gathered(np.stack(keys)[:, kept], self._sums(kept, codebook, codes[:, kept]))
         drawn = ROWS
-        if clusters is not None and self._counted:
+        if clusters is not None and columns.counted:
             with_labels = there & np.array(
                 [None not in own for own in zip(*self._labels.values(), strict=True)], dtype=bool
             )
@@ -151,8 +103,8 @@ class GroupedCells:
             np.add.at(counts, clusters.codes[with_labels], n[with_labels])
             drawn = SampleDesign("clusters", rows=tuple(counts.tolist()))
         parts = Parts(groups, clusters)
-        found: Tables[Any] = named(Counted(stack, ignored), codebook, parts, self._predictions, drawn)
-        return texts.typed(found, rules, self._text, self._names)
+        found: Tables[Any] = named(Counted(stack, ignored), codebook, parts, columns.predictions, drawn)
+        return texts.typed(found, self._rules, self._text, self._names)
 
     def _keyed(self, letter: str, by: By) -> Any:
         """Keys of cells. Without groups all are of one; without clusters there are none."""

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import SYNONYMS, InputError, InputTypeError, unknown_keyword
 from ..present.text import brief
 from .codes import Rules, make_rules
-from .values import Area, Blocks, Design, Files, Join, Layer, Overlay, PostStrata, Replicates, Strata
+from .values import Area, Blocks, Design, Files, Join, Layer, Overlay, PostStrata, Replicates, Strata, is_whole
 
 AREA = "area"
 """What is short for the areas of polygons or pixels as weights."""
@@ -71,17 +71,18 @@ class Request(NamedTuple):
     @property
     def strata(self) -> Strata | None:
         """The strata of the design, if it has any."""
-        return self.design.design if isinstance(self.design, PostStrata) else _only(self.design, Strata)
+        design = self.design.design if isinstance(self.design, PostStrata) else self.design
+        return design if isinstance(design, Strata) else None
 
     @property
     def poststrata(self) -> PostStrata | None:
         """The post-strata of the design, if it has any."""
-        return _only(self.design, PostStrata)
+        return self.design if isinstance(self.design, PostStrata) else None
 
     @property
     def replicates(self) -> Replicates | None:
         """The replicate weights, if there are any."""
-        return _only(self.design, Replicates)
+        return self.design if isinstance(self.design, Replicates) else None
 
     def rules(self) -> Rules:
         """Return what becomes of labels."""
@@ -108,17 +109,13 @@ class Request(NamedTuple):
         return names
 
 
-def _only(given: Any, kind: type[Any]) -> Any:
-    return given if isinstance(given, kind) else None
-
-
 # ---- rules between values ----------------------------------------------------------------------------------
 
 
 def check(request: Request) -> None:
     """Refuse values that do not go together, whatever the data are."""
     threads, design, strata = request.threads, request.design, request.strata
-    if threads is not None and (threads is True or not isinstance(threads, (int, np.integer)) or threads < 1):
+    if not (threads is None or (is_whole(threads) and threads >= 1)):
         raise InputError(f"`threads` is {threads!r}; expected a whole number of at least 1, or None.")
     if request.in_columns:
         _check_columns(request)
@@ -283,7 +280,7 @@ def homes() -> dict[str, str]:
     """Return where each parameter of a value belongs: what a call of `wmcc.tabulate` has for it, by its name."""
     from ..geo.raster import Raster
 
-    found = {}
+    found: dict[str, str] = {}
     for parameter, kinds in VALUES.items():
         for kind in kinds:
             for field in dataclasses.fields(kind):

@@ -19,7 +19,7 @@ from .frames import NamedColumns, checked, count_problems, no_rows, read_in_memo
 from .jsonlines import json_blocks
 from .places import Data
 from .problems import Problems
-from .texts import ignored_texts, typed
+from .texts import text_rules, typed
 
 BATCH = 1 << 20
 """Most rows of a batch. The files' own row groups may be smaller."""
@@ -39,7 +39,7 @@ def scan(files: FileSet, columns: NamedColumns, rules: Rules, threads: int | Non
     batches = _batches(files, columns, progress)
     for path, first, data in batches:
         frame, text = selected(data, roles)
-        batch_rules = Rules(ignore=tuple(ignored_texts(rules)), missing=rules.missing) if "t" in text else rules
+        batch_rules = text_rules(rules, text)
         try:
             part = read_in_memory(checked(frame, names), columns, batch_rules, threads, first)
         except (LabelError, WeightError) as problem:

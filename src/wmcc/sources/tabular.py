@@ -23,7 +23,7 @@ from .problems import said_by_engines
 from .progress import reading
 from .replicates import drawn_by, replicate_columns, with_replicates
 from .scan import scan
-from .values import Files, Join
+from .values import Files, Join, Replicates
 
 
 def tabulate_columns(data: Any, columns: NamedColumns, rules: Rules, threads: int | None, progress: bool | None) -> Any:
@@ -44,7 +44,6 @@ def tabulate_columns(data: Any, columns: NamedColumns, rules: Rules, threads: in
     if columns.resampled is not None:
         with _sentences(found, {}), _one_at_a_time(sides):
             columns = _with_replicates(columns, columns.resampled, sides, engine)
-        drawn_by(columns.resampled, len(columns.resampled.replicates))  # what is wrong is said before rows are read
     with reading(found, progress) as bar, _sentences(found, columns.weights()), _one_at_a_time(sides):
         if join is not None:
             keys, session = as_tuple(_names(join.on, "on", sides)), dict[str, Any]()
@@ -75,9 +74,7 @@ def _engine_of(sides: tuple[Any, ...]) -> str:
     return next(iter(engines), "arrow")
 
 
-def _with_replicates(
-    columns: NamedColumns, resampled: Replicates, sides: tuple[Any, ...], engine: str
-) -> NamedColumns:
+def _with_replicates(columns: NamedColumns, resampled: Replicates, sides: tuple[Any, ...], engine: str) -> NamedColumns:
     """Put the columns of replicate weights in the place of a pattern."""
     names, plain = dict[Any, None](), columns._replace(resampled=None)
     if isinstance(resampled.replicates, str):
@@ -85,10 +82,13 @@ def _with_replicates(
             if is_path(side) and len(sides) == 1 and engine == "arrow":
                 names |= dict.fromkeys(column_names(find(side)))
             else:
-                names |= dict.fromkeys(_data(side, joining_engine() if engine == "arrow" else engine, plain, {}).known())
+                names |= dict.fromkeys(
+                    _data(side, joining_engine() if engine == "arrow" else engine, plain, {}).known()
+                )
     words = {"t": "true", "p": "pred", "w": "weight", "b": "by", "c": "cluster"}
     used = {name: words[role[0]] for role, name in plain.roles().items() if is_name(name)}
     several = replicate_columns(resampled.replicates, list(names), used)
+    drawn_by(resampled, len(several))  # what is wrong is said before rows are read
     return columns._replace(resampled=replace(resampled, replicates=several))
 
 

@@ -8,7 +8,7 @@ all look like integers (``007`` does not), booleans if all are true or false, el
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -67,6 +67,11 @@ def ignored_texts(rules: Rules) -> dict[str, Label]:
     texts = {written(label): label for label in rules.ignore}
     ways = {x: label for text, label in texts.items() for x in (f"{text}.0", text.upper(), text.capitalize())}
     return {**ways, **texts}
+
+
+def text_rules(rules: Rules, text: Collection[str]) -> Rules:
+    """Return what becomes of labels as long as they are text, if they are: `typed` says the rest."""
+    return Rules(ignore=tuple(ignored_texts(rules)), missing=rules.missing) if "t" in text else rules
 
 
 def read_rules(rules: Rules, read: Callable[[str], Label]) -> Rules:

@@ -248,6 +248,11 @@ def is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether this is a whole number, and no boolean."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
 Design = Strata | PostStrata | Replicates
 
 
@@ -279,7 +284,7 @@ class Blocks:
     def __post_init__(self) -> None:
         """Refuse what is no number of pixels."""
         for name, side in (("rows", self.rows), ("columns", self.sides[1])):
-            if isinstance(side, bool) or not isinstance(side, numbers.Integral) or side < 1:
+            if not is_whole(side) or side < 1:
                 raise InputError(
                     f"`{name}` of `Blocks` is {brief(side)}; expected the side of a block in pixels.",
                     "for instance `Blocks(64)`, or `Blocks(64, 128)`.",
