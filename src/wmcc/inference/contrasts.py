@@ -6,9 +6,9 @@ clusters; of different rows, by a table of each. Derived in docs/inference.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from itertools import combinations
 from math import exp, hypot, isfinite, log, nan, sqrt
 from typing import Literal, NamedTuple, overload
@@ -31,6 +31,7 @@ from ..measures.companions import ClassMeasure
 from ..measures.stacks import over, root
 from ..present.pairs import Pair
 from ..present.text import number
+from . import reliability
 from .cells import Precision, balance
 from .classes import OWN, class_part, class_spread, two_classes
 from .comparison import Comparison, Difference, with_holm
@@ -48,17 +49,7 @@ from .estimate import (
 )
 from .influence import Sample
 from .pivot import Pivot
-from .reliability import (
-    CLUSTERS_ARE_FEW,
-    FEW_CLUSTERS,
-    FEW_FREE,
-    FREEDOM_IS_LITTLE,
-    SHORT,
-    comparison_doubts,
-    doubts_of,
-    strata_comparison_doubts,
-    that_hold,
-)
+from .reliability import FEW_CLUSTERS, SHORT, that_hold
 from .strata import StratifiedSample
 from .zero_error_strata import Predicted, missed_ends
 
@@ -143,37 +134,32 @@ def compare(
     >>> wmcc.compare({"this week": this, "last week": last}, sample="independent").verdict
     'last week scores higher than this week'
     """
-    several = isinstance(predictions, Mapping) and not isinstance(predictions, Tables)  # which are of groups of rows
-    joint = None if several else several_predictions(predictions)  # type: ignore[arg-type]
     chosen = named_measure(measure) if of is None else OWN[named_class_measure(measure).name]
     contrast = Contrast(chosen, of, checked_level(confidence_level), checked_margin(margin))
-    if joint is None:
-        tables = _named_tables(predictions, sample)  # type: ignore[arg-type]  # it is a mapping
+    kind: Literal["rows", "clusters", "independent"]
+    if isinstance(predictions, Mapping) and not isinstance(predictions, Tables):  # which are of groups of rows
+        kind, tables = _named_tables(predictions, sample)
         groups = _are_groups(tables)
-        if sample == "clusters" and not groups:
-            _check_same_rows(tables)
-        if sample == "independent":
+        if kind == "independent":
             _check_apart(tables)
-        test = contrast.independent
-        if sample == "clusters":
-            test = contrast.groups if groups else contrast.same_clusters
+        elif not groups:
+            _check_same_rows(tables)
+        test = contrast.same_clusters if kind == "clusters" else contrast.independent
+        test = partial(contrast.independent, shared=True) if kind == "clusters" and groups else test
         parts = {name: contrast.seen(table) for name, table in tables.items()}
-        found = [test((a, b), parts[a], parts[b]) for a, b in combinations(tables, 2)]
-        kind: Literal["rows", "clusters", "independent"] = "clusters" if sample == "clusters" else "independent"
-        different = groups or kind == "independent"  # whether they are of different rows
+        differences = [test((a, b), parts[a], parts[b]) for a, b in combinations(tables, 2)]
+        of_other_rows = groups or kind == "independent"
     else:
+        joint = several_predictions(predictions)  # type: ignore[arg-type]
         if sample is not None:
             raise InputTypeError("`sample` is for a mapping of tables; a joint table is always of the same rows.")
-        tables, kind, different = joint.tables, "clusters" if joint.drawn.clusters else "rows", False
-        found = [contrast.same_rows(joint, pair) for pair in combinations(joint.names, 2)]
-    count, ignored = (
-        sum(sizes) if different else sizes[0]
-        for sizes in ([table.rows for table in tables.values()], [table.ignored for table in tables.values()])
-    )
-    doubts = doubts_of(*(table.drawn for table in tables.values()))
-    pairs = with_holm(x if x.problem else replace(x, warnings=(*doubts, *x.warnings)) for x in found)
-    asked = contrast.measure.name, contrast.level, kind
-    return Comparison(tuple(tables), *asked, pairs, count, ignored, tables, of)
+        tables, kind, of_other_rows = joint.tables, "clusters" if joint.drawn.clusters else "rows", False
+        differences = [contrast.same_rows(joint, pair) for pair in combinations(joint.names, 2)]
+    counted = list(tables.values())[: None if of_other_rows else 1]
+    sizes = sum(table.rows for table in counted), sum(table.ignored for table in counted)
+    doubts = reliability.doubts_of(*(table.drawn for table in tables.values()))
+    pairs = with_holm(x if x.problem else replace(x, warnings=(*doubts, *x.warnings)) for x in differences)
+    return Comparison(tuple(tables), contrast.measure.name, contrast.level, kind, pairs, *sizes, tables, of)
 
 
 class Seen(NamedTuple):
@@ -183,6 +169,14 @@ class Seen(NamedTuple):
     value: float
     problem: str | None  # why the score has no standard error
     sample: Sample[Table]  # the rows that the score is about
+
+
+Both = tuple[Seen, Seen]
+
+
+def _first_problem(names: Pair, both: Iterable[Seen | Spread]) -> str | None:
+    """Say which of the two has no standard error, and why."""
+    return next((f"{name}: {x.problem}" for name, x in zip(names, both, strict=True) if x.problem), None)
 
 
 @dataclass(frozen=True)
@@ -209,36 +203,40 @@ class Contrast:
     def same_rows(self, several: JointTable, names: Pair) -> Difference:
         """Compare two predictions of a joint table."""
         a, b = (self.seen(several[name]) for name in names)
-        if a.problem or b.problem:
-            return self._difference(names, (a, b), a.sample.n_eff, a.problem or b.problem)
+        problem = a.problem or b.problem
+        if problem is not None:
+            return self._difference(names, (a, b), a.sample.n_eff, problem)
         if self.label is not None and a.sample.clusters is not None:  # each score rests on rows of its own in a cluster
             return self.same_clusters(names, a, b)
         if a.sample.replication is not None:
             return self._same_replicates(names, a, b)
         joint = several if several.names == names else several.pair(*names)
-        sample = Sample.of(joint if self.label is None else self._about(joint, self.label))
+        if self.label is not None:  # rows that the scores of the class are about; under a design, all rows
+            of_class = partial(class_part, name=self.measure.name)
+            joint = (two_classes if joint.drawn.by_design else of_class)(joint, label=self.label)
+        sample = Sample.of(joint)
         cells = sample.cells
         few = None if sample.by_design else too_few(sample.count, sample.what, sample.n_eff)
+        none = self._difference(names, (a, b), sample.n_eff, few)
         if few is not None:
-            return self._difference(names, (a, b), sample.n_eff, few)
+            return none
         tables = [several[name] for name in names] if self.label is None else sample.table.tables.values()
         scored = zip(tables, (a.value, b.value), strict=True)
         slopes = [self.measure.slope(Shares.of(table), value) for table, value in scored]
         slope = balance(slopes[0].at(*cells.codes[[0, 1]]) - slopes[1].at(*cells.codes[[0, 2]]), cells)
-        none = self._difference(names, (a, b), sample.n_eff, None)
         if sample.strata is not None:
             return self._joint_in_strata(none, (a, b), sample, sample.strata, slope)
         precision = sample.precision_of_difference(slope)
         if not precision.variance > NOTHING and (cells.codes[1] == cells.codes[2]).all():
             return replace(none, problem=SAME_PREDICTIONS)
         effective = None if sample.drawn_clusters is None else sample.n_eff
-        found = comparison_doubts(self.measure, slope, cells, precision.variance, effective)
-        return self._test(none, precision, that_hold(found))
+        doubts = reliability.comparison_doubts(self.measure, slope, cells, precision.variance, effective)
+        return self._test(none, precision, that_hold(doubts))
 
     def _joint_in_strata(
         self,
         none: Difference,
-        both: tuple[Seen, Seen],
+        both: Both,
         sample: Sample[JointTable],
         strata: StratifiedSample,
         slope: FloatArray,
@@ -249,13 +247,13 @@ class Contrast:
         if strata.varying.any() and not precision.variance > NOTHING and (codes[1] == codes[2]).all():
             return replace(none, problem=SAME_PREDICTIONS)
         constant = strata.constant(moments, row_variance, NOTHING)
-        warnings = that_hold(strata_comparison_doubts(row_variance, sample.cells, strata, *precision[:2]))
+        warnings = that_hold(reliability.strata_comparison_doubts(row_variance, sample.cells, strata, *precision[:2]))
         return self._test_in_strata(none, both, precision, warnings, strata, constant, strata.wrong_part)
 
     def _test_in_strata(
         self,
         none: Difference,
-        both: tuple[Seen, Seen],
+        both: Both,
         precision: Precision,
         warnings: tuple[str, ...],
         strata: StratifiedSample,
@@ -267,9 +265,9 @@ class Contrast:
             worse = None if none.margin is None else float(none.value <= -none.margin)
             p = float(none.value == 0)
             return replace(none, low=none.value, high=none.value, se=0.0, p_value=p, p_noninferior=worse)
-        found = self._test(none, precision, warnings)
-        if found.problem is not None or not constant.any():
-            return found
+        tested = self._test(none, precision, warnings)
+        if tested.problem is not None or not constant.any():
+            return tested
         value, seen = none.value, self._pivot(none, precision)
         predicted = [Predicted(x.sample.cells, x.sample.strata) for x in both if x.sample.strata is not None]
         missed = missed_ends(self.measure, value, predicted, constant, part)
@@ -280,11 +278,8 @@ class Contrast:
             return value - hypot(value - a, value - c), value + hypot(b - value, d - value)
 
         if matters(seen.ends(TAIL), ends(TAIL), value):
-            found = replace(found, warnings=(*warnings, constant_strata_note(strata, constant, "difference")))
-        low, high = self._within(ends((1 - self.level) / 2))
-        p = min(1.0, 2 * tail_at(ends, value, 0.0))
-        worse = None if self.margin is None else chance_at(ends, value, -self.margin)
-        return replace(found, low=low, high=high, p_value=p, p_noninferior=worse)
+            tested = replace(tested, warnings=(*warnings, constant_strata_note(strata, constant, "difference")))
+        return self._inverted(tested, ends)
 
     def _same_replicates(self, names: Pair, a: Seen, b: Seen) -> Difference:
         """Compare two predictions of the same rows: replicate weights move both scores, and their difference."""
@@ -298,14 +293,8 @@ class Contrast:
             values.append(found - x.value)
         assert a.sample.replication is not None
         precision = a.sample.replication.precision(values[0] - values[1])
-        warnings = that_hold({FREEDOM_IS_LITTLE: precision.df < FEW_FREE})
+        warnings = that_hold({reliability.FREEDOM_IS_LITTLE: precision.df < reliability.FEW_FREE})
         return self._test(self._difference(names, (a, b), a.sample.n_eff, None), precision, warnings)
-
-    def _about(self, joint: JointTable, label: Label) -> JointTable:
-        """Rows that the scores of a class are about; under a design, all rows."""
-        if joint.drawn.by_design:
-            return two_classes(joint, label)
-        return class_part(joint, self.measure.name, label)
 
     @quietly
     def same_clusters(self, names: Pair, a: Seen, b: Seen) -> Difference:
@@ -320,7 +309,7 @@ class Contrast:
             return none
         slopes = [self._slope(x) for x in (a, b)]
         differing, part, effective = _differing(a, b)
-        warnings = {CLUSTERS_ARE_FEW: n_eff < FEW_CLUSTERS, FEW_CLUSTERS_DIFFER: effective < FEW_CLUSTERS}
+        warnings = {reliability.CLUSTERS_ARE_FEW: n_eff < FEW_CLUSTERS, FEW_CLUSTERS_DIFFER: effective < FEW_CLUSTERS}
         if strata is not None and b.sample.strata is not None:
             z = strata.influences(slopes[0]) - b.sample.strata.influences(slopes[1])
             precision = strata.precision(strata.of_units(z))
@@ -335,24 +324,18 @@ class Contrast:
         return self._test(none, precision, that_hold(warnings))
 
     @quietly
-    def independent(self, names: Pair, a: Seen, b: Seen) -> Difference:
-        """Compare two tables of different rows: their intervals are put together, by squares of their lengths."""
-        return self._put_together(names, (a, b))
+    def independent(self, names: Pair, a: Seen, b: Seen, shared: bool = False) -> Difference:
+        """Compare two tables of different rows: their intervals are put together, by squares of their lengths.
 
-    @quietly
-    def groups(self, names: Pair, a: Seen, b: Seen) -> Difference:
-        """Compare two groups of rows of one sample: as independent ones, less what their scores have in common."""
-        return self._put_together(names, (a, b), shared=True)
-
-    def _put_together(self, names: Pair, both: tuple[Seen, Seen], shared: bool = False) -> Difference:
-        a, b = both
-        n_eff = a.sample.n_eff + b.sample.n_eff
-        problem = next((f"{name}: {x.problem}" for name, x in zip(names, both, strict=True) if x.problem), None)
-        none = self._difference(names, both, n_eff, problem, together=True, shared=shared)
-        if problem is not None:
+        Groups of one sample have ``shared`` units: they are compared as independent ones, less what their scores have
+        in common.
+        """
+        units = 1 if shared else 2
+        none = self._difference(names, (a, b), a.sample.n_eff + b.sample.n_eff, _first_problem(names, (a, b)), 2, units)
+        if none.problem is not None:
             return none
-        first, second = found = [self._spread(x) for x in both]
-        problem = next((f"{name}: {x.problem}" for name, x in zip(names, found, strict=True) if x.problem), None)
+        first, second = spreads = [self._spread(x) for x in (a, b)]
+        problem = _first_problem(names, spreads)
         if problem is not None:
             return replace(none, problem=problem)
         joined = Joined(first, second)
@@ -362,11 +345,8 @@ class Contrast:
             se = float(root(variance))
             common = over(first.se**2 + second.se**2 - variance, 2 * first.se * second.se)
             joined = Joined(first, second, float(np.clip(common, -1.0, 1.0)))
-        low, high = joined.ends((1 - self.level) / 2)
-        p = min(1.0, 2 * tail_at(joined.ends, none.value, 0.0))
-        worse = None if self.margin is None else chance_at(joined.ends, none.value, -self.margin)
-        warnings = tuple(f"{name}: {why}" for name, x in zip(names, found, strict=True) for why in x.warnings)
-        return replace(none, low=low, high=high, se=se, df=df, p_value=p, p_noninferior=worse, warnings=warnings)
+        warnings = tuple(f"{name}: {why}" for name, x in zip(names, spreads, strict=True) for why in x.warnings)
+        return self._inverted(replace(none, se=se, df=df, warnings=warnings), joined.ends)
 
     def _of_groups(self, a: Seen, b: Seen) -> Precision:
         """Return how precise the difference of two groups of one sample is."""
@@ -395,19 +375,15 @@ class Contrast:
     # ---- the difference -----------------------------------------------------------------------------------
 
     def _difference(
-        self,
-        names: Pair,
-        both: tuple[Seen, Seen],
-        n_eff: float,
-        problem: str | None,
-        together: bool = False,
-        shared: bool = False,
+        self, names: Pair, both: Both, n_eff: float, problem: str | None, samples: int = 1, units: int = 1
     ) -> Difference:
-        """Return a difference without a test; of rows of both ``together``, whose units may be ``shared``."""
-        values = both[0].value, both[1].value
-        counted = both if together else both[:1]
-        clusters = [x.sample.drawn_clusters for x in counted if x.sample.drawn_clusters is not None]
-        strata = [x.sample.drawn_strata for x in counted if x.sample.drawn_strata is not None]
+        """Return a difference without a test, of the rows of so many samples and of the units of so many."""
+        values, counted = (both[0].value, both[1].value), both[:samples]
+
+        def drawn(numbers: Iterable[int | None]) -> int | None:
+            known = [x for x in numbers if x is not None]
+            return sum(known[:units]) if len(known) == len(counted) else None
+
         replicates = {x.sample.drawn_replicates for x in counted}
         return Difference(
             names,
@@ -420,8 +396,8 @@ class Contrast:
             n_eff=n_eff,
             total=sum(x.table.total for x in counted),
             ignored=sum(x.table.ignored for x in counted),
-            clusters=sum(clusters[: 1 if shared else None]) if len(clusters) == len(counted) else None,
-            strata=sum(strata[: 1 if shared else None]) if len(strata) == len(counted) else None,
+            clusters=drawn(x.sample.drawn_clusters for x in counted),
+            strata=drawn(x.sample.drawn_strata for x in counted),
             replicates=replicates.pop() if len(replicates) == 1 else None,
             margin=self.margin,
             problem=problem,
@@ -431,8 +407,6 @@ class Contrast:
     def _test(self, none: Difference, precision: Precision, warnings: tuple[str, ...]) -> Difference:
         """Return the difference with its interval and its test."""
         variance, df, _ = precision
-        if none.problem is not None:
-            return none
         if not isfinite(variance):
             return replace(none, problem=FAR_APART)
         if not variance > NOTHING:
@@ -445,6 +419,13 @@ class Contrast:
         worse = None if self.margin is None else float(pivot.upper_tail(-self.margin))
         p = float(pivot.p_value())
         return replace(none, low=low, high=high, se=se, df=df, p_value=p, p_noninferior=worse, warnings=warnings)
+
+    def _inverted(self, none: Difference, ends: Ends) -> Difference:
+        """Return the difference with its interval, and with the test that rejects what no interval of a level holds."""
+        low, high = self._within(ends((1 - self.level) / 2))
+        p = min(1.0, 2 * tail_at(ends, none.value, 0.0))
+        worse = None if self.margin is None else chance_at(ends, none.value, -self.margin)
+        return replace(none, low=low, high=high, p_value=p, p_noninferior=worse)
 
     def _pivot(self, none: Difference, precision: Precision) -> Pivot:
         """Return the difference in units of its standard error, which has Student's distribution."""
@@ -567,8 +548,8 @@ WAYS = (
 )
 
 
-def _named_tables(given: Mapping[str, Tabulated], sample: Samples | None) -> dict[str, Table]:
-    """Return the tables over the same classes, if names and ``sample`` are good."""
+def _named_tables(given: Mapping[str, Tabulated], sample: Samples | None) -> tuple[Samples, dict[str, Table]]:
+    """Return how tables belong together, and the tables over the same classes, if names and ``sample`` are good."""
     if len(given) < 2:
         raise InputError(f"expected two tables or more to compare; got {len(given)}.")
     for name, table in given.items():
@@ -585,7 +566,9 @@ def _named_tables(given: Mapping[str, Tabulated], sample: Samples | None) -> dic
     if sample not in ("clusters", "independent"):
         raise InputError(f"`sample` is {str(sample)[:40]!r}; expected 'clusters' or 'independent'.", WAYS, "sample")
     labels, void = merged((table.labels, table.void) for table in tables.values())
-    return {name: table._recoded(labels, positions(labels, table.labels), void) for name, table in tables.items()}
+    return sample, {
+        name: table._recoded(labels, positions(labels, table.labels), void) for name, table in tables.items()
+    }
 
 
 def _are_groups(tables: dict[str, Table]) -> bool:
@@ -599,10 +582,9 @@ def _are_groups(tables: dict[str, Table]) -> bool:
     if first.design is None or not first.design.domain or any(drawn != first for drawn in others):
         return False
     if not first.design.nested:
-        found = np.zeros(len(first.units))
-        for table in tables.values():
-            found += np.bincount(table.raw_cells.codes[-1], table.raw_cells.sums.n, len(first.units))
-        if (found > np.array(first.rows)).any():
+        cells = [table.raw_cells for table in tables.values()]
+        rows = sum(np.bincount(x.codes[-1], x.sums.n, len(first.units)) for x in cells)
+        if (rows > np.array(first.rows)).any():
             raise InputError(
                 "the tables are of groups of one sample that share rows; expected groups without a row in common.",
                 "tabulate with one `by`, and compare groups of it.",

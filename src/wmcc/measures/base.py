@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
-from inspect import Parameter, Signature, signature
+from inspect import signature
 from math import isfinite
 from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, overload
 
@@ -61,15 +61,9 @@ class Shares(NamedTuple):
 
     @classmethod
     def made(
-        cls,
-        r: FloatArray,
-        q: FloatArray,
-        d: FloatArray,
-        not_r: FloatArray,
-        not_q: FloatArray,
-        covariance: FloatArray,
+        cls, r: FloatArray, q: FloatArray, d: FloatArray, not_r: FloatArray, not_q: FloatArray, covariance: FloatArray,
         classes: int | None = None,
-    ) -> Shares:
+    ) -> Shares:  # fmt: skip
         """Shares of which A and B are not known; without their number, all classes count in a mean over classes."""
         counted = r.shape[-1] if classes is None else classes
         return cls(r, q, d, not_r, not_q, covariance, r * not_r, q * not_q, counted)
@@ -364,15 +358,11 @@ def _no_keyword(function: str, name: str, known: Sequence[str], instead: str | N
     return InputTypeError(f"{function} has no keyword {name!r}.", hint)
 
 
-Measure.__call__.__signature__ = Signature(  # type: ignore[attr-defined]
-    [
-        Parameter("self", Parameter.POSITIONAL_OR_KEYWORD),
-        Parameter("y_true", Parameter.POSITIONAL_OR_KEYWORD),
-        Parameter("y_pred", Parameter.POSITIONAL_OR_KEYWORD, default=None),
-        Parameter("sample_weight", Parameter.KEYWORD_ONLY, default=None),
-        Parameter("zero_division", Parameter.KEYWORD_ONLY, default=0.0),
-    ]
-)
+def _call(self: Any, y_true: Any, y_pred: Any = None, *, sample_weight: Any = None, zero_division: Any = 0.0) -> Any:
+    """Stand for how a measure is called: what else it is given is refused with a hint."""
+
+
+Measure.__call__.__signature__ = signature(_call)  # type: ignore[attr-defined]
 
 
 def registered(registry: str, name: str) -> Any:
@@ -391,12 +381,10 @@ def short_margins(y_true: Any, y_pred: Any, sample_weight: Any) -> Margins | Non
         return None
     if sample_weight is not None and type(sample_weight) is not np.ndarray:
         return None
-    found = tally.active.margins(y_true, y_pred, sample_weight)
-    if found is None:
+    margins = tally.active.margins(y_true, y_pred, sample_weight)
+    if margins is None or not any(map(min, margins[1], margins[2])):  # of which there may be something to say
         return None
-    s, r, q, d = found
-    if not any(map(min, r, q)):  # of which there may be something to say
-        return None
+    s, r, q, d = margins
     return Margins(s, r, q, d, occurring(r, q), len(r))
 
 

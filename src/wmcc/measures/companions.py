@@ -63,8 +63,8 @@ class _Overlap(NamedTuple):
         missed, false = int(2 * self.missed), int(2 * self.false)
         classes = list(zip(m.r, m.q, m.d, strict=True))[: m.known]  # void labels are none
         terms = [(2 * d, 2 * d + missed * (r - d) + false * (q - d)) for r, q, d in classes]
-        defined = [(own, of) for own, of in terms if of]
-        return mean_of_terms(lambda bits: [(own << bits) // of for own, of in defined], len(defined), m, zero)
+        defined = [(n, size) for n, size in terms if size]
+        return mean_of_terms(lambda bits: [(n << bits) // size for n, size in defined], len(defined), m, zero)
 
     def sizes(self, x: Shares) -> FloatArray:
         """TP + missed · FN + false · FP of each class."""
@@ -82,21 +82,12 @@ class _Overlap(NamedTuple):
 
 
 def _mean_over_classes(name: str, title: str, formula: str, overlap: _Overlap, about: str) -> Measure:
-    of_each = "The mean runs over the classes that have weight in truth or prediction; each counts alike."
+    about += " The mean runs over the classes that have weight in truth or prediction; each counts alike."
     return Measure(
-        name,
-        title,
-        f"mean of {formula} over the classes with r_k + q_k > 0",
-        (0.0, 1.0),
-        overlap.value,
-        overlap.terms,
-        mean_over,
-        overlap.slope,
-        f"{about} {of_each}",
-        symmetric=overlap.missed == overlap.false,
-        has_terms=lambda m: m.s > 0,
-        over_classes=True,
-    )
+        name, title, f"mean of {formula} over the classes with r_k + q_k > 0", (0.0, 1.0),
+        overlap.value, overlap.terms, mean_over, overlap.slope, about,
+        symmetric=overlap.missed == overlap.false, has_terms=lambda m: m.s > 0, over_classes=True,
+    )  # fmt: skip
 
 
 _recall = _Overlap(1.0, 0.0)
@@ -110,59 +101,35 @@ def _balanced_accuracy_slope(x: Shares, value: Any) -> PerCell:
     return _recall.slope(x._replace(classes=per_table(total(x.r != 0))), value)
 
 
+# fmt: off
 accuracy = Measure(
-    "accuracy",
-    "Accuracy",
-    "T / s",
-    (0.0, 1.0),
-    _accuracy,
-    _accuracy_terms,
-    itself,
-    _accuracy_slope,
+    "accuracy", "Accuracy", "T / s", (0.0, 1.0), _accuracy, _accuracy_terms, itself, _accuracy_slope,
     "Share of the weight that is predicted right: overall accuracy.",
 )
 balanced_accuracy = Measure(
-    "balanced_accuracy",
-    "Balanced accuracy",
-    "mean of C_kk / r_k over the classes with r_k > 0",
-    (0.0, 1.0),
-    _balanced_accuracy,
-    _balanced_accuracy_terms,
-    quotient,
-    _balanced_accuracy_slope,
+    "balanced_accuracy", "Balanced accuracy", "mean of C_kk / r_k over the classes with r_k > 0", (0.0, 1.0),
+    _balanced_accuracy, _balanced_accuracy_terms, quotient, _balanced_accuracy_slope,
     "Mean recall (producer's accuracy) over the classes that have weight in the truth; each counts alike.",
-    symmetric=False,
-    over_classes=True,
+    symmetric=False, over_classes=True,
 )
 kappa = Measure(
-    "kappa",
-    "Cohen's kappa",
-    "(s·T − Σ r_k q_k) / (s² − Σ r_k q_k)",
-    (-1.0, 1.0),
-    _kappa,
-    _kappa_terms,
-    quotient,
-    _kappa_slope,
+    "kappa", "Cohen's kappa", "(s·T − Σ r_k q_k) / (s² − Σ r_k q_k)", (-1.0, 1.0),
+    _kappa, _kappa_terms, quotient, _kappa_slope,
     "Cohen's kappa: accuracy beyond that of independent guesses with the same margins, as a share of what is possible.",
 )
 mean_iou = _mean_over_classes(
-    "mean_iou",
-    "Mean IoU",
-    "C_kk / (r_k + q_k − C_kk)",
-    _Overlap(1.0, 1.0),
+    "mean_iou", "Mean IoU", "C_kk / (r_k + q_k − C_kk)", _Overlap(1.0, 1.0),
     "Mean intersection over union (Jaccard index).",
 )
 mean_f1 = _mean_over_classes(
     "mean_f1", "Mean F1", "2 C_kk / (r_k + q_k)", _Overlap(0.5, 0.5), "Mean F1 score (Dice coefficient), or macro F1."
 )
 mean_recall = _mean_over_classes(
-    "mean_recall",
-    "Mean recall",
-    "C_kk / r_k",
-    _recall,
+    "mean_recall", "Mean recall", "C_kk / r_k", _recall,
     "Mean recall, or macro recall. A class that is predicted and never true counts as 0; "
     "`wmcc.balanced_accuracy` leaves it out.",
 )
+# fmt: on
 
 
 # ---- one number per class ---------------------------------------------------------------------------

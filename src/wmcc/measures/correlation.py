@@ -57,10 +57,6 @@ def _mpc2(m: Margins, zero: OnZero) -> float:
     return mean_of_terms(lambda bits: [root_ratio(n, p, bits) for n, p in defined], len(defined), m, zero)
 
 
-def _spreads(x: Shares) -> tuple[Any, Any]:
-    return total(x.A), total(x.B)
-
-
 def _ecc_terms(x: Shares) -> tuple[FloatArray, ...]:
     return x.covariance, x.A, x.B
 
@@ -70,7 +66,7 @@ def _ecc_of_totals(classes: Any, covariance: Any, P: Any, Q: Any) -> Any:
 
 
 def _ecc_slope(x: Shares, value: Any) -> PerCell:
-    P, Q = _spreads(x)
+    P, Q = total(x.A), total(x.B)
     scale = per_table(over(1.0, root(P) * root(Q)))
     by_row, by_column = per_table(over(value, P)), per_table(over(value, Q))
     return _covariance_slope(x, scale, x.not_r * by_row, x.not_q * by_column)
@@ -121,15 +117,10 @@ def _has_a_correlation(m: Margins) -> bool:
     return any(0 < a < m.s and 0 < b < m.s for a, b in zip(m.r, m.q, strict=True))
 
 
+# fmt: off
 mcc = Measure(
-    "mcc",
-    "MCC",
-    "(TP·TN − FP·FN) / √((TP+FP)(TP+FN)(TN+FP)(TN+FN))",
-    (-1.0, 1.0),
-    _ecc,  # for two classes N, P and Q of R_K are each twice those of MCC
-    _ecc_terms,
-    _ecc_of_totals,
-    _ecc_slope,
+    "mcc", "MCC", "(TP·TN − FP·FN) / √((TP+FP)(TP+FN)(TN+FP)(TN+FN))", (-1.0, 1.0),
+    _ecc, _ecc_terms, _ecc_of_totals, _ecc_slope,  # for two classes N, P and Q of R_K are each twice those of MCC
     """Weighted Matthews correlation coefficient, for two classes.
 
 It is the correlation between truth and prediction, in which every observation counts by its weight. It is 1 if all
@@ -139,14 +130,8 @@ For more than two classes use `wmcc.ecc`, `wmcc.mpc1` or `wmcc.mpc2`.""",
     two_classes=True,
 )
 ecc = Measure(
-    "ecc",
-    "ECC (R_K)",
-    "(s·T − Σ r_k q_k) / √((s² − Σ r_k²)(s² − Σ q_k²))",
-    (-1.0, 1.0),
-    _ecc,
-    _ecc_terms,
-    _ecc_of_totals,
-    _ecc_slope,
+    "ecc", "ECC (R_K)", "(s·T − Σ r_k q_k) / √((s² − Σ r_k²)(s² − Σ q_k²))", (-1.0, 1.0),
+    _ecc, _ecc_terms, _ecc_of_totals, _ecc_slope,
     """Weighted extended correlation coefficient R_K, for any number of classes.
 
 It is the correlation between truth and prediction as vectors of class indicators. Classes count by their weight. It is
@@ -154,33 +139,21 @@ It is the correlation between truth and prediction as vectors of class indicator
 ``matthews_corrcoef`` is the same number.""",
 )
 mpc1 = Measure(
-    "mpc1",
-    "MPC1",
-    "Σ (s·C_kk − r_k q_k) / Σ √(r_k (s−r_k) q_k (s−q_k))",
-    (-1.0, 1.0),
-    _mpc1,
-    _mpc1_terms,
-    quotient,
-    _mpc1_slope,
+    "mpc1", "MPC1", "Σ (s·C_kk − r_k q_k) / Σ √(r_k (s−r_k) q_k (s−q_k))", (-1.0, 1.0),
+    _mpc1, _mpc1_terms, quotient, _mpc1_slope,
     """First weighted multiclass Pearson correlation, for any number of classes.
 
 It is the sum of the covariances of the classes over the sum of their largest possible values. Classes that have no
 weight in truth or prediction contribute nothing. For two classes it is MCC.""",
 )
 mpc2 = Measure(
-    "mpc2",
-    "MPC2",
-    "mean of (s·C_kk − r_k q_k) / √(r_k (s−r_k) q_k (s−q_k)) over the classes with r_k + q_k > 0",
-    (-1.0, 1.0),
-    _mpc2,
-    _mpc2_terms,
-    mean_over,
-    _mpc2_slope,
+    "mpc2", "MPC2", "mean of (s·C_kk − r_k q_k) / √(r_k (s−r_k) q_k (s−q_k)) over the classes with r_k + q_k > 0",
+    (-1.0, 1.0), _mpc2, _mpc2_terms, mean_over, _mpc2_slope,
     """Second weighted multiclass Pearson correlation, for any number of classes.
 
 It is the mean of each class's own MCC against the rest, so a rare class counts as much as a common one. The mean runs
 over the classes that have weight in truth or prediction. A class that has weight in only one of them counts as 0, by
 the paper's convention. A class that occurs in neither does not count. For two classes it is MCC.""",
-    has_terms=_has_a_correlation,
-    over_classes=True,
+    has_terms=_has_a_correlation, over_classes=True,
 )
+# fmt: on

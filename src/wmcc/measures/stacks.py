@@ -193,18 +193,9 @@ def sums_of(classes: int) -> FloatArray:
     """
     K, t, p = classes, *np.indices((classes, classes)).reshape(2, -1, 1)
     true, pred = t == np.arange(K), p == np.arange(K)
-    blocks = (
-        true,
-        pred,
-        true & pred,
-        true & ~pred,
-        ~true,
-        ~pred,
-        ~true & ~pred,
-        ~true & pred,
-        np.ones_like(t, dtype=bool),
-    )
-    return np.hstack(blocks).astype(np.float64)
+    sums = true, pred, true & pred, true & ~pred
+    factors = ~true, ~pred, ~true & ~pred, ~true & pred
+    return np.hstack([*sums, *factors, np.ones_like(t, dtype=bool)]).astype(np.float64)
 
 
 @cache
