@@ -10,12 +10,6 @@ import numpy as np
 from ..core.arraytypes import IntArray
 from ..optional import module
 
-PAIRS = 2_000_000
-"""Pairs of a polygon and a cell in its bounds that are looked at at a time."""
-
-MANY = 32
-"""Cells in the bounds of a polygon beyond which it pays to prepare it."""
-
 Extent = tuple[float, float, float, float]
 """Left, right, bottom and top of a picture, in the units of its coordinate reference system."""
 
@@ -100,42 +94,17 @@ class Canvas(NamedTuple):
         array([[-1, -1,  1],
                [ 0,  0,  1]])
         """
-        shapely = module("shapely")
+        shapely, (left, right, bottom, top), (high, wide) = module("shapely"), self.extent, self.shape
         parts, of = shapely.get_parts(geometry, return_index=True)
-        there = ~shapely.is_empty(parts)
-        parts, of = parts[there], of[there]
-        left, right, bottom, top = self.extent
-        dx, dy = (right - left) / self.shape[1], (top - bottom) / self.shape[0]
+        x = left + (np.arange(wide) + 0.5) * ((right - left) / wide)
+        y = top - (np.arange(high) + 0.5) * ((top - bottom) / high)
         x0, y0, x1, y1 = shapely.bounds(parts).T
-        cols, rows = _centres(x0 - left, x1 - left, dx, self.shape[1]), _centres(top - y1, top - y0, dy, self.shape[0])
-        pairs = cols[1] * rows[1]
-        some = np.flatnonzero(pairs)
-        parts, of, pairs = parts[some], of[some], pairs[some]
-        (col, width), (row, _) = ((first[some], count[some]) for first, count in (cols, rows))
-        found = np.full(self.shape[0] * self.shape[1], len(geometry), dtype=np.int64)
-        ends = np.cumsum(pairs)
-        start = 0
-        while start < len(parts):
-            stop = max(start + 1, int(np.searchsorted(ends, ends[start] - pairs[start] + PAIRS, side="right")))
-            own = slice(start, stop)
-            which = np.repeat(np.arange(start, stop), pairs[own])
-            place = np.arange(len(which)) - np.repeat(ends[own] - pairs[own] - (ends[start] - pairs[start]), pairs[own])
-            c, r = col[which] + place % width[which], row[which] + place // width[which]
-            cell = r * self.shape[1] + c
-            open_ = np.flatnonzero(found[cell] > of[which])
-            which, c, r, cell = which[open_], c[open_], r[open_], cell[open_]
-            large = parts[own][pairs[own] > MANY]
-            shapely.prepare(large)
-            inside = shapely.intersects_xy(parts[which], left + (c + 0.5) * dx, top - (r + 0.5) * dy)
-            shapely.destroy_prepared(large)
-            np.minimum.at(found, cell[inside], of[which[inside]])
-            start = stop
-        found[found == len(geometry)] = -1
-        return found.reshape(self.shape)
-
-
-def _centres(low: Any, high: Any, step: float, count: int) -> tuple[IntArray, IntArray]:
-    """First cell whose centre lies between two distances from the edge, and how many there are."""
-    first = np.clip(np.ceil(low / step - 0.5), 0, count).astype(np.int64)
-    last = np.clip(np.floor(high / step - 0.5), -1, count - 1).astype(np.int64)
-    return first, np.maximum(last - first + 1, 0)
+        first, last = np.searchsorted(x, x0), np.searchsorted(x, x1, "right")
+        up, down = np.searchsorted(-y, -y1), np.searchsorted(-y, -y0, "right")
+        found: IntArray = np.full(self.shape, -1, dtype=np.int64)
+        for k in np.flatnonzero((first < last) & (up < down))[::-1]:  # the first comes last
+            rows, cols = slice(up[k], down[k]), slice(first[k], last[k])
+            shapely.prepare(parts[k])
+            found[rows, cols][shapely.intersects_xy(parts[k], x[cols], y[rows, np.newaxis])] = of[k]
+            shapely.destroy_prepared(parts[k])
+        return found
