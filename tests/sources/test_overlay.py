@@ -5,6 +5,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import geopandas as gpd
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -919,12 +920,15 @@ def test_columns_of_one_map_are_not_ambiguous():
     assert table.groups == ("elm", "oak", "sea")
 
 
+@pytest.mark.parametrize("column", [lambda x: "ref", lambda x: x["ref"], lambda x: nw.col("ref")])
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float64", "Int64", "object"])
-def test_no_label_stands_for_what_a_map_does_not_cover(dtype):
+def test_no_label_stands_for_what_a_map_does_not_cover(dtype, column):
     low = -(1 << 31)
     points = frame(shapely.points([[0.5, 0.5], [1.5, 0.5], [3.5, 0.5]]), ref=[low, low + 1, low])
     points["ref"] = points["ref"].astype(dtype)
-    table = wmcc.tabulate(wmcc.Overlay(points, MAP.assign(map=[low, low - 1])), **OVER)
+    points.index = [7, 5, 6]
+    over = {**OVER, "true": column(points)}
+    table = wmcc.tabulate(wmcc.Overlay(points, MAP.assign(map=[low, low - 1])), **over)
     assert (table.labels, table.void, table.ignored) == (
         (low - 1, low, low + 1, "(not covered)"),
         ("(not covered)",),

@@ -120,7 +120,7 @@ def selected(data: Data, roles: dict[str, Any]) -> tuple[Any, set[str]]:
     for role, what in roles.items():
         if role not in places:
             own = own_names(frame)
-            frame, places[role] = _with_expression(frame, unused(f"wmcc {role}", own), what), len(own)
+            frame, places[role] = with_expression(frame, unused(f"wmcc {role}", own), what), len(own)
     frame = picked(frame, {role: places[role] for role in roles})
     text = {role for role, what in roles.items() if is_name(what) and what in data.text}
     numbers = [role for role in ("w", *replicate_roles(roles)) if role in text]
@@ -132,7 +132,7 @@ def selected(data: Data, roles: dict[str, Any]) -> tuple[Any, set[str]]:
     return (frame.with_columns(*casts) if casts else frame), text.difference(numbers)
 
 
-def _with_expression(frame: Any, name: str, expression: Any) -> Any:
+def with_expression(frame: Any, name: str, expression: Any) -> Any:
     """Add a column computed by an expression of narwhals, or of the engine that holds the frame."""
     if isinstance(expression, nw.Expr):
         return frame.with_columns(expression.alias(name))

@@ -48,7 +48,9 @@ def overlaid(request: Request, skip_missing: bool, cells: Cells | None) -> tuple
         if is_name(column) and [*reference.frame.columns].count(column) > 1:
             raise InputError(f"{reference.name} has several columns {column!r}; expected one.", "rename them.", word)
     if are_points(reference):
-        rows = _of_points(side.data, repaired(reference, points=True), maps, request, keys, skip_missing, cells)
+        reference, true = _with_truth(repaired(reference, points=True), side.data, true)
+        request = request._replace(true=true)
+        rows = _of_points(side.data, reference, maps, request, keys, skip_missing, cells)
     else:
         rows = _of_polygons(repaired(reference), maps, request, keys, skip_missing, cells)
     return request._replace(y_true=rows.frame, pred=rows.pred, weight=rows.weight, cluster=rows.cluster), rows.void
@@ -152,15 +154,15 @@ def _reference(given: Layer, named: tuple[Any, ...], maps: list[LaidMap]) -> Ope
     data, (true, weight, keys) = given.data, named
     is_path = isinstance(data, (str, os.PathLike))
     name = None if is_path else "the reference"
-    if given.xy is not None:
-        layer = read_layer(data, crs=given.crs, layer=given.layer, xy=given.xy, name=name)
-        return layer._replace(frame=from_text(layer.frame, data, (weight, keys.population, keys.fpc, keys.totals)))
     if true is None:
         raise InputTypeError(
             "`true` is missing: the column of the reference that has its classes.",
             "write tabulate(wmcc.Overlay(reference, map), true=…, pred=…).",
             "true",
         )
+    if given.xy is not None:
+        layer = read_layer(data, crs=given.crs, layer=given.layer, xy=given.xy, name=name)
+        return layer._replace(frame=from_text(layer.frame, data, (weight, keys.population, keys.fpc, keys.totals)))
     columns = named_columns(true, weight, keys)
     if is_path and columns is not None:
         there = column_names(data, given.layer)
@@ -263,6 +265,18 @@ def _weights(reference: OpenLayer, weight: Any) -> Array:
     return found
 
 
+def _with_truth(points: OpenLayer, data: Any, true: Any) -> tuple[OpenLayer, Any]:
+    """Points with a column of true classes, and its name, where they are given as an expression or a series."""
+    if is_name(true):
+        return points, true
+    from .frames import with_expression
+
+    frame = points.frame.set_axis(data.index) if hasattr(data, "iloc") else points.frame
+    own = unused("true", list(frame.columns))
+    frame = with_expression(module("narwhals").from_native(frame), own, true).to_native()
+    return points._replace(frame=frame.reset_index(drop=True)), own
+
+
 def _of_points(
     data: Any,
     points: OpenLayer,
@@ -282,7 +296,7 @@ def _of_points(
             "leave it out, or name a column of weights; `population` of `wmcc.Strata` has the areas of strata.",
             "weight",
         )
-    named = is_name(true) and true in points.frame.columns and _is_text(points.frame[true])
+    named = true in points.frame.columns and _is_text(points.frame[true])
     found: dict[int, tuple[OpenLayer, Array]] = {}
     for own in maps:  # several columns of one map are looked up once
         if id(own.found) not in found:
@@ -343,11 +357,11 @@ def _with_classes(frame: Any, name: str, true: Any, laid: list[Laid], keys: Keys
 
     Returns the frame, its columns of predictions, and what stands for places that a map does not cover.
     """
-    truth = frame[true] if is_name(true) and true in frame.columns else None
-    if truth is None and is_name(true):
+    if true not in frame.columns:
         theirs = next((own.layer.name for own in laid if true in own.layer.frame.columns), None)
         hint = f"it is a column of {theirs}: `true` names one of the reference, and `pred` one of the map."
         raise missing_column(true, [*frame.columns], name, hint if theirs else None, "true")
+    truth = frame[true]
     for key in dict.fromkeys(named_columns(*keys) or ()):
         if key in frame.columns:
             continue
@@ -371,7 +385,7 @@ def _with_classes(frame: Any, name: str, true: Any, laid: list[Laid], keys: Keys
         _check_kinds(truth, values[own.rows >= 0], name, own.layer.name)
     void: dict[Any, str] = {}
     if any((own.rows < 0).any() for own in laid):
-        mark = _mark([*([] if truth is None else [truth]), *classes])
+        mark = _mark([truth, *classes])
         void = {mark: NOT_COVERED}
         classes = [_marked(values, own.rows < 0, mark) for values, own in zip(classes, laid, strict=True)]
     columns: dict[str | None, str] = {}
@@ -424,8 +438,8 @@ def _refuse_missing(reference: OpenLayer, true: Any, rows: Array, laid: list[Lai
 
 def _check_kinds(truth: Any, classes: Any, name: str, overlay: str) -> None:
     """Refuse names of classes on one side and numbers on the other."""
-    sides = [own.dropna().head(1).tolist() for own in (truth, classes) if own is not None]
-    if len(sides) == 2 and all(sides) and _is_text(truth) != _is_text(classes):
+    sides = [own.dropna().head(1).tolist() for own in (truth, classes)]
+    if all(sides) and _is_text(truth) != _is_text(classes):
         raise InputTypeError(
             f"classes of {name} and of {overlay} are not of the same kind: {sides[0][0]!r} is one of the former, and "
             f"{sides[1][0]!r} one of the latter.",
