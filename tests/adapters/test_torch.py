@@ -803,7 +803,7 @@ def test_names_that_are_refused():
     for names in (["a", "b"], "abc", 3):
         with pytest.raises(InputError, match="expected a list of 3 names"):
             Tally(3, names=names)
-    with pytest.raises(InputError, match="names has no name for the class 2"):
+    with pytest.raises(InputError, match="`names` has no name for the class 2"):
         Tally(3, names={0: "a", 1: "b"})
     with pytest.raises(InputError, match="names 'a' twice"):
         Tally(3, names=["a", "b", "a"])
@@ -848,7 +848,7 @@ def test_ids_that_are_refused():
 
 def test_tallies_that_cannot_be_merged():
     tally = Tally(3)
-    with pytest.raises(InputTypeError, match="other is of type dict"):
+    with pytest.raises(InputTypeError, match="`other` is of type dict"):
         tally.merge({})
     with pytest.raises(InputError, match="cannot be merged with itself"):
         tally.merge(tally)

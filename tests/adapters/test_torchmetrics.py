@@ -555,7 +555,7 @@ def test_states_of_two_metrics_merge():
         fresh = WeightedECC("multiclass", 4, ignore_index=255)
         fresh.merge_state(one.metric_state)
         assert fresh.table() == expected
-    with pytest.raises(InputError, match="differ in task, num_classes, threshold or ignore_index"):
+    with pytest.raises(InputError, match="differ in `task`, `num_classes`, `threshold` or `ignore_index`"):
         one.merge_state(WeightedECC("multiclass", 4, ignore_index=0))
     with pytest.raises(InputError, match="has no 'settings'"):
         one.merge_state({})
@@ -579,7 +579,7 @@ def test_a_state_dict_holds_the_state_if_asked():
     again.load_state_dict(stored)  # what was loaded before did not change it
     assert again.table() == metric.table()
     for other in (WeightedECC("multiclass", 4), WeightedECC("multiclass", 5, ignore_index=255)):
-        with pytest.raises(RuntimeError, match="was stored with another task, num_classes, threshold or ignore_index"):
+        with pytest.raises(RuntimeError, match="was stored with another `task`, `num_classes`, `threshold` or `ignore_index`"):
             other.load_state_dict(stored)
     part = {name: x for name, x in stored.items() if name != "digits"}
     with pytest.raises(RuntimeError, match="digits is missing, without which the rest of the table means nothing"):

@@ -40,7 +40,7 @@ from ..measures.checks import named_class_measure
 from ..plot import confusion
 from .torch.batches import check_same_device, columns_of, has_pixels, rows_of
 from .torch.counting import count, no_scratch
-from .torch.tally import STATE, Tally, wide
+from .torch.tally import STATE, Tally, alike, wide
 
 torch = optional.module("torch")
 torchmetrics = optional.module("torchmetrics")
@@ -57,6 +57,14 @@ class MetricOptions(TypedDict, total=False):
     distributed_available_fn: Callable[[], bool] | None
     sync_on_compute: bool
     compute_with_cache: bool
+
+
+class TableOptions(MetricOptions, total=False):
+    """What every metric of this module takes beside its task; `TableMetric` explains it."""
+
+    threshold: float
+    ignore_index: int | None
+    names: Sequence[Label] | Mapping[int, Label] | None
 
 
 class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
@@ -230,10 +238,7 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
         device = self.digits.device
         theirs = {name: incoming_state[name].to(device, copy=name == "digits") for name in self._defaults}
         _agreed(torch.stack([self.settings, theirs["settings"]]))
-        if WIDE.planes in (len(self.digits), len(theirs["digits"])):
-            self.digits, theirs["digits"] = wide(self.digits), wide(theirs["digits"])
-        settle(self._changeable("digits"))
-        settle(theirs["digits"])
+        self.digits, theirs["digits"] = alike(self._changeable("digits"), theirs["digits"])
         super()._reduce_states(theirs)
 
     def merge_state(self, incoming_state: Any) -> None:
@@ -360,7 +365,7 @@ def _class_count(task: Any, num_classes: Any) -> Any:
         return 2
     if task != "multiclass":
         hint = "make a metric with `task` 'binary' for each label." if task == "multilabel" else None
-        raise InputError(f"`task` is {task!r}; expected 'binary' or 'multiclass'.", hint, "task")
+        raise InputError.of("task", task, "'binary' or 'multiclass'", hint)
     if num_classes is None:
         raise InputTypeError("a multiclass task needs `num_classes`.", "for instance 19.", "num_classes")
     return num_classes
@@ -401,7 +406,7 @@ def _rounded_down(x: float, dtype: Any) -> float:
 def _checked_threshold(threshold: Any) -> float:
     if isinstance(threshold, (int, float)) and 0 <= threshold <= 1:
         return float(threshold)
-    raise InputError(f"`threshold` is {threshold!r}; expected a probability, from 0 to 1.", None, "threshold")
+    raise InputError.of("threshold", threshold, "a probability, from 0 to 1")
 
 
 # ---- the metrics ----------------------------------------------------------------------------------------
@@ -443,13 +448,10 @@ class WeightedScore(TableMetric):
         task: Task,
         num_classes: int | None = None,
         *,
-        threshold: float = 0.5,
-        ignore_index: int | None = None,
-        names: Sequence[Label] | Mapping[int, Label] | None = None,
         zero_division: ZeroDivision = 0.0,
-        **options: Unpack[MetricOptions],
+        **options: Unpack[TableOptions],
     ) -> None:
-        super().__init__(task, num_classes, threshold=threshold, ignore_index=ignore_index, names=names, **options)
+        super().__init__(task, num_classes, **options)
         if self.measure.two_classes and self.num_classes > 2:
             raise InputError(
                 f"{self.measure.title} is for two classes, and `num_classes` is {self.num_classes}.",
@@ -591,13 +593,10 @@ class WeightedClassScores(TableMetric):
         task: Task,
         num_classes: int | None = None,
         *,
-        threshold: float = 0.5,
-        ignore_index: int | None = None,
-        names: Sequence[Label] | Mapping[int, Label] | None = None,
         zero_division: ZeroDivision = 0.0,
-        **options: Unpack[MetricOptions],
+        **options: Unpack[TableOptions],
     ) -> None:
-        super().__init__(task, num_classes, threshold=threshold, ignore_index=ignore_index, names=names, **options)
+        super().__init__(task, num_classes, **options)
         self.measure = named_class_measure(measure)
         on_zero(zero_division, self.measure.title)
         self.zero_division = zero_division

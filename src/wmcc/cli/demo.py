@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import click
-
 from . import options as o
 
 
 @o.command(sample=False)
-@click.option(
-    "--out",
-    "-o",
-    metavar="FILE",
-    default="wmcc-demo.html",
-    show_default=True,
-    help="File for the report: .html, .md or .json.",
-)
+@o.place("FILE", "File for the report: .html, .md or .json.", default="wmcc-demo.html")
 @o.options("traceback")
 def command(out: str) -> None:
     """Show what weights do, on an artificial map.

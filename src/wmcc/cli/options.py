@@ -231,14 +231,14 @@ def output(
 
 
 def out(ends: str) -> Decorator:
+    """Give a command the option to write to a file what it prints else."""
+    printed = {"callback": lambda ctx, param, name: None if name == "-" else name}  # as other tools take it
+    return place("FILE", f"Write to this file instead of printing: {ends}", **printed)
+
+
+def place(metavar: str, text: str, **settings: Any) -> Decorator:
     """Give a command the option of where something is written."""
-    return click.option(
-        "--out",
-        "-o",
-        metavar="FILE",
-        callback=lambda ctx, param, name: None if name == "-" else name,  # as other tools take it
-        help=f"Write to this file instead of printing: {ends}",
-    )
+    return click.option("--out", "-o", metavar=metavar, help=text, show_default=True, **settings)
 
 
 def class_of(classes: Sequence[Any], text: str | None) -> Any:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
 from . import options as o
 
 
@@ -15,14 +13,7 @@ from . import options as o
     "weights", "Weights of equal parts of the observations, whole numbers.", metavar="A,B,C", default="1,100,10000"
 )
 @o.options("matches", "mismatch", "truth", "seed")
-@click.option(
-    "--out",
-    "-o",
-    metavar="DIR",
-    default="figures",
-    show_default=True,
-    help="Folder for the files; created if missing.",
-)
+@o.place("DIR", "Folder for the files; created if missing.", default="figures")
 @o.options("traceback")
 def command(weights: str, out: str, **options: Any) -> None:
     """Reproduce the paper's figures, and check its statements about them.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from io import BytesIO
 from typing import Any
 
@@ -10,7 +11,7 @@ from ..experiments import Separation, Verdict, separation, verdicts
 from ..optional import module
 from ..present.blocks import Block
 from ..present.files import check_folder, write_folder
-from ..present.json_csv import as_csv, as_records_csv
+from ..present.json_csv import as_records_csv
 from ..present.markdown import table
 
 FIGURES = ("figure-1", "figure-2")
@@ -26,7 +27,10 @@ def reproduced(folder: str, classes: int, **options: Any) -> tuple[Verdict, ...]
         raise InputError(f"--classes is {classes}; expected at least 3.", "Figure 1 is the one of two classes.")
     found = separation(2, **options), separation(classes, **options)
     judged = verdicts(*found)
-    files = {"verdicts.csv": verdicts_csv(judged).encode(), "verdicts.md": verdicts_markdown(judged).encode()}
+    files = {
+        "verdicts.csv": as_records_csv(list(map(asdict, judged))).encode(),
+        "verdicts.md": verdicts_markdown(judged).encode(),
+    }
     for name, one in zip(FIGURES, found, strict=True):
         files[f"{name}.csv"] = as_records_csv(one.records()).encode()
         files |= {f"{name}.{end}": picture for end, picture in pictures(one, name).items()}
@@ -49,12 +53,6 @@ def pictures(found: Separation, name: str) -> dict[str, bytes]:
             figure.set_layout_engine("none")  # it is laid out, and that takes longest
         plt.close(figure)
     return drawn
-
-
-def verdicts_csv(judged: tuple[Verdict, ...]) -> str:
-    """A line for each sentence."""
-    fields = ("figure", "sentence", "test", "verdict", "found")
-    return as_csv([fields, *([getattr(x, name) for name in fields] for x in judged)])
 
 
 def verdicts_markdown(judged: tuple[Verdict, ...]) -> str:

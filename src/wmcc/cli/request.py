@@ -93,11 +93,26 @@ class DataOptions(SimpleNamespace):
         return bool(self.overlay or self.xy or self.layer or self.crs or any(is_layer(x, weight) for x in self.files))
 
     @property
+    def of_pixels(self) -> bool:
+        """Whether each file or folder holds the labels of one side: the truth, or a prediction."""
+        return bool(self.images or self.of_rasters)
+
+    @property
     def kind(self) -> str:
         """What the files are, in a sentence."""
         if self.of_rasters or self.is_stored:
             return "rasters" if self.of_rasters else "a stored table"
         return "--images" if self.images else "layers" if self.of_layers else standard_input.said(self.files[0])
+
+    @property
+    def predicted(self) -> list[tuple[str, str]]:
+        """Names of predictions, and folders or rasters of them, where these are apart from the truth."""
+        return list(map(_named, self.files[1:]))
+
+    @property
+    def maps(self) -> list[tuple[str, str]]:
+        """Names of maps that are laid over the data, and their files."""
+        return list(map(_named, self.overlay))
 
     @property
     def shown_unit(self) -> str | None:
@@ -119,15 +134,15 @@ class DataOptions(SimpleNamespace):
         if self.images:
             from ..sources.images import ImageFolders
 
-            return list(ImageFolders(*self._folders()).paths)
+            return list(ImageFolders(*self._sides(), self.take("weights")).paths)
         if self.of_rasters:
-            return [self.files[0], *(_named(given)[1] for given in self.files[1:])]
+            return [self.files[0], *(path for _, path in self.predicted)]
         return [self._path(name) for name in self.files]
 
     @property
     def other_paths(self) -> list[str]:
         """Files that options name: what is joined or laid over, weights, and sizes; and copies of pipes."""
-        named = [self.join, self.weights if self.of_rasters else None, *(_named(x)[1] for x in self.overlay)]
+        named = [self.join, self.weights if self.of_rasters else None, *(path for _, path in self.maps)]
         return [self._path(name) for name in (*filter(None, named), *self._size_files)]
 
     @property
@@ -154,7 +169,7 @@ class DataOptions(SimpleNamespace):
             self._check_stored(stored)
             self._refuse_unused()
             return
-        if stored is None and (self.images or self.of_rasters):
+        if stored is None and self.of_pixels:
             what, how = (
                 ("--images does", "--images truth/ pred/") if self.images else ("rasters do", "truth.tif map.tif")
             )
@@ -231,11 +246,11 @@ class DataOptions(SimpleNamespace):
                     "put a pattern into quotes, so that the shell leaves it as it is: 'truth/*.png'.",
                     "images",
                 )
-            places = [self.files[0], *(_named(given)[1] for given in self.files[1:])]
+            places = [self.files[0], *(path for _, path in self.predicted)]
             if not any("*" in x or os.path.isdir(os.path.expanduser(x)) for x in places):  # else the library looks
                 raise missing_file(places[0], "folder")
         elif self.of_rasters:
-            odd = next((own for _, own in map(_named, self.files[1:]) if not is_raster(own)), None)
+            odd = next((path for _, path in self.predicted if not is_raster(path)), None)
             if odd is not None:
                 raise InputError(
                     f"{self.files[0]} is a raster and {odd} is none; expected the true raster and maps of the same "
@@ -250,8 +265,8 @@ class DataOptions(SimpleNamespace):
 
     def _check_count(self, least: int, most: int | None) -> None:
         """Refuse fewer or more predictions than a command takes."""
-        on_raster = any(is_raster(own) for _, own in map(_named, self.overlay))
-        if self.images or self.of_rasters:
+        on_raster = any(is_raster(path) for _, path in self.maps)
+        if self.of_pixels:
             count = len(self.files) - 1
             one, place = ("folder", "truth/ pred/ other/") if self.images else ("raster", "truth.tif map.tif other.tif")
             place = place if least > 1 else place.rpartition(" ")[0]
@@ -267,7 +282,7 @@ class DataOptions(SimpleNamespace):
             twice = next((x for x in self.pred if self.pred.count(x) > 1), None)
             if twice is not None:
                 raise InputError(f"--pred names {twice!r} more than once; expected different columns.", argument="pred")
-        if not (self.images or self.of_rasters) and (self.true is None or not (self.pred or on_raster)):
+        if not self.of_pixels and (self.true is None or not (self.pred or on_raster)):
             given = next(x for x in ("true", "pred", "join", "overlay") if getattr(self, x))
             lacking = "--pred" if self.true is not None else "--true"
             raise InputError(f"{written(given)} needs {lacking}; name both columns of labels.")
@@ -307,7 +322,8 @@ class DataOptions(SimpleNamespace):
 
     def _of_images(self) -> dict[str, Any]:
         self._one_of("weights", "weight_map")
-        truth, pred, weights = self._folders()
+        truth, pred = self._sides()
+        weights = self.take("weights")
         if self.take("weight_map") is not None:
             from ..weightmaps import named
 
@@ -368,14 +384,14 @@ class DataOptions(SimpleNamespace):
     def _overlaid(self, data: Any) -> Overlay:
         """Lay the map, or several by name, over the data."""
         layer, crs = self.take("overlay_layer"), self.take("overlay_crs")
-        named = list(map(_named, self.take("overlay")))
-        _check_names(named, "--overlay old=a.tif --overlay new=b.tif", "overlay")
+        self.take("overlay")
+        _check_names(self.maps, "--overlay old=a.tif --overlay new=b.tif", "overlay")
         maps = {
             name: _raster(own, crs, self.take("band")) if is_raster(own) else Layer(own, layer, crs=crs)
-            for name, own in named
+            for name, own in self.maps
         }
         given = {name: x for name in ("uncovered", "sliver") if (x := self.take(name)) is not None}
-        return Overlay(data, maps if len(maps) > 1 else maps[named[0][0]], **given)
+        return Overlay(data, maps if len(maps) > 1 else next(iter(maps.values())), **given)
 
     def _area(self) -> Any:
         """Return what weighs by area, if ``--weight area`` was given: a column, or areas of polygons or pixels."""
@@ -409,12 +425,9 @@ class DataOptions(SimpleNamespace):
             return {}
         from . import labels  # brings engines, which most requests do without
 
-        kind = int if self.images or self.of_rasters else labels.kind_of(self._label_columns())
-        found: dict[str, Any] = {}
-        if self.labels:
-            found["labels"] = labels.several(self.labels, kind, "--labels")
-        if self.ignore:
-            found["ignore"] = labels.several(self.ignore, kind, "--ignore")
+        kind = int if self.of_pixels else labels.kind_of(self._label_columns())
+        lists = {name: getattr(self, name) for name in ("labels", "ignore")}
+        found: dict[str, Any] = {x: labels.several(own, kind, f"--{x}") for x, own in lists.items() if own}
         if self.names:
             found["names"] = labels.names(self.names, kind)
         if self.positive is not None:
@@ -437,22 +450,16 @@ class DataOptions(SimpleNamespace):
         yield from_text(read_layer(paths[0], columns=names, geometry=False, **place).frame, paths[0]), names
         if self.join is not None:
             yield self._path(self.join), self.pred
-        for _, own in map(_named, self.overlay):
+        for _, own in self.maps:
             if not is_raster(own):
                 layer = {"layer": self.overlay_layer, "crs": self.overlay_crs}
                 yield read_layer(own, columns=self.pred, geometry=False, **layer).frame, self.pred
 
-    def _folders(self) -> tuple[str, Any, Any]:
-        """Return folders of the truth, of one prediction or of several by name, and of weights."""
-        return *self._sides(), self.take("weights")
-
     def _sides(self) -> tuple[str, Any]:
         """Return the folder or raster of the truth, and that of one prediction, or of several by name."""
-        truth, *others = self.files
-        named = [_named(given) for given in others]
-        place = "pred/" if self.images else "map.tif"
+        place, named = "pred/" if self.images else "map.tif", self.predicted
         _check_names(named, f"old=runs/1/{place} new=runs/2/{place}", "images" if self.images else None)
-        return truth, dict(named) if len(named) > 1 else named[0][1]
+        return self.files[0], dict(named) if len(named) > 1 else named[0][1]
 
     # ---- reading ---------------------------------------------------------------------------------------------
 
@@ -490,17 +497,14 @@ class DataOptions(SimpleNamespace):
         ``weight`` takes the place of the column of weights; ``is_part`` if the data may be a part of a sample, in which
         some strata have no row.
         """
-        keys = self.by or self.cluster or self.stratum or self.poststratum or self.images or self.of_rasters
+        keys = self.by or self.cluster or self.stratum or self.poststratum or self.of_pixels
         load(not (keys or self.join or self.of_layers) and self.engine in (None, "arrow"))
         call = self.call(weight, reads=True)
-        if not (self.images or self.of_rasters or self.of_layers or _are_large([*self.paths, *self.other_paths])):
+        if not (self.of_pixels or self.of_layers or _are_large([*self.paths, *self.other_paths])):
             call = call._replace(progress=False)
+        sized = (self.population, self.fpc, self.totals) != (None, None, None)
         with _warned(""):
-            found: Stored
-            if is_part and (self.population, self.fpc, self.totals) != (None, None, None):
-                found = tabulate_part(call)
-            else:
-                found = tabulate(**call._asdict())
+            found: Stored = tabulate_part(call) if is_part and sized else tabulate(**call._asdict())
         return found
 
     # ---- bounds, pictures and maps ---------------------------------------------------------------------------
@@ -516,7 +520,7 @@ class DataOptions(SimpleNamespace):
                 f"--{name} cannot be given with --lower and --upper, which say how far weights may be off.",
                 argument=name,
             )
-        if self.images or self.of_rasters or self.is_stored:
+        if self.of_pixels or self.is_stored:
             raise InputError(
                 f"--{side} names a column of a data file; it does not work with {self.kind}.", argument=side
             )

@@ -82,10 +82,7 @@ def funnel(
         _note(ax, f"threshold {number(goal)}", (1, goal), ("axes fraction", "data"), (-3, 2 if above else -2))
     statement = "" if radius is None else _draw_radius(ax, radius, scale, 0 if above else 1)
     title = MEASURES[first.measure].title
-    ax.set_xlabel(f"each weight off by up to ε{' (%)' * (first.model == 'relative')}", fontsize=style.TEXT)
-    ax.set_ylabel(title, fontsize=style.TEXT)
-    ax.tick_params(labelsize=style.TEXT)
-    ax.spines[["top", "right"]].set_visible(False)
+    style.label(ax, f"each weight off by up to ε{' (%)' * (first.model == 'relative')}", title)
     exact = all(c.exact for c in points)
     marks = "each end is attained by some weights" if exact else "open marks are bounds; – is a value that is attained"
     style.titled(ax, f"{title} {decimal(first.value)}: certified for all weights within ε", statement, marks)

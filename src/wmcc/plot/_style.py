@@ -142,6 +142,14 @@ def part(drawn: int, classes: int) -> str:
     return f"the {drawn:,} heaviest of {classes:,} classes" if drawn < classes else ""
 
 
+def label(ax: Any, x: str, y: str) -> None:
+    """Say what is along the axes, which need no frame on the other sides."""
+    ax.set_xlabel(x, fontsize=TEXT)
+    ax.set_ylabel(y, fontsize=TEXT)
+    ax.tick_params(labelsize=TEXT)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
 def titled(ax: Any, *sentences: str) -> None:
     """Say what is drawn, and below it what to know."""
     ax.set_title("\n".join(filter(None, sentences)), fontsize=9, loc="left")

@@ -15,6 +15,9 @@ from .batches import check_tensor, fitted_weight
 
 LossMeasure = Literal["mcc", "ecc", "mpc1", "mpc2", "mean_iou"]
 
+SETTINGS = ("measure", "ignore_index", "from_logits", "per_image", "check")
+"""Parameters of the loss beside a batch."""
+
 BLOCK = 1024
 """Pixels that are summed in the precision of the probabilities: float32 loses less than 1 part in 16,000 on them."""
 
@@ -75,21 +78,11 @@ class CorrelationLoss(nn.Module):
 
     def forward(self, pred: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
         """Return the loss of a batch: `correlation_loss` with the settings of this module."""
-        return correlation_loss(
-            pred,
-            target,
-            weight,
-            measure=self.measure,
-            ignore_index=self.ignore_index,
-            from_logits=self.from_logits,
-            per_image=self.per_image,
-            check=self.check,
-        )
+        return correlation_loss(pred, target, weight, **{name: getattr(self, name) for name in SETTINGS})
 
     def extra_repr(self) -> str:
         """Return the settings, for ``repr``."""
-        names = ("measure", "ignore_index", "from_logits", "per_image", "check")
-        return ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
+        return ", ".join(f"{name}={getattr(self, name)!r}" for name in SETTINGS)
 
 
 def correlation_loss(

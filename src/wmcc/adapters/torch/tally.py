@@ -35,7 +35,6 @@ from ...core.planes import (
 )
 from ...core.table import Table
 from ...errors import InputError, InputTypeError
-from ...present.text import brief
 from .batches import Rows, columns_of, has_pixels, is_one_hot, rows_of
 from .counting import Repeat, check_device, count, count_op, likeness, no_scratch, on_cuda, on_host, warn_of_host
 from .images import TalliedImages
@@ -106,11 +105,8 @@ class Tally(torch.nn.Module):
     ) -> None:
         super().__init__()
         if isinstance(num_classes, bool) or not isinstance(num_classes, (int, np.integer)) or num_classes < 2:
-            raise InputError(
-                f"`num_classes` is {num_classes!r}; expected an integer of at least 2.",
-                "of one kind of object and its background num_classes is 2.",
-                "num_classes",
-            )
+            hint = "of one kind of object and its background num_classes is 2."
+            raise InputError.of("num_classes", num_classes, "an integer of at least 2", hint)
         self.num_classes, self.ignore_index = int(num_classes), check_ignore(ignore_index)
         self.names = _checked_names(names, self.num_classes, self.ignore_index)
         self.per_image = bool(per_image)
@@ -353,11 +349,8 @@ class Tally(torch.nn.Module):
             self._images.take([self._images.stored(), other._images.stored()], together=False)
         device = self.digits.device
         theirs = Planes(*(x.to(device, copy=True) for x in other._state))
-        if WIDE.planes in (len(self.digits), len(theirs.digits)):
-            self.digits, theirs = wide(self.digits), theirs._replace(digits=wide(theirs.digits))
-        settle(self.digits)
-        settle(theirs.digits)
-        self.digits += theirs.digits
+        self.digits, added = alike(self.digits, theirs.digits)
+        self.digits += added
         self.least.copy_(torch.minimum(self.least, theirs.least))
         self.most.copy_(torch.maximum(self.most, theirs.most))
         self.counts += theirs.counts
@@ -488,28 +481,19 @@ class Tally(torch.nn.Module):
         if self.per_image:
             self._images.restore(state["images"])
 
-    def _load_from_state_dict(
-        self,
-        state_dict: Mapping[str, Any],
-        prefix: str,
-        local_metadata: Any,
-        strict: bool,
-        missing_keys: list[str],
-        unexpected_keys: list[str],
-        error_msgs: list[str],
-    ) -> None:
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, metadata: Any, strict: bool, *found: Any) -> None:
         own = {prefix + name: name for name in STATE}
         others = {key: x for key, x in state_dict.items() if key not in own}
-        super()._load_from_state_dict(others, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+        super()._load_from_state_dict(others, prefix, metadata, strict, *found)
         absent = [key for key in own if key not in state_dict]
         if absent:
-            missing_keys += absent
+            found[0].extend(absent)  # the keys that are missing; others are of what is not expected, and of errors
             return
         digits = state_dict[prefix + "digits"]
         self._check_same({**self._meaning(), "num_classes": classes_of(digits.shape[-1])}, "the stored tally")
         if WIDE.planes in (len(self.digits), len(digits)):
             self.digits, digits = wide(self.digits), wide(digits)
-        assign = local_metadata.get("assign_to_params_buffers", False)
+        assign = metadata.get("assign_to_params_buffers", False)
         for name, stored in {**{name: state_dict[prefix + name] for name in STATE}, "digits": digits}.items():
             if assign:
                 setattr(self, name, stored.clone())
@@ -525,11 +509,7 @@ def _checked_names(names: Any, classes: int, ignore: int | None) -> dict[int, La
     if not isinstance(names, Mapping):
         own = [] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
         if len(own) != classes:
-            raise InputError(
-                f"`names` is {brief(names)}; expected a list of {classes} names, or a mapping from labels to names.",
-                None,
-                "names",
-            )
+            raise InputError.of("names", names, f"a list of {classes} names, or a mapping from labels to names")
         names = dict(enumerate(own))
     found = {_class_of(k, classes, ignore): _labels.as_label(x, f"names[{k!r}]") for k, x in names.items()}
     nameless = next((k for k in range(classes) if k not in found and k != ignore), None)
@@ -582,6 +562,15 @@ def wide(digits: Any) -> Any:
     with torch.inference_mode(False):  # a tensor that is made under it cannot be changed outside
         zeros = torch.zeros((WIDE.planes, *digits.shape[1:]), dtype=torch.int64, device=digits.device)
     return widen(digits, zeros)
+
+
+def alike(digits: Any, others: Any) -> tuple[Any, Any]:
+    """Return digits of two tallies in the layout that both fit, their carries settled, ready to be added up."""
+    if WIDE.planes in (len(digits), len(others)):
+        digits, others = wide(digits), wide(others)
+    settle(digits)
+    settle(others)
+    return digits, others
 
 
 def _sums_on(device: Any, items: int, classes: int, layout: Layout) -> tuple[Any, Any, Any]:
