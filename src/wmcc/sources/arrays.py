@@ -21,7 +21,7 @@ from ..core.design import ROWS, SampleDesign
 from ..core.exact import Exact, check_digits
 from ..core.joint import JointTable
 from ..core.keys import distinct_keys
-from ..core.labels import NOTHING
+from ..core.labels import NOTHING, Label
 from ..core.memory import available
 from ..core.stack import LARGEST_KEY, Stack, merged_stacks, numbered
 from ..core.sums import Sums, bad_weight
@@ -30,8 +30,8 @@ from ..core.tables import NONE_DECLARED, Tables, merge
 from ..core.threads import MOST_THREADS, processors
 from ..errors import InputError, LabelError
 from .codes import SHARE, Codebook, Encoder, Integers, Map, Rules, all_codes, blocks, encoders, flattened, native
-from .columns import BLOCK, Column, place
-from .groups import WHOLE, Keyed, Parts
+from .columns import BLOCK, Column
+from .groups import WHOLE, KeyColumn, Keyed, Parts
 from .problems import NO_NEGATIVE, too_many_cells, too_many_predictions
 
 THREAD_ROWS = 1 << 19  # rows a thread must have to be worth starting
@@ -65,29 +65,26 @@ def tabulate_arrays(
     """
     if not columns[0].values.size:
         return nothing(rules, parts, names, drawn)
-    keys = [column.values for found in parts if found is not None for column in found.columns]
-    own = [*(column.values for column in columns), *keys, *([] if weights is None else [weights])]
-    arrays = flattened([*own, *(column.values for column in replicates)])
-    arrays, more = arrays[: len(own)], arrays[len(own) :]
-    workers = _workers(threads, arrays[0].size, len(more))
+    rows = _rows(columns, weights, replicates, parts, rules)
+    workers = _workers(threads, rows.labels[0].size, len(replicates))
     if workers == 1:
-        found, codebook = _pass(columns, arrays, more, parts, rules, 1, map, expected)
+        found, codebook = _pass(rows, 1, map, expected)
     else:
         from concurrent.futures import ThreadPoolExecutor  # not before it is needed: it is slow to import
 
         with ThreadPoolExecutor(workers - 1) as pool:
-            found, codebook = _pass(
-                columns, arrays, more, parts, rules, workers, partial(_share_out, pool, workers), expected
-            )
+            found, codebook = _pass(rows, workers, partial(_share_out, pool, workers), expected)
     if found.unknown:
         _raise_unknown(columns, rules)
     if found.bad_weights and weights is not None:
-        _raise_bad_weight(columns, weights, rules, weight_name or "sample_weight")
+        of_rows = Column(weight_name or "sample_weight", weights, None, columns[0].first)
+        _raise_bad_weight(columns, [of_rows], rules, "weight", "a weight of 0 leaves a row out.")
     if found.bad_replicates:
-        _raise_bad_replicate(columns, replicates, rules)
+        hint = "every row needs all its replicate weights; check how they were read."
+        _raise_bad_weight(columns, replicates, rules, "replicate weight", hint)
     if parts.clusters is not None and parts.clusters.several:
-        found, parts, rows = _with_one_key(found, parts, columns, rules)
-        drawn = SampleDesign("clusters", rows=rows)
+        found, parts, rows_of = _with_one_key(found, parts, columns, rules)
+        drawn = SampleDesign("clusters", rows=rows_of)
     return named(found, codebook, parts, names, drawn)
 
 
@@ -208,31 +205,49 @@ def with_positive(table: Any, rules: Rules) -> Any:
 # ---- the pass ---------------------------------------------------------------------------------------
 
 
+class Rows(NamedTuple):
+    """What is tabulated: labels, keys and weights, as vectors where that needs no copy."""
+
+    columns: list[Column]
+    rules: Rules
+    parts: Parts
+    keys: list[KeyColumn]
+    """Those of groups, and then those of clusters."""
+    labels: list[Array]
+    codes: list[Array]
+    """The values of these keys."""
+    weights: list[Array]
+    """One array of them, or none."""
+    replicates: list[Array]
+
+
+def _rows(
+    columns: list[Column], weights: Array | None, replicates: Sequence[Column], parts: Parts, rules: Rules
+) -> Rows:
+    keys = [column for found in parts if found is not None for column in found.columns]
+    own = [[column.values for column in some] for some in (columns, keys, replicates)]
+    own.insert(2, [] if weights is None else [weights])
+    flat = iter(flattened([array for some in own for array in some]))
+    return Rows(columns, rules, parts, keys, *([next(flat) for _ in some] for some in own))
+
+
 def _pass(
-    columns: list[Column],
-    arrays: list[Array],
-    replicates: list[Array],
-    parts: Parts,
-    rules: Rules,
-    workers: int,
-    run: Map,
-    expected: Integers | None = None,
-    guess: bool = True,
+    rows: Rows, workers: int, run: Map, expected: Integers | None = None, guess: bool = True
 ) -> tuple[Counted, Codebook]:
     """Find the classes and tally all rows; once more if the classes were expected or guessed, and wrongly."""
-    codebook = Codebook(rules)
-    coders = encoders(columns, arrays[: len(columns)], codebook, workers, run, guess, expected)
+    codebook = Codebook(rows.rules)
+    coders = encoders(rows.columns, rows.labels, codebook, workers, run, guess, expected)
     if not all(coder.static for coder in coders):
         workers, run = 1, map
-    converted = [array for array in replicates if not _is_column(array)]
-    queue = deque(blocks([*arrays, *converted], workers))  # each takes the next, so that a slow one holds up nobody
-    weighted = len(arrays) > len(columns) + sum(len(found.columns) for found in parts if found is not None)
+    converted = [array for array in rows.replicates if not _is_column(array)]
+    # Each takes the next block, so that a slow one holds up nobody.
+    queue = deque(blocks([*rows.labels, *rows.codes, *rows.weights, *converted], workers))
     large = 0.0
-    if workers > 1 and (weighted or replicates):
-        large = _large(arrays[-1] if weighted else replicates[0])  # so that all choose alike, and merge fast
+    if workers > 1 and (rows.weights or rows.replicates):
+        large = _large((rows.weights or rows.replicates)[0])  # so that all choose alike, and merge fast
 
     def work(_: Any) -> list[Filling]:
-        filling = Filling(coders, codebook, parts, arrays, replicates, large)
+        filling = Filling(rows, coders, codebook, large)
         for index in _taken(queue):
             filling.add(index)
         return [filling]
@@ -241,56 +256,45 @@ def _pass(
     while others:
         first.merge(others.pop())  # which is gone then, before the cells are read
     found = first.found()
-    if found.unknown and rules.labels is None and guess:
-        return _pass(columns, arrays, replicates, parts, rules, workers, run, guess=False)
+    if found.unknown and rows.rules.labels is None and guess:
+        return _pass(rows, workers, run, guess=False)
     return found, codebook
 
 
 class Filling:
     """A tally that rows are added to. Where more classes turn up than it has room for, another is begun."""
 
-    def __init__(
-        self,
-        coders: list[Encoder],
-        codebook: Codebook,
-        parts: Parts,
-        arrays: list[Array],
-        replicates: list[Array],
-        large: float,
-    ) -> None:
-        self._coders, self._codebook, self._parts, self._arrays = coders, codebook, parts, arrays
-        self._replicates, self._large = replicates, large
-        self._labels, self._keys = len(coders), [x for found in parts if found is not None for x in found.columns]
-        self._before = len(self._keys)  # axes that come before the labels: the group, and several values of a key
-        if parts.clusters is not None and not parts.clusters.several:
+    def __init__(self, rows: Rows, coders: list[Encoder], codebook: Codebook, large: float) -> None:
+        self._rows, self._coders, self._codebook, self._large = rows, coders, codebook, large
+        self._before = len(rows.keys)  # axes that come before the labels: the group, and several values of a key
+        if rows.parts.clusters is not None and not rows.parts.clusters.several:
             self._before -= 1
-        self._weighted = len(arrays) > self._labels + len(self._keys)
         self._done: list[Counted] = []
         self._begin(len(codebook.classes))
 
     def _sizes_of(self, classes: int) -> tuple[int, ...]:
         """Sizes of the axes of a key, for so many classes."""
-        sizes = [len(column.keys) for column in self._keys]
-        return (*sizes[: self._before], *(classes,) * self._labels, *sizes[self._before :])
+        sizes = [len(column.keys) for column in self._rows.keys]
+        return (*sizes[: self._before], *(classes,) * len(self._coders), *sizes[self._before :])
 
     def _begin(self, classes: int) -> None:
-        sizes = self._sizes_of(classes)
+        sizes, labels = self._sizes_of(classes), len(self._coders)
         cells = math.prod(sizes)
         if cells >= LARGEST_KEY or len(sizes) > tally.MOST_AXES:
-            raise too_many_cells(LARGEST_KEY) if self._labels < 4 else too_many_predictions(self._labels - 1, classes)
+            raise too_many_cells(LARGEST_KEY) if labels < 4 else too_many_predictions(labels - 1, classes)
         self._classes, self._sizes = classes, sizes
-        rows, replicates = self._arrays[0].size, len(self._replicates)
+        rows, replicates = self._rows.labels[0].size, len(self._rows.replicates)
         dense = cells <= min(max(FEW_CELLS, rows // 2), MOST_CELLS) and cells * replicates <= MOST_CELLS
         room, each = min(rows, MOST_ROOM), CELL_BYTES + REPLICATE_BYTES * replicates  # no row has two cells
         if rows * each > SMALL_ROOM * CELL_BYTES and not dense:
             room = min(room, available() // 2 // each)
-        part = -1 if self._parts.groups is None else 0
-        self._tally = tally.active.Tally(self._sizes, self._weighted, dense, part, room, self._large, replicates)
+        part, weighted = -1 if self._rows.parts.groups is None else 0, bool(self._rows.weights)
+        self._tally = tally.active.Tally(sizes, weighted, dense, part, room, self._large, replicates)
 
     def add(self, index: Any) -> None:
         """Add a block of rows."""
-        parts = [array[index] for array in self._arrays]
-        prepared = [coder.prepare(native(x)) for coder, x in zip(self._coders, parts, strict=False)]
+        rows = self._rows
+        prepared = [coder.prepare(native(x[index])) for coder, x in zip(self._coders, rows.labels, strict=True)]
         if len(self._codebook.classes) > self._classes:
             self._done.append(self._read())
             known = len(self._codebook.classes)
@@ -298,12 +302,11 @@ class Filling:
             self._begin(room if math.prod(self._sizes_of(room)) < LARGEST_KEY else known)
         columns = [coder.argument(x) for coder, x in zip(self._coders, prepared, strict=True)]
         keys = [
-            (native(x), own.low, len(own.keys), 0, None)
-            for x, own in zip(parts[self._labels :], self._keys, strict=False)
+            (native(x[index]), own.low, len(own.keys), 0, None) for x, own in zip(rows.codes, rows.keys, strict=True)
         ]
-        weights: list[Any] = [_weights(parts[-1]) if self._weighted else None]
-        if self._replicates:
-            taken = (array[index] for array in self._replicates)
+        weights: list[Any] = [_weights(rows.weights[0][index]) if rows.weights else None]
+        if rows.replicates:
+            taken = (array[index] for array in rows.replicates)
             weights.append(tuple(x if _is_column(x) else _weights(x) for x in taken))
         with _bounded():
             self._tally.add(*keys[: self._before], *columns, *keys[self._before :], *weights)
@@ -324,10 +327,10 @@ class Filling:
     def _read(self) -> Counted:
         with _bounded():
             keys, n, least, most, w, w2, ignored, unknown, bad = self._tally.result()
-            replicates, bad_replicates = self._tally.replicates() if self._replicates else ((), 0)
+            replicates, bad_replicates = self._tally.replicates() if self._rows.replicates else ((), 0)
         codes = _decoded(np.frombuffer(keys, np.int64), self._sizes)
         counts = np.frombuffer(n, np.int64)
-        if self._weighted:
+        if self._rows.weights:
             w, w2 = (Exact.from_kernel(len(counts), *found) for found in (w, w2))
             sums = Sums(counts, w, w2, np.frombuffer(least), np.frombuffer(most))
         else:
@@ -416,51 +419,36 @@ def _taken(queue: deque[Any]) -> Iterator[Any]:
 # ---- what went wrong --------------------------------------------------------------------------------
 
 
-def _looked_at(columns: list[Column], weights: Array | None, rules: Rules) -> Iterator[tuple[int, list[Any], float]]:
-    """Rows that were not left out, one by one: number, labels, weight. Slow, and only for messages."""
-    ignore = set(rules.ignore)
+def _looked_at(columns: list[Column], rules: Rules) -> Iterator[tuple[slice, list[tuple[Label, ...]], Array]]:
+    """Blocks of rows, their labels, and which were not left out. Slow, and only for messages."""
     for start in range(0, columns[0].values.size, BLOCK):
         rows = slice(start, start + BLOCK)
-        named = [column.labels(rows) for column in columns]
-        w = [1.0] * len(named[0]) if weights is None else weights.flat[rows].astype(np.float64).tolist()
-        for i, (*pair, weight) in enumerate(zip(*named, w, strict=True), start):
-            if pair[0] not in ignore and NOTHING not in pair:
-                yield i, pair, weight
+        labels = list(zip(*(column.labels(rows) for column in columns), strict=True))
+        yield rows, labels, np.array([own[0] not in rules.ignore and NOTHING not in own for own in labels])
 
 
 def _raise_unknown(columns: list[Column], rules: Rules) -> None:
     known = {*(rules.labels or ()), *rules.ignore}  # which may be predicted
-    for row, pair, _ in _looked_at(columns, None, rules):
-        for column, label in zip(columns, pair, strict=True):
-            if label not in known:
-                raise unknown_label(column, row, rules)
+    for rows, labels, kept in _looked_at(columns, rules):
+        for row in np.flatnonzero(kept).tolist():
+            for column, label in zip(columns, labels[row], strict=True):
+                if label not in known:
+                    raise unknown_label(column, rows.start + row, rules)
     raise InputError("a label changed while it was being read.")
 
 
-def _raise_bad_weight(columns: list[Column], weights: Array, rules: Rules, name: str) -> None:
-    for row, _, weight in _looked_at(columns, weights, rules):
-        if not 0 <= weight < np.inf:
-            raise bad_weight(place(name, weights, row, columns[0].first), weight)
-    raise InputError("a weight changed while it was being read.")
-
-
-def _raise_bad_replicate(columns: list[Column], replicates: Sequence[Column], rules: Rules) -> None:
-    for start in range(0, columns[0].values.size, BLOCK):
-        rows = slice(start, start + BLOCK)
-        blocks = [column.values.flat[rows].astype(np.float64) for column in replicates]
-        bad = np.array([~((w >= 0) & (w < np.inf)) for w in blocks])
-        if not bad.any():
-            continue
-        labels = zip(*(column.labels(rows) for column in columns), strict=True)
-        out = np.array([own[0] in rules.ignore or NOTHING in own for own in labels])
-        bad[:, out] = False
+def _raise_bad_weight(columns: list[Column], weights: Sequence[Column], rules: Rules, word: str, hint: str) -> None:
+    for rows, _, kept in _looked_at(columns, rules):
+        blocks = np.array([column.values.flat[rows].astype(np.float64) for column in weights])
+        bad = kept & ~((blocks >= 0) & (blocks < np.inf))
         if bad.any():
             row = int(np.argmax(bad.any(axis=0)))
             which = int(np.argmax(bad[:, row]))
-            weight = float(blocks[which][row])
-            hint = NO_NEGATIVE if weight < 0 else "every row needs all its replicate weights; check how they were read."
-            raise bad_weight(replicates[which].place(start + row), weight, hint, "replicate weight")
-    raise InputError("a replicate weight changed while it was being read.")
+            weight = float(blocks[which, row])
+            if weight < 0 and word == "replicate weight":
+                hint = NO_NEGATIVE
+            raise bad_weight(weights[which].place(rows.start + row), weight, hint, word)
+    raise InputError(f"a {word} changed while it was being read.")
 
 
 def unknown_label(column: Column, row: int, rules: Rules) -> LabelError:
