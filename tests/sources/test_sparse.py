@@ -52,9 +52,8 @@ def test_a_damaged_matrix_gets_a_sentence_or_is_still_one(data, draw):
         (part, damaged.col) if name == "row" else (damaged.row, part) if name == "col" else part
     )
     if not fits(damaged):
-        for S in (damaged, iter([damaged])):
-            with pytest.raises(InputError, match=r"sample_weight is a sparse matrix \(\w+\) whose parts do not fit"):
-                wmcc.tabulate(t, c, S)
+        with pytest.raises(InputError, match=r"sample_weight is a sparse matrix \(\w+\) whose parts do not fit"):
+            wmcc.tabulate(t, c, damaged)
         with pytest.raises(InputError, match="S is a sparse matrix"):
             matrices.check(damaged)
     else:
@@ -76,18 +75,17 @@ def without_last(lists):
 
 
 DAMAGED = {
-    "index too large": (broken("csr", "indices", lambda x: x + 2), r"\(csr\) .*: indices\[1\] is 3; expected 0 to 2\."),
-    "negative index": (broken("csc", "indices", lambda x: x - 1), r"\(csc\) .*: indices\[0\] is -1; expected 0 to 2\."),
-    "falling": (broken("csr", "indptr", lambda x: x[::-1] - 5), r"indptr\[1\] is -2, less than indptr\[0\], 0"),
-    "start": (broken("bsr", "indptr", lambda x: x + 1), r"\(bsr\) .*: indptr\[0\] is 1 instead of 0"),
-    "end": (broken("csr", "indptr", lambda x: x * 9), "indptr ends at 45, and there are 5 indices and 5 values"),
-    "short": (broken("bsr", "indptr", lambda x: x[:-1]), "indptr has 3 entries instead of 4"),
-    "no integers": (broken("csr", "indices", lambda x: x * 1.0), "indices has dtype <f8; expected integers"),
-    "another byte order": (broken("csr", "indices", lambda x: x.astype(">i4")), "dtype >i4; expected integers of this"),
-    "coordinates": (broken("coo", "coords", lambda x: (x[0] + 1, x[1])), r"coords\[0\]\[3\] is 3; expected 0 to 2"),
+    "index too large": (broken("csr", "indices", lambda x: x + 2), r"\(csr\) .*: indices must be < 3\."),
+    "negative index": (broken("csc", "indices", lambda x: x - 1), r"\(csc\) .*: indices must be >= 0\."),
+    "falling": (broken("csr", "indptr", lambda x: x[::-1] - 5), "index pointers must not fall"),
+    "start": (broken("bsr", "indptr", lambda x: x + 1), r"\(bsr\) .*: index pointer should start with 0"),
+    "end": (broken("csr", "indptr", lambda x: x * 9), "Last value of index pointer should be less than"),
+    "short": (broken("bsr", "indptr", lambda x: x[:-1]), r"index pointer size \(3\) should be \(4\)"),
+    "no integers": (broken("csr", "indices", lambda x: x * 1.0), "indices must be integers, and have dtype float64"),
+    "coordinates": (broken("coo", "coords", lambda x: (x[0] + 1, x[1])), "axis 0 index 3 exceeds matrix dimension 3"),
     "dict": (broken("dok", "_dict", lambda x: {(9, 0): 1.0}), r"\(dok\) .*: .*9"),
-    "lists": (broken("lil", "rows", without_last), r"rows\[0\] has 1 entries, and data\[0\] has 2"),
-    "diagonals": (broken("dia", "offsets", lambda x: x[:1]), "there are 1 offsets and 3 diagonals"),
+    "lists": (broken("lil", "rows", without_last), "a row has more columns than values, or fewer"),
+    "diagonals": (broken("dia", "offsets", lambda x: x[:1]), r"number of diagonals \(3\) does not match"),
 }
 
 
@@ -95,6 +93,11 @@ DAMAGED = {
 def test_damage_is_named(S, message):
     with pytest.raises(InputError, match=message):
         wmcc.tabulate([0, 1, 1], [0, 1, 0], S)
+
+
+def test_indices_in_another_byte_order():
+    S = broken("csr", "indices", lambda x: x.astype(">i4"))
+    assert wmcc.tabulate([0, 1, 1], [0, 1, 0], S) == wmcc.tabulate([0, 1, 1], [0, 1, 0], dense(S))
 
 
 def test_sparse_weights_that_are_not_real():
