@@ -81,7 +81,7 @@ DAMAGED = {
     "start": (broken("bsr", "indptr", lambda x: x + 1), r"\(bsr\) .*: index pointer should start with 0"),
     "end": (broken("csr", "indptr", lambda x: x * 9), "Last value of index pointer should be less than"),
     "short": (broken("bsr", "indptr", lambda x: x[:-1]), r"index pointer size \(3\) should be \(4\)"),
-    "no integers": (broken("csr", "indices", lambda x: x * 1.0), "indices must be integers, and have dtype float64"),
+    "no integers": (broken("csr", "indices", lambda x: x * 1.0), "indices must be integers, and are float64 and int32"),
     "coordinates": (broken("coo", "coords", lambda x: (x[0] + 1, x[1])), "axis 0 index 3 exceeds matrix dimension 3"),
     "dict": (broken("dok", "_dict", lambda x: {(9, 0): 1.0}), r"\(dok\) .*: .*9"),
     "lists": (broken("lil", "rows", without_last), "a row has more columns than values, or fewer"),

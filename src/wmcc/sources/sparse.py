@@ -47,11 +47,11 @@ def _checked(matrix: Any) -> Any:
         matrix = matrix.astype(np.float64).tocsr()
     places = matrix.coords if form == "coo" else (matrix.indices, matrix.indptr)
     if any(x.dtype.kind not in "iu" for x in places):
-        raise ValueError(f"indices must be integers, and have dtype {places[0].dtype}")
+        raise ValueError(f"indices must be integers, and are {' and '.join(str(x.dtype) for x in places)}")
     if form == "coo":
-        found = type(matrix)((matrix.data, places), shape=matrix.shape)
-        found.getnnz()  # which looks at lengths
-        return found
+        if any(len(x) != len(matrix.data) for x in places):
+            raise ValueError(f"there are {len(matrix.data):,} values, and more or fewer places")
+        return type(matrix)((matrix.data, places), shape=matrix.shape)
     if (np.diff(matrix.indptr) < 0).any():
         raise ValueError("index pointers must not fall")
     found = copy.copy(matrix)
