@@ -66,71 +66,61 @@ def _blocks(stream: Any) -> Iterator[bytes]:
 class _Reader:
     """What turns blocks of a file into tables.
 
-    Arrow finds types by itself, but those of all columns, and of text that looks like dates as well. It is told a type
-    for each column that is needed: the one that fitted last, or else the first that fits.
+    Arrow finds types by itself, but those of all columns, and of text that looks like dates as well. So it is told a
+    type for each column that is needed: the one of the block before. Where that does not fit, Python reads the block.
     """
 
     def __init__(self, path: str, columns: list[Any] | None) -> None:
         self._path, self._columns = path, columns
-        self._json, pa = module("pyarrow.json"), module("pyarrow")
-        self._invalid, self._schema = pa.ArrowInvalid, pa.schema
-        self._kinds = (pa.int64(), pa.float64(), pa.bool_(), pa.string())
-        self._known: dict[Any, Any] = dict.fromkeys(columns or (), pa.int64())
+        self._json, self._pa = module("pyarrow.json"), module("pyarrow")
+        self._kinds = self._pa.schema(dict.fromkeys(columns or (), self._pa.int64()))
 
     def check_names(self, block: bytes) -> None:
         """Refuse a file that lacks a column, to go by its first block."""
-        missing = set(self._columns or ())
-        names: dict[str, None] = {}
-        for line in block.split(b"\n") if missing else ():
-            row = _loaded(line)
-            if isinstance(row, dict):
-                names |= dict.fromkeys(row)
-                missing -= row.keys()
-            if not missing:
+        names, needed = dict[str, None](), {*(self._columns or ())}
+        for line in block.split(b"\n"):
+            if names.keys() >= needed:
                 return
+            row = _loaded(line)
+            names |= dict.fromkeys(row if isinstance(row, dict) else ())
         for name in self._columns or ():
-            if name in missing and names:
+            if name not in names and names:
                 raise no_column(name, list(names))
 
     def read(self, block: bytes) -> Any:
         """Return the columns of a block."""
-        if self._columns is None:
-            return self._json.read_json(io.BytesIO(block), self._options(block))
-        known = dict(self._known)  # other threads may find others meanwhile
+        options = {"read_options": self._json.ReadOptions(use_threads=False, block_size=len(block) + 1)}
+        if self._columns is not None:
+            options["parse_options"] = self._json.ParseOptions(self._kinds, unexpected_field_behavior="ignore")
         try:
-            return self._typed(block, known)
-        except self._invalid:
-            known = {name: self._kind(block, name) for name in known}
-            self._known = known
-            return self._typed(block, known)
+            return self._json.read_json(io.BytesIO(block), **options)
+        except self._pa.ArrowInvalid:
+            rows = [_loaded(line) for line in block.split(b"\n") if line.strip()]
+            if self._columns is None or not all(isinstance(row, dict) for row in rows):
+                raise
+            table = self._pa.table(
+                {name: self._column(name, [row.get(name) for row in rows]) for name in self._columns}
+            )
+            self._kinds = table.schema  # of the blocks that follow, whichever thread reads them
+            return table
 
-    def _options(self, block: bytes) -> Any:
-        return self._json.ReadOptions(use_threads=False, block_size=len(block) + 1)
-
-    def _typed(self, block: bytes, kinds: dict[Any, Any]) -> Any:
-        parse = self._json.ParseOptions(self._schema(list(kinds.items())), unexpected_field_behavior="ignore")
-        return self._json.read_json(io.BytesIO(block), self._options(block), parse)
-
-    def _kind(self, block: bytes, name: Any) -> Any:
-        """The first type that holds a column of a block."""
-        problem = None
-        for kind in self._kinds:
-            try:
-                self._typed(block, {name: kind})
-            except self._invalid as found:
-                problem = found
-            else:
-                return kind
-        rows = [_loaded(line) for line in block.split(b"\n") if line.strip()]
-        if not all(isinstance(row, dict) for row in rows):
-            raise problem or AssertionError  # the lines are no records, whatever the column
-        if any(isinstance(row.get(name), (dict, list)) for row in rows):
+    def _column(self, name: Any, values: list[Any]) -> Any:
+        if any(isinstance(x, (dict, list)) for x in values):
             raise InputTypeError(f"column {name!r} of {self._path} holds lists or records; expected text or numbers.")
-        raise mixed(name, self._path)
+        try:
+            column = self._pa.array(values)
+        except (self._pa.ArrowInvalid, self._pa.ArrowTypeError):
+            raise mixed(name, self._path) from None
+        return column.cast(self._pa.int64()) if self._pa.types.is_null(column.type) else column
 
 
 def _loaded(line: bytes) -> Any:
     try:
-        return json.loads(line)
+        return json.loads(line, parse_int=_number)
     except ValueError:
         return None
+
+
+def _number(text: str) -> float:
+    """Return an integer, or a float beyond those that Arrow has."""
+    return value if -(1 << 63) <= (value := int(text)) < 1 << 63 else float(value)
