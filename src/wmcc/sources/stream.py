@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import wraps
 from itertools import accumulate
-from typing import Any, Literal, ParamSpec, TypeVar, overload
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -20,15 +20,15 @@ from ..core.joint import JointTable
 from ..core.labels import ordered
 from ..core.stack import Stack
 from ..core.sums import Sums
-from ..core.table import Table, Tabulated
+from ..core.table import Table
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError
 from ..present.text import brief
 from .codes import make_rules
-from .request import VALUES, Request, no_keyword
+from .request import Request, no_keyword
 from .values import Design, PostStrata, Replicates, Strata, is_number
 
-PER_ROW = ("y_pred", "sample_weight", "by", "cluster")
+PER_ROW = ("y_true", "y_pred", "sample_weight", "by", "cluster")
 """What a single observation has one of."""
 
 P = ParamSpec("P")
@@ -179,35 +179,6 @@ class Accumulator:
 
     # ---- writing ----------------------------------------------------------------------------------------
 
-    @overload
-    def update(self, table: Tabulated | Tables[Table], /, *, at: datetime | float | None = ...) -> None: ...
-    @overload
-    def update(
-        self,
-        y_true: Any,
-        y_pred: Any,
-        sample_weight: Any = ...,
-        *,
-        by: Any = ...,
-        cluster: Any = ...,
-        design: Design | None = ...,
-        at: datetime | float | None = ...,
-    ) -> None: ...
-    @overload
-    def update(
-        self,
-        data: Any,
-        /,
-        *,
-        true: Any,
-        pred: Any,
-        weight: Any = ...,
-        by: Any = ...,
-        cluster: Any = ...,
-        design: Design | None = ...,
-        progress: bool | None = ...,
-        at: datetime | float | None = ...,
-    ) -> None: ...
     @_checked_keywords
     def update(
         self,
@@ -259,12 +230,10 @@ class Accumulator:
         >>> {key: wmcc.accuracy(table) for key, table in cameras.tables.items()}
         {'north': 1.0, 'south': 0.5}
         """
-        given = {
-            "y_pred": y_pred, "sample_weight": sample_weight, "true": true, "pred": pred, "weight": weight, "by": by,
-            "cluster": cluster, "design": design, "progress": progress,
-        }  # fmt: skip
-        given = {name: x for name, x in given.items() if x is not None}
-        self._push(self._read(y_true, given), at)
+        request = Request(
+            y_true, y_pred, sample_weight, true, pred, weight, by, cluster, design, progress=progress, **self._options
+        )
+        self._push(self._read(request), at)
 
     def reset(self) -> None:
         """Forget all observations."""
@@ -306,41 +275,47 @@ class Accumulator:
         first = [name for name in dict.fromkeys(names[label] for label in ordered(list(names))) if name in held.classes]
         return held._aligned(tuple(dict.fromkeys([*first, *held.labels])))
 
-    def _read(self, y_true: Any, given: dict[str, Any]) -> Table | Tables[Table]:
+    def _read(self, request: Request) -> Any:
         """Return the table, or tables of groups, of what was given to `update`."""
         from . import tabulate_part
 
-        own = y_true
+        own, y_pred, pred = request.y_true, request.y_pred, request.pred
         if isinstance(own, Accumulator):
             held = own._whole()
             own = own._nothing if held is None else held
         elif isinstance(getattr(own, "table", None), Table):
             own = own.table
         several = isinstance(own, JointTable) or (isinstance(own, Tables) and own.names)
-        if several or isinstance(given.get("y_pred", given.get("pred")), Mapping):
+        if several or isinstance(pred if y_pred is None else y_pred, Mapping):
             raise InputTypeError(
                 "an Accumulator holds one prediction; several were given.",
                 "wmcc.merge(joints) adds up joint tables; or give each prediction an Accumulator of its own.",
             )
         if isinstance(own, (Table, Tables)):
-            if given:
-                raise InputTypeError(f"`{min(given)}` cannot be given with a table, whose rows are already tabulated.")
+            more = [name for name in (*Request._fields[1:9], "progress") if getattr(request, name) is not None]
+            if more:
+                raise InputTypeError(f"`{min(more)}` cannot be given with a table, whose rows are already tabulated.")
             return own
-        if not given.keys() & {"y_pred", "true", "pred"} and not isinstance(own, VALUES["data"]):
+        if y_pred is None and not request.in_columns:
             raise InputTypeError(
-                f"expected y_true and y_pred, or a table; got only a {type(y_true).__name__}.",
+                f"expected y_true and y_pred, or a table; got only a {type(request.y_true).__name__}.",
                 "for a frame or a file, name the columns: update(data, true=..., pred=...).",
             )
-        if "y_pred" in given and _is_one(y_true) and _is_one(given["y_pred"]):
-            y_true, given = [y_true], {name: [x] if name in PER_ROW and _is_one(x) else x for name, x in given.items()}
-            if "design" in given:
-                given["design"] = _of_one_row(given["design"])
-        found: Any = tabulate_part(Request(y_true, **given, **self._options))
-        return found  # type: ignore[no-any-return]
+        if y_pred is not None and _is_one(request.y_true) and _is_one(y_pred):
+            request = request._replace(
+                design=_of_one_row(request.design),
+                **{name: _in_list(getattr(request, name)) for name in PER_ROW},
+            )
+        return tabulate_part(request)
 
     def _push(self, table: Table | Tables[Table], at: Time) -> None:
         if self._half_life is not None and table.drawn.kind == "strata":
-            raise _no_half_life()
+            raise InputTypeError(
+                "`half_life` lets weights fade, and the weights of a design cannot: the rows of a stratum stand for "
+                "all of it.",
+                "give `window` instead, which counts the last updates in full and drops those before.",
+                "half_life",
+            )
         with self._lock:
             state = self._state
             at = self._time(at, state.latest)
@@ -419,23 +394,13 @@ def _sum(before: Any, table: Any) -> Any:
 
 def _of_one_row(design: Any) -> Any:
     """Return the design of one row, whose keys are given as they are."""
-    if isinstance(design, Strata) and _is_one(design.stratum) and design.stratum is not None:
-        return design.of([design.stratum])
+    if isinstance(design, Strata):
+        return design.of(_in_list(design.stratum))
     if isinstance(design, PostStrata):
-        key = design.poststratum
-        within = None if design.design is None else _of_one_row(design.design)
-        return replace(design, poststratum=[key] if _is_one(key) else key, design=within)
+        return replace(design, poststratum=_in_list(design.poststratum), design=_of_one_row(design.design))
     if isinstance(design, Replicates) and isinstance(design.replicates, (list, tuple)):
-        return replace(design, replicates=[[x] if _is_one(x) else x for x in design.replicates])
+        return replace(design, replicates=[_in_list(x) for x in design.replicates])
     return design
-
-
-def _no_half_life() -> InputTypeError:
-    return InputTypeError(
-        "`half_life` lets weights fade, and the weights of a design cannot: the rows of a stratum stand for all of it.",
-        "give `window` instead, which counts the last updates in full and drops those before.",
-        "half_life",
-    )
 
 
 def _faded(held: Any, factor: float) -> Any:
@@ -456,6 +421,11 @@ def _is_span(value: Any, whole: bool = False) -> bool:
     if isinstance(value, timedelta):
         return value > timedelta(0)
     return is_number(value) and bool(1e-300 < value < 1e300) and not (whole and (value < 1 or value % 1))
+
+
+def _in_list(value: Any) -> Any:
+    """Return a single label, weight or key as that of one row; other values as they are."""
+    return [value] if value is not None and _is_one(value) else value
 
 
 def _is_one(value: Any) -> bool:
