@@ -558,7 +558,7 @@ def test_keywords_that_do_not_work_with_folders(made):
         "truth", "one", kind=kind, by="city"
     )
     said = refused("truth", "one", cluster={"a": 1})
-    assert "cluster has no key for 4 images: b, city/c, city/d, void." in said
+    assert "`cluster` has no key for 4 images: b, city/c, city/d, void." in said
 
 
 def test_a_file_that_changes_meanwhile(made):

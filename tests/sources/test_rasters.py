@@ -637,7 +637,7 @@ def test_tiles_that_do_not_fit(tmp_path, two):
             wmcc.tabulate([two[0], two[0]], preds)
     with pytest.raises(errors.InputError, match="`sample_weight` is a list of 1"):
         wmcc.tabulate([two[0]] * 2, [two[1]] * 2, [two[2]])
-    with pytest.raises(errors.InputError, match="`by` has no key for the tile 'truth'"):
+    with pytest.raises(errors.InputError, match="`by` has no key for 1 tile: truth"):
         wmcc.tabulate([two[0]], [two[1]], by={"other": 1})
     with pytest.raises(errors.InputTypeError, match="`cluster` is 7; with 1 tile"):
         wmcc.tabulate([two[0]], [two[1]], cluster=7)

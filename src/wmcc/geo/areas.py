@@ -248,32 +248,16 @@ class Ellipsoid(NamedTuple):
 
 def lonlat(crs: Any, geodetic: Any, rings: Rings) -> tuple[Floats, Floats]:
     """Longitude and latitude of vertices, in radians."""
-    xy, row = rings.xy, rings.row
-    if not np.isfinite(xy.sum()) and not np.isfinite(xy).all():
-        at = int(np.argmin(np.isfinite(xy).all(axis=1)))
-        raise InputError(
-            f"the geometry of row {row(at)} has the coordinates {_shown(xy[at])}; expected finite numbers."
-        )
-    unit = geodetic.axis_info[0].unit_conversion_factor  # to radians: from degrees as a rule, some have grads
+    xy = rings.xy
     if in_degrees(crs):
-        lon, lat = xy[:, 0] * unit, xy[:, 1] * unit
-        beyond = np.maximum(np.abs(lat) * 4, np.abs(lon))
-        if (off := beyond > 2 * np.pi * (1 + 1e-12)).any():
-            at = int(np.argmax(off))
-            raise InputError(
-                f"the geometry of row {row(at)} has the coordinates {_shown(xy[at])}, which are no longitude and "
-                f"latitude; its CRS is {called(crs)}.",
-                "if they are metres, the CRS is another one: data.set_crs(…, allow_override=True). If latitude "
-                "comes first, exchange the two.",
-                "crs",
-            )
-        return lon, lat
+        unit = geodetic.axis_info[0].unit_conversion_factor  # to radians: from degrees as a rule, some have grads
+        return xy[:, 0] * unit, xy[:, 1] * unit
     lon, lat = _transformed(crs, geodetic, xy[:, 0], xy[:, 1])
     if not np.isfinite(lon.sum() + lat.sum()):
         at = int(np.argmin(np.isfinite(lon) & np.isfinite(lat)))
         raise InputError(
-            f"the geometry of row {row(at)} has the coordinates {_shown(xy[at])}, which are outside of what "
-            f"{called(crs)} can show.",
+            f"the geometry of row {rings.row(at)} has the coordinates ({xy[at][0]:.10g}, {xy[at][1]:.10g}), which are "
+            f"outside of what {called(crs)} can show.",
             "look whether this is the CRS that the coordinates are in.",
             "crs",
         )
@@ -285,10 +269,6 @@ def _transformed(crs: Any, geodetic: Any, x: Floats, y: Floats) -> tuple[Floats,
     unit = geodetic.axis_info[0].unit_conversion_factor
     lon, lat = module("pyproj").Transformer.from_crs(crs, geodetic, always_xy=True).transform(x, y)
     return lon * unit, lat * unit
-
-
-def _shown(point: Floats) -> str:
-    return f"({point[0]:.10g}, {point[1]:.10g})"
 
 
 def called(crs: Any) -> str:

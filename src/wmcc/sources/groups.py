@@ -19,6 +19,7 @@ from ..core.labels import is_missing
 from ..core.stack import numbered
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, LabelError, WeightError, WmccError
+from ..present.text import counted
 from .codes import Codebook, Rules, all_codes, native
 from .columns import Column, as_array, label_column, place, weight_array, what
 from .values import Blocks
@@ -134,6 +135,17 @@ def keys_of_rows(given: Any, name: str, shape: tuple[int, ...]) -> Keyed | None:
         found = keyed(tuple(map(str, given)), [(own.codes.reshape(-1), own.keys) for own in several])
         return found._replace(codes=found.codes.reshape(shape))
     return _of_rows(given, name, shape)
+
+
+def keys_by_name(given: Any, argument: str, names: Sequence[Any], what_is: str, hint: str) -> Keyed | None:
+    """Keys of images or tiles: of a mapping from their names, or of a function of the name."""
+    if isinstance(given, Mapping):
+        lost = [str(name) for name in names if name not in given]
+        if lost:
+            said = ", ".join(lost[:5]) + (f" and {len(lost) - 5:,} more" if len(lost) > 5 else "")
+            raise InputError(f"`{argument}` has no key for {counted(len(lost), what_is)}: {said}.", hint, argument)
+        given = given.__getitem__
+    return keys_of_rows([given(name) for name in names], argument, (len(names),))
 
 
 def keys_of_blocks(blocks: Blocks, shape: tuple[int, ...]) -> Keyed:

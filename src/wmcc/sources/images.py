@@ -15,7 +15,7 @@ from .arrays import folded, of_one_item, tabulate_arrays
 from .codes import Integers, Rules
 from .columns import label_column, weight_array
 from .files import FileSet, ends_like_file, holds
-from .groups import Keyed, keys_of_rows
+from .groups import Keyed, keys_by_name, keys_of_rows
 from .pixels import AFTER_JPEG, FORMATS, LOSSY, Header, Role, ending, quiet, read_header, read_image
 from .progress import reading
 from .values import Area, Blocks
@@ -454,26 +454,16 @@ def _keys(given: Any, argument: str, names: Sequence[str]) -> Keyed | None:
     """Keys of images: of a mapping from their names, of a function of the name, or the folders that they are in."""
     if given is None:
         return None
-    if given is names:
-        keys: list[Any] = list(names)
-    elif isinstance(given, str) and given == FOLDER:
-        keys = [os.path.dirname(name) or "." for name in names]
-    elif isinstance(given, Mapping):
-        lost = [name for name in names if name not in given]
-        if lost:
-            raise InputError(
-                f"{argument} has no key for {counted(len(lost), 'image')}: {_some(lost)}.",
-                "images are named by their path in the folder without the ending, or by what the * stands for.",
-                argument,
-            )
-        keys = [given[name] for name in names]
-    elif callable(given):
-        keys = [given(name) for name in names]
-    else:
+    by_folder = isinstance(given, str) and given == FOLDER
+    if by_folder or given is names:
+        keys = [os.path.dirname(name) or "." if by_folder else name for name in names]
+        found = keys_of_rows(keys, argument, (len(names),))
+        return found._replace(by=FOLDER) if by_folder and found is not None else found
+    if not (isinstance(given, Mapping) or callable(given)):
         raise InputTypeError(
             f"{argument} is {brief(given)}; with folders of images expected 'folder', a mapping from names of images, "
             "or a function of the name.",
             argument=argument,
         )
-    found = keys_of_rows(keys, argument, (len(names),))
-    return found._replace(by=FOLDER) if found is not None and given == FOLDER else found
+    hint = "images are named by their path in the folder without the ending, or by what the * stands for."
+    return keys_by_name(given, argument, names, "image", hint)

@@ -21,7 +21,7 @@ from ..present.text import brief, counted
 from .arrays import of_one_item
 from .codes import native
 from .columns import along_dims, check_aligned, fitted, label_column, weight_array
-from .groups import NO_CODES, Keyed, Parts, keyed, keys_of_rows
+from .groups import NO_CODES, Keyed, Parts, keyed, keys_by_name, keys_of_rows
 from .pixels import read_header, read_image
 from .recognised import as_area, is_raster
 from .request import AREA
@@ -160,8 +160,8 @@ class Scenes:
         if listed and len(given) == count:
             return list(given), None
         if callable(given) or (isinstance(given, Mapping) and not any(_is_zones(x) for x in given.values())):
-            keys = [given(x) if callable(given) else _key_of_tile(given, x, argument) for x in self.names]
-            return none, keys_of_rows(keys, argument, (count,))
+            hint = "tiles are named by their files, without folder and ending."
+            return none, keys_by_name(given, argument, self.names, "tile", hint)
         raise InputTypeError(
             f"`{argument}` is {brief(given)}; with {counted(count, 'tile')} expected a key for each, a mapping from "
             "their names to keys, a function of the name, or a list of as many zone rasters.",
@@ -308,16 +308,6 @@ def _tile_names(truths: Sequence[Any], names: Sequence[str] | None) -> tuple[Key
             if len(set(several)) == len(several):
                 return tuple(several)
     return tuple(range(len(truths)))
-
-
-def _key_of_tile(given: Mapping[Any, Any], name: Key, argument: str) -> Any:
-    if name not in given:
-        raise InputError(
-            f"`{argument}` has no key for the tile {name!r}.",
-            "tiles are named by their files, without folder and ending.",
-            argument,
-        )
-    return given[name]
 
 
 def _is_zones(given: Any) -> bool:
