@@ -34,6 +34,9 @@ WORDS = ("stratum", "population", "fpc", "cluster", "poststratum", "totals")
 """What a key of rows is made of, in this order."""
 
 
+NUMBERS = ("population", "fpc", "totals")
+"""Which of them are numbers; the others are keys."""
+
 SIZES_IN_SHELL = (
     "give a file whose last column has the numbers and whose others have the keys, or the name of a column of the data."
 )
@@ -61,9 +64,8 @@ class KeyColumns(NamedTuple):
 
     def read(self, shape: tuple[int, ...]) -> Keyed | None:
         """Read the key of each row of labels in memory."""
-        numbers = ("population", "fpc", "totals")
         several = (
-            (number_column if name in numbers else key_column)(given, name, shape)
+            (number_column if name in NUMBERS else key_column)(given, name, shape)
             for name, given in zip(self.names, self.columns, strict=True)
         )
         return Keyed(tuple(self.names), (), NO_CODES, tuple(several)) if self.columns else None
@@ -125,7 +127,7 @@ def key_columns(request: Request) -> KeyColumns:
         if given is None or (word == "fpc" and isinstance(given, bool)):
             continue
         own = {word: given}
-        if word in ("stratum", "cluster", "poststratum"):
+        if word not in NUMBERS:
             if not request.in_columns and isinstance(given, Mapping):
                 own = {f"{word}[{name!r}]": x for name, x in given.items()}
             elif request.in_columns and isinstance(given, (list, tuple)):
@@ -137,8 +139,8 @@ def key_columns(request: Request) -> KeyColumns:
         elif _is_column(given, word, request):
             found.sizes[word] = Sizes()
         else:
-            of = design["poststratum" if word == "totals" else "stratum"]
-            own, found.sizes[word] = {}, read_sizes(given, word, as_names(of) if request.in_columns else ())
+            names = as_names(design[terms(word)[-1]]) if request.in_columns else ()
+            own, found.sizes[word] = {}, read_sizes(given, word, names)
         found.counts[word] = len(own)
         found.columns.extend(own.values())
         found.names.extend(own)
@@ -193,30 +195,34 @@ def as_names(given: Any) -> tuple[str, ...]:
     return tuple(several) if all(isinstance(x, str) for x in several) else ()
 
 
+def terms(word: str) -> tuple[str, str, str]:
+    """Return what numbers of a word are called, and what their keys are, in a sentence and in code."""
+    return ("total", "post-stratum", "poststratum") if word == "totals" else ("size", "stratum", "stratum")
+
+
 def read_sizes(given: Any, word: str, names: tuple[str, ...] = ()) -> Sizes:
     """Read sizes by stratum from a mapping or a frame, or one number for all; ``names`` are those of the strata."""
-    number, of, such = "size", "stratum", "{'forest': 3200000, 'water': 150000}"
-    if word == "totals":
-        number, of, such = "total", "post-stratum", "{'young': 5200, 'old': 3100}"
-    if isinstance(given, Mapping):
-        if not given:
-            raise InputError(f"`{word}` is an empty mapping; expected a {number} for each {of}.", argument=word)
-        if isinstance(given, TextKeys):
-            return Sizes(given, of_frame=True)
-        return Sizes({_key(key): size for key, size in given.items()})
-    if is_number(given) and word != "totals":
-        return Sizes(one=_number(given, word))
+    number, of, _ = terms(word)
+    if isinstance(given, TextKeys):
+        return Sizes(given, of_frame=True)
     if hasattr(type(given), "columns"):
         return Sizes(_sizes_of_frame(given, word, names), of_frame=True)
+    if is_number(given) and word != "totals":
+        return Sizes(one=_number(given, word))
     if hasattr(given, "to_dict") and hasattr(given, "index"):  # a series of pandas, by its index
-        return Sizes({_key(key): size for key, size in given.to_dict().items()})
-    raise InputTypeError(
-        f"`{word}` is {what(given)}; expected a {number} for each {of}.",
-        f"give a mapping such as {word}={such}, a frame with a column of keys and one of {number}s, or the name of a "
-        "column of the data.",
-        word,
-        SIZES_IN_SHELL,
-    )
+        given = given.to_dict()
+    elif not isinstance(given, Mapping):
+        such = "{'young': 5200, 'old': 3100}" if word == "totals" else "{'forest': 3200000, 'water': 150000}"
+        raise InputTypeError(
+            f"`{word}` is {what(given)}; expected a {number} for each {of}.",
+            f"give a mapping such as {word}={such}, a frame with a column of keys and one of {number}s, or the name of "
+            "a column of the data.",
+            word,
+            SIZES_IN_SHELL,
+        )
+    elif not given:
+        raise InputError(f"`{word}` is an empty mapping; expected a {number} for each {of}.", argument=word)
+    return Sizes({_key(key): size for key, size in given.items()})
 
 
 def _key(key: Any) -> Key:
@@ -297,17 +303,14 @@ def _in_one_unit(table: Table | JointTable | Tables[Any], ignored: bool | None) 
 
 def _check_present(key: KeyColumns, values: dict[str, list[tuple[Any, ...]]], rows: IntArray) -> None:
     """Refuse rows that belong to no stratum, cluster or post-stratum."""
-    words = {"stratum": "stratum", "cluster": "cluster", "poststratum": "post-stratum"}
-    for word, called in words.items():
+    for word, called in (("stratum", "stratum"), ("cluster", "cluster"), ("poststratum", "post-stratum")):
         lost = int(rows[missing(values[word])].sum())
         if lost:
             first = sum(key.counts[own] for own in WORDS[: WORDS.index(word)])
             columns = [x for x in key.columns[first : first + key.counts[word]] if isinstance(x, str)]
             where = f" in the column{'s' * (len(columns) > 1)} {', '.join(map(repr, columns))}" if columns else ""
-            said, hint = f"{lost:,} rows have", f"leave them out, or give each its {called}."
-            if lost == 1:
-                said, hint = "1 row has", f"leave it out, or give it its {called}."
-            raise InputError(f"{said} no {called}{where}.", hint, word)
+            said, them, each = ("1 row has", "it", "it") if lost == 1 else (f"{lost:,} rows have", "them", "each")
+            raise InputError(f"{said} no {called}{where}.", f"leave {them} out, or give {each} its {called}.", word)
 
 
 def _placed(keys: Sequence[Key], met: IndexArray) -> tuple[tuple[Key, ...], IndexArray]:
@@ -344,7 +347,7 @@ def _sizes(
     values: dict[str, list[tuple[Any, ...]]],
 ) -> tuple[tuple[Key, ...], list[tuple[float, ...] | None]]:
     """Return the strata, or post-strata, those that only sizes name among them, and their sizes by each word."""
-    count = key.counts["poststratum" if words == ("totals",) else "stratum"]
+    count = key.counts[terms(words[0])[-1]]
     known: dict[str, Mapping[Key, float]] = {}
     for word in words:
         given = key.sizes.get(word)
@@ -377,7 +380,7 @@ def _sizes(
 
 def _check_keys(word: str, given: Mapping[Key, Any], of_frame: bool, sampled: tuple[Key, ...], count: int) -> None:
     """Refuse sizes whose keys are not such as the sample has."""
-    of, other = ("post-stratum", "poststratum") if word == "totals" else ("stratum", "stratum")
+    _, of, other = terms(word)
     if not count:
         raise InputTypeError(f"`{word}` has a size for each {of}, and there is no `{other}`.", f"give `{other}`.", word)
     for own in given:
@@ -409,10 +412,9 @@ def _check_complete(
     if not lacking:
         return
     of_sample = [own for own in lacking if own in sampled]
-    number = "total" if word == "totals" else "size"
     more = [own for own in sizes if own not in sampled]
     raise InputError(
-        f"`{word}` has no {number} for {name_strata(of_sample or lacking)}, which "
+        f"`{word}` has no {terms(word)[0]} for {name_strata(of_sample or lacking)}, which "
         f"{'the sample' if of_sample else '`population`' if word == 'fpc' else '`fpc`'} has.",
         f"add {'it' if len(of_sample or lacking) == 1 else 'them'} to `{word}`"
         + (f"; it also names {name_strata(more)}, of which the sample has no row: check the spelling" * bool(more))
@@ -424,7 +426,7 @@ def _check_complete(
 def _constant(word: str, keys_of: Sequence[Key], column: Sequence[tuple[Any, ...]]) -> dict[Key, float]:
     """Sizes that each row has, the same in all rows of a stratum."""
     found: dict[Key, float] = {}
-    of = "post-stratum" if word == "totals" else "stratum"
+    of = terms(word)[1]
     for key, (value,) in zip(keys_of, column, strict=True):
         if missing([key]):
             continue  # no row with labels has such a key
@@ -443,7 +445,7 @@ def _number(value: Any, word: str, key: Key = (), in_text: bool = False) -> floa
     """A size: a finite number of at least 0; ``in_text`` where files of text may have it."""
     if type(value) is float and 0 <= value < math.inf:  # as most of many are
         return value
-    of = "post-stratum" if word == "totals" else "stratum"
+    of = terms(word)[1]
     which = f"`{word}`" if key == () else f"`{word}` of {of} {name_strata([key])}"
     try:
         size = math.nan if value is None or is_missing(value) else float(value)
