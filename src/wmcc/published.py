@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, isfinite, isqrt, nan
+from math import inf, isqrt, nan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,11 +70,11 @@ class PublishedBound(Result):
         """What `valid` means, in a sentence."""
         if not all(met for _, met in self.preconditions):
             return "The statement says nothing here: a precondition is not met."
-        if self.valid is None:
-            return (
-                "Not known whether it holds here: the bound is between the largest change found and what is excluded."
-            )
-        return "It holds here." if self.valid else "It fails here: the measure moves further than the printed bound."
+        if self.valid:
+            return "It holds here."
+        if self.valid is False:
+            return "It fails here: the measure moves further than the printed bound."
+        return "Not known whether it holds here: the bound is between the largest change found and what is excluded."
 
     _kind = "published bound"
     _stored = ("statement", "measure", "value", "eps", "bound", "change", "valid", "preconditions", "verdict")
@@ -339,20 +339,15 @@ def _root(x: Fraction) -> Fraction:
 
 
 def _beside_truth(
-    statement: str,
-    measure: str,
-    table: Table,
-    value: float,
-    eps: float,
-    bound: Fraction | None,
-    preconditions: tuple[tuple[str, bool], ...],
-) -> PublishedBound:
+    statement: str, measure: str, table: Table, value: float, eps: float,
+    bound: Fraction | None, preconditions: tuple[tuple[str, bool], ...],
+) -> PublishedBound:  # fmt: skip
     from .robustness.certify import certify
 
-    printed, found = nan if bound is None else _float(bound), certify(table, measure, eps=eps, model="absolute")
+    printed, certified = nan if bound is None else _float(bound), certify(table, measure, eps=eps, model="absolute")
     # Ends are NaN where M(S) is undefined, and so are both changes then.
-    change = max(found.value - found.lower.attained, found.upper.attained - found.value)
-    limit = max(found.value - found.low, found.high - found.value)
+    change = max(value - certified.lower.attained, certified.upper.attained - value)
+    limit = max(value - certified.low, certified.high - value)
     valid: bool | None = None
     if not all(met for _, met in preconditions) or printed < 0 or change - ROUNDING > printed:
         valid = False
@@ -367,10 +362,9 @@ def _positive_weights(table: Table) -> tuple[str, bool]:
 
 def _size(eps: Any) -> float:
     number = eps.item() if isinstance(eps, np.generic) else eps
-    if isinstance(number, (int, float)) and not isinstance(number, bool):
-        size = _float(number)
-        if isfinite(size) and size >= 0:
-            return size
+    size = _float(number) if isinstance(number, (int, float)) and not isinstance(number, bool) else nan
+    if 0 <= size < inf:
+        return size
     raise InputError(
         f"`eps` is {str(eps)[:40]!r} ({type(eps).__name__}); expected a finite number of at least 0.",
         "eps says how far each weight may move, in the unit of the weights.",

@@ -3,7 +3,6 @@
 import inspect
 import io
 import re
-from pathlib import Path
 
 import numpy as np
 import openpyxl
@@ -52,7 +51,7 @@ def test_json_fits_its_schema(name):
 
 @pytest.mark.parametrize("name", sorted(path.name for path in GOLDEN.glob("*.json")))
 def test_stored_tables_fit_their_schema(name):
-    check(strict((Path(__file__).parent / "golden" / name).read_text()))
+    check(strict((GOLDEN / name).read_text()))
 
 
 @pytest.mark.parametrize("name", [*RESULTS, "groups", "report", "error"])

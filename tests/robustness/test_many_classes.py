@@ -21,11 +21,10 @@ from wmcc.core import table as table_module
 from wmcc.errors import TooManyClassesError
 from wmcc.robustness.box import Box
 from wmcc.robustness.cells import BoxedCells
-from wmcc.robustness.certify import limits_of, one_end
+from wmcc.robustness.certify import limits_of, one_end, searched_end
 from wmcc.robustness.objective import MeasureObjective
 from wmcc.robustness.pair import PairObjective
 from wmcc.robustness.paired_intervals import JointCells
-from wmcc.robustness.ranking import _end
 
 pytestmark = pytest.mark.slow
 
@@ -159,7 +158,8 @@ def test_a_hundred_thousand_joint_cells(name):
     codes, sums, rng = occupied(1, 3)
     box, cells = Box.relative(sums, -40, 0.05), JointCells(codes, K)
     low, high = (
-        _end(PairObjective(box, cells, wmcc.measures.MEASURES[name], side), limits_of(0.0, 1, None)) for side in (-1, 1)
+        searched_end(PairObjective(box, cells, wmcc.measures.MEASURES[name], side), limits_of(0.0, 1, None))
+        for side in (-1, 1)
     )
     assert high.bound - low.bound < 1.01 * (high.attained - low.attained)
     w = np.array(sums, dtype=float)

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wmcc
+from wmcc.measures import MEASURES
 from wmcc.measures.base import Shares
 from wmcc.robustness.aggregates import _quotient
 from wmcc.robustness.enclosures import ENCLOSURES

@@ -245,15 +245,12 @@ def merged_drawn(several: Sequence[SampleDesign]) -> tuple[SampleDesign, Places]
     if len(kinds) > 1:
         a, b = (next(drawn.manner for drawn in several if drawn.kind == kind) for kind in kinds[:2])
         value = next(drawn for drawn in several if drawn.kind != "rows").parameter
-        hint = (
-            f"tabulate all with {value}, or none."
-            if "rows" in kinds
-            else "tabulate all with the same `design` and `cluster`."
-        )
-        raise InputError(
-            f"the rows of one table are {a}, those of another {b}; they cannot be merged.",
-            "score them separately." if "pairs" in kinds else hint,
-        )
+        hint = "tabulate all with the same `design` and `cluster`."
+        if "pairs" in kinds:
+            hint = "score them separately."
+        elif "rows" in kinds:
+            hint = f"tabulate all with {value}, or none."
+        raise InputError(f"the rows of one table are {a}, those of another {b}; they cannot be merged.", hint)
     first = several[0]
     if first.kind == "replicates":
         return _same_replicates(several), {}
@@ -264,36 +261,33 @@ def merged_drawn(several: Sequence[SampleDesign]) -> tuple[SampleDesign, Places]
     keys = list(dict.fromkeys(drawn.units for drawn in several))
     names, at = merged_keys(keys)
     axis = first.axes[-1]
-    places: Places = {(axis, own): place for own, place in zip(keys, at, strict=True)}
+    places: Places = {(axis, units): place for units, place in zip(keys, at, strict=True)}
     if first.design is None and not first.rows:
         return (first, {}) if len(keys) == 1 else (SampleDesign("clusters", names), places)
-    rows = [0] * len(names)
-    for drawn in several:
-        for place, own in zip(places[axis, drawn.units].tolist(), drawn.rows, strict=True):
-            rows[place] += own
+    where = np.concatenate([places[axis, drawn.units] for drawn in several])
+    counts = np.array([n for drawn in several for n in drawn.rows], dtype=np.int64)
+    rows = tuple(added_by_code(where, counts, len(names)).tolist())
     if first.design is None:
-        return SampleDesign("clusters", names, tuple(rows)), places
+        return SampleDesign("clusters", names, rows), places
     design, more = _merged_design(several, len(names), places)
-    merged = SampleDesign("strata", names, tuple(rows), design)
+    merged = SampleDesign("strata", names, rows, design)
     check_sizes(merged)
     return merged, {**places, **more}
 
 
 def _same_replicates(several: Sequence[SampleDesign]) -> SampleDesign:
-    for other in several[1:]:
-        if other != several[0]:
-            a, b = (drawn.replicates for drawn in (several[0], other))
-            assert a is not None
-            assert b is not None
-            said = [f"{counted(len(own.scales), 'replicate')} by {own.method!r}" for own in (a, b)]
-            if said[0] == said[1]:
-                word = "scales" if a.scales != b.scales else "df"
-                said = [f"{own} with `{word}` {getattr(x, word)!r:.60}" for own, x in zip(said, (a, b), strict=True)]
-            raise InputError(
-                f"one table has {said[0]}, another {said[1]}; they cannot be merged.",
-                "tabulate all with the same `wmcc.Replicates`.",
-            )
-    return several[0]
+    other = next((drawn for drawn in several if drawn != several[0]), None)
+    if other is None:
+        return several[0]
+    both = a, b = [drawn.replicates for drawn in (several[0], other) if drawn.replicates is not None]
+    names = [f"{counted(len(x.scales), 'replicate')} by {x.method!r}" for x in both]
+    if names[0] == names[1]:
+        word = "scales" if a.scales != b.scales else "df"
+        names = [f"{name} with `{word}` {getattr(x, word)!r:.60}" for name, x in zip(names, both, strict=True)]
+    raise InputError(
+        f"one table has {names[0]}, another {names[1]}; they cannot be merged.",
+        "tabulate all with the same `wmcc.Replicates`.",
+    )
 
 
 def _check_alike(designs: Sequence[StratifiedDesign]) -> None:
@@ -320,13 +314,11 @@ def _merged_design(several: Sequence[SampleDesign], units: int, places: Places) 
     axis = several[0].axes[-1]
     for drawn, design, place in zip(several, designs, at, strict=True):
         of[places[axis, drawn.units]] = place[list(design.of)] if design.of else []
-    sizes = [
-        _merged_sizes([getattr(design, word) for design in designs], at, strata, word) for word in ("population", "fpc")
-    ]
+    population = _merged_sizes([design.population for design in designs], at, strata, "population")
+    fpc = _merged_sizes([design.fpc for design in designs], at, strata, "fpc")
     post, more = _merged_poststrata([design.poststrata for design in designs])
-    return StratifiedDesign(
-        strata, tuple(of.tolist()), first.nested, sizes[0], first.weighting, sizes[1], first.lonely, False, post
-    ), more
+    units_of = tuple(of.tolist())
+    return first._replace(strata=strata, of=units_of, population=population, fpc=fpc, poststrata=post), more
 
 
 def _merged_sizes(
@@ -392,13 +384,11 @@ def check_sizes(drawn: SampleDesign) -> None:
         if size < units:
             what = "cluster" if design.nested else "row"
             where = "the population" if key == () else f"stratum {name_strata([key])}"
-            fraction = 0 < size < 1
+            rather = ", not the sampled fraction" if 0 < size < 1 else "; for sizes that are areas leave out `fpc`"
             raise InputError(
                 f"{where} has {counted(units, f'sampled {what}')} and a size of {size:,.12g}; "
                 "a population cannot be smaller than its sample.",
-                f"give the number of {what}s that it has, not the sampled fraction."
-                if fraction
-                else f"give the number of {what}s that it has; for sizes that are areas leave out `fpc`.",
+                f"give the number of {what}s that it has{rather}.",
             )
 
 

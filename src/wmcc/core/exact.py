@@ -62,16 +62,14 @@ class Exact:
     @classmethod
     def _own(cls, digits: IntArray, exponent: int) -> Exact:
         """As the constructor does, of digits that nobody else needs: they may be large."""
-        self = cls.__new__(cls)
-        self.digits, self.exponent = _canonical(digits, exponent)
-        self.digits.flags.writeable = False
-        return self
+        return cls.trusted(*_canonical(digits, exponent))
 
     @classmethod
     def trusted(cls, digits: IntArray, exponent: int) -> Exact:
         """Wrap digits that are in canonical form already (a kernel made them)."""
         self = cls.__new__(cls)
         self.digits, self.exponent = digits, exponent
+        digits.flags.writeable = False
         return self
 
     @classmethod
@@ -159,7 +157,6 @@ class Exact:
         digits = no_digits(len(self.digits), shape)
         for plane, own in zip(digits, self.digits, strict=True):
             plane[at] = own
-        digits.flags.writeable = False
         return Exact.trusted(digits, self.exponent)
 
     @staticmethod
@@ -190,9 +187,7 @@ class Exact:
         """Return some of the numbers, by any index of NumPy."""
         # Contiguous, as all are: sums of floats depend on how numbers lie in memory.
         digits = np.array(self.digits[(slice(None), *(at if isinstance(at, tuple) else (at,)))], order="C")
-        digits, exponent = _trimmed(digits, self.exponent)
-        digits.flags.writeable = False
-        return Exact.trusted(digits, exponent)
+        return Exact.trusted(*_trimmed(digits, self.exponent))
 
     def sum(self, axis: int | None = None) -> Exact:
         """Exact sum over one axis of the array, or all of it."""

@@ -117,15 +117,10 @@ def no_rows(classes: int, layout: Layout = NARROW) -> Planes:
     """Return the planes of no rows."""
     check_classes(classes, layout)
     cells = classes * (classes + 1)
-    first = np.zeros((3, 3), dtype=np.int64)
+    digits, counts, first = (np.zeros(shape, dtype=np.int64) for shape in ((layout.planes, cells), 4, (3, 3)))
     first[:, 0] = -1
-    return Planes(
-        np.zeros((layout.planes, cells), dtype=np.int64),
-        np.full(cells, NO_LEAST, dtype=np.int64),
-        np.full(cells, NO_MOST, dtype=np.int64),
-        np.zeros(4, dtype=np.int64),
-        first,
-    )
+    least, most = (np.full(cells, bits, dtype=np.int64) for bits in (NO_LEAST, NO_MOST))
+    return Planes(digits, least, most, counts, first)
 
 
 # ---- adding ---------------------------------------------------------------------------------------------
@@ -134,22 +129,21 @@ def no_rows(classes: int, layout: Layout = NARROW) -> Planes:
 def widen(digits: Any, zeros: Any) -> Any:
     """Copy digits of the narrow layout into ``zeros`` of the wide one, of the same library; returns these."""
     zeros[0] = digits[0]
-    for (own, count), (wide, _) in zip(_sections(NARROW), _sections(WIDE), strict=True):
-        start, low = own
-        begin, lowest = wide
+    for (start, low, count), (begin, lowest, _) in zip(_sections(NARROW), _sections(WIDE), strict=True):
         at = begin + (low - lowest) // RADIX_BITS
         zeros[at : at + count] = digits[start : start + count]
     return zeros
 
 
-def _sections(layout: Layout) -> list[tuple[tuple[int, int], int]]:
+def _sections(layout: Layout) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
     """Of Σw and Σw²: the first plane and its power of two, and the number of planes."""
-    return [((1, layout.weights_low), layout.weights), ((1 + layout.weights, layout.squares_low), layout.squares)]
+    weights, low, squares, squares_low = layout
+    return (1, low, weights), (1 + weights, squares_low, squares)
 
 
 def settle(digits: Any) -> None:
     """Carry digits into [0, 2**32), in place, so that many arrays can be added up before a digit overflows."""
-    for (start, _), count in _sections(layout_of(digits.shape[-2])):
+    for start, _, count in _sections(layout_of(digits.shape[-2])):
         for d in range(start, start + count - 1):
             own = digits[..., d, :]
             digits[..., d + 1, :] += own >> RADIX_BITS
@@ -174,20 +168,17 @@ class TalliedCells(NamedTuple):
 
 def occurring(state: Planes) -> TalliedCells:
     """Return the cells of planes that hold rows."""
-    cells = np.flatnonzero(state.digits[0])
-    layout = layout_of(len(state.digits))
-    n, end = state.digits[0, cells], 1 + layout.weights
-    w = Exact(state.digits[1:end, cells], layout.weights_low)
-    w2 = Exact(state.digits[end:, cells], layout.squares_low)
-    return TalliedCells(cells, Sums(n, w, w2, state.least[cells].view(np.float64), state.most[cells].view(np.float64)))
+    cells, sections = np.flatnonzero(state.digits[0]), _sections(layout_of(len(state.digits)))
+    w, w2 = (Exact(state.digits[start : start + count, cells], low) for start, low, count in sections)
+    least, most = (bits[cells].view(np.float64) for bits in (state.least, state.most))
+    return TalliedCells(cells, Sums(state.digits[0, cells], w, w2, least, most))
 
 
 def add_cells(state: Planes, found: TalliedCells) -> None:
     """Add cells to planes, in place; their layout must hold them."""
-    layout, (cells, sums) = layout_of(len(state.digits)), found
+    sections, (cells, sums) = _sections(layout_of(len(state.digits))), found
     state.digits[0, cells] += sums.n
-    own = ((1, layout.weights_low, sums.w_exact), (1 + layout.weights, layout.squares_low, sums.w2_exact))
-    for start, low, exact in own:
+    for (start, low, _), exact in zip(sections, (sums.w_exact, sums.w2_exact), strict=True):
         for d, plane in enumerate(exact.digits, start + (exact.exponent - low) // RADIX_BITS):
             state.digits[d, cells] += plane
     state.least[cells] = np.minimum(state.least[cells], sums.w_min.view(np.int64))
@@ -221,13 +212,8 @@ def cells_of_rows(
     if weight is None:
         sums = Sums.from_counts(counted)
     else:
-        sums = Sums(
-            counted,
-            Exact.from_kernel(len(cells), *w),
-            Exact.from_kernel(len(cells), *w2),
-            np.frombuffer(least),
-            np.frombuffer(most),
-        )
+        exact, squares = (Exact.from_kernel(len(cells), *x) for x in (w, w2))
+        sums = Sums(counted, exact, squares, np.frombuffer(least), np.frombuffer(most))
     counts[0] += int.from_bytes(ignored, "little")
     return TalliedCells(cells, sums), bool(unknown or bad)
 
@@ -259,15 +245,9 @@ def add_rows(
 
 
 def note_bad(
-    counts: IntArray,
-    first: IntArray,
-    target: Array,
-    pred: Array,
-    weight: Array | None,
-    classes: int,
-    ignore: int | None,
-    update: int,
-) -> None:
+    counts: IntArray, first: IntArray, target: Array, pred: Array, weight: Array | None,
+    classes: int, ignore: int | None, update: int,
+) -> None:  # fmt: skip
     """Count bad rows, and note where the first of each kind is. Slow, and only where there are such."""
     t, p = (x.reshape(-1).astype(np.int64) for x in (target, pred))
     left = np.ones(len(t), dtype=bool) if ignore is None else t != ignore

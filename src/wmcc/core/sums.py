@@ -38,15 +38,9 @@ class Sums(NamedTuple):
 
     @classmethod
     def from_floats(
-        cls,
-        n: IntArray,
-        w: FloatArray,
-        w2: FloatArray,
-        w_min: FloatArray,
-        w_max: FloatArray,
-        *,
-        name: consistency.Names = consistency.by_number,
-    ) -> Sums:
+        cls, n: IntArray, w: FloatArray, w2: FloatArray, w_min: FloatArray, w_max: FloatArray,
+        *, name: consistency.Names = consistency.by_number,
+    ) -> Sums:  # fmt: skip
         """Of sums that something else computed, and rounded; those that no rows can have are refused, by name."""
         low, high = (np.where(n > 0, x, np.nan) for x in (w_min, w_max))
         consistency.check_floats(n, w, w2, high, name)
@@ -56,14 +50,9 @@ class Sums(NamedTuple):
 
     def __add__(self, other: Sums) -> Sums:  # type: ignore[override]
         _check_rows(int(self.n.sum()) + int(other.n.sum()))
-        return Sums(
-            self.n + other.n,
-            self.w_exact + other.w_exact,
-            self.w2_exact + other.w2_exact,
-            np.fmin(self.w_min, other.w_min),
-            np.fmax(self.w_max, other.w_max),
-            tuple(a + b for a, b in _side_by_side([self, other])),
-        )
+        w, w2 = self.w_exact + other.w_exact, self.w2_exact + other.w2_exact
+        ends = np.fmin(self.w_min, other.w_min), np.fmax(self.w_max, other.w_max)
+        return Sums(self.n + other.n, w, w2, *ends, tuple(a + b for a, b in _side_by_side([self, other])))
 
     def take(self, at: Any) -> Sums:
         """Return some of the cells, by any index of NumPy."""
@@ -94,25 +83,15 @@ class Sums(NamedTuple):
     def runs(self, starts: IndexArray) -> Sums:
         """Add up runs of neighbouring cells, of vectors; each begins at one of ``starts``, the first at 0."""
         _check_rows(float(self.n.sum(dtype=np.float64)))  # of many tables, together
-        return Sums(
-            np.add.reduceat(self.n, starts),
-            self.w_exact.runs(starts),
-            self.w2_exact.runs(starts),
-            np.fmin.reduceat(self.w_min, starts),
-            np.fmax.reduceat(self.w_max, starts),
-            tuple(own.runs(starts) for own in self.replicates),
-        )
+        n, w, w2 = np.add.reduceat(self.n, starts), self.w_exact.runs(starts), self.w2_exact.runs(starts)
+        ends = np.fmin.reduceat(self.w_min, starts), np.fmax.reduceat(self.w_max, starts)
+        return Sums(n, w, w2, *ends, tuple(w.runs(starts) for w in self.replicates))
 
     def same(self, other: Sums) -> bool:
         """Whether all numbers are equal."""
-        ends = ((self.w_min, other.w_min), (self.w_max, other.w_max))
-        return (
-            np.array_equal(self.n, other.n)
-            and self.w_exact == other.w_exact
-            and self.w2_exact == other.w2_exact
-            and all(np.array_equal(a, b, equal_nan=True) for a, b in ends)
-            and self.replicates == other.replicates
-        )
+        (n, *exact, low, high, replicates), (m, *others, least, most, more) = self, other
+        ends = all(np.array_equal(a, b, equal_nan=True) for a, b in ((low, least), (high, most)))
+        return np.array_equal(n, m) and exact == others and ends and replicates == more
 
 
 def beside(several: list[Sums]) -> Sums:

@@ -131,12 +131,7 @@ def class_intervals(sample: Sample[Table], level: float) -> dict[str, tuple[Inte
 
 
 def class_interval(
-    table: Table,
-    name: str,
-    label: Label,
-    level: float,
-    method: str,
-    made: Callable[[Sample[Table], Measure], Interval],
+    table: Table, name: str, label: Label, level: float, method: str, made: Callable[[Sample[Table], Measure], Interval]
 ) -> Interval:
     """Interval of one class's own score; ``made`` makes that of a part of the table by another method than fisher's."""
     two = table.against_rest(label)

@@ -234,12 +234,7 @@ class Contrast:
         return self._test(none, precision, that_hold(doubts))
 
     def _joint_in_strata(
-        self,
-        none: Difference,
-        both: Both,
-        sample: Sample[JointTable],
-        strata: StratifiedSample,
-        slope: FloatArray,
+        self, none: Difference, both: Both, sample: Sample[JointTable], strata: StratifiedSample, slope: FloatArray
     ) -> Difference:
         """Compare two predictions of rows that were drawn in strata: by what varied, and by what may be missed."""
         moments, codes = strata.moments(slope), sample.cells.codes
@@ -251,15 +246,9 @@ class Contrast:
         return self._test_in_strata(none, both, precision, warnings, strata, constant, strata.wrong_part)
 
     def _test_in_strata(
-        self,
-        none: Difference,
-        both: Both,
-        precision: Precision,
-        warnings: tuple[str, ...],
-        strata: StratifiedSample,
-        constant: Array,
-        part: float,
-    ) -> Difference:
+        self, none: Difference, both: Both, precision: Precision, warnings: tuple[str, ...],
+        strata: StratifiedSample, constant: Array, part: float,
+    ) -> Difference:  # fmt: skip
         """Test a difference under a design; constant strata are those in which nothing was seen that varies it."""
         if not strata.varying.any():  # all there is was drawn
             worse = None if none.margin is None else float(none.value <= -none.margin)

@@ -84,16 +84,12 @@ class DesignDiagnosis(NamedTuple):
 
     def blocks(self) -> list[Block]:
         """Return the effect on the measure, and what each stratum adds to its variance."""
-        title = MEASURES[self.measure].title
-        rows = [
-            ["Design effect", number(self.design_effect)],
-            ["Effective sample size", number(self.n_eff)],
-            ["Degrees of freedom", number(self.df, 4)],
-        ]
-        made = Block(f"Effect of the design on {title}", (), rows)
+        title = f"Effect of the design on {MEASURES[self.measure].title}"
         if self.problem is not None:
-            made = Block(made.title, (), (), [f"not known: {self.problem}."])
-        return [made, *self.stratum_blocks()]
+            return [Block(title, notes=[f"not known: {self.problem}."]), *self.stratum_blocks()]
+        effect, n_eff, df = number(self.design_effect), number(self.n_eff), number(self.df, 4)
+        rows = [["Design effect", effect], ["Effective sample size", n_eff], ["Degrees of freedom", df]]
+        return [Block(title, (), rows), *self.stratum_blocks()]
 
     def stratum_blocks(self) -> list[Block]:
         """Return what was drawn in each stratum, and what it adds to the variance; nothing if there is one or none."""
@@ -109,7 +105,7 @@ class DesignDiagnosis(NamedTuple):
             "Population": [number(x.population) for x in shown if x.population is not None],
             "Share drawn": [percent(x.fraction) for x in shown if x.fraction is not None],
         }
-        columns = {title: own for title, own in columns.items() if own}
+        columns = {title: texts for title, texts in columns.items() if texts}
         lines = [list(line) for line in zip(*columns.values(), strict=True)]
         caption = f"Strata, and their parts of the variance of {MEASURES[self.measure].title}"
         return [Block(caption, [*columns], lines, left_out(len(shown), len(self.strata), "strata"))]
@@ -179,18 +175,18 @@ class Diagnosis(Result):
     def records(self) -> list[Record]:
         """Return a row for all rows, one for each true class, and under a design one for each stratum."""
         whole = {"scope": "all", "class": None, "n": self.n, "total": finite(self.total), "n_eff": finite(self.n_eff)}
-        own = [{"scope": "class", "class": c.label, **plain(c._asdict())} for c in self.classes]
-        rows: list[Record] = [whole, *({name: row[name] for name in whole} for row in own)]
+        rows: list[Record] = [whole]
+        for c in self.classes:
+            sizes = {"n": c.n, "total": finite(c.total), "n_eff": finite(c.n_eff)}
+            rows.append({"scope": "class", "class": c.label, **sizes})
         if self.design is None:
             return rows
-        empty = dict.fromkeys(StratumSize._fields[:1] + StratumSize._fields[2:])
-        rows = [{**row, **empty} for row in rows]
-        for x in self.design.strata:
-            stored = {**plain(x._asdict()), "stratum": x.name}
-            rows.append({**dict.fromkeys(rows[0]), "scope": "stratum", **stored})
         effect = {"measure": self.design.measure, "design_effect": finite(self.design.design_effect)}
-        none = dict.fromkeys(effect)
-        return [{**row, **(effect if row["scope"] == "all" else none)} for row in rows]
+        of_strata = [x for x in StratumSize._fields if x != "n"]
+        empty = dict.fromkeys([*whole, *of_strata, *effect])
+        rows = [{**empty, **rows[0], **effect}, *({**empty, **row} for row in rows[1:])]
+        strata = [{**plain(x._asdict()), "scope": "stratum", "stratum": x.name} for x in self.design.strata]
+        return [*rows, *({**empty, **row} for row in strata)]
 
 
 @for_tabulated()
@@ -241,36 +237,26 @@ def diagnose(
     true class 1 has 1.04 effective rows, and 1 more true class has fewer than 10
     one row holds 96 % of the weight
     """
-    found = one_table(table)
+    given, chosen = one_table(table), named_measure(measure)
     limits = {"n_eff": n_eff, "class_n_eff": class_n_eff, "design_effect": design_effect, "row_share": row_share}
     for name, limit in limits.items():
         at_least_zero(limit, name)
-    check_scorable(found)
-    size, of_classes, cells = found.n_eff, class_sizes(found), CellSums.of(found)
-    effect = found.rows / size
-    classes = zip(found.classes, found.true_counts.tolist(), found.true_sums.tolist(), of_classes, strict=False)
-    row, cell = float(cells.w_max.max()), int(np.argmax(cells.w))
-    a, b = cells.codes[:, cell]
-    warnings, design = [FEW_PIXELS_COUNT] * found.drawn.pixels, diagnose_design(found, named_measure(measure))
+    check_scorable(given)
+    size, of_classes, cells = given.n_eff, class_sizes(given), CellSums.of(given)
+    effect, row, cell = given.rows / size, float(cells.w_max.max()), int(np.argmax(cells.w))
+    warnings, design = [FEW_PIXELS_COUNT] * given.drawn.pixels, diagnose_design(given, chosen)
     if design is not None:
-        warnings += _of_design(design, found.rows, n_eff, design_effect)
+        warnings += _of_design(design, given.rows, n_eff, design_effect)
     elif size < n_eff or effect >= design_effect:
-        warnings.append(_few_rows(found.rows, size, n_eff))
-    warnings += _few_of_class(found.labels, of_classes, class_n_eff)
+        warnings.append(_few_rows(given.rows, size, n_eff))
+    warnings += _few_of_class(given.labels, of_classes, class_n_eff)
     if row > row_share:
         warnings.append(f"one row holds {number(100 * row, 3)} % of the weight")
-    return Diagnosis(
-        found.rows,
-        found.total,
-        size,
-        effect,
-        tuple(ClassSize(*c) for c in classes),
-        row,
-        float(cells.w[cell]),
-        (found.labels[a], found.labels[b]),
-        tuple(warnings),
-        design,
-    )
+    sizes = zip(given.classes, given.true_counts.tolist(), given.true_sums.tolist(), of_classes, strict=False)
+    a, b = (given.labels[k] for k in cells.codes[:, cell])
+    shares = row, float(cells.w[cell]), (a, b)
+    classes = tuple(ClassSize(*of_class) for of_class in sizes)
+    return Diagnosis(given.rows, given.total, size, effect, classes, *shares, tuple(warnings), design)
 
 
 @quietly
@@ -302,29 +288,24 @@ def _strata(sample: Sample[Table], slope: FloatArray, variance: float) -> tuple[
     if strata is None or drawn.design is None:
         return ()
     shares, none = strata.variances(strata.moments(slope)) / (variance or nan), [None] * len(strata.m)
+    rows, units = (x.astype(np.int64).tolist() for x in (strata.joined(drawn.rows_of_strata), strata.m))
     known = drawn.design.population
-    columns = (
-        map(strata.name, range(len(strata.m))),
-        strata.joined(drawn.rows_of_strata).astype(np.int64).tolist(),
-        strata.m.astype(np.int64).tolist(),
-        strata.weights.tolist(),
-        shares.tolist(),
-        none if known is None else strata.joined(known).tolist(),
-        strata.fraction.tolist() if strata.fpc else none,
-    )
-    return tuple(map(StratumSize, *columns))
+    population = none if known is None else strata.joined(known).tolist()
+    fraction = strata.fraction.tolist() if strata.fpc else none
+    columns = rows, units, strata.weights.tolist(), shares.tolist(), population, fraction
+    return tuple(map(StratumSize, map(strata.name, range(len(strata.m))), *columns))
 
 
-def _of_design(found: DesignDiagnosis, rows: int, n_eff: float, design_effect: float) -> list[str]:
+def _of_design(design: DesignDiagnosis, rows: int, n_eff: float, design_effect: float) -> list[str]:
     """Say so if the design leaves few effective rows, or if a stratum of few units has much of the variance."""
-    title, warnings = MEASURES[found.measure].title, []
-    if found.n_eff < n_eff or found.design_effect >= design_effect:
-        shown = below(found.n_eff, n_eff) if found.n_eff < n_eff else number(found.n_eff, 3)
+    title, warnings = MEASURES[design.measure].title, []
+    if design.n_eff < n_eff or design.design_effect >= design_effect:
+        shown = below(design.n_eff, n_eff) if design.n_eff < n_eff else number(design.n_eff, 3)
         warnings.append(
             f"for {title} the sample is as precise as {shown} independent rows of equal weight, of {rows:,}"
         )
-    for x in found.strata:
-        if x.variance > MUCH and x.units < FEW_UNITS and len(found.strata) > 1:
+    for x in design.strata:
+        if x.variance > MUCH and x.units < FEW_UNITS and len(design.strata) > 1:
             what = "row" if x.units == x.n else "cluster"
             warnings.append(
                 f"stratum {name_strata([x.stratum])} has {counted(x.units, f'sampled {what}')} and "

@@ -189,12 +189,7 @@ def spread(sample: Sample[Table], measure: Measure) -> Spread:
 
 
 def _in_strata(
-    sample: Sample[Table],
-    strata: StratifiedSample,
-    measure: Measure,
-    value: float,
-    of_all: PerCell,
-    slope: FloatArray,
+    sample: Sample[Table], strata: StratifiedSample, measure: Measure, value: float, of_all: PerCell, slope: FloatArray
 ) -> Spread:
     """Find how far a score may be off, of a sample in strata: by what varied, and by what may have been missed."""
     moments = strata.moments(slope)

@@ -122,12 +122,8 @@ class StratifiedSample:
     @cached_property
     def effective_units(self) -> FloatArray:
         """Effective number of units of each stratum that have weight in the table."""
-        squares = (
-            np.bincount(self._of_units, self._unit_weights**2, len(self.m))
-            if self.nested
-            else self._per_stratum(self._w2)
-        )
-        return np.asarray(over(self.weights**2, squares))
+        of, w2 = (self._of_units, self._unit_weights**2) if self.nested else (self._of, self._w2)
+        return np.asarray(over(self.weights**2, np.bincount(of, w2, len(self.m)).astype(np.float64)))
 
     @property
     def size_in_sample(self) -> FloatArray:
@@ -212,8 +208,8 @@ class StratifiedSample:
 
     def influences(self, slope: FloatArray) -> FloatArray:
         """Z of each unit of the design: of clusters in strata."""
-        found = np.bincount(self._unit, self._residuals(slope) * self._w, len(self._of_units))
-        return np.asarray(found, dtype=np.float64)
+        z = np.bincount(self._unit, self._residuals(slope) * self._w, len(self._of_units))
+        return np.asarray(z, dtype=np.float64)
 
     def moments(self, slope: FloatArray) -> Moments:
         """What the influences of the units add up to in each stratum."""
@@ -312,15 +308,15 @@ class StratifiedSample:
         """Strata in which no row is wrong."""
         return np.asarray(self._errors == 0)
 
-    def constant(self, found: Moments, row_variance: FloatArray, nothing: float) -> Array:
+    def constant(self, moments: Moments, row_variance: FloatArray, nothing: float) -> Array:
         """Varying strata of which nothing was drawn that matters: their units add next to nothing to the variance.
 
         Or there is no error, and a single row could add more than all that were drawn do.
         """
-        said = self.lonely & (self.lonely_option in ("certainty", "average"))
-        variance = self.variances(found)
+        by_option = self.lonely & (self.lonely_option in ("certainty", "average"))
+        variance = self.variances(moments)
         still = (variance <= nothing) | (self.without_error & (variance < row_variance))
-        return np.asarray(self.varying & still & ~said)
+        return np.asarray(self.varying & still & ~by_option)
 
     @cached_property
     def usual(self) -> FloatArray:
@@ -378,29 +374,29 @@ class StratifiedSample:
         """(1 − f)·m/(m − 1), by which Σ(z − z̄)² is multiplied; 0 in a stratum with a single unit."""
         return np.where(self.m > 1, (1 - self.fraction) * self.m / np.maximum(self.m - 1, 1), 0.0)
 
-    def variances(self, found: Moments, jackknife: bool = False) -> FloatArray:
+    def variances(self, moments: Moments, jackknife: bool = False) -> FloatArray:
         """What each stratum adds to the variance of a score; a lonely one by the design's option."""
-        out = self.factor * (found.without if jackknife else found.squares)
+        out = self.factor * (moments.without if jackknife else moments.squares)
         if self.lonely.any() and self.lonely_option == "adjust":  # Σz = 0: the mean of all units is 0
-            out = np.where(self.lonely, (1 - self.fraction) * found.mean**2, out)
+            out = np.where(self.lonely, (1 - self.fraction) * moments.mean**2, out)
         if self.lonely.any() and self.lonely_option == "average":
             out = np.where(self.lonely, over(out.sum(), np.float64((~self.lonely).sum())), out)
         return np.asarray(out)
 
-    def precision(self, found: Moments) -> Precision:
+    def precision(self, moments: Moments) -> Precision:
         """Variance, and how many degrees of freedom it has.
 
         Welch's number for a sum of variances, of as many units in each stratum as are effective; less where few
         clusters or rows determine it, and at most the number of units less that of the strata.
         """
-        each = self.variances(found)
+        each = self.variances(moments)
         variance = float(each.sum())
-        stretch = float(over(self.variances(found, jackknife=True).sum(), np.float64(variance))) ** 0.5 or 1.0
+        stretch = float(over(self.variances(moments, jackknife=True).sum(), np.float64(variance))) ** 0.5 or 1.0
         used = self.varying & ~(self.lonely & (self.lonely_option == "average"))
         square = float(each[used].sum()) ** 2
         units = np.minimum(self.m, self.effective_units)
         df = float(over(square, (each[used] ** 2 / (units[used] + 1)).sum())) - 2
-        noise = float((self.factor**2 * found.excess).sum())
+        noise = float((self.factor**2 * moments.excess).sum())
         df = min(df, float((self.m[used] - 1).sum()), 2 * square / (noise + TINY) if noise else df)
         return Precision(variance, max(df, 1.0), stretch)
 
@@ -444,6 +440,6 @@ def _incomplete(table: Table | JointTable, post: IntArray | None) -> tuple[Key, 
     assert design is not None
     assert design.poststrata is not None
     assert post is not None
-    found = table.design_cells.sums.w_exact.by_code(post, len(design.poststrata.keys)).floats()
-    lacking = found < np.array(design.poststrata.totals) * (1 - ROUNDED)
+    weights = table.design_cells.sums.w_exact.by_code(post, len(design.poststrata.keys)).floats()
+    lacking = weights < np.array(design.poststrata.totals) * (1 - ROUNDED)
     return tuple(key for key, lacks in zip(design.poststrata.keys, lacking.tolist(), strict=True) if lacks)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 from math import nan
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ..core.arraytypes import FloatArray, IndexArray, IntArray
+from ..core.arraytypes import FloatArray, IntArray
+from ..core.exact import Exact
 from ..core.joint import JointTable
 from ..core.keys import Key
 from ..core.labels import Label, listed
@@ -289,30 +290,23 @@ class ImageScores(Result):
 
     def worst_block(self, name: str) -> Block:
         """Return the images with the lowest scores."""
-        own = self[name]
-        rows = [
-            [name_of_image(x.image), decimal(x.value), f"{x.n:,}", number(x.total), decimal(x.without)]
-            for x in own.worst
-        ]
-        title = measure_title(self.measure, None)
+        title, rows = measure_title(self.measure, None), []
+        for x in self[name].worst:
+            rows.append([name_of_image(x.image), decimal(x.value), f"{x.n:,}", number(x.total), decimal(x.without)])
         head = ["Image", title, "Rows", "Weight", "Data set without it"]
         return Block(self._of(f"Images with the lowest {title}", name), head, rows)
 
     def _notes(self) -> list[str]:
         """What to know of the means: images that are left out, and why intervals may not be relied on."""
-        said, several = [], len(self.predictions) > 1
-        for name, own in self.predictions.items():
-            before = f"{name}: " if several else ""
-            said += [before + x for x in undefined_notes(measure_title(self.measure, None), own.images)]
-        of = {f"{name}, {_of(title)}" if several else _of(title): x for name, title, x in _each(self.predictions)}
-        return [*said, *why_unsure(of)]
+        before = {name: f"{name}: " if len(self.predictions) > 1 else "" for name in self.names}
+        notes = [before[name] + x for name, own in self.predictions.items() for x in undefined_notes(own.images)]
+        of = {before[name].replace(":", ",") + _of(title): x for name, title, x in _each(self.predictions)}
+        return [*notes, *why_unsure(of)]
 
     def _pair_notes(self) -> list[str]:
         verdicts = [f"{title}: {x.verdict}." for _, title, x in _each(self.pairs)]
-        return [
-            *verdicts,
-            *why_unsure({f"{' − '.join(pair)}, {_of(title)}": x for pair, title, x in _each(self.pairs)}),
-        ]
+        titled = {f"{' − '.join(pair)}, {_of(title)}": x for pair, title, x in _each(self.pairs)}
+        return [*verdicts, *why_unsure(titled)]
 
     # ---- storing ------------------------------------------------------------------------------------
 
@@ -371,20 +365,18 @@ def name_of_image(key: Key) -> str:
     return ", ".join(map(name_of, key)) if isinstance(key, tuple) else name_of(key)
 
 
-def undefined_notes(title: str, images: Sequence[ImageScore]) -> list[str]:
+def undefined_notes(images: Sequence[ImageScore]) -> list[str]:
     """Say which images are left out of a mean, and why."""
     reasons: dict[str, list[Key]] = {}
     for x in images:
         if x.problem is not None:
             reasons.setdefault(x.problem, []).append(x.image)
-    said = []
+    notes = []
     for why, keys in reasons.items():
         names = ", ".join(map(name_of_image, keys[:SHOWN_KEYS])) + ", …" * (len(keys) > SHOWN_KEYS)
-        said.append(
-            f"{len(keys):,} of {counted(len(images), 'image')} {'is' if len(keys) == 1 else 'are'} left out of the "
-            f"mean over images: {why} ({names})."
-        )
-    return said
+        some = f"{len(keys):,} of {counted(len(images), 'image')} {'is' if len(keys) == 1 else 'are'}"
+        notes.append(f"{some} left out of the mean over images: {why} ({names}).")
+    return notes
 
 
 # ---- how it is found --------------------------------------------------------------------------------------
@@ -454,10 +446,9 @@ def image_scores(
         both = {pair: tuple(predictions[name] for name in pair) for pair in combinations(tables, 2)}
         of_means = with_holm(_difference(pair, a, b, chosen, level) for pair, (a, b) in both.items())
         for pair, (a, b) in both.items():
-            x, y = (own.values for own in (a, b))
-            pairs[pair] = ImageDifference(
-                of_data_set[pair], of_means[pair], int((x > y).sum()), int((x == y).sum()), int((x < y).sum())
-            )
+            x, y = a.values, b.values
+            counts = (int(where.sum()) for where in (x > y, x == y, x < y))
+            pairs[pair] = ImageDifference(of_data_set[pair], of_means[pair], *counts)
     return ImageScores(chosen.name, level, predictions, pairs)
 
 
@@ -473,8 +464,8 @@ def check_images(table: Table | JointTable) -> None:
     kind = table.drawn.kind
     if kind == "clusters":
         return
-    said = "its rows are independent" if kind == "rows" else f"its rows are {table.drawn.manner}"
-    said = "it is that of a weight matrix" if kind == "pairs" else said
+    rows = {"rows": "its rows are independent", "pairs": "it is that of a weight matrix"}
+    said = rows.get(kind, f"its rows are {table.drawn.manner}")
     raise InputError(
         f"scores of images need a table whose rows come in clusters, one for each image; {said}.",
         "give tabulate `cluster`, the image of each row; `wmcc.Blocks(64)` takes blocks of pixels for images.",
@@ -483,16 +474,25 @@ def check_images(table: Table | JointTable) -> None:
     )
 
 
+class ImageCells(NamedTuple):
+    """One image: the places, among the labels of the table, of those that occur in it, and their margins."""
+
+    labels: list[int]
+    margins: Margins
+
+    def add_to(self, sums: list[list[int]], sign: int) -> None:
+        """Add its margins to those of a table, or take them away."""
+        for whole, part in zip(sums, (self.margins.r, self.margins.q, self.margins.d), strict=True):
+            for label, x in zip(self.labels, part, strict=True):
+                whole[label] += sign * x
+
+
 @dataclass(frozen=True, eq=False)
 class ImageMargins:
-    """The margins of each image of a table, exactly and in one unit, of the classes that occur in it."""
+    """The margins of each image of a table, exactly and in one unit, of the labels that occur in it."""
 
     keys: tuple[Key, ...]
-    starts: list[int]  # where the classes of each image begin, and where those of the last end
-    labels: list[int]  # places of these classes among the table's labels
-    r: list[int]
-    q: list[int]
-    d: list[int]
+    images: list[ImageCells]
     count: int  # labels of the table
     known: int  # those of them that are classes
     rows: IntArray
@@ -501,51 +501,38 @@ class ImageMargins:
     @classmethod
     def of(cls, table: Table) -> ImageMargins:
         """Add up the cells of each image."""
-        (true, pred, image), sums = table.raw_cells.codes, table.raw_cells.sums
-        K, m = len(table.labels), len(table.drawn.units)
-        of_true, of_pred = image * K + true, image * K + pred
-        codes = np.unique(np.concatenate([of_true, of_pred]))
-        at = [np.searchsorted(codes, x) for x in (of_true, of_pred)]
-        right = true == pred
-        r, q, d = (
-            _integers(sums.w_exact, np.arange(len(true)) if which is None else which, place, len(codes))
-            for which, place in ((None, at[0]), (None, at[1]), (np.flatnonzero(right), at[0][right]))
-        )
-        starts = np.searchsorted(codes, np.arange(m + 1) * K)
-        rows = added_by_code(image, sums.n, m)
-        total = sums.w_exact.by_code(image, m).floats()
-        of_labels = (codes % K).tolist(), r, q, d, K, len(table.classes)
-        return cls(table.drawn.units, starts.tolist(), *of_labels, rows, total)
-
-    def __iter__(self) -> Iterator[Margins]:
-        for start, end in zip(self.starts, self.starts[1:], strict=False):
-            known = sum(1 for k in self.labels[start:end] if k < self.known)  # void labels come last
-            yield Margins.of(self.r[start:end], self.q[start:end], self.d[start:end], known)
+        (true, pred, image), (n, w, *_) = table.raw_cells.codes, table.raw_cells.sums
+        K, m, known = len(table.labels), len(table.drawn.units), len(table.classes)
+        codes, place = np.unique(np.concatenate([image * K + true, image * K + pred]), return_inverse=True)
+        (row, column), right = place.reshape(2, -1), np.flatnonzero(true == pred)
+        sums = [w.by_code(row, len(codes)), w.by_code(column, len(codes))]
+        sums.append(w.take(right).by_code(row[right], len(codes)))
+        r, q, d = (_in_unit(x, w.exponent) for x in sums)
+        ends, labels, images = np.searchsorted(codes, np.arange(m + 1) * K).tolist(), (codes % K).tolist(), []
+        for a, b in pairwise(ends):
+            classes = sum(1 for k in labels[a:b] if k < known)  # void labels come last
+            images.append(ImageCells(labels[a:b], Margins.of(r[a:b], q[a:b], d[a:b], classes)))
+        rows, total = added_by_code(image, n, m), w.by_code(image, m).floats()
+        return cls(table.drawn.units, images, K, known, rows, total)
 
     def scores(self, measure: Measure) -> list[ImageScore]:
         """Score each image, exactly as the measure scores its table."""
-        found = []
-        for key, margins, n, total in zip(self.keys, self, self.rows.tolist(), self.total.tolist(), strict=True):
-            value, problem = _value(measure, margins)
-            found.append(ImageScore(key, value, n, total, problem))
-        return found
+        scored = (_value(measure, image.margins) for image in self.images)
+        sizes = zip(self.keys, scored, self.rows.tolist(), self.total.tolist(), strict=True)
+        return [ImageScore(key, value, n, total, problem) for key, (value, problem), n, total in sizes]
 
     @cached_property
     def _whole(self) -> list[list[int]]:
         """The margins of all images together, per label of the table."""
-        out = [[0] * self.count for _ in range(3)]
-        for own, parts in zip(out, (self.r, self.q, self.d), strict=True):
-            for label, x in zip(self.labels, parts, strict=True):
-                own[label] += x
-        return out
+        sums = [[0] * self.count for _ in range(3)]
+        for image in self.images:
+            image.add_to(sums, 1)
+        return sums
 
     def without(self, k: int, measure: Measure) -> float:
         """Score the data set without an image; NaN if that is undefined."""
-        start, end = self.starts[k : k + 2]
-        r, q, d = map(list, self._whole)
-        for own, part in ((r, self.r), (q, self.q), (d, self.d)):
-            for label, x in zip(self.labels[start:end], part[start:end], strict=True):
-                own[label] -= x
+        r, q, d = sums = [list(x) for x in self._whole]
+        self.images[k].add_to(sums, -1)
         return _value(measure, Margins.of(r, q, d, self.known))[0]
 
     def of_classes(self, name: str) -> tuple[list[list[float]], list[list[float]], list[list[int]]]:
@@ -554,19 +541,14 @@ class ImageMargins:
         They are of all these images, and of those that have the class in truth; and the places of the former.
         """
         value = CLASS_MEASURES[name].value
-        all_of: list[list[float]] = [[] for _ in range(self.known)]
-        true_of: list[list[float]] = [[] for _ in range(self.known)]
-        where: list[list[int]] = [[] for _ in range(self.known)]
-        for k, margins in enumerate(self):
-            labels = self.labels[self.starts[k] : self.starts[k] + margins.known]
-            for label, r, q, d in zip(labels, margins.r, margins.q, margins.d, strict=False):
-                found = value(margins.s, r, q, d)
-                if found is None:
-                    continue
-                all_of[label].append(found)
-                where[label].append(k)
-                if r:
-                    true_of[label].append(found)
+        all_of, true_of, where = ([list[Any]() for _ in range(self.known)] for _ in range(3))
+        for k, (labels, m) in enumerate(self.images):
+            for label, r, q, d in zip(labels[: m.known], m.r, m.q, m.d, strict=False):
+                score = value(m.s, r, q, d)
+                if score is not None:
+                    all_of[label].append(score)
+                    where[label].append(k)
+                    true_of[label] += [score] if r else []
         return all_of, true_of, where
 
 
@@ -576,12 +558,11 @@ def _value(measure: Measure, margins: Margins) -> tuple[float, str | None]:
     return nan if problem else value, problem
 
 
-def _integers(w: Any, which: IndexArray, at: IndexArray, size: int) -> list[int]:
-    """Add up exact numbers by their places, as integers in the unit in which all are given."""
-    found = w.take(which).by_code(at, size)
-    shift = found.exponent - w.exponent if len(found.digits) else 0
-    whole: list[int] = found.integers()
-    return [x << shift for x in whole] if shift else whole
+def _in_unit(x: Exact, exponent: int) -> list[int]:
+    """Return exact numbers as integers in units of ``2**exponent``, which is theirs or smaller."""
+    shift = x.exponent - exponent if len(x.digits) else 0
+    whole: list[int] = x.integers()
+    return [k << shift for k in whole] if shift else whole
 
 
 def _of_prediction(table: Table, measure: Measure, level: float, most: int) -> PredictionImages:
@@ -602,12 +583,12 @@ def _of_prediction(table: Table, measure: Measure, level: float, most: int) -> P
 def _classes(table: Table, images: ImageMargins, name: str, level: float) -> tuple[ClassImages, ...]:
     measure = CLASS_MEASURES[name]
     data_set = measure(table, zero_division=nan).tolist()
-    found, of_images = [], images.of_classes(name)
-    for label, own, values, true, where in zip(table.classes, data_set, *of_images, strict=False):  # void last
+    classes, of_images = [], images.of_classes(name)
+    for label, value, values, true, where in zip(table.classes, data_set, *of_images, strict=False):  # void last
         n, total = int(images.rows[where].sum()), float(images.total[where].sum())
         mean = mean_interval(name, RANGES[name], values, n, total, level, label)
-        found.append(ClassImages(label, own, mean, len(true), float(np.mean(true)) if true else nan))
-    return tuple(found)
+        classes.append(ClassImages(label, value, mean, len(true), float(np.mean(true)) if true else nan))
+    return tuple(classes)
 
 
 RANGES = {name: (-1.0, 1.0) if name == "mcc" else (0.0, 1.0) for name in CLASS_MEASURES}
@@ -650,13 +631,7 @@ class MeanSpread(NamedTuple):
 
 
 def mean_interval(
-    name: str,
-    limits: tuple[float, float],
-    values: Any,
-    n: int,
-    total: float,
-    level: float,
-    label: Label | None = None,
+    name: str, limits: tuple[float, float], values: Any, n: int, total: float, level: float, label: Label | None = None
 ) -> Interval:
     """Return the mean of the scores of images, and its interval."""
     mean, se, df, warnings, problem = MeanSpread.of(values)
@@ -675,12 +650,10 @@ def _difference(names: Pair, a: PredictionImages, b: PredictionImages, measure: 
     both = ~np.isnan(x) & ~np.isnan(y)
     apart = x[both] - y[both]
     value, se, df, warnings, problem = MeanSpread.of(apart)
-    if problem is None or len(apart) < 2:
-        pass
-    elif not apart.any():
-        problem = "both score the same in every image, so the difference has no sampling error"
-    else:
+    if problem is not None and len(apart) > 1:
         problem = f"all {len(apart):,} images have the same difference, so its variance cannot be estimated"
+        if not apart.any():
+            problem = "both score the same in every image, so the difference has no sampling error"
     low, high, p = nan, nan, nan
     if problem is None:
         most = measure.range[1] - measure.range[0]

@@ -181,29 +181,22 @@ class WeightBounds(NamedTuple):
         """Return the tables that can be reached from this one, of all predictions or of two of them."""
         if self.model != "bounds":
             return box_of(table, self.eps, self.model)
-        least, most = (_own(table, table if x is None else x).cells.sums.w_exact for x in (self.lower, self.upper))
-        return Box.between(least, most)
-
-
-def _own(table: Table | JointTable, bound: Table | JointTable) -> Table | JointTable:
-    """Return a table of bounds for the same predictions as a table has."""
-    if isinstance(table, JointTable) and isinstance(bound, JointTable) and bound.names != table.names:
-        return bound.pair(*table.names)
-    return bound
-
-
-def _joint(given: Any) -> JointTable:
-    """Return a joint table, of one prediction too; refuse anything else."""
-    return given if isinstance(given, JointTable) else several_predictions(given)
+        ends: list[Any] = [table if x is None else x for x in (self.lower, self.upper)]
+        if isinstance(table, JointTable):
+            ends = [x if x.names == table.names else x.pair(*table.names) for x in ends]
+        return Box.between(*(x.cells.sums.w_exact for x in ends))
 
 
 def _bound(table: Table | JointTable, name: str, given: Any) -> Table | JointTable:
     """Return a table of bounds, if it is one of the same rows and on the right side of their weights."""
     try:
-        bound: Any = one_table(given) if isinstance(table, Table) else _joint(given)
+        alone = isinstance(table, Table)
+        bound: Any = (
+            one_table(given) if alone else given if isinstance(given, JointTable) else several_predictions(given)
+        )
     except WmccError as problem:
         raise problem.about(name) from None
-    preds = "y_pred" if isinstance(table, Table) else "predictions"
+    preds = "y_pred" if alone else "predictions"
     hint = f"tabulate the same rows with other weights: {name}=wmcc.tabulate(y_true, {preds}, {name}_weights)."
     if isinstance(table, JointTable) and bound.names != table.names:
         raise InputError(
@@ -260,11 +253,8 @@ def steady_eps(table: Table | JointTable, measure: Measure) -> float:
     if measure.has_terms is None:
         return inf
     codes, most = table.cells.codes, table.cells.sums.w_max
-    found = []
-    for axis, classes in enumerate(_weighty(table, table._weights), 1):
-        for k in classes:
-            found.append(float(most[(codes[0] == k) | (codes[axis] == k)].max()))
-    return min(found)
+    weighty = enumerate(_weighty(table, table._weights), 1)
+    return min(float(most[(codes[0] == k) | (codes[axis] == k)].max()) for axis, classes in weighty for k in classes)
 
 
 def whole(x: float, exponent: int) -> int:

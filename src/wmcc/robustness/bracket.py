@@ -34,7 +34,7 @@ class Question(NamedTuple):
     margin: float  # by how much it holds at the weights as they are
     look: Callable[[float], Tried]  # from ε to what is found there: quickly, which proves nothing
     prove: Callable[[float], Tried]  # the same, with all the boxes that are allowed
-    top: float  # the largest ε worth a look
+    top: float  # the largest ε that is tried
 
 
 class Bracket(NamedTuple):

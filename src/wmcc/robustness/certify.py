@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import inf, nextafter
 from typing import Any, NamedTuple, overload
 
@@ -12,13 +13,7 @@ from ..core.arraytypes import FloatArray
 from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError
 from ..measures.base import Measure, for_tabulated
-from ..measures.checks import (
-    Model,
-    at_least_zero,
-    named_measure,
-    value_or_reason,
-    whole_number,
-)
+from ..measures.checks import Model, at_least_zero, named_measure, value_or_reason, whole_number
 from .box import Box, Condition, WeightBounds, box_of, changing_classes
 from .cells import BoxedCells
 from .certificate import Certificate, Curve, End, definition
@@ -116,13 +111,16 @@ def certify(
     1 %                  0.8608  0.8582 attained  0.8634 attained
     10 %                 0.8608  0.8332 attained  0.8842 attained
     """
-    found, chosen, limits = one_table(table), named_measure(measure), limits_of(gap, nodes, seconds)
+    given, chosen, limits = one_table(table), named_measure(measure), limits_of(gap, nodes, seconds)
     several = np.iterable(eps) and not isinstance(eps, (str, bytes))
     amounts: list[Any] = list(eps) if several else [eps]  # type: ignore[arg-type]
-    bounds = [WeightBounds.of(found, x, model, lower, upper) for x in amounts]
+    bounds = [WeightBounds.of(given, x, model, lower, upper) for x in amounts]
     if not bounds:
         raise InputError("`eps` is empty; expected at least one number.", argument="eps")
-    made = [_certificate(found, chosen, own.box(found), own.model, own.eps, limits) for own in bounds]
+    made, sizes = [], (given.labels, given.rows, given.total, given)
+    for x in bounds:
+        ends = certified_ends(given, chosen, x.box(given), limits, x.model != "relative")
+        made.append(Certificate(chosen.name, x.model, x.eps, *ends[:4], *sizes, ends.problem))
     return Curve(made) if several else made[0]
 
 
@@ -134,14 +132,6 @@ class Ends(NamedTuple):
     upper: End
     conditions: tuple[Condition, ...]
     problem: str | None
-
-
-def _certificate(table: Table, measure: Measure, box: Box, model: str, eps: float, limits: Limits) -> Certificate:
-    """Certify a measure over a box of the occupied cells of a table."""
-    found = certified_ends(table, measure, box, limits, model != "relative")
-    sizes = table.labels, table.rows, table.total
-    ends = found.value, found.lower, found.upper, found.conditions
-    return Certificate(measure.name, model, eps, *ends, *sizes, table, found.problem)
 
 
 def certified_ends(table: Table, measure: Measure, box: Box, limits: Limits, vanishing: bool) -> Ends:
@@ -215,17 +205,21 @@ def _outward(x: float, side: int, measure: Measure) -> float:
     return min(outward, measure.range[1]) if side > 0 else max(outward, measure.range[0])
 
 
-def _search(objective: MeasureObjective, limits: Limits, always_defined: bool, whole: Slopes | None) -> End:
-    """End of the range of a measure, found by branch and bound; ``whole`` are the slopes of M, if known."""
-    box, side = objective.box, objective.side
+def searched_end(objective: Objective, limits: Limits, whole: Slopes | None = None) -> End:
+    """End of the range of a measure or a difference, by branch and bound; ``whole`` are the slopes of M, if known."""
+    side = objective.side
     found = Search(objective, limits).run(whole if side > 0 or whole is None else -whole)
     attained = attained_value(objective, found)
-    exact = found.closed and attained == side * found.value
-    bound = float(np.clip(side * found.bound, *objective.measure.range))
-    if not always_defined:  # tables at which the measure is undefined count as 0
-        exact = exact and side * bound >= 0
-        bound = side * max(side * bound, 0.0) + 0.0
-    return End(bound, attained, exact, found.position, box, objective.cells, found.nodes, found.stopped)
+    exact, bound = found.closed and attained == side * found.value, objective.outer(side * found.bound)
+    return End(bound, attained, exact, found.position, objective.box, objective.cells, found.nodes, found.stopped)
+
+
+def _search(objective: MeasureObjective, limits: Limits, always_defined: bool, whole: Slopes | None) -> End:
+    """End of the range of a measure; tables at which it is undefined count as 0."""
+    end, side = searched_end(objective, limits, whole), objective.side
+    if always_defined:
+        return end
+    return replace(end, exact=end.exact and side * end.bound >= 0, bound=side * max(side * end.bound, 0.0) + 0.0)
 
 
 def limits_of(gap: Any, nodes: Any, seconds: Any, most: int = MOST) -> Limits:

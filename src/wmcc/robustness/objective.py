@@ -55,6 +55,10 @@ class MeasureObjective(Objective):
         """M at a position of the box: the float64 nearest to it, or in rare cases its neighbour."""
         return exact_value(self.measure, self.cells, self.box.cells(position.tolist(), reached)[0])
 
+    def outer(self, bound: float) -> float:
+        """Return a bound of M, within its range."""
+        return float(np.clip(bound, *self.measure.range))
+
 
 def exact_value(measure: Measure, cells: BoxedCells, sums: list[int]) -> float:
     """Measure of a table with these sums in its cells; 0 where it is undefined."""

@@ -6,7 +6,7 @@ from ..core.arraytypes import FloatArray
 from ..measures.base import Measure
 from .box import Box
 from .enclosures import Slopes
-from .interval_arithmetic import Span
+from .interval_arithmetic import Span, down, up
 from .objective import exact_value, near
 from .paired_intervals import JointCells, TwinAggregates
 from .search import Objective
@@ -41,6 +41,11 @@ class PairObjective(Objective):
         """M of the first − M of the second at a position of the box."""
         first, second = self.values(position, reached)
         return first - second + 0.0
+
+    def outer(self, bound: float) -> float:
+        """Return a bound of the difference, rounded outward, and within what differences there are."""
+        most = self.measure.range[1] - self.measure.range[0]
+        return float(min(max(up(bound) if self.side > 0 else down(bound), -most), most))
 
     def crossed(self, position: FloatArray) -> bool:
         """Whether σ times the difference is certainly not negative: values are rounded, but one of 0 is 0."""

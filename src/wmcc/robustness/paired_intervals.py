@@ -113,12 +113,8 @@ class Twin:
 
     def unless(self, doubtful: Any, least: float = -np.inf, most: float = np.inf) -> Twin:
         """Keep the pairs, but know nothing (or a range) of both where something is in doubt."""
-        a, b, delta = (
-            self.a.unless(doubtful, least, most),
-            self.b.unless(doubtful, least, most),
-            self.delta.unless(doubtful),
-        )
-        return Twin(a, b, delta)
+        a, b = (x.unless(doubtful, least, most) for x in (self.a, self.b))
+        return Twin(a, b, self.delta.unless(doubtful))
 
     def may_vanish(self) -> Any:
         """Where 0 is not excluded for one of the two."""
@@ -160,9 +156,8 @@ class JointCells:
         self.codes, self.K = codes, K
         self.classes = (K, K) if classes is None else classes
         self.t, self.a, self.b = (np.asarray(code, dtype=np.intp) for code in codes)
-        self.first, self.second = (
-            BoxedCells(self.t, own, K, count, known) for own, count in zip((self.a, self.b), self.classes, strict=True)
-        )
+        self.first = BoxedCells(self.t, self.a, K, self.classes[0], known)
+        self.second = BoxedCells(self.t, self.b, K, self.classes[1], known)
         pairs, place = numbered(np.concatenate([codes[[0, 1]], codes[[0, 2]]], axis=1))
         self.pairs, self.place = BoxedCells(pairs[0], pairs[1], K), place.reshape(2, -1)
         self.agree = self.a == self.b
@@ -207,14 +202,12 @@ class TwinAggregates:
 
         def difference(plus: Array, minus: Array, codes: tuple[Array, Array], size: int) -> Span:
             """Range of (Σ of the cells in one set − Σ of those in another) / Σ of all, per code."""
-            sets = (
-                Span(
-                    class_sums(low[:, chosen], code[chosen], size) * (1 - pad),
-                    class_sums(high[:, chosen], code[chosen], size) * (1 + pad),
-                )
-                for chosen, code in ((plus, codes[0]), (minus, codes[1]))
-            )
-            first, second = sets
+
+            def sums(chosen: Array, code: Array) -> Span:
+                least, most = (class_sums(ends[:, chosen], code[chosen], size) for ends in (low, high))
+                return Span(least * (1 - pad), most * (1 + pad))
+
+            first, second = sums(plus, codes[0]), sums(minus, codes[1])
             return Span(-_largest(second, first, total, pad), _largest(first, second, total, pad))
 
         differ = a != b

@@ -123,11 +123,9 @@ class Radius(Result):
             return [Block(notes=[self._not_now()])]
         safe, broken = self.ends
         now = f"{self.statement} (now {decimal(self.value)})"
-        lines = [f"{now} for any weights off by up to {safe}" if self.safe > 0 else f"{now}; {UNPROVED}"]
-        lines.append(
-            f"at {broken} there are weights that break it" if broken else "no weights were found that break it"
-        )
-        return [Block(notes=[*lines, *[f"{STOPPED}; searching more nodes may prove more"] * self.stopped])]
+        proved = f"{now} for any weights off by up to {safe}" if self.safe > 0 else f"{now}; {UNPROVED}"
+        breaks = f"at {broken} there are weights that break it" if broken else "no weights were found that break it"
+        return [Block(notes=[proved, breaks, *[f"{STOPPED}; searching more nodes may prove more"] * self.stopped])]
 
     def lines(self) -> list[Block]:
         """Return the statement and both ε in a row."""
@@ -199,21 +197,21 @@ def radius(
     >>> wmcc.radius(table, "ecc", at_least=0.9)
     ECC (R_K) is at least 0.9: this does not hold, so it has no radius; ECC (R_K) is 0.8608 at the weights as they are
     """
-    found, chosen, kind = one_table(table), named_measure(measure), checked_model(model)
+    given, chosen, kind = one_table(table), named_measure(measure), checked_model(model)
     limits = limits_of(gap, nodes, seconds, MOST)
     checked_number(tolerance, "tolerance", lambda x: 0 < x < 1, "a number between 0 and 1")
-    value, problem = value_or_reason(chosen, found)
+    value, problem = value_or_reason(chosen, given)
     sentence, goals = _statement(chosen, value, {"at_least": at_least, "at_most": at_most, "change": change})
     broken = any(side * value > side * goal for side, goal in goals.items())
     if problem is None and broken:
         problem = f"{chosen.title} is {_exactly(value, goals)} at the weights as they are"
     if problem is not None:
         return Radius(sentence, chosen.name, kind, value, False, 0.0, 0.0, None, problem=problem)
-    problem = changing_classes(found, boxes_of(found, kind)(top_eps(found, kind, chosen)), chosen)
+    problem = changing_classes(given, boxes_of(given, kind)(top_eps(given, kind, chosen)), chosen)
     if problem is not None:
         return Radius(sentence, chosen.name, kind, value, True, 0.0, None, None, problem=problem)
     brackets = [
-        bracket(_question(found, chosen, kind, side, goal, limits), tolerance, max(tolerance, COARSE))
+        bracket(_question(given, chosen, kind, side, goal, limits), tolerance, max(tolerance, COARSE))
         for side, goal in goals.items()
     ]
     safe = min(brackets, key=lambda x: x.safe)
@@ -265,7 +263,7 @@ def _question(table: Table, measure: Measure, model: Model, side: int, goal: flo
 
 
 def top_eps(table: Table | JointTable, model: Model, measure: Measure) -> float:
-    """The largest ε worth a look: for the absolute model one that drowns all weights, or the largest float64.
+    """Return the largest ε that is tried: for the absolute model one that drowns all weights, or the largest float64.
 
     A mean over classes is looked at as long as no class may lose all its weight.
     """

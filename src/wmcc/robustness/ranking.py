@@ -23,15 +23,14 @@ from ..present.pairs import Pair, PairResult, Pairs
 from ..present.result import Delegate
 from ..present.stored import Fields
 from ..present.text import counted, decimal, how_far_off
-from .box import Box, Condition, WeightBounds, box_of, boxes_of, changing_classes
+from .box import Condition, WeightBounds, box_of, boxes_of, changing_classes
 from .bracket import Question, Tried, bracket
 from .certificate import GAPS, OF_ENDS, End, Range, definition, unmet
-from .certify import attained_value, glance, limits_of
-from .interval_arithmetic import down, up
+from .certify import glance, limits_of, searched_end
 from .pair import PairObjective
 from .paired_intervals import JointCells
 from .radii import MOST, Radius, top_eps, unsettled
-from .search import Limits, Search
+from .search import Limits
 
 TOLERANCE = 1e-3
 """How narrow the bracket of a radius is to be, as a share of it."""
@@ -130,7 +129,7 @@ class Lead(Range, PairResult):
             margin = -side * (end.attained if crossed or not isfinite(end.bound) else end.bound)
             return Tried(margin, side * end.bound < 0, end if crossed else None, end.stopped)
 
-        look, prove = partial(tried, glance), partial(tried, partial(_end, limits=limits))
+        look, prove = partial(tried, glance), partial(tried, partial(searched_end, limits=limits))
         found = bracket(Question(abs(self.value), look, prove, top_eps(self.joint, model, measure)), TOLERANCE, COARSE)
         return Radius(statement, self.measure, model, self.value, True, *found)
 
@@ -280,9 +279,8 @@ class Ranking(Pairs[Lead]):
         """The lead of each pair, with its cells and, if it was asked for, its radius."""
         pairs = []
         for lead in self.pairs.values():
-            of_pair = OfPair(
-                lead.radius if self.radii else None, lead.joint.labels, JointPlaces(*lead.joint.cells.codes.tolist())
-            )
+            cells = JointPlaces(*lead.joint.cells.codes.tolist())
+            of_pair = OfPair(lead.radius if self.radii else None, lead.joint.labels, cells)
             pairs.append({**lead.picked(), **of_pair._asdict()})
         return pairs
 
@@ -343,42 +341,27 @@ def certify_ranking(
     >>> ranking.radius.safe > 0.2
     True
     """
-    found, chosen, limits = several_predictions(joint), named_measure(measure), limits_of(gap, nodes, seconds, MOST)
-    reach = WeightBounds.of(found, eps, model, lower, upper)
-    pairs = {pair: _lead(found, pair, chosen, reach, limits) for pair in combinations(found.names, 2)}
-    sizes = found.rows, found.ignored, found.total
-    return Ranking(found.names, chosen.name, reach.model, reach.eps, pairs, *sizes)
+    several, chosen, limits = several_predictions(joint), named_measure(measure), limits_of(gap, nodes, seconds, MOST)
+    bounds = WeightBounds.of(several, eps, model, lower, upper)
+    pairs = {pair: _lead(several, pair, chosen, bounds, limits) for pair in combinations(several.names, 2)}
+    sizes = several.rows, several.ignored, several.total
+    return Ranking(several.names, chosen.name, bounds.model, bounds.eps, pairs, *sizes)
 
 
-def _lead(several: JointTable, pair: Pair, measure: Measure, reach: WeightBounds, limits: Limits) -> Lead:
+def _lead(several: JointTable, pair: Pair, measure: Measure, bounds: WeightBounds, limits: Limits) -> Lead:
     joint = several if several.names == pair else several.pair(*pair)
     (a, no_a), (b, no_b) = (value_or_reason(measure, several[name]) for name in pair)
     margins = [several[name].margins for name in pair]
     cells = JointCells(joint.cells.codes, len(joint.labels), (margins[0].classes, margins[1].classes), margins[0].known)
-    box = reach.box(joint)
+    box = bounds.box(joint)
     problem = no_a or no_b or changing_classes(joint, box, measure)
     if problem is not None:
         lower = upper = End.unknown(box_of(joint, 0.0, "relative"), cells)
     else:
-        lower, upper = (_end(PairObjective(box, cells, measure, side), limits) for side in (-1, 1))
-    conditions = box.conditions if reach.model == "relative" else (*box.conditions, _defined(box, cells, measure))
-    return Lead(
-        pair, measure.name, reach.model, reach.eps, (a, b), lower, upper, conditions, joint, cells, limits, problem
-    )
-
-
-def _defined(box: Box, cells: JointCells, measure: Measure) -> Condition:
-    """Whether the measure of both is defined at every table of the box."""
-    found = [definition(box, one, measure.name) for one in (cells.first, cells.second)]
-    return next((condition for condition in found if not condition.met), found[0])
-
-
-def _end(objective: PairObjective, limits: Limits) -> End:
-    box, side, measure = objective.box, objective.side, objective.measure
-    found = Search(objective, limits).run()
-    attained = attained_value(objective, found)
-    exact = found.closed and attained == side * found.value
-    span = measure.range[1] - measure.range[0]
-    bound = side * found.bound
-    bound = float(min(max(up(bound) if side > 0 else down(bound), -span), span))
-    return End(bound, attained, exact, found.position, box, objective.cells, found.nodes, found.stopped)
+        lower, upper = (searched_end(PairObjective(box, cells, measure, side), limits) for side in (-1, 1))
+    conditions = box.conditions
+    if bounds.model != "relative":  # one of the two may be undefined at some table of the box
+        defined = [definition(box, one, measure.name) for one in (cells.first, cells.second)]
+        conditions += (next((condition for condition in defined if not condition.met), defined[0]),)
+    asked = measure.name, bounds.model, bounds.eps
+    return Lead(pair, *asked, (a, b), lower, upper, conditions, joint, cells, limits, problem)

@@ -99,6 +99,10 @@ class Objective(ABC):
     def value(self, position: FloatArray, reached: bool = True) -> float:
         """M at a position in the box, correct to one unit in the last place."""
 
+    @abstractmethod
+    def outer(self, bound: float) -> float:
+        """Return a bound of M, no further out than M can be."""
+
     def exact(self, position: FloatArray) -> float:
         """σM at a position in the box, the outer one where it is not exact."""
         return self.side * self.value(position, reached=False)

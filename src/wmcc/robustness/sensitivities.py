@@ -116,7 +116,7 @@ class Sensitivity(Result):
     _stored = ("measure", "value", "slope_relative", "slope_absolute", "n", "total", "cells", "problem")
 
     def blocks(self) -> list[Block]:
-        """Return the steepest cells first, and the slopes of the measure."""
+        """Return the cells that matter most first, and the slopes of the measure."""
         if self.problem:
             return [Block(notes=[f"{MEASURES[self.measure].title} {decimal(self.value)}; no gradient: {self.problem}"])]
         title = (
@@ -138,7 +138,7 @@ class Sensitivity(Result):
 
 @for_tabulated()
 def sensitivity(table: Tabulated, measure: str | Measure = "ecc") -> Sensitivity:
-    """Say which cells' weights a measure depends on most, and how steeply.
+    """Say which cells' weights a measure depends on most, and how much.
 
     Parameters
     ----------
@@ -158,14 +158,13 @@ def sensitivity(table: Tabulated, measure: str | Measure = "ecc") -> Sensitivity
     0             0    50      50    0.0009     0.0452  23.8 %
     1             0     2       2  -0.01943    -0.0389  20.5 %
     """
-    found, chosen = one_table(table), named_measure(measure)
-    value, problem = value_or_reason(chosen, found)
+    given, chosen = one_table(table), named_measure(measure)
+    value, problem = value_or_reason(chosen, given)
     if problem is not None:
-        none = PerCell(*(np.full(len(found.labels), nan) for _ in range(3)))
-        return Sensitivity(
-            chosen.name, value, nan, nan, (), found.labels, found.rows, found.total, none, (1.0, 0), problem
-        )
-    return _sensitivity(found, chosen, value)
+        none = PerCell(*(np.full(len(given.labels), nan) for _ in range(3)))
+        sizes = given.labels, given.rows, given.total
+        return Sensitivity(chosen.name, value, nan, nan, (), *sizes, none, (1.0, 0), problem)
+    return _sensitivity(given, chosen, value)
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -180,8 +179,8 @@ def _sensitivity(table: Table, measure: Measure, value: float) -> Sensitivity:
     effect = w * gradient
     if not np.isfinite(effect).all():  # weights, or what a unit of them does, are beyond float64; what they do is not
         effect = np.array([x / s for x in sums.w_exact.integers()]) * slopes
-    steepness = float(np.abs(effect).sum())
-    shares = np.abs(effect) / steepness if steepness else np.zeros(len(cells))
+    slope = float(np.abs(effect).sum())
+    shares = np.abs(effect) / slope if slope else np.zeros(len(cells))
     order = np.argsort(-np.abs(effect), kind="stable")
     columns = (x[order].tolist() for x in (cells.t, cells.p, n, w, gradient, effect, shares))
     influences = tuple(CellInfluence(labels[t], labels[p], *rest) for t, p, *rest in zip(*columns, strict=True))
@@ -189,7 +188,7 @@ def _sensitivity(table: Table, measure: Measure, value: float) -> Sensitivity:
     if (table.true_sums[cells.t] == 0).any() or (table.pred_sums[cells.p] == 0).any():
         absolute = nan
     sizes = table.rows, table.total
-    return Sensitivity(measure.name, value, steepness, absolute, influences, labels, *sizes, per_total, scale)
+    return Sensitivity(measure.name, value, slope, absolute, influences, labels, *sizes, per_total, scale)
 
 
 def _per_unit(slopes: FloatArray, scale: tuple[float, int]) -> FloatArray:

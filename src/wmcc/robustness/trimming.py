@@ -7,7 +7,7 @@ from the number of rows, Σw, Σw², and the smallest and largest weight: docs/t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isqrt, nan
 from typing import NamedTuple
 
@@ -100,13 +100,12 @@ class TrimmingCurve(Result):
     def blocks(self) -> list[Block]:
         """Return a row for each cap, below what it is of."""
         (made,) = self.lines()
-        title = f"{made.title}, {counted(self.n, 'row')}"
-        return [Block(title, made.head, made.rows, made.notes)]
+        return [replace(made, title=f"{made.title}, {counted(self.n, 'row')}")]
 
     def lines(self) -> list[Block]:
         """Return a row for each cap."""
         rows = [[number(x.cap), _cut(x), decimal(self.value), _score(x)] for x in self.points]
-        notes = list(OPEN) if not all(map(_is_told, self.points)) else []
+        notes = [] if all(map(_is_told, self.points)) else list(OPEN)
         notes = [f"There is no range: {self.problem}."] if self.problem else notes
         title = f"{MEASURES[self.measure].title} with weights cut to a cap"
         return [Block(title, ["Cap", "Weight cut", "As weighted", "Trimmed"], rows, notes)]
@@ -195,7 +194,7 @@ def certify_trimming(
     Where there is a range, the table does not determine the score, since it does not store each weight.
     For the score itself, tabulate the rows with the smaller of weight and cap as their weights.
     """
-    found, chosen, limits = one_table(table), named_measure(measure), limits_of(gap, nodes, seconds)
+    given, chosen, limits = one_table(table), named_measure(measure), limits_of(gap, nodes, seconds)
     if isinstance(caps, (str, bytes)) or not np.iterable(caps):
         raise InputTypeError(
             f"`caps` is {caps!r:.40}; expected a list of numbers.", "put one into a list: [50].", argument="caps"
@@ -206,11 +205,11 @@ def certify_trimming(
         raise InputError("`caps` is empty; expected at least one number.", argument="caps")
     points, problem, value = [], None, nan
     for cap in amounts:
-        box = trimmed_box(found, cap)
-        value, lower, upper, _, problem = certified_ends(found, chosen, box, limits, vanishing=False)
+        box = trimmed_box(given, cap)
+        value, lower, upper, _, problem = certified_ends(given, chosen, box, limits, vanishing=False)
         exact = lower.attained if problem is None and bool(box.fixed.all()) else None
-        points.append(Trimming(cap, lower.bound, upper.bound, exact, *_cut_shares(found, box)))
-    return TrimmingCurve(chosen.name, value, tuple(points), found.rows, found.total, problem)
+        points.append(Trimming(cap, lower.bound, upper.bound, exact, *_cut_shares(given, box)))
+    return TrimmingCurve(chosen.name, value, tuple(points), given.rows, given.total, problem)
 
 
 def _cut_shares(table: Table, box: Box) -> tuple[float, float]:
