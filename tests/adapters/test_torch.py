@@ -442,7 +442,7 @@ def test_reset():
 def test_threads_lose_no_rows(per_image, monkeypatch):
     """One adds while others wait: sums that two add to at once would lose the rows of one."""
     tally, (logits, target, weight) = Tally(4, per_image=per_image), example()
-    module, name = (tally_of, "cells_of_rows") if per_image else (counting, "add_rows")
+    module, name = (planes, "cells_of_rows") if per_image else (counting, "add_rows")
     inner, inside, most = getattr(module, name), [], []
 
     def slow(*args):
@@ -893,8 +893,12 @@ def test_arrays_are_told_of_the_tally():
     assert problem.value.hint == "pass tensor.cpu(); or count on the device, with wmcc.adapters.torch.Tally."
 
 
-def emulated(truth, pred, weight, *, rows, items, weight_step, classes, ignore, apart, planes, **state):
-    """What the GPU's launch does, on the CPU: all it knows are pointers, types and numbers."""
+def emulated(todo, pointers, device, stream):
+    """What launches on a GPU do, on the CPU: all they know are pointers, types and numbers."""
+    _, kinds, aligned, rows, items, weight_step, classes, ignore, planes, apart = todo
+    truth, pred, weight = zip(pointers[:3], kinds, strict=True)
+    assert aligned is not any(pointer % 16 for pointer in pointers[:3])
+    state = dict(zip(("digits", "least", "most", "counts", "first", "updates"), pointers[3:9], strict=True))
 
     def numbers(pointer, kind, count):
         kind = {"bfloat16": "int16"}.get(kind, kind)
@@ -982,7 +986,8 @@ def test_what_is_in_memory_as_it_is_read():
 @pytest.mark.parametrize("label", LABELS)
 def test_what_a_gpu_is_told(dtype, label, monkeypatch):
     """Pointers, types and strides, each item by itself or all together; a launch on the CPU takes the GPU's place."""
-    monkeypatch.setattr("wmcc.core.kernel.cuda.launch", emulated)
+    monkeypatch.setattr("wmcc.core.kernel.cuda.steps", lambda *args: args)
+    monkeypatch.setattr("wmcc.core.kernel.cuda.run", emulated)
     monkeypatch.setattr("wmcc.core.kernel.cuda.queue_words", lambda *_: 0)
     monkeypatch.setattr(counting, "_stream", lambda _: 0)
     logits, target, weight = example()

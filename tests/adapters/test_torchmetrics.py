@@ -579,7 +579,9 @@ def test_a_state_dict_holds_the_state_if_asked():
     again.load_state_dict(stored)  # what was loaded before did not change it
     assert again.table() == metric.table()
     for other in (WeightedECC("multiclass", 4), WeightedECC("multiclass", 5, ignore_index=255)):
-        with pytest.raises(RuntimeError, match="was stored with another `task`, `num_classes`, `threshold` or `ignore_index`"):
+        with pytest.raises(
+            RuntimeError, match="was stored with another `task`, `num_classes`, `threshold` or `ignore_index`"
+        ):
             other.load_state_dict(stored)
     part = {name: x for name, x in stored.items() if name != "digits"}
     with pytest.raises(RuntimeError, match="digits is missing, without which the rest of the table means nothing"):

@@ -78,7 +78,7 @@ def _strata(name: str) -> tuple[dict[Any, Any], dict[Any, Any]]:
     """Sizes and guessed accuracies of strata, from a file; what they may be is the library's to say."""
     from ..errors import InputError
     from ..sources.texts import reader
-    from .sizes import as_number, read_columns
+    from .sizes import as_read, read_columns
 
     columns, is_text = read_columns(name)
     if len(columns) != len(COLUMNS):
@@ -94,6 +94,6 @@ def _strata(name: str) -> tuple[dict[Any, Any], dict[Any, Any]]:
         raise InputError(f"{name} has two rows for {twice!r}; expected one.")
     if is_text:
         keys = list(map(reader(keys), keys))
-        numbers = [[x if x is None or as_number(x) is None else float(x) for x in own] for own in numbers]
+        numbers = [list(map(as_read, own)) for own in numbers]
     sizes, guesses = (dict(zip(keys, own, strict=True)) for own in numbers)
     return sizes, guesses

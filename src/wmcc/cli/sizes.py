@@ -23,14 +23,15 @@ def as_number(given: str) -> float | None:
     return float(given) if NUMBER.fullmatch(given.strip()) else None
 
 
+def as_read(text: str | None) -> float | str | None:
+    """Return the number that a text is, or the text, which is the library's to refuse."""
+    number = None if text is None else as_number(text)
+    return text if number is None else number
+
+
 def known(given: str | None, word: str, keys: tuple[str, ...]) -> Any:
     """Return the numbers of a file by key, one number, or the name of a column."""
-    if given is None:
-        return None
-    if is_file(given):
-        return read_sizes(given, word, keys)
-    number = as_number(given)
-    return given if number is None else number
+    return as_read(given) if given is None or not is_file(given) else read_sizes(given, word, keys)
 
 
 def read_columns(name: str) -> tuple[dict[str, list[Any]], bool]:
@@ -65,7 +66,7 @@ def read_sizes(name: str, word: str, names: tuple[str, ...]) -> Any:
         raise InputError(f"{said} has no rows; expected one for each stratum.", argument=word)
     if not is_text:
         return found
-    return TextKeys({key: x if x is None or as_number(x) is None else float(x) for key, x in found.items()})
+    return TextKeys({key: as_read(x) for key, x in found.items()})
 
 
 def _check_header(header: list[str], names: tuple[str, ...], said: str, word: str) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from importlib.resources import files
 from math import sqrt
+from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -77,26 +78,19 @@ def _section(section: Section, name: str) -> Element:
 
 
 def _part(part: Part) -> list[Element]:
-    match part:
-        case str():
-            return [element("p", part)]
-        case Items():
-            return [items(part.items)]
-        case Heat():
-            return _heat(part)
-        case Funnel():
-            return _funnel(part)
-        case Strips():
-            return _strips(part)
-        case Gallery():
-            return _gallery(part)
-        case MapPictures():
-            return _maps(part)
-        case Figure():
-            return [
-                element("figure", _image(part.png, part.title), element("figcaption", part.title), class_="drawing")
-            ]
-    return _table(part)
+    """Write a part of a section, each kind by its own function below."""
+    writers: dict[type, Callable[[Any], list[Element]]] = {
+        Block: _table, Heat: _heat, Funnel: _funnel, Strips: _strips, Gallery: _gallery, MapPictures: _maps,
+        str: lambda text: [element("p", text)],
+        Items: lambda own: [items(own.items)],
+        Figure: _drawing,
+    }  # fmt: skip
+    return writers[type(part)](part)
+
+
+def _drawing(part: Figure) -> list[Element]:
+    caption = element("figcaption", part.title)
+    return [element("figure", _image(part.png, part.title), caption, class_="drawing")]
 
 
 def _image(data: bytes, said: str, **attributes: str) -> Element:

@@ -78,42 +78,48 @@ def on_cuda(
 def _launch(
     state: Planes, updates: Any, scratch: Any, rows: Rows, classes: int, ignore: int | None, apart: bool
 ) -> None:
-    """Call the GPU's kernel with pointers to tensors, which nobody checks again."""
-    target, pred, weight = rows
-    (truth, label, kind), each, step, planes = _sizes(rows, state.digits)
-    device = target.get_device()
-    queue = _queue(target, cuda.queue_words(device, classes, kind, each if apart else target.numel()))
-    cuda.launch(
-        (target.data_ptr(), truth),
-        (pred.data_ptr(), label),
-        (0 if weight is None else weight.data_ptr(), kind),
-        rows=each,
-        items=target.size(0),
-        weight_step=step,
-        classes=classes,
-        ignore=ignore,
-        digits=state.digits.data_ptr(),
-        planes=planes,
-        least=state.least.data_ptr(),
-        most=state.most.data_ptr(),
-        counts=state.counts.data_ptr(),
-        first=state.first.data_ptr(),
-        updates=updates.data_ptr(),
-        scratch=scratch.data_ptr(),
-        queue=0 if queue is None else queue.data_ptr(),
-        apart=apart,
-        device=device,
-        stream=_stream(device),
-    )
+    """Count labels and weights on the GPU, which nobody checks again."""
+    pointers = _pointers(*rows)
+    todo, words = _steps(rows, state.digits, classes, ignore, not _unaligned(pointers), apart)
+    _run(todo, words, pointers, state, updates, scratch, rows.target)
 
 
-def _sizes(rows: Rows, digits: Any) -> tuple[tuple[str, str, str | None], int, int, tuple[int, int, int]]:
-    """Return the types of a batch, the rows of an item, those from its weights to the next, and the planes of sums."""
+def _steps(
+    rows: Rows, digits: Any, classes: int, ignore: int | None, aligned: bool, apart: bool
+) -> tuple[Sequence[cuda.Step], int]:
+    """Return the launches that count a batch, and how many words their queue needs."""
     target, pred, weight = rows
-    each, layout = target.numel() // target.size(0), layout_of(digits.size(-2))
+    device, each, layout = target.get_device(), target.numel() // target.size(0), layout_of(digits.size(-2))
     kinds = LABELS[target.dtype], LABELS[pred.dtype], None if weight is None else WEIGHTS[weight.dtype]
-    step = each if weight is not None and weight.ndim == target.ndim else 0
-    return kinds, each, step, (layout.weights, layout.squares, layout.weights_low)
+    step = each if weight is not None and weight.ndim == target.ndim else 0  # from the weights of an item to the next
+    planes = layout.weights, layout.squares, layout.weights_low
+    todo = cuda.steps(device, kinds, aligned, each, target.size(0), step, classes, ignore, planes, apart)
+    return todo, cuda.queue_words(device, classes, kinds[2], each if apart else target.numel())
+
+
+def _run(
+    todo: Sequence[cuda.Step],
+    words: int,
+    pointers: Sequence[int],
+    state: Planes,
+    updates: Any,
+    scratch: Any,
+    target: Any,
+) -> None:
+    """Launch, on the current stream."""
+    device = target.get_device()
+    queue = _queue(target, words)
+    own = [x.data_ptr() for x in (*state, updates, scratch)]
+    cuda.run(todo, (*pointers, *own, 0 if queue is None else queue.data_ptr()), device, _stream(device))
+
+
+def _pointers(target: Any, pred: Any, weight: Any) -> tuple[int, int, int]:
+    return target.data_ptr(), pred.data_ptr(), 0 if weight is None else weight.data_ptr()
+
+
+def _unaligned(pointers: tuple[int, int, int]) -> bool:
+    """Whether one does not begin at a multiple of 16 bytes."""
+    return bool((pointers[0] | pointers[1] | pointers[2]) & 15)
 
 
 def _queue(target: Any, words: int) -> Any:
@@ -152,21 +158,15 @@ class Repeat(NamedTuple):
         plain = _is_plain(pred, target, weight) and target.numel() > 0
         if not plain or not target.is_cuda or torch.version.hip is not None:
             return None
-        kinds, each, step, planes = _sizes(rows, digits)
-        device = target.get_device()
-        todo = cuda.steps(device, kinds, True, each, target.size(0), step, classes, ignore, planes, False)
         like = likeness(pred, target, weight, digits, classes, ignore)
-        return cls(like, todo, cuda.queue_words(device, classes, kinds[2], target.numel()))
+        return cls(like, *_steps(rows, digits, classes, ignore, aligned=True, apart=False))
 
     def add(self, state: Planes, updates: Any, scratch: Any, pred: Any, target: Any, weight: Any) -> bool:
         """Count a batch that is alike; returns whether it is, down to where its tensors begin."""
-        pointers = target.data_ptr(), pred.data_ptr(), 0 if weight is None else weight.data_ptr()
-        if (pointers[0] | pointers[1] | pointers[2]) & 15 or not _is_plain(pred, target, weight):
+        pointers = _pointers(target, pred, weight)
+        if _unaligned(pointers) or not _is_plain(pred, target, weight):
             return False
-        device = target.get_device()
-        queue = _queue(target, self.words)
-        own = [x.data_ptr() for x in (*state, updates, scratch)]
-        cuda.run(self.todo, (*pointers, *own, 0 if queue is None else queue.data_ptr()), device, _stream(device))
+        _run(self.todo, self.words, pointers, state, updates, scratch, target)
         return True
 
 

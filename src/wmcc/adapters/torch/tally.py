@@ -11,28 +11,11 @@ import numpy as np
 import torch
 
 from ...core import labels as _labels
+from ...core import planes
 from ...core.design import PIXELS, ROWS
 from ...core.doubts import look_like_outputs, warn_of_outputs, warn_of_void
 from ...core.labels import Label
-from ...core.planes import (
-    NARROW,
-    NO_LEAST,
-    NO_MOST,
-    WIDE,
-    Layout,
-    Planes,
-    cells_of_rows,
-    check_classes,
-    check_ignore,
-    classes_of,
-    earliest,
-    no_rows,
-    note_bad,
-    refuse_bad,
-    settle,
-    table_of,
-    widen,
-)
+from ...core.planes import NARROW, NO_LEAST, NO_MOST, WIDE, Layout, Planes
 from ...core.table import Table
 from ...errors import InputError, InputTypeError
 from .batches import Rows, columns_of, has_pixels, is_one_hot, rows_of
@@ -107,11 +90,11 @@ class Tally(torch.nn.Module):
         if isinstance(num_classes, bool) or not isinstance(num_classes, (int, np.integer)) or num_classes < 2:
             hint = "of one kind of object and its background num_classes is 2."
             raise InputError.of("num_classes", num_classes, "an integer of at least 2", hint)
-        self.num_classes, self.ignore_index = int(num_classes), check_ignore(ignore_index)
+        self.num_classes, self.ignore_index = int(num_classes), planes.check_ignore(ignore_index)
         self.names = _checked_names(names, self.num_classes, self.ignore_index)
         self.per_image = bool(per_image)
         device = torch.get_default_device()
-        for name, own in no_rows(self.num_classes)._asdict().items():
+        for name, own in planes.no_rows(self.num_classes)._asdict().items():
             setattr(self, name, torch.from_numpy(own).to(device))
         self.updates = torch.zeros((), dtype=torch.int64)
         self._scratch = no_scratch(self.digits.device)
@@ -267,11 +250,11 @@ class Tally(torch.nn.Module):
         arrays, (counts, first) = on_host(rows), (self.counts.cpu().numpy(), self.first.cpu().numpy())
         bad, found = False, []
         for t, p, w in zip(*arrays[:2], _each(arrays[2], len(target)), strict=True):
-            own, wrong = cells_of_rows(t[None], p[None], w, classes, ignore, counts)
+            own, wrong = planes.cells_of_rows(t[None], p[None], w, classes, ignore, counts)
             found.append(own)
             bad = bad or wrong
         if bad:
-            note_bad(counts, first, *arrays, classes, ignore, int(self.updates))
+            planes.note_bad(counts, first, *arrays, classes, ignore, int(self.updates))
         self.counts.copy_(torch.from_numpy(counts))
         self.first.copy_(torch.from_numpy(first))
         self._images.add_on_host(found, keys)
@@ -314,11 +297,11 @@ class Tally(torch.nn.Module):
         item = self._item if isinstance(self._item, tuple) else None
         if self.per_image:
             counts, first = self.counts.cpu().numpy(), self.first.cpu().numpy()
-            refuse_bad(counts, first, self.num_classes, self.ignore_index, item)
+            planes.refuse_bad(counts, first, self.num_classes, self.ignore_index, item)
             table = replace(self._images.table, ignored=int(counts[0]))
         else:
             drawn = PIXELS if self._pixels else ROWS
-            table = table_of(Planes(*(x.cpu().numpy() for x in self._state)), self.ignore_index, item, drawn)
+            table = planes.table_of(Planes(*(x.cpu().numpy() for x in self._state)), self.ignore_index, item, drawn)
         if self._channels:
             _check_one_hot(table, self.num_classes)
         return table
@@ -399,7 +382,7 @@ class Tally(torch.nn.Module):
             self._images.take([other["images"] for other in everyone], together=True)
         if any(other["wide"] for other in everyone):
             self.digits = wide(self.digits)
-        settle(self.digits)
+        planes.settle(self.digits)
         for tensor in (self.digits, self.counts, self.updates):
             dist.all_reduce(tensor, op=dist.ReduceOp.SUM, group=group)
         dist.all_reduce(self.least, op=dist.ReduceOp.MIN, group=group)
@@ -414,7 +397,7 @@ class Tally(torch.nn.Module):
 
     def _join(self, firsts: Sequence[Any], shapes: Sequence[tuple[Any, bool, bool]]) -> None:
         """Take over where the first bad rows of all are, and what is known of the shapes of batches."""
-        self.first.copy_(torch.from_numpy(earliest(firsts)))
+        self.first.copy_(torch.from_numpy(planes.earliest(firsts)))
         for item, channels, pixels in shapes:
             self._channels, self._pixels = self._channels or channels, self._pixels or pixels
             if item is not None and item != self._item:
@@ -490,7 +473,7 @@ class Tally(torch.nn.Module):
             found[0].extend(absent)  # the keys that are missing; others are of what is not expected, and of errors
             return
         digits = state_dict[prefix + "digits"]
-        self._check_same({**self._meaning(), "num_classes": classes_of(digits.shape[-1])}, "the stored tally")
+        self._check_same({**self._meaning(), "num_classes": planes.classes_of(digits.shape[-1])}, "the stored tally")
         if WIDE.planes in (len(self.digits), len(digits)):
             self.digits, digits = wide(self.digits), wide(digits)
         assign = metadata.get("assign_to_params_buffers", False)
@@ -558,18 +541,18 @@ def wide(digits: Any) -> Any:
     """Return digits in the layout for float64 weights."""
     if len(digits) == WIDE.planes:
         return digits
-    check_classes(classes_of(digits.shape[-1]), WIDE)
+    planes.check_classes(planes.classes_of(digits.shape[-1]), WIDE)
     with torch.inference_mode(False):  # a tensor that is made under it cannot be changed outside
         zeros = torch.zeros((WIDE.planes, *digits.shape[1:]), dtype=torch.int64, device=digits.device)
-    return widen(digits, zeros)
+    return planes.widen(digits, zeros)
 
 
 def alike(digits: Any, others: Any) -> tuple[Any, Any]:
     """Return digits of two tallies in the layout that both fit, their carries settled, ready to be added up."""
     if WIDE.planes in (len(digits), len(others)):
         digits, others = wide(digits), wide(others)
-    settle(digits)
-    settle(others)
+    planes.settle(digits)
+    planes.settle(others)
     return digits, others
 
 

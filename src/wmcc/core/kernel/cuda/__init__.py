@@ -1,8 +1,8 @@
 """The tally on an NVIDIA GPU: CUDA C that NVRTC compiles when it is first needed, and the driver, by ctypes.
 
 There is no extension module and no compiler to install: PyTorch, CuPy and JAX bring NVRTC with them. What it makes is
-kept on disk. `launch` works on pointers, so any library's arrays will do; it neither waits for the device nor takes
-memory.
+kept on disk. `steps` says what is to be launched, and `run` does it: on pointers, so any library's arrays will do. It
+neither waits for the device nor takes memory.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from .driver import CudaError, Device, Kernel, UnsupportedError
 
-__all__ = ["CudaError", "SCRATCH_WORDS", "Step", "UnsupportedError", "launch", "plan", "queue_words", "run", "steps"]
+__all__ = ["CudaError", "SCRATCH_WORDS", "Step", "UnsupportedError", "plan", "queue_words", "run", "steps"]
 
 THREADS = 1024
 BLOCK_ROWS = 1 << 21
@@ -122,77 +122,32 @@ def plan(K: int, weight: str | None, room: int, records: int = RECORDS) -> Plan:
 
 
 SCRATCH_WORDS = 5
-"""64-bit words on the device, zeros at first, that `launch` needs beside a state."""
+"""64-bit words on the device, zeros at first, that `run` needs beside a state."""
 
 
 @lru_cache
 def queue_words(device: int, K: int, weight: str | None, rows: int) -> int:
-    """Return how many 64-bit words, of any content, `launch` needs for a queue of so many rows: 0 if it has none."""
+    """Return how many 64-bit words, of any content, `run` needs for a queue of so many rows: 0 if it has none."""
     if plan(K, weight, _device(device).shared).span == 0:
         return 0
     blocks, room = _blocks(device, min(rows, QUEUE_ROWS))
     return (4 * blocks + (4 + {None: 0, "float64": 8}.get(weight, 4)) * blocks * room) // 8
 
 
-def launch(
-    truth: tuple[int, str],
-    pred: tuple[int, str],
-    weight: tuple[int, str | None],
-    *,
-    rows: int,
-    items: int = 1,
-    weight_step: int = 0,
-    classes: int,
-    ignore: int | None,
-    digits: int,
-    planes: tuple[int, int, int],
-    least: int,
-    most: int,
-    counts: int,
-    first: int,
-    updates: int,
-    scratch: int,
-    queue: int = 0,
-    apart: bool = False,
-    device: int,
-    stream: int,
-) -> None:
+def run(todo: Sequence[Step], pointers: Sequence[int], device: int, stream: int) -> None:
     """Add rows to a state (`wmcc.core.planes`) on a device, after what its stream has to do already.
 
     Parameters
     ----------
-    truth, pred, weight
-        Pointers to contiguous numbers, and their types: uint8, int32 or int64 of labels, a floating type of weights, or
-        None.
-    rows, items
-        Rows of an item, and how many items lie one after the other.
-    weight_step
-        Rows from the weights of an item to those of the next: 0 if all have the same.
-    classes, ignore
-        Number of classes, and the true label of rows that do not count.
-    digits, least, most, counts, first, updates
-        Pointers to the state.
-    planes
-        Of the digits: how many there are of Σw and of Σw², and the exponent of the lowest of Σw, half that of Σw².
-    scratch
-        Pointer to `SCRATCH_WORDS` words, zeros at first, which no other stream uses.
-    queue
-        Pointer to `queue_words` words.
-    apart
-        Whether each item has digits, least and most of its own, one after the other.
+    todo
+        What `steps` returned.
+    pointers
+        To contiguous labels of the truth and of the predictions, and to weights, 0 if there are none; to the state,
+        that is digits, least, most, counts, first and updates; to `SCRATCH_WORDS` words, zeros at first, which no other
+        stream uses; and to `queue_words` words.
     device, stream
         The number of the device, and a handle of the stream.
     """
-    if not rows or not items:
-        return
-    kinds, aligned = (truth[1], pred[1], weight[1]), not (truth[0] | pred[0] | weight[0]) & 15
-    todo = steps(device, kinds, aligned, rows, items, weight_step, classes, ignore, planes, apart)
-    pointers = truth[0], pred[0], weight[0], digits, least, most, counts, first, updates, scratch, queue
-    run(todo, pointers, device, stream)
-
-
-def run(todo: Sequence[Step], pointers: Sequence[int], device: int, stream: int) -> None:
-    """Launch what `steps` returned, with pointers: truth, pred, weight, and those of `launch` from digits to queue."""
     gpu = _device(device)
     truth, pred, weight, digits, least, most, *others = pointers
     for kernel, grid, shared, (t, p, w, d, e), numbers in todo:
@@ -228,11 +183,20 @@ def steps(
     Parameters
     ----------
     kinds
-        Types of the truth, the predictions and the weights.
+        Types of the truth, the predictions and the weights: uint8, int32 or int64 of labels, a floating type of
+        weights, or None.
     aligned
         Whether all three begin at multiples of 16 bytes.
-    device, rows, items, weight_step, classes, ignore, planes, apart
-        As for `launch`.
+    rows, items
+        Rows of an item, and how many items lie one after the other: at least one of each.
+    weight_step
+        Rows from the weights of an item to those of the next: 0 if all have the same.
+    classes, ignore
+        Number of classes, and the true label of rows that do not count.
+    planes
+        Of the digits: how many there are of Σw and of Σw², and the exponent of the lowest of Σw, half that of Σw².
+    apart
+        Whether each item has digits, least and most of its own, one after the other.
     """
     if not apart and (weight_step == rows or kinds[2] is None):
         rows, items = rows * items, 1
