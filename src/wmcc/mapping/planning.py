@@ -272,10 +272,9 @@ def _guess(given: Any, population: Any) -> Guess:
     try:
         table = one_table(given)
     except InputTypeError as error:
+        pilot = "a Table of a pilot sample, or a mapping from strata to guessed accuracies"
         raise InputTypeError(
-            error.message.replace(
-                "a Table", "a Table of a pilot sample, or a mapping from strata to guessed accuracies"
-            ),
+            error.message.replace("a Table", pilot),
             "for instance wmcc.plan_sample({'forest': 0.9, 'water': 0.97}, {'forest': 3200, 'water': 150}, se=0.01).",
             "guess",
         ) from None
@@ -292,12 +291,9 @@ def _sizes(given: Any) -> dict[Key, float]:
             "for instance {'forest': 3200000, 'water': 150000}.",
             "population",
         )
-    found: dict[Key, float] = {}
-    for key, size in given.items():
-        found[key] = checked_number(size, f"population[{key!r}]", _is_positive, "a number above 0")
-    if not found:
+    if not len(given):
         raise InputError("`population` is empty; expected the size of each stratum.", argument="population")
-    return found
+    return {key: _above_zero(size, f"population[{key!r}]") for key, size in given.items()}
 
 
 def _same_strata(given: Mapping[Any, Any], expected: Sequence[Key], word: str, other: str) -> None:
@@ -347,8 +343,8 @@ def _of_rates(given: Mapping[Any, Any], sizes: dict[Key, float]) -> Guess:
     return Guess(labels, K, strata, W, np.array([stratum, true, stratum]), found, found, None, assumption)
 
 
-def _is_positive(x: float) -> bool:
-    return x > 0
+def _above_zero(x: Any, name: str) -> float:
+    return checked_number(x, name, lambda own: own > 0, "a number above 0")
 
 
 def _rate(x: Any, name: str, most: float) -> float:
@@ -403,26 +399,15 @@ def _of_pilot(table: Table, population: Any) -> Guess:
             "guess",
         )
     post = drawn.design is not None and drawn.design.poststrata is not None
-    design_sizes = drawn.design is not None and drawn.design.population is not None
     notes = ["The plan leaves post-stratification out, which makes standard errors smaller than these."] if post else []
     cells, squares = w / sums[unit], w2 * (counts / sums**2)[unit]
     if (np.bincount(unit, squares, len(strata)) > 1 + EQUAL).any():
         notes.append(UNEVEN)
     else:
         squares = cells
-    codes, known_sizes = np.array([unit, *stack.codes[:2]]), population is not None or design_sizes
-    return Guess(
-        table.labels,
-        len(table.classes),
-        strata,
-        np.array(sizes),
-        codes,
-        cells,
-        squares,
-        rows,
-        " ".join(notes) or None,
-        known_sizes,
-    )
+    codes, classes, assumption = np.array([unit, *stack.codes[:2]]), len(table.classes), " ".join(notes) or None
+    sized = population is not None or (drawn.design is not None and drawn.design.population is not None)
+    return Guess(table.labels, classes, strata, np.array(sizes), codes, cells, squares, rows, assumption, sized)
 
 
 # ---- allocation ------------------------------------------------------------------------------------------
@@ -608,24 +593,17 @@ def plan_sample(
     rule = _rule(known, sd, allocation, least, fpc)
     scale = float(known.sizes.sum()) if name == "area" else 1.0
     if se is not None:
-        wanted = checked_number(se, "se", _is_positive, "a number above 0")
+        wanted = _above_zero(se, "se")
         rows = _fewest(known, sd, rule, wanted / scale, fpc)
     else:
         wanted, rows = None, _of_number(n, rule, least)
     expected = [_expected(known, own, of_class, rows, fpc) for own, of_class in _listed(known, name, label)]
     strata = zip(known.strata, known.sizes.tolist(), rows.astype(int).tolist(), sd.tolist(), strict=True)
+    plans, how = tuple(StratumPlan(*own) for own in strata), allocation if isinstance(allocation, str) else "given"
+    said = tuple(_warnings(known) + _doubts(known, rule, rows, expected[0], bool(fpc)))
     return SamplePlan(
-        name,
-        label,
-        wanted,
-        allocation if isinstance(allocation, str) else "given",
-        least,
-        bool(fpc),
-        tuple(StratumPlan(*own) for own in strata),
-        tuple(expected),
-        known.assumption,
-        tuple(_warnings(known) + _doubts(known, rule, rows, expected[0], bool(fpc))),
-    )
+        name, label, wanted, how, least, bool(fpc), plans, tuple(expected), known.assumption, said
+    )  # fmt: skip
 
 
 def _target(guess: Guess, measure: Any, of: Any) -> tuple[str, Label | None]:

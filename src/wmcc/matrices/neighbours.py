@@ -15,6 +15,7 @@ from scipy.spatial import cKDTree
 from ..core.arraytypes import Array, FloatArray, IntArray
 from ..core.memory import available
 from ..errors import InputError, InputTypeError, WeightError
+from ..measures.checks import checked_number, whole_number
 from ..sources.columns import place, weight_array
 from ..sources.sparse import is_sparse
 from .checks import asymmetry, square
@@ -53,10 +54,8 @@ def nearest(points: Any, k: int = 4, *, credit: float = 0.5, weight: Any = None)
            [0.   , 1.061, 9.   ]])
     """
     points = _points(points)
-    if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or k < 1:
-        raise InputError(f"k is {k!r}; expected a number of neighbours, at least 1.")
     N = len(points)
-    k = min(int(k), N - 1)
+    k = min(whole_number(k, "k", 1), N - 1)
     found = cKDTree(points).query(points, k=range(1, k + 2))[1]
     i = np.arange(N)[:, None]
     other = (found != i) & (found < N)  # beyond N: the distance is not finite
@@ -87,9 +86,7 @@ def within(points: Any, radius: float, *, credit: float = 0.5, weight: Any = Non
            [0. , 0. , 1. ]])
     """
     points = _points(points)
-    radius = _number(radius, "radius", "a positive number")
-    if not 0 < radius < np.inf:
-        raise InputError(f"radius is {radius!r}; expected a positive number, in the units of the points.")
+    radius = checked_number(radius, "radius", lambda x: x > 0, "a positive number, in the units of the points")
     pairs = cKDTree(points).query_pairs(radius, output_type="ndarray")
     return _matrix(pairs[:, 0], pairs[:, 1], len(points), credit, weight, (len(points),))
 
@@ -239,8 +236,7 @@ def _mask(known: Any, shape: tuple[int, ...]) -> Array:
 
 def _pairs(pairs: Any, n: Any) -> tuple[IntArray, IntArray, int]:
     """Check a list of pairs of positions among ``n``."""
-    if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
-        raise InputError(f"n is {n!r}; expected the number of observations, at least 1.")
+    n = whole_number(n, "n", 1)
     edges = np.asarray(list(pairs) if not hasattr(pairs, "__array__") and isinstance(pairs, Iterable) else pairs)
     edges = edges.reshape(0, 2).astype(np.int64) if edges.size == 0 else edges
     if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype.kind not in "iu":
@@ -254,7 +250,7 @@ def _pairs(pairs: Any, n: Any) -> tuple[IntArray, IntArray, int]:
         raise InputError(
             f"pair {row} of A is {tuple(edges[row].tolist())}; expected two different positions from 0 to {n - 1}."
         )
-    return edges[:, 0], edges[:, 1], int(n)
+    return edges[:, 0], edges[:, 1], n
 
 
 def _matrix(i: IntArray, j: IntArray, N: int, credit: float, weight: Any, shape: tuple[int, ...]) -> csr_array:
@@ -267,12 +263,8 @@ def _matrix(i: IntArray, j: IntArray, N: int, credit: float, weight: Any, shape:
 
 def _shared(A: csr_array, credit: float, weight: Any, shape: tuple[int, ...]) -> csr_array:
     """D^½ (I + credit · G^-½ A G^-½) D^½, with G the row sums of A."""
-    credit = _number(credit, "credit", "0 ≤ credit < 1")
-    if not 0 <= credit < 1:
-        raise InputError(
-            f"credit is {credit!r}; expected 0 ≤ credit < 1.",
-            "with a credit of 1 or more the matrix may not be positive definite.",
-        )
+    below_1 = "a number from 0 to below 1, with which the matrix is positive definite"
+    credit = checked_number(credit, "credit", lambda x: 0 <= x < 1, below_1)
     N = A.shape[0]
     w, shared = _weight(weight, N, shape), A.copy()
     if A.nnz:  # only ratios of its entries matter, and sums of scaled ones do not overflow
@@ -339,9 +331,3 @@ def _in_the_plane(points: Any) -> Any:
         came = "missing" if geometries[row] is None else str(geometries[row])[:40]
         raise InputError(f"points[{row}] is {came}; expected a point.", "for polygons pass .centroid.")
     return shapely.get_coordinates(geometries)  # x and y, in which shapely measures distances too
-
-
-def _number(value: Any, name: str, expected: str) -> float:
-    if isinstance(value, (bool, str)) or not hasattr(value, "__float__") or np.ndim(value):
-        raise InputTypeError(f"{name} is {value!r}; expected {expected}.")
-    return float(value)
