@@ -389,33 +389,25 @@ def check_aligned(named: dict[str, Any]) -> None:
 
     They would be paired by position. ``named`` are the arguments, by their names; others than these have neither.
     """
-    indexed: dict[str, Any] = {}
-    dimensioned: dict[str, Any] = {}
-    for name, data in named.items():
-        if data is None or type(data) is np.ndarray:
-            continue
-        if _index(data) is not None:
-            indexed[name] = data
-        elif _dims(data) is not None:
-            dimensioned[name] = data
-    a = next(iter(indexed), "")
-    for b, other in indexed.items():
-        one = indexed[a]
-        if one.index is not other.index and len(one) == len(other) and not one.index.equals(other.index):
-            raise InputError(
-                f"{a} and {b} have different indexes, so pairing their rows by position could be wrong.",
-                f"bring them into the same order with {b}.reindex({a}.index); "
-                f"or, if their order is the same already, pass {a}.to_numpy() and {b}.to_numpy().",
-            )
-    a = next(iter(dimensioned), "")
-    for b, other in dimensioned.items():
-        _check_dims(a, dimensioned[a], b, other)
+    for marks, check in ((_index, _check_index), (_dims, _check_dims)):
+        marked = [(name, data) for name, data in named.items() if marks(data) is not None]
+        for name, data in marked[1:]:
+            check(*marked[0], name, data)
 
 
 def _index(data: Any) -> Any:
     """The index of a series or frame of pandas."""
     found = getattr(data, "index", None)
     return found if hasattr(found, "equals") and hasattr(data, "iloc") else None
+
+
+def _check_index(a: str, one: Any, b: str, other: Any) -> None:
+    if one.index is not other.index and len(one) == len(other) and not one.index.equals(other.index):
+        raise InputError(
+            f"{a} and {b} have different indexes, so pairing their rows by position could be wrong.",
+            f"bring them into the same order with {b}.reindex({a}.index); "
+            f"or, if their order is the same already, pass {a}.to_numpy() and {b}.to_numpy().",
+        )
 
 
 def _dims(data: Any) -> tuple[Any, ...] | None:

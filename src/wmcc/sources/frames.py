@@ -47,24 +47,16 @@ class NamedColumns(NamedTuple):
     """Whether tables are to know how many rows each cluster has, those included that `ignore` leaves out."""
 
     def roles(self) -> dict[str, Any]:
-        """By the names used inside: t, p0, p1 … for predictions, w; b0, … for groups and c0, … for clusters."""
-        keys = {**self._key_names(), **self.series}
+        """By the names used inside: t, w; p0 … for predictions, r0 … replicates, b0 … groups and c0 … clusters."""
+        replicates = () if self.resampled is None else self.resampled.replicates
+        several = {"p": self.preds, "r": replicates, "b": as_tuple(self.by), "c": as_tuple(self.cluster)}
+        numbered = {f"{letter}{i}": x for letter, own in several.items() for i, x in enumerate(own)}
         weight = {} if self.weight is None else {"w": self.weight}
-        if self.resampled is not None:
-            weight |= {f"r{i}": own for i, own in enumerate(self.resampled.replicates)}
-        return {"t": self.true, **{f"p{i}": pred for i, pred in enumerate(self.preds)}, **weight, **keys}
+        return {"t": self.true, **weight, **numbered, **self.series}
 
     def weights(self) -> dict[str, Any]:
         """Names of the columns of weights, and of replicate weights, by role."""
-        roles = self.roles()
-        return {role: roles[role] for role in ("w", *replicate_roles(roles)) if is_name(roles.get(role))}
-
-    def keys(self) -> dict[str, tuple[Any, ...]]:
-        """Columns of keys: b for groups, c for clusters."""
-        return {"b": as_tuple(self.by), "c": as_tuple(self.cluster)}
-
-    def _key_names(self) -> dict[str, Any]:
-        return {f"{letter}{i}": name for letter, own in self.keys().items() for i, name in enumerate(own)}
+        return {role: name for role, name in self.roles().items() if role[0] in "wr" and is_name(name)}
 
     def plain(self) -> list[Any] | None:
         """Names of the columns that are needed; None if expressions may need any."""
@@ -72,15 +64,15 @@ class NamedColumns(NamedTuple):
 
     def computed(self) -> bool:
         """Whether there are expressions, which may need any column."""
-        return any(what is not None and not is_name(what) for what in self.roles().values())
+        return not all(map(is_name, self.roles().values()))
 
     def names(self) -> dict[str, Any]:
         """What to call each in a message."""
-        preds = [f"pred[{name!r}]" for name in self.predictions] or ["pred"]
-        words = {"t": "true", "w": "weight", **{f"p{i}": word for i, word in enumerate(preds)}, **self._key_names()}
-        roles = self.roles()
+        roles, keys = self.roles(), self._replace(series={}).roles()
+        words = {"t": "true", "w": "weight", "p0": "pred"}
+        words |= {f"p{i}": f"pred[{name!r}]" for i, name in enumerate(self.predictions)}
         words |= {role: f"replicates[{role[1:]}]" for role in replicate_roles(roles)}
-        return {role: x if is_name(x) else words[role] for role, x in roles.items()}
+        return {role: x if is_name(x) else words.get(role, keys[role]) for role, x in roles.items()}
 
 
 def as_tuple(by: By) -> tuple[Any, ...]:

@@ -67,8 +67,8 @@ def _engine(frame: Any) -> str:
 def _check_columns(truth: Data, pred: Data, columns: NamedColumns, on: tuple[Any, ...]) -> None:
     """Refuse columns that neither side has, and keys that one of them has not."""
     known = [side.known() for side in (truth, pred)]
-    for name in (*columns.weights().values(), *columns.keys()["b"], *columns.keys()["c"]):
-        if is_name(name) and not any(name in names for names in known):
+    for role, name in columns.roles().items():
+        if role[0] in "wrbc" and is_name(name) and not any(name in names for names in known):
             raise no_column(name, [*known[0], *known[1]], "either")
     for names, where in zip(known, ("the truth", "the prediction"), strict=True):
         for key in on:
