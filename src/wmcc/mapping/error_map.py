@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ..core.arraytypes import Array, FloatArray, IntArray
+from ..core.joint import JointTable
 from ..core.labels import Label, as_label, is_missing, listed
 from ..core.table import Table
 from ..errors import InputError, InputTypeError
@@ -465,7 +466,7 @@ def _around_the_antimeridian(layer: OpenLayer) -> OpenLayer:
 class Places:
     """Places of labels among those of a table, by what they are in the data."""
 
-    def __init__(self, table: Table, names: Mapping[Any, Any], lost: str) -> None:
+    def __init__(self, table: Table | JointTable, names: Mapping[Any, Any], lost: str = "") -> None:
         self.of_label = {label: k for k, label in enumerate(table.labels)}
         self.names = names
         self.lost = self.of_label.get(lost, -1)

@@ -17,6 +17,7 @@ from ..core.labels import Label
 from ..core.labels import listed as listed_labels
 from ..core.table import Table
 from ..errors import InputError, InputTypeError
+from ..mapping.error_map import Places
 from ..present.colours import COLOURS, VOID, WRONG_WEIGHT, class_colour, css
 from ..present.text import brief, counted, decimal, number, percent
 from ..results.images import ImageScores, WorstImage, check_images, name_of_image
@@ -111,34 +112,18 @@ def _error_palette() -> list[tuple[int, int, int, int]]:
 # ---- an image -----------------------------------------------------------------------------------------
 
 
-class PixelReading(NamedTuple):
-    """How the pixel values of files are classes of a table."""
-
-    values: IntArray  # sorted
-    places: IntArray  # of these values among the table's labels
-
-    @classmethod
-    def of(cls, table: Table | JointTable, names: Mapping[Label, Label] | None) -> PixelReading:
-        """Find the class of each pixel value: its name in ``names``, or the value itself."""
-        place: dict[Label, int] = {label: k for k, label in enumerate(table.labels)}
-        named = dict(names or {})
-        odd: list[object] = [x for x in named if not isinstance(x, int)]
-        of_value = {int(x): k for x, k in place.items() if isinstance(x, int) and x not in named}
-        of_value |= {x: place[name] for x, name in named.items() if isinstance(x, int) and name in place}
-        lost = [x for x in table.labels if place[x] not in of_value.values()]
-        if odd or lost:
-            why = f"the pixel values of the classes {listed_labels(lost)} are not known"
-            why = f"`names` has {brief(odd[0])}, which is no pixel value" if odd else why
-            hint = "give the `names` that the table was tabulated with, as {0: 'road', 1: 'grass'}."
-            raise InputError(f"pictures cannot be drawn: {why}.", hint, "names")
-        values = sorted(of_value)
-        whole = np.uint64 if values and values[-1] >= 1 << 63 else np.int64
-        return cls(np.array(values, dtype=whole), np.array([of_value[x] for x in values], dtype=np.int32))
-
-    def codes(self, labels: Array) -> IntArray:
-        """Return places among the table's labels; −1 for values that are none of them."""
-        at = np.minimum(np.searchsorted(self.values, labels), len(self.values) - 1)
-        return np.where(self.values[at] == labels, self.places[at], -1)
+def _places(table: Table | JointTable, names: Mapping[Label, Label] | None) -> Places:
+    """Return the places of pixel values among a table's labels, if they are known of all."""
+    place = Places(table, dict(names or {}))
+    odd = [x for x in place.names if not isinstance(x, int)]
+    met = {place.of(x) for x in (*place.names, *table.labels) if isinstance(x, int)}
+    lost = [label for k, label in enumerate(table.labels) if k not in met]
+    if odd or lost:
+        why = f"the pixel values of the classes {listed_labels(lost)} are not known"
+        why = f"`names` has {brief(odd[0])}, which is no pixel value" if odd else why
+        hint = "give the `names` that the table was tabulated with, as {0: 'road', 1: 'grass'}."
+        raise InputError(f"pictures cannot be drawn: {why}.", hint, "names")
+    return place
 
 
 class SmallImage(NamedTuple):
@@ -250,7 +235,7 @@ def checked_folders(
     if lost:
         hint = "give the folders that were tabulated; without `cluster`, so that the clusters are the images."
         raise InputError(f"`images` has no image {lost[0]!r}, which is a cluster of the table.", hint, "images")
-    PixelReading.of(table, names)
+    _places(table, names)
     return given
 
 
@@ -258,14 +243,14 @@ def pictured(
     found: ImageScores, folders: ImageFolders, table: Table | JointTable, names: Mapping[Label, Label] | None
 ) -> dict[str, Gallery]:
     """Picture the images with the lowest scores, of each prediction."""
-    reading, classes = PixelReading.of(table, names), len(table.classes)
+    place, classes = _places(table, names), len(table.classes)
     each = max(LEAST_IMAGES, MOST_IMAGES // len(found.names))
     scenes: dict[str, list[tuple[WorstImage, SmallImage]]] = {}
     for k, (name, own) in enumerate(found.predictions.items()):
         scenes[name] = []
         for x in own.worst[:each]:
             truth, preds, weight = folders.read(x.image)
-            codes = reading.codes(truth), reading.codes(preds[k])
+            codes = place.codes(truth), place.codes(preds[k])
             scene = _scene(*codes, weight, table.labels, classes)
             if scene.n != x.n or not isclose(scene.total, x.total, rel_tol=1e-6):
                 said = (
