@@ -49,21 +49,8 @@ def overlaid(request: Request, skip_missing: bool, cells: Cells | None) -> tuple
             raise InputError(f"{reference.name} has several columns {column!r}; expected one.", "rename them.", word)
     if are_points(reference):
         reference, true = _with_truth(repaired(reference, points=True), side.data, true)
-        request = request._replace(true=true)
-        rows = _of_points(side.data, reference, maps, request, keys, skip_missing, cells)
-    else:
-        rows = _of_polygons(repaired(reference), maps, request, keys, skip_missing, cells)
-    return request._replace(y_true=rows.frame, pred=rows.pred, weight=rows.weight, cluster=rows.cluster), rows.void
-
-
-class OverlaidRows(NamedTuple):
-    """A frame, and what its columns are: predictions, weight, cluster; and the labels that stand for no class."""
-
-    frame: Any
-    pred: Any
-    weight: Any
-    cluster: Any
-    void: Mapping[Any, str]
+        return _of_points(side.data, reference, maps, request._replace(true=true), keys, skip_missing, cells)
+    return _of_polygons(repaired(reference), maps, request, keys, skip_missing, cells)
 
 
 # ---- what the caller gave ----------------------------------------------------------------------------------
@@ -176,8 +163,8 @@ def _reference(given: Layer, named: tuple[Any, ...], maps: list[LaidMap]) -> Ope
 
 def _of_polygons(
     reference: OpenLayer, maps: list[LaidMap], request: Request, keys: Keys, skip_missing: bool, cells: Cells | None
-) -> OverlaidRows:
-    """OverlaidRows are pieces; each has its share of the weight of its polygon."""
+) -> tuple[Request, Mapping[Any, str]]:
+    """Return the call of a frame of pieces; each has its share of the weight of its polygon."""
     given, true, weight, overlay = request.y_true, request.true, request.weight, maps[0].found
     if isinstance(given.map, Mapping):
         raise InputTypeError(
@@ -215,7 +202,7 @@ def _of_polygons(
     if cluster is None:
         cluster = unused("polygon", list(frame.columns))
         frame[cluster] = rows
-    return OverlaidRows(frame, columns, own, cluster, void)
+    return request._replace(y_true=frame, pred=columns, weight=own, cluster=cluster), void
 
 
 def _check_names(**given: Any) -> None:
@@ -278,15 +265,9 @@ def _with_truth(points: OpenLayer, data: Any, true: Any) -> tuple[OpenLayer, Any
 
 
 def _of_points(
-    data: Any,
-    points: OpenLayer,
-    maps: list[LaidMap],
-    request: Request,
-    keys: Keys,
-    skip_missing: bool,
-    cells: Cells | None,
-) -> OverlaidRows:
-    """OverlaidRows are points, as they are, with the class that each map has there."""
+    data: Any, points: OpenLayer, maps: list[LaidMap], request: Request, keys: Keys, skip_missing: bool, cells: Any
+) -> tuple[Request, Mapping[Any, str]]:
+    """Return the call of a frame of points, as they are, with the class that each map has there."""
     given, true, weight = request.y_true, request.true, request.weight
     if given.sliver:
         raise InputTypeError(f"`sliver` is for polygons; {points.name} holds points.", None, "sliver")
@@ -297,20 +278,18 @@ def _of_points(
             "weight",
         )
     named = true in points.frame.columns and _is_text(points.frame[true])
-    found: dict[int, tuple[OpenLayer, Array]] = {}
-    for own in maps:  # several columns of one map are looked up once
-        if id(own.found) not in found:
-            found[id(own.found)] = _at(points, own.found, given.uncovered, named)
-    frame = points.frame.copy()
+    several = {id(own.found): own.found for own in maps}  # several columns of one map are looked up once
+    found = {k: _at(points, own, given.uncovered, named) for k, own in several.items()}
     laid = [Laid(own.key, found[id(own.found)][0], own.column, found[id(own.found)][1]) for own in maps]
+    frame = points.frame.copy()
     if not skip_missing:
         _refuse_missing(points, true, np.arange(len(frame)), laid)
     frame, columns, void = _with_classes(frame, points.name, true, laid, keys)
     if cells is not None:
         cells.place_rows(points, frame, true, columns, None, void)
-    if hasattr(data, "index") and hasattr(data, "iloc"):  # series of the same frame may be given as columns
+    if hasattr(data, "iloc"):  # series of the same frame may be given as columns
         frame.index = data.index
-    return OverlaidRows(frame, columns, weight, keys.cluster, void)
+    return request._replace(y_true=frame, pred=columns), void
 
 
 def _at(points: OpenLayer, overlay: OpenLayer | OpenRaster, uncovered: str, named: bool) -> tuple[OpenLayer, Array]:
