@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..errors import InputError, InputTypeError, MapWarning, MissingDependencyError, missing_column, missing_file
 from ..optional import module
 from .areas import called, in_degrees
+from .raster.crs import read_crs
 
 PARQUET = (".parquet", ".pq", ".geoparquet")
 TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
@@ -285,12 +286,10 @@ def one_layer(path: str, layer: str | None) -> str:
     if layer is None:
         if not found:
             raise _unreadable(path, "it has no layers")
-        how = (
-            "name one with wmcc.Layer(path, layer).",
-            "layer",
-            "name one with --layer, or a map's with --overlay-layer.",
+        shell = "name one with --layer, or a map's with --overlay-layer."
+        raise InputError(
+            f"{path} has {len(found)} layers: {shown}.", "name one with wmcc.Layer(path, layer).", "layer", shell
         )
-        raise InputError(f"{path} has {len(found)} layers: {shown}.", *how)
     if layer not in found:
         near = difflib.get_close_matches(str(layer), found, 1)
         raise InputError(
@@ -327,17 +326,7 @@ def _unreadable(name: str, problem: Exception | str) -> InputError:
 
 def known_crs(own: Any, given: Any, name: str) -> Any:
     """Return the CRS of data as pyproj has it: their own, or the one that the caller gave."""
-    if own is None and given is None:
-        return None
-    pyproj = module("pyproj")
-    try:
-        own, given = (None if x is None else pyproj.CRS.from_user_input(x) for x in (own, given))
-    except pyproj.exceptions.CRSError:
-        raise InputError(
-            f"{own if given is None else given!r} is no coordinate reference system that pyproj knows.",
-            "write for instance 'EPSG:25832'.",
-            "crs",
-        ) from None
+    own, given = (x if x is None else read_crs(x, of) for x, of in ((own, name), (given, "`crs`")))
     if own is not None and given is not None and not own.equals(given, ignore_axis_order=True):
         raise InputError(
             f"{name} is in {called(own)}, and `crs` says {called(given)}.",
