@@ -24,11 +24,14 @@ def dataset(files: FileSet, columns: Collection[Any] | None = None, numbers: Col
     if files.is_csv:
         parts = [_csv(part, names, columns or (), numbers, options) for part, names in files.alike()]
         return parts[0] if len(parts) == 1 else ds.dataset(parts)
-    kind = parquet_format(columns or ()) if files.format == "parquet" else "ipc"
-    if is_address(files.paths[0]):
-        return ds.dataset(files.paths[0], format="json" if files.format == "jsonl" else kind, **options)
-    if files.format == "jsonl":
-        return ds.dataset(list(files.paths), format="json", **options)
+    kind = "ipc"
+    if files.format == "parquet":
+        coded = ds.ParquetReadOptions(dictionary_columns=set(columns or ()))
+        kind = ds.ParquetFileFormat(read_options=coded, default_fragment_scan_options=scan_options())
+    one = is_address(files.paths[0])
+    if one or files.format == "jsonl":
+        kind = "json" if files.format == "jsonl" else kind
+        return ds.dataset(files.paths[0] if one else list(files.paths), format=kind, **options)
     data = ds.dataset(list(files.paths), schema=pa.schema([]), format=kind, **options)
     return data.replace_schema(_common_schema(files, data, columns, pa))
 
@@ -40,25 +43,12 @@ def column_names(files: FileSet) -> list[str]:
     return list(dataset(files).schema.names)
 
 
-def stored_schema(path: str) -> Any:
-    """Names and types of the columns of a Parquet or Arrow IPC file, as they are written there."""
+def stored_names(path: str) -> list[str]:
+    """Names of the columns of a Parquet or Arrow IPC file, as they are written there."""
     ds = module("pyarrow.dataset")
     kind = "parquet" if FORMATS[os.path.splitext(path.lower())[1]] == "parquet" else "ipc"
     data = ds.dataset([path], schema=module("pyarrow").schema([]), format=kind)
-    return next(data.get_fragments()).physical_schema.remove_metadata()
-
-
-def stored_names(path: str) -> list[str]:
-    """Names of these columns."""
-    return list(stored_schema(path).names)
-
-
-def parquet_format(coded: Collection[Any] = ()) -> Any:
-    """Return what reads Parquet; text of the columns that are ``coded`` is not decoded."""
-    ds = module("pyarrow.dataset")
-    return ds.ParquetFileFormat(
-        read_options=ds.ParquetReadOptions(dictionary_columns=set(coded)), default_fragment_scan_options=scan_options()
-    )
+    return list(next(data.get_fragments()).physical_schema.names)
 
 
 def scan_options(**options: Any) -> Any:

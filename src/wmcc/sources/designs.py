@@ -88,9 +88,9 @@ class KeyColumns(NamedTuple):
         _check_present(self, values, drawn)
         strata_of = [_single(own) for own in values["stratum"]]
         nested = counts["cluster"] > 0
-        units_of = (
-            [(*s, *c) for s, c in zip(values["stratum"], values["cluster"], strict=True)] if nested else strata_of
-        )
+        units_of = strata_of
+        if nested:
+            units_of = [(*stratum, *own) for stratum, own in zip(values["stratum"], values["cluster"], strict=True)]
         met = np.flatnonzero(drawn)  # of the other keys no row has labels
         units, place = _placed(units_of, met)
         if nested and not design.nested:
@@ -98,10 +98,7 @@ class KeyColumns(NamedTuple):
         rows = np.zeros(len(units), dtype=np.int64)
         np.add.at(rows, place[met], drawn[met])
         known = {units_of[k]: strata_of[k] for k in met.tolist()}
-        strata, _ = distinct_keys(list(known.values()))
-        if design.stratum is None:
-            strata = ((),)
-            known = dict.fromkeys(units, ())
+        strata = ((),) if design.stratum is None else distinct_keys(list(known.values()))[0]
         strata, (population, fpc) = _sizes(self, ("population", "fpc"), strata, strata_of, values)
         if design.fpc is True:
             fpc = population
@@ -112,17 +109,17 @@ class KeyColumns(NamedTuple):
         made = StratifiedDesign(strata, of, nested, population, weighting, fpc, design.lonely, False, post)
         whole = SampleDesign("strata", units, tuple(rows.tolist()), made)
         check_sizes(whole)
-        codes = table.raw_cells.codes
-        moved = [place[codes[-1]]] if post is None else [post_place[codes[-1]], place[codes[-1]]]
-        parts = Stack.gathered(
-            np.concatenate([codes[:-1], np.array(moved).reshape(len(moved), -1)]), table.raw_cells.sums
-        )
-        return replace(table, raw_cells=parts, drawn=whole)
+        *codes, own = table.raw_cells.codes
+        codes += [place[own]] if post is None else [post_place[own], place[own]]
+        return replace(table, raw_cells=Stack.gathered(np.stack(codes), table.raw_cells.sums), drawn=whole)
 
 
 def key_columns(request: Request) -> KeyColumns:
     """Return the columns of keys, in the order of `WORDS`, of data in arrays or of a frame or file."""
-    found, design = KeyColumns([], [], dict.fromkeys(WORDS, 0), {}), _words(request)
+    strata, post = request.strata or Strata(), request.poststrata
+    of_post = (None, None) if post is None else (post.poststratum, post.totals)
+    given_by = (strata.stratum, strata.population, strata.fpc, request.cluster, *of_post)
+    found, design = KeyColumns([], [], dict.fromkeys(WORDS, 0), {}), dict(zip(WORDS, given_by, strict=True))
     for word, given in design.items():
         if given is None or (word == "fpc" and isinstance(given, bool)):
             continue
@@ -145,13 +142,6 @@ def key_columns(request: Request) -> KeyColumns:
         found.columns.extend(own.values())
         found.names.extend(own)
     return found
-
-
-def _words(request: Request) -> dict[str, Any]:
-    """Return what the design of a call says of rows, by `WORDS`."""
-    strata, post = request.strata or Strata(), request.poststrata
-    of_post = (None, None) if post is None else (post.poststratum, post.totals)
-    return dict(zip(WORDS, (strata.stratum, strata.population, strata.fpc, request.cluster, *of_post), strict=True))
 
 
 def _is_column(given: Any, word: str, request: Request) -> bool:
@@ -268,14 +258,14 @@ class TextKeys(dict[Key, Any]):
 
     def like(self, key: Key) -> dict[Key, Any]:
         """Return the same by keys of the kind of this one."""
-        if isinstance(key, tuple) and key:
-            return {tuple(map(_read_key, own, key)) if isinstance(own, tuple) else own: x for own, x in self.items()}
         return {_read_key(own, key): x for own, x in self.items()}
 
 
 def _read_key(text: Any, like: Any) -> Any:
     from .texts import reader
 
+    if isinstance(like, tuple) and like:
+        return tuple(map(_read_key, text, like)) if isinstance(text, tuple) else text
     if not isinstance(text, str) or isinstance(like, str):
         return text
     try:

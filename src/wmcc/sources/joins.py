@@ -8,6 +8,7 @@ import narwhals as nw
 
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError
+from ..present.text import counted
 from .codes import Rules
 from .files import no_column, one_column
 from .frames import NamedColumns, category_type, checked, read_in_memory, selected, tabulate_in_memory
@@ -73,10 +74,6 @@ def _check_columns(truth: Data, pred: Data, columns: NamedColumns, on: tuple[Any
     for names, where in zip(known, ("the truth", "the prediction"), strict=True):
         for key in on:
             one_column(key, names, where, several=True)
-
-
-def _listed(names: Any) -> str:
-    return ", ".join(map(repr, names)) or "none"
 
 
 def _joined(truth: Data, pred: Data, columns: NamedColumns, on: tuple[Any, ...]) -> tuple[Any, set[str]]:
@@ -166,7 +163,7 @@ def _sift(cells: dict[str, list[Any]], on: tuple[Any, ...], unmatched: str) -> s
     counts = [0] * 6
     for status, n in zip(cells["status"], cells["n"], strict=True):
         counts[int(status)] += int(n)
-    key = _listed(on)
+    key = ", ".join(map(repr, on)) or "none"
     if counts[NO_KEY]:
         raise InputError(
             f"there are rows without a key: {key} is missing.",
@@ -175,7 +172,7 @@ def _sift(cells: dict[str, list[Any]], on: tuple[Any, ...], unmatched: str) -> s
     for code, word in ((TWICE_TRUTH, "truth"), (TWICE_PRED, "prediction")):
         if counts[code]:
             raise InputError(
-                f"the {word} has {_keys(counts[code])} of {key} more than once, so the join is ambiguous.",
+                f"the {word} has {counted(counts[code], 'key')} of {key} more than once, so the join is ambiguous.",
                 "make the key unique, or join on more columns.",
             )
     if (counts[ONLY_TRUTH] or counts[ONLY_PRED]) and unmatched == "error":
@@ -186,7 +183,3 @@ def _sift(cells: dict[str, list[Any]], on: tuple[Any, ...], unmatched: str) -> s
             "unmatched",
         )
     return {row for row, status in enumerate(cells["status"]) if int(status) != MATCHED}
-
-
-def _keys(count: int) -> str:
-    return "1 key" if count == 1 else f"{count:,} keys"

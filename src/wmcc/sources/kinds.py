@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -205,16 +206,14 @@ class ArrayKind:
                 keys_of_rows(cluster, "cluster", truth.shape) if key is None else key.read(truth.shape)
             )
             parts = Parts(keys_of_rows(by, "by", truth.shape), clusters)
+        drawn = PIXELS if math.prod(truth.shape) > truth.shape[0] else ROWS  # items of more than one label are images
+        tabulated = partial(tabulate_arrays, columns, weights, rules, request.threads, None, parts, drawn, names)
         if resampled is not None:
             from .replicates import replicates_in_arrays, with_replicates
 
             several = replicates_in_arrays(resampled.replicates, truth.shape)
-            found = tabulate_arrays(
-                columns, weights, rules, request.threads, parts=parts, names=names, replicates=several
-            )
-            return with_replicates(found, resampled, len(several))
-        drawn = PIXELS if math.prod(truth.shape) > truth.shape[0] else ROWS  # items of more than one label are images
-        found = tabulate_arrays(columns, weights, rules, request.threads, parts=parts, drawn=drawn, names=names)
+            return with_replicates(tabulated(several), resampled, len(several))
+        found = tabulated()
         if truth.ndim == 2 and cluster is None and look_like_outputs(*truth.shape) and {0, 1}.issuperset(found.classes):
             warn_of_outputs(truth.shape[1], "y_true", "y_pred", ".ravel()", "[None]")
         if key is None:

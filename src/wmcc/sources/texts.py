@@ -105,16 +105,12 @@ def typed(tables: Tables[Any], rules: Rules, text: set[str], names: Mapping[str,
 
 def _typed_keys(keys: Sequence[Key], places: set[int]) -> list[Key]:
     """Keys in which some values, by place, were read as text."""
-    if not keys:
-        return []
-    single = not isinstance(keys[0], tuple)
-    values = [list(column) for column in zip(*([(key,) for key in keys] if single else keys), strict=True)]
+    rows = [list(key) if isinstance(key, tuple) else [key] for key in keys]
     for place in places:
-        read = reader(x for x in values[place] if x is not None)
-        values[place] = [None if x is None else read(x) for x in values[place]]
-    if not values:
-        return list(keys)
-    return values[0] if single else list(zip(*values, strict=True))
+        read = reader(row[place] for row in rows if row[place] is not None)
+        for row in rows:
+            row[place] = None if row[place] is None else read(row[place])
+    return [tuple(row) if isinstance(key, tuple) else row[0] for key, row in zip(keys, rows, strict=True)]
 
 
 def _of_classes(tables: Tables[Any], rules: Rules) -> Tables[Any]:
