@@ -72,7 +72,7 @@ class Scene(NamedTuple):
     maps: tuple[OpenRaster, ...]
     weight: OpenRaster | Array | None
     weight_name: str
-    by: Zones | None
+    by: Zones | BlockKeys | None
     cluster: Zones | BlockKeys | None
 
     @property
@@ -105,20 +105,24 @@ class Scenes:
     ) -> None:
         self.tiled = isinstance(y_true, (list, tuple))
         self._truths = list(y_true) if self.tiled else [y_true]
-        count = len(self._truths)
         preds = y_pred if isinstance(y_pred, Mapping) else {"": y_pred}
+        called = {f"y_pred[{name!r}]" if isinstance(y_pred, Mapping) else "y_pred": own for name, own in preds.items()}
         self._preds = {
-            f"y_pred[{name!r}]" if isinstance(y_pred, Mapping) else "y_pred": self._per_tile(own, count, name)
-            for name, own in preds.items()
+            name: self._per_tile(own, name, "as many tiles in the same order") for name, own in called.items()
         }
-        self._blocks = cluster if isinstance(cluster, Blocks) else None
-        self._weights = self._weights_of(sample_weight, count)
+        of_all = sample_weight is None or callable(sample_weight) or as_area(sample_weight) is not None
+        rasters = 'as many rasters of weights, "area", or None'
+        self._weights = self._per_tile(sample_weight, "sample_weight", rasters, of_all)
         self.names = _tile_names(self._truths, names) if self.tiled else ("",)
         self._by_tile = self._cluster_by_tile = None
-        self._by: list[Any] = [by] * count
-        self._cluster: list[Any] = [cluster] * count
+        self._by: list[Any] = [by] * len(self)
+        self._cluster: list[Any] = [cluster] * len(self)
         if self.tiled:
             self._by, self._by_tile = self._keys_of(by, "by", None)
+        if isinstance(cluster, Blocks):
+            tiles = [(plain_key(name),) if self.tiled else () for name in self.names]
+            self._cluster = [BlockKeys(*cluster.sides, tile) for tile in tiles]
+        elif self.tiled:
             self._cluster, self._cluster_by_tile = self._keys_of(cluster, "cluster", self.names)
 
     def __len__(self) -> int:
@@ -129,27 +133,27 @@ class Scenes:
         """Groups and clusters of no pixels."""
         none = Keyed("by", (), NO_CODES)
         grouped = self._by_tile is not None or any(x is not None for x in self._by)
-        clustered = self._cluster_by_tile is not None or self._blocks or any(x is not None for x in self._cluster)
+        clustered = self._cluster_by_tile is not None or any(x is not None for x in self._cluster)
         return Parts(none if grouped else None, none if clustered else None)
 
-    def _per_tile(self, given: Any, count: int, name: Any) -> list[Any]:
-        """What belongs to each tile."""
-        if not self.tiled:
-            return [given]
-        return _as_many(given, count, f"y_pred[{name!r}]" if name else "y_pred", "as many tiles in the same order")
-
-    def _weights_of(self, given: Any, count: int) -> list[Any]:
-        """The weights of each tile."""
-        if not self.tiled or given is None or callable(given) or as_area(given):
-            return [given] * count
-        return _as_many(given, count, "sample_weight", 'as many rasters of weights, "area", or None')
+    def _per_tile(self, given: Any, name: str, expected: str, of_all: bool = False) -> list[Any]:
+        """What belongs to each tile; ``of_all`` if it is the same for all."""
+        if of_all or not self.tiled:
+            return [given] * len(self)
+        listed = isinstance(given, (list, tuple))
+        if listed and len(given) == len(self):
+            return list(given)
+        raise (InputError if listed else InputTypeError)(
+            f"`y_true` is a list of {counted(len(self), 'raster')}, and `{name}` is "
+            f"{f'a list of {len(given):,}' if listed else brief(given)}; expected {expected}.",
+            "several predictions are a mapping from names to lists." if name == "y_pred" else None,
+            name.partition("[")[0],
+        )
 
     def _keys_of(self, given: Any, argument: str, default: Sequence[str] | None) -> tuple[list[Any], Keyed | None]:
         """Zones of each tile, or a key for each."""
         count = len(self)
         none: list[Any] = [None] * count
-        if argument == "cluster" and self._blocks:
-            return none, None
         if isinstance(given, Keyed):
             return none, given
         if given is None:
@@ -177,13 +181,11 @@ class Scenes:
             self._fitted(own[k], f"{name}{where}", truth, self._truths[k]) for name, own in self._preds.items()
         )
         weight, weight_name = self._weight(self._weights[k], f"sample_weight{where}", truth, self._truths[k])
-        zones = self._zones(self._by[k], "by", where, truth, self._truths[k])
-        clusters: Zones | BlockKeys | None
-        if self._blocks:
-            clusters = BlockKeys(*self._blocks.sides, (plain_key(self.names[k]),) if self.tiled else ())
-        else:
-            clusters = self._zones(self._cluster[k], "cluster", where, truth, self._truths[k])
-        return Scene(truth, maps, weight, weight_name, zones, clusters)
+        by, cluster = (
+            own if isinstance(own, BlockKeys) else self._zones(own, argument, where, truth, self._truths[k])
+            for argument, own in (("by", self._by[k]), ("cluster", self._cluster[k]))
+        )
+        return Scene(truth, maps, weight, weight_name, by, cluster)
 
     def _fitted(self, given: Any, name: str, truth: OpenRaster, beside: Any, role: Role = "labels") -> OpenRaster:
         """Open a raster that belongs to the true one. Labels and zones may be brought to its pixels."""
@@ -282,20 +284,6 @@ class Scenes:
     def keyed(self, table: Any, k: int) -> Any:
         """Return the table of a tile with its keys, where all pixels of a tile have the same."""
         return of_one_item(table, k, self._by_tile, self._cluster_by_tile)
-
-
-def _as_many(given: Any, count: int, name: str, expected: str) -> list[Any]:
-    """Return a list of something for each tile."""
-    if isinstance(given, (list, tuple)) and len(given) == count:
-        return list(given)
-    listed = isinstance(given, (list, tuple))
-    came = f"a list of {len(given):,}" if listed else brief(given)
-    hint = "several predictions are a mapping from names to lists." if name == "y_pred" else None
-    raise (InputError if listed else InputTypeError)(
-        f"`y_true` is a list of {counted(count, 'raster')}, and `{name}` is {came}; expected {expected}.",
-        hint,
-        name.partition("[")[0],
-    )
 
 
 def _tile_names(truths: Sequence[Any], names: Sequence[str] | None) -> tuple[Key, ...]:
