@@ -15,7 +15,7 @@ the true value on that side whatever the signs are, or the outermost end over al
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from math import hypot, nan, sqrt
 from typing import NamedTuple
@@ -106,8 +106,7 @@ def disagreements(sample: Sample[Table], level: float) -> dict[str, Interval]:
 
 def standard_error(sample: Sample[Table], slope: FloatArray) -> float:
     """Standard error of Σ slope · share over the occupied cells; 0 where the design fixes it."""
-    variance = float(sample.precision(_centred(slope, sample)).variance)
-    return 0.0 if variance <= NOTHING else sqrt(variance)
+    return _spread(sample.precision(_centred(slope, sample)))[0]
 
 
 def _centred(slope: FloatArray, sample: Sample[Table]) -> FloatArray:
@@ -357,46 +356,48 @@ def _interval(own: Differences, name: str, problem: str | None, level: float) ->
     sample, slope = own.sample, own.slope(name)
     value = max(float(slope @ sample.cells.w), 0.0)
     value = value if value > ROUNDED else 0.0
+    answer = partial(Interval, name, level, "fisher", value)
     if problem is not None:
-        return Interval(name, level, "fisher", value, nan, nan, nan, nan, *sample.sizes, problem=problem)
+        return answer(nan, nan, nan, nan, *sample.sizes, problem=problem)
     if name == "shift" and own.labels == 2:  # it takes three classes, always
-        return Interval(name, level, "fisher", 0.0, 0.0, 0.0, 0.0, nan, *sample.sizes)
+        return answer(0.0, 0.0, 0.0, nan, *sample.sizes)
     found = sample.precision(_centred(slope, sample))
-    varied = bool(found.variance > NOTHING)
-    se, df = (sqrt(found.variance), float(found.df)) if varied else (0.0, nan)
-    if not np.isfinite(found.variance):
-        se, df, problem = nan, nan, FAR_APART
-    elif own.labels > MOST_CLASSES:
-        problem = (
+    se, df = _spread(found)
+    if not np.isfinite(found.variance) or own.labels > MOST_CLASSES:
+        many = (
             f"there are more than {MOST_CLASSES} classes; sums of so many differences, each in absolute value, are "
             "biased too much for an interval"
         )
-    if problem is not None:
-        return Interval(name, level, "fisher", value, nan, nan, se, df, *sample.sizes, problem=problem)
+        return answer(nan, nan, se, df, *sample.sizes, problem=many if np.isfinite(found.variance) else FAR_APART)
     low, high = max(0.0, min(-own.upper_end(name, -1), value)), min(1.0, max(own.upper_end(name, 1), value))
     warnings = own.unclear(name)
-    if not varied and warnings:  # where a difference is 0 the slope is that on neither side
+    if not se and warnings:  # where a difference is 0 the slope is that on neither side
         found = own.widest(name)
-        varied = bool(found.variance > NOTHING)
-        se, df = (sqrt(found.variance), float(found.df)) if varied else (0.0, nan)
-    if varied:
+        se, df = _spread(found)
+    if se:
         warnings += own.doubts(name, found)
     elif low < high:
         warnings += (nothing_varied(MEASURES["accuracy"], value),)
-    return Interval(name, level, "fisher", value, low, high, se, df, *sample.sizes, (*sample.doubts, *warnings))
+    return answer(low, high, se, df, *sample.sizes, (*sample.doubts, *warnings))
+
+
+def _spread(found: Precision) -> tuple[float, float]:
+    """Standard error and degrees of freedom: 0 and NaN where nothing varied, and NaN where neither is known."""
+    if not np.isfinite(found.variance):
+        return nan, nan
+    return (sqrt(found.variance), float(found.df)) if found.variance > NOTHING else (0.0, nan)
 
 
 def linear_interval(sample: Sample[Table], name: str, slope: FloatArray, value: float, level: float) -> Interval:
     """Interval of a share that is linear in the weights of cells, with these slopes: on the scale of artanh."""
-    low, high, se, df, problem = nan, nan, nan, nan, None
+    low, high, problem = nan, nan, None
     found = sample.precision(slope)
-    variance = float(found.variance)
-    if not np.isfinite(variance):
+    se, df = _spread(found)
+    if not np.isfinite(found.variance):
         problem = FAR_APART
-    elif not (variance > NOTHING and SHARE.inside(value)):
-        problem = "the sampled rows do not vary in it, so it has no standard error"
+    elif not (se and SHARE.inside(value)):
+        se, df, problem = nan, nan, "the sampled rows do not vary in it, so it has no standard error"
     else:
-        se, df = sqrt(variance), float(found.df)
         low, high = within_range(MEASURES["accuracy"], value, *SHARE.ends(value, found, (1 - level) / 2))
     heard = () if problem else sample.doubts
     return Interval(name, level, "fisher", value, low, high, se, df, *sample.sizes, heard, problem)
