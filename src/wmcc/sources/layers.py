@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..errors import InputTypeError
 from ..geo.areas import polygon_areas
@@ -15,34 +15,25 @@ from .places import unused
 from .recognised import LAYERS, as_area
 from .request import Request
 from .texts import reader
-from .values import Join, Layer, Overlay, Strata
+from .values import Join, Layer, Overlay
 
 if TYPE_CHECKING:
     from .map_cells import Cells
 
 
-class Keys(NamedTuple):
-    """What a call has as groups, strata and so on, which may name columns of a layer."""
+Keys = dict[str, Any]
+"""What a call has as groups, strata and so on, by parameter."""
 
-    by: Any
-    cluster: Any
-    stratum: Any
-    population: Any
-    fpc: Any
-    poststratum: Any
-    totals: Any
-    replicates: Any
+KEYS = ("stratum", "population", "fpc", "poststratum", "totals", "replicates")
+"""What values of a design may name columns of a layer in."""
 
-    @classmethod
-    def of(cls, request: Request) -> Keys:
-        """Take them out of a call."""
-        strata, post, replicates = request.strata, request.poststrata, request.replicates
-        own = strata or Strata()
-        return cls(
-            request.by, request.cluster, own.stratum, own.population, own.fpc if strata else None,
-            post.poststratum if post else None, post.totals if post else None,
-            replicates.replicates if replicates else None,
-        )  # fmt: skip
+
+def keys_of(request: Request) -> Keys:
+    """What a call has as groups, strata and so on, by parameter."""
+    found = {"by": request.by, "cluster": request.cluster}
+    for value in (request.strata, request.poststrata, request.replicates):
+        found |= {name: getattr(value, name) for name in KEYS if hasattr(value, name)}
+    return {name: own for name, own in found.items() if own is not None}
 
 
 def laid_out(request: Request, skip_missing: bool, cells: Cells | None = None) -> tuple[Request, Mapping[Any, str]]:
@@ -83,7 +74,7 @@ def _of_one(request: Request, joined: bool, cells: Cells | None) -> Request:
     area = None if of_points else as_area(weight, lambda: column_names(data, given.layer))
     if cells is None and not is_file and area is None:
         return request._replace(y_true=data)
-    columns = named_columns(request.true, request.pred, None if area else weight, *Keys.of(request))
+    columns = named_columns(request.true, request.pred, None if area else weight, *keys_of(request).values())
     layer = read_layer(
         data,
         layer=given.layer,

@@ -15,7 +15,7 @@ from ..geo.overlay import at_pixels, at_points, pieces
 from ..geo.raster import OpenRaster, as_raster
 from ..optional import module
 from ..present.text import counted, listed, percent
-from .layers import Keys, as_layer, from_text, named_columns
+from .layers import Keys, as_layer, from_text, keys_of, named_columns
 from .map_cells import NOT_COVERED, Cells
 from .places import is_name, unused
 from .recognised import as_area, is_raster
@@ -40,7 +40,7 @@ def overlaid(request: Request, skip_missing: bool, cells: Cells | None) -> tuple
     Beside it are the labels that stand for no class. Missing classes are refused by the rows of their layers, unless
     rows without are to be skipped. ``cells`` is told where the rows lie.
     """
-    given, true, weight, keys = request.y_true, request.true, request.weight, Keys.of(request)
+    given, true, weight, keys = request.y_true, request.true, request.weight, keys_of(request)
     maps = _maps(given, request.pred)
     side = as_layer(given.reference)
     reference = _reference(side, (true, weight, keys), maps)
@@ -149,8 +149,9 @@ def _reference(given: Layer, named: tuple[Any, ...], maps: list[LaidMap]) -> Ope
         )
     if given.xy is not None:
         layer = read_layer(data, crs=given.crs, layer=given.layer, xy=given.xy, name=name)
-        return layer._replace(frame=from_text(layer.frame, data, (weight, keys.population, keys.fpc, keys.totals)))
-    columns = named_columns(true, weight, keys)
+        numbers = (weight, *map(keys.get, ("population", "fpc", "totals")))
+        return layer._replace(frame=from_text(layer.frame, data, numbers))
+    columns = named_columns(true, weight, *keys.values())
     if is_path and columns is not None:
         there = column_names(data, given.layer)
         elsewhere = {x for own in maps if isinstance(own.found, OpenLayer) for x in own.found.frame.columns}
@@ -179,11 +180,11 @@ def _of_polygons(
             "overlay",
         )
     for name, why in POINTS_ONLY.items():
-        if getattr(keys, name) is not None and (weight is None or name == "replicates"):
+        if name in keys and (weight is None or name == "replicates"):
             hint = "leave it out, and give weight='area', or a column of weights." if name == "population" else None
             raise InputTypeError(f"`{name}` does not work with two layers of polygons: {why}.", hint, name)
     area = as_area(weight, lambda: reference.frame.columns)
-    _check_names(true=true, weight=AREA if area else weight, **keys._asdict())
+    _check_names(true=true, weight=AREA if area else weight, **keys)
     overlay = repaired(overlay)
     sizes = None if area else _weights(reference, weight)
     unit = area.unit if area else "ha"
@@ -198,7 +199,7 @@ def _of_polygons(
         cells.place_polygons(reference, overlay, true, maps[0].column, area)
     own = unused(f"{AREA} ({unit})" if area else str(weight or "weight"), list(frame.columns))
     frame[own] = found.area if sizes is None else found.share * sizes[rows]
-    cluster = keys.cluster
+    cluster = keys.get("cluster")
     if cluster is None:
         cluster = unused("polygon", list(frame.columns))
         frame[cluster] = rows
@@ -341,7 +342,7 @@ def _with_classes(frame: Any, name: str, true: Any, laid: list[Laid], keys: Keys
         hint = f"it is a column of {theirs}: `true` names one of the reference, and `pred` one of the map."
         raise missing_column(true, [*frame.columns], name, hint if theirs else None, "true")
     truth = frame[true]
-    for key in dict.fromkeys(named_columns(*keys) or ()):
+    for key in dict.fromkeys(named_columns(*keys.values()) or ()):
         if key in frame.columns:
             continue
         sides = {id(own.layer): own for own in laid if key in own.layer.frame.columns}
@@ -349,7 +350,7 @@ def _with_classes(frame: Any, name: str, true: Any, laid: list[Laid], keys: Keys
             every = [*frame.columns, *(x for own in laid for x in own.layer.frame.columns)]
             raise missing_column(key, [*dict.fromkeys(every)], listed([name, *(own.layer.name for own in laid)], "or"))
         if len(sides) > 1:
-            word = next(word for word, own in keys._asdict().items() if key in (named_columns(own) or ()))
+            word = next(word for word, own in keys.items() if key in (named_columns(own) or ()))
             theirs = listed([repr(own.key) for own in sides.values()])
             raise InputError(
                 f"{key!r}, given as `{word}`, is a column of several maps: {theirs}; {name} has none of this name.",
