@@ -453,11 +453,9 @@ class WeightedScore(TableMetric):
     ) -> None:
         super().__init__(task, num_classes, **options)
         if self.measure.two_classes and self.num_classes > 2:
-            raise InputError(
-                f"{self.measure.title} is for two classes, and `num_classes` is {self.num_classes}.",
-                "use WeightedECC, which is the MCC of several classes, WeightedMPC1 or WeightedMPC2.",
-                "num_classes",
-            )
+            said = f"{self.measure.title} is for two classes, and `num_classes` is {self.num_classes}."
+            hint = "use WeightedECC, which is the MCC of several classes, WeightedMPC1 or WeightedMPC2."
+            raise InputError(said, hint, "num_classes")
         on_zero(zero_division, self.measure.title)
         self.zero_division = zero_division
 
@@ -655,10 +653,7 @@ class WeightedConfusionMatrix(TableMetric):
     def plot(self, val: Any = None, ax: Any = None) -> tuple[Any, Any]:
         """Draw `table` as `wmcc.plot.confusion` does; returns figure and axes."""
         if val is not None:
-            raise InputTypeError(
-                "val was given, and a matrix alone is not drawn.",
-                "leave it out; of an earlier table draw wmcc.plot.confusion(table).",
-                "val",
-            )
+            hint = "leave it out; of an earlier table draw wmcc.plot.confusion(table)."
+            raise InputTypeError("val was given, and a matrix alone is not drawn.", hint, "val")
         axes = confusion(self.table(), ax=ax)
         return axes.figure, axes

@@ -39,11 +39,8 @@ class Output(NamedTuple):
         if named not in known:
             return cls(out, asked or ending(out, known), safe)
         if asked not in (None, named):
-            raise InputError(
-                f"--format is {form}, but the name of the output {out!r} stands for another format.",
-                f"leave --format out, or call the file {os.path.splitext(out)[0]}{asked}.",
-                "format",
-            )
+            said = f"--format is {form}, but the name of the output {out!r} stands for another format."
+            raise InputError(said, f"leave --format out, or call the file {os.path.splitext(out)[0]}{asked}.", "format")
         return cls(out, named, safe)
 
     def check(self, inputs: Iterable[str] = ()) -> None:

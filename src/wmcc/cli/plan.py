@@ -82,10 +82,9 @@ def _strata(name: str) -> tuple[dict[Any, Any], dict[Any, Any]]:
 
     columns, is_text = read_columns(name)
     if len(columns) != len(COLUMNS):
-        raise InputError(
-            f"{name} has {len(columns)} columns; expected three, in this order: {', '.join(COLUMNS)}.",
-            "select these columns; a pilot sample is first stored with `wmcc tabulate -o pilot.json`.",
-        )
+        said = f"{name} has {len(columns)} columns; expected three, in this order: {', '.join(COLUMNS)}."
+        hint = "select these columns; a pilot sample is first stored with `wmcc tabulate -o pilot.json`."
+        raise InputError(said, hint)
     keys, *numbers = columns.values()
     if None in keys:
         raise InputError(f"{name}: row {keys.index(None) + 1} has no stratum.")

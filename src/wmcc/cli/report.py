@@ -48,10 +48,8 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
     )
     found = request.read()
     if isinstance(found, Tables):
-        raise InputError(
-            f"there is a table for each {' and '.join(map(str, found.columns))}; a report takes one table.",
-            "tabulate without --by, or score the groups with `wmcc score`.",
-        )
+        said = f"there is a table for each {' and '.join(map(str, found.columns))}; a report takes one table."
+        raise InputError(said, "tabulate without --by, or score the groups with `wmcc score`.")
     sides: Any = request.bounds(asked.bounds)
     wish = replace(wish, map=request.error_maps())
     built = build(found, wish, [*request.paths, *request.other_paths], standard_input.originals(), **sides)

@@ -72,6 +72,10 @@ class DataOptions(SimpleNamespace):
             return given
         return None if not given else given[0] if len(given) == 1 else list(given)
 
+    def given(self, *names: str) -> dict[str, Any]:
+        """Return those of some options that were given, by their names, which are parameters of a value."""
+        return {name: x for name in names if (x := self.take(name)) is not None}
+
     # ---- what the files are --------------------------------------------------------------------------------
 
     @cached_property
@@ -173,21 +177,17 @@ class DataOptions(SimpleNamespace):
             what, how = (
                 ("--images does", "--images truth/ pred/") if self.images else ("rasters do", "truth.tif map.tif")
             )
-            raise InputError(
-                f"{what} not work here: before and after each need a truth and a prediction.",
-                f"store each with `wmcc tabulate {how} -o before.json`, and give the two tables.",
-            )
+            hint = f"store each with `wmcc tabulate {how} -o before.json`, and give the two tables."
+            raise InputError(f"{what} not work here: before and after each need a truth and a prediction.", hint)
         self._check_places()
         self._check_count(least, most)
         call = self.call()
         self._refuse_unused()
         both = next((name for name in self.cluster if name in self.by), None)
         if both is not None and not self.stratum:
-            raise InputError(
-                f"--cluster and --by both name {both!r}: each group would be a single cluster.",
-                "name a column that has several values in each group, or leave one of them out.",
-                "cluster",
-            )
+            said = f"--cluster and --by both name {both!r}: each group would be a single cluster."
+            hint = "name a column that has several values in each group, or leave one of them out."
+            raise InputError(said, hint, "cluster")
         check(call)
 
     def _refuse_unused(self) -> None:
@@ -220,32 +220,24 @@ class DataOptions(SimpleNamespace):
     def _check_stored(self, stored: int | None) -> None:
         folder = next(filter(os.path.isdir, self.files), None)
         if folder is not None:
-            raise InputError(
-                f"{folder!r} is a folder; expected --true and --pred, columns of labels in it; or a stored table.",
-                "folders of images are given as --images truth/ pred/.",
-            )
+            said = f"{folder!r} is a folder; expected --true and --pred, columns of labels in it; or a stored table."
+            raise InputError(said, "folders of images are given as --images truth/ pred/.")
         odd = next((x for x in self.files if not (standard_input.is_stream(x) or x.endswith(".json"))), None)
         if odd is not None:
-            raise InputError(
-                f"expected --true and --pred, columns of labels in {odd}; or a stored table.",
-                "data are given as FILE --true label --pred pred; `wmcc merge` adds up stored tables.",
-            )
+            hint = "data are given as FILE --true label --pred pred; `wmcc merge` adds up stored tables."
+            raise InputError(f"expected --true and --pred, columns of labels in {odd}; or a stored table.", hint)
         if stored is not None and len(self.files) > stored:
-            raise InputError(
-                f"expected one stored table, or data with --true and --pred; got {len(self.files)} stored tables.",
-                "`wmcc merge` adds up tables; `wmcc drift` compares two of different rows, before and after.",
-            )
+            said = f"expected one stored table, or data with --true and --pred; got {len(self.files)} stored tables."
+            hint = "`wmcc merge` adds up tables; `wmcc drift` compares two of different rows, before and after."
+            raise InputError(said, hint)
 
     def _check_places(self) -> None:
         """Refuse files that are no folders, no rasters, or several layers."""
         if self.images:
             file = next(filter(os.path.isfile, self.files), None)
             if file is not None:
-                raise InputError(
-                    f"--images has the file {file!r}; expected folders, or patterns.",
-                    "put a pattern into quotes, so that the shell leaves it as it is: 'truth/*.png'.",
-                    "images",
-                )
+                hint = "put a pattern into quotes, so that the shell leaves it as it is: 'truth/*.png'."
+                raise InputError(f"--images has the file {file!r}; expected folders, or patterns.", hint, "images")
             places = [self.files[0], *(path for _, path in self.predicted)]
             if not any("*" in x or os.path.isdir(os.path.expanduser(x)) for x in places):  # else the library looks
                 raise missing_file(places[0], "folder")
@@ -258,10 +250,8 @@ class DataOptions(SimpleNamespace):
                     "points in a table are scored on a raster with --overlay: points.csv --xy x,y --overlay map.tif.",
                 )
         elif self.of_layers and len(self.files) > 1:
-            raise InputError(
-                f"{len(self.files)} files are given; expected one file of polygons or points.",
-                "a map that is laid over it is given with --overlay.",
-            )
+            hint = "a map that is laid over it is given with --overlay."
+            raise InputError(f"{len(self.files)} files are given; expected one file of polygons or points.", hint)
 
     def _check_count(self, least: int, most: int | None) -> None:
         """Refuse fewer or more predictions than a command takes."""
@@ -298,10 +288,9 @@ class DataOptions(SimpleNamespace):
         if not self.is_stored and any(map(standard_input.is_stream, names)):
             self.used.add("input_format")
         if self.input_format is not None and "input_format" not in self.used:
-            raise InputError(
-                f"--input-format is for -, standard input; the ending of {names[0]!r} gives its format.",
-                "rename the file with the right ending (.csv), or give it as standard input: `wmcc … - <FILE`.",
-            )
+            said = f"--input-format is for -, standard input; the ending of {names[0]!r} gives its format."
+            hint = "rename the file with the right ending (.csv), or give it as standard input: `wmcc … - <FILE`."
+            raise InputError(said, hint)
 
     # ---- one call --------------------------------------------------------------------------------------------
 
@@ -372,7 +361,7 @@ class DataOptions(SimpleNamespace):
         if join is not None:
             other: Any = place(join)
             other = other if engine is None else Files(other, engine=engine)
-            data = Join(data, other, self.take("on"), unmatched=self.take("unmatched") or "error")
+            data = Join(data, other, self.take("on"), **self.given("unmatched"))
         if self.overlay:
             data = self._overlaid(data)
         true, pred, weight = self.take("true"), self.take("pred"), weight or self.take("weight")
@@ -390,8 +379,8 @@ class DataOptions(SimpleNamespace):
             name: _raster(own, crs, self.take("band")) if is_raster(own) else Layer(own, layer, crs=crs)
             for name, own in self.maps
         }
-        given = {name: x for name in ("uncovered", "sliver") if (x := self.take(name)) is not None}
-        return Overlay(data, maps if len(maps) > 1 else next(iter(maps.values())), **given)
+        laid = maps if len(maps) > 1 else next(iter(maps.values()))
+        return Overlay(data, laid, **self.given("uncovered", "sliver"))
 
     def _area(self) -> Any:
         """Return what weighs by area, if ``--weight area`` was given: a column, or areas of polygons or pixels."""
@@ -402,10 +391,9 @@ class DataOptions(SimpleNamespace):
 
     def _design(self, reads: bool) -> Design | None:
         """Return how rows were drawn."""
-        if self.replicates or self.method or self.scales or self.fay is not None or self.df is not None:
-            how = {name: self.take(name) for name in ("fay", "df")}
-            columns, method, scales = self.take("replicates"), self.take("method"), self.take("scales")
-            return Replicates(columns, method, scales=None if scales is None else sizes.read_scales(scales), **how)
+        if how := self.given("replicates", "method", "scales", "fay", "df"):
+            scales = sizes.read_scales(how.pop("scales")) if "scales" in how else None
+            return Replicates(how.pop("replicates", None), scales=scales, **how)
 
         def known(word: str, keys: tuple[str, ...]) -> Any:
             return sizes.known(self.take(word), word, keys) if reads else self.take(word)
@@ -414,7 +402,7 @@ class DataOptions(SimpleNamespace):
         if any(getattr(self, name) for name in STRATA[:4]):
             fpc = True if self.take("fpc") == POPULATION else known("fpc", self.stratum)
             population = known("population", self.stratum)
-            strata = Strata(self.take("stratum"), population=population, fpc=fpc, lonely=self.take("lonely") or "error")
+            strata = Strata(self.take("stratum"), population=population, fpc=fpc, **self.given("lonely"))
         if not (self.poststratum or self.totals):
             return strata
         return PostStrata(self.take("poststratum"), known("totals", self.poststratum), design=strata)
@@ -481,10 +469,8 @@ class DataOptions(SimpleNamespace):
             return found
         name = standard_input.said(self.files[0])
         if kind is Table:
-            raise InputError(
-                f"{name} holds a table of several predictions; expected a table of one prediction.",
-                "`wmcc compare`, `wmcc rank` and `wmcc report` read it.",
-            )
+            hint = "`wmcc compare`, `wmcc rank` and `wmcc report` read it."
+            raise InputError(f"{name} holds a table of several predictions; expected a table of one prediction.", hint)
         raise InputError(
             f"{name} holds a table of one prediction; a comparison needs the rows, or a table, of both.",
             "give data with --true and a --pred for each, or `wmcc tabulate` them with all --pred; "
@@ -525,11 +511,8 @@ class DataOptions(SimpleNamespace):
                 f"--{side} names a column of a data file; it does not work with {self.kind}.", argument=side
             )
         if self.population is not None and self.weight is None:
-            raise InputError(
-                f"--{side} is a bound of --weight; with --population, weights follow from the sizes of strata.",
-                "give the weights of the design as --weight, and leave --population out.",
-                side,
-            )
+            said = f"--{side} is a bound of --weight; with --population, weights follow from the sizes of strata."
+            raise InputError(said, "give the weights of the design as --weight, and leave --population out.", side)
 
     def bounds(self, columns: Mapping[str, str]) -> dict[str, Stored]:
         """Return the tables of the same rows with their smallest and their largest weights, by side."""
@@ -620,11 +603,8 @@ def _check_names(named: Sequence[tuple[str, str]], example: str, argument: str |
     names = [name for name, _ in named]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise InputError(
-            f"two predictions are called {twice!r}; expected different names.",
-            f"give each a name, as {example}.",
-            argument,
-        )
+        hint = f"give each a name, as {example}."
+        raise InputError(f"two predictions are called {twice!r}; expected different names.", hint, argument)
 
 
 def _are_large(names: list[str]) -> bool:

@@ -151,11 +151,9 @@ def _bar(text: str) -> Bar:
     except ValueError:
         least = nan
     if isnan(least) or measure not in known:
-        raise InputError(
-            f"--fail-under is {text!r}; expected a measure and a number, as ecc=0.8 or recall/road=0.7.",
-            f"the measures are {', '.join(MEASURES)}; those of a class are {', '.join(CLASS_MEASURES)}.",
-            "fail_under",
-        )
+        said = f"--fail-under is {text!r}; expected a measure and a number, as ecc=0.8 or recall/road=0.7."
+        hint = f"the measures are {', '.join(MEASURES)}; those of a class are {', '.join(CLASS_MEASURES)}."
+        raise InputError(said, hint, "fail_under")
     return Bar(measure, label if slash else None, least, number.strip())
 
 

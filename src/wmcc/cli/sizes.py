@@ -98,10 +98,7 @@ def read_scales(given: str) -> float | list[float]:
     if None in numbers:
         wrong = re.split(r"[\s,;]+", text.strip())[numbers.index(None)]
         where = "--scales" if text is given else f"--scales: {given}"
-        raise InputError(
-            f"{where} has {wrong!r}; expected numbers.",
-            "write 0.5,0.5,0.75, one number for all replicates, or the name of a file of numbers.",
-            "scales",
-        )
+        hint = "write 0.5,0.5,0.75, one number for all replicates, or the name of a file of numbers."
+        raise InputError(f"{where} has {wrong!r}; expected numbers.", hint, "scales")
     found = [x for x in numbers if x is not None]
     return found[0] if text is given and len(found) == 1 else found

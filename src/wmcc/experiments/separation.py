@@ -108,10 +108,8 @@ class Separation(Result):
         for one in self.traces:
             if (one.p, one.measure, one.weighted) == (p, name, weighted):
                 return one
-        raise InputError(
-            f"there is no trace of {name} at p = {p!r}.",
-            f"p is one of {', '.join(map(str, self.design.p))}; the measures are {', '.join(self.design.measures)}.",
-        )
+        hint = f"p is one of {', '.join(map(str, self.design.p))}; the measures are {', '.join(self.design.measures)}."
+        raise InputError(f"there is no trace of {name} at p = {p!r}.", hint)
 
     @property
     def _stored_traces(self) -> list[Point]:

@@ -132,10 +132,8 @@ def _pairs(given: Any, kind: type, found: dict[Any, Interval]) -> dict[Pair, Any
     title = measure_title(first.measure, first.label)
     if not set(given.names) <= set(found) or title != theirs:
         of, known = (", ".join(repr(str(x)[:40]) for x in list(names)[:10]) for names in (given.names, found))
-        raise InputError(
-            f"{what} was given of {of} in {theirs}; the intervals are of {known} in {title}.",
-            "use the same names and the same measure for both.",
-        )
+        hint = "use the same names and the same measure for both."
+        raise InputError(f"{what} was given of {of} in {theirs}; the intervals are of {known} in {title}.", hint)
     return dict(given.pairs)
 
 

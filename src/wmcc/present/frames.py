@@ -82,7 +82,5 @@ def _check_installed(names: Sequence[str], what: str, instead: Sequence[str] = (
     if missing:
         verb = "is" if len(missing) == 1 else "are"
         other = next((f", or to_frame({name!r}) for a frame of {name}" for name in instead if find_spec(name)), "")
-        raise MissingDependencyError(
-            f"{what} needs {' and '.join(names)}; {' and '.join(missing)} {verb} not installed.",
-            f"pip install {' '.join(missing)}{other}",
-        )
+        said = f"{what} needs {' and '.join(names)}; {' and '.join(missing)} {verb} not installed."
+        raise MissingDependencyError(said, f"pip install {' '.join(missing)}{other}")

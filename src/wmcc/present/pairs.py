@@ -58,10 +58,8 @@ class Pairs(Result, Generic[F]):
         """What was found of the only two predictions; of more, the pair has to be named."""
         if len(self.pairs) == 1:
             return next(iter(self.pairs.values()))
-        raise NoSinglePairError(
-            f"{len(self.names)} predictions were {self._done}, in pairs: {', '.join(map(repr, self.pairs))}.",
-            f"name the pair: {self._kind}[{self.names[0]!r}, {self.names[1]!r}].",
-        )
+        said = f"{len(self.names)} predictions were {self._done}, in pairs: {', '.join(map(repr, self.pairs))}."
+        raise NoSinglePairError(said, f"name the pair: {self._kind}[{self.names[0]!r}, {self.names[1]!r}].")
 
     def records(self) -> list[Record]:
         """Return a row for each pair."""

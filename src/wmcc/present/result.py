@@ -115,11 +115,8 @@ def ending(path: str, known: Sequence[str] = ENDINGS) -> str:
     """Return the end of a name, if there is a form of such files."""
     form = os.path.splitext(path)[1].lower()
     if form not in known:
-        raise InputError(
-            f"{path!r} has no known ending; expected a name that ends with {listed(known, 'or')}.",
-            f"call it {os.path.splitext(path)[0]}{known[0]}, for instance.",
-            "path",
-        )
+        said = f"{path!r} has no known ending; expected a name that ends with {listed(known, 'or')}."
+        raise InputError(said, f"call it {os.path.splitext(path)[0]}{known[0]}, for instance.", "path")
     return form
 
 

@@ -204,10 +204,8 @@ def build(
     drawn = () if options.figures is None else drawings(options.figures)
     maps = {} if options.map is None else _maps(options.map, data, options.names)
     if len(data.labels) > MOST_CLASSES:  # it takes long to certify, and is a column of numbers more often
-        raise InputError(
-            f"there are {len(data.labels):,} classes; a report takes {MOST_CLASSES:,} at most.",
-            "check the column of labels; wmcc.score takes any number of classes.",
-        )
+        hint = "check the column of labels; wmcc.score takes any number of classes."
+        raise InputError(f"there are {len(data.labels):,} classes; a report takes {MOST_CLASSES:,} at most.", hint)
     folders = None if options.images is None else checked_folders(options.images, data, options.names)
     at_least, level = None if options.at_least is None else float(options.at_least), options.confidence_level
     reach = WeightBounds.of(data, None, "relative", lower, upper)

@@ -178,14 +178,11 @@ def is_one_hot(labels: Any, classes: int) -> bool:
     return all(bool(((x == 0) | (x == 1)).all() and (x.sum(1) == 1).all()) for x in looks)
 
 
-def check_same_device(name: str, own: Any, target: Any) -> None:
-    """Refuse a tensor that is on another device than the target."""
-    if own.device != target.device:
-        raise InputError(
-            f"`{name}` is on {own.device}, and `target` on {target.device}; expected one device.",
-            f"pass {name}.to(target.device).",
-            name,
-        )
+def check_same_device(name: str, own: Any, other: Any, beside: str = "target") -> None:
+    """Refuse a tensor that is on another device than the one beside it."""
+    if own.device != other.device:
+        said = f"`{name}` is on {own.device}, and `{beside}` on {other.device}; expected one device."
+        raise InputError(said, f"pass {name}.to({beside}.device).", name)
 
 
 def _as_labels(labels: Any) -> Any:
@@ -211,11 +208,8 @@ def fitted_weight(weight: Any, target: Any) -> Any:
     if weight.ndim == target.ndim + 1 and weight.shape[1] == 1:
         return fitted_weight(weight.squeeze(1), target)
     if weight.ndim == 0:
-        raise InputError(
-            "`weight` is a single value; expected one for each label, or for each image.",
-            "pass weight.expand(len(target)) to give all images of the batch this weight.",
-            "weight",
-        )
+        said = "`weight` is a single value; expected one for each label, or for each image."
+        raise InputError(said, "pass weight.expand(len(target)) to give all images of the batch this weight.", "weight")
     below = len(shape) - weight.ndim
     last, first = (below >= 0 and _fits(weight.shape, own) for own in (shape[max(below, 0) :], shape[: weight.ndim]))
     if below > 0 and last and first and weight.numel() > 1:
@@ -234,11 +228,8 @@ def fitted_weight(weight: Any, target: Any) -> Any:
             hint += f"; one map for all images, {tuple(shape[1:])}; or one weight per image, {tuple(shape[:1])}"
         if weight.ndim == 1 and len(weight) > 1:
             hint += f". If it has one weight per class, pass weight[target.long().clamp(0, {len(weight) - 1})]"
-        raise InputError(
-            f"`weight` must have the shape of the target, {tuple(shape)}, or fit it; it has {tuple(weight.shape)}.",
-            f"{hint}.",
-            "weight",
-        )
+        said = f"`weight` must have the shape of the target, {tuple(shape)}, or fit it; it has {tuple(weight.shape)}."
+        raise InputError(said, f"{hint}.", "weight")
     if len(shape) > 1 and (weight.ndim < len(shape) or weight.shape[0] == 1):
         item = weight.reshape(weight.shape[-len(shape) + 1 :]) if weight.ndim == len(shape) else weight
         return item.expand(shape[1:]).contiguous().resolve_neg()

@@ -40,11 +40,8 @@ class TalliedImages:
         named = ids is not None
         if self._named is not None and self._named != named:
             came, before = ("with", "came without") if named else ("without", "came with them")
-            raise InputError(
-                f"this update comes {came} image_ids, and those before {before}.",
-                "give them in all updates, or in none.",
-                "image_ids",
-            )
+            hint = "give them in all updates, or in none."
+            raise InputError(f"this update comes {came} image_ids, and those before {before}.", hint, "image_ids")
         if not named:
             self._named, self._numbered = named, self._numbered + items
             return range(self._numbered - items, self._numbered)
@@ -115,11 +112,8 @@ class TalliedImages:
         """
         kinds = {own["named"] for own in several} - {None}
         if len(kinds) > 1:
-            raise InputError(
-                "images have ids in one tally, and none in another; they cannot be added up.",
-                "give image_ids in all updates, or in none.",
-                "image_ids",
-            )
+            said = "images have ids in one tally, and none in another; they cannot be added up."
+            raise InputError(said, "give image_ids in all updates, or in none.", "image_ids")
         tables, numbers, before = [], [own["numbered"] for own in several], 0
         for rank, own in enumerate(several):
             table = Table.from_json(own["table"])

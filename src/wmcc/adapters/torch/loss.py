@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from ...core.doubts import MOST_OUTPUTS, warn_of_outputs
 from ...core.planes import check_ignore
 from ...errors import InputError, InputTypeError, LabelError, WeightError
-from .batches import check_tensor, fitted_weight
+from .batches import check_same_device, check_tensor, fitted_weight
 
 LossMeasure = Literal["mcc", "ecc", "mpc1", "mpc2", "mean_iou"]
 
@@ -194,17 +194,11 @@ def correlation_loss(
     if not (per_image or torch.compiler.is_compiling()) and pred.shape == target.shape:
         _doubt_columns(target)
     if measure == "mcc" and classes != 2:
-        raise InputError(
-            f"MCC is for two classes; `pred` has {classes} on axis 1.",
-            'use `measure` "ecc", which is the multiclass MCC, "mpc1" or "mpc2".',
-            "measure",
-        )
+        hint = 'use `measure` "ecc", which is the multiclass MCC, "mpc1" or "mpc2".'
+        raise InputError(f"MCC is for two classes; `pred` has {classes} on axis 1.", hint, "measure")
     if per_image and target.ndim == 1:
-        raise InputError(
-            f"`per_image` is True, which needs images; `target` has shape {tuple(target.shape)}, one label per item.",
-            "leave out `per_image`: the whole batch then makes one table.",
-            "per_image",
-        )
+        said = f"`per_image` is True, which needs images; `target` has shape {tuple(target.shape)}, one label per item."
+        raise InputError(said, "leave out `per_image`: the whole batch then makes one table.", "per_image")
     if type(ignore_index) is not int:  # torch.compile does not follow the check
         ignore_index = check_ignore(ignore_index)
     weights = None if weight is None else _weights(weight, target)
@@ -390,23 +384,16 @@ def _probabilities(pred: Tensor, target: Tensor, from_logits: bool) -> tuple[Ten
     check_tensor("pred", pred)
     check_tensor("target", target)
     if not pred.is_floating_point():
-        raise InputTypeError(
-            f"`pred` is {_dtype(pred)}; expected floating logits or probabilities, since classes have no gradient.",
-            "give the output of the network before argmax. To score classes, use wmcc.adapters.torch.Tally.",
-            "pred",
-        )
+        said = f"`pred` is {_dtype(pred)}; expected floating logits or probabilities, since classes have no gradient."
+        hint = "give the output of the network before argmax. To score classes, use wmcc.adapters.torch.Tally."
+        raise InputTypeError(said, hint, "pred")
     if target.is_floating_point() or target.is_complex():
         raise InputTypeError(
             f"`target` is {_dtype(target)}; expected integers, the true class of each pixel.",
             "for whole numbers pass target.long(); for one-hot or soft targets of shape (B, C, ...) target.argmax(1).",
             "target",
         )
-    if target.device != pred.device:
-        raise InputError(
-            f"`target` is on {target.device}, and `pred` on {pred.device}; expected one device.",
-            "pass target.to(pred.device).",
-            "target",
-        )
+    check_same_device("target", target, pred, "pred")
     if pred.ndim < 1 or target.ndim < 1:
         raise InputError(f"`pred` has shape {tuple(pred.shape)} and `target` {tuple(target.shape)}; expected a batch.")
     if pred.shape != target.shape and target.ndim in (pred.ndim, pred.ndim + 1) and target.shape[1:2] == (1,):
@@ -439,11 +426,8 @@ def _doubt_columns(target: Tensor) -> None:
 def _weights(weight: Tensor, target: Tensor) -> Tensor:
     """Return weights in the shape of the target, repeated without copies."""
     if isinstance(weight, Tensor) and weight.requires_grad:
-        raise InputError(
-            "weight requires a gradient; weights say how much a pixel counts and are not learned by this loss.",
-            "pass weight.detach().",
-            "weight",
-        )
+        said = "weight requires a gradient; weights say how much a pixel counts and are not learned by this loss."
+        raise InputError(said, "pass weight.detach().", "weight")
     shape = target.shape
     if isinstance(weight, Tensor) and shape[1:2] == (1,) and weight.shape == (shape[0], *shape[2:]):
         weight = weight.unsqueeze(1)  # (B, H, W) beside masks of (B, 1, H, W)
@@ -517,18 +501,12 @@ class _Faults(NamedTuple):
             )
         if self.label.any():
             value, place = _first(self.label, target)
-            raise LabelError(
-                f"`target` is {value} at {place}; expected classes from 0 to {K - 1}, since `pred` has {K} classes.",
-                f"if {value} marks void pixels, give `ignore_index` {value}.",
-                "target",
-            )
+            said = f"`target` is {value} at {place}; expected classes from 0 to {K - 1}, since `pred` has {K} classes."
+            raise LabelError(said, f"if {value} marks void pixels, give `ignore_index` {value}.", "target")
         if weight is not None and self.weight.any():
             value, place = _first(self.weight, weight)
-            raise WeightError(
-                f"`weight` is {value} at {place}; expected finite numbers of at least 0.",
-                "give pixels that do not count the label `ignore_index` in `target`.",
-                "weight",
-            )
+            hint = "give pixels that do not count the label `ignore_index` in `target`."
+            raise WeightError(f"`weight` is {value} at {place}; expected finite numbers of at least 0.", hint, "weight")
         value, place = _first(self.chance, p.sum(1))
         raise InputError(
             f"`pred` is no probability at {place}: the numbers are from {p.min().item():.6g} to {p.max().item():.6g}, "

@@ -149,11 +149,8 @@ class Tally(torch.nn.Module):
     def _add(self, pred: Any, target: Any, weight: Any, image_ids: Any, compiling: bool) -> None:
         rows = rows_of(pred, target, weight, self.num_classes)
         if image_ids is not None and not self.per_image:
-            raise InputError(
-                "`image_ids` were given, and this tally does not keep images apart.",
-                "make it with `per_image` True.",
-                "image_ids",
-            )
+            hint = "make it with `per_image` True."
+            raise InputError("`image_ids` were given, and this tally does not keep images apart.", hint, "image_ids")
         if rows.target.ndim > 2 and rows.target.size(1) == self.num_classes:
             # on a GPU, or while compiling, the table alone tells: to look at the labels would wait for the device
             seen = not compiling and rows.target.device.type == "cpu"
@@ -218,21 +215,17 @@ class Tally(torch.nn.Module):
     def _widen(self) -> None:
         """Make room for float64 weights."""
         if self.digits.is_cuda and torch.cuda.is_current_stream_capturing():
-            raise InputError(
-                "float64 weights came while a CUDA graph is captured, and they need more memory than the tally has.",
-                "give float32 weights; or update once with float64 weights before the capture, and call reset().",
-                "weight",
-            )
+            said = "float64 weights came while a CUDA graph is captured, and they need more memory than the tally has."
+            hint = "give float32 weights; or update once with float64 weights before the capture, and call reset()."
+            raise InputError(said, hint, "weight")
         self.digits = wide(self.digits)
 
     def _count_images(self, rows: Rows, image_ids: Any) -> None:
         target, (classes, ignore) = rows.target, (self.num_classes, self.ignore_index)
         check_device(self.digits, target)
         if target.is_cuda and torch.cuda.is_current_stream_capturing():
-            raise InputError(
-                "a tally with `per_image` True takes new memory for each batch, so a CUDA graph cannot hold it.",
-                "call update outside the graph, or make the tally without per_image.",
-            )
+            said = "a tally with `per_image` True takes new memory for each batch, so a CUDA graph cannot hold it."
+            raise InputError(said, "call update outside the graph, or make the tally without per_image.")
         keys = self._images.keys(image_ids, len(target))
         self._note_shape(target)
         if not target.numel():
@@ -358,15 +351,11 @@ class Tally(torch.nn.Module):
         """
         dist = torch.distributed
         if not (dist.is_available() and dist.is_initialized()):
-            raise InputError(
-                "torch.distributed is not initialized, so there are no processes to add up.",
-                "call torch.distributed.init_process_group() first; a single process needs no all_reduce.",
-            )
+            hint = "call torch.distributed.init_process_group() first; a single process needs no all_reduce."
+            raise InputError("torch.distributed is not initialized, so there are no processes to add up.", hint)
         if self._reduced:
-            raise InputError(
-                "this tally holds the sum of all processes already; to add it up again would count rows twice.",
-                "call reset() before the next pass.",
-            )
+            said = "this tally holds the sum of all processes already; to add it up again would count rows twice."
+            raise InputError(said, "call reset() before the next pass.")
         mine = {
             **self._meaning(),
             "wide": len(self.digits) == WIDE.planes,
@@ -410,10 +399,8 @@ class Tally(torch.nn.Module):
     def _check_same(self, other: Mapping[str, Any], whose: str) -> None:
         for name, own in self._meaning().items():
             if other[name] != own:
-                raise InputError(
-                    f"{whose} has `{name}` {other[name]!r}, and this one `{name}` {own!r}; they do not fit together.",
-                    f"make both with the same {name}.",
-                )
+                said = f"{whose} has `{name}` {other[name]!r}, and this one `{name}` {own!r}; they do not fit together."
+                raise InputError(said, f"make both with the same {name}.")
 
     # ---- moving and storing -----------------------------------------------------------------------------
 
