@@ -217,7 +217,7 @@ def output(
             made.check(request[0].files if request else [])
             if request:
                 asked.check()
-            if "confidence" in given:
+            if "confidence" in given:  # there will be intervals
                 from .startup import load_student
 
                 load_student()
