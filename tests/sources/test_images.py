@@ -229,16 +229,10 @@ def test_tiff_files(tmp_path, dtype, how):
     assert np.array_equal(found, array)
 
 
-def test_lzw_and_overviews(tmp_path):
-    import tifffile
-
+def test_lzw(tmp_path):
     array = (np.arange(40 * 60).reshape(40, 60) % 7).astype(np.uint8)
     Image.fromarray(array).save(tmp_path / "lzw.tif", compression="tiff_lzw")
     assert np.array_equal(read_image(str(tmp_path / "lzw.tif"), "labels"), array)
-    with tifffile.TiffWriter(tmp_path / "cog.tif") as file:
-        file.write(array)
-        file.write(array[::2, ::2], subfiletype=1)
-    assert np.array_equal(read_image(str(tmp_path / "cog.tif"), "labels"), array)
 
 
 def test_weights_are_not_scaled(tmp_path):

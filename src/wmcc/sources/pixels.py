@@ -25,7 +25,7 @@ OTHERS = f"{LOSSY} .gif .bmp .dib .ppm .pgm .pbm .pnm .tga .exr .hdr .npz .mat .
 GREY = {"1", "L", "I", "I;16", "I;16B", "I;16L", "I;16N", "F"}
 """Modes of Pillow with one number per pixel, which is what it says. Those of a palette are P."""
 
-TIFF_BITS, TIFF_COMPRESSION, PHOTOMETRIC, TIFF_SAMPLE_FORMAT, TIFF_SUBFILE = 258, 259, 262, 339, 254
+TIFF_BITS, TIFF_COMPRESSION, PHOTOMETRIC, TIFF_SAMPLE_FORMAT = 258, 259, 262, 339
 ORIENTATION, JPEG_IN_TIFF = 274, (6, 7)
 IN_SPACE = (33550, 33922, 34264, 34735, 42113)
 """Tags of TIFF files that say where they lie, or which number is nodata."""
@@ -215,15 +215,15 @@ def _wrong_image(image: Any, role: Role) -> tuple[str | None, str | None]:
         return said, USE_FLOATS if role == "weights" else USE_NUMBERS
     is_tiff = image.format == "TIFF"
     tags = image.tag_v2 if is_tiff else image.getexif() if "exif" in image.info else {}
-    turned, pages = tags.get(ORIENTATION, 1), _tiff_pages(image) if is_tiff else image.n_frames
+    turned = tags.get(ORIENTATION, 1)
     wrong = {
         f"is to be turned or mirrored when it is shown (orientation {turned}), which not all programs do.": turned != 1,
         "stores white as 0, and programs disagree on what its numbers are.": is_tiff and tags.get(PHOTOMETRIC) == 0,
     }
     if is_tiff and tags.get(TIFF_COMPRESSION) in JPEG_IN_TIFF:
         return "is compressed as JPEG.", AFTER_JPEG
-    if pages > 1:
-        return f"has {pages} pages; expected one image.", "save each page as an image, or a volume as NPY."
+    if image.n_frames > 1:
+        return f"has {image.n_frames} pages; expected one image.", "save each page as an image, or a volume as NPY."
     return next(((said, WRITE_AGAIN) for said, holds in wrong.items() if holds), (None, None))
 
 
@@ -233,13 +233,3 @@ USE_NUMBERS = (
     "save class numbers as grey or palette PNG, as PIL.Image.fromarray(labels.astype('uint8')).save(path); if colours "
     "stand for classes, make the numbers first: labels[(rgb == colour).all(axis=-1)] = number, for each colour."
 )
-
-
-def _tiff_pages(image: Any) -> int:
-    """Return how many images a TIFF file holds, without smaller copies of another (overviews) and masks."""
-    pages = 0
-    for page in range(image.n_frames):
-        image.seek(page)
-        pages += page == 0 or not image.tag_v2.get(TIFF_SUBFILE, 0) & 0b101
-    image.seek(0)
-    return pages
