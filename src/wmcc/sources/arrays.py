@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -27,7 +27,7 @@ from ..core.stack import LARGEST_KEY, Stack, merged_stacks, numbered
 from ..core.sums import Sums, bad_weight
 from ..core.table import Table, no_positive
 from ..core.tables import NONE_DECLARED, Tables, merge
-from ..core.threads import MOST_THREADS, processors
+from ..core.threads import MOST_THREADS, in_order, processors
 from ..errors import InputError, LabelError
 from .codes import SHARE, Codebook, Encoder, Integers, Map, Rules, all_codes, blocks, encoders, flattened, native
 from .columns import BLOCK, Column
@@ -67,13 +67,7 @@ def tabulate_arrays(
         return nothing(rules, parts, names, drawn)
     rows = _rows(columns, weights, replicates, parts, rules)
     workers = _workers(threads, rows.labels[0].size, len(replicates))
-    if workers == 1:
-        found, codebook = _pass(rows, 1, map, expected)
-    else:
-        from concurrent.futures import ThreadPoolExecutor  # not before it is needed: it is slow to import
-
-        with ThreadPoolExecutor(workers - 1) as pool:
-            found, codebook = _pass(rows, workers, partial(_share_out, pool, workers), expected)
+    found, codebook = _pass(rows, workers, map if workers == 1 else partial(in_order, workers=workers), expected)
     if found.unknown:
         _raise_unknown(columns, rules)
     if found.bad_weights and weights is not None:
@@ -328,8 +322,10 @@ class Filling:
         with _bounded():
             keys, n, least, most, w, w2, ignored, unknown, bad = self._tally.result()
             replicates, bad_replicates = self._tally.replicates() if self._rows.replicates else ((), 0)
-        codes = _decoded(np.frombuffer(keys, np.int64), self._sizes)
         counts = np.frombuffer(n, np.int64)
+        codes = np.zeros((len(self._sizes), 0), dtype=np.int64)
+        if len(counts):
+            codes = np.array(np.unravel_index(np.frombuffer(keys, np.int64), self._sizes))
         if self._rows.weights:
             w, w2 = (Exact.from_kernel(len(counts), *found) for found in (w, w2))
             sums = Sums(counts, w, w2, np.frombuffer(least), np.frombuffer(most))
@@ -338,21 +334,6 @@ class Filling:
         if replicates:
             sums = sums._replace(replicates=tuple(Exact.from_kernel(len(counts), *found) for found in replicates))
         return Counted(Stack(codes, sums), np.frombuffer(ignored, np.int64), unknown, bad, bad_replicates)
-
-
-def _decoded(keys: IntArray, sizes: tuple[int, ...]) -> IntArray:
-    """Codes of ascending keys, a row per axis."""
-    codes, rest = np.empty((len(sizes), len(keys)), dtype=np.int64), keys
-    for axis, size in enumerate(sizes[:-1]):
-        step = math.prod(sizes[axis + 1 :])
-        if axis == 0 and 16 * size < len(keys):  # divisions take longer than to look where a code begins
-            ends = np.searchsorted(keys, np.arange(1, size + 1) * step)
-            codes[0] = np.repeat(np.arange(size), np.diff(ends, prepend=0))
-        else:
-            np.floor_divide(rest, step, out=codes[axis])
-        rest = rest - codes[axis] * step
-    codes[-1] = rest
-    return codes
 
 
 def _large(weights: Array) -> float:
@@ -394,17 +375,6 @@ def _workers(threads: int | None, rows: int, replicates: int = 0) -> int:
     if work < 2 * THREAD_ROWS:
         return 1
     return min(processors(), work // THREAD_ROWS, -(-rows // SHARE))
-
-
-def _share_out(pool: Any, workers: int, function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
-    """Map in any order: this thread and those of the pool each take the next item when they are free."""
-    queue = deque(items)
-
-    def work() -> list[Any]:
-        return [function(item) for item in _taken(queue)]
-
-    others = [pool.submit(work) for _ in range(workers - 1)]
-    return work() + [result for other in others for result in other.result()]
 
 
 def _taken(queue: deque[Any]) -> Iterator[Any]:

@@ -115,13 +115,6 @@ class Codebook:
         self._integers = False  # whether an integer was met: False and 0 are one class, and this decides its name
         self.ascending = False  # whether the classes are known to be sorted
 
-    @property
-    def given_integers(self) -> Integers | None:
-        """Integers the caller named as classes or to be ignored; None if there are none, or they lie far apart."""
-        if not self._closed:
-            return None
-        return Integers.near((*self.classes, *self._ignore))
-
     def codes(self, labels: Sequence[Label], truth: bool = False) -> list[int]:
         """Code of each label: its class, a new class, or a sentinel for ignored and unknown ones."""
         self._integers = self._integers or int in map(type, labels)
@@ -257,14 +250,16 @@ def encoders(
     """
     kinds = {"coded" if c.categories is not None else a.dtype.kind for c, a in zip(columns, arrays, strict=True)}
     if kinds <= {"b", "i", "u"} and kinds != {"b"}:
-        found = codebook.given_integers
-        if codebook.rules.labels is None:
+        rules = codebook.rules
+        if rules.labels is None:
             guessed = (expected or _guess(arrays)) if guess else None
             found = guessed or _occurring(arrays, workers, run, DIRECT_RANGE)
+        else:
+            found = Integers.near((*rules.labels, *rules.ignore))
         if found is not None:
             one = _Lookup(found, found.values(), codebook)  # the same codes for all, but for ignored ones
-            codebook.ascending = codebook.rules.labels is None
-            truth = _Lookup(found, found.values(), codebook, True) if codebook.rules.ignore else one
+            codebook.ascending = rules.labels is None
+            truth = _Lookup(found, found.values(), codebook, True) if rules.ignore else one
             return [truth, *[one] * (len(columns) - 1)]
     return [
         _encoder(c, a, codebook, k == 0, workers, run) for k, (c, a) in enumerate(zip(columns, arrays, strict=True))

@@ -218,22 +218,17 @@ def as_array(data: Any, name: str, what_for: str = "labels") -> Array:
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(data, torch.Tensor):
         return np.asarray(_read(_from_torch, data, name))
-    if isinstance(data, (str, bytes, dict, set, frozenset)) or not _speaks_array(data):
+    numpys_own = isinstance(data, _BUFFERS) or hasattr(data, "__array__") or hasattr(data, "__array_interface__")
+    if isinstance(data, (str, bytes)) or not (numpys_own or hasattr(data, "__dlpack__")):
         raise InputTypeError(
             f"{name} is {what(data)}; expected an array, a list, a series or a tensor of {what_for}.",
             "wrap iterators in list(...)." if hasattr(data, "__next__") else None,
         )
-    numpys_own = isinstance(data, _BUFFERS) or hasattr(data, "__array__") or hasattr(data, "__array_interface__")
     read = np.asarray if numpys_own else np.from_dlpack
     return np.asarray(_read(lambda x, _: read(x), data, name))
 
 
 _BUFFERS = (memoryview, bytearray, array)
-
-
-def _speaks_array(data: Any) -> bool:
-    protocols = ("__array__", "__array_interface__", "__dlpack__")
-    return isinstance(data, _BUFFERS) or any(hasattr(data, protocol) for protocol in protocols)
 
 
 def _read(reader: Callable[[Any, str], Any], data: Any, name: str) -> Any:

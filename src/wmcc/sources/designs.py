@@ -457,7 +457,7 @@ def _poststrata(
     if not key.counts["poststratum"]:
         return None, None
     posts = [_single(own) for own in values["poststratum"]]
-    sampled, place = _placed(posts, met)
+    sampled, _ = _placed(posts, met)
     names, (totals,) = _sizes(key, ("totals",), sampled, posts, values)
     assert totals is not None
     at = {name: k for k, name in enumerate(names)}

@@ -14,7 +14,6 @@ import narwhals as nw
 import numpy as np
 from narwhals import dependencies
 
-from ..core.design import ROWS, SampleDesign
 from ..core.keys import of_one_kind, plain_key
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, LabelError, WeightError
@@ -97,8 +96,7 @@ def no_rows(columns: NamedColumns, rules: Rules) -> Tables[Any]:
     groups, clusters = (
         keyed(by, [((), ())] * len(as_tuple(by))) if by != () else None for by in (columns.by, columns.cluster)
     )
-    drawn = SampleDesign("clusters") if columns.counted else ROWS
-    found = nothing(rules, Parts(groups, clusters), columns.predictions, drawn)
+    found = nothing(rules, Parts(groups, clusters), columns.predictions)
     return found if isinstance(found, Tables) else Tables.of({(): found}, ())
 
 

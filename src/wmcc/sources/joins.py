@@ -44,7 +44,7 @@ def tabulate_joined(
         cells = GroupedCells(frame, {**names, "status": "status"}, rules, text)
         left_out = _sift(cells.columns, on, unmatched)
         cells.problems(left_out).refuse(names)
-        return cells.tables(columns, left_out)
+        return cells.tables(columns)
     left_out = _sift(collect(frame.lazy().group_by("status").agg(n=nw.len())).to_dict(as_series=False), on, unmatched)
     own, status = text_rules(rules, text), nw.col("status")
     tables = tabulate_in_memory(frame.filter(status == MATCHED).drop("status"), columns, own, threads, numbered=False)

@@ -69,25 +69,25 @@ class GroupedCells:
         missing = tuple(int(n[out].sum()) for out in lost)
         return Problems(int(n.sum()), bad("w") if "w" in self._names else 0, missing, replicates)
 
-    def tables(self, columns: NamedColumns, left_out: Collection[int] = ()) -> Tables[Any]:
-        """Return the table of each group; ``left_out`` are cells to be counted as ignored."""
+    def tables(self, columns: NamedColumns) -> Tables[Any]:
+        """Return the table of each group; rows without a label count as ignored."""
         rules, n = self._of_cells, self._n
         groups, clusters = self._keyed("b", columns.by), self._keyed("c", columns.cluster)
         codebook = Codebook(rules)
-        there = np.ones(len(n), dtype=bool)
-        there[list(left_out)] = False
-        codes = np.zeros((len(self._labels), len(n)), dtype=np.int64)
-        rows = np.flatnonzero(there).tolist()
-        for (role, known), column in zip(self._labels.items(), codes, strict=True):
-            own = [known[row] for row in rows]
-            column[there] = codebook.codes([NOTHING if x is None else x for x in own], role == "t")
-        kept = there & (codes != tally.IGNORED).all(axis=0)
-        for (role, known), column in zip(self._labels.items(), codes, strict=True):
+        codes = np.array(
+            [
+                codebook.codes([NOTHING if x is None else x for x in labels], role == "t")
+                for role, labels in self._labels.items()
+            ],
+            dtype=np.int64,
+        )
+        kept = (codes != tally.IGNORED).all(axis=0)
+        for (role, labels), column in zip(self._labels.items(), codes, strict=True):
             unknown = kept & (column == tally.UNKNOWN)
             if unknown.any():
+                label = labels[int(np.argmax(unknown))]
+                assert label is not None  # such rows are left out
                 where = f" in {self._names[role]!r}"
-                label = known[int(np.argmax(unknown))]
-                assert label is not None  # such rows were refused, or left out
                 raise unknown_labels(int(n[unknown].sum()), where, label, rules.labels or ())
         keys = [groups.codes, *codes, *([] if clusters is None else [clusters.codes])]
         ignored = np.zeros(len(groups.keys), dtype=np.int64)
@@ -96,9 +96,7 @@ class GroupedCells:
         stack = Stack.gathered(np.stack(keys)[:, kept], self._sums(kept, codebook, codes[:, kept]))
         drawn = ROWS
         if clusters is not None and columns.counted:
-            with_labels = there & np.array(
-                [None not in own for own in zip(*self._labels.values(), strict=True)], dtype=bool
-            )
+            with_labels = np.array([None not in own for own in zip(*self._labels.values(), strict=True)], dtype=bool)
             counts = np.zeros(len(clusters.keys), dtype=np.int64)
             np.add.at(counts, clusters.codes[with_labels], n[with_labels])
             drawn = SampleDesign("clusters", rows=tuple(counts.tolist()))

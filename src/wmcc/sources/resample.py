@@ -37,7 +37,8 @@ def resample_rows(
     y_true, y_pred, sample_weight = rows
     columns = [label_column(y_true, "y_true"), label_column(y_pred, "y_pred")]
     weights = fitted(weight_array(sample_weight), columns[0].values.shape).reshape(-1)
-    cells = _row_cells(labels, columns)
+    t, p = all_codes(columns, Codebook(Rules(labels)))
+    cells = np.asarray(t * len(labels) + p)
     weights = weights.astype(np.float64)
     order = np.argsort(cells, kind="stable")
     cells, weights = cells[order], weights[order] / weights.max()
@@ -69,9 +70,3 @@ def resample_rows(
             total[np.searchsorted(known, places)] += sums  # in the order of the rows, whichever thread was first
             shown.advance(1)
     return total.T
-
-
-def _row_cells(labels: tuple[Label, ...], columns: list[Any]) -> IntArray:
-    """Cell of each row, as a vector."""
-    t, p = all_codes(columns, Codebook(Rules(labels)))
-    return np.asarray(t * len(labels) + p)
