@@ -85,31 +85,21 @@ def keyed(by: By, columns: Iterable[tuple[Any, Sequence[Any]]]) -> Keyed:
 
     A column is given as a code per row, and the values that the codes stand for.
     """
-    codes, values = zip(*columns, strict=True)
-    if len(codes) == 1:
-        combinations, where = _met(np.asarray(codes[0], dtype=np.int64), len(values[0]))
-        combinations = combinations[np.newaxis]
+    several, values = zip(*columns, strict=True)
+    codes, sizes = [np.asarray(own, dtype=np.int64) for own in several], [len(own) for own in values]
+    if len(codes) == 1 or math.prod(sizes) <= max(len(codes[0]), FEW):  # counting them is faster than sorting rows
+        one = codes[0] if len(codes) == 1 else np.ravel_multi_index(codes, sizes)
+        met = np.bincount(one, minlength=math.prod(sizes)) > 0
+        where = one if met.all() else (np.cumsum(met) - 1)[one]
+        combinations = np.stack(np.unravel_index(np.flatnonzero(met), sizes))
     else:
-        sizes = [len(own) for own in values]
-        if math.prod(sizes) <= max(len(codes[0]), FEW):  # counting them is faster than sorting rows
-            one, where = _met(
-                np.ravel_multi_index([np.asarray(own, dtype=np.int64) for own in codes], sizes), math.prod(sizes)
-            )
-            combinations = np.stack(np.unravel_index(one, sizes))
-        else:
-            combinations, where = numbered(np.stack([np.asarray(own, dtype=np.int64) for own in codes]))
+        combinations, where = numbered(np.stack(codes))
     names = by if isinstance(by, tuple) else (by,)
     known = [of_one_kind([plain_key(x) for x in own], name) for own, name in zip(values, names, strict=True)]
     plain = [[named[k] for k in own] for own, named in zip(combinations.tolist(), known, strict=True)]
     found = list(zip(*plain, strict=True)) if isinstance(by, tuple) else plain[0]
     keys, place = distinct_keys(found)  # null and NaN are one key
     return Keyed(by, keys, place[where])
-
-
-def _met(codes: IntArray, size: int) -> tuple[IntArray, IntArray]:
-    """Return the codes that occur, and the place of each row's among them."""
-    met = np.bincount(codes, minlength=size) > 0
-    return np.flatnonzero(met), codes if met.all() else (np.cumsum(met) - 1)[codes]
 
 
 def check_clusters(tables: Tables[Any], cluster: By) -> None:
@@ -181,13 +171,9 @@ def number_column(given: Any, name: str, shape: tuple[int, ...]) -> KeyColumn:
         values = np.asarray(weight_array(given, name), dtype=np.float64)
     except (InputTypeError, WeightError) as problem:  # which speaks of weights
         raise InputTypeError(f"{problem.message.partition(';')[0]}; expected a number per observation.") from None
-    if not values.shape or values.shape != shape[: values.ndim]:
-        raise InputError(
-            f"`{name}` has shape {values.shape}, and the labels {shape}.", "give a number per observation."
-        )
+    _fitting(values.shape, name, shape, "give a number per observation.")
     found, codes = np.unique(values, return_inverse=True)
-    codes = codes.reshape(values.shape + (1,) * (len(shape) - values.ndim))
-    return KeyColumn(np.broadcast_to(codes, shape), 0, [plain_key(x) for x in found.tolist()])
+    return KeyColumn(_spread(codes, values.shape, shape), 0, [plain_key(x) for x in found.tolist()])
 
 
 def small_integers(values: Any) -> KeyColumn | None:
@@ -209,18 +195,22 @@ def _of_rows(given: Any, name: str, shape: tuple[int, ...]) -> Keyed:
         keys, codes = _distinct(column)
     except (LabelError, InputTypeError) as problem:  # keys may be what labels are not: fractions, dates
         keys, codes, own = _other_keys(given, name, shape, problem)
-    codes = codes.reshape(own + (1,) * (len(shape) - len(own)))
-    return Keyed(name, keys, np.broadcast_to(codes, shape))
+    return Keyed(name, keys, _spread(codes, own, shape))
 
 
-def _fitting(own: tuple[int, ...], name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
+PER_ROW = "give a key per observation, or one per item of the labels' first axis."
+
+
+def _fitting(own: tuple[int, ...], name: str, shape: tuple[int, ...], hint: str = PER_ROW) -> tuple[int, ...]:
     """Return the shape of keys, which must be that of the labels, or of their first axes."""
     if not own or own != shape[: len(own)]:
-        raise InputError(
-            f"`{name}` has shape {own}, and the labels {shape}.",
-            "give a key per observation, or one per item of the labels' first axis.",
-        )
+        raise InputError(f"`{name}` has shape {own}, and the labels {shape}.", hint)
     return own
+
+
+def _spread(codes: IntArray, own: tuple[int, ...], shape: tuple[int, ...]) -> IntArray:
+    """Codes of the first axes, as those of all observations."""
+    return np.broadcast_to(codes.reshape(own + (1,) * (len(shape) - len(own))), shape)
 
 
 SINGLE = (str, bytes, numbers.Real, Decimal, date, time, timedelta, np.datetime64, np.timedelta64)
