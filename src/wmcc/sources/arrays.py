@@ -162,6 +162,24 @@ def named(
     return with_positive(Table(names, stack, ignored, None, drawn, void), rules)
 
 
+class OfParts:
+    """Makes the tables of images or windows, and expects in each the labels of those before: most have the same."""
+
+    def __init__(self, rules: Rules, names: tuple[str, ...]) -> None:
+        self.rules, self._names = rules._replace(positive=None, names=None), names
+        self._met: frozenset[Label] = frozenset()
+
+    def table(
+        self, columns: list[Column], weights: Array | None, name: str, rules: Rules,
+        parts: Parts = WHOLE, drawn: SampleDesign = ROWS,
+    ) -> Any:  # fmt: skip
+        """Tabulate a part; ``name`` is what its weights are called."""
+        expected = Integers.near(self._met.union(rules.ignore)) if self._met else None
+        found = tabulate_arrays(columns, weights, rules, 1, name, parts, drawn, self._names, expected=expected)
+        self._met = self._met.union(found.classes)  # a new one, since other threads read it
+        return found
+
+
 def of_one_item(table: Any, k: int, groups: Keyed | None, clusters: Keyed | None) -> Any:
     """Return the table of the k-th image, or tile, as a part of all: with its keys of groups and of clusters."""
     if clusters is not None:

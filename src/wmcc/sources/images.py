@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..core.arraytypes import Array
-from ..core.labels import Label
 from ..core.threads import MOST_THREADS, in_order, processors
 from ..errors import InputError, InputTypeError, WmccError, missing_file
 from ..present.text import brief, counted
-from .arrays import folded, of_one_item, tabulate_arrays
-from .codes import Integers, Rules
+from .arrays import OfParts, folded, of_one_item
+from .codes import Rules
 from .columns import label_column, weight_array
 from .files import FileSet, ends_like_file, holds
 from .groups import Keyed, keys_by_name, keys_of_rows
@@ -416,38 +415,22 @@ def tabulate_images(
             "sample_weight",
         )
     clusters = _keys(names if cluster is None else cluster, "cluster", names)
+    images = OfParts(rules, folders.predictions)
+
+    def table_of(name: str) -> Any:
+        files, (truth, preds, weight) = folders.files(name), folders.load(name)
+        labels = zip(files, (truth, *preds), strict=False)
+        columns = [label_column(own, path, 0, rules.skip_missing) for path, own in labels]
+        return images.table(columns, weight, folders.weight_name(name), images.rules)
+
     tables: list[Any] = []
     workers = min(threads or processors(), len(names), MOST_THREADS)
     with quiet(), reading([FileSet(folders.paths, "images")], progress) as bar:
         bar.total(len(names))
-        for k, table in enumerate(in_order(_PerImage(folders, rules), names, workers)):
+        for k, table in enumerate(in_order(table_of, names, workers)):
             tables.append(of_one_item(table, k, groups, clusters))
             bar.advance(1)
     return folded(tables, rules)
-
-
-class _PerImage:
-    """Makes the table of an image, and expects in each what the ones before had: most have the same classes."""
-
-    def __init__(self, folders: ImageFolders, rules: Rules) -> None:
-        self._folders, self._rules = folders, rules._replace(positive=None, names=None)
-        self._met: frozenset[Label] = frozenset()
-
-    def __call__(self, name: str) -> Any:
-        folders, rules = self._folders, self._rules
-        files, (truth, preds, weight) = folders.files(name), folders.load(name)
-        labels = zip(files, (truth, *preds), strict=False)
-        table = tabulate_arrays(
-            [label_column(own, path, 0, rules.skip_missing) for path, own in labels],
-            weight,
-            rules,
-            1,
-            folders.weight_name(name),
-            names=folders.predictions,
-            expected=Integers.near(self._met.union(rules.ignore)) if self._met else None,
-        )
-        self._met = self._met.union(table.labels)  # a new one, since other threads read it
-        return table
 
 
 def _keys(given: Any, argument: str, names: Sequence[str]) -> Keyed | None:

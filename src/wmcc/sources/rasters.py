@@ -27,8 +27,8 @@ from ..core.threads import MOST_THREADS, in_order, processors
 from ..errors import InputError, InputTypeError, WeightError
 from ..geo.raster import OpenRaster
 from ..present.text import counted
-from .arrays import folded, nothing, tabulate_arrays
-from .codes import LOOKUP_RANGE, Codebook, Integers, Rules, all_codes, native
+from .arrays import OfParts, folded, nothing
+from .codes import LOOKUP_RANGE, Codebook, Rules, all_codes, native
 from .columns import Column
 from .files import FileSet
 from .groups import Parts
@@ -208,12 +208,10 @@ class _PerWindow:
     """Makes the table of a window, and expects in each the labels of those before."""
 
     def __init__(self, rules: Rules, predictions: tuple[str, ...], picture: PixelCells | None = None) -> None:
-        self._rules, self._predictions = rules._replace(positive=None, names=None), predictions
-        self._picture = picture
-        self._met: frozenset[Label] = frozenset()
+        self._windows, self._picture = OfParts(rules, predictions), picture
 
     def __call__(self, window: Window) -> tuple[Window, Any, WindowCells | None]:
-        scene, rules = window.scene, self._rules
+        scene, rules = window.scene, self._windows.rules
         read = [raster.labels(window.rows, window.cols) for raster in scene.labelled]
         columns = _columns(read, scene.labelled, window.first, rules.skip_missing)
         if columns[0].categories is not None:
@@ -225,17 +223,8 @@ class _PerWindow:
         weights, weighed = _weights(scene, window)
         factor = _factor(scene.weight)
         try:
-            table = tabulate_arrays(
-                columns,
-                weights if factor is None else None,
-                rules,
-                1,
-                scene.weight_name,
-                parts,
-                PIXELS,
-                self._predictions,
-                expected=Integers.near(self._met.union(rules.ignore)) if self._met else None,
-            )
+            of_pixels = weights if factor is None else None
+            table = self._windows.table(columns, of_pixels, scene.weight_name, rules, parts, PIXELS)
         except WeightError:
             if weighed is not None:
                 _refuse_weights(scene, window, columns, weighed, rules)
@@ -243,7 +232,6 @@ class _PerWindow:
         if factor is not None:
             sums = table.raw_cells.sums.scaled(np.full(len(table.raw_cells), factor))
             table = replace(table, raw_cells=Stack(table.raw_cells.codes, sums))
-        self._met = self._met.union(table.classes)  # a new one, since other threads read it
         for raster in scene.labelled:
             value = _number(raster)
             if value is not None and value in table.classes:
