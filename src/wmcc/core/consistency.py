@@ -116,8 +116,8 @@ def _said(which: str, n: IntArray, w: Exact, w2: Exact, low: FloatArray, high: F
         "even": f"w2 is smallest where all rows weigh the same, and then it is w² / n = {_text(s * s / rows)}",
         "uneven": f"w2 is largest where rows weigh w_min or w_max, and then it is {_text((a + b) * s - rows * a * b)}",
     }
-    found = {"n": rows, "w": s, "w2": q, "w_min": a, "w_max": b}
-    return f"{', '.join(f'{key} = {_text(x)}' for key, x in found.items())}; but {why[which]}"
+    sums = {"n": rows, "w": s, "w2": q, "w_min": a, "w_max": b}
+    return f"{', '.join(f'{key} = {_text(x)}' for key, x in sums.items())}; but {why[which]}"
 
 
 def _refuse(wrong: Array, name: Names, say: Callable[[Any], str], hint: str | None = None) -> None:

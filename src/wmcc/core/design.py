@@ -21,12 +21,9 @@ Method = Literal["jk1", "jkn", "brr", "fay", "bootstrap", "sdr"]
 LONELY: tuple[Lonely, ...] = ("error", "adjust", "average", "certainty", "collapse")
 
 WORDS = {
-    "rows": "independent rows",
-    "clusters": "clusters",
-    "pairs": "the entries of a weight matrix",
-    "strata": "drawn in strata",
-    "replicates": "weighted by replicates",
-}
+    "rows": "independent rows", "clusters": "clusters", "pairs": "the entries of a weight matrix",
+    "strata": "drawn in strata", "replicates": "weighted by replicates",
+}  # fmt: skip
 
 SHOWN = 5
 """Strata that are named in a sentence."""
@@ -347,7 +344,7 @@ def _merged_sizes(
 
 
 def _merged_poststrata(several: Sequence[PoststratumTotals | None]) -> tuple[PoststratumTotals | None, Places]:
-    given = [own for own in several if own is not None]
+    given = [x for x in several if x is not None]
     if not given:
         return None, {}
     if len(given) < len(several):
@@ -355,13 +352,13 @@ def _merged_poststrata(several: Sequence[PoststratumTotals | None]) -> tuple[Pos
             "one table was tabulated with `wmcc.PostStrata`, another without; they cannot be merged.",
             "tabulate all with the same `wmcc.PostStrata`.",
         )
-    keys = [own.keys for own in given]
+    keys = [x.keys for x in given]
     names, at = merged_keys(keys)
-    totals = _merged_sizes([own.totals for own in given], at, names, "totals")
+    totals = _merged_sizes([x.totals for x in given], at, names, "totals")
     assert totals is not None
     weights = [Fraction(0)] * len(names)
-    for own, place in zip(given, at, strict=True):
-        for k, weight in zip(place.tolist(), own.weights, strict=True):
+    for x, place in zip(given, at, strict=True):
+        for k, weight in zip(place.tolist(), x.weights, strict=True):
             weights[k] += weight
     places: Places = {("poststratum", own): place for own, place in zip(keys, at, strict=True)}
     return PoststratumTotals(names, totals, tuple(weights)), places

@@ -155,8 +155,8 @@ class Exact:
     def placed(self, shape: tuple[int, ...], at: Any) -> Exact:
         """Return an array of zeros in which these numbers stand at ``at``, each at a place of its own."""
         digits = no_digits(len(self.digits), shape)
-        for plane, own in zip(digits, self.digits, strict=True):
-            plane[at] = own
+        for plane, numbers in zip(digits, self.digits, strict=True):
+            plane[at] = numbers
         return Exact.trusted(digits, self.exponent)
 
     @staticmethod
@@ -175,8 +175,8 @@ class Exact:
     def by_code(self, codes: IntArray, size: int) -> Exact:
         """Add up the numbers of a vector that have the same code, of so many codes."""
         digits = no_digits(len(self.digits), (size,))
-        for plane, own in zip(digits, self.digits, strict=True):
-            np.add.at(plane, codes, own)
+        for plane, numbers in zip(digits, self.digits, strict=True):
+            np.add.at(plane, codes, numbers)
         return Exact._own(digits, self.exponent)
 
     def runs(self, starts: Any) -> Exact:

@@ -155,15 +155,15 @@ def check_names(several: Sequence[tuple[str, ...]]) -> None:
 
 def several_predictions(given: JointTable) -> JointTable:
     """Return the joint table that was given, if it has two predictions or more; refuse anything else."""
-    found: Any = given if isinstance(given, (JointTable, Table)) else getattr(given, "table", given)
+    joint: Any = given if isinstance(given, (JointTable, Table)) else getattr(given, "table", given)
     together = 'wmcc.tabulate(y_true, {"A": pred_a, "B": pred_b}, sample_weight)'
-    if not isinstance(found, JointTable):
-        kind, hint = type(found).__name__, f"tabulate the predictions of the same rows together: {together}."
+    if not isinstance(joint, JointTable):
+        kind, hint = type(joint).__name__, f"tabulate the predictions of the same rows together: {together}."
         if kind == "Tables":
             hint = (
                 "for each group: {key: wmcc.compare(joint) for key, joint in tables.items()}; for all: tables.total()."
             )
         raise InputTypeError(f"expected a JointTable of two predictions or more; got a {kind}.", hint)
-    if len(found.names) < 2:
-        raise InputError(f"the JointTable has one prediction, {found.names[0]!r}; expected two or more.")
-    return found
+    if len(joint.names) < 2:
+        raise InputError(f"the JointTable has one prediction, {joint.names[0]!r}; expected two or more.")
+    return joint

@@ -87,8 +87,8 @@ def distinct_keys(keys: Sequence[Key]) -> tuple[tuple[Key, ...], IndexArray]:
 
 def no_cluster(rows: int, where: str = "") -> InputError:
     """Say that rows have no cluster."""
-    said = "1 row has" if rows == 1 else f"{rows:,} rows have"
-    return InputError(f"{said} no cluster{where}.", "leave them out, or give each its own cluster.")
+    rows_have = "1 row has" if rows == 1 else f"{rows:,} rows have"
+    return InputError(f"{rows_have} no cluster{where}.", "leave them out, or give each its own cluster.")
 
 
 KINDS = {bool: "booleans", str: "text", int: "numbers", float: "numbers"}

@@ -145,17 +145,17 @@ def settle(digits: Any) -> None:
     """Carry digits into [0, 2**32), in place, so that many arrays can be added up before a digit overflows."""
     for start, _, count in _sections(layout_of(digits.shape[-2])):
         for d in range(start, start + count - 1):
-            own = digits[..., d, :]
-            digits[..., d + 1, :] += own >> RADIX_BITS
-            own &= (1 << RADIX_BITS) - 1
+            plane = digits[..., d, :]
+            digits[..., d + 1, :] += plane >> RADIX_BITS
+            plane &= (1 << RADIX_BITS) - 1
 
 
 def earliest(several: Sequence[IntArray]) -> IntArray:
     """Return what came first of each kind of bad row: of the lowest update, and of the earlier of those given."""
     out = np.array(several[0])
-    for own in several[1:]:
-        sooner = (own[:, 0] >= 0) & ((out[:, 0] < 0) | (own[:, 0] < out[:, 0]))
-        out[sooner] = own[sooner]
+    for other in several[1:]:
+        sooner = (other[:, 0] >= 0) & ((out[:, 0] < 0) | (other[:, 0] < out[:, 0]))
+        out[sooner] = other[sooner]
     return out
 
 
@@ -174,9 +174,9 @@ def occurring(state: Planes) -> TalliedCells:
     return TalliedCells(cells, Sums(state.digits[0, cells], w, w2, least, most))
 
 
-def add_cells(state: Planes, found: TalliedCells) -> None:
+def add_cells(state: Planes, tallied: TalliedCells) -> None:
     """Add cells to planes, in place; their layout must hold them."""
-    sections, (cells, sums) = _sections(layout_of(len(state.digits))), found
+    sections, (cells, sums) = _sections(layout_of(len(state.digits))), tallied
     state.digits[0, cells] += sums.n
     for (start, low, _), exact in zip(sections, (sums.w_exact, sums.w2_exact), strict=True):
         for d, plane in enumerate(exact.digits, start + (exact.exponent - low) // RADIX_BITS):
@@ -238,8 +238,8 @@ def add_rows(
     state: Planes, target: Array, pred: Array, weight: Array | None, classes: int, ignore: int | None, update: int
 ) -> None:
     """Add rows to planes, in place, as a device does; the arrays are those of `cells_of_rows`."""
-    found, bad = cells_of_rows(target, pred, weight, classes, ignore, state.counts)
-    add_cells(state, found)
+    tallied, bad = cells_of_rows(target, pred, weight, classes, ignore, state.counts)
+    add_cells(state, tallied)
     if bad:
         note_bad(state.counts, state.first, target, pred, weight, classes, ignore, update)
 
@@ -301,9 +301,9 @@ def table_of_images(several: Sequence[TalliedCells], keys: Sequence[Key], classe
     names, place = distinct_keys(keys)
     if not several:
         return _table(no_cells(3).codes, no_cells(3).sums, classes, ignore, 0, SampleDesign("clusters"))
-    true, pred = np.divmod(np.concatenate([own.cells for own in several]), classes + 1)
-    image = np.repeat(place, [len(own.cells) for own in several])
-    sums = beside([own.sums for own in several])
+    true, pred = np.divmod(np.concatenate([image_cells.cells for image_cells in several]), classes + 1)
+    image = np.repeat(place, [len(image_cells.cells) for image_cells in several])
+    sums = beside([image_cells.sums for image_cells in several])
     return _table(np.stack([true, pred, image]), sums, classes, ignore, 0, SampleDesign("clusters", names))
 
 
@@ -352,8 +352,8 @@ def _unknown(where: str, value: int, rows: int, classes: int, ignore: int | None
     todo = [f"`num_classes` {value + 1} or more if it is a class"] if value >= classes else []
     todo += [f"`ignore_index` {value} if it marks pixels that do not count"] if ignore is None else []
     hint = f"use {', or '.join(todo)}." if todo else "check how the labels were made."
-    said = _labels.unknown(where, value, among, hint)
-    return LabelError(f"{said.message} {_rows(rows)} such a label.", said.hint, where.partition("[")[0])
+    error = _labels.unknown(where, value, among, hint)
+    return LabelError(f"{error.message} {_rows(rows)} such a label.", error.hint, where.partition("[")[0])
 
 
 def _rows(count: int) -> str:

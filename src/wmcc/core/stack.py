@@ -100,9 +100,9 @@ class Stack:
         both = _as_one(np.concatenate([self.codes, codes], axis=1))
         if both is None:
             both = numbered(np.concatenate([self.codes, codes], axis=1))[1]
-        own, wanted = both[: len(self)], both[len(self) :]
-        at: IndexArray = np.minimum(np.searchsorted(own, wanted), len(self) - 1).astype(np.intp)
-        there: bool = np.array_equal(own[at], wanted)
+        known, wanted = both[: len(self)], both[len(self) :]
+        at: IndexArray = np.minimum(np.searchsorted(known, wanted), len(self) - 1).astype(np.intp)
+        there: bool = np.array_equal(known[at], wanted)
         return at if there else None
 
 
@@ -138,7 +138,7 @@ def numbered(codes: IntArray) -> tuple[IntArray, IndexArray]:
         return codes, np.zeros(0, dtype=np.intp)
     key = _as_one(codes)
     if key is None:
-        found, where = np.unique(codes, axis=1, return_inverse=True)
-        return found, where.reshape(-1)
+        distinct, where = np.unique(codes, axis=1, return_inverse=True)
+        return distinct, where.reshape(-1)
     _, first, where = np.unique(key, return_index=True, return_inverse=True)
     return codes[:, first], where.reshape(-1)

@@ -57,7 +57,7 @@ class Sums(NamedTuple):
     def take(self, at: Any) -> Sums:
         """Return some of the cells, by any index of NumPy."""
         n, w, w2, low, high, replicates = self
-        return Sums(n[at], w.take(at), w2.take(at), low[at], high[at], tuple(own.take(at) for own in replicates))
+        return Sums(n[at], w.take(at), w2.take(at), low[at], high[at], tuple(w.take(at) for w in replicates))
 
     def scaled(self, factors: FloatArray) -> Sums:
         """Return vectors of cells in which each row weighs more by a factor of its cell.

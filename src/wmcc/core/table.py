@@ -62,7 +62,7 @@ class Margins(NamedTuple):
 
 def occurring(r: list[int], q: list[int]) -> int:
     """Number of classes that have weight in truth or prediction."""
-    return sum(1 for own in map(or_, r, q) if own)
+    return sum(1 for either in map(or_, r, q) if either)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -243,18 +243,18 @@ class Table(BaseTable):
         codes, K = self.cells.codes, len(self.labels)
         if len(self.cells) <= FEW_CELLS:
             r, q, d = [0] * K, [0] * K, [0] * K
-            for t, p, own in zip(*codes.tolist(), self._weights, strict=True):
-                r[t] += own
-                q[p] += own
+            for t, p, weight in zip(*codes.tolist(), self._weights, strict=True):
+                r[t] += weight
+                q[p] += weight
                 if t == p:
-                    d[t] = own
+                    d[t] = weight
             return Margins.of(r, q, d, len(self.classes))
         (true, pred), digits = codes, self.cells.sums.w_exact.digits
         out, right = np.zeros((len(digits), 3 * K), dtype=np.int64), true == pred
-        for plane, own in zip(out, digits, strict=True):
-            np.add.at(plane[:K], true, own)
-            np.add.at(plane[K:], pred, own)
-            plane[2 * K + true[right]] = own[right]
+        for plane, weight in zip(out, digits, strict=True):
+            np.add.at(plane[:K], true, weight)
+            np.add.at(plane[K:], pred, weight)
+            plane[2 * K + true[right]] = weight[right]
         whole = integers(out)
         return Margins.of(whole[:K], whole[K : 2 * K], whole[2 * K :], len(self.classes))
 

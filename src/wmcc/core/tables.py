@@ -243,13 +243,8 @@ class Tables(StackedCells, Mapping[Key, T], Generic[T]):
         parts, drawn = occupied(self.raw_cells.recoded({0: place}), self.drawn)
         declared = np.stack([place[self.declared[0]], self.declared[1]])
         declared, groups = declared[:, declared[0] >= 0], tuple(self.groups[k] for k in kept)
-        fields: dict[str, Any] = {
-            "raw_cells": parts,
-            "ignored": self.ignored[kept],
-            "drawn": drawn,
-            "declared": declared,
-        }
-        return replace(self, groups=groups, **fields)._of_labels_that_occur()
+        some = replace(self, groups=groups, ignored=self.ignored[kept], declared=declared)
+        return replace(some, raw_cells=parts, drawn=drawn)._of_labels_that_occur()
 
     def _of_labels_that_occur(self) -> Tables[T]:
         """Return the same over the labels that occur in some group, and over all classes that the caller named."""
@@ -436,6 +431,6 @@ def _all_declared(several: Sequence[Tables[Any]], places: Sequence[IndexArray], 
     pairs = []
     for tables, place in zip(several, places, strict=True):
         G, K = len(tables.groups), len(tables.classes)  # void labels are there only if they occur
-        own = np.indices((G, K)).reshape(2, -1) if tables.same_classes else tables.declared
-        pairs.append(np.stack([place[own[0]], positions(labels, tables.labels)[own[1]]]))
+        pair = np.indices((G, K)).reshape(2, -1) if tables.same_classes else tables.declared
+        pairs.append(np.stack([place[pair[0]], positions(labels, tables.labels)[pair[1]]]))
     return numbered(np.concatenate(pairs, axis=1).astype(np.int64))[0]

@@ -57,16 +57,16 @@ def said_units(clusters: int | None, strata: int | None, replicates: int | None)
     return [counted(number, *words) for words, number in numbers.items() if number is not None]
 
 
-def why_unsure(found: Mapping[str, Any]) -> list[str]:
+def why_unsure(intervals: Mapping[str, Any]) -> list[str]:
     """What to know of intervals or comparisons by title: each sentence once, with the titles unless it is of all.
 
     A warning is of all if it is of all that could be estimated.
     """
     titles: dict[str, list[str]] = {}
-    for title, x in found.items():
+    for title, x in intervals.items():
         for why in (*x.warnings, *((x.problem,) if x.problem else ())):
             titles.setdefault(why, []).append(title)
-    all_of_them = [*found], [title for title, x in found.items() if not x.problem]
+    all_of_them = [*intervals], [title for title, x in intervals.items() if not x.problem]
     return [
         f"* Intervals{'' if these in all_of_them else ' of ' + ', '.join(these)}: {why}."
         for why, these in titles.items()

@@ -31,8 +31,8 @@ def bootstrap_interval(
     value, problem = value_or_problem(measure, sample)
 
     def answer(low: float, high: float, se: float, *warnings: str, problem: str | None = None) -> Interval:
-        made = Interval(measure.name, level, "bootstrap", value, low, high, se, nan, *sample.sizes)
-        return replace(made, warnings=() if problem else (*sample.doubts, *warnings), problem=problem)
+        interval = Interval(measure.name, level, "bootstrap", value, low, high, se, nan, *sample.sizes)
+        return replace(interval, warnings=() if problem else (*sample.doubts, *warnings), problem=problem)
 
     if problem is not None:
         return answer(nan, nan, nan, problem=problem)

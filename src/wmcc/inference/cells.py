@@ -39,10 +39,10 @@ class Unit(NamedTuple):
         """As `shares`, of integers: Python rounds their quotients correctly, and once."""
         whole, shift = self.s**power, exponent - power * self.exponent
         if shift > 0:
-            x = [own << shift for own in x]
+            x = [number << shift for number in x]
         elif shift < 0:
             whole <<= -shift
-        return np.array([own / whole for own in x])
+        return np.array([number / whole for number in x])
 
     def largest(self, x: FloatArray) -> FloatArray:
         """Return single weights as shares of the total."""

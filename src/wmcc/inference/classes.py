@@ -70,8 +70,8 @@ def _own(name: str, c: float, a: float, b: float, e: float) -> Measure:
         return np.asarray(a * x.r[..., :1] + b * x.q[..., :1] - e * x.d[..., :1])
 
     def value(m: Margins, zero: OnZero) -> float:
-        found = of_class.value(m.s, m.r[0], m.q[0], m.d[0])
-        return zero(f"the class has no weight in {side}") if found is None else found
+        score = of_class.value(m.s, m.r[0], m.q[0], m.d[0])
+        return zero(f"the class has no weight in {side}") if score is None else score
 
     def terms(x: Shares) -> tuple[FloatArray, ...]:
         return c * x.d[..., :1], size(x)
@@ -98,7 +98,7 @@ def two_classes(table: T, label: Label) -> T:
     """Return the table of a class and the rest."""
     if isinstance(table, Table):
         return table.against_rest(label)
-    place = np.array([0 if own == label else 1 for own in table.labels])
+    place = np.array([0 if other == label else 1 for other in table.labels])
     return table._recoded(table[table.names[0]].against_rest(label).labels, place)
 
 
@@ -109,25 +109,22 @@ def class_part(table: T, name: str, label: Label) -> T:
     """
     two = two_classes(table, label)
     is_class = two.raw_cells.codes[: two.axes] == 0
-    kept = {
-        "recall": is_class[0],
-        "precision": is_class[1:].any(axis=0),
-        "mcc": np.ones(len(two.raw_cells), dtype=bool),
-    }
-    parts, drawn = occupied(two.raw_cells.take(kept.get(name, is_class.any(axis=0))), two.drawn)
-    return replace(two, raw_cells=parts, drawn=drawn)
+    everything = np.ones(len(two.raw_cells), dtype=bool)
+    kept = {"recall": is_class[0], "precision": is_class[1:].any(axis=0), "mcc": everything}
+    cells, drawn = occupied(two.raw_cells.take(kept.get(name, is_class.any(axis=0))), two.drawn)
+    return replace(two, raw_cells=cells, drawn=drawn)
 
 
 def class_intervals(sample: Sample[Table], level: float) -> dict[str, tuple[Interval, ...]]:
     """Intervals of each measure of `CLASS_MEASURES`, a tuple of one per class in the order of the labels."""
     if sample.by_design:
         table = sample.table
-        own = [domain_intervals(Sample.of(table.against_rest(label)), label, level) for label in table.labels]
-        return {name: tuple(found[name] for found in own) for name in CLASS_MEASURES}
+        of_each = [domain_intervals(Sample.of(table.against_rest(label)), label, level) for label in table.labels]
+        return {name: tuple(intervals[name] for intervals in of_each) for name in CLASS_MEASURES}
     four = Four.of(sample.table)
-    found = {name: _intervals(sample, four, name, level) for name in PARTS}
-    found["f1"] = [_f1(iou, value or 0.0) for iou, value in zip(found["iou"], four.values("f1"), strict=True)]
-    return {name: tuple(found[name]) for name in CLASS_MEASURES}
+    intervals = {name: _intervals(sample, four, name, level) for name in PARTS}
+    intervals["f1"] = [_f1(iou, value or 0.0) for iou, value in zip(intervals["iou"], four.values("f1"), strict=True)]
+    return {name: tuple(intervals[name]) for name in CLASS_MEASURES}
 
 
 def class_interval(
@@ -137,13 +134,13 @@ def class_interval(
     two = table.against_rest(label)
     if table.drawn.by_design:
         return _of_domain(Sample.of(two), name, label, made)
-    found = replace(class_intervals(Sample.of(two), level)[name][0], label=label, method=method)
-    if method == "fisher" or found.problem is not None:
-        return found
-    measure, _ = PARTS["iou" if name == "f1" else name]
-    own = made(Sample.of(class_part(table, name, label)), measure)
-    own = replace(own, measure="iou" if name == "f1" else name, label=label)
-    return _f1(own, found.value) if name == "f1" else own
+    fisher = replace(class_intervals(Sample.of(two), level)[name][0], label=label, method=method)
+    if method == "fisher" or fisher.problem is not None:
+        return fisher
+    part = "iou" if name == "f1" else name
+    interval = made(Sample.of(class_part(table, name, label)), PARTS[part].measure)
+    interval = replace(interval, measure=part, label=label)
+    return _f1(interval, fisher.value) if name == "f1" else interval
 
 
 def domain_intervals(
@@ -250,8 +247,8 @@ class Four(NamedTuple):
 def _per_class(x: Exact, classes: IntArray, count: int, exponent: int) -> list[int]:
     """Return numbers of some classes as integers in units of ``2**exponent``, 0 for the others."""
     out = [0] * count
-    for k, own in zip(classes.tolist(), x.integers(), strict=True):
-        out[k] = own << (x.exponent - exponent) if own else 0
+    for k, weight in zip(classes.tolist(), x.integers(), strict=True):
+        out[k] = weight << (x.exponent - exponent) if weight else 0
     return out
 
 
@@ -267,13 +264,13 @@ def _intervals(sample: Sample[Table], four: Four, name: str, level: float) -> li
     of_all = measure.slope(shares, value)
     slope = balance(of_all.of_table(FOUR), cells)
     rows = total(cells.n)
-    found, count, what, effective = of_rows(slope, cells), rows, "rows", None
+    precision, count, what, effective = of_rows(slope, cells), rows, "rows", None
     if sample.clusters is not None:
-        found, count, n_eff = _of_clusters(sample.clusters, table, slope, kept)
+        precision, count, n_eff = _of_clusters(sample.clusters, table, slope, kept)
         what, effective = "clusters", n_eff
     scale = Scale(*measure.range)
     inside = scale.inside(value)
-    varied = (found.variance > NOTHING) & inside
+    varied = (precision.variance > NOTHING) & inside
 
     def problem(k: int) -> str | None:
         if table.drawn.kind == "pairs":
@@ -283,41 +280,41 @@ def _intervals(sample: Sample[Table], four: Four, name: str, level: float) -> li
         if any(0 < x < 1 / LIGHTEST for own in (shares.r, shares.not_r, shares.q, shares.not_q) for x in own[k]):
             return TOO_LIGHT
         few = too_few(int(count[k]), what, float(n_eff[k]))
-        if few is not None or np.isfinite(found.variance[k]):
-            return few or (
-                same_influence(int(count[k])) if what == "clusters" and not varied[k] and inside[k] else None
-            )
-        return FAR_APART
+        if few is None and not np.isfinite(precision.variance[k]):
+            return FAR_APART
+        alike = what == "clusters" and inside[k] and not varied[k]
+        return same_influence(int(count[k])) if few is None and alike else few
 
     problems = [problem(k) for k in range(len(known))]
-    fine = np.array([why is None for why in problems])
+    estimable = np.array([why is None for why in problems])
     low, high, se, df = (np.full(len(known), nan) for _ in range(4))
     warnings: list[tuple[str, ...]] = [()] * len(known)
-    still, plain = np.flatnonzero(fine & ~varied), np.flatnonzero(fine & varied)
-    moves = Moves.of_two_classes(cells.some(still))
-    low[still], high[still] = unseen_ends(measure, value[still], moves, tail, n_eff[still])
-    se[still] = 0.0
-    some, own = cells.some(plain), Precision(found.variance[plain], found.df[plain])
-    low[plain], high[plain] = scale.ends(value[plain], own, tail)
-    se[plain], df[plain] = np.sqrt(own.variance), own.df
-    extreme_slope, effective_of = of_all.extreme_slope(2)[plain], None if effective is None else effective[plain]
-    doubts = interval_doubts(measure, slope[plain], extreme_slope, some, own.variance, effective_of)
-    for k in still.tolist():
+    constant, varying = np.flatnonzero(estimable & ~varied), np.flatnonzero(estimable & varied)
+    moves = Moves.of_two_classes(cells.some(constant))
+    low[constant], high[constant] = unseen_ends(measure, value[constant], moves, tail, n_eff[constant])
+    se[constant] = 0.0
+    theirs = Precision(precision.variance[varying], precision.df[varying])
+    low[varying], high[varying] = scale.ends(value[varying], theirs, tail)
+    se[varying], df[varying] = np.sqrt(theirs.variance), theirs.df
+    n_clusters = None if effective is None else effective[varying]
+    extreme_slope = of_all.extreme_slope(2)[varying]
+    doubts = interval_doubts(measure, slope[varying], extreme_slope, cells.some(varying), theirs.variance, n_clusters)
+    for k in constant.tolist():
         warnings[k] = (nothing_varied(measure, value[k]),)
-    for at, k in enumerate(plain.tolist()):
-        warnings[k] = that_hold({why: holds[at] for why, holds in doubts.items()})
+    for place, k in enumerate(varying.tolist()):
+        warnings[k] = that_hold({why: holds[place] for why, holds in doubts.items()})
         if isnan(low[k]) or isnan(high[k]):
             problems[k], warnings[k], se[k], df[k] = FAR_APART, (), nan, nan
-    out = []
+    intervals = []
     for k, label in enumerate(table.labels):
-        x, many = float(value[k]), int(count[k])
-        a, b = (nan, nan) if problems[k] else within_range(measure, x, low[k], high[k])
-        clusters = (many if what == "clusters" and many else None), None, None
-        effective_k = nan if table.drawn.kind == "pairs" else float(n_eff[k])
-        sizes = float(se[k]), float(df[k]), int(rows[k]), effective_k, float(weight[k])
-        heard = () if problems[k] else (*sample.doubts, *warnings[k])
-        out.append(Interval(name, level, "fisher", x, a, b, *sizes, *clusters, heard, problems[k], label))
-    return out
+        score, drawn = float(value[k]), int(count[k])
+        a, b = (nan, nan) if problems[k] else within_range(measure, score, low[k], high[k])
+        n_eff_k = nan if table.drawn.kind == "pairs" else float(n_eff[k])
+        sizes = float(se[k]), float(df[k]), int(rows[k]), n_eff_k, float(weight[k])
+        units = (drawn if what == "clusters" and drawn else None), None, None
+        reasons = () if problems[k] else (*sample.doubts, *warnings[k])
+        intervals.append(Interval(name, level, "fisher", score, a, b, *sizes, *units, reasons, problems[k], label))
+    return intervals
 
 
 def _why(four: Four, table: Table, name: str, k: int) -> str:
@@ -335,11 +332,11 @@ def _of_clusters(
     """Precision by the clusters of each class's part of the rows; their number, and their effective number."""
     places, (true, pred) = np.full(4, -1), table.cells.codes
     places[kept] = kept
-    none, found = Precision(nan, nan), []
-    for k, own in enumerate(slope):  # each is as large as the data, so they are not kept
+    none, precisions = Precision(nan, nan), []
+    for k, of_class in enumerate(slope):  # each is as large as the data, so they are not kept
         part = clusters.within(places[2 * (true != k) + (pred != k)], 4)
-        found.append((*(of_clusters(own, part) if part.count else none), part.count, part.n_eff))
-    *precision, count, n_eff = (np.array(x) for x in zip(*found, strict=True))
+        precisions.append((*(of_clusters(of_class, part) if part.count else none), part.count, part.n_eff))
+    *precision, count, n_eff = (np.array(x) for x in zip(*precisions, strict=True))
     return Precision(*precision), count, n_eff
 
 

@@ -199,7 +199,7 @@ class Comparison(Pairs[Difference]):
     @property
     def p_adjusted(self) -> dict[Pair, float]:
         """P-values corrected for the number of pairs by Holm's method."""
-        return {pair: found.p_adjusted for pair, found in self.pairs.items()}
+        return {pair: x.p_adjusted for pair, x in self.pairs.items()}
 
     def told_apart(self, a: str, b: str) -> bool:
         """Whether two scores differ, at the confidence level for all pairs together."""
@@ -217,18 +217,18 @@ class Comparison(Pairs[Difference]):
     @property
     def warnings(self) -> tuple[str, ...]:
         """Why tests may be unreliable, a sentence each; with the names of the pair unless it is of all."""
-        said = [(why, f"{self._before(found)}{why}") for found in self.pairs.values() for why in found.warnings]
-        of_all = {why for why, _ in said if all(why in found.warnings for found in self.pairs.values())}
-        return tuple(dict.fromkeys(why if why in of_all else named for why, named in said))
+        warnings = [(why, f"{self._before(x)}{why}") for x in self.pairs.values() for why in x.warnings]
+        of_all = {why for why, _ in warnings if all(why in x.warnings for x in self.pairs.values())}
+        return tuple(dict.fromkeys(why if why in of_all else named for why, named in warnings))
 
     @property
     def problem(self) -> str | None:
         """Why there is no test of any pair; None if there is one."""
-        problems = [f"{self._before(found)}{found.problem}" for found in self.pairs.values() if found.problem]
+        problems = [f"{self._before(x)}{x.problem}" for x in self.pairs.values() if x.problem]
         return "; ".join(problems) if len(problems) == len(self.pairs) else None
 
-    def _before(self, found: Difference) -> str:
-        return "" if len(self.pairs) == 1 else f"{found.names[0]} − {found.names[1]}: "
+    def _before(self, x: Difference) -> str:
+        return "" if len(self.pairs) == 1 else f"{x.names[0]} − {x.names[1]}: "
 
     # ---- the only pair --------------------------------------------------------------------------------
 
@@ -250,7 +250,7 @@ class Comparison(Pairs[Difference]):
     @property
     def reliable(self) -> bool:
         """Whether there is a test of every pair, and no warning."""
-        return all(found.reliable for found in self.pairs.values())
+        return all(x.reliable for x in self.pairs.values())
 
     # ---- showing ------------------------------------------------------------------------------------
 
@@ -285,16 +285,16 @@ class Comparison(Pairs[Difference]):
         head += ["p (Holm)"] * several
         head += [] if self.margin is None else [f"p (margin {number(self.margin)})"]
         rows = []
-        for pair, found in self.pairs.items():
-            row = [*found.scores, decimal(found.value), found.ends, p_cell(found.p_value)]
-            row += [p_cell(found.p_adjusted)] * several + ([] if self.margin is None else [p_cell(found.p_noninferior)])
+        for pair, x in self.pairs.items():
+            row = [*x.scores, decimal(x.value), x.ends, p_cell(x.p_value)]
+            row += [p_cell(x.p_adjusted)] * several + ([] if self.margin is None else [p_cell(x.p_noninferior)])
             rows.append([*row, *(own[pair] for own in beside.values())])
         return Block(title, [*head, *beside], rows, texts=2)
 
     def notes(self) -> list[str]:
         """Return verdicts, and what to know of the intervals."""
         said = [] if len(self.pairs) > 1 else [self.only.verdict, self.only.noninferiority]
-        titled = {" − ".join(pair): found for pair, found in self.pairs.items()}
+        titled = {" − ".join(pair): x for pair, x in self.pairs.items()}
         return [*(f"{sentence}." for sentence in said if sentence), *why_unsure(titled)]
 
     def ranking_blocks(self) -> list[Block]:
@@ -331,9 +331,9 @@ class Comparison(Pairs[Difference]):
 
 def with_holm(differences: Iterable[Difference]) -> dict[Pair, Difference]:
     """Return differences by their names, with p-values corrected for their number by Holm's method."""
-    found = list(differences)
-    ps = holm([x.p_value for x in found])
-    return {x.names: replace(x, p_adjusted=p) for x, p in zip(found, ps, strict=True)}
+    several = list(differences)
+    ps = holm([x.p_value for x in several])
+    return {x.names: replace(x, p_adjusted=p) for x, p in zip(several, ps, strict=True)}
 
 
 def holm(p_values: list[float]) -> list[float]:

@@ -46,6 +46,7 @@ from .estimate import (
     spread,
     too_few,
     value_or_problem,
+    widened,
 )
 from .influence import Sample
 from .pivot import Pivot
@@ -65,25 +66,18 @@ SAME_PREDICTIONS = "they predict the same for every row, so the difference has n
 FEW_CLUSTERS_DIFFER = f"the predictions differ in fewer than {FEW_CLUSTERS:.0f} effective clusters; {SHORT}"
 
 
+# fmt: off
 @overload
 def compare(
-    predictions: JointTable,
-    measure: str | Measure | ClassMeasure = ...,
-    *,
-    of: Label | None = ...,
-    confidence_level: float = ...,
-    margin: float | None = ...,
+    predictions: JointTable, measure: str | Measure | ClassMeasure = ..., *,
+    of: Label | None = ..., confidence_level: float = ..., margin: float | None = ...,
 ) -> Comparison: ...
 @overload
 def compare(
-    predictions: Mapping[str, Tabulated],
-    measure: str | Measure | ClassMeasure = ...,
-    *,
-    sample: Samples,
-    of: Label | None = ...,
-    confidence_level: float = ...,
-    margin: float | None = ...,
+    predictions: Mapping[str, Tabulated], measure: str | Measure | ClassMeasure = ..., *, sample: Samples,
+    of: Label | None = ..., confidence_level: float = ..., margin: float | None = ...,
 ) -> Comparison: ...
+# fmt: on
 @for_tabulated()
 def compare(
     predictions: JointTable | Mapping[str, Tabulated],
@@ -263,8 +257,7 @@ class Contrast:
 
         @cache
         def ends(tail: float) -> tuple[float, float]:
-            (a, b), (c, d) = seen.ends(tail), missed(tail)
-            return value - hypot(value - a, value - c), value + hypot(b - value, d - value)
+            return widened(value, seen.ends(tail), missed(tail))
 
         if matters(seen.ends(TAIL), ends(TAIL), value):
             tested = replace(tested, warnings=(*warnings, constant_strata_note(strata, constant, "difference")))
@@ -275,11 +268,11 @@ class Contrast:
         values = []
         for x in (a, b):
             assert x.sample.replication is not None
-            found = x.sample.replication.values(self.measure, x.sample.cells)
-            problem = x.sample.replication.undefined(self.measure, x.sample.table, found)
+            scores = x.sample.replication.values(self.measure, x.sample.cells)
+            problem = x.sample.replication.undefined(self.measure, x.sample.table, scores)
             if problem is not None:
                 return self._difference(names, (a, b), a.sample.n_eff, problem)
-            values.append(found - x.value)
+            values.append(scores - x.value)
         assert a.sample.replication is not None
         precision = a.sample.replication.precision(values[0] - values[1])
         warnings = that_hold({reliability.FREEDOM_IS_LITTLE: precision.df < reliability.FEW_FREE})
@@ -373,25 +366,17 @@ class Contrast:
             known = [x for x in numbers if x is not None]
             return sum(known[:units]) if len(known) == len(counted) else None
 
-        replicates = {x.sample.drawn_replicates for x in counted}
-        return Difference(
-            names,
-            self.measure.name,
-            self.level,
-            values,
-            values[0] - values[1],
-            *(nan,) * 5,
-            n=sum(x.table.rows for x in counted),
-            n_eff=n_eff,
-            total=sum(x.table.total for x in counted),
-            ignored=sum(x.table.ignored for x in counted),
-            clusters=drawn(x.sample.drawn_clusters for x in counted),
-            strata=drawn(x.sample.drawn_strata for x in counted),
-            replicates=replicates.pop() if len(replicates) == 1 else None,
-            margin=self.margin,
-            problem=problem,
-            label=self.label,
+        clusters, strata = (
+            drawn(x.sample.drawn_clusters for x in counted),
+            drawn(x.sample.drawn_strata for x in counted),
         )
+        replicates = {x.sample.drawn_replicates for x in counted}
+        of_both = replicates.pop() if len(replicates) == 1 else None
+        rows, total, ignored = (sum(getattr(x.table, name) for x in counted) for name in ("rows", "total", "ignored"))
+        asked = names, self.measure.name, self.level, values, values[0] - values[1]
+        none = Difference(*asked, *(nan,) * 5, n=rows, n_eff=n_eff, total=total, ignored=ignored, margin=self.margin)
+        none = replace(none, clusters=clusters, strata=strata, replicates=of_both)
+        return replace(none, problem=problem, label=self.label)
 
     def _test(self, none: Difference, precision: Precision, warnings: tuple[str, ...]) -> Difference:
         """Return the difference with its interval and its test."""
@@ -553,7 +538,7 @@ def _named_tables(given: Mapping[str, Tabulated], sample: Samples | None) -> tup
     if sample is None:
         raise InputTypeError("`sample` is missing; tables do not say whether they are of the same rows.", WAYS)
     if sample not in ("clusters", "independent"):
-        raise InputError(f"`sample` is {str(sample)[:40]!r}; expected 'clusters' or 'independent'.", WAYS, "sample")
+        raise InputError.of("sample", sample, "'clusters' or 'independent'", WAYS)
     labels, void = merged((table.labels, table.void) for table in tables.values())
     return sample, {
         name: table._recoded(labels, positions(labels, table.labels), void) for name, table in tables.items()
@@ -605,11 +590,11 @@ def _check_same_rows(tables: dict[str, Table]) -> None:
         if not table.drawn.clusters:
             hint = "tabulate with `cluster`, a key per row; or tabulate predictions together, as a mapping from names."
             raise InputTypeError(f"the table of {name!r} has no clusters.", hint)
-    own = tables[first]
+    one = tables[first]
     for other in others:
-        its = tables[other]
-        _check_same_design(first, own.drawn, other, its.drawn)
-        for a, b, there in ((own, its, first), (its, own, other)):
+        other_table = tables[other]
+        _check_same_design(first, one.drawn, other, other_table.drawn)
+        for a, b, there in ((one, other_table, first), (other_table, one, other)):
             lacking = sorted(set(a.drawn.clusters) - set(b.drawn.clusters), key=a.drawn.clusters.index)
             if lacking:
                 are = "is a cluster" if len(lacking) == 1 else "are clusters"
@@ -617,13 +602,13 @@ def _check_same_rows(tables: dict[str, Table]) -> None:
                     f"{listed(lacking)} {are} of {there!r} only; clusters are compared one by one.",
                     "tabulate both on the same clusters, or compare them as independent samples.",
                 )
-        both = Beside.of(*(x.design_cells.along([0, len(x.raw_cells.codes) - 1]) for x in (own, its)))
+        both = Beside.of(*(x.design_cells.along([0, len(x.raw_cells.codes) - 1]) for x in (one, other_table)))
         if both.differ.any():
             at = int(np.argmax(both.differ))
             (k, c), (n, m), (w, v) = both.codes[:, at], both.n[:, at], both.w[:, at]
             raise InputError(
-                f"the tables are not of the same rows: cluster {own.drawn.clusters[c]!r} has {n:,} of true class "
-                f"{own.labels[k]!r}, of weight {number(w)}, for {first!r}, "
+                f"the tables are not of the same rows: cluster {one.drawn.clusters[c]!r} has {n:,} of true class "
+                f"{one.labels[k]!r}, of weight {number(w)}, for {first!r}, "
                 f"and {m:,}, of weight {number(v)}, for {other!r}.",
                 "tabulate the same rows with the same weights; or compare them as independent samples.",
             )

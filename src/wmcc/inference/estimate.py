@@ -23,7 +23,7 @@ from .cells import balance
 from .fisher import Scale, unseen_ends
 from .influence import Sample
 from .pivot import Pivot
-from .reliability import FEW_FREE, FREEDOM_IS_LITTLE, below, doubts_of_interval, strata_doubts, that_hold
+from .reliability import FEW_FREE, FREEDOM_IS_LITTLE, below, interval_doubts, strata_doubts, that_hold
 from .strata import StratifiedSample
 from .zero_error_strata import Predicted, missed_ends
 
@@ -155,18 +155,18 @@ def spread(sample: Sample[Table], measure: Measure) -> Spread:
     slope = balance(of_all.of_table(cells.codes), cells)
     if sample.strata is not None:
         return _in_strata(sample, sample.strata, measure, value, of_all, slope)
-    found = sample.precision(slope)
+    precision = sample.precision(slope)
     if sample.replication is not None:
         values = sample.replication.values(measure, cells)
         problem = sample.replication.undefined(measure, table, values)
         if problem is not None:
             return Spread(value, problem)
-        found = sample.replication.precision(values - value)
-    if not isfinite(found.variance):
+        precision = sample.replication.precision(values - value)
+    if not isfinite(precision.variance):
         return Spread(value, FAR_APART)
     scale = Scale(*measure.range)
     inside = scale.inside(value)
-    if not (found.variance > NOTHING and inside):
+    if not (precision.variance > NOTHING and inside):
         if clusters is not None and inside:
             return Spread(value, same_influence(clusters.count))
 
@@ -175,17 +175,17 @@ def spread(sample: Sample[Table], measure: Measure) -> Spread:
             return within_range(measure, value, low[0], high[0])
 
         return Spread(value, None, 0.0, nan, (nothing_varied(measure, value),), quietly(unseen))
-    ends = cache(partial(scale.ends, value, found))
+    ends = cache(partial(scale.ends, value, precision))
     if not all(map(isfinite, ends(TAIL))):
         return Spread(value, FAR_APART)
-    warnings = doubts(sample, measure, slope, of_all, found.variance)
+    warnings = doubts(sample, measure, slope, of_all, precision.variance)
     if sample.replication is not None:
-        warnings += that_hold({FREEDOM_IS_LITTLE: found.df < FEW_FREE})
+        warnings += that_hold({FREEDOM_IS_LITTLE: precision.df < FEW_FREE})
 
     def seen(tail: float) -> tuple[float, float]:
         return within_range(measure, value, *ends(tail))
 
-    return Spread(value, None, sqrt(found.variance), float(found.df), warnings, seen)
+    return Spread(value, None, sqrt(precision.variance), float(precision.df), warnings, seen)
 
 
 def _in_strata(
@@ -193,16 +193,16 @@ def _in_strata(
 ) -> Spread:
     """Find how far a score may be off, of a sample in strata: by what varied, and by what may have been missed."""
     moments = strata.moments(slope)
-    found = strata.precision(moments)
-    if not isfinite(found.variance):
+    precision = strata.precision(moments)
+    if not isfinite(precision.variance):
         return Spread(value, FAR_APART)
     scale = Scale(*measure.range)
-    varied = bool(found.variance > NOTHING and scale.inside(value))
+    varied = bool(precision.variance > NOTHING and scale.inside(value))
     row_variance = strata.row_variance(slope, of_all, sample.cells.codes)
     constant = strata.constant(moments, row_variance, NOTHING) if varied else strata.varying
 
     def seen(tail: float) -> tuple[float, float]:
-        return scale.ends(value, found, tail) if varied else (value, value)
+        return scale.ends(value, precision, tail) if varied else (value, value)
 
     if not all(map(isfinite, seen(TAIL))):
         return Spread(value, FAR_APART)
@@ -210,17 +210,22 @@ def _in_strata(
 
     @cache
     def ends(tail: float) -> tuple[float, float]:
-        (a, b), (c, d) = seen(tail), missed(tail)
-        return within_range(measure, value, value - hypot(value - a, value - c), value + hypot(b - value, d - value))
+        return within_range(measure, value, *widened(value, seen(tail), missed(tail)))
 
     if not varied:
         certain = bool(strata.lonely.any()) and strata.lonely_option == "certainty"
         why = taken_for_certain(strata.nested) if certain else nothing_varied(measure, value)
         return Spread(value, None, 0.0, nan, (why,) * bool(constant.any()), quietly(ends))
-    warnings = that_hold(strata_doubts(slope, row_variance, strata, found.variance, found.df))
+    warnings = that_hold(strata_doubts(slope, row_variance, strata, precision.variance, precision.df))
     if matters(seen(TAIL), ends(TAIL), value):
         warnings += (constant_strata_note(strata, constant, "score"),)
-    return Spread(value, None, sqrt(found.variance), float(found.df), warnings, quietly(ends))
+    return Spread(value, None, sqrt(precision.variance), float(precision.df), warnings, quietly(ends))
+
+
+def widened(value: float, seen: tuple[float, float], missed: tuple[float, float]) -> tuple[float, float]:
+    """Return ends for two errors that are independent: squares of their distances from the value add up."""
+    (a, b), (c, d) = seen, missed
+    return value - hypot(value - a, value - c), value + hypot(b - value, d - value)
 
 
 def matters(seen: tuple[float, float], both: tuple[float, float], value: float) -> bool:
@@ -287,7 +292,7 @@ def doubts(
     cells, clusters = sample.cells, None if sample.drawn_clusters is None else sample.n_eff
     true = cells.classes - len(sample.table.void)  # rows whose true label is void are not in the table
     extreme_slope = furthest(slope) if len(slope) == cells.classes**2 else of_all.extreme_slope(true)
-    return doubts_of_interval(measure, slope, extreme_slope, cells, variance, clusters)
+    return that_hold(interval_doubts(measure, slope, extreme_slope, cells, variance, clusters))
 
 
 def value_or_problem(measure: Measure, sample: Sample[Table]) -> tuple[float, str | None]:

@@ -40,10 +40,10 @@ class Scale:
     def __init__(self, low: float, high: float) -> None:
         self._middle, self._half = (low + high) / 2, (high - low) / 2
 
-    def ends(self, value: Any, found: Precision, tail: float) -> tuple[Any, Any]:
+    def ends(self, value: Any, precision: Precision, tail: float) -> tuple[Any, Any]:
         """Return the ends of an interval of a score, by the chance beyond each: ± Student's quantile · se, here."""
-        se = root(found.variance) * found.stretch * self.rate(value)
-        low, high = Pivot(self.of(value), se, found.df).ends(tail)
+        se = root(precision.variance) * precision.stretch * self.rate(value)
+        low, high = Pivot(self.of(value), se, precision.df).ends(tail)
         return self.back(low), self.back(high)
 
     def inside(self, value: Any) -> Any:
@@ -133,10 +133,10 @@ class Moves(NamedTuple):
         possible = (moves[1] != moves[2]) & (moves[3] > 0)
         table, true, source, target, held = (x[possible] for x in (table, *moves))
         each, pair = [*sums, *others(sums[0] + sums[1:])], np.sort([source, target], axis=0).T
-        own = np.array(each)[:, table[:, np.newaxis], pair]
+        both = np.array(each)[:, table[:, np.newaxis], pair]
         more, right = np.where(pair == target[:, np.newaxis], 1, -1), pair == true[:, np.newaxis]
         gains = np.array([more * right, -more * right, more * ~right, 0 * more, -more])
-        return cls(table, Shares.of_each(*each, counted=counted), own, gains, held)
+        return cls(table, Shares.of_each(*each, counted=counted), both, gains, held)
 
     def _some(self, which: Any) -> Moves:
         """Return some of the moves."""

@@ -19,6 +19,7 @@ from ..core.keys import Key
 from ..core.table import Table
 from ..measures.base import Shares, check_scorable
 from ..measures.stacks import at_least, total
+from ..present.result import Delegate
 from .cells import TINY, CellSums, Precision, Unit
 from .fisher import Moves
 from .reliability import doubts_of
@@ -204,10 +205,7 @@ class Sample(Generic[T]):
         """What they are called."""
         return "clusters" if self.drawn_clusters is not None else "rows"
 
-    @cached_property
-    def by_design(self) -> bool:
-        """Whether a design says what was drawn, whether or not the table has rows of it."""
-        return self.table.drawn.by_design
+    by_design = Delegate[bool]("table.drawn.by_design", "Whether a design says what was drawn, of the table or not.")
 
     @cached_property
     def drawn_clusters(self) -> int | None:
@@ -247,8 +245,8 @@ class Sample(Generic[T]):
     @cached_property
     def drawn_replicates(self) -> int | None:
         """How many replicate weights there are; None if there are none."""
-        found = self.table.drawn.replicates
-        return None if found is None else len(found.scales)
+        replicates = self.table.drawn.replicates
+        return None if replicates is None else len(replicates.scales)
 
     def without_each(self, slope: FloatArray) -> dict[Key, float]:
         """By how much the score would be lower without each cluster, to first order, by their keys."""
@@ -272,5 +270,5 @@ class Sample(Generic[T]):
         Heavy rows move the difference and its standard error alike, which makes their quotient less extreme, not more:
         so the degrees of freedom are those of the rows or clusters, and no fewer.
         """
-        found = self.precision(slope)
-        return found if self.by_design else found._replace(df=max(self.n_eff - 1, 1.0))
+        precision = self.precision(slope)
+        return precision if self.by_design else precision._replace(df=max(self.n_eff - 1, 1.0))

@@ -80,9 +80,7 @@ def interval(
     """
     given, level = one_table(table), checked_level(confidence_level)
     if method not in ("fisher", "delta", "bootstrap"):
-        raise InputError(
-            f"`method` is {str(method)[:40]!r}; expected 'fisher', 'delta' or 'bootstrap'.", argument="method"
-        )
+        raise InputError.of("method", method, "'fisher', 'delta' or 'bootstrap'")
 
     def made(sample: Sample[Table], chosen: Measure) -> Interval:
         if method == "bootstrap":

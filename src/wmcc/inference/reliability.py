@@ -60,8 +60,8 @@ FREEDOM_IS_LITTLE = (
     f"{SHORT}"
 )
 IN_CLUSTERS = (
-    "tabulate with `cluster`: blocks of pixels (`wmcc.Blocks(64)`, or --blocks 64), or the zone or image of each pixel; "
-    "a Tally takes `per_image`"
+    "tabulate with `cluster`: blocks of pixels (`wmcc.Blocks(64)`, or --blocks 64), or the zone or image of each "
+    "pixel; a Tally takes `per_image`"
 )
 PIXELS_ARE_ALIKE = (
     "pixels count as independent draws, but neighbouring pixels are alike: such intervals are typically several times "
@@ -113,11 +113,6 @@ def interval_doubts(
         return {CLUSTERS_ARE_FEW: clusters < FEW_CLUSTERS, **out}
     out |= _on_its_side(ROW_IS_HEAVY, heaviest_row(slope, cells, variance) > HEAVY, extreme_slope)
     return {**out, **_of_classes(measure, slope, cells, variance)}
-
-
-def doubts_of_interval(*args: Any) -> tuple[str, ...]:
-    """Sentences of `interval_doubts` that hold, of one table."""
-    return that_hold(interval_doubts(*args))
 
 
 def _on_its_side(doubt: str, holds: Any, extreme_slope: Any) -> dict[str, Any]:

@@ -33,9 +33,9 @@ class Replication:
         self._sums, self.method, self.df = sums.replicates, replicates.method, replicates.df
         self.scales = np.array(replicates.scales)
         self.count, self._known = len(self.scales), len(table.classes)
-        totals = [own.total() for own in self._sums]
+        totals = [replicate.total() for replicate in self._sums]
         self._empty = [r for r, total in enumerate(totals, 1) if total == 0]
-        self.shares: FloatArray = np.array([Unit.of(own).shares(own) for own in self._sums])
+        self.shares: FloatArray = np.array([Unit.of(replicate).shares(replicate) for replicate in self._sums])
         self._uneven = 0.0 if self._empty else self._variance_of_total(totals)
 
     @property
@@ -56,8 +56,8 @@ class Replication:
         """Say so if the measure is undefined with the weights of a replicate: there it is 0 by convention."""
         for r in np.flatnonzero((values == 0) | ~np.isfinite(values)).tolist():
             n, *_, low, high, _ = table.cells.sums
-            own = self._sums[r]
-            cells = Stack(table.cells.codes, Sums(n, own, own, low, high))
+            replicate = self._sums[r]
+            cells = Stack(table.cells.codes, Sums(n, replicate, replicate, low, high))
             _, reason = value_or_reason(measure, replace(table, raw_cells=cells, drawn=ROWS))
             if reason is not None:
                 return f"with the weights of replicate {r + 1:,} of {self.count:,}, {reason}"
@@ -65,8 +65,10 @@ class Replication:
 
     def _variance_of_total(self, totals: list[int]) -> float:
         """Variance of the total weight, as a share of its square: 0 where units of a stratum are of equal weight."""
-        least = min(own.exponent for own in self._sums)
-        same = [total << (own.exponent - least) for total, own in zip(totals, self._sums, strict=True)]  # in one unit
+        least = min(replicate.exponent for replicate in self._sums)
+        same = [
+            total << (replicate.exponent - least) for total, replicate in zip(totals, self._sums, strict=True)
+        ]  # in one unit
         whole = sum(same)
         apart = np.array([(len(same) * total - whole) / whole for total in same])
         return float(self.scales @ apart**2)

@@ -151,12 +151,12 @@ class StratifiedSample:
         number = np.full(len(self.m), -1)
         number[strata] = np.arange(len(strata))
         number = number[self._of]
-        own = number >= 0
-        (true, pred), w = codes[:, self._cell[own]], self._w[own]
+        inside = number >= 0
+        (true, pred), w = codes[:, self._cell[inside]], self._w[inside]
         right = true == pred
         out = np.empty((3, len(strata), classes))
         for sums, code, which in zip(out, (true, true, pred), (right, ~right, ~right), strict=True):
-            place = number[own][which] * classes + code[which]
+            place = number[inside][which] * classes + code[which]
             sums[:] = np.bincount(place, w[which], len(strata) * classes).reshape(len(strata), classes)
         return out
 
@@ -170,29 +170,28 @@ class StratifiedSample:
                 f"{name_strata(self._short)}; their part of the variance is not known. Score the whole sample, or "
                 "tabulate without `wmcc.PostStrata`"
             )
-        if self.lonely.any() and (np.count_nonzero(self._unit_weights) if self.nested else self.rows.sum()) == 1:
+        if not self.lonely.any():
+            return None
+        if (np.count_nonzero(self._unit_weights) if self.nested else self.rows.sum()) == 1:
             there = "" if self.count == 1 else " with rows in the table"
             return f"a standard error needs at least two sampled {what}s{there}, and there is one"
-        nothing_else = self.lonely_option == "average" and bool(self.lonely.all())
-        if self.lonely.any() and (nothing_else or self.lonely_option in ("error", "collapse")):
-            alone = [self.keys[h][0] for h in np.flatnonzero(self.lonely)]
-            if self.lonely_option == "collapse":
-                return (
-                    f"stratum {name_strata(alone)} has a single sampled {what}, and there is no other stratum that it "
-                    "can be joined with"
-                )
-            if nothing_else:
-                return f"a single {what} was sampled in each stratum, so there is no variance to take the average of"
-            are = f"a single {what} was sampled in {'stratum' if len(alone) == 1 else 'each of the strata'}"
-            known = f"{are} {name_strata(alone)}, so the variance there cannot be estimated"
-            if np.sum((self.fraction < 1) & (self.m > 0)) == 1:  # the others were sampled completely
-                return f"{known}. Tabulate with `lonely` 'adjust' or 'certainty'"
-            average = ", 'average'" * (not self.lonely.all())
-            return (
-                f"{known}. Merge {'it' if len(alone) == 1 else 'them'} with similar strata, or tabulate with "
-                f"`lonely` 'collapse', 'adjust'{average} or 'certainty'"
-            )
-        return None
+        if self.lonely_option == "average" and self.lonely.all():
+            return f"a single {what} was sampled in each stratum, so there is no variance to take the average of"
+        if self.lonely_option not in ("error", "collapse"):
+            return None
+        alone = [self.keys[h][0] for h in np.flatnonzero(self.lonely)]
+        if self.lonely_option == "collapse":
+            single = f"stratum {name_strata(alone)} has a single sampled {what}"
+            return f"{single}, and there is no other stratum that it can be joined with"
+        are = f"a single {what} was sampled in {'stratum' if len(alone) == 1 else 'each of the strata'}"
+        known = f"{are} {name_strata(alone)}, so the variance there cannot be estimated"
+        if np.sum((self.fraction < 1) & (self.m > 0)) == 1:  # the others were sampled completely
+            return f"{known}. Tabulate with `lonely` 'adjust' or 'certainty'"
+        average = ", 'average'" * (not self.lonely.all())
+        return (
+            f"{known}. Merge {'it' if len(alone) == 1 else 'them'} with similar strata, or tabulate with "
+            f"`lonely` 'collapse', 'adjust'{average} or 'certainty'"
+        )
 
     # ---- influences ---------------------------------------------------------------------------------------
 
@@ -329,7 +328,7 @@ class StratifiedSample:
         Its true class is any that occurs in the table, its prediction any that occurs in the stratum. No row need have
         been drawn there: one that matters so much may well have been missed.
         """
-        true, pred = (np.unique(own) for own in codes[:2])
+        true, pred = (np.unique(codes_of) for codes_of in codes[:2])
         ends = np.array([_furthest(of_all, true, pred, sign) for sign in (1, -1)])
         place = np.searchsorted(pred, codes[1])[self._cell]
         mean = self.means(slope)[self._of]
@@ -342,11 +341,11 @@ class StratifiedSample:
         """As `row_variance`, of a difference: of cells that occur, with one of the two predictions of the stratum."""
         mean = self.means(slope)[self._of]
         out = np.zeros(len(self.m))
-        for own in codes[1:]:
-            ends = np.full((2, int(own.max(initial=0)) + 1), -np.inf)
+        for predicted in codes[1:]:
+            ends = np.full((2, int(predicted.max(initial=0)) + 1), -np.inf)
             for side, sign in zip(ends, (1, -1), strict=True):
-                np.maximum.at(side, own, sign * slope)
-            most, least = ends[:, own[self._cell]]
+                np.maximum.at(side, predicted, sign * slope)
+            most, least = ends[:, predicted[self._cell]]
             far = np.maximum(most - mean, least + mean) * self.usual[self._of]
             np.maximum.at(out, self._of, far**2)
         return np.asarray(out * (1 - self.fraction))

@@ -76,7 +76,7 @@ class MissedErrors:
         self.strata: IntArray = np.sort(order[: min(int(constant.sum()), LOOKED_AT)])
         self._size, self._draws = size[self.strata], strata.draws[self.strata]
         self._classes = max(cells.classes, 2)  # beside a single class there may be one that was not seen
-        self._sums = np.array([by_class(own.w, own.codes, self._classes) for own, _ in predicted])
+        self._sums = np.array([by_class(cells_of.w, cells_of.codes, self._classes) for cells_of, _ in predicted])
 
     def ends(self, tail: float) -> tuple[float, float]:
         """Return the smallest and the largest score that was not ruled out, by the chance beyond each."""
@@ -159,12 +159,12 @@ class MissedErrors:
         """Sums by class of each move's stratum if all of it were in the move's cell, less those it has."""
         (stratum, t, *predictions), each = moves, np.arange(moves.shape[1])
         out, size = -self._own[:, :, stratum], self._size[stratum]
-        for own, p in zip(out, predictions, strict=True):
+        for sums, p in zip(out, predictions, strict=True):
             right = t == p
             wrong = ~right
-            own[0, each[right], t[right]] += size[right]
-            own[1, each[wrong], t[wrong]] += size[wrong]
-            own[2, each[wrong], p[wrong]] += size[wrong]
+            sums[0, each[right], t[right]] += size[right]
+            sums[1, each[wrong], t[wrong]] += size[wrong]
+            sums[2, each[wrong], p[wrong]] += size[wrong]
         return np.asarray(self._part * out)
 
     def _moved_scores(self, moves: IntArray, share: FloatArray) -> FloatArray:

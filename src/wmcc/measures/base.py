@@ -441,5 +441,5 @@ def on_zero(rule: Any, title: str) -> OnZero:
             return float(rule)
 
     else:
-        raise InputError(f"`zero_division` is {str(rule)[:40]!r}; expected a number, 'warn' or 'raise'.")
+        raise InputError.of("zero_division", rule, "a number, 'warn' or 'raise'")
     return handle

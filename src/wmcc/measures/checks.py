@@ -92,7 +92,7 @@ def checked_number(
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"`{name}` is {str(x)[:40]!r}; expected a finite number.", argument=name) from None
     if not fits(number):
-        raise InputError(f"`{name}` is {x!r}; expected {expected}.", argument=name)
+        raise InputError.of(name, x, expected)
     return number
 
 
@@ -115,11 +115,8 @@ def checked_model(model: Any) -> Model:
     """Return the model, if it is one."""
     if model == "relative" or model == "absolute":
         return model  # type: ignore[no-any-return]
-    raise InputError(
-        f"`model` is {str(model)[:40]!r}; expected 'relative' (each weight off by a share ε of itself) "
-        "or 'absolute' (each weight off by at most ε).",
-        argument="model",
-    )
+    kinds = "'relative' (each weight off by a share ε of itself) or 'absolute' (each weight off by at most ε)"
+    raise InputError.of("model", model, kinds)
 
 
 def checked_eps(eps: Any, model: Model) -> float:
@@ -139,4 +136,4 @@ def whole_number(x: Any, name: str, least: int) -> int:
     """Return an integer of at least so much."""
     if isinstance(x, (int, np.integer)) and not isinstance(x, bool) and x >= least:
         return int(x)
-    raise InputError(f"`{name}` is {repr(x)[:40]}; expected a whole number of at least {least:,}.", argument=name)
+    raise InputError.of(name, x, f"a whole number of at least {least:,}")

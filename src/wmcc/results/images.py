@@ -32,7 +32,7 @@ from ..measures import CLASS_MEASURES
 from ..measures.base import Measure
 from ..measures.checks import checked_level, margins_value_or_reason, named_measure, whole_number
 from ..present.blocks import Block, few
-from ..present.json_csv import Record, finite
+from ..present.json_csv import Record, finite, plain
 from ..present.pairs import Pair
 from ..present.result import Delegate, Result
 from ..present.stored import Fields, Storable
@@ -220,11 +220,8 @@ class ImageScores(Result):
 
     def blocks(self) -> list[Block]:
         """Return both means, differences, classes and the lowest images."""
-        return [
-            self.mean_block(),
-            *self.pair_blocks(),
-            *(block for name in self.names for block in (self.class_block(name), self.worst_block(name))),
-        ]
+        of_each = (block for name in self.names for block in (self.class_block(name), self.worst_block(name)))
+        return [self.mean_block(), *self.pair_blocks(), *of_each]
 
     def lines(self) -> list[Block]:
         """Return both means, and what to know of them."""
@@ -324,16 +321,11 @@ class ImageScores(Result):
         """Return a row for each mean, for each class and for each image, of each prediction."""
         rows: list[Record] = []
         for name, own in self.predictions.items():
-            means: list[tuple[str, Label | None, Interval]] = [
-                ("data set", None, own.data_set),
-                ("image mean", None, own.image_mean),
-                *(("class image mean", c.label, c.image_mean) for c in own.classes),
-            ]
-            for scope, label, x in means:
-                ends = {field: finite(getattr(x, field)) for field in ("value", "low", "high", "se", "df", "total")}
-                sizes = {"n": x.n, "images": x.clusters}
+            means = [("data set", None, own.data_set), ("image mean", None, own.image_mean)]
+            for scope, label, x in [*means, *(("class image mean", c.label, c.image_mean) for c in own.classes)]:
                 row = {"scope": scope, "prediction": name, "class": label, "image": None, "measure": x.measure}
-                rows.append({**row, **ends, **sizes, "status": x.status, "problem": x.problem})
+                row |= plain({field: getattr(x, field) for field in ("value", "low", "high", "se", "df", "total")})
+                rows.append(row | {"n": x.n, "images": x.clusters, "status": x.status, "problem": x.problem})
             for one in own.images:
                 of_image: Record = {"scope": "image", "prediction": name, "image": name_of_image(one.image), "n": one.n}
                 of_image |= {"measure": self.measure, "value": finite(one.value), "total": finite(one.total)}
@@ -571,13 +563,10 @@ def _of_prediction(table: Table, measure: Measure, level: float, most: int) -> P
     scores = images.scores(measure)
     defined = [k for k, x in enumerate(scores) if x.problem is None]
     lowest = sorted(defined, key=lambda k: scores[k].value)[:most]
-    return PredictionImages(
-        data_set,
-        _mean(measure, images, [x.value for x in scores], level),
-        tuple(scores),
-        _classes(table, images, OF_CLASSES.get(measure.name, "iou"), level),
-        tuple(WorstImage(*scores[k][:4], images.without(k, measure)) for k in lowest),
-    )
+    mean = _mean(measure, images, [x.value for x in scores], level)
+    classes = _classes(table, images, OF_CLASSES.get(measure.name, "iou"), level)
+    worst = tuple(WorstImage(*scores[k][:4], images.without(k, measure)) for k in lowest)
+    return PredictionImages(data_set, mean, tuple(scores), classes, worst)
 
 
 def _classes(table: Table, images: ImageMargins, name: str, level: float) -> tuple[ClassImages, ...]:

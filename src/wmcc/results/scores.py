@@ -21,7 +21,7 @@ from ..measures.base import ZeroDivision, for_tabulated, table_of
 from ..measures.checks import checked_level
 from ..present.blocks import Block
 from ..present.groups import Groups
-from ..present.json_csv import Record, finite, plain
+from ..present.json_csv import Record, plain
 from ..present.result import Delegate, Result
 from ..present.stored import Fields
 from ..present.text import decimal, decimals, heaviest, left_out, listed, number, weights_head
@@ -114,19 +114,19 @@ class Score(Result):
     @cached_property
     def intervals(self) -> dict[str, Interval]:
         """How far each measure may be off because the rows are a sample: see `wmcc.interval`."""
-        values = {name: getattr(self, name) for name in MEASURES if getattr(self, name) is not None}
         return {
             name: _beside(value, estimate(self._sample, MEASURES[name], self.confidence_level))
-            for name, value in values.items()
+            for name, value in self.metrics().items()
         }
 
     @cached_property
     def class_intervals(self) -> dict[str, tuple[Interval, ...]]:
         """How far each class's own measures may be off: by name, and in the order of `classes`."""
-        found = class_intervals(self._sample, self.confidence_level)
         return {
-            name: tuple(_beside(getattr(c, name), x) for c, x in zip(self.classes, own, strict=False))  # void last
-            for name, own in found.items()
+            name: tuple(
+                _beside(getattr(c, name), x) for c, x in zip(self.classes, intervals, strict=False)
+            )  # void last
+            for name, intervals in class_intervals(self._sample, self.confidence_level).items()
         }
 
     @cached_property
@@ -162,10 +162,10 @@ class Score(Result):
         >>> score.metrics(classes=True)["recall/2"]
         0.0
         """
-        found = {name: x for name, x in self.measures.items() if x is not None}
+        metrics = {name: x for name, x in self.measures.items() if x is not None}
         for c in self.classes if classes else ():
-            found |= {f"{name}/{c.label}": getattr(c, name) for name in CLASS_MEASURES}
-        return found
+            metrics |= {f"{name}/{c.label}": getattr(c, name) for name in CLASS_MEASURES}
+        return metrics
 
     def with_ranges(
         self,
@@ -188,10 +188,9 @@ class Score(Result):
         """
         from ..robustness.certify import certify
 
-        found = {
-            name: certify(self.table, name, eps=eps, model=model, lower=lower, upper=upper) for name in self.intervals
-        }
-        return replace(self, ranges=found)
+        off: Any = {"eps": eps, "model": model, "lower": lower, "upper": upper}
+        ranges = {name: certify(self.table, name, **off) for name in self.intervals}
+        return replace(self, ranges=ranges)
 
     def with_image_means(self) -> Score:
         """Return the same score with the mean over images of each measure: see `wmcc.image_scores`.
@@ -206,10 +205,8 @@ class Score(Result):
         """
         from .images import image_means
 
-        return replace(
-            self,
-            image_means=image_means(self.table, [MEASURES[name] for name in self.intervals], self.confidence_level),
-        )
+        measures = [MEASURES[name] for name in self.intervals]
+        return replace(self, image_means=image_means(self.table, measures, self.confidence_level))
 
     @cached_property
     def diagnosis(self) -> Diagnosis:
@@ -252,15 +249,14 @@ class Score(Result):
     def _beside(self) -> dict[str, dict[str, str]]:
         """What stands beside the values: columns of texts by measure."""
         level = f"{number(100 * self.confidence_level)} % interval"
-        found = {level: {k: x.ends for k, x in self.intervals.items()}, **self.freedom}
+        columns = {level: {name: x.ends for name, x in self.intervals.items()}, **self.freedom}
         if self.image_means:
-            found["Mean over images"] = {name: decimal(x.value) for name, x in self.image_means.items()}
-            found[f"Its {level}"] = {name: x.ends for name, x in self.image_means.items()}
+            columns["Mean over images"] = {name: decimal(x.value) for name, x in self.image_means.items()}
+            columns[f"Its {level}"] = {name: x.ends for name, x in self.image_means.items()}
         if self.ranges:
             first = next(iter(self.ranges.values()))
-            spans = {name: x.span for name, x in self.ranges.items()}
-            found[weights_head(first.eps, first.model)] = spans
-        return found
+            columns[weights_head(first.eps, first.model)] = {name: x.span for name, x in self.ranges.items()}
+        return columns
 
     def blocks(self) -> list[Block]:
         """Return the measures, the classes, and what to know before relying on them."""
@@ -293,11 +289,11 @@ class Score(Result):
     def alike(self) -> str | None:
         """Say which measures are not shown, since they are equal to others; None where all are shown."""
         left = listed([MEASURES[name].title for name in LIKE_MCC if name not in self.shown])
-        said = [f"With two classes {left} are equal to MCC."] if left else []
+        sentences = [f"With two classes {left} are equal to MCC."] if left else []
         if left and len(self.table.labels) == 1:
-            said = [f"With one class {left} are undefined, as MCC is."]
-        said += [] if "mean_recall" in self.shown else ["Mean recall is equal to balanced accuracy."]
-        return " ".join(said) or None
+            sentences = [f"With one class {left} are undefined, as MCC is."]
+        sentences += [] if "mean_recall" in self.shown else ["Mean recall is equal to balanced accuracy."]
+        return " ".join(sentences) or None
 
     @property
     def notes(self) -> list[str]:
@@ -335,29 +331,26 @@ class Score(Result):
 
     def records(self) -> list[Record]:
         """Return a row for each measure of the whole table, and for each measure of each class."""
-        whole = [("all", None, self, name, x, self.ranges.get(name)) for name, x in self.intervals.items()]
-        own = [
-            ("class", c.label, c, name, found[k], None)
-            for k, c in enumerate(self.classes)
-            for name, found in self.class_intervals.items()
-        ]
+        units = {"clusters": self.clusters, "strata": self.strata, "replicates": self.replicates}
+        common = {"ignored": self.ignored, **{name: count for name, count in units.items() if count is not None}}
+        scopes: list[tuple[str, Label | None, Any, dict[str, Interval]]] = [("all", None, self, self.intervals)]
+        for k, c in enumerate(self.classes):
+            scopes.append(("class", c.label, c, {name: xs[k] for name, xs in self.class_intervals.items()}))
         rows = []
-        for scope, label, of, name, x, certified in (*whole, *own):
-            sizes = {field: finite(getattr(of, field)) for field in ("n", "total", "n_eff")}
-            ends = {field: finite(getattr(x, field)) for field in ("low", "high", "se", "df")}
-            row = {"scope": scope, "class": label, "measure": name, "value": finite(getattr(of, name)), **ends, **sizes}
-            units = {"clusters": self.clusters, "strata": self.strata, "replicates": self.replicates}
-            row |= {"ignored": self.ignored, **{key: count for key, count in units.items() if count is not None}}
-            row |= {"confidence_level": self.confidence_level}
-            if self.image_means:
-                mean = self.image_means.get(name) if scope == "all" else None
-                of_mean = {"image_mean": "value", "image_mean_low": "low", "image_mean_high": "high"}
-                row |= plain({column: getattr(mean, field, None) for column, field in of_mean.items()})
-            row |= {"status": x.status, "warnings": "; ".join(x.warnings) or None, "problem": x.problem}
-            if self.ranges:
-                of_range = {"eps": "eps", "range_low": "low", "range_high": "high"}
-                row |= plain({column: getattr(certified, field, None) for column, field in of_range.items()})
-            rows.append(row)
+        for scope, label, of, intervals in scopes:
+            means, ranges = (self.image_means, self.ranges) if of is self else ({}, {})
+            for name, x in intervals.items():
+                row = {"scope": scope, "class": label, "measure": name, **_columns(of, value=name)}
+                row |= _columns(x, low="low", high="high", se="se", df="df")
+                row |= _columns(of, n="n", total="total", n_eff="n_eff") | common
+                row |= {"confidence_level": self.confidence_level}
+                if self.image_means:
+                    of_mean = {"image_mean": "value", "image_mean_low": "low", "image_mean_high": "high"}
+                    row |= _columns(means.get(name), **of_mean)
+                row |= {"status": x.status, "warnings": "; ".join(x.warnings) or None, "problem": x.problem}
+                if self.ranges:
+                    row |= _columns(ranges.get(name), eps="eps", range_low="low", range_high="high")
+                rows.append(row)
         return rows
 
     @property
@@ -402,6 +395,11 @@ class Score(Result):
         return known[0] if all(known) else None
 
 
+def _columns(of: Any, **attributes: str) -> Record:
+    """Return attributes of a result by the names of their columns; None where there is no result."""
+    return plain({column: getattr(of, name, None) for column, name in attributes.items()})  # type: ignore[no-any-return]
+
+
 def class_block(score: Score, most: int) -> Block:
     """Return a row for each class, at most so many."""
     rows = []
@@ -413,29 +411,25 @@ def class_block(score: Score, most: int) -> Block:
     return Block("Each class against the rest", head, rows)
 
 
-def _beside(value: float, found: Interval) -> Interval:
+def _beside(value: float, interval: Interval) -> Interval:
     """Return the interval to stand beside a value: none, if terms are undefined and were replaced by other than 0."""
-    if value == found.value:
-        return found
-    if found.problem is not None:
-        return replace(found, value=value)
+    if value == interval.value or interval.problem is not None:
+        return replace(interval, value=value)
     why = "undefined terms count as 0 in an interval, and `zero_division` gave them another value"
-    return replace(found, value=value, low=nan, high=nan, se=nan, df=nan, warnings=(), problem=why)
+    return replace(interval, value=value, low=nan, high=nan, se=nan, df=nan, warnings=(), problem=why)
 
 
+# fmt: off
 @overload
 def score(table: Tabulated, /, *, zero_division: ZeroDivision = ..., confidence_level: float = ...) -> Score: ...
 @overload
 def score(tables: Tables[Table], /, *, zero_division: ZeroDivision = ..., confidence_level: float = ...) -> Groups: ...
 @overload
 def score(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    sample_weight: Any = ...,
-    zero_division: ZeroDivision = ...,
-    confidence_level: float = ...,
+    y_true: Any, y_pred: Any, *, sample_weight: Any = ...,
+    zero_division: ZeroDivision = ..., confidence_level: float = ...,
 ) -> Score: ...
+# fmt: on
 @for_tabulated()
 def score(
     y_true: Any,

@@ -177,5 +177,5 @@ def uncertainty(
     if isinstance(table, JointTable):
         sampling = compare(table, measure, confidence_level=confidence_level)
         return Uncertainty(sampling, certify_ranking(table, measure, eps=eps, model=model, **bounds))
-    found = interval(table, measure, confidence_level=confidence_level)
-    return Uncertainty(found, certify(table, measure, eps=eps, model=model, **bounds))
+    error = interval(table, measure, confidence_level=confidence_level)
+    return Uncertainty(error, certify(table, measure, eps=eps, model=model, **bounds))

@@ -202,7 +202,7 @@ def _bound(table: Table | JointTable, name: str, given: Any) -> Table | JointTab
         raise InputError(
             f"`{name}` has the predictions {listed(bound.names)}; expected {listed(table.names)}.", hint, name
         )
-    own, its = table.cells, bound.cells
+    cells, bound_cells = table.cells, bound.cells
     if bound.labels != table.labels or bound.rows != table.rows:
         raise InputError(
             f"the table of `{name}` is of other rows: its labels are {listed(bound.labels)} "
@@ -210,15 +210,15 @@ def _bound(table: Table | JointTable, name: str, given: Any) -> Table | JointTab
             hint,
             name,
         )
-    if not (np.array_equal(its.codes, own.codes) and np.array_equal(its.sums.n, own.sums.n)):
+    if not (np.array_equal(bound_cells.codes, cells.codes) and np.array_equal(bound_cells.sums.n, cells.sums.n)):
         raise InputError(
             f"the table of `{name}` is of other rows: as many, but with other true or predicted labels.", hint, name
         )
-    pair = (its, own) if name == "lower" else (own, its)
+    pair = (bound_cells, cells) if name == "lower" else (cells, bound_cells)
     between = Box.between(*(x.sums.w_exact for x in pair))
     wrong = next((i for i, (a, b) in enumerate(zip(between.low, between.high, strict=True)) if a > b), None)
     if wrong is not None:
-        true, *preds_of = (repr(table.labels[k]) for k in own.codes[:, wrong])
+        true, *preds_of = (repr(table.labels[k]) for k in cells.codes[:, wrong])
         side = "above" if name == "lower" else "below"
         raise WeightError(
             f"`{name}` is {side} the weights in the cell of true {true}, predicted {', '.join(preds_of)}.",

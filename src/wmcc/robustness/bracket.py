@@ -59,13 +59,13 @@ def bracket(asked: Question, tolerance: float, coarse: float) -> Bracket:
     for _ in range(PROOFS):
         if not safe < guess < unsafe or unsafe <= SMALLEST * asked.top:
             break
-        found = asked.prove(guess)
-        if found.proved:
+        tried = asked.prove(guess)
+        if tried.proved:
             safe = guess
         else:
-            unsafe, stopped, failed = guess, stopped or found.stopped, [failed[-1], (guess, found.margin)]
-            if found.witness is not None:
-                broken, witness = guess, found.witness
+            unsafe, stopped, failed = guess, stopped or tried.stopped, [failed[-1], (guess, tried.margin)]
+            if tried.witness is not None:
+                broken, witness = guess, tried.witness
         if unsafe - safe <= (coarse if stopped else tolerance) * unsafe:
             break
         guess = _between(safe, unsafe)
@@ -82,11 +82,11 @@ def bracket(asked: Question, tolerance: float, coarse: float) -> Bracket:
 
 def _broken(asked: Question, tolerance: float) -> tuple[float | None, End | None]:
     """Find the smallest ε with a witness: by secants, and where they do not help by bisection."""
-    found = asked.look(asked.top)
-    if found.witness is None:
+    tried = asked.look(asked.top)
+    if tried.witness is None:
         return None, None
-    low, high, witness, slow = 0.0, asked.top, found.witness, 0
-    near, nearest = (high, found.margin), (low, asked.margin)  # where the margin was nearest to 0
+    low, high, witness, slow = 0.0, asked.top, tried.witness, 0
+    near, nearest = (high, tried.margin), (low, asked.margin)  # where the margin was nearest to 0
     for _ in range(LOOKS):
         if high - low <= tolerance / 2 * high or high <= SMALLEST * asked.top:
             break
@@ -98,12 +98,12 @@ def _broken(asked: Question, tolerance: float) -> tuple[float | None, End | None
         guess = max(min(max(guess, low + apart), high - apart), SMALLEST / 2 * asked.top)
         if not low < guess < high:
             break
-        found = asked.look(guess)
-        if found.witness is not None:
-            high, witness = guess, found.witness
+        tried = asked.look(guess)
+        if tried.witness is not None:
+            high, witness = guess, tried.witness
         else:
             low = guess
-        near, nearest, *_ = sorted([near, nearest, (guess, found.margin)], key=lambda x: -abs(x[1]))[1:]
+        near, nearest, *_ = sorted([near, nearest, (guess, tried.margin)], key=lambda x: -abs(x[1]))[1:]
         slow = 0 if slow > 2 or high - low <= width / 2 else slow + 1
     return high, witness
 

@@ -191,17 +191,17 @@ GAPS = "An end with a gap is a proved bound. Some weights reach a value within t
 BOUNDS = "† An end is a proved bound that no weights cross. The certificate of the measure gives its gap."
 
 
-def notes_of_ranges(found: Mapping[str, Range]) -> list[str]:
+def notes_of_ranges(ranges: Mapping[str, Range]) -> list[str]:
     """What to know of ranges that stand beside intervals, by what they are of."""
-    bounds = [] if all(one.exact or one.problem for one in found.values()) else [BOUNDS]
-    several = len(found) > 1
-    return bounds + unmet([(name if several else "", one) for name, one in found.items()])
+    bounds = [] if all(one.exact or one.problem for one in ranges.values()) else [BOUNDS]
+    several = len(ranges) > 1
+    return bounds + unmet([(name if several else "", one) for name, one in ranges.items()])
 
 
-def unmet(found: Iterable[tuple[str, Range]]) -> list[str]:
+def unmet(ranges: Iterable[tuple[str, Range]]) -> list[str]:
     """Say where something does not hold that a range rests on."""
     places: dict[str, list[str]] = {}
-    for where, one in found:
+    for where, one in ranges:
         for condition in one.conditions:
             if not condition.met:
                 places.setdefault(condition.sentence, []).append(where)

@@ -22,30 +22,19 @@ from .objective import MeasureObjective
 from .search import MOST, Limits, Objective, Optimum, Search
 
 
+# fmt: off
 @overload
 def certify(
-    table: Tabulated,
-    measure: str | Measure = ...,
-    *,
-    eps: float | None = ...,
-    model: Model = ...,
-    lower: Tabulated | None = ...,
-    upper: Tabulated | None = ...,
-    gap: float = ...,
-    nodes: int | None = ...,
-    seconds: float | None = ...,
+    table: Tabulated, measure: str | Measure = ..., *, eps: float | None = ..., model: Model = ...,
+    lower: Tabulated | None = ..., upper: Tabulated | None = ...,
+    gap: float = ..., nodes: int | None = ..., seconds: float | None = ...,
 ) -> Certificate: ...
 @overload
 def certify(
-    table: Tabulated,
-    measure: str | Measure = ...,
-    *,
-    eps: Sequence[float] | FloatArray,
-    model: Model = ...,
-    gap: float = ...,
-    nodes: int | None = ...,
-    seconds: float | None = ...,
+    table: Tabulated, measure: str | Measure = ..., *, eps: Sequence[float] | FloatArray, model: Model = ...,
+    gap: float = ..., nodes: int | None = ..., seconds: float | None = ...,
 ) -> Curve: ...
+# fmt: on
 @for_tabulated()
 def certify(
     table: Tabulated,
@@ -164,9 +153,9 @@ def glance(objective: Objective) -> End:
     """Return a value near the end that is attained, without a bound."""
     if _is_monotone(objective):
         return _corner(objective)
-    found = Search(objective, Limits()).glance()
-    attained = attained_value(objective, found)
-    return End(objective.side * inf, attained, False, found.position, objective.box, objective.cells)
+    optimum = Search(objective, Limits()).glance()
+    attained = attained_value(objective, optimum)
+    return End(objective.side * inf, attained, False, optimum.position, objective.box, objective.cells)
 
 
 def _is_monotone(objective: Objective) -> bool:
@@ -195,9 +184,9 @@ def _corner(objective: Objective) -> End:
     return End(_outward(bound, side, objective.measure), attained, attained == bound, corner, box, objective.cells)
 
 
-def attained_value(objective: Objective, found: Optimum) -> float:
+def attained_value(objective: Objective, optimum: Optimum) -> float:
     """Return the value at the best position: the one that the search has, if all of its box can be reached."""
-    return objective.side * found.value + 0.0 if objective.box.reached is None else objective.value(found.position)
+    return objective.side * optimum.value + 0.0 if objective.box.reached is None else objective.value(optimum.position)
 
 
 def _outward(x: float, side: int, measure: Measure) -> float:
@@ -208,10 +197,10 @@ def _outward(x: float, side: int, measure: Measure) -> float:
 def searched_end(objective: Objective, limits: Limits, whole: Slopes | None = None) -> End:
     """End of the range of a measure or a difference, by branch and bound; ``whole`` are the slopes of M, if known."""
     side = objective.side
-    found = Search(objective, limits).run(whole if side > 0 or whole is None else -whole)
-    attained = attained_value(objective, found)
-    exact, bound = found.closed and attained == side * found.value, objective.outer(side * found.bound)
-    return End(bound, attained, exact, found.position, objective.box, objective.cells, found.nodes, found.stopped)
+    optimum = Search(objective, limits).run(whole if side > 0 or whole is None else -whole)
+    attained = attained_value(objective, optimum)
+    exact, bound = optimum.closed and attained == side * optimum.value, objective.outer(side * optimum.bound)
+    return End(bound, attained, exact, optimum.position, objective.box, objective.cells, optimum.nodes, optimum.stopped)
 
 
 def _search(objective: MeasureObjective, limits: Limits, always_defined: bool, whole: Slopes | None) -> End:

@@ -38,7 +38,7 @@ def witness_weights(
 ) -> FloatArray:
     """Return a weight for each row with which the measure has the value attained at an end: `Certificate.weights`."""
     if end not in ("low", "high"):
-        raise InputError(f"`end` is {str(end)[:40]!r}; expected 'low' or 'high'.")
+        raise InputError.of("end", end, "'low' or 'high'")
     if certificate.problem is not None:
         raise InputError(f"there is no range, so no weights reach an end of it: {certificate.problem}.")
     table, box = certificate.certified, certificate.lower.box
@@ -140,8 +140,8 @@ def cell_values(of_cells: FloatArray, codes: IntArray, rows: IntArray) -> FloatA
     K = int(codes.max()) + 1
     key, wanted = codes[0] * K + codes[1], rows[0] * K + rows[1]
     place = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
-    found = (codes[0][place] == rows[0]) & (codes[1][place] == rows[1])
-    return np.where(found, of_cells[place], np.nan)
+    known = (codes[0][place] == rows[0]) & (codes[1][place] == rows[1])
+    return np.where(known, of_cells[place], np.nan)
 
 
 def share_limits(w: FloatArray, eps: float) -> tuple[FloatArray, FloatArray]:

@@ -72,8 +72,8 @@ class Objective(ABC):
 
     def slopes(self, low: FloatArray, high: FloatArray, target: Span | None) -> Slopes:
         """Slopes of σM times the total weight, per cell; and σM, with a last axis of one."""
-        found = self._slopes(low, high, -target if target is not None and self.side < 0 else target)
-        return found if self.side > 0 else -found
+        slopes = self._slopes(low, high, -target if target is not None and self.side < 0 else target)
+        return slopes if self.side > 0 else -slopes
 
     @abstractmethod
     def _slopes(self, low: FloatArray, high: FloatArray, target: Span | None) -> Slopes:
