@@ -167,9 +167,6 @@ def collect(query: Any) -> Any:
 
 
 def _labels(values: list[Any], name: str) -> list[Label | None]:
-    known = {value: _label(value, name) for value in set(values)}
+    where = f"a value of {name}"
+    known = {value: None if is_missing(value) else as_label(value, where) for value in set(values)}
     return [known[value] for value in values]
-
-
-def _label(value: Any, name: str) -> Label | None:
-    return None if is_missing(value) else as_label(value, f"a value of {name}")
