@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 
 from ..core.arraytypes import Array
 from ..core.threads import MOST_THREADS, in_order, processors
-from ..errors import InputError, InputTypeError, WmccError, missing_file
+from ..errors import InputError, InputTypeError, missing_file
 from ..present.text import brief, counted
 from .arrays import OfParts, folded, of_one_item
 from .codes import Rules
-from .columns import label_column, weight_array
+from .columns import label_column
 from .files import FileSet, ends_like_file, holds
 from .groups import Keyed, keys_by_name, keys_of_rows
-from .pixels import AFTER_JPEG, FORMATS, LOSSY, Header, Role, ending, quiet, read_header, read_image
+from .pixels import AFTER_JPEG, FORMATS, LOSSY, Header, Role, ending, quiet, read_header, read_image, weights_of
 from .progress import reading
 from .values import Area, Blocks
 
@@ -203,14 +203,7 @@ class ImageFolders:
         truth = arrays[0]
         last = arrays.pop() if self._sides[-1].role == "weights" else None
         if self._map is not None:
-            try:
-                made = self._map(truth.copy())  # which it may change
-            except WmccError as problem:
-                raise problem.about(files[0]) from None
-            except Exception as problem:
-                problem.add_note(f"This happened when sample_weight was called with the label map of {files[0]}.")
-                raise
-            last = weight_array(made, self.weight_name(name))
+            last = weights_of(self._map, truth, files[0])
         for path, other in zip(files[1:], (*arrays[1:], *([] if last is None else [last])), strict=False):
             if other.shape != truth.shape:  # the file changed after it was looked at
                 raise InputError(f"{path} is {_size(other.shape)}, and {files[0]} {_size(truth.shape)}.")

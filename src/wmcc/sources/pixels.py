@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, NamedTuple
 
@@ -12,6 +12,7 @@ import numpy as np
 from .. import optional
 from ..core.arraytypes import Array
 from ..errors import InputError, WmccError
+from .columns import weight_array
 
 Role = Literal["labels", "weights"]
 
@@ -91,6 +92,18 @@ def read_image(path: str, role: Role) -> Array:
             if (image.mode, signed) in (("L", True), ("I", False)) and bits == 8 * values.dtype.itemsize:
                 return values.view(f"{'i' if signed else 'u'}{values.dtype.itemsize}")
         return values
+
+
+def weights_of(function: Callable[[Array], Any], labels: Array, name: str) -> Array:
+    """Return the weights that a function makes of a label map, which is called ``name``."""
+    try:
+        made = function(labels.copy())  # which it may change
+    except WmccError as problem:
+        raise problem.about(name) from None
+    except Exception as problem:
+        problem.add_note(f"This happened when sample_weight was called with the label map of {name}.")
+        raise
+    return weight_array(made, f"the weight map made of {name}")
 
 
 def _refuse(path: str, problem: str | None, hint: str | None) -> None:

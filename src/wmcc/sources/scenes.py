@@ -15,14 +15,14 @@ import numpy as np
 from ..core import kernel as tally
 from ..core.arraytypes import Array, IntArray
 from ..core.keys import Key, plain_key
-from ..errors import InputError, InputTypeError, WmccError
+from ..errors import InputError, InputTypeError
 from ..geo.raster import OpenRaster, aligned, as_raster, check_grid
 from ..present.text import brief, counted
 from .arrays import of_one_item
 from .codes import native
 from .columns import along_dims, check_aligned, fitted, label_column, weight_array
 from .groups import NO_CODES, Keyed, Parts, keyed, keys_by_name, keys_of_rows
-from .pixels import read_header, read_image
+from .pixels import read_header, read_image, weights_of
 from .recognised import as_area, is_raster
 from .request import AREA
 from .values import Blocks
@@ -232,8 +232,8 @@ class Scenes:
         if isinstance(given, ImageFile):
             return _made(given.path, truth, lambda: read_image(given.path, "weights")), given.path
         if callable(given) and self.tiled:
-            own = f"the weight map made of {truth.name}"
-            return _made(own, truth, lambda: _weight_map(given, own, truth)), own
+            own, whole = f"the weight map made of {truth.name}", tuple(slice(0, n) for n in truth.shape)
+            return _made(own, truth, lambda: weights_of(given, truth.labels(*whole)[0], truth.name)), own
         if callable(given) or isinstance(given, (str, os.PathLike)):
             raise InputTypeError(
                 f'{name} is {brief(given)}; with rasters expected "area", a raster of weights, an array, or None.',
@@ -376,18 +376,6 @@ def _labels(given: Array, name: str) -> Array:
             + (", as array.astype(int)." if objects else ", and `names` for their names."),
         )
     return values
-
-
-def _weight_map(function: Callable[[Array], Any], name: str, truth: OpenRaster) -> Array:
-    """Return the weights that a function makes of a whole tile."""
-    labels, _ = truth.labels(slice(0, truth.shape[0]), slice(0, truth.shape[1]))
-    try:
-        return weight_array(function(labels.copy()), name)  # which it may change
-    except WmccError as problem:
-        raise problem.about(truth.name) from None
-    except Exception as problem:
-        problem.add_note(f"This happened when sample_weight was called with the labels of {truth.name}.")
-        raise
 
 
 def _check_xarray(truth: Any, other: Any, name: str, grids_differ: bool = False) -> None:
