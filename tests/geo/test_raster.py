@@ -551,7 +551,11 @@ def test_where_the_system_is_found():
     assert wmcc.Raster(only_cf).crs.coordinate_operation.method_name == "Transverse Mercator"
     assert wmcc.Raster(bare).crs is None
     assert wmcc.Raster(bare, crs="EPSG:32632").crs == pyproj.CRS(32632)
-    refused(lambda: wmcc.Raster(array(), crs="EPSG:4326"), "EPSG:32632, and `crs` says EPSG:4326", hint="leave it out")
+    refused(
+        lambda: wmcc.Raster(array(), crs="EPSG:4326"),
+        "is in EPSG:32632 (WGS 84 / UTM zone 32N), and `crs` says EPSG:4326",
+        hint="leave it out",
+    )
     refused(lambda: wmcc.Raster(bare, crs="nonsense"), "'nonsense' is no coordinate reference system")
 
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from ..core.threads import in_order, processors
 from ..errors import InputError, MapWarning
 from ..optional import module
+from .raster.crs import called
 
 Floats = NDArray[np.float64]
 S = TypeVar("S")
@@ -269,12 +270,6 @@ def _transformed(crs: Any, geodetic: Any, x: Floats, y: Floats) -> tuple[Floats,
     unit = geodetic.axis_info[0].unit_conversion_factor
     lon, lat = module("pyproj").Transformer.from_crs(crs, geodetic, always_xy=True).transform(x, y)
     return lon * unit, lat * unit
-
-
-def called(crs: Any) -> str:
-    """What to call a CRS in a message: its code and its name."""
-    code = crs.to_authority()
-    return f"{':'.join(code)} ({crs.name})" if code else crs.name
 
 
 def in_degrees(crs: Any) -> bool:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, InputTypeError, MapWarning, MissingDependencyError, missing_column, missing_file
 from ..optional import module
-from .areas import called, in_degrees
-from .raster.crs import read_crs
+from .areas import in_degrees
+from .raster.crs import agreed_crs, called, read_crs
 
 PARQUET = (".parquet", ".pq", ".geoparquet")
 TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
@@ -326,14 +326,11 @@ def _unreadable(name: str, problem: Exception | str) -> InputError:
 
 def known_crs(own: Any, given: Any, name: str) -> Any:
     """Return the CRS of data as pyproj has it: their own, or the one that the caller gave."""
-    own, given = (x if x is None else read_crs(x, of) for x, of in ((own, name), (given, "`crs`")))
-    if own is not None and given is not None and not own.equals(given, ignore_axis_order=True):
-        raise InputError(
-            f"{name} is in {called(own)}, and `crs` says {called(given)}.",
-            "leave `crs` out. If the data say the wrong CRS, set it first: data.set_crs(…, allow_override=True).",
-            "crs",
-        )
-    return given if own is None else own
+    own = None if own is None else read_crs(own, name)
+    if given is None:
+        return own
+    hint = "leave `crs` out. If the data say the wrong CRS, set it first: data.set_crs(…, allow_override=True)."
+    return agreed_crs(own, given, name, hint)
 
 
 def no_crs(name: str, what: Literal["area", "place"] = "place") -> InputError:

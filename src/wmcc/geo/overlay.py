@@ -12,7 +12,8 @@ from ..core.arraytypes import Array
 from ..errors import InputError, MapWarning
 from ..optional import module
 from ..present.text import counted, number, percent
-from .areas import METRES, called, in_threads, plane_areas, polygon_areas, rings_of
+from .areas import METRES, in_threads, plane_areas, polygon_areas, rings_of
+from .raster.crs import called
 
 if TYPE_CHECKING:
     from .layers import OpenLayer

@@ -32,6 +32,20 @@ def read_crs(text: Any, name: str) -> CRS:
         ) from None
 
 
+def agreed_crs(own: Any, given: Any, name: str, hint: str) -> CRS:
+    """The system that the caller names for data that have none, or the same."""
+    found = read_crs(given, "`crs`")
+    if own is not None and not same_crs(own, found):
+        raise InputError(f"{name} is in {called(own)}, and `crs` says {called(found)}.", hint, "crs")
+    return found if own is None else own
+
+
+def called(crs: Any) -> str:
+    """What to call a system in a message: its code and its name."""
+    code = crs.to_authority()
+    return f"{':'.join(code)} ({crs.name})" if code else crs.name
+
+
 def crs_name(crs: CRS | None) -> str:
     """``EPSG:4326``, or what a system without a number is called."""
     if crs is None:

@@ -12,7 +12,7 @@ import numpy as np
 from ...errors import InputError, InputTypeError
 from ...present.text import brief
 from .base import OpenRaster, plain_number
-from .crs import crs_name, read_crs, same_crs
+from .crs import agreed_crs
 
 ARRAY_FILES = (".nc", ".nc4", ".cdf", ".zarr")
 """Files that are read by xarray: GDAL takes the position of such files from attributes that may be out of date."""
@@ -101,7 +101,10 @@ class Raster:
         found = replace(_opened(data, band, variable, name), resample=resample)
         if nodata != "file":
             found = replace(found, nodata=plain_number(nodata))
-        return found if crs is None else with_crs(found, crs)
+        if crs is None:
+            return found
+        hint = "`crs` is for rasters that have none; leave it out."
+        return replace(found, crs=agreed_crs(found.crs, crs, found.name, hint))
 
 
 def _opened(data: Any, band: int | None, variable: str | None, name: str | None) -> OpenRaster:
@@ -144,15 +147,3 @@ def _has_path(data: Any) -> bool:
     if type(data).__module__.startswith("rasterio."):
         return not str(getattr(data, "name", "/vsimem/")).startswith("/vsimem/")
     return isinstance(data, (str, os.PathLike))
-
-
-def with_crs(of: OpenRaster, crs: Any) -> OpenRaster:
-    """The raster with the system that the caller names, if it has none or the same."""
-    given = read_crs(crs, "`crs`")
-    if of.crs is not None and not same_crs(of.crs, given):
-        raise InputError(
-            f"{of.name} has the coordinate reference system {crs_name(of.crs)}, and `crs` says {crs_name(given)}.",
-            "`crs` is for rasters that have none; leave it out.",
-            "crs",
-        )
-    return replace(of, crs=given)
