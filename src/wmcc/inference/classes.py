@@ -22,26 +22,12 @@ from ..core.table import Margins, Table
 from ..measures import CLASS_MEASURES, MEASURES
 from ..measures.base import Measure, OnZero, Shares
 from ..measures.stacks import PerCell, over, per_table, quotient, total
+from . import reliability
 from .cells import CellSums, Precision, balance
-from .estimate import (
-    FAR_APART,
-    LIGHTEST,
-    NOTHING,
-    PAIRED,
-    TOO_LIGHT,
-    Interval,
-    Spread,
-    estimate,
-    nothing_varied,
-    quietly,
-    same_influence,
-    spread,
-    too_few,
-    within_range,
-)
+from .estimate import Interval, Spread, estimate, quietly, spread, within_range
 from .fisher import Moves, Scale, unseen_ends
 from .influence import Clusters, Sample, T, of_clusters, of_rows
-from .reliability import interval_doubts, that_hold
+from .reliability import FAR_APART, NOTHING, that_hold
 
 FOUR = np.indices((2, 2)).reshape(2, 4)
 """Cells of a class and the rest: hits, misses, alarms and others."""
@@ -256,7 +242,7 @@ def _per_class(x: Exact, classes: IntArray, count: int, exponent: int) -> list[i
 def _intervals(sample: Sample[Table], four: Four, name: str, level: float) -> list[Interval]:
     """Intervals of one measure, of each class."""
     measure, kept = PARTS[name]
-    table, tail = sample.table, (1 - level) / 2
+    table, tail, least = sample.table, (1 - level) / 2, 1 / reliability.LIGHTEST
     known = four.values(name)
     value = np.array([0.0 if x is None else x for x in known])
     cells, n_eff, weight = four.part(kept)
@@ -274,16 +260,16 @@ def _intervals(sample: Sample[Table], four: Four, name: str, level: float) -> li
 
     def problem(k: int) -> str | None:
         if table.drawn.kind == "pairs":
-            return PAIRED
+            return reliability.PAIRED
         if known[k] is None:
             return f"{CLASS_MEASURES[name].title} is undefined at these weights: {_why(four, table, name, k)}"
-        if any(0 < x < 1 / LIGHTEST for own in (shares.r, shares.not_r, shares.q, shares.not_q) for x in own[k]):
-            return TOO_LIGHT
-        few = too_few(int(count[k]), what, float(n_eff[k]))
+        if any(0 < x < least for margin in (shares.r, shares.not_r, shares.q, shares.not_q) for x in margin[k]):
+            return reliability.TOO_LIGHT
+        few = reliability.too_few(int(count[k]), what, float(n_eff[k]))
         if few is None and not np.isfinite(precision.variance[k]):
             return FAR_APART
         alike = what == "clusters" and inside[k] and not varied[k]
-        return same_influence(int(count[k])) if few is None and alike else few
+        return reliability.same_influence(int(count[k])) if few is None and alike else few
 
     problems = [problem(k) for k in range(len(known))]
     estimable = np.array([why is None for why in problems])
@@ -296,11 +282,11 @@ def _intervals(sample: Sample[Table], four: Four, name: str, level: float) -> li
     theirs = Precision(precision.variance[varying], precision.df[varying])
     low[varying], high[varying] = scale.ends(value[varying], theirs, tail)
     se[varying], df[varying] = np.sqrt(theirs.variance), theirs.df
+    slopes = slope[varying], of_all.extreme_slope(2)[varying]
     n_clusters = None if effective is None else effective[varying]
-    extreme_slope = of_all.extreme_slope(2)[varying]
-    doubts = interval_doubts(measure, slope[varying], extreme_slope, cells.some(varying), theirs.variance, n_clusters)
+    doubts = reliability.interval_doubts(measure, *slopes, cells.some(varying), theirs.variance, n_clusters)
     for k in constant.tolist():
-        warnings[k] = (nothing_varied(measure, value[k]),)
+        warnings[k] = (reliability.nothing_varied(measure, value[k]),)
     for place, k in enumerate(varying.tolist()):
         warnings[k] = that_hold({why: holds[place] for why, holds in doubts.items()})
         if isnan(low[k]) or isnan(high[k]):

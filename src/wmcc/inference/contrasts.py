@@ -35,22 +35,10 @@ from . import reliability
 from .cells import Precision, balance
 from .classes import OWN, class_part, class_spread, two_classes
 from .comparison import Comparison, Difference, with_holm
-from .estimate import (
-    FAR_APART,
-    NOTHING,
-    TAIL,
-    Spread,
-    constant_strata_note,
-    matters,
-    quietly,
-    spread,
-    too_few,
-    value_or_problem,
-    widened,
-)
+from .estimate import TAIL, Spread, quietly, spread, value_or_problem, widened
 from .influence import Sample
 from .pivot import Pivot
-from .reliability import FEW_CLUSTERS, SHORT, that_hold
+from .reliability import FAR_APART, FEW_CLUSTERS, NOTHING, SHORT, that_hold
 from .strata import StratifiedSample
 from .zero_error_strata import Predicted, missed_ends
 
@@ -189,7 +177,7 @@ class Contrast:
         if self.label is None or problem is not None or table.drawn.by_design:
             return Seen(sample.table, value, problem, sample)
         part = Sample.of(class_part(table, self.measure.name, self.label))
-        return Seen(sample.table, value, too_few(part.count, part.what, part.n_eff), part)
+        return Seen(sample.table, value, reliability.too_few(part.count, part.what, part.n_eff), part)
 
     # ---- three ways to belong together --------------------------------------------------------------------
 
@@ -210,7 +198,7 @@ class Contrast:
             joint = (two_classes if joint.drawn.by_design else of_class)(joint, label=self.label)
         sample = Sample.of(joint)
         cells = sample.cells
-        few = None if sample.by_design else too_few(sample.count, sample.what, sample.n_eff)
+        few = None if sample.by_design else reliability.too_few(sample.count, sample.what, sample.n_eff)
         none = self._difference(names, (a, b), sample.n_eff, few)
         if few is not None:
             return none
@@ -259,8 +247,9 @@ class Contrast:
         def ends(tail: float) -> tuple[float, float]:
             return widened(value, seen.ends(tail), missed(tail))
 
-        if matters(seen.ends(TAIL), ends(TAIL), value):
-            tested = replace(tested, warnings=(*warnings, constant_strata_note(strata, constant, "difference")))
+        if reliability.matters(seen.ends(TAIL), ends(TAIL), value):
+            note = reliability.constant_strata_note(strata, constant, "difference")
+            tested = replace(tested, warnings=(*warnings, note))
         return self._inverted(tested, ends)
 
     def _same_replicates(self, names: Pair, a: Seen, b: Seen) -> Difference:

@@ -10,50 +10,31 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..core.arraytypes import Array, FloatArray
-from ..core.design import SHOWN, name_strata
+from ..core.arraytypes import FloatArray
 from ..core.labels import Label
 from ..core.table import Table
 from ..measures.base import Measure
 from ..measures.checks import value_or_reason
 from ..measures.stacks import PerCell, furthest
 from ..present.text import decimal, number
+from . import reliability
 from .answer import Answer, measure_title, said_units
 from .cells import balance
 from .fisher import Scale, unseen_ends
 from .influence import Sample
 from .pivot import Pivot
-from .reliability import FEW_FREE, FREEDOM_IS_LITTLE, below, interval_doubts, strata_doubts, that_hold
+from .reliability import FAR_APART, NOTHING, that_hold
 from .strata import StratifiedSample
 from .zero_error_strata import Predicted, missed_ends
-
-PAIRED = "the weights are a matrix over pairs of rows, so the rows are not an independent sample"
-FAR_APART = "the weights differ too much in size to compute a standard error in float64"
-TOO_LIGHT = "a class, or all classes but one, holds less than 1e-140 of the weight, too little to compute with"
 
 quietly = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 """For what is looked at afterwards: whether it is finite."""
 
-FEWEST = 2 - 1e-9
-"""Effective rows or clusters that an interval needs; two of equal weight are two, whatever rounding says."""
-
-NOTHING = 1e-28
-"""Variances that may be but rounding."""
-
 TAIL = (1 - 0.95) / 2
 """The chance beyond an end of the interval that is looked at to see whether there is one, and what to warn of."""
 
-MISSED = 0.1
-"""How much longer, as a share, an interval may become without a warning.
-
-It becomes longer in strata without an observed error, where errors may have been missed: `zero_error_strata`.
-"""
-
 FEW_DF = 30.0
 """Degrees of freedom below which they are shown beside an interval: it is longer for them than a normal quantile."""
-
-LIGHTEST = 10**140
-"""The total weight in units of the least that a class may have: squares of lighter ones are lost in float64."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -168,19 +149,19 @@ def spread(sample: Sample[Table], measure: Measure) -> Spread:
     inside = scale.inside(value)
     if not (precision.variance > NOTHING and inside):
         if clusters is not None and inside:
-            return Spread(value, same_influence(clusters.count))
+            return Spread(value, reliability.same_influence(clusters.count))
 
         def unseen(tail: float) -> tuple[float, float]:
             low, high = unseen_ends(measure, np.array([value]), sample.moves, tail, np.array([sample.draws]))
             return within_range(measure, value, low[0], high[0])
 
-        return Spread(value, None, 0.0, nan, (nothing_varied(measure, value),), quietly(unseen))
+        return Spread(value, None, 0.0, nan, (reliability.nothing_varied(measure, value),), quietly(unseen))
     ends = cache(partial(scale.ends, value, precision))
     if not all(map(isfinite, ends(TAIL))):
         return Spread(value, FAR_APART)
     warnings = doubts(sample, measure, slope, of_all, precision.variance)
     if sample.replication is not None:
-        warnings += that_hold({FREEDOM_IS_LITTLE: precision.df < FEW_FREE})
+        warnings += that_hold({reliability.FREEDOM_IS_LITTLE: precision.df < reliability.FEW_FREE})
 
     def seen(tail: float) -> tuple[float, float]:
         return within_range(measure, value, *ends(tail))
@@ -214,11 +195,11 @@ def _in_strata(
 
     if not varied:
         certain = bool(strata.lonely.any()) and strata.lonely_option == "certainty"
-        why = taken_for_certain(strata.nested) if certain else nothing_varied(measure, value)
+        why = reliability.taken_for_certain(strata.nested) if certain else reliability.nothing_varied(measure, value)
         return Spread(value, None, 0.0, nan, (why,) * bool(constant.any()), quietly(ends))
-    warnings = that_hold(strata_doubts(slope, row_variance, strata, precision.variance, precision.df))
-    if matters(seen(TAIL), ends(TAIL), value):
-        warnings += (constant_strata_note(strata, constant, "score"),)
+    warnings = that_hold(reliability.strata_doubts(slope, row_variance, strata, precision.variance, precision.df))
+    if reliability.matters(seen(TAIL), ends(TAIL), value):
+        warnings += (reliability.constant_strata_note(strata, constant, "score"),)
     return Spread(value, None, sqrt(precision.variance), float(precision.df), warnings, quietly(ends))
 
 
@@ -226,25 +207,6 @@ def widened(value: float, seen: tuple[float, float], missed: tuple[float, float]
     """Return ends for two errors that are independent: squares of their distances from the value add up."""
     (a, b), (c, d) = seen, missed
     return value - hypot(value - a, value - c), value + hypot(b - value, d - value)
-
-
-def matters(seen: tuple[float, float], both: tuple[float, float], value: float) -> bool:
-    """Whether what may have been missed makes an end of the interval that much further."""
-    return any(abs(b - value) > (1 + MISSED) * abs(a - value) for a, b in zip(seen, both, strict=True))
-
-
-def constant_strata_note(strata: StratifiedSample, constant: Array, what: str) -> str:
-    """Name strata in which nothing was found that varies the score, or the difference."""
-    which = np.flatnonzero(constant)[np.argsort(-strata.weights[constant], kind="stable")]
-    first = which[:SHOWN]
-    shares = [f"{number(100 * strata.weights[h], 2)} % of the weight" for h in first]
-    unit = "cluster" if strata.nested else "row"
-    named = name_strata([strata.name(h) for h in first], shares, len(which))
-    where = f"stratum {named}" if len(which) == 1 else f"the strata {named}"
-    return (
-        f"the sampled {unit}s of {where} hardly vary the {what}, so the standard error may be too small; the interval "
-        f"allows for {unit}s that the sample may have missed there, and is longer for it"
-    )
 
 
 def estimate(sample: Sample[Table], measure: Measure, level: float, method: str = "fisher") -> Interval:
@@ -262,29 +224,6 @@ def estimate(sample: Sample[Table], measure: Measure, level: float, method: str 
     return Interval(measure.name, level, method, value, low, high, se, df, *sample.sizes, warnings, problem)
 
 
-def same_influence(clusters: int) -> str:
-    """Say why there is no interval where clusters do not vary the score."""
-    return f"all {clusters:,} clusters have the same influence on the score, so its variance cannot be estimated"
-
-
-def nothing_varied(measure: Measure, value: float) -> str:
-    """Say what an interval is where nothing varied the score."""
-    moves = "lowers" if value == measure.range[1] else "moves"
-    return (
-        f"no row of the sample {moves} the score, so its standard error is 0; "
-        "the interval allows for rows that the sample may have missed"
-    )
-
-
-def taken_for_certain(nested: bool) -> str:
-    """Say what an interval is where nothing but strata with a single unit could vary the score."""
-    unit = "cluster" if nested else "row"
-    return (
-        f"strata with a single sampled {unit} have no variance by `lonely` 'certainty', and no other {unit} moves "
-        f"the score, so its standard error is 0; the interval allows for {unit}s that the sample may have missed"
-    )
-
-
 def doubts(
     sample: Sample[Table], measure: Measure, slope: FloatArray, of_all: PerCell, variance: Any
 ) -> tuple[str, ...]:
@@ -292,7 +231,7 @@ def doubts(
     cells, clusters = sample.cells, None if sample.drawn_clusters is None else sample.n_eff
     true = cells.classes - len(sample.table.void)  # rows whose true label is void are not in the table
     extreme_slope = furthest(slope) if len(slope) == cells.classes**2 else of_all.extreme_slope(true)
-    return that_hold(interval_doubts(measure, slope, extreme_slope, cells, variance, clusters))
+    return that_hold(reliability.interval_doubts(measure, slope, extreme_slope, cells, variance, clusters))
 
 
 def value_or_problem(measure: Measure, sample: Sample[Table]) -> tuple[float, str | None]:
@@ -300,30 +239,19 @@ def value_or_problem(measure: Measure, sample: Sample[Table]) -> tuple[float, st
     table = sample.table
     value, reason = value_or_reason(measure, table)
     if reason is not None or table.drawn.kind == "pairs":
-        return value, reason or PAIRED
+        return value, reason or reliability.PAIRED
     if sample.problem is not None:
         return value, sample.problem
     m = table.margins
     # Where no class is too light, all but one are not either. The total is a number of units, and mostly of too few.
-    if m.s > LIGHTEST and any(0 < x * LIGHTEST < m.s for own in (m.r, m.q) for x in own):
-        return value, TOO_LIGHT
+    if m.s > reliability.LIGHTEST and any(0 < x * reliability.LIGHTEST < m.s for own in (m.r, m.q) for x in own):
+        return value, reliability.TOO_LIGHT
     if sample.by_design:
         return value, None
-    return value, too_few(sample.count, sample.what, sample.n_eff)
+    return value, reliability.too_few(sample.count, sample.what, sample.n_eff)
 
 
 def within_range(measure: Measure, value: float, low: Any, high: Any) -> tuple[float, float]:
     """Return ends that lie in the measure's range and hold the score, as they need not at low confidence levels."""
     least, most = measure.range
     return max(least, min(float(low), value)), min(most, max(float(high), value))
-
-
-def too_few(count: int, what: str, n_eff: float) -> str | None:
-    """Say so if there are too few rows or clusters to see how they vary."""
-    if count < 2:
-        there = f"only {count}" if count else "none"
-        return f"a standard error needs at least two {what} with weight, and there {'is' if count else 'are'} {there}"
-    if n_eff < FEWEST:
-        size = below(n_eff, 2)
-        return f"the effective number of {what} is {size}, of {count:,}; at least 2 are needed"
-    return None

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arraytypes import FloatArray
-from ..core.design import SampleDesign
+from ..core.arraytypes import Array, FloatArray
+from ..core.design import SHOWN, SampleDesign, name_strata
 from ..measures.base import Measure
 from ..measures.stacks import furthest, over, total
 from ..present.text import number
@@ -35,6 +35,25 @@ FEW_ROWS_OF_STRATA = 3.0
 
 FEW_FREE = 2.0
 """Degrees of freedom under a design below which it is."""
+
+FEWEST = 2 - 1e-9
+"""Effective rows or clusters that an interval needs; two of equal weight are two, whatever rounding says."""
+
+NOTHING = 1e-28
+"""Variances that may be but rounding."""
+
+MISSED = 0.1
+"""How much longer, as a share, an interval may become without a warning.
+
+It becomes longer in strata without an observed error, where errors may have been missed: `zero_error_strata`.
+"""
+
+LIGHTEST = 10**140
+"""The total weight in units of the least that a class may have: squares of lighter ones are lost in float64."""
+
+PAIRED = "the weights are a matrix over pairs of rows, so the rows are not an independent sample"
+FAR_APART = "the weights differ too much in size to compute a standard error in float64"
+TOO_LIGHT = "a class, or all classes but one, holds less than 1e-140 of the weight, too little to compute with"
 
 SHORT = "the interval may be too short"
 ROWS_ARE_FEW, ROWS_OF_STRATA_ARE_FEW = (
@@ -194,3 +213,59 @@ def below(x: float, limit: float) -> str:
 def that_hold(doubts: dict[str, Any]) -> tuple[str, ...]:
     """Sentences that hold, of those about one table."""
     return tuple(why for why, holds in doubts.items() if holds)
+
+
+# ---- where little varied, and where nothing did ---------------------------------------------------------
+
+
+def matters(seen: tuple[float, float], both: tuple[float, float], value: float) -> bool:
+    """Whether what may have been missed makes an end of the interval that much further."""
+    return any(abs(b - value) > (1 + MISSED) * abs(a - value) for a, b in zip(seen, both, strict=True))
+
+
+def constant_strata_note(strata: StratifiedSample, constant: Array, what: str) -> str:
+    """Name strata in which nothing was found that varies the score, or the difference."""
+    which = np.flatnonzero(constant)[np.argsort(-strata.weights[constant], kind="stable")]
+    first = which[:SHOWN]
+    shares = [f"{number(100 * strata.weights[h], 2)} % of the weight" for h in first]
+    unit = "cluster" if strata.nested else "row"
+    named = name_strata([strata.name(h) for h in first], shares, len(which))
+    where = f"stratum {named}" if len(which) == 1 else f"the strata {named}"
+    return (
+        f"the sampled {unit}s of {where} hardly vary the {what}, so the standard error may be too small; the interval "
+        f"allows for {unit}s that the sample may have missed there, and is longer for it"
+    )
+
+
+def same_influence(clusters: int) -> str:
+    """Say why there is no interval where clusters do not vary the score."""
+    return f"all {clusters:,} clusters have the same influence on the score, so its variance cannot be estimated"
+
+
+def nothing_varied(measure: Measure, value: float) -> str:
+    """Say what an interval is where nothing varied the score."""
+    moves = "lowers" if value == measure.range[1] else "moves"
+    return (
+        f"no row of the sample {moves} the score, so its standard error is 0; "
+        "the interval allows for rows that the sample may have missed"
+    )
+
+
+def taken_for_certain(nested: bool) -> str:
+    """Say what an interval is where nothing but strata with a single unit could vary the score."""
+    unit = "cluster" if nested else "row"
+    return (
+        f"strata with a single sampled {unit} have no variance by `lonely` 'certainty', and no other {unit} moves "
+        f"the score, so its standard error is 0; the interval allows for {unit}s that the sample may have missed"
+    )
+
+
+def too_few(count: int, what: str, n_eff: float) -> str | None:
+    """Say so if there are too few rows or clusters to see how they vary."""
+    if count < 2:
+        there = f"only {count}" if count else "none"
+        return f"a standard error needs at least two {what} with weight, and there {'is' if count else 'are'} {there}"
+    if n_eff < FEWEST:
+        size = below(n_eff, 2)
+        return f"the effective number of {what} is {size}, of {count:,}; at least 2 are needed"
+    return None

@@ -24,22 +24,13 @@ import numpy as np
 
 from ..core.arraytypes import Array, FloatArray, IntArray
 from ..core.table import Table
+from ..inference import reliability
 from ..inference.cells import Precision, balance
-from ..inference.estimate import (
-    FAR_APART,
-    MISSED,
-    NOTHING,
-    Interval,
-    constant_strata_note,
-    nothing_varied,
-    quietly,
-    value_or_problem,
-    within_range,
-)
+from ..inference.estimate import Interval, quietly, value_or_problem, within_range
 from ..inference.fisher import Scale
 from ..inference.influence import Sample
 from ..inference.pivot import Pivot
-from ..inference.reliability import FEW_FREE, FREEDOM_IS_LITTLE, interval_doubts, strata_doubts, that_hold
+from ..inference.reliability import FAR_APART, FEW_FREE, FREEDOM_IS_LITTLE, MISSED, NOTHING, that_hold
 from ..inference.zero_error_strata import reach_of_missed
 from ..measures import MEASURES
 from ..measures.stacks import furthest
@@ -286,7 +277,7 @@ class Differences:
         possible = upper.unseen[: len(sample.table.classes)]
         if sample.strata is not None:
             of_strata = self.row_variance(slope, possible)
-            said = that_hold(strata_doubts(centred, of_strata, sample.strata, variance, float(found.df)))
+            said = that_hold(reliability.strata_doubts(centred, of_strata, sample.strata, variance, float(found.df)))
             constant, value = (
                 self.constant(slope, possible)[0] & sample.strata.without_error,
                 float(slope @ sample.cells.w),
@@ -294,12 +285,14 @@ class Differences:
             seen = _seen(value, found, self.tail)
             longer = hypot(seen, self._missed(upper.unseen, slope, value, variance, self.tail)) > (1 + MISSED) * seen
             return said + (
-                (constant_strata_note(sample.strata, constant, "score"),) if longer and constant.any() else ()
+                (reliability.constant_strata_note(sample.strata, constant, "score"),)
+                if longer and constant.any()
+                else ()
             )
         clusters = None if sample.drawn_clusters is None else sample.n_eff
         extreme_slope = np.float64(furthest((possible - float(slope @ sample.cells.w)).reshape(-1)))  # it may be 0
         said = that_hold(
-            interval_doubts(MEASURES["accuracy"], centred, extreme_slope, sample.cells, variance, clusters)
+            reliability.interval_doubts(MEASURES["accuracy"], centred, extreme_slope, sample.cells, variance, clusters)
         )
         return said + that_hold({FREEDOM_IS_LITTLE: sample.replication is not None and found.df < FEW_FREE})
 
@@ -377,7 +370,7 @@ def _interval(own: Differences, name: str, problem: str | None, level: float) ->
     if se:
         warnings += own.doubts(name, found)
     elif low < high:
-        warnings += (nothing_varied(MEASURES["accuracy"], value),)
+        warnings += (reliability.nothing_varied(MEASURES["accuracy"], value),)
     return answer(low, high, se, df, *sample.sizes, (*sample.doubts, *warnings))
 
 

@@ -23,11 +23,11 @@ from ..inference.answer import measure_title, why_unsure
 from ..inference.cells import Precision
 from ..inference.comparison import Difference, p_cell, with_holm
 from ..inference.contrasts import compare
-from ..inference.estimate import NOTHING, Interval, estimate
+from ..inference.estimate import Interval, estimate
 from ..inference.fisher import Scale
 from ..inference.influence import Sample
 from ..inference.pivot import Pivot
-from ..inference.reliability import SHORT
+from ..inference.reliability import NOTHING, SHORT
 from ..measures import CLASS_MEASURES
 from ..measures.base import Measure
 from ..measures.checks import checked_level, margins_value_or_reason, named_measure, whole_number
