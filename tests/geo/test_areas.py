@@ -206,7 +206,6 @@ def test_a_crs_without_a_place_on_earth(crs):
 
 
 def test_coordinates_that_are_no_place():
-    good = shapely.box(0, 0, 1, 1)
     with pytest.raises(InputError, match=r"row 1 has the coordinates .*outside of what EPSG:3035"):
         polygon_areas([shapely.box(4e6, 3e6, 4.1e6, 3.1e6), shapely.box(9e7, 9e7, 9.1e7, 9.1e7)], 3035)
 

@@ -55,7 +55,9 @@ def _tell(problem: Exception, words: list[str]) -> int:
     """Say what went wrong, and return the exit code."""
     failure = _failure(problem, words)
     if isinstance(problem, click.UsageError):
-        _say(_usage(problem))
+        text = io.StringIO()
+        problem.show(text)
+        _say(text.getvalue().rstrip("\n"))
     elif "--traceback" in words:
         _say("".join(traceback.format_exception(problem)).rstrip("\n"))
     else:
@@ -128,12 +130,6 @@ def _argument(problem: Any) -> str | None:
     names = [getattr(problem, "option_name", None), *getattr(param, "opts", ())[:1]]
     name = next((x for x in names if x), None)
     return name if name is None or name.startswith("-") else str(param.metavar or name)
-
-
-def _usage(problem: Any) -> str:
-    text = io.StringIO()
-    problem.show(text)
-    return text.getvalue().rstrip("\n")
 
 
 def _wants_json(words: list[str]) -> bool:

@@ -47,19 +47,14 @@ def _kinds(frame: Any) -> dict[str, Kind]:
 
 def several(given: Sequence[str], kind: Kind, option: str) -> list[Label]:
     """Labels of an option that lists them with commas, and may be repeated. Text with a comma is in double quotes."""
-    return [_label(text, kind, option) for value in given for text in _split(value, option)]
-
-
-def one(given: str, kind: Kind, option: str) -> Label:
-    """A label of an option that takes a single one."""
-    return _label(given, kind, option)
+    return [one(text, kind, option) for value in given for text in _split(value, option)]
 
 
 def names(given: Sequence[str], kind: Kind) -> dict[Label, str]:
     """Names of classes by label: ``0=road``, or a file of JSON or of such lines."""
     found: dict[Label, str] = {}
     for label, name in (pair for value in given for pair in _pairs(value)):
-        key = _label(label, kind, "--names")
+        key = one(label, kind, "--names")
         if key in found:
             raise InputError(f"--names names the label {label!r} twice, {found[key]!r} and {name!r}.", argument="names")
         found[key] = name
@@ -109,7 +104,8 @@ def _split(value: str, option: str) -> list[str]:
     return rows[0] if rows and rows[0] else [""]
 
 
-def _label(text: str, kind: Kind, option: str) -> Label:
+def one(text: str, kind: Kind, option: str) -> Label:
+    """A label of an option that takes a single one."""
     if kind is str:
         return text
     word = text.strip().lower()

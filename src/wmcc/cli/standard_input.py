@@ -60,14 +60,9 @@ def originals() -> dict[str, str]:
     return {path: said(name) for name, path in _copies.items()}
 
 
-def table(name: str) -> str:
-    """Return the path of a copy of a stored table."""
-    return _copied(name)
-
-
 def data(name: str, form: str | None) -> str:
     """Return the path of a copy of data, which ends as its format asks for; without ``form`` its beginning tells."""
-    path = _copied(name)
+    path = table(name)
     if os.path.basename(path) == "input":
         path += _ending(name, path, form)
         os.rename(_copies[name], path)
@@ -75,7 +70,8 @@ def data(name: str, form: str | None) -> str:
     return path
 
 
-def _copied(name: str) -> str:
+def table(name: str) -> str:
+    """Return the path of a copy of a stored table, or of what it may be."""
     if name not in _copies:
         _held.enter_context(sigterm_raises())
         folder = os.path.join(os.path.realpath(tempfile.gettempdir()), f"wmcc-{os.urandom(8).hex()}")

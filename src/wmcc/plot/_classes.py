@@ -51,13 +51,12 @@ def classes(score: Score, measure: str = "mcc", *, sort: bool = False, ax: Axes 
     if sort:
         found.sort(key=lambda x: (x[1].value != x[1].value, -x[1].value))
     labels, own = [x[0] for x in found], [x[1] for x in found]
-    ax, height = style.lines(ax, labels, [intervals.lacking(x) for x in own])
+    title = CLASS_MEASURES[measure].title
+    ax, height = style.lines(ax, title, labels, [intervals.lacking(x) for x in own])
     ax.barh(range(len(own)), [x.value for x in own], height=0.7, color=style.SKY, alpha=0.45)
     intervals.draw(ax, own, height)
     least, most = intervals.span(own)
     ax.set_xlim(min(0.0, least), max(1.0, most))
     ax.axvline(0, color=style.GREY, linewidth=0.8)
-    title = CLASS_MEASURES[measure].title
-    ax.set_xlabel(title, fontsize=style.TEXT)
     style.titled(ax, f"{title} of each class", intervals.legend(own), style.part(len(own), len(score.classes)))
     return ax

@@ -83,10 +83,9 @@ def forest(
         for name, one in found.items()
     ]
     texts = ["\n".join(filter(None, note)) for note in notes]
-    ax, height = style.lines(ax, list(long.values()), texts, 0.4 if certain and tested else 0.3)
+    ax, height = style.lines(ax, title, list(long.values()), texts, 0.4 if certain and tested else 0.3)
     intervals.draw(ax, own, height)
     ax.set_xlim(*intervals.span(own))
-    ax.set_xlabel(title, fontsize=style.TEXT)
     more = "±: how far any weight may be off" if certain else ""
     style.titled(ax, f"{title} of {len(own)} classifiers", intervals.legend(own), more)
     return ax

@@ -61,11 +61,10 @@ def influence(sensitivity: Sensitivity, most: int = 15, *, ax: Axes | None = Non
     reach = 1.05 * max(map(abs, effects))
     if flat := reach < ROUNDING:
         reach, notes = 1.0, []
-    ax, _ = style.lines(ax, labels, notes)
+    ax, _ = style.lines(ax, f"change of {title} per 100 % more weight", labels, notes)
     ax.barh(range(len(cells)), effects, height=0.7, color=[style.BLUE if x > 0 else style.RED for x in effects])
     ax.set_xlim(-reach if flat or min(effects) < 0 else 0, reach if flat or max(effects) > 0 else 0)
     ax.axvline(0, color=style.GREY, linewidth=0.8)
-    ax.set_xlabel(f"change of {title} per 100 % more weight", fontsize=style.TEXT)
     what = "no cell's weights move it, to first order" if flat else "true → predicted; rows, share of all influence"
     style.titled(ax, f"Which weights {title} depends on", what)
     return ax

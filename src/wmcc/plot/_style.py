@@ -113,7 +113,9 @@ def name_axis(axis: Any, labels: Sequence[str], each: float, **options: Any) -> 
     axis.set_ticks(places, [labels[i] for i in places], fontsize=size, **options)
 
 
-def lines(ax: Any, labels: Sequence[str], notes: Sequence[str] = (), height: float = 0.27) -> tuple[Any, float]:
+def lines(
+    ax: Any, along: str, labels: Sequence[str], notes: Sequence[str] = (), height: float = 0.27
+) -> tuple[Any, float]:
     """Return axes with a line for each name, the first on top, and the height of a line in points.
 
     Notes stand at the ends of lines, outside the frame, where there is room. A new figure is wide enough for both, and
@@ -131,6 +133,7 @@ def lines(ax: Any, labels: Sequence[str], notes: Sequence[str] = (), height: flo
             ax.text(1.02, line, text, fontsize=SMALL, color=NOTE, **place)
     ax.tick_params(axis="y", length=0)
     ax.tick_params(axis="x", labelsize=TEXT)
+    ax.set_xlabel(along, fontsize=TEXT)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.grid(axis="x", color=GREY, alpha=0.25, linewidth=0.6)
     ax.set_axisbelow(True)

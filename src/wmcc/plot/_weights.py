@@ -107,14 +107,13 @@ def shares(table: Tabulated, *, ax: Axes | None = None) -> Axes:
     drawn = heaviest(w.tolist(), style.MOST)
     shown, heavy = [found.classes[k] for k in drawn], (100 * w / w.sum())[drawn]
     notes = [f"{style.rows(c.n)}, n_eff {style.figures(c.n_eff)}" for c in shown]
-    ax, height = style.lines(ax, style.names([c.label for c in shown]), notes)
+    ax, height = style.lines(ax, "share (%)", style.names([c.label for c in shown]), notes)
     places, rows = np.arange(len(shown)), np.array([100 * c.n / found.n for c in shown])
     ax.hlines(places, rows, heavy, color=style.GREY, linewidth=1.2, zorder=1)
     marks: dict[str, Any] = {"linestyle": "none", "markersize": min(6.5, height)}
     ax.plot(rows, places, "o", color=style.BLUE, markerfacecolor="white", label="share of the rows", **marks)
     ax.plot(heavy, places, "D", color=style.RED, label="share of the weight", **marks)
     ax.set_xlim(left=0)
-    ax.set_xlabel("share (%)", fontsize=style.TEXT)
     ax.legend(fontsize=style.SMALL, frameon=False)
     style.titled(ax, *_title(found.n, found.n_eff, found.heaviest_row), style.part(len(shown), len(found.classes)))
     return ax

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from .text import cut, visible_rows, width, widths
+from .text import cut, visible, width
 
 GAP = 2
 """Blanks between columns."""
@@ -63,8 +63,8 @@ class Block:
     @property
     def visible(self) -> Block:
         """The same, with nothing in it that moves a terminal's cursor."""
-        (title,), head, notes, *rows = visible_rows([[self.title], self.head, self.notes, *self.rows])
-        return replace(self, title=title, head=head, rows=rows, notes=notes)
+        head, notes, *rows = ([*map(visible, texts)] for texts in (self.head, self.notes, *self.rows))
+        return replace(self, title=visible(self.title), head=head, rows=rows, notes=notes)
 
 
 def text(blocks: Iterable[Block], room: int | None = None) -> str:
@@ -77,7 +77,7 @@ def _lines(block: Block) -> Iterator[str]:
     if block.title:
         yield block.title
     rows = [*([block.head] if block.head else []), *block.rows]
-    cells = widths(rows)
+    cells = [list(map(width, row)) for row in rows]
     most = list(map(max, zip(*cells, strict=True)))
     for row, own in zip(rows, cells, strict=True):
         sides = zip(row, (" " * (room - used) for room, used in zip(most, own, strict=True)), strict=True)

@@ -124,13 +124,8 @@ def visible(text: str) -> str:
     return text if text.isprintable() else "".join(map(_shown, text))
 
 
-def visible_rows(rows: Iterable[Iterable[str]]) -> list[list[str]]:
-    """The same for the cells of a table."""
-    return [list(map(visible, row)) for row in rows]
-
-
 def visible_lines(text: str) -> str:
-    """The same for a text of several lines, which it keeps."""
+    """The same of a text of several lines, which it keeps."""
     return "\n".join(map(visible, text.split("\n")))
 
 
@@ -190,11 +185,6 @@ def width(text: str) -> int:
         return len(text)
     wide = sum(unicodedata.east_asian_width(x) in "WF" for x in text)
     return len(text) + wide - sum(unicodedata.category(x) in ("Mn", "Me", "Cf") for x in text)
-
-
-def widths(rows: Iterable[Iterable[str]]) -> list[list[int]]:
-    """Columns that each cell of a table takes."""
-    return [list(map(width, row)) for row in rows]
 
 
 def cut(text: str, room: int) -> str:

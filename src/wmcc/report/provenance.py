@@ -70,17 +70,15 @@ def inputs(paths: Sequence[str], names: Mapping[str, str] = BY_THEIR_PATHS) -> l
     """Describe files that data were read from; a folder or a pattern stands for those in it."""
     paths = [path for name in paths for path in ([name] if os.path.isfile(name) else find(name).paths)]
     if len(paths) <= LISTED:
-        return [_input(path)._replace(name=names.get(path, path)) for path in paths]
+        return [_input(path, names.get(path, path)) for path in paths]
     if any(map(is_address, paths)):
         return [Input(f"{len(paths):,} files", None, None)]
     sizes = sum(os.path.getsize(path) for path in paths)
     return [Input(f"{len(paths):,} files, in the order of their names", sizes, _digest(paths))]
 
 
-def _input(path: str) -> Input:
-    if is_address(path):
-        return Input(path, None, None)
-    return Input(path, os.path.getsize(path), _digest([path]))
+def _input(path: str, name: str) -> Input:
+    return Input(name, None, None) if is_address(path) else Input(name, os.path.getsize(path), _digest([path]))
 
 
 def _digest(paths: Iterable[str]) -> str:

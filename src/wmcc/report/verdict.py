@@ -60,7 +60,7 @@ def _of_two(found: Findings, leader: str, other: str) -> str:
     said = probability(p) + UNSURE * bool(chance.warnings)
     if p < 1 - chance.confidence_level:
         return f"{leader} beats {other}, {scores}; {_holds(lead)}, and {said}."
-    ahead = _stays(lead, leader)
+    ahead = _holds(lead, f"{leader} stays ahead")
     return f"{leader} leads {other}, {scores}, but the difference is not significant: {said}. On these rows {ahead}."
 
 
@@ -72,16 +72,10 @@ def _chance(found: Findings, leader: str, other: str) -> tuple[Difference, float
     return chance, chance.p_adjusted
 
 
-def _holds(lead: Radius) -> str:
+def _holds(lead: Radius, what: str = "this holds") -> str:
     if not lead.safe > 0:
         return "we could not prove that this lead survives even a small change of the weights"
-    return f"this holds for any change of the weights up to ±{share(lead.safe)}"
-
-
-def _stays(lead: Radius, leader: str) -> str:
-    if not lead.safe > 0:
-        return _holds(lead)
-    return f"{leader} stays ahead for any change of the weights up to ±{share(lead.safe)}"
+    return f"{what} for any change of the weights up to ±{share(lead.safe)}"
 
 
 def _of_others(found: Findings, leader: str, others: list[str]) -> str:
