@@ -488,7 +488,16 @@ def test_groups_and_predictions_keep_the_design(sample):
         assert table.select([key]).total().raw_cells == table[key].raw_cells or table[key].labels != table.labels
     if "by" in call and "pred" not in call and len(table) == 2:
         first, second = table.values()
-        assert table.total() - first == second or second.labels != table.labels
+        if second.labels == table.labels:
+            rest, (cells, sums) = table.total() - first, (second.raw_cells.codes, second.raw_cells.sums)
+            assert (rest.drawn, rest.ignored) == (second.drawn, second.ignored)
+            assert np.array_equal(rest.raw_cells.codes, cells)
+            left = rest.raw_cells.sums
+            assert np.array_equal(left.n, sums.n)
+            assert not (left.w_exact - sums.w_exact).floats().any()
+            assert not (left.w2_exact - sums.w2_exact).floats().any()
+            assert (left.w_min <= sums.w_min).all()  # the tables tell no more than bounds of the weights that remain
+            assert (left.w_max >= sums.w_max).all()
 
 
 def test_views_of_a_table_keep_the_design():

@@ -116,11 +116,13 @@ def compare(
     >>> wmcc.compare({"this week": this, "last week": last}, sample="independent").verdict
     'last week scores higher than this week'
     """
+    are_named = isinstance(predictions, Mapping) and not isinstance(predictions, Tables)  # Tables are of groups of rows
+    joint = None if are_named else several_predictions(predictions)  # type: ignore[arg-type]
     chosen = named_measure(measure) if of is None else OWN[named_class_measure(measure).name]
     contrast = Contrast(chosen, of, checked_level(confidence_level), checked_margin(margin))
     kind: Literal["rows", "clusters", "independent"]
-    if isinstance(predictions, Mapping) and not isinstance(predictions, Tables):  # which are of groups of rows
-        kind, tables = _named_tables(predictions, sample)
+    if joint is None:
+        kind, tables = _named_tables(predictions, sample)  # type: ignore[arg-type]
         groups = _are_groups(tables)
         if kind == "independent":
             _check_apart(tables)
@@ -132,7 +134,6 @@ def compare(
         differences = [test((a, b), parts[a], parts[b]) for a, b in combinations(tables, 2)]
         of_other_rows = groups or kind == "independent"
     else:
-        joint = several_predictions(predictions)  # type: ignore[arg-type]
         if sample is not None:
             raise InputTypeError("`sample` is for a mapping of tables; a joint table is always of the same rows.")
         tables, kind, of_other_rows = joint.tables, "clusters" if joint.drawn.clusters else "rows", False

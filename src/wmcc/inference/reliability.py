@@ -98,7 +98,7 @@ def influential_rows(extreme_slope: Any, cells: CellSums, variance: Any) -> Any:
     ``extreme_slope`` is its slope. That cell may be empty: if few rows there would make up the variance, some may well
     have been missed.
     """
-    return variance / (extreme_slope * extreme_slope * cells.usual_square)
+    return np.divide(variance, extreme_slope * extreme_slope * cells.usual_square)
 
 
 def heaviest_row(slope: FloatArray, cells: CellSums, variance: Any) -> Any:

@@ -214,7 +214,7 @@ class ArrayKind:
             several = replicates_in_arrays(resampled.replicates, truth.shape)
             return with_replicates(tabulated(several), resampled, len(several))
         found = tabulated()
-        if truth.ndim == 2 and cluster is None and look_like_outputs(*truth.shape) and {0, 1}.issuperset(found.classes):
+        if truth.ndim == 2 and cluster is None and look_like_outputs(*truth.shape) and set(found.classes) == {0, 1}:
             warn_of_outputs(truth.shape[1], "y_true", "y_pred", ".ravel()", "[None]")
         if key is None:
             return found
