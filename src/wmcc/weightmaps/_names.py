@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, InputTypeError
+from ..errors import InputError, WmccError
 from ..present.text import brief
 from . import _maps
 from ._images import Labels, Weights, several
@@ -54,33 +54,26 @@ def named(text: str, *, ignore: Labels | None = None) -> Callable[[NDArray[Any]]
     if name not in MAPS:
         said = f"weight map is {brief(text)}; expected one of "
         raise _unknown(said, name, MAPS, "Options follow a colon, as in border:sigma=5,w0=10.")
-    parameters = {x: own for x, own in inspect.signature(MAPS[name]).parameters.items() if x not in NO_OPTIONS}
-    options: dict[str, Any] = {}
+    known = [x for x in inspect.signature(MAPS[name]).parameters if x not in NO_OPTIONS]
+    options: dict[str, Any] = {} if ignore is None else {"ignore": several(ignore, "ignore")}
     for part in rest.split(",") if rest.strip() else ():
-        option, equals, value = (x.strip() for x in part.partition("="))
-        if option not in parameters:
+        option, _, value = (x.strip() for x in part.partition("="))
+        if option not in known:
             hint = "void labels are named once, in `ignore`, for all of the data."
             hint = hint if option == "ignore" else "Options are given as name=value, with commas between them."
             said = f"{brief(part)} in the weight map {brief(text)} is no option of {name}; the options are "
-            raise _unknown(said, option, parameters, hint)
-        if not (equals and value) or option in options:
-            wrong = f"`{option}` has no value" if option not in options else f"`{option}` is named twice"
-            raise InputError(f"{wrong} in the weight map {brief(text)}.", VALUES, "weight_map")
+            raise _unknown(said, option, known, hint)
         options[option] = _value(value)
-    missing = [x for x, own in parameters.items() if own.default is own.empty and x not in options]
-    if missing:
-        such = f"such as {name}:{EXAMPLES[name]}."
-        raise InputError(f"the weight map {name} needs `{missing[0]}`.", such, "weight_map")
-    if ignore is not None:
-        options["ignore"] = several(ignore, "ignore")
-    found = partial(MAPS[name], **options)
-    told = "ndim" in options or isinstance(options.get("spacing"), tuple)
+    weight_map = partial(MAPS[name], **options)
+    has_axes = "ndim" in options or isinstance(options.get("spacing"), tuple)
     try:  # wrong values are refused here and now
-        found(np.zeros((0, 0, 0), dtype=np.uint8), **({} if told else {"ndim": 2}))
-    except (InputError, InputTypeError) as problem:
-        advice = VALUES if isinstance(problem, InputTypeError) else problem.hint
-        raise InputError(f"the weight map {brief(text)}: {problem.message}", advice, "weight_map") from None
-    return found
+        weight_map(np.zeros((0, 0, 0), dtype=np.uint8), **({} if has_axes else {"ndim": 2}))
+    except (WmccError, TypeError) as problem:  # the latter if a parameter is missing
+        hint = None if isinstance(problem, TypeError) else problem.hint
+        raise InputError(
+            f"the weight map {brief(text)}: {problem}".partition("\n")[0], hint or VALUES, "weight_map"
+        ) from None
+    return weight_map
 
 
 def _unknown(said: str, name: str, known: Iterable[str], hint: str) -> InputError:
@@ -89,9 +82,6 @@ def _unknown(said: str, name: str, known: Iterable[str], hint: str) -> InputErro
 
 
 VALUES = "a value is a number; several are joined by /, as in to=11/12; a mapping is class_weight=0:1/1:5."
-
-
-EXAMPLES = {"distance": "to=11/12,scale=20", "boundary_band": "radius=5"}
 
 
 def _value(text: str) -> Any:

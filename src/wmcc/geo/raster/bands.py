@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
@@ -14,9 +14,14 @@ import numpy as np
 from ... import optional
 from ...core.arraytypes import Array
 from ...errors import InputError, InputTypeError, missing_file
+from ...present.text import counted
 from .base import OpenRaster, Source, Transform, check_dtype, plain_number, quiet
 from .crs import read_crs
 from .legends import exact_nodata, legend_of_band
+
+
+UNREADABLE = "it may be damaged, cut off, or of a format that this build of GDAL does not read."
+"""What to do with a file that GDAL does not open."""
 
 
 def _quiet() -> AbstractContextManager[None]:
@@ -112,48 +117,25 @@ def raster_of_file(path: str, band: int | None, variable: str | None, name: str)
     if "://" not in path and ":" not in path[2:] and not path.startswith("/vsi") and not os.path.exists(path):
         raise missing_file(path)
 
-    def open_file(path: str = path) -> Any:
+    def open_file() -> Any:
         return rasterio.open(path)
 
-    def open_first(path: str = path) -> Any:
-        hint = "it may be damaged, cut off, or of a format that this build of GDAL does not read."
-        with _failing(name, "opened", hint), _quiet():
-            return open_file(path)
-
-    with open_first() as dataset:
-        if dataset.driver == "GTiff" and len(dataset.subdatasets) > 1:
+    with _failing(name, "opened", UNREADABLE), _quiet():
+        dataset = open_file()
+    with dataset:
+        if variable is not None:
             raise InputError(
-                f"{name} has {len(dataset.subdatasets)} pages; expected one.",
-                f"give the name of one: {dataset.subdatasets[0]!r} is the first.",
+                f"`variable` is {variable!r}, and {name} has no variables; its bands have numbers.",
+                "choose one with wmcc.Raster(path, band).",
+                "variable",
             )
-        if dataset.count or not dataset.subdatasets:
-            if variable is not None:
-                raise InputError(
-                    f"`variable` is {variable!r}, and {name} has no variables; its bands have numbers.",
-                    "choose one with wmcc.Raster(path, band).",
-                    "variable",
-                )
-            return _of_bands(dataset, band, name, lambda k: _Handles(name, k, open_file))
-        part = _subdataset(dataset.subdatasets, variable, name)
-    with open_first(part) as dataset:
-        return _of_bands(dataset, band, name, lambda k: _Handles(name, k, lambda: open_file(part)))
-
-
-def _subdataset(found: Sequence[str], variable: str | None, name: str) -> str:
-    """The one of several rasters in a file that is meant."""
-    variables = {each.rpartition(":")[2].lstrip("/"): each for each in found}
-    if variable is None and len(variables) == 1:
-        return found[0]
-    if variable is not None and variable in variables:
-        return variables[variable]
-    listed = ", ".join(variables)
-    if variable is not None:
-        raise InputError(f"{name} has no variable {variable!r}; it has {listed}.", argument="variable")
-    raise InputError(
-        f"{name} has {len(variables)} variables: {listed}; expected one.",
-        "say which with wmcc.Raster(path, variable=…).",
-        "variable",
-    )
+        parts = dataset.subdatasets
+        if parts and (len(parts) > 1 if dataset.driver == "GTiff" else not dataset.count):
+            raise InputError(
+                f"{name} has {counted(len(parts), 'page' if dataset.driver == 'GTiff' else 'part')}; expected one.",
+                f"give the name of one: {parts[0]!r} is the first.",
+            )
+        return _of_bands(dataset, band, name, lambda k: _Handles(name, k, open_file))
 
 
 def raster_of_dataset(data: Any, band: int | None, variable: str | None, name: str | None) -> OpenRaster:
@@ -221,8 +203,7 @@ def _one_band(dataset: Any, band: int | None, name: str) -> int:
     plain = [k for k, kind in zip(dataset.indexes, kinds, strict=True) if kind != "alpha"]
     if band is not None:
         if band not in dataset.indexes:
-            have = f"{dataset.count} band{'' if dataset.count == 1 else 's'}"
-            raise InputError(f"{name} has {have}, and `band` is {band}.", None, "band")
+            raise InputError(f"{name} has {counted(dataset.count, 'band')}, and `band` is {band}.", None, "band")
         return band
     if len(plain) == 1:
         return int(plain[0])
