@@ -55,36 +55,34 @@ PARTS = {"quantity": (0, 1, 0), "allocation": (1, -1, 0), "exchange": (0, 0, 1),
 
 
 class Linear(NamedTuple):
-    """A linear function of the shares of cells, true × predicted."""
+    """A linear function of the shares of cells."""
 
-    slope: FloatArray  # how much a cell's share counts
-    unseen: FloatArray  # how much it may count in cells without a row, at most
+    slope: FloatArray  # how much the share of each occupied cell counts
+    unseen: FloatArray  # true × predicted: how much it may count in cells without a row, at most
 
 
 class Signs(NamedTuple):
     """Signs of differences: between areas of a class, or between the two confusions of a pair of classes."""
 
-    found: IntArray  # those of the estimates, exactly
+    estimated: IntArray  # exactly those of the estimates
     unclear: list[int]  # which of them may as well be the other
 
     @property
     def clear(self) -> IntArray:
         """The signs, with 0 for those that are not clear."""
-        out = self.found.copy()
-        out[self.unclear] = 0
-        return out
+        signs = self.estimated.copy()
+        signs[self.unclear] = 0
+        return signs
 
     @property
-    def possible(self) -> list[IntArray] | None:
-        """All combinations of signs that are possible; None if there are too many."""
-        if 2 ** len(self.unclear) > MOST_PATTERNS:
+    def possible(self) -> IntArray | None:
+        """All combinations of signs that are possible, a row for each; None if there are too many."""
+        count = 2 ** len(self.unclear)
+        if count > MOST_PATTERNS:
             return None
-        out = [self.found]  # exact ties included
-        for own in product((1, -1), repeat=len(self.unclear)):
-            signs = self.found.copy()
-            signs[self.unclear] = own
-            out.append(signs)
-        return out
+        patterns = np.tile(self.estimated, (1 + count, 1))  # exact ties included
+        patterns[1:, self.unclear] = list(product((1, -1), repeat=len(self.unclear)))
+        return patterns
 
 
 @quietly
@@ -114,37 +112,16 @@ class Differences:
         self.sample, self.tail, self.labels = sample, tail, len(sample.table.labels)
         true, pred = self._codes = sample.cells.codes
         self._wrong = true != pred
-        self._confused = np.zeros(self.labels, dtype=bool)
-        for side in (true, pred):
-            self._confused[side[self._wrong]] = True
-        self._place = {cell: k for k, cell in enumerate(zip(true.tolist(), pred.tolist(), strict=True))}
-        self._pairs = sorted({(min(cell), max(cell)) for cell in self._place if cell[0] != cell[1]})
-
-    # ---- the estimates --------------------------------------------------------------------------------------
+        low, high = np.minimum(true, pred)[self._wrong], np.maximum(true, pred)[self._wrong]
+        self._confused = np.isin(np.arange(self.labels), np.append(low, high))
+        pairs, self._pair = np.unique(low * self.labels + high, return_inverse=True)  # of classes, of wrong cells
+        self._low, self._high = pairs // self.labels, pairs % self.labels
+        self._way = np.sign(true - pred)[self._wrong]
 
     @cached_property
-    def _area_signs(self) -> IntArray:
-        m = self.sample.table.margins
-        return np.array([(r > q) - (r < q) for r, q in zip(m.r, m.q, strict=True)], dtype=np.int64)
-
-    @cached_property
-    def _pair_signs(self) -> IntArray:
-        known, signs = self.sample.table._weights, []
-        for a, b in self._pairs:
-            mine, its = (known[self._place[x]] if x in self._place else 0 for x in ((a, b), (b, a)))
-            signs.append((mine > its) - (mine < its))
-        return np.array(signs, dtype=np.int64)
-
-    def slope(self, name: str) -> FloatArray:
-        """Slopes of a part at the estimate, of the occupied cells; where two are equal each counts half."""
-        (true, pred), exchange = self._codes, np.zeros(len(self._wrong))
-        for (a, b), sign in zip(self._pairs, self._pair_signs.tolist(), strict=True):
-            for cell, own in (((a, b), 1.0 - sign), ((b, a), 1.0 + sign)):
-                if cell in self._place:
-                    exchange[self._place[cell]] = own
-        quantity = (self._area_signs[true] - self._area_signs[pred]) / 2.0
-        of_wrong, of_quantity, of_exchange = PARTS[name]
-        return np.asarray(of_wrong * self._wrong + of_quantity * quantity + of_exchange * exchange)
+    def _errors(self) -> FloatArray:
+        """Slopes of the share of all errors."""
+        return 1.0 - np.eye(self.labels)
 
     # ---- signs ------------------------------------------------------------------------------------------------
 
@@ -153,36 +130,69 @@ class Differences:
         """Of the differences between the areas of classes by the reference and by the map."""
         confused = np.flatnonzero(self._confused).tolist()
         tail = self.tail / max(len(confused), 1) if len(confused) > 2 else self.tail  # of two, one is minus the other
-        return Signs(self._area_signs, [k for k in confused if not self._clear(_area(k, self.labels), tail)])
+        of_class = np.eye(self.labels)
+        unclear = [k for k in confused if not self._clear(of_class[k][:, np.newaxis] - of_class[k], tail)]
+        return Signs(self._area_signs, unclear)
 
     @cached_property
     def confusions(self) -> Signs:
         """Of the differences between the two confusions of each pair of classes."""
-        tail = self.tail / max(len(self._pairs), 1)
-        unclear = [k for k, pair in enumerate(self._pairs) if not self._clear(_pair(*pair, self.labels), tail)]
+        unclear = []
+        for k, (a, b) in enumerate(zip(self._low, self._high, strict=True)):
+            difference = np.zeros((self.labels, self.labels))
+            difference[a, b], difference[b, a] = 1, -1
+            if not self._clear(difference, self.tail / len(self._low)):
+                unclear.append(k)
         return Signs(self._pair_signs, unclear)
 
-    def _clear(self, slope: FloatArray, tail: float) -> bool:
+    @cached_property
+    def _area_signs(self) -> IntArray:
+        m = self.sample.table.margins
+        return np.array([(r > q) - (r < q) for r, q in zip(m.r, m.q, strict=True)], dtype=np.int64)
+
+    @cached_property
+    def _pair_signs(self) -> IntArray:
+        weights = np.array(self.sample.table._weights, dtype=object)  # integers of any size
+        differences = np.zeros(len(self._low), dtype=object)
+        np.subtract.at(differences, self._pair, self._way * weights[self._wrong])
+        return np.sign(differences).astype(np.int64)
+
+    def _clear(self, function: FloatArray, tail: float) -> bool:
         """Whether an interval, which is symmetric but for what was missed, has no 0 in it, or nothing else."""
-        low, high = (sign * self.end(Linear(sign * slope, sign * slope), tail, scaled=False) for sign in (-1, 1))
+        ends = (self.end(Linear(x[tuple(self._codes)], x), tail, scaled=False) for x in (-function, function))
+        low, high = -next(ends), next(ends)
         return low > 0 or high < 0 or low == high
 
     # ---- linear functions -------------------------------------------------------------------------------------
 
+    def slope(self, name: str) -> FloatArray:
+        """Slopes of a part at the estimate, of the occupied cells; where two are equal each counts half."""
+        of_wrong, of_quantity, of_exchange = PARTS[name]
+        quantity, exchange = self._quantity_slope(self._area_signs), self._exchange_slope(self._pair_signs)
+        return np.asarray(of_wrong * self._wrong + of_quantity * quantity + of_exchange * exchange)
+
+    def _quantity_slope(self, signs: IntArray) -> FloatArray:
+        true, pred = self._codes
+        return np.asarray((signs[true] - signs[pred]) / 2.0)
+
+    def _exchange_slope(self, signs: IntArray) -> FloatArray:
+        slope = np.zeros(len(self._wrong))
+        slope[self._wrong] = 1.0 + self._way * signs[self._pair]
+        return slope
+
     def _quantity(self, signs: IntArray, free: int) -> Linear:
         """½ Σ s (r − q); classes that were confused with none have the sign that matters most, if ``free``."""
-        s = np.where(self._confused, signs, 0)
-        true, pred = np.where(self._confused, s, free), np.where(self._confused, s, -free)
-        unseen = (true[:, np.newaxis] - pred) / 2.0
-        np.fill_diagonal(unseen, 0.0)
-        return Linear((s[:, np.newaxis] - s) / 2.0, unseen)
+        true, pred = (np.where(self._confused, signs, sign * free) for sign in (1, -1))
+        return Linear(
+            self._quantity_slope(np.where(self._confused, signs, 0)),
+            self._errors * (true[:, np.newaxis] - pred) / 2.0,
+        )
 
     def _exchange(self, signs: IntArray, unseen: float) -> Linear:
         """Σ 2 p over one cell of each pair, or Σ p over both where the sign is 0; ``unseen`` for pairs without rows."""
-        slope, other = np.zeros((self.labels, self.labels)), unseen * _errors(self.labels)
-        for (a, b), sign in zip(self._pairs, signs.tolist(), strict=True):
-            other[a, b], other[b, a] = slope[a, b], slope[b, a] = 1.0 - sign, 1.0 + sign
-        return Linear(slope, other)
+        other = unseen * self._errors
+        other[self._low, self._high], other[self._high, self._low] = 1.0 - signs, 1.0 + signs
+        return Linear(self._exchange_slope(signs), other)
 
     def bounds(self, name: str, side: int) -> list[Linear]:
         """Return functions whose largest end is the upper end of a part (side 1), or of minus the part (−1).
@@ -190,111 +200,94 @@ class Differences:
         None if there are too many; then nothing is known but the range of the part.
         """
         of_wrong, of_quantity, of_exchange = (side * x for x in PARTS[name])
-        errors = _errors(self.labels)
-        quantities = exchanges = [Linear(0 * errors, 0 * errors)]
+        errors = Linear(self._wrong.astype(float), self._errors)
+        quantities = exchanges = [Linear(0 * errors.slope, 0 * errors.unseen)]
         if of_quantity:
             signs = self.areas.possible if of_quantity > 0 else [self.areas.clear]
             if signs is None:  # quantity is no more than all errors
-                return [Linear(errors, errors)] if name == "quantity" else []
-            quantities = [self._quantity(own, int(of_quantity > 0)) for own in signs]
+                return [errors] if name == "quantity" else []
+            quantities = [self._quantity(x, int(of_quantity > 0)) for x in signs]
         if of_exchange:
             signs = self.confusions.possible if of_exchange < 0 else [self.confusions.clear]
             if signs is None and name == "exchange":
                 return []
             if signs is not None:  # else the shift is at most the allocation
-                exchanges = [self._exchange(own, float(of_exchange > 0)) for own in signs]
+                exchanges = [self._exchange(x, float(of_exchange > 0)) for x in signs]
         return [
-            Linear(*(of_wrong * errors + of_quantity * x + of_exchange * y for x, y in zip(q, e, strict=True)))
-            for q in quantities
-            for e in exchanges
+            Linear(*(of_wrong * w + of_quantity * x + of_exchange * y for w, x, y in zip(errors, q, e, strict=True)))
+            for q, e in product(quantities, exchanges)
         ]
 
     def upper_end(self, name: str, side: int) -> float:
         """Return the upper end of a part, or of minus the part."""
-        found = [self.end(f, self.tail) for f in self.bounds(name, side)]
-        return max(found) if found else 0.0 if side < 0 else 1.0
+        return max((self.end(f, self.tail) for f in self.bounds(name, side)), default=0.0 if side < 0 else 1.0)
 
     def widest(self, name: str) -> Precision:
         """Precision with the largest variance, of the functions that bound a part."""
         functions = [*self.bounds(name, 1), *self.bounds(name, -1)]
-        found = [self.sample.precision(_centred(f.slope[tuple(self._codes)], self.sample)) for f in functions]
-        return max(found, key=lambda own: float(own.variance))
+        precisions = [self.sample.precision(_centred(f.slope, self.sample)) for f in functions]
+        return max(precisions, key=lambda x: float(x.variance))
 
     # ---- their ends -------------------------------------------------------------------------------------------
 
     def end(self, f: Linear, tail: float, scaled: bool = True) -> float:
         """Return the upper end of a linear function, for a chance beyond it."""
-        slope = f.slope[tuple(self._codes)]
-        value, found = float(slope @ self.sample.cells.w), self.sample.precision(_centred(slope, self.sample))
-        return value + hypot(
-            _seen(value, found, tail, scaled), self._missed(f.unseen, slope, value, float(found.variance), tail)
-        )
+        precision = self.sample.precision(_centred(f.slope, self.sample))
+        value = float(f.slope @ self.sample.cells.w)
+        missed = self._missed(f.unseen, f.slope, value, float(precision.variance), tail)
+        return value + hypot(_seen(value, precision, tail, scaled), missed)
 
     def _missed(self, unseen: FloatArray, slope: FloatArray, value: float, variance: float, tail: float) -> float:
         """By how much it may be larger for rows that the sample may have missed, where nothing varied it."""
-        strata, classes = self.sample.strata, len(self.sample.table.classes)
-        possible = unseen[:classes]
-        if strata is None:
+        possible = unseen[: len(self.sample.table.classes)]
+        if self.sample.strata is None:
             most = float(possible[:, np.unique(self._codes[1])].max())
             share = 1 - tail ** (1 / self.sample.draws)
             return 0.0 if variance > NOTHING else max(most - value, 0.0) * share
-        constant, mean = self.constant(slope, possible)
-        if not constant.any():
-            return 0.0
-        top = np.where(self._met, possible.max(axis=0), -np.inf).max(axis=1)
-        return reach_of_missed(strata, constant, np.maximum(top - mean, 0.0), tail)
+        constant, above, _ = self._in_strata(slope, possible)
+        return reach_of_missed(self.sample.strata, constant, above, tail) if constant.any() else 0.0
 
-    def constant(self, slope: FloatArray, possible: FloatArray) -> tuple[Array, FloatArray]:
-        """Which strata have nothing that varies a function, and its mean in each."""
+    def _in_strata(self, slope: FloatArray, possible: FloatArray) -> tuple[Array, FloatArray, FloatArray]:
+        """Return which strata have nothing that varies a function.
+
+        Beside it, of each, is how far above the mean of the function a row may be, and how much it may add to the
+        variance, at most.
+        """
         strata = self.sample.strata
         assert strata is not None
-        moments = strata.moments(_centred(slope, self.sample))
-        return strata.constant(moments, self.row_variance(slope, possible), NOTHING), strata.means(slope)
-
-    def row_variance(self, slope: FloatArray, possible: FloatArray) -> FloatArray:
-        """Return what a row of each stratum may add to the variance at most."""
-        strata = self.sample.strata
-        assert strata is not None
+        met = strata.occurring(self._codes[1], self.labels)  # predictions in each stratum
         mean = strata.means(slope)
-        top = np.where(self._met, possible.max(axis=0), -np.inf).max(axis=1)
-        bottom = np.where(self._met, possible.min(axis=0), np.inf).min(axis=1)
-        far = np.where(self._met.any(axis=1), np.maximum(top - mean, mean - bottom), 0.0)
-        return np.asarray((far * strata.usual) ** 2 * (1 - strata.fraction))
-
-    @cached_property
-    def _met(self) -> Array:
-        """Which predictions occur in each stratum."""
-        strata = self.sample.strata
-        assert strata is not None
-        return strata.occurring(self._codes[1], self.labels)
+        above = np.where(met, possible.max(axis=0), -np.inf).max(axis=1) - mean
+        below = mean - np.where(met, possible.min(axis=0), np.inf).min(axis=1)
+        far = np.where(met.any(axis=1), np.maximum(above, below), 0.0)
+        row_variance = np.asarray((far * strata.usual) ** 2 * (1 - strata.fraction))
+        constant = strata.constant(strata.moments(_centred(slope, self.sample)), row_variance, NOTHING)
+        return constant, np.maximum(above, 0.0), row_variance
 
     # ---- doubts -----------------------------------------------------------------------------------------------
 
-    def doubts(self, name: str, found: Precision) -> tuple[str, ...]:
+    def doubts(self, name: str, precision: Precision) -> tuple[str, ...]:
         """Say why the interval of a part may be off."""
-        sample, slope, variance = self.sample, self.slope(name), float(found.variance)
-        centred, (upper, *_) = _centred(slope, sample), [*self.bounds(name, 1), Linear(*2 * [_errors(self.labels)])]
-        possible = upper.unseen[: len(sample.table.classes)]
+        sample, slope, variance = self.sample, self.slope(name), float(precision.variance)
+        centred, value = _centred(slope, sample), float(slope @ sample.cells.w)
+        unseen = next((f.unseen for f in self.bounds(name, 1)), self._errors)
+        possible = unseen[: len(sample.table.classes)]
         if sample.strata is not None:
-            of_strata = self.row_variance(slope, possible)
-            said = that_hold(reliability.strata_doubts(centred, of_strata, sample.strata, variance, float(found.df)))
-            constant, value = (
-                self.constant(slope, possible)[0] & sample.strata.without_error,
-                float(slope @ sample.cells.w),
-            )
-            seen = _seen(value, found, self.tail)
-            longer = hypot(seen, self._missed(upper.unseen, slope, value, variance, self.tail)) > (1 + MISSED) * seen
-            return said + (
-                (reliability.constant_strata_note(sample.strata, constant, "score"),)
-                if longer and constant.any()
-                else ()
-            )
+            constant, _, of_strata = self._in_strata(slope, possible)
+            constant = constant & sample.strata.without_error
+            reasons = reliability.strata_doubts(centred, of_strata, sample.strata, variance, float(precision.df))
+            seen = _seen(value, precision, self.tail)
+            longer = hypot(seen, self._missed(unseen, slope, value, variance, self.tail)) > (1 + MISSED) * seen
+            if not (longer and constant.any()):
+                return that_hold(reasons)
+            return *that_hold(reasons), reliability.constant_strata_note(sample.strata, constant, "score")
         clusters = None if sample.drawn_clusters is None else sample.n_eff
-        extreme_slope = np.float64(furthest((possible - float(slope @ sample.cells.w)).reshape(-1)))  # it may be 0
-        said = that_hold(
-            reliability.interval_doubts(MEASURES["accuracy"], centred, extreme_slope, sample.cells, variance, clusters)
+        extreme_slope = np.float64(furthest((possible - value).reshape(-1)))  # it may be 0
+        reasons = reliability.interval_doubts(
+            MEASURES["accuracy"], centred, extreme_slope, sample.cells, variance, clusters
         )
-        return said + that_hold({FREEDOM_IS_LITTLE: sample.replication is not None and found.df < FEW_FREE})
+        few = sample.replication is not None and precision.df < FEW_FREE
+        return that_hold({**reasons, FREEDOM_IS_LITTLE: few})
 
     def unclear(self, name: str) -> tuple[str, ...]:
         """Say which signs are not clear, and what follows."""
@@ -304,31 +297,12 @@ class Differences:
             of = f"{len(self.areas.unclear):,} of {counted(int(self._confused.sum()), 'class', 'classes')}"
             said.append((f"for {of} it is not clear whether the mapped area is too large or too small", of_quantity))
         if of_exchange and self.confusions.unclear:
-            of = f"{len(self.confusions.unclear):,} of {counted(len(self._pairs), 'pair')} of classes"
+            of = f"{len(self.confusions.unclear):,} of {counted(len(self._low), 'pair')} of classes"
             said.append((f"for {of} it is not clear which of the two confusions is the larger", -of_exchange))
         return tuple(
             f"{why}; the value tends to be too {'large' if bias > 0 else 'small'}, and the interval allows for it"
             for why, bias in said
         )
-
-
-def _errors(labels: int) -> FloatArray:
-    return 1.0 - np.eye(labels)
-
-
-def _area(k: int, labels: int) -> FloatArray:
-    """Slopes of r − q of a class."""
-    out = np.zeros((labels, labels))
-    out[k] += 1
-    out[:, k] -= 1
-    return out
-
-
-def _pair(a: int, b: int, labels: int) -> FloatArray:
-    """Slopes of the difference between the two confusions of a pair."""
-    out = np.zeros((labels, labels))
-    out[a, b], out[b, a] = 1, -1
-    return out
 
 
 def _seen(value: float, found: Precision, tail: float, scaled: bool = True) -> float:

@@ -19,7 +19,6 @@ from .base import OpenRaster, Source, Transform, check_dtype, plain_number, quie
 from .crs import read_crs
 from .legends import exact_nodata, legend_of_band
 
-
 UNREADABLE = "it may be damaged, cut off, or of a format that this build of GDAL does not read."
 """What to do with a file that GDAL does not open."""
 
