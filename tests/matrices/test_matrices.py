@@ -194,30 +194,9 @@ def test_neighbours_named_as_those_of_a_grid():
     assert (matrices.from_adjacency(A, credit=0.7) != S).nnz == 0
 
 
-# ---- points of geopandas and shapely ------------------------------------------------------------------
+# ---- points of geopandas ------------------------------------------------------------------
 
 XY = [(0.0, 0.0), (10.0, 0.0), (10.0, 30.0), (25.0, 5.0)]
-
-
-def test_points_of_shapely():
-    import shapely
-
-    points = [shapely.Point(x, y) for x, y in XY]
-    high = [shapely.Point(x, y, 1000.0 * x) for x, y in XY]  # heights do not count, as in shapely's own distances
-    expected = matrices.nearest(XY, 2)
-    for given_as in (points, tuple(points), np.array(points), high, shapely.MultiPoint(XY)):
-        assert (matrices.nearest(given_as, 2) != expected).nnz == 0
-        assert (matrices.within(given_as, 20) != matrices.within(XY, 20)).nnz == 0
-    square = shapely.box(0, 0, 1, 1)
-    for row, bad, word in ((1, square, "POLYGON"), (2, None, "missing"), (3, shapely.Point(), "EMPTY")):
-        broken = list(points)
-        broken[row] = bad
-        with pytest.raises(InputError, match=rf"points\[{row}\] is .*{word}.*; expected a point"):
-            matrices.nearest(broken)
-    squares = [shapely.box(x, y, x + 2, y + 2) for x, y in XY]
-    with pytest.raises(InputError, match=r"for polygons pass \.centroid"):
-        matrices.nearest(squares)
-    assert (matrices.nearest([x.centroid for x in squares], 2) != expected).nnz == 0  # the hint can be followed
 
 
 def test_points_of_geopandas():
@@ -226,7 +205,8 @@ def test_points_of_geopandas():
     series = gpd.GeoSeries.from_xy(*zip(*XY, strict=True), crs=25832)
     frame = gpd.GeoDataFrame({"area": [1.0, 2.0, 3.0, 4.0]}, geometry=series)
     expected = matrices.nearest(XY, 2, weight=frame.area + 1)
-    for given_as in (series, frame, frame.set_index("area"), frame.rename_geometry("centre")):
+    high = gpd.GeoSeries.from_xy(*zip(*XY, strict=True), z=[0.0, 1e4, 1e4, 2e4])  # heights do not count
+    for given_as in (series, high, frame, frame.set_index("area"), frame.rename_geometry("centre")):
         assert (matrices.nearest(given_as, 2, weight=frame["area"] * 0 + 1) != expected).nnz == 0
     degrees = series.to_crs(4326)
     with pytest.raises(InputError, match=r"in degrees \(WGS 84\)[\s\S]*estimate_utm_crs") as refused:
@@ -239,7 +219,16 @@ def test_points_of_geopandas():
     squares = gpd.GeoDataFrame(geometry=series.buffer(1, cap_style="square"))
     with pytest.raises(InputError, match=r"points\[0\] is POLYGON"):
         matrices.nearest(squares)
-    assert (matrices.nearest(squares.centroid, 2) != matrices.nearest(XY, 2)).nnz == 0
+    assert (matrices.nearest(squares.centroid, 2) != matrices.nearest(XY, 2)).nnz == 0  # the hint can be followed
+    for row, bad, word in (
+        (1, squares.geometry[1], "POLYGON"),
+        (2, None, "None"),
+        (3, gpd.GeoSeries.from_wkt(["POINT EMPTY"])[0], "EMPTY"),
+    ):
+        broken = series.copy()
+        broken[row] = bad
+        with pytest.raises(InputError, match=rf"points\[{row}\] is .*{word}.*; expected a point"):
+            matrices.nearest(broken)
 
 
 LINE = [[0.0], [1.0], [3.0]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterable
 from itertools import product
 from typing import Any
@@ -30,8 +29,8 @@ def nearest(points: Any, k: int = 4, *, credit: float = 0.5, weight: Any = None)
     Parameters
     ----------
     points
-        Coordinates, N x d: centroids of parcels, in units in which distances make sense. Points of shapely and columns
-        of geopandas are taken too, by their x and y; geopandas' points in degrees must be projected first.
+        Coordinates, N x d: centroids of parcels, in units in which distances make sense. Points of geopandas are taken
+        too, by their x and y; those in degrees must be projected first.
     k
         Number of neighbours, at least 1; all others where there are no more. Which of several equally far is taken
         is left to the tree.
@@ -311,23 +310,18 @@ def _points(points: Any) -> FloatArray:
 
 
 def _in_the_plane(points: Any) -> Any:
-    """Return x and y of points of geopandas or shapely; anything else as it is."""
+    """Return x and y of points of geopandas; anything else as it is."""
     points = getattr(points, "geometry", points)  # of a frame
-    crs: Any = getattr(points, "crs", None)
-    if getattr(crs, "is_geographic", False):
+    if not hasattr(points, "get_coordinates"):
+        return points
+    if getattr(points.crs, "is_geographic", False):
         raise InputError(
-            f"the points are in degrees ({crs.name}), and differences of degrees are not distances.",
+            f"the points are in degrees ({points.crs.name}), and differences of degrees are not distances.",
             "project them first: points.to_crs(points.estimate_utm_crs()).",
         )
-    points = getattr(points, "geoms", points)  # of a MultiPoint
-    shapely = sys.modules.get("shapely")  # who holds its points has loaded it
-    first = next((x for x in points if x is not None), None) if isinstance(points, Iterable) else points
-    if shapely is None or not isinstance(first, shapely.Geometry):
-        return points
-    geometries = np.array(list(points), dtype=object)
-    bad = (shapely.get_type_id(geometries) != shapely.GeometryType.POINT) | shapely.is_empty(geometries)
+    bad = ((points.geom_type != "Point") | points.is_empty).to_numpy()
     if bad.any():
         row = int(np.argmax(bad))
-        came = "missing" if geometries[row] is None else str(geometries[row])[:40]
+        came = str(points.iloc[row])[:40]
         raise InputError(f"points[{row}] is {came}; expected a point.", "for polygons pass .centroid.")
-    return shapely.get_coordinates(geometries)  # x and y, in which shapely measures distances too
+    return points.get_coordinates().to_numpy()
