@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import hypot
+
 import numpy as np
 
 from ...core.arraytypes import Array
@@ -38,17 +40,15 @@ def check_grid(truth: OpenRaster, other: OpenRaster) -> None:
             f"{nearest} {OTHERWISE}",
         )
     near = TOLERANCE + truth.precision + other.precision
-    a, b, c, d, e, f = other.transform
-    if truth.shape == other.shape and _corners_apart(truth, other.transform, other.shape) <= near:
+    change = between(other.transform, truth.transform)
+    height, width = other.shape
+    corners = np.array([[0, width, 0, width], [0, 0, height, height], [1, 1, 1, 1]], dtype=np.float64)
+    if truth.shape == other.shape and np.abs(change @ corners - corners[:2]).max() <= near:
         return
-    if truth.shape == other.shape[::-1] and _corners_apart(truth, (b, a, c, e, d, f), truth.shape) <= near:
-        raise InputError(
-            f"{truth.name} and {other.name} have the same grid, but rows and columns are exchanged: {_size(truth)} and "
-            f"{_size(other)}.",
-            nearest,
-        )
-    _check_steps(truth, other, near, nearest)
-    _check_places(truth, other, near, nearest)
+    reach = np.maximum(truth.shape, other.shape)[::-1]
+    if (np.abs(change[:, :2] - np.eye(2)) @ reach).max() > near:
+        raise _other_pixels(truth, other, nearest)
+    raise _other_place(truth, other, *change[:, 2].tolist(), near, nearest)
 
 
 OTHERWISE = "To resample it in another way, use rio.reproject_match of rioxarray, for example."
@@ -90,73 +90,53 @@ def between(truth: Transform, other: Transform) -> Array:
     return steps
 
 
-def _corners_apart(truth: OpenRaster, transform: Transform, shape: tuple[int, int]) -> float:
-    """How far the corners of another raster lie from where they lie on the grid of the truth, in pixels at most."""
-    assert truth.transform is not None
-    height, width = shape
-    corners = np.array([[0, width, 0, width], [0, 0, height, height], [1, 1, 1, 1]], dtype=np.float64)
-    return float(np.abs(between(transform, truth.transform) @ corners - corners[:2]).max())
-
-
-def _check_steps(truth: OpenRaster, other: OpenRaster, near: float, nearest: str) -> None:
-    """Refuse pixels of another size or direction."""
+def _other_pixels(truth: OpenRaster, other: OpenRaster, nearest: str) -> InputError:
+    """Say that pixels have another size or direction."""
     assert truth.transform is not None
     assert other.transform is not None
-    steps = between(other.transform, truth.transform)[:, :2]
-    reach = np.maximum(truth.shape, other.shape)[::-1]
-    if (np.abs(steps - np.eye(2)) @ reach).max() <= near:
-        return
-    mirrored = np.sign(np.diag(steps))
-    if (np.abs(steps - np.diag(mirrored)) @ reach).max() <= near:
-        what, dim = ("rows", "y") if mirrored[1] < 0 else ("columns", "x")
-        raise InputError(
-            f"the {what} of {truth.name} and those of {other.name} run in opposite directions.",
-            f"turn an array round with sortby({dim!r}). For files, {nearest}",
-        )
-    rotated = [of.name for of in (truth, other) if of.transform is not None and (of.transform[1] or of.transform[3])]
-    if rotated:
-        raise InputError(f"{rotated[0]} is rotated, and the grids of {truth.name} and {other.name} differ.", nearest)
-    texts = [""]
     for digits in range(6, 18):  # as many as it takes to see that they differ
-        texts = [f"{abs(of[0]):.{digits}g} x {abs(of[4]):.{digits}g}" for of in (truth.transform, other.transform)]
-        if texts[0] != texts[1]:
-            break
-    raise InputError(
-        f"the pixels of {truth.name} are {texts[0]} units of its coordinates, and those of {other.name} {texts[1]}; "
-        "expected the same size.",
-        f"{nearest} {OTHERWISE}",
+        ours, theirs = (
+            f"{hypot(a, d):.{digits}g} x {hypot(b, e):.{digits}g}"
+            for a, b, _, d, e, _ in (truth.transform, other.transform)
+        )
+        if ours != theirs:
+            return InputError(
+                f"the pixels of {truth.name} are {ours} units of its coordinates, and those of {other.name} {theirs}; "
+                "expected the same size.",
+                f"{nearest} {OTHERWISE}",
+            )
+    return InputError(
+        f"the rows or columns of {truth.name} and those of {other.name} run in different directions.",
+        f"turn an array round with sortby('y') or sortby('x'). For files, {nearest}",
     )
 
 
-def _check_places(truth: OpenRaster, other: OpenRaster, near: float, nearest: str) -> None:
-    """Refuse pixels of the same size at other places."""
-    assert truth.transform is not None
-    assert other.transform is not None
-    right, down = (float(x) for x in between(other.transform, truth.transform)[:, 2])
+def _other_place(
+    truth: OpenRaster, other: OpenRaster, right: float, down: float, near: float, nearest: str
+) -> InputError:
+    """Say that pixels of the same size are at other places."""
     if truth.crs is not None and truth.crs.is_geographic and _beyond(truth) != _beyond(other):
         ranges = ["0 to 360" if _beyond(of) else "-180 to 180" for of in (truth, other)]
-        raise InputError(
+        return InputError(
             f"the longitudes of {truth.name} run from {ranges[0]} degrees, and those of {other.name} from {ranges[1]}.",
             f"{nearest} Longitudes that differ by 360 degrees are the same to it.",
         )
     if right >= truth.shape[1] or down >= truth.shape[0] or right <= -other.shape[1] or down <= -other.shape[0]:
-        raise InputError(
+        return InputError(
             f"{truth.name} and {other.name} do not overlap: the second begins {_offset(right, down)} from the corner "
             f"of the first, which has {_size(truth)} pixels.",
             "check that both are of the same place, and that their coordinate reference systems are the right ones.",
         )
     if max(abs(x - round(x)) for x in (right, down)) > near:
-        raise InputError(
+        return InputError(
             f"{other.name} is shifted by {_offset(right, down)} against {truth.name}; expected the same grid.",
             f"{nearest} {OTHERWISE}",
         )
     apart = _offset(round(right), round(down))
-    exchanged = " If rows and columns are exchanged, write it again from the transposed array."
-    raise InputError(
+    return InputError(
         f"{truth.name} has {_size(truth)} pixels, and {other.name} has {_size(other)} and begins {apart or 'at'}"
         f"{' from' * bool(apart)} its corner: the grid is the same, but the extent is not.",
-        f"{nearest} Here that is exact; pixels outside of {other.name} are not known."
-        + exchanged * (truth.shape == other.shape[::-1]),
+        f"{nearest} Here that is exact; pixels outside of {other.name} are not known.",
     )
 
 
