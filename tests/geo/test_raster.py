@@ -679,12 +679,10 @@ def test_a_file_with_exchanged_axes(tmp_path):
     truth, turned = write(tmp_path / "truth.tif"), tmp_path / "map.tif"
     write(turned, CLASSES.T, transform=rasterio.Affine(0, 10, 500_000, -10, 0, 5_540_000))
     rasters = wmcc.Raster(truth), wmcc.Raster(turned)
-    refused(
-        lambda: check_grid(*rasters), "rows or columns of truth.tif", "run in different directions", hint="`resample`"
-    )
+    refused(lambda: check_grid(*rasters), "run in different directions", hint="`resample`")
     assert (whole(aligned(rasters[1], rasters[0]))[0] == CLASSES).all()
     rotated = wmcc.Raster(write(tmp_path / "b.tif", transform=rasterio.Affine(10, 1, 500_000, 1, -10, 5_540_000)))
-    refused(lambda: check_grid(rasters[0], rotated), "those of b.tif 10.0499 x 10.0499", hint="`resample`")
+    refused(lambda: check_grid(rasters[0], rotated), "b.tif 10.0499 x 10.0499", hint="`resample`")
 
 
 def test_files_without_position(tmp_path):

@@ -92,13 +92,15 @@ def read_layer(
     1   elm
     """
     is_file = isinstance(data, (str, os.PathLike))
-    path = _found(data) if is_file else ""
+    path = _existing(data) if is_file else ""
     name = name or path or "the frame"
     end = os.path.splitext(path.rstrip("/").lower().removesuffix(".gz"))[1]
+    if layer is not None and (xy is not None or not is_file or end in PARQUET):
+        raise InputTypeError(f"`layer` is for files of several layers; {name} is one layer.", None, "layer")
     if xy is not None:
-        return _points(data, path, end, layer, crs, columns, xy, name)
+        return _points(data, path, end, crs, columns, xy, name)
     if not is_file:
-        return _of_frame(data, layer, crs, columns, name, geometry)
+        return _of_frame(data, crs, columns, name, geometry)
     if end in TEXT or end in (".jsonl", ".ndjson", ".arrow", ".feather", ".ipc"):
         raise InputTypeError(
             f"{path} is a table without geometry.",
@@ -107,51 +109,45 @@ def read_layer(
             "if it holds points, name the columns of their coordinates: --xy lon,lat, and give --crs.",
         )
     if end in PARQUET:
-        return _of_parquet(path, layer, crs, columns, name, geometry)
+        return _of_frame(_of_parquet(path, columns, name), crs, None, name, geometry)
     return _of_file(path, one_layer(path, layer), crs, columns, name, geometry)
 
 
-def _single(name: str) -> InputTypeError:
-    return InputTypeError(f"`layer` is for files of several layers; {name} is one layer.", None, "layer")
-
-
-def _of_frame(data: Any, layer: str | None, crs: Any, columns: Any, name: str, geometry: bool) -> OpenLayer:
+def _of_frame(data: Any, crs: Any, columns: Any, name: str, geometry: bool) -> OpenLayer:
     if type(data).__module__.startswith("dask"):
         raise InputTypeError(
             f"{name} is a {type(data).__name__} of Dask.", "read it into memory first: data.compute()."
         )
-    if layer is not None:
-        raise _single(name)
     if not (hasattr(data, "geometry") and hasattr(data, "crs")):
         raise InputTypeError(
             f"{name} is a {type(data).__name__} without geometry.", f"pass a GeoDataFrame; {OF_POINTS}"
         )
     if not hasattr(data, "columns"):  # a series of geometries
         data = data.to_frame("geometry")
-    own = data.geometry
-    frame = module("pandas").DataFrame(data.drop(columns=own.name))
-    frame = _picked(frame, columns, name).reset_index(drop=True)
-    shapes = own.to_numpy() if geometry else np.empty(0, dtype=object)
-    return OpenLayer(frame, shapes, known_crs(own.crs, crs, name), name)
+    shapes = data.geometry
+    frame = module("pandas").DataFrame(data.drop(columns=shapes.name))
+    frame = frame[_names(columns, frame.columns, name)].reset_index(drop=True)
+    return OpenLayer(
+        frame, shapes.to_numpy() if geometry else np.empty(0, dtype=object), known_crs(shapes.crs, crs, name), name
+    )
 
 
 def _of_file(path: str, layer: str, crs: Any, columns: Any, name: str, geometry: bool) -> OpenLayer:
     pyogrio, _ = module("pyogrio"), module("geopandas")  # which the former needs, too
     info = _info(path, layer)
-    wanted = None if columns is None else _named(list(columns), info["fields"].tolist(), name)
+    columns = _names(columns, info["fields"].tolist(), name)
     if geometry and info["geometry_type"] is None:
         raise InputError(f"{name} has no geometry: it is a table.", OF_POINTS)
     by_arrow = find_spec("pyarrow") is not None and info["encoding"] == "UTF-8"  # which it takes all text to be in
     with _sentences(name):
-        read = pyogrio.read_dataframe(path, layer=layer, columns=wanted, read_geometry=geometry, use_arrow=by_arrow)
+        read = pyogrio.read_dataframe(path, layer=layer, columns=columns, read_geometry=geometry, use_arrow=by_arrow)
     if geometry:
-        return _of_frame(read, None, crs, None, name, True)
+        return _of_frame(read, crs, None, name, True)
     return OpenLayer(read, np.empty(0, dtype=object), known_crs(info["crs"], crs, name), name)
 
 
-def _of_parquet(path: str, layer: str | None, crs: Any, columns: Any, name: str, geometry: bool) -> OpenLayer:
-    if layer is not None:
-        raise _single(name)
+def _of_parquet(path: str, columns: Any, name: str) -> Any:
+    """Read a file of GeoParquet as a frame of geopandas."""
     parquet, geopandas = module("pyarrow.parquet"), module("geopandas")
     with _sentences(name):
         schema = parquet.read_schema(path)
@@ -161,29 +157,25 @@ def _of_parquet(path: str, layer: str | None, crs: Any, columns: Any, name: str,
             f"{name} has no geometry: it is a Parquet file, but no GeoParquet file.",
             f"write it with GeoDataFrame.to_parquet; {OF_POINTS}",
         )
-    named = None if columns is None else _named(list(columns), schema.names, name)
+    columns = None if columns is None else _names(columns, schema.names, name)
     with _sentences(name):
-        wanted = None if named is None else [*named, json.loads(about)["primary_column"]]
-        read = geopandas.read_parquet(path, columns=wanted)
-    return _of_frame(read, None, crs, None, name, geometry)
+        return geopandas.read_parquet(
+            path, columns=None if columns is None else [*columns, json.loads(about)["primary_column"]]
+        )
 
 
-def _points(
-    data: Any, path: str, end: str, layer: str | None, crs: Any, columns: Any, xy: tuple[str, str], name: str
-) -> OpenLayer:
+def _points(data: Any, path: str, end: str, crs: Any, columns: Any, xy: tuple[str, str], name: str) -> OpenLayer:
     """Points of a table with coordinates."""
     if not (isinstance(xy, (tuple, list)) and len(xy) == 2):
         raise InputTypeError(f"`xy` is {xy!r}; expected the names of two columns, such as ('lon', 'lat').", None, "xy")
-    if layer is not None:
-        raise _single(name)
     if hasattr(data, "geometry") and hasattr(data, "crs"):
         raise InputTypeError(f"{name} has a geometry of its own.", "leave `xy` out.", "xy")
     frame = _table(data, path, end, name)
-    frame = _picked(frame, [*(frame.columns if columns is None else columns), *xy], name)
-    x, y = (_numbers(frame[one], one, name) for one in xy)
+    columns = _names(columns, frame.columns, name)
+    x, y = (_numbers(frame[column], column, name) for column in _names(xy, frame.columns, name))
     if crs is None:
         raise no_crs(name)
-    frame = _picked(frame, columns, name).reset_index(drop=True)
+    frame = frame[columns].reset_index(drop=True)
     return OpenLayer(frame, module("shapely").points(x, y), known_crs(None, crs, name), name)
 
 
@@ -201,14 +193,7 @@ def _table(data: Any, path: str, end: str, name: str) -> Any:
         return data
     with _sentences(name):
         if end in TEXT:
-            read = pandas.read_csv(path, sep=TEXT[end], dtype=str, keep_default_na=False, na_values=[""])
-            if len(read.columns) == 1 and ";" in str(read.columns[0]):
-                raise InputError(
-                    f"{path} has one column, {read.columns[0]!r}: its fields seem to be separated by semicolons.",
-                    "read it with pandas.read_csv(…, sep=';'), with decimal=',' if its numbers have commas, and pass "
-                    "the frame.",
-                )
-            return read
+            return pandas.read_csv(path, sep=TEXT[end], dtype=str, keep_default_na=False, na_values=[""])
         if end in PARQUET:
             return pandas.read_parquet(path)
     raise InputError(
@@ -238,31 +223,29 @@ def _numbers(column: Any, called_: str, name: str) -> NDArray[np.float64]:
     return numbers
 
 
-def _picked(frame: Any, columns: Any, name: str) -> Any:
-    return frame if columns is None else frame[_named(list(columns), list(frame.columns), name)]
-
-
-def _named(wanted: list[Any], names: list[Any], where: str) -> list[Any]:
-    """The columns that are wanted, each once, if they are there."""
-    for one in wanted:
-        if one not in names:
-            hint = "`weight` 'area' takes the areas of the polygons." if str(one).lower() == "area" else None
-            raise missing_column(one, names, where, hint)
-    return list(dict.fromkeys(wanted))
+def _names(columns: Any, names: Any, where: str) -> list[Any]:
+    """Names of columns, each once, if they are there; all, if none are given."""
+    names = list(names)
+    columns = names if columns is None else list(dict.fromkeys(columns))
+    for column in columns:
+        if column not in names:
+            hint = "`weight` 'area' takes the areas of the polygons." if str(column).lower() == "area" else None
+            raise missing_column(column, names, where, hint)
+    return columns
 
 
 def column_names(data: Any, layer: str | None = None) -> list[Any]:
     """Return the names of the columns of a frame of geopandas, or of a file of polygons or points."""
     if not isinstance(data, (str, os.PathLike)):
         return list(getattr(data, "columns", ()))
-    path = _found(data)
+    path = _existing(data)
     if path.lower().endswith(PARQUET):
         with _sentences(path):
             return list(module("pyarrow.parquet").read_schema(path).names)
     return _info(path, one_layer(path, layer))["fields"].tolist()  # type: ignore[no-any-return]
 
 
-def _found(data: Any) -> str:
+def _existing(data: Any) -> str:
     """The path of a file, if there is one."""
     path: str = os.path.expanduser(os.fspath(data))
     if "://" not in path and not path.startswith("/vsi") and not os.path.exists(path):
@@ -372,30 +355,26 @@ def repaired(layer: OpenLayer, *, points: bool = False) -> OpenLayer:
     polygons = ((kind == POLYGON) | (kind == MULTIPOLYGON)) & ~nothing
     collections = (kind == COLLECTION) & ~nothing
     others = ~(polygons | collections | nothing)
+    what = KINDS[kind[others][0]] if others.any() else "no geometry"
     if len(kind) and not (polygons | collections).any():
-        what = KINDS[kind[others][0]] if others.any() else "no geometry"
         hint = "points and lines have no area." if others.any() else None
         raise InputError(f"{layer.name} holds {what}; expected polygons.", hint)
-    geometry, said = geometry.copy(), []
+    geometry = geometry.copy()
     geometry[others | nothing] = shapely.Polygon()
     check_finite(geometry, layer.name)
-    if collections.any():
-        broken = collections & ~shapely.is_valid(geometry)
-        geometry[collections] = [_polygons_of(one, shapely) for one in geometry[collections]]
-        said.append(_sentence(collections, "row is a collection", "rows are collections", "only their polygons count"))
-        if broken.any():
-            said.append(_sentence(broken, "of them has invalid polygons", "of them have invalid polygons", "repaired"))
-    if others.any():
-        what = KINDS[kind[others][0]]
-        said.append(_sentence(others, f"row has {what}", f"rows have {what}", "no area"))
-    if nothing.any():
-        said.append(_sentence(nothing, "row has no geometry", "rows have no geometry", "no area"))
+    broken = collections & ~shapely.is_valid(geometry)
+    geometry[collections] = [_polygons_of(one, shapely) for one in geometry[collections]]
     _check_place(layer, shapely)
     invalid = ~shapely.is_valid(geometry)  # not in threads: it sets filters of warnings, which all threads share
-    if invalid.any():
-        said.append(_mend(geometry, invalid, shapely))
-    if said:
-        warnings.warn(f"{layer.name}: {' '.join(said)}", MapWarning, stacklevel=3)
+    notes = [
+        _sentence(collections, "row is a collection", "rows are collections", "only their polygons count"),
+        _sentence(broken, "of them has invalid polygons", "of them have invalid polygons", "repaired"),
+        _sentence(others, f"row has {what}", f"rows have {what}", "no area"),
+        _sentence(nothing, "row has no geometry", "rows have no geometry", "no area"),
+        _mend(geometry, invalid, shapely),
+    ]
+    if any(notes):
+        warnings.warn(f"{layer.name}: {' '.join(filter(None, notes))}", MapWarning, stacklevel=3)
     return layer._replace(geometry=geometry)
 
 
@@ -475,6 +454,8 @@ def _only_points(layer: OpenLayer, kind: NDArray[np.intp], shapely: Any) -> Open
 
 def _mend(geometry: NDArray[np.object_], invalid: NDArray[np.bool_], shapely: Any) -> str:
     """Repair geometries in place, and say how many, and how much their areas changed."""
+    if not invalid.any():
+        return ""
     before = shapely.area(geometry[invalid])
     mended = shapely.make_valid(geometry[invalid], method="structure", keep_collapsed=False)
     geometry[invalid] = [_polygons_of(one, shapely) for one in mended]
@@ -502,8 +483,11 @@ def _polygons_of(one: Any, shapely: Any) -> Any:
 
 
 def _sentence(rows: NDArray[np.bool_], one: str, several: str, then: str) -> str:
-    """How many of the rows something holds for, the first of them, and what follows."""
-    n, first = int(rows.sum()), int(np.argmax(rows))
+    """How many of the rows something holds for, the first of them, and what follows; nothing if it holds for none."""
+    n = int(rows.sum())
+    if not n:
+        return ""
+    first = int(np.argmax(rows))
     if n == 1:
         return f"1 {one} (row {first}): {then}."
     return f"{n:,} of {len(rows):,} {several} (the first in row {first}): {then}."
