@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -120,9 +120,12 @@ def _of_array(array: Any, band: int | None, name: str, close: Callable[[], None]
     nodata, *others = dict.fromkeys(said) or (None,)
     mapping = _grid_mapping(array)
     rows, cols = array.dims
-    y, y_precision = _axis(array, rows, name)
-    x, x_precision = _axis(array, cols, name)
-    transform = _transform(mapping, x, y, name)
+    y, x = _axis(array, rows, name), _axis(array, cols, name)
+    if (x is None) != (y is None):
+        raise InputError(f"{name} has coordinates along one of its dimensions only.", "give it both, or none.")
+    transform: Transform | None = None
+    if x is not None and y is not None:
+        transform = x.step, 0.0, x.first - x.step / 2, 0.0, y.step, y.first - y.step / 2
     height, width = array.shape
     chunks = array.chunks
     if chunks is not None:
@@ -136,7 +139,7 @@ def _of_array(array: Any, band: int | None, name: str, close: Callable[[], None]
         flags(attributes), {}, (max(1, min(block[0], height)), max(1, min(block[1], width))),
         _Array(name, array, dtype, tuple(x for x in others if x is not None), close),
         scale=_number(attributes, "scale_factor", 1.0, name), offset=_number(attributes, "add_offset", 0.0, name),
-        precision=max(x_precision, y_precision),
+        precision=max(x.precision, y.precision) if x and y else 0.0,
     )  # fmt: skip
 
 
@@ -203,10 +206,18 @@ def _place(array: Any, dim: str, band: int, name: str) -> int:
     return numbers.index(band)
 
 
-def _axis(array: Any, dim: str, name: str) -> tuple[tuple[float, float | None, int] | None, float]:
-    """The first coordinate, the step (None if there is one only) and the number; and how far rounding reaches."""
+class _Axis(NamedTuple):
+    """Coordinates of centres: the first, the step, and how far rounding reaches, in steps."""
+
+    first: float
+    step: float
+    precision: float
+
+
+def _axis(array: Any, dim: str, name: str) -> _Axis | None:
+    """The coordinates along a dimension; None without."""
     if dim not in array.coords or 0 in array.shape:  # no pixels lie nowhere
-        return None, 0.0
+        return None
     stored = np.asarray(array[dim].values)
     if stored.dtype.kind not in "iuf":
         raise InputError(f"{name}: the coordinates along {dim!r} are of type {stored.dtype}; expected numbers.")
@@ -214,9 +225,11 @@ def _axis(array: Any, dim: str, name: str) -> tuple[tuple[float, float | None, i
     if not np.isfinite(places).all():
         raise InputError(f"{name}: a coordinate along {dim!r} is not a finite number.")
     if len(places) == 1:
-        return (float(places[0]), None, 1), 0.0
+        raise InputError(
+            f"{name} has one coordinate only along {dim!r}, so the size of its pixels is not known.",
+            "give a part of the map with more, or drop the coordinates of both dimensions.",
+        )
     step = float(places[-1] - places[0]) / (len(places) - 1)
-    rounding = float(np.spacing(np.abs(stored).max())) if stored.dtype.kind == "f" else 0.0
     off = np.abs(places - (places[0] + step * np.arange(len(places))))
     if step == 0 or off.max() > IRREGULAR * abs(step):
         at = int(off.argmax())
@@ -225,7 +238,9 @@ def _axis(array: Any, dim: str, name: str) -> tuple[tuple[float, float | None, i
             f"{places[0] + step * at:.9g} in equal steps.",
             "sort them, fill gaps with reindex, or bring the map onto a regular grid with interp(method='nearest').",
         )
-    return (float(places[0]), step, len(places)), (rounding / abs(step) if stored.dtype != np.float64 else 0.0)
+    single = stored.dtype.kind == "f" and stored.dtype != np.float64
+    rounding = float(np.spacing(np.abs(stored).max())) if single else 0.0
+    return _Axis(float(places[0]), step, rounding / abs(step))
 
 
 def _grid_mapping(array: Any) -> dict[str, Any]:
@@ -248,29 +263,3 @@ def _crs_of_array(array: Any, mapping: Mapping[str, Any], name: str) -> CRS | No
         except (pyproj.exceptions.CRSError, KeyError) as problem:
             raise InputError(f"{name}: its grid mapping is none that pyproj knows: {problem}") from None
     return None
-
-
-def _transform(
-    mapping: Mapping[str, Any],
-    x: tuple[float, float | None, int] | None,
-    y: tuple[float, float | None, int] | None,
-    name: str,
-) -> Transform | None:
-    """From the coordinates of centres; what GDAL wrote stands in where there are none, or only one."""
-    written = mapping.get("GeoTransform")
-    stored = [float(part) for part in written.split()] if isinstance(written, str) else []
-    if x is None or y is None:
-        if len(stored) == 6 and x is y is None:
-            c, a, b, f, d, e = stored
-            return a, b, c, d, e, f
-        if x is not y:
-            raise InputError(f"{name} has coordinates along one of its dimensions only.", "give it both, or none.")
-        return None
-    across = x[1] if x[1] is not None else stored[1] if stored else None
-    down = y[1] if y[1] is not None else stored[5] if stored else None
-    if across is None or down is None:
-        raise InputError(
-            f"{name} has one {'column' if across is None else 'row'} only, so the size of its pixels is not known.",
-            "write it with rio.write_transform of rioxarray, or give a part of the map with more.",
-        )
-    return across, 0.0, x[0] - across / 2, 0.0, down, y[0] - down / 2
