@@ -74,22 +74,16 @@ def polygon_areas(geometry: Any, crs: Any, unit: str = "ha") -> Floats:
     >>> polygon_areas([shapely.box(9, 45, 9.1, 45.1)], "EPSG:4326", unit="km2").round(2)
     array([87.55])
     """
-    geometry = np.asarray(geometry, dtype=object)
     crs = module("pyproj").CRS.from_user_input(crs)
-    geodetic = _geodetic(crs)
-    ellipsoid = Ellipsoid.of(geodetic)
-    rings = rings_of(geometry)
-    if not len(rings.xy):
-        return np.zeros(len(geometry))
     jumps: list[int] = []
 
-    def areas_of(part: Rings) -> Floats:
+    def areas_of(ellipsoid: Ellipsoid, geodetic: Any, part: Rings) -> Floats:
         lon, lat = lonlat(crs, geodetic, part)
         if in_degrees(crs):
             jumps.extend(_jumps(lon, part))
         return _geodesic(ellipsoid, lon, lat, part)
 
-    of_rings = rings.in_blocks(areas_of)
+    areas = _by_rings(geometry, crs, areas_of)
     if jumps:
         which = f"the polygon of row {jumps[0]} has"
         if len(set(jumps)) > 1:
@@ -101,7 +95,7 @@ def polygon_areas(geometry: Any, crs: Any, unit: str = "ha") -> Floats:
             MapWarning,
             stacklevel=2,
         )
-    return rings.summed(of_rings, len(geometry)) / METRES[unit]
+    return areas / METRES[unit]
 
 
 def plane_areas(geometry: Any, crs: Any, unit: str = "ha") -> Floats:
@@ -117,23 +111,29 @@ def plane_areas(geometry: Any, crs: Any, unit: str = "ha") -> Floats:
     >>> plane_areas([shapely.box(9, 45, 9.1, 45.1), shapely.box(9, 45, 9.05, 45.1)], "EPSG:4326", "km2").round(4)
     array([87.5484, 43.7742])
     """
-    geometry = np.asarray(geometry, dtype=object)
     crs = module("pyproj").CRS.from_user_input(crs)
     if _keeps_areas(crs):
         plane: Floats = module("shapely").area(geometry) * crs.axis_info[0].unit_conversion_factor ** 2
         return plane / METRES[unit]
-    geodetic = _geodetic(crs)
-    ellipsoid = Ellipsoid.of(geodetic)
-    rings = rings_of(geometry)
-    if not len(rings.xy):
-        return np.zeros(len(geometry))
 
-    def areas_of(part: Rings) -> Floats:
+    def areas_of(ellipsoid: Ellipsoid, geodetic: Any, part: Rings) -> Floats:
         halves = part.halved()
-        fine, coarse = _sides(_lambert(ellipsoid, *lonlat(crs, geodetic, halves), halves), halves, part)
+        xy = _lambert(ellipsoid, *lonlat(crs, geodetic, halves), halves)
+        vertices = 2 * np.arange(len(part.xy)) - np.repeat(np.arange(len(part.start)), part.size)
+        fine, coarse = _enclosed(xy, halves), _enclosed(xy[vertices], part)
         return np.abs(fine + (fine - coarse) / 3)
 
-    return rings.summed(rings.in_blocks(areas_of), len(geometry)) / METRES[unit]
+    return _by_rings(geometry, crs, areas_of) / METRES[unit]
+
+
+def _by_rings(geometry: Any, crs: Any, areas_of: Callable[[Ellipsoid, Any, Rings], Floats]) -> Floats:
+    """Areas of polygons in square metres, from those of their rings on the ellipsoid of a CRS."""
+    geometry, geodetic = np.asarray(geometry, dtype=object), _geodetic(crs)
+    ellipsoid, rings = Ellipsoid.of(geodetic), rings_of(geometry)
+    if not len(rings.xy):
+        return np.zeros(len(geometry))
+    areas = rings.in_blocks(lambda part: areas_of(ellipsoid, geodetic, part))
+    return np.maximum(np.bincount(rings.owner, np.where(rings.hole, -areas, areas), len(geometry)), 0.0)
 
 
 def _keeps_areas(crs: Any) -> bool:
@@ -173,11 +173,6 @@ class Rings(NamedTuple):
         xy[::2], xy[1::2] = self.xy, (self.xy[1:] + self.xy[:-1]) / 2
         start = 2 * self.start - np.arange(len(self.start))
         return Rings(np.delete(xy, 2 * self.last[:-1] + 1, axis=0), start, self.owner, self.hole)
-
-    def summed(self, areas: Floats, count: int) -> Floats:
-        """Areas of as many geometries from those of their rings: holes are left out."""
-        found = np.bincount(self.owner, np.where(self.hole, -areas, areas), count)
-        return np.maximum(found, 0.0)
 
     def in_blocks(self, compute: Callable[[Rings], NDArray[T]]) -> NDArray[T]:
         """Return what is computed of each ring, by a function of some that stay in the processor's cache."""
@@ -348,12 +343,6 @@ def _by_geographiclib(ellipsoid: Ellipsoid, lon: Floats, lat: Floats, start: int
     return float(min(area, rest, key=lambda x: abs(x - about)))
 
 
-def _sides(xy: Floats, halves: Rings, rings: Rings) -> tuple[Floats, Floats]:
-    """Areas of rings with and without vertices in the middle of their edges."""
-    own = 2 * np.arange(len(rings.xy)) - np.repeat(np.arange(len(rings.start)), rings.size)
-    return _enclosed(xy, halves), _enclosed(xy[own], rings)
-
-
 def _enclosed(xy: Floats, rings: Rings) -> Floats:
     """Areas of rings in a plane, negative if they run clockwise."""
     (x0, y0), (x1, y1) = xy[:-1].T, xy[1:].T
@@ -513,5 +502,4 @@ def _sampled(crs: Any, grid: tuple[float, float, float, float], rows: int, colum
             MapWarning,
             stacklevel=3,
         )
-    found: Floats = np.interp(np.arange(rows), row[full], mean)
-    return found
+    return np.asarray(np.interp(np.arange(rows), row[full], mean))

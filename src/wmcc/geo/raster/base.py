@@ -5,10 +5,9 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
@@ -37,7 +36,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class OpenRaster:
+class OpenRaster(AbstractContextManager["OpenRaster"]):
     """A map of numbers on a regular grid, which is read window by window. `wmcc.Raster` makes it.
 
     Attributes
@@ -182,12 +181,7 @@ class OpenRaster:
         """Close what was opened for reading; a later read opens it again."""
         self.source.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *problem: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
