@@ -91,7 +91,7 @@ def all_of(tmp_path):
     return {
         "GeoTIFF": path, "path": tmp_path / "a.tif", "COG": tmp_path / "cog.tif", "VRT": tmp_path / "a.vrt",
         "netCDF": tmp_path / "a.nc", "Zarr 2": tmp_path / "2.zarr",
-        "Zarr 3": f"{tmp_path}/3.zarr/", "by GDAL's name": f'NETCDF:"{tmp_path}/a.nc":cover',
+        "Zarr 3": f"{tmp_path}/3.zarr/",
         "open": rasterio.open(path), "in memory": memory, "open in memory": memory.open(),
         "warped": WarpedVRT(rasterio.open(path), crs="EPSG:32632"), "numpy": map_, "dask": map_.chunk({"y": 2, "x": 3}),
         "one band": three.chunk({"x": 1}), "band last": three.transpose("y", "x", "band"), "Dataset": named,

@@ -330,7 +330,7 @@ def error_map(
     {'forest, but mapped as another': 0.125, 'mapped as forest, but another': 0.125}
     """
     if not isinstance(size, (int, np.integer)) or isinstance(size, bool) or not 1 <= size <= 10_000:
-        raise InputError(f"`size` is {brief(size)}; expected a whole number of cells, 1 to 10,000.", argument="size")
+        raise InputError.of("size", size, "a whole number of cells, 1 to 10,000")
     request = Request(
         y_true, y_pred, sample_weight, true, pred, weight, None, cluster, design, labels, names, ignore, missing,
         positive, threads, progress,

@@ -181,7 +181,7 @@ class SamplePlan(Result):
 
 
 def _title(measure: str, label: Label | None) -> str:
-    name = CLASS_MEASURES[measure].title if label is not None and measure not in TITLES else TITLES[measure]
+    name = TITLES[measure] if measure in TITLES else CLASS_MEASURES[measure].title
     return name if label is None else f"{name} of {label}"
 
 
@@ -229,15 +229,8 @@ class Guess(NamedTuple):
         return np.asarray(np.bincount(self.codes[0], x, len(self.strata)))
 
 
-class Slope(NamedTuple):
-    """A measure at the guess."""
-
-    value: float
-    sd: FloatArray  # per stratum; all NaN where the measure is undefined
-
-
-def _slope(guess: Guess, name: str, label: Label | None) -> Slope:
-    """Value of a measure, and in each stratum the standard deviation of its slope."""
+def _slope(guess: Guess, name: str, label: Label | None) -> tuple[float, FloatArray]:
+    """Value of a measure, and in each stratum the standard deviation of its slope: all NaN where it is undefined."""
     own = CLASSIFIER_NAMES.get(name, name)
     if label is None:
         whole = guess.whole
@@ -250,12 +243,12 @@ def _slope(guess: Guess, name: str, label: Label | None) -> Slope:
         two = np.bincount(2 * of_two[0] + of_two[1], w, 4).astype(float).reshape(2, 2)
         sizes = {"area": 1.0, "precision": two[:, 0].sum(), "recall": two[0].sum()}
         if not sizes.get(own, two.sum() - two[1, 1]) > 0:
-            return Slope(nan, np.full(len(guess.strata), nan))
+            return nan, np.full(len(guess.strata), nan)
         value, slope = _near(SHARE_OF_TRUE if own == "area" else OWN[own], two, 2)
         g = slope[tuple(of_two)]
     mean = guess.per_stratum(guess.cells * g)
     spread = guess.per_stratum(guess.cells * (g - mean[guess.codes[0]]) ** 2 + (guess.squares - guess.cells) * g**2)
-    return Slope(value, np.sqrt(np.where(spread > 1e-28, spread, 0.0)))
+    return value, np.sqrt(np.where(spread > 1e-28, spread, 0.0))
 
 
 def _near(measure: Measure, cells: FloatArray, counted: int) -> tuple[float, FloatArray]:
@@ -453,11 +446,8 @@ def _rule(guess: Guess, sd: FloatArray, allocation: Any, minimum: int, fpc: bool
         if not shares.sum() > 0:
             raise InputError("`allocation` has no share above 0.", argument="allocation")
     elif allocation not in ALLOCATIONS:
-        raise InputError(
-            f"`allocation` is {brief(allocation)}; expected {', '.join(map(repr, ALLOCATIONS))}, or a mapping from "
-            "strata to shares.",
-            argument="allocation",
-        )
+        names = ", ".join(map(repr, ALLOCATIONS))
+        raise InputError.of("allocation", allocation, f"{names}, or a mapping from strata to shares")
     else:
         shares = {"optimal": W * sd, "proportional": W, "equal": np.ones(len(W))}[allocation]
     most = np.floor(guess.sizes) if fpc else np.full(len(W), inf)
@@ -582,7 +572,7 @@ def plan_sample(
             "leave `fpc` out for areas and shares.",
             "fpc",
         )
-    sd = _slope(known, name, label).sd
+    sd = _slope(known, name, label)[1]
     if not (sd > 0).any():
         undefined = "is undefined" if np.isnan(sd).any() else "does not vary within any stratum: the guess has no error"
         raise InputError(
@@ -609,34 +599,29 @@ def plan_sample(
 def _target(guess: Guess, measure: Any, of: Any) -> tuple[str, Label | None]:
     """Return the measure by its name in the trade, and its class."""
     name = getattr(measure, "name", measure)
-    if of is None:
-        if name in (*CLASS_TARGETS, *CLASS_MEASURES) and name not in MEASURES:
-            hint = f"name the class in `of`, for instance {guess.labels[0]!r}."
-            raise InputError(f"{name!r} is a number per class.", hint, "of")
-        own = CLASSIFIER_NAMES.get(name, name) if isinstance(name, str) else name
-        if own not in MEASURES:
-            trade = [x for x in CLASSIFIER_NAMES if CLASSIFIER_NAMES[x] in MEASURES]
+    in_trade = {own: trade for trade, own in CLASSIFIER_NAMES.items()}.get(name, name)
+    of_class = ", ".join((*CLASS_TARGETS, "mcc"))
+    if of is not None:
+        if in_trade not in (*CLASS_TARGETS, "mcc"):
             raise InputError(
-                f"`measure` is {brief(name)}; expected one of {', '.join([*trade, *MEASURES])}; or with `of`, a class, "
-                f"one of {', '.join((*CLASS_TARGETS, 'mcc'))}.",
-                argument="measure",
+                f"`measure` is {brief(name)}; with `of`, a class, expected one of {of_class}.", argument="measure"
             )
-        found = MEASURES[own]
-        if found.two_classes and len(guess.labels) > 2:
-            raise InputError(
-                f"{found.title} is for two classes; there are {len(guess.labels)}.", "use 'ecc'.", "measure"
-            )
-        return {"accuracy": "overall_accuracy"}.get(found.name, found.name), None
-    back = {own: trade for trade, own in CLASSIFIER_NAMES.items()}
-    known = back.get(name, name) if isinstance(name, str) else name
-    if known not in (*CLASS_TARGETS, "mcc"):
-        expected = f"with `of`, a class, expected one of {', '.join((*CLASS_TARGETS, 'mcc'))}"
-        raise InputError(f"`measure` is {brief(name)}; {expected}.", argument="measure")
-    if of not in guess.labels[: guess.classes]:
+        if of not in guess.labels[: guess.classes]:
+            classes = listed(guess.labels[: guess.classes])
+            raise InputError(f"there is no class {of!r}; the classes are {classes}.", argument="of")
+        return in_trade, of
+    if name in (*CLASS_TARGETS, *CLASS_MEASURES) and name not in MEASURES:
         raise InputError(
-            f"there is no class {of!r}; the classes are {listed(guess.labels[: guess.classes])}.", argument="of"
+            f"{name!r} is a number per class.", f"name the class in `of`, for instance {guess.labels[0]!r}.", "of"
         )
-    return known, of
+    whole = MEASURES.get(CLASSIFIER_NAMES.get(name, name))
+    if whole is None:
+        trade = [x for x in CLASSIFIER_NAMES if CLASSIFIER_NAMES[x] in MEASURES]
+        expected = f"one of {', '.join([*trade, *MEASURES])}; or with `of`, a class, one of {of_class}"
+        raise InputError.of("measure", name, expected)
+    if whole.two_classes and len(guess.labels) > 2:
+        raise InputError(f"{whole.title} is for two classes; there are {len(guess.labels)}.", "use 'ecc'.", "measure")
+    return in_trade, None
 
 
 def _listed(guess: Guess, name: str, label: Label | None) -> list[tuple[str, Label | None]]:

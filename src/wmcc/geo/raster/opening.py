@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -16,9 +15,6 @@ from .crs import agreed_crs
 
 ARRAY_FILES = (".nc", ".nc4", ".cdf", ".zarr")
 """Files that are read by xarray: GDAL takes the position of such files from attributes that may be out of date."""
-
-GDAL_NAME = re.compile(r'(?:netcdf|zarr):"?(?P<path>.+?)"?:/?(?P<variable>[^:/"]+)', re.IGNORECASE)
-"""What GDAL calls a variable in such a file."""
 
 
 class Raster:
@@ -90,21 +86,18 @@ class Raster:
                 f"{data.name} is a raster already.", "give wmcc.Raster the file or array it was made from."
             )
         if not (nodata is None or nodata == "file" or isinstance(nodata, (int, float, np.integer, np.floating))):
-            raise InputTypeError(
-                f"`nodata` is {brief(nodata)}; expected a number, None for none, or 'file' for what the file says.",
-                argument="nodata",
-            )
+            raise InputTypeError.of("nodata", nodata, "a number, None for none, or 'file' for what the file says")
         if band is not None and (not isinstance(band, (int, np.integer)) or isinstance(band, bool) or band < 1):
-            raise InputError(f"`band` is {brief(band)}; expected the number of a band, from 1.", argument="band")
+            raise InputError.of("band", band, "the number of a band, from 1")
         if resample not in (None, "nearest"):
-            raise InputError(f"`resample` is {brief(resample)}; expected 'nearest', or None.", argument="resample")
-        found = replace(_opened(data, band, variable, name), resample=resample)
+            raise InputError.of("resample", resample, "'nearest', or None")
+        opened = replace(_opened(data, band, variable, name), resample=resample)
         if nodata != "file":
-            found = replace(found, nodata=plain_number(nodata))
-        if crs is None:
-            return found
-        hint = "`crs` is for rasters that have none; leave it out."
-        return replace(found, crs=agreed_crs(found.crs, crs, found.name, hint))
+            opened = replace(opened, nodata=plain_number(nodata))
+        if crs is not None:
+            hint = "`crs` is for rasters that have none; leave it out."
+            opened = replace(opened, crs=agreed_crs(opened.crs, crs, opened.name, hint))
+        return opened
 
 
 def _opened(data: Any, band: int | None, variable: str | None, name: str | None) -> OpenRaster:
@@ -113,8 +106,6 @@ def _opened(data: Any, band: int | None, variable: str | None, name: str | None)
         if not isinstance(path, str):
             raise InputTypeError(f"the path is {brief(path)}; expected text.", "decode it with os.fsdecode.")
         path = os.path.expanduser(path)
-        if named := GDAL_NAME.fullmatch(path):
-            path, variable = named["path"], variable or named["variable"]
         if path.lower().rstrip("/").endswith(ARRAY_FILES) or ".zarr/" in path.lower():
             from .dataarrays import raster_of_array_file
 
