@@ -226,12 +226,12 @@ def _numbers(column: Any, called_: str, name: str) -> NDArray[np.float64]:
 def _names(columns: Any, names: Any, where: str) -> list[Any]:
     """Names of columns, each once, if they are there; all, if none are given."""
     names = list(names)
-    columns = names if columns is None else list(dict.fromkeys(columns))
-    for column in columns:
+    chosen: list[Any] = names if columns is None else list(dict.fromkeys(columns))
+    for column in chosen:
         if column not in names:
             hint = "`weight` 'area' takes the areas of the polygons." if str(column).lower() == "area" else None
             raise missing_column(column, names, where, hint)
-    return columns
+    return chosen
 
 
 def column_names(data: Any, layer: str | None = None) -> list[Any]:
@@ -326,7 +326,7 @@ def no_crs(name: str, what: Literal["area", "place"] = "place") -> InputError:
         )
     return InputError(
         f"{name} has no coordinate reference system, so that nobody knows where its coordinates are.",
-        "give `crs`, such as wmcc.Layer(…, crs='EPSG:4326') for longitude and latitude in degrees.",
+        "give it as wmcc.Layer(…, crs='EPSG:4326'), for longitude and latitude in degrees, or wmcc.Raster(…, crs=…).",
         "crs",
     )
 

@@ -13,10 +13,10 @@ from ..errors import InputError, MapWarning
 from ..optional import module
 from ..present.text import counted, number, percent
 from .areas import METRES, in_threads, plane_areas, polygon_areas, rings_of
+from .layers import OpenLayer, no_crs
 from .raster.crs import called
 
 if TYPE_CHECKING:
-    from .layers import OpenLayer
     from .raster import OpenRaster
 
 ROUNDING = 16 * np.finfo(float).eps
@@ -280,13 +280,9 @@ def in_plane_of(overlay: OpenLayer, reference: OpenLayer) -> tuple[OpenLayer, fl
 
 def _change(layer: OpenLayer, other: OpenLayer | OpenRaster, what: str) -> Callable[[Array], Array] | None:
     """From coordinates of a layer to those of another; None if they are the same."""
-    for own, name in ((layer.crs, layer.name), (other.crs, other.name)):
-        if own is None:
-            raise InputError(
-                f"{name} has no coordinate reference system, so that it cannot be laid over another layer.",
-                "give it as wmcc.Layer(…, crs='EPSG:25832'), or wmcc.Raster(…, crs=…); wmcc does not guess it.",
-                "crs",
-            )
+    for each in (layer, other):
+        if each.crs is None:
+            raise no_crs(each.name)
     if layer.crs.equals(other.crs, ignore_axis_order=True):
         return None
     transformer = _transformer(layer, other, what)

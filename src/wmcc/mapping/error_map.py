@@ -138,8 +138,7 @@ class ErrorMap(Result):
     @property
     def shape(self) -> tuple[int, ...]:
         """Rows and columns of the picture; the number of points."""
-        shape: tuple[int, ...] = self.wrong.shape
-        return shape
+        return tuple(self.wrong.shape)
 
     @cached_property
     def single(self) -> bool:

@@ -69,10 +69,9 @@ def named(text: str, *, ignore: Labels | None = None) -> Callable[[NDArray[Any]]
     try:  # wrong values are refused here and now
         weight_map(np.zeros((0, 0, 0), dtype=np.uint8), **({} if has_axes else {"ndim": 2}))
     except (WmccError, TypeError) as problem:  # the latter if a parameter is missing
-        hint = None if isinstance(problem, TypeError) else problem.hint
-        raise InputError(
-            f"the weight map {brief(text)}: {problem}".partition("\n")[0], hint or VALUES, "weight_map"
-        ) from None
+        why = getattr(problem, "message", problem)
+        advice = VALUES if isinstance(problem, TypeError) else problem.hint
+        raise InputError(f"the weight map {brief(text)}: {why}", advice, "weight_map") from None
     return weight_map
 
 

@@ -83,18 +83,15 @@ class _Places(NamedTuple):
     across: Array
 
     def inside(self) -> Array:
-        both: Array = self.down & self.across
-        return both
+        return np.asarray(self.down & self.across)
 
 
 class _Nearest:
     """The pixels of one raster that the centres of another's pixels lie in."""
 
     def __init__(self, other: OpenRaster, truth: OpenRaster) -> None:
-        assert truth.transform is not None
-        assert other.transform is not None
         self.other, self.truth = other, truth
-        self.direct = between(truth.transform, other.transform)
+        self.direct = between(truth.grid, other.grid)
         self.transformer: Any = None
         if truth.crs is not None and other.crs is not None and not same_crs(truth.crs, other.crs):
             pyproj = optional.module("pyproj")
@@ -105,14 +102,14 @@ class _Nearest:
                     f"coordinates of {truth.name} ({crs_name(truth.crs)}) cannot be transformed to those of "
                     f"{other.name} ({crs_name(other.crs)}): {problem}"
                 ) from None
-            self.to_coordinates = between(truth.transform, PLANE)
-            self.to_pixels = between(PLANE, other.transform)
+            self.to_coordinates = between(truth.grid, PLANE)
+            self.to_pixels = between(PLANE, other.grid)
         self.separable = self.transformer is None and self.direct[0, 1] == 0 == self.direct[1, 0]
         self.turn: Array | None = None  # how many columns and rows lie between a place and the same place, once round
         if other.crs is not None and other.crs.is_geographic:
             self.circle = 2 * np.pi / other.crs.axis_info[0].unit_conversion_factor
-            self.turn = between(PLANE, other.transform)[:, 0] * self.circle
-            self.separable = self.separable and other.transform[1] == 0 == other.transform[3]
+            self.turn = between(PLANE, other.grid)[:, 0] * self.circle
+            self.separable = self.separable and other.grid[1] == 0 == other.grid[3]
 
     def places(self, rows: Array, cols: Array) -> _Places:
         """Where the centres of some rows and columns of the truth lie."""
@@ -138,8 +135,7 @@ class _Nearest:
     def _turned_round(self, x: Array, y: Array) -> tuple[Array, Array]:
         """Columns and rows of places that are outside, by as many turns round the earth as bring them nearest."""
         assert self.turn is not None
-        assert self.other.transform is not None
-        (height, width), (a, b, _, d, _, _) = self.other.shape, self.other.transform
+        (height, width), (a, b, _, d, _, _) = self.other.shape, self.other.grid
         outside, east = (x < 0) | (x >= width), a * (x - width / 2)
         if b or d:
             outside, east = outside | (y < 0) | (y >= height), east + b * (y - height / 2)

@@ -92,6 +92,12 @@ class OpenRaster(AbstractContextManager["OpenRaster"]):
     precision: float = 0.0
     resample: Literal["nearest"] | None = None
 
+    @property
+    def grid(self) -> Transform:
+        """The transform of a raster that says where it lies."""
+        assert self.transform is not None
+        return self.transform
+
     def read(self, rows: slice, cols: slice) -> tuple[Array, Array | None]:
         """Read a window. Several threads may do so at once.
 
@@ -174,8 +180,7 @@ class OpenRaster(AbstractContextManager["OpenRaster"]):
             )
         from ..areas import pixel_row_areas
 
-        areas: Array = pixel_row_areas(self.crs, self.transform, self.shape, unit)
-        return areas
+        return pixel_row_areas(self.crs, self.transform, self.shape, unit)
 
     def close(self) -> None:
         """Close what was opened for reading; a later read opens it again."""

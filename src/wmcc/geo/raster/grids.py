@@ -48,7 +48,8 @@ def check_grid(truth: OpenRaster, other: OpenRaster) -> None:
     reach = np.maximum(truth.shape, other.shape)[::-1]
     if (np.abs(change[:, :2] - np.eye(2)) @ reach).max() > near:
         raise _other_pixels(truth, other, nearest)
-    raise _other_place(truth, other, *change[:, 2].tolist(), near, nearest)
+    right, down = change[:, 2].tolist()
+    raise _other_place(truth, other, right, down, near, nearest)
 
 
 OTHERWISE = "To resample it in another way, use rio.reproject_match of rioxarray, for example."
@@ -92,12 +93,9 @@ def between(truth: Transform, other: Transform) -> Array:
 
 def _other_pixels(truth: OpenRaster, other: OpenRaster, nearest: str) -> InputError:
     """Say that pixels have another size or direction."""
-    assert truth.transform is not None
-    assert other.transform is not None
     for digits in range(6, 18):  # as many as it takes to see that they differ
         ours, theirs = (
-            f"{hypot(a, d):.{digits}g} x {hypot(b, e):.{digits}g}"
-            for a, b, _, d, e, _ in (truth.transform, other.transform)
+            f"{hypot(a, d):.{digits}g} x {hypot(b, e):.{digits}g}" for a, b, _, d, e, _ in (truth.grid, other.grid)
         )
         if ours != theirs:
             return InputError(
@@ -142,8 +140,7 @@ def _other_place(
 
 def _beyond(of: OpenRaster) -> bool:
     """Whether longitudes count from 0 to 360."""
-    assert of.transform is not None
-    step, first = of.transform[0], of.transform[2]
+    step, first = of.grid[0], of.grid[2]
     return max(first, first + of.shape[1] * step) > HALF_TURN + abs(step)
 
 
