@@ -10,7 +10,7 @@ from scipy.linalg import LinAlgError, cholesky, eigvalsh
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import splu
 
-from ..core.arraytypes import Array, FloatArray
+from ..core.arraytypes import FloatArray
 from ..errors import InputError, WeightError
 from ..present.blocks import Block
 from ..present.result import Result
@@ -18,8 +18,8 @@ from ..sources.columns import weight_array
 from ..sources.sparse import is_sparse, sound, summed
 
 EPS = float(np.finfo(np.float64).eps)
-SMALL = 500  # rows up to which a sparse matrix is checked as a dense one
-ROWS = 256  # rows of a dense matrix that are compared with its columns at a time
+SMALL = 500  # rows up to which a matrix is checked as a dense one
+FULL = 0.1  # share of entries that are not 0, beyond which it is, too
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,10 +76,9 @@ def check(S: Any) -> MatrixCheck:
     S is symmetric. It is not positive definite: S[0, 1]² is larger than S[0, 0] · S[1, 1]. No entry is negative.
     """
     S = square(S)
-    values = _stored(S)
-    low = int(np.argmin(values)) if values.size else 0
-    non_negative = not values.size or bool(values[low] >= 0)
-    signs = "No entry is negative." if non_negative else f"{_entry(S, low)} is {values[low].item()!r}, below 0."
+    low = int(np.argmin(S.data)) if S.nnz else 0
+    non_negative = not S.nnz or bool(S.data[low] >= 0)
+    signs = "No entry is negative." if non_negative else f"{_entry(S, low)} is {S.data[low].item()!r}, below 0."
     said = asymmetry(S)
     if said:
         return MatrixCheck(
@@ -92,76 +91,56 @@ def check(S: Any) -> MatrixCheck:
 
 def asymmetry(S: Any, name: str = "S") -> str:
     """Say where S_ij and S_ji differ most; nothing if S, which `square` made, is symmetric."""
-    step, largest, i, j = S.shape[0] if is_sparse(S) else ROWS, 0.0, 0, 0
-    for first in range(0, S.shape[0], step):
-        with np.errstate(over="ignore"):
-            difference = abs(S[first : first + step] - S.T[first : first + step])
-        gaps = _stored(difference)
-        if gaps.size and gaps.max() > largest:
-            largest = float(gaps.max())
-            i, j = _where(difference, int(np.argmax(gaps)))
-            i += first
-    if not largest:
+    with np.errstate(over="ignore"):
+        gaps = abs(S - S.T).tocsr()
+    if not gaps.nnz or not gaps.max():
         return ""
+    k = int(np.argmax(gaps.data))
+    i, j = _where(gaps, k)
     a, b = (float(S[pair]) for pair in ((i, j), (j, i)))
-    return f"{name}[{i}, {j}] is {a!r} and {name}[{j}, {i}] is {b!r}: they differ by {largest:.3g}"
+    return f"{name}[{i}, {j}] is {a!r} and {name}[{j}, {i}] is {b!r}: they differ by {gaps.data[k]:.3g}"
 
 
-def square(S: Any, name: str = "S") -> Any:
-    """Return a square matrix in float64: an array, or CSR with entries for the same place summed."""
+def square(S: Any, name: str = "S") -> csr_array:
+    """Return a square matrix in float64, as CSR with entries for the same place summed."""
     matrix: Any = sound(S, name) if is_sparse(S) else weight_array(S, name)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.shape[0]:
         raise InputError(f"{name} has shape {matrix.shape}; expected a square matrix.")
-    if is_sparse(matrix):
-        matrix = summed(matrix)
-    matrix = matrix.astype(np.float64, copy=False)
-    finite = np.isfinite(_stored(matrix))
+    matrix = summed(matrix) if is_sparse(matrix) else matrix
+    matrix = csr_array(matrix.astype(np.float64, copy=False))
+    finite = np.isfinite(matrix.data)
     if not finite.all():
         k = int(np.argmin(finite))
-        value = _stored(matrix)[k].item()
-        raise WeightError(f"{_entry(matrix, k, name)} is {value!r}; expected finite numbers.")
+        raise WeightError(f"{_entry(matrix, k, name)} is {matrix.data[k].item()!r}; expected finite numbers.")
     return matrix
 
 
-def _stored(matrix: Any) -> Array:
-    return np.asarray(matrix.data if is_sparse(matrix) else matrix.reshape(-1))
-
-
-def _where(matrix: Any, k: int) -> tuple[int, int]:
+def _where(matrix: csr_array, k: int) -> tuple[int, int]:
     """Row and column of the k-th stored value."""
-    if is_sparse(matrix):
-        return int(np.searchsorted(matrix.indptr, k, "right")) - 1, int(matrix.indices[k])
-    i, j = divmod(k, matrix.shape[1])
-    return i, j
+    return int(np.searchsorted(matrix.indptr, k, "right")) - 1, int(matrix.indices[k])
 
 
-def _entry(matrix: Any, k: int, name: str = "S") -> str:
+def _entry(matrix: csr_array, k: int, name: str = "S") -> str:
     return "{}[{}, {}]".format(name, *_where(matrix, k))
 
 
-def _definite(S: Any) -> tuple[bool, str]:
+def _definite(S: csr_array) -> tuple[bool, str]:
     """Whether a symmetric matrix is positive definite, and what to add to the verdict."""
     diagonal = S.diagonal()
     low = int(np.argmin(diagonal))
     if diagonal[low] <= 0:
         return False, f": S[{low}, {low}] is {diagonal[low].item()!r}, and must be positive"
-    root, N = np.sqrt(diagonal), S.shape[0]
+    root, N, H = np.sqrt(diagonal), S.shape[0], S.copy()
     with np.errstate(over="ignore"):
-        if is_sparse(S):
-            H = S.copy()
-            H.data = H.data / np.repeat(root, np.diff(H.indptr)) / root[H.indices]
-        else:
-            H = S / root[:, None] / root
-    size = abs(_stored(H))
+        H.data = H.data / np.repeat(root, np.diff(H.indptr)) / root[H.indices]
+    size = abs(H.data)
     most = int(np.argmax(size))
     if size[most] > 1 + 16 * EPS:
         i, j = _where(H, most)
         return False, f": S[{i}, {j}]² is larger than S[{i}, {i}] · S[{j}, {j}]"
     if abs(H).sum(axis=1).max() < 2 - 2 * EPS * (N + 16):
         return True, ": scaled to a unit diagonal, each row is dominated by its diagonal"
-    if is_sparse(H) and N > SMALL:
-        return _by_pivots(H)
-    return _by_cholesky(H.toarray() if is_sparse(H) else H)
+    return _by_cholesky(H.toarray()) if N <= SMALL or H.nnz > FULL * N * N else _by_pivots(H)
 
 
 def _rounding(width: int) -> float:

@@ -16,7 +16,9 @@ from ..present.blocks import Block
 from ..present.json_csv import Record, plain
 from ..present.result import Delegate, Result
 from ..present.text import counted, decimal
+from ..sources.columns import weight_array
 from ..sources.matrix import pair_tables
+from ..sources.sparse import is_sparse
 from .checks import asymmetry, square
 
 NOWHERE = "no class varies both in y_true and in y_pred"
@@ -121,7 +123,7 @@ def score(y_true: Any, y_pred: Any, sample_weight: Any, *, zero_division: ZeroDi
     why = asymmetry(S, "sample_weight")
     if why:
         raise InputError(f"{why}; expected a symmetric matrix S.", "(S + S.T) / 2 is symmetric.")
-    tables = pair_tables(y_true, y_pred, S)
+    tables = pair_tables(y_true, y_pred, S if is_sparse(sample_weight) else weight_array(sample_weight))
     table = tables[0]
     check_scorable(table)
     N, P, Q = (_covariances(own, largest) for largest in [max(x.margins.s for x in tables)] for own in tables)

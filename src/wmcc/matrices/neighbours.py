@@ -191,7 +191,7 @@ def from_adjacency(A: Any, *, n: int | None = None, credit: float = 0.5, weight:
             f"A has shape {np.shape(A)}; expected a square matrix.",
             "a list of pairs needs n=, the number of observations.",
         )
-    matrix = csr_array(square(A, "A"), copy=True)
+    matrix = square(A, "A").copy()
     matrix.eliminate_zeros()
     why = asymmetry(matrix, "A")
     if why:
