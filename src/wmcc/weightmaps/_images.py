@@ -93,17 +93,15 @@ def weight_map(
 ) -> Weights:
     """Return the weights of each image, as float32 of the kind that came; void pixels get 0."""
     values = _label_array(labels, "labels")
-    sides = _spacing(spacing)
-    axes = _axes(values, ndim, sides)
-    step = (1.0,) * axes if sides is None else sides * axes if len(sides) == 1 else sides
+    sides = _spacing(values, ndim, spacing)
     void = () if ignore is None else several(ignore, "ignore")
     numbers = None if instances is None else _instance_array(instances, values.shape)
     out = np.zeros(values.shape, dtype=np.float32)
     if values.size:
-        for place in np.ndindex(values.shape[: values.ndim - axes]):
+        for place in np.ndindex(values.shape[: values.ndim - len(sides)]):
             codes, names = coded(values[place], void)
             objects = None if numbers is None else coded(numbers[place], (0,))[0]
-            weights = weigh(Image(codes, names, step, objects))
+            weights = weigh(Image(codes, names, sides, objects))
             weights[codes == 0] = 0
             out[place] = weights
     return like(labels, out)
@@ -216,25 +214,20 @@ def _instance_array(instances: Any, shape: tuple[int, ...]) -> NDArray[Any]:
     return values
 
 
-def _spacing(spacing: Any) -> tuple[float, ...] | None:
-    if spacing is None:
-        return None
-    sides = tuple(spacing) if isinstance(spacing, Iterable) and not isinstance(spacing, str) else (spacing,)
-    if len(sides) > 3 or not sides:
-        expected = "expected one, or one for each axis of an image: 2 or 3"
-        raise InputError(f"`spacing` has {len(sides)} numbers; {expected}.", argument="spacing")
-    return tuple(number(x, "spacing", positive=True) for x in sides)
-
-
-def _axes(values: NDArray[Any], ndim: int | None, sides: tuple[float, ...] | None) -> int:
-    """Return how many of the last axes are those of an image; those before them are of a batch."""
-    told = None if sides is None or len(sides) == 1 else len(sides)
+def _spacing(values: NDArray[Any], ndim: int | None, spacing: Any) -> tuple[float, ...]:
+    """Return the size of a pixel along each axis of an image: the last axes, and those before them are of a batch."""
     if ndim is not None and (not isinstance(ndim, (int, np.integer)) or ndim not in (2, 3)):
         raise InputError.of("ndim", ndim, "2 for images or 3 for volumes")
-    if ndim is not None and told is not None and told != ndim:
-        said = f"`spacing` has {told} numbers and `ndim` is {ndim}."
+    several_sides = isinstance(spacing, Iterable) and not isinstance(spacing, str)
+    given = tuple(spacing) if several_sides else (1.0 if spacing is None else spacing,)
+    if len(given) > 3 or not given:
+        expected = "expected one, or one for each axis of an image: 2 or 3"
+        raise InputError(f"`spacing` has {len(given)} numbers; {expected}.", argument="spacing")
+    sides = tuple(number(x, "spacing", positive=True) for x in given)
+    if ndim is not None and len(sides) not in (1, ndim):
+        said = f"`spacing` has {len(sides)} numbers and `ndim` is {ndim}."
         raise InputError(said, "give one number for each axis of an image.", "spacing")
-    axes = ndim or told or (2 if values.ndim == 2 else None)
+    axes = ndim or (len(sides) if len(sides) > 1 else 2 if values.ndim == 2 else None)
     if values.ndim < (axes or 2):
         expected = f"{axes or 2} axes or more: {'depth, height' if axes == 3 else 'height'} and width"
         raise InputError(f"`labels` has the shape {values.shape}; expected {expected}.", argument="labels")
@@ -245,4 +238,4 @@ def _axes(values: NDArray[Any], ndim: int | None, sides: tuple[float, ...] | Non
             hint = "a colour image is no label map: read it with its palette, as one label for each pixel."
         said = f"`labels` has the shape {values.shape}, which is a volume or a batch of images."
         raise InputError(said, hint, "labels" if colours else "ndim")
-    return axes
+    return sides * axes if len(sides) == 1 else sides
