@@ -354,13 +354,13 @@ def repaired(layer: OpenLayer, *, points: bool = False) -> OpenLayer:
     nothing = (kind < 0) | shapely.is_empty(geometry)
     polygons = ((kind == POLYGON) | (kind == MULTIPOLYGON)) & ~nothing
     collections = (kind == COLLECTION) & ~nothing
-    others = ~(polygons | collections | nothing)
-    what = KINDS[kind[others][0]] if others.any() else "no geometry"
+    other_kinds = ~(polygons | collections | nothing)
+    what = KINDS[kind[other_kinds][0]] if other_kinds.any() else "no geometry"
     if len(kind) and not (polygons | collections).any():
-        hint = "points and lines have no area." if others.any() else None
+        hint = "points and lines have no area." if other_kinds.any() else None
         raise InputError(f"{layer.name} holds {what}; expected polygons.", hint)
     geometry = geometry.copy()
-    geometry[others | nothing] = shapely.Polygon()
+    geometry[other_kinds | nothing] = shapely.Polygon()
     check_finite(geometry, layer.name)
     broken = collections & ~shapely.is_valid(geometry)
     geometry[collections] = [_polygons_of(one, shapely) for one in geometry[collections]]
@@ -369,7 +369,7 @@ def repaired(layer: OpenLayer, *, points: bool = False) -> OpenLayer:
     notes = [
         _sentence(collections, "row is a collection", "rows are collections", "only their polygons count"),
         _sentence(broken, "of them has invalid polygons", "of them have invalid polygons", "repaired"),
-        _sentence(others, f"row has {what}", f"rows have {what}", "no area"),
+        _sentence(other_kinds, f"row has {what}", f"rows have {what}", "no area"),
         _sentence(nothing, "row has no geometry", "rows have no geometry", "no area"),
         _mend(geometry, invalid, shapely),
     ]

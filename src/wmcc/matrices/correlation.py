@@ -126,19 +126,19 @@ def score(y_true: Any, y_pred: Any, sample_weight: Any, *, zero_division: ZeroDi
     tables = pair_tables(y_true, y_pred, S if is_sparse(sample_weight) else weight_array(sample_weight))
     table = tables[0]
     check_scorable(table)
-    N, P, Q = (_covariances(own, largest) for largest in [max(x.margins.s for x in tables)] for own in tables)
+    largest = max(x.margins.s for x in tables)
+    N, P, Q = (_covariances(x, largest) for x in tables)
     for label, n, p, q in zip(table.labels, N, P, Q, strict=True):
-        if min(p, q) < 0 or n * n > p * q:
-            side = "y_true" if p < 0 else "y_pred"
-            raise InputError(
-                "S is not positive semidefinite: "
-                + (
-                    f"the variance of class {label!r} in {side} would be negative."
-                    if min(p, q) < 0
-                    else f"class {label!r} would have a correlation outside [−1, 1]."
-                ),
-                "wmcc.matrices.check(S) says more; wmcc.tabulate(y_true, y_pred, S) has the paper's literal scores.",
-            )
+        if min(p, q) < 0:
+            wrong = f"the variance of class {label!r} in {'y_true' if p < 0 else 'y_pred'} would be negative"
+        elif n * n > p * q:
+            wrong = f"class {label!r} would have a correlation outside [−1, 1]"
+        else:
+            continue
+        raise InputError(
+            f"S is not positive semidefinite: {wrong}.",
+            "wmcc.matrices.check(S) says more; wmcc.tabulate(y_true, y_pred, S) has the paper's literal scores.",
+        )
     values, problem = _correlations(N, P, Q, table.margins.classes, zero_division)
     two = len(table.labels) <= 2
     literal = {name: MEASURES[name](table, zero_division=zero_division) for name in NAMES if two or name != "mcc"}
