@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -122,10 +123,7 @@ def pieces(
     b, of_b = b[near], of_b[near]
     noise = max(bent, ROUNDING * max(np.abs(shapely.bounds(x)).max(initial=0) for x in (a, b)))
 
-    def area(geometry: Array) -> Array:
-        return plane_areas(geometry, reference.crs, unit)  # lines and points in them have none
-
-    cut = _Cutting(shapely, noise, area)
+    cut = _Cutting(shapely, noise, partial(plane_areas, crs=reference.crs, unit=unit))  # lines and points have none
     for own in (a, b):
         shapely.prepare(own)
     _report_overlaps(cut, reference, overlay, (a, of_a), (b, of_b), sliver, unit)
@@ -152,18 +150,10 @@ class _Cutting(NamedTuple):
     noise: float
     area: Callable[[Array], Array]
 
-    def each(self, function: Callable[..., Array], *arrays: Array) -> Array:
-        """Call a function of arrays for some items at a time, in threads: GEOS lets go of the interpreter."""
-        items = 1024
-        starts = range(0, len(arrays[0]), items)
-        found = in_threads(lambda k: function(*(x[k : k + items] for x in arrays)), starts)
-        return np.concatenate(found) if found else function(*arrays)
-
     def solid(self, geometry: Array) -> Array:
         """Whether areas in the plane are more than coordinates' rounding can make."""
         shapely = self.shapely
-        found: Array = shapely.area(geometry) > self.noise * shapely.length(geometry)
-        return found
+        return np.asarray(shapely.area(geometry) > self.noise * shapely.length(geometry))
 
     def larger_first(self, a: Array, b: Array) -> tuple[Array, Array]:
         """Pairs with the one of more vertices first, whose index is used if it is prepared; in one thread only."""
@@ -171,7 +161,9 @@ class _Cutting(NamedTuple):
         return np.where(swap, b, a), np.where(swap, a, b)
 
     def common(self, a: Array, b: Array) -> Array:
-        return self.each(self.shapely.intersection, a, b)
+        """Return what pairs have in common, some at a time, in threads: GEOS lets go of the interpreter."""
+        blocks = np.array_split(np.arange(len(a)), -(-len(a) // 1024) or 1)
+        return np.concatenate(in_threads(lambda some: self.shapely.intersection(a[some], b[some]), blocks))
 
     def overlaps(self, parts: Array, rows: Array) -> tuple[Array, Array, Array]:
         """Return pairs of rows whose polygons overlap by more than rounding, and what they have in common."""
@@ -433,8 +425,7 @@ def jumping_rows(geometry: Array, crs: Any) -> Array:
     rings = rings_of(geometry[wide])
     jump = np.abs(np.diff(rings.xy[:, 0])) > turn / 2
     jump[rings.last[:-1]] = False
-    rows: Array = np.unique(wide[rings.row(np.flatnonzero(jump))])
-    return rows
+    return np.unique(wide[rings.row(np.flatnonzero(jump))])
 
 
 def _refuse_jumps(layer: OpenLayer) -> None:

@@ -144,16 +144,15 @@ class _Nearest:
 
     def overlaps(self) -> bool:
         """Whether some centre of the truth lies in the other raster."""
-        height, width = self.truth.shape
         if self.separable:
-            every = self.places(np.arange(height), np.arange(width))
+            every = self.places(*map(np.arange, self.truth.shape))
             return bool(every.down.any() and every.across.any())
-        rows, cols = (np.unique(np.linspace(0, n - 1, SAMPLE).round()) for n in (height, width))
-        if self.places(rows, cols).inside().any():
-            return True
-        back = _Nearest(self.truth, self.other)
-        rows, cols = (np.unique(np.linspace(0, n - 1, SAMPLE).round()) for n in self.other.shape)
-        return bool(back.places(rows, cols).inside().any())
+        return self._meets_sample() or _Nearest(self.truth, self.other)._meets_sample()
+
+    def _meets_sample(self) -> bool:
+        """Whether some of a sample of centres lies in the other raster."""
+        rows, cols = (np.unique(np.linspace(0, n - 1, SAMPLE).round()) for n in self.truth.shape)
+        return bool(self.places(rows, cols).inside().any())
 
     def read(self, rows: slice, cols: slice) -> tuple[Array, Array | None]:
         """Read what lies under a window of the truth."""
