@@ -13,6 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.collections import PolyCollection
 from matplotlib.patches import Patch
+from parcels import parcels
 from PIL import Image
 
 import wmcc
@@ -33,8 +34,9 @@ def draw_map(ax: Any, land: Map, name: str, said: Any) -> None:
     """Draw the land with the parcels that a classifier gets wrong, and its scores above."""
     wrong = said != land.truth
     colours = np.where(wrong, WRONG, np.vectorize(LAND.get)(land.truth))
-    ax.add_collection(PolyCollection(land.polygons, facecolors=colours, edgecolors="white", linewidths=0.25))
-    side = np.concatenate(land.polygons).max()
+    polygons = parcels(land)
+    ax.add_collection(PolyCollection(polygons, facecolors=colours, edgecolors="white", linewidths=0.25))
+    side = np.concatenate(polygons).max()
     ax.set(xlim=(0, side), ylim=(0, side), aspect="equal", xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
     share = 1 - wmcc.accuracy(land.truth, said, sample_weight=land.area)

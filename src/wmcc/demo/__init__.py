@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 import shlex
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from ..core.arraytypes import Array, FloatArray, IntArray
+from ..core.arraytypes import Array, IntArray
 from ..inference.contrasts import compare
 from ..inference.interval import interval
 from ..mapping.accuracy import map_accuracy
@@ -26,15 +25,11 @@ from ..report.write import ENDINGS, write_report
 from ..robustness.ranking import certify_ranking
 from ..sources import tabulate
 from ..sources.values import Strata
-from .tiling import tile
 
 OUT = "wmcc-demo.html"
 
 POINTS = 150
 """Points of the sample in each class of a map."""
-
-STAND, STRAYS = 25, 0.1
-"""Parcels of one class that lie together, on average; and the share of those that lie anywhere."""
 
 
 @dataclass(frozen=True)
@@ -46,28 +41,6 @@ class Map:
     careless_with_small: Array
     careless_with_large: Array
     seed: int = 0
-
-    @cached_property
-    def polygons(self) -> list[FloatArray]:
-        """Corners of each parcel on a square map, counterclockwise, in units of 100 m; classes lie in stands.
-
-        Examples
-        --------
-        >>> from wmcc.demo.tiling import area
-        >>> land = make_map(parcels=4)
-        >>> land.area
-        array([4.83, 2.09, 2.05, 3.57])
-        >>> [round(area(corners), 9) for corners in land.polygons]
-        [4.83, 2.09, 2.05, 3.57]
-        """
-        rng = np.random.default_rng((self.seed, 1))  # not the numbers that made the classes
-        place = rng.random(len(self.truth))
-        for name in np.unique(self.truth):
-            rows = np.flatnonzero((self.truth == name) & (rng.random(len(self.truth)) >= STRAYS))
-            place[rows] = rng.choice(rng.random(len(rows) // STAND + 1), len(rows))
-        order = np.argsort(place, kind="stable")
-        tiles = tile(self.area[order].tolist(), rng)
-        return [tiles[k] for k in np.argsort(order)]
 
     def random_points(self, prediction: Array, points: int, seed: int = 0) -> IntArray:
         """Drop points on each class that a classifier mapped, and return the parcels that they hit.

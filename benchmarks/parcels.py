@@ -1,4 +1,4 @@
-"""A rectangle cut into convex polygons of given areas, as land is cut into parcels."""
+"""Corners of the parcels of the demo's map: a square cut into convex polygons, as land is cut."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..core.arraytypes import FloatArray
+from wmcc.core.arraytypes import FloatArray
+from wmcc.demo import Map
 
 T = TypeVar("T")
 Point = tuple[float, float]
@@ -19,32 +20,27 @@ Polygon = list[Point]
 JITTER = 0.12
 """Boundaries meet at nearly right angles: how nearly, in radians."""
 
+STAND, STRAYS = 25, 0.1
+"""Parcels of one class that lie together, on average; and the share of those that lie anywhere."""
+
+
+def parcels(land: Map) -> list[FloatArray]:
+    """Corners of each parcel on a square map, counterclockwise, in units of 100 m; classes lie in stands."""
+    rng = np.random.default_rng((land.seed, 1))  # not the numbers that made the classes
+    place = rng.random(len(land.truth))
+    for name in np.unique(land.truth):
+        rows = np.flatnonzero((land.truth == name) & (rng.random(len(land.truth)) >= STRAYS))
+        place[rows] = rng.choice(rng.random(len(rows) // STAND + 1), len(rows))
+    order = np.argsort(place, kind="stable")
+    tiles = tile(land.area[order].tolist(), rng)
+    return [tiles[k] for k in np.argsort(order)]
+
 
 def tile(areas: Sequence[float], rng: np.random.Generator, ratio: float = 1.0) -> list[FloatArray]:
     """Cut a rectangle by straight lines so that its parts have these areas, those next to each other near by.
 
-    Parameters
-    ----------
-    areas
-        One for each polygon; none below 0.
-    rng
-        Turns each cut a little.
-    ratio
-        Width of the rectangle over its height; its area is the sum of all.
-
-    Returns
-    -------
-    list
-        Corners of each polygon, counterclockwise, a row each; no rows where the area is 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> polygons = tile([3.0, 1.0, 0.0, 4.0], np.random.default_rng(0), ratio=2.0)
-    >>> [len(corners) for corners in polygons]
-    [5, 3, 0, 4]
-    >>> [round(area(corners), 9) for corners in polygons]
-    [3.0, 1.0, 0.0, 4.0]
+    ``rng`` turns each cut a little; ``ratio`` is the width of the rectangle over its height. An area of 0 has no
+    corners.
     """
     sizes = [float(x) for x in areas]
     found = [np.zeros((0, 2)) for _ in sizes]
