@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from .text import cut, visible, width
+from .text import all_visible, cut, visible, width, widths
 
 GAP = 2
 """Blanks between columns."""
@@ -63,7 +63,7 @@ class Block:
     @property
     def visible(self) -> Block:
         """The same, with nothing in it that moves a terminal's cursor."""
-        head, notes, *rows = ([*map(visible, texts)] for texts in (self.head, self.notes, *self.rows))
+        head, notes, *rows = map(all_visible, (self.head, self.notes, *self.rows))
         return replace(self, title=visible(self.title), head=head, rows=rows, notes=notes)
 
 
@@ -77,7 +77,7 @@ def _lines(block: Block) -> Iterator[str]:
     if block.title:
         yield block.title
     rows = [*([block.head] if block.head else []), *block.rows]
-    cells = [list(map(width, row)) for row in rows]
+    cells = widths(rows)
     most = list(map(max, zip(*cells, strict=True)))
     for row, own in zip(rows, cells, strict=True):
         sides = zip(row, (" " * (room - used) for room, used in zip(most, own, strict=True)), strict=True)

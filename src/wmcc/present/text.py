@@ -124,9 +124,14 @@ def visible(text: str) -> str:
     return text if text.isprintable() else "".join(map(_shown, text))
 
 
+def all_visible(texts: Iterable[str]) -> list[str]:
+    """The same of several texts."""
+    return list(map(visible, texts))
+
+
 def visible_lines(text: str) -> str:
     """The same of a text of several lines, which it keeps."""
-    return "\n".join(map(visible, text.split("\n")))
+    return "\n".join(all_visible(text.split("\n")))
 
 
 def _shown(character: str) -> str:
@@ -185,6 +190,11 @@ def width(text: str) -> int:
         return len(text)
     wide = sum(unicodedata.east_asian_width(x) in "WF" for x in text)
     return len(text) + wide - sum(unicodedata.category(x) in ("Mn", "Me", "Cf") for x in text)
+
+
+def widths(rows: Iterable[Iterable[str]]) -> list[list[int]]:
+    """Columns that the texts of several rows take."""
+    return [list(map(width, row)) for row in rows]
 
 
 def cut(text: str, room: int) -> str:
