@@ -1,7 +1,6 @@
 """The paper's figures: the numbers that are drawn, and the files that `wmcc reproduce` writes."""
 
 import csv
-import errno
 import os
 import subprocess
 import sys
@@ -16,7 +15,6 @@ from wmcc import plot
 from wmcc.cli.reproduction import NAMES, pictures
 from wmcc.errors import InputError
 from wmcc.experiments import separation, verdicts
-from wmcc.present.files import write_folder
 
 pytestmark = pytest.mark.slow
 
@@ -154,25 +152,3 @@ main()
     sentence = "Error: this needs matplotlib, which is not installed.\nHint: pip install matplotlib\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", sentence)
     assert os.listdir() == []
-
-
-@pytest.mark.parametrize("there", [False, True])
-def test_a_disk_that_gets_full_leaves_what_was_there(there, folder, monkeypatch):
-    files = {name: name.encode() for name in NAMES}
-    if there:
-        write_folder("out", files)
-    synced, fsync = [], os.fsync
-
-    def full(handle):
-        synced.append(handle)
-        if len(synced) == 6:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        fsync(handle)
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space left"):
-        write_folder("out", dict.fromkeys(NAMES, b"new"))
-    if there:
-        assert {name: (folder / "out" / name).read_bytes() for name in os.listdir("out")} == files
-    else:
-        assert os.listdir() == []

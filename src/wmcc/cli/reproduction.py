@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict
 from io import BytesIO
 from typing import Any
@@ -10,7 +11,7 @@ from ..errors import InputError
 from ..experiments import Separation, Verdict, separation, verdicts
 from ..optional import module
 from ..present.blocks import Block
-from ..present.files import check_folder, write_folder
+from ..present.files import check_folder, write
 from ..present.json_csv import as_records_csv
 from ..present.markdown import table
 
@@ -34,7 +35,9 @@ def reproduced(folder: str, classes: int, **options: Any) -> tuple[Verdict, ...]
     for name, one in zip(FIGURES, found, strict=True):
         files[f"{name}.csv"] = as_records_csv(one.records()).encode()
         files |= {f"{name}.{end}": picture for end, picture in pictures(one, name).items()}
-    write_folder(folder, {name: files[name] for name in NAMES})
+    os.makedirs(folder, exist_ok=True)
+    for name in NAMES:
+        write(os.path.join(folder, name), files[name])
     return judged
 
 

@@ -9,7 +9,7 @@ import signal
 import stat
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from types import FrameType
 
 from ..errors import InputError
@@ -63,7 +63,19 @@ def write(path: str, content: str | bytes) -> None:
         with open(path, "wb", buffering=0) as device:
             write_all(device.fileno(), data)
         return
-    _replace({os.path.realpath(path): data})
+    target = os.path.realpath(path)
+    with sigterm_raises():
+        handle, temporary = _temporary(os.path.dirname(target))
+        try:
+            with open(handle, "wb", buffering=0) as file:
+                write_all(file.fileno(), data)
+                os.chmod(temporary, _mode(target))
+                os.fsync(file.fileno())
+            os.replace(temporary, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(temporary)
+            raise
 
 
 def check_folder(folder: str, names: Iterable[str]) -> None:
@@ -72,47 +84,11 @@ def check_folder(folder: str, names: Iterable[str]) -> None:
         raise InputError("the output has no name; expected the name of a folder.")
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise InputError(f"the output {folder!r} is a file; expected a folder.")
-    for path in (
-        [os.path.join(folder, name) for name in names] if os.path.isdir(folder) else [folder.rstrip("/" + os.sep)]
-    ):
-        check(path)
-
-
-def write_folder(folder: str, files: Mapping[str, bytes]) -> None:
-    """Write files into a folder, which is made if need be: all of them get their names when all are on the disk."""
-    made = not os.path.isdir(folder)
-    if made:
-        os.mkdir(folder)
-    try:
-        _replace({os.path.realpath(os.path.join(folder, name)): data for name, data in files.items()})
-    except BaseException:
-        if made:
-            with contextlib.suppress(OSError):
-                os.rmdir(folder)
-        raise
-
-
-def _replace(contents: Mapping[str, bytes]) -> None:
-    """Write files beside their names, and give them their names when all are written."""
-    ready: dict[str, str] = {}
-    with sigterm_raises():
-        try:
-            for path, data in contents.items():
-                handle, temporary = _temporary(os.path.dirname(path))
-                ready[temporary] = path
-                with open(handle, "wb", buffering=0, closefd=True) as file:
-                    write_all(file.fileno(), data)
-                    os.chmod(temporary, _mode(path))
-                    os.fsync(file.fileno())
-            for temporary, path in ready.items():
-                os.replace(temporary, path)
-        except BaseException:
-            for temporary in ready:
-                with contextlib.suppress(OSError):
-                    os.unlink(temporary)
-            raise
-    for folder in dict.fromkeys(map(os.path.dirname, contents)):
-        _sync_folder(folder)
+    if not os.path.isdir(folder):
+        check(folder.rstrip("/" + os.sep))
+        return
+    for name in names:
+        check(os.path.join(folder, name))
 
 
 def _temporary(folder: str) -> tuple[int, str]:
@@ -137,16 +113,6 @@ def _mode(path: str) -> int:
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
-
-
-def _sync_folder(folder: str) -> None:
-    """Bring the new name to the disk too, where folders can be synced."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 @contextlib.contextmanager
