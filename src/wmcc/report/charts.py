@@ -11,11 +11,9 @@ import numpy as np
 from ..core.table import Table
 from ..inference.estimate import Interval
 from ..inference.influence import class_shares
-from ..measures import MEASURES
 from ..present.colours import SERIES
 from ..present.html import element
-from ..present.text import counted, decimal, number, share, shortened, visible
-from ..results.images import ImageScores
+from ..present.text import decimal, number, share, shortened, visible
 from ..robustness.certificate import Curve
 from .findings import EPS_DIGITS, Findings
 
@@ -23,9 +21,6 @@ WIDTH, HEIGHT = 800, 380
 LEFT, RIGHT, TOP, BOTTOM = 58, 190, 16, 52
 STRIP, LINE = 26, 16
 """Room for the interval of one prediction, to the left of the band, and for its name, to the right of it."""
-
-STRIP_HEIGHT, BARS = 110, 40
-"""Height of the strip of images of one prediction, and the number of its bars."""
 
 LEVELS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75)
 """Shares of a row from which on a cell of a map is a shade darker."""
@@ -63,7 +58,7 @@ def funnel(found: Findings) -> DrawnFunnel:
     y = _scores(found, curves, sampled, height - BOTTOM)
     now = eps.index(found.eps)
     bands = [None if c.problem else _band(c, x, y) for c in curves]
-    parts = [*_axes(found, x, y), *_threshold(found, x, y)]
+    parts = [*_axes(x, y), *_threshold(found, x, y)]
     for k, (name, band) in enumerate(zip(names, bands, strict=True)):
         parts += _interval(k, found.value(name), sampled[k], round(LEFT + strip * (k + 0.5) + 4, 1), y)
         parts += _value(k, found.value(name), band, now, x, y)
@@ -88,13 +83,10 @@ def _scores(found: Findings, curves: list[Curve], sampled: list[Interval], botto
     seen += [end for c in curves if not c.problem for end in (c.low.min(), c.high.max())]
     seen += [end for one in sampled if one.problem is None for end in (one.low, one.high)]
     seen += [] if found.at_least is None else [found.at_least]
-    return _tenths(seen, found.measure.range, bottom, TOP)
-
-
-def _tenths(seen: list[float], limits: tuple[float, float], start: float, end: float) -> Axis:
+    limits = found.measure.range
     least = max(floor(10 * min(seen) - 0.01) / 10, limits[0])
     most = min(ceil(10 * max(seen) + 0.01) / 10, limits[1])
-    return Axis(least, most if most > least else least + 0.1, start, end)
+    return Axis(least, most if most > least else least + 0.1, bottom, TOP)
 
 
 def _band(curve: Curve, x: Axis, y: Axis) -> dict[str, list[str]]:
@@ -108,7 +100,7 @@ def _band(curve: Curve, x: Axis, y: Axis) -> dict[str, list[str]]:
     }
 
 
-def _axes(found: Findings, x: Axis, y: Axis) -> list[Element]:
+def _axes(x: Axis, y: Axis) -> list[Element]:
     parts = []
     for tick in _ticks(y.least, y.most):
         parts.append(element("line", class_="axis", x1=LEFT, x2=WIDTH - RIGHT, y1=y(tick), y2=y(tick)))
@@ -207,47 +199,6 @@ def _said(found: Findings, eps: float) -> str:
         else:
             said.append(f"it is not proved that {leader} beats {other}")
     return visible(f"{off}: {'; '.join(said)}.")  # the page's script writes it, not an element
-
-
-def strips(found: ImageScores) -> Element:
-    """Draw how many images have which score, a strip for each prediction, with both means."""
-    values = {name: own.values[~np.isnan(own.values)] for name, own in found.predictions.items()}
-    seen = [float(end) for x in values.values() if len(x) for end in (x.min(), x.max())]
-    means = [x for own in found.predictions.values() for x in (own.data_set, own.image_mean)]
-    seen += [end for x in means for end in (x.value, x.low, x.high) if end == end]
-    title, x = MEASURES[found.measure].title, _tenths(seen, MEASURES[found.measure].range, LEFT, WIDTH - RIGHT)
-    bottom = TOP + STRIP_HEIGHT * len(values)
-    parts = []
-    for tick in _ticks(x.least, x.most):
-        parts.append(element("line", class_="axis", x1=x(tick), x2=x(tick), y1=TOP, y2=bottom))
-        parts.append(element("text", f"{tick:.2f}", class_="tick", x=x(tick), y=bottom + 18, text_anchor="middle"))
-    middle = {"x": (LEFT + WIDTH - RIGHT) / 2, "y": bottom + 40, "text_anchor": "middle"}
-    parts.append(element("text", f"{title} of an image", **middle))
-    for k, (name, own) in enumerate(values.items()):
-        floor_at = TOP + STRIP_HEIGHT * (k + 1)
-        counts, edges = np.histogram(own, bins=BARS, range=(x.least, x.most))
-        top = max(int(counts.max()), 1)
-        for count, left, right in zip(counts.tolist(), edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-            if count:
-                tall = round((STRIP_HEIGHT - 34) * count / top, 1)
-                bar = {"x": x(left), "y": floor_at - tall, "width": round(x(right) - x(left) - 1, 1), "height": tall}
-                tip = element("title", f"{decimal(left)} to {decimal(right)}: {counted(count, 'image')}")
-                parts.append(element("rect", tip, class_="now", fill=colour(k), **bar))
-        parts.append(element("line", class_="axis", x1=LEFT, x2=WIDTH - RIGHT, y1=floor_at, y2=floor_at))
-        mean, data_set, at = found[name].image_mean, found[name].data_set, floor_at - STRIP_HEIGHT + 20
-        place = x(data_set.value)
-        parts.append(element("line", class_="threshold", x1=place, x2=place, y1=at - 10, y2=floor_at))
-        if mean.problem is None:
-            ends = {"x1": x(mean.low), "x2": x(mean.high), "y1": at, "y2": at}
-            parts.append(element("line", class_="whisker", stroke=colour(k), **ends))
-        if mean.value == mean.value:
-            parts.append(element("circle", cx=x(mean.value), cy=at, r=5, fill=colour(k)))
-        beside = [shortened(name, 20)] if len(values) > 1 else []
-        beside += [f"images {decimal(mean.value)}", f"data set {decimal(data_set.value)}"]
-        for line, text in enumerate(beside):
-            parts.append(element("text", text, x=WIDTH - RIGHT + 8, y=at + 4 + LINE * line))
-    label = f"How many images have which {title}; the tables have both means and the lowest images."
-    return element("svg", *parts, viewBox=f"0 0 {WIDTH} {bottom + BOTTOM}", role="img", aria_label=label)
 
 
 def heat_map(table: Table, caption: str) -> Element:

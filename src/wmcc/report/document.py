@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import nan
 from typing import NamedTuple
-
-import numpy as np
 
 from ..core.table import Table
 from ..inference.cells import Unit
 from ..present.blocks import Block
-from ..present.text import decimal, number, percent, share
-from ..results.images import ImageScores
+from ..present.text import number, percent, share
 from .findings import EPS_DIGITS, Findings
 from .maps import Figure, MapPictures
 from .pictures import Gallery
@@ -74,23 +70,7 @@ class Items(NamedTuple):
     items: list[tuple[str, str]]
 
 
-class Strips(NamedTuple):
-    """How the scores of images are distributed, of each prediction, with both means."""
-
-    found: ImageScores
-
-    def block(self) -> Block:
-        """Return it in numbers."""
-        rows = []
-        for name, own in self.found.predictions.items():
-            values = own.values[~np.isnan(own.values)]
-            ends = np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist() if len(values) else [nan] * 5
-            rows.append([name, *map(decimal, ends)])
-        head = ["Prediction", "Lowest", "Quarter below", "Half below", "Three quarters below", "Highest"]
-        return Block("Images by their score", head, rows)
-
-
-Part = str | Block | Heat | Funnel | Items | Strips | Gallery | MapPictures | Figure
+Part = str | Block | Heat | Funnel | Items | Gallery | MapPictures | Figure
 
 
 class Section(NamedTuple):

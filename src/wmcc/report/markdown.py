@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..present.markdown import escaped, items, paragraphs
-from .document import SQUARE, Document, Funnel, Heat, Items, Part, Strips, confusions
+from .document import SQUARE, Document, Funnel, Heat, Items, Part, confusions
 from .maps import Figure, MapPictures
 from .pictures import Gallery
 
@@ -32,6 +32,6 @@ def _part(part: Part) -> list[str]:
             return [items([("", x.said) for x in part.pictures]), escaped("The pictures are in the report as HTML.")]
         case Heat() if len(part.table.labels) > SQUARE:
             return paragraphs(confusions(part))
-        case Funnel() | Heat() | Strips():
+        case Funnel() | Heat():
             return paragraphs(part.block())
     return paragraphs(part)

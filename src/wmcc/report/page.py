@@ -19,8 +19,8 @@ from ..present.blocks import Block, Mark
 from ..present.colours import SERIES
 from ..present.html import element, items, raw, table, written
 from ..present.text import decimal, number
-from .charts import WIDTH, colour, funnel, heat_map, strips
-from .document import DRAWN, SQUARE, Document, Funnel, Heat, Items, Part, Section, Strips, confusions, starred
+from .charts import WIDTH, colour, funnel, heat_map
+from .document import DRAWN, SQUARE, Document, Funnel, Heat, Items, Part, Section, confusions, starred
 from .maps import Figure, Key, MapPictures
 from .pictures import Gallery
 
@@ -80,7 +80,7 @@ def _section(section: Section, name: str) -> Element:
 def _part(part: Part) -> list[Element]:
     """Write a part of a section, each kind by its own function below."""
     writers: dict[type, Callable[[Any], list[Element]]] = {
-        Block: _table, Heat: _heat, Funnel: _funnel, Strips: _strips, Gallery: _gallery, MapPictures: _maps,
+        Block: _table, Heat: _heat, Funnel: _funnel, Gallery: _gallery, MapPictures: _maps,
         str: lambda text: [element("p", text)],
         Items: lambda own: [items(own.items)],
         Figure: _drawing,
@@ -116,15 +116,6 @@ def _key(key: Key) -> Element | None:
 
 def _swatch(shade: str) -> Element:
     return element("span", class_="key", style=f"background:{shade}", aria_hidden="true")
-
-
-def _strips(part: Strips) -> list[Element]:
-    caption = "Images by their score"
-    said = (
-        "Bars: how many images have such a score. Above them, the mean over images with its interval (dot). "
-        "Dotted: the score of the data set."
-    )
-    return [element("figure", _scrolled(f"Picture: {caption}", strips(part.found)), element("figcaption", said))]
 
 
 def _gallery(gallery: Gallery) -> list[Element]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from math import nan
+
+import numpy as np
 
 from ..core.table import Table
 from ..inference.answer import why_unsure
@@ -18,7 +21,7 @@ from ..results.images import ImageScores
 from ..results.scores import Score, class_block
 from ..robustness.certificate import GAPS, Range, unmet
 from ..robustness.radii import Radius
-from .document import DRAWN, Document, Funnel, Heat, Items, Part, Section, Strips, starred
+from .document import DRAWN, Document, Funnel, Heat, Items, Part, Section, starred
 from .findings import Findings
 from .methods import methods
 from .provenance import Provenance
@@ -79,7 +82,7 @@ def _where_wrong(found: Findings, several: bool) -> list[Section]:
 def _images(found: Findings, images: ImageScores) -> list[Section]:
     """Data set or images: both means, how images are distributed, and those with the lowest scores."""
     several = len(images.names) > 1
-    parts: list[Part] = [images.mean_block(), Strips(images), *images.pair_blocks()]
+    parts: list[Part] = [images.mean_block(), _spread(images), *images.pair_blocks()]
     sections = [Section("Data set and images", parts)]
     for name in images.names:
         parts = [images.worst_block(name)]
@@ -88,6 +91,19 @@ def _images(found: Findings, images: ImageScores) -> list[Section]:
         sections.append(Section(_of("Classes over images", name, several), [images.class_block(name)], 3))
         sections.append(Section(_of("The lowest images", name, several), parts, 3))
     return sections
+
+
+def _spread(images: ImageScores) -> Block:
+    """How the scores of images are distributed, of each prediction; a bar holds the middle half of them."""
+    low, high = MEASURES[images.measure].range
+    rows, marks = [], []
+    for name, own in images.predictions.items():
+        values = own.values[~np.isnan(own.values)]
+        ends = np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist() if len(values) else [nan] * 5
+        rows.append([name, *map(decimal, ends)])
+        marks.append(Mark(ends[2], ends[1], ends[3], low, high) if len(values) else None)
+    head = ["Prediction", "Lowest", "Quarter below", "Half below", "Three quarters below", "Highest"]
+    return Block("Images by their score", head, rows, marks=marks, scale=f"Middle half, {low:.0f} to {high:.0f}")
 
 
 def _classifier(score: Score, name: str, several: bool) -> list[Section]:
