@@ -62,14 +62,11 @@ def redirected(streams, *args):
 def test_a_closed_standard_output_is_told(args):
     done = redirected(">&-", *args)
     assert done.returncode == 2
-    assert done.stderr == (
-        "Error: standard output is closed, so nothing can be printed.\n"
-        "Hint: write to a file with -o, or use >/dev/null.\n"
-    )
+    assert done.stderr == "Error: standard output is closed.\nHint: use >/dev/null to print nothing.\n"
 
 
-def test_a_closed_standard_output_is_not_needed_for_a_file(folder):
-    for streams in (">&-", "<&-", "2>&-", ">&- 2>&- <&-"):
+def test_other_streams_may_be_closed(folder):
+    for streams in ("<&-", "2>&-", "2>&- <&-"):
         done = redirected(streams, "tabulate", "parcels.csv", *WEIGHTED, "-o", "t.json")
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
         assert wmcc.Table.from_json((folder / "t.json").read_text()).rows == 360

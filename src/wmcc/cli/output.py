@@ -45,8 +45,6 @@ class Output(NamedTuple):
 
     def check(self, inputs: Iterable[str] = ()) -> None:
         """Refuse a place that cannot be written to, before hours are spent on what is to be written there."""
-        if self.out is None and isinstance(sys.stdout, startup.ClosedOutput):
-            sys.stdout.write("")
         whole.check(self.out, inputs)
 
     def write(self, result: Result) -> None:

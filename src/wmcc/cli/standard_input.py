@@ -9,7 +9,6 @@ import contextlib
 import gzip
 import os
 import re
-import shutil
 import stat
 import sys
 import tempfile
@@ -74,10 +73,9 @@ def table(name: str) -> str:
     """Return the path of a copy of a stored table, or of what it may be."""
     if name not in _copies:
         _held.enter_context(sigterm_raises())
-        folder = os.path.join(os.path.realpath(tempfile.gettempdir()), f"wmcc-{os.urandom(8).hex()}")
-        _held.callback(shutil.rmtree, folder, ignore_errors=True)  # before it is made: a signal may come in between
-        os.mkdir(folder, 0o700)
-        path = os.path.join(folder, "input")
+        place = os.path.realpath(tempfile.gettempdir())
+        folder = tempfile.TemporaryDirectory(prefix="wmcc-", dir=place, ignore_cleanup_errors=True)
+        path = os.path.join(_held.enter_context(folder), "input")
         with open(path, "wb") as file, _opened(name) as source:
             _copy(name, source, file)
         _copies[name] = path
@@ -120,15 +118,12 @@ def _ending(name: str, path: str, form: str | None) -> str:
     """The end that a file of this format has."""
     with open(path, "rb") as file:
         zipped = file.read(2) == b"\x1f\x8b"
-    ending = f".{form or _guess(name, _beginning(path, zipped))}"
-    return f"{ending}.gz" if zipped and ending in (".csv", ".tsv", ".jsonl") else ending
-
-
-def _beginning(path: str, zipped: bool) -> bytes:
     opened: Any = gzip.open if zipped else open
+    start = b""
     with opened(path, "rb") as file, contextlib.suppress(EOFError, OSError):
-        return bytes(file.read(LOOKED_AT))
-    return b""
+        start = file.read(LOOKED_AT)
+    ending = f".{form or _guess(name, start)}"
+    return f"{ending}.gz" if zipped and ending in (".csv", ".tsv", ".jsonl") else ending
 
 
 def _guess(name: str, start: bytes) -> str:
@@ -138,20 +133,16 @@ def _guess(name: str, start: bytes) -> str:
     if start.startswith(b"ARROW1"):
         return "arrow"
     hint = "--input-format says what it is, if it is one of these."
-    if start.startswith(b"\xff\xff\xff\xff"):
-        raise InputError(
-            f"{said(name)} is an Arrow stream; expected an Arrow file.", "write it with pyarrow.ipc.new_file."
-        )
-    if b"\0" in start:
-        raise InputError(
-            f"{said(name)} is neither text nor Parquet nor an Arrow file; it begins with {start[:8]!r}.", hint
-        )
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if text.startswith(b"{"):
+    if start.startswith(b"\xff\xff\xff\xff"):
+        what, hint = "an Arrow stream; expected an Arrow file", "write it with pyarrow.ipc.new_file."
+    elif b"\0" in start:
+        what = f"neither text nor Parquet nor an Arrow file; it begins with {start[:8]!r}"
+    elif re.match(rb"\[\s*\{", text):
+        what, hint = "a JSON array; expected JSON lines, one object on each line", "`jq -c '.[]'` makes them."
+    elif text.startswith(b"{"):
         return "jsonl"
-    if re.match(rb"\[\s*\{", text):
-        raise InputError(
-            f"{said(name)} is a JSON array; expected JSON lines, one object on each line.", "`jq -c '.[]'` makes them."
-        )
-    first = text.partition(b"\n")[0]
-    return "tsv" if b"\t" in first and b"," not in first else "csv"
+    else:
+        first = text.partition(b"\n")[0]
+        return "tsv" if b"\t" in first and b"," not in first else "csv"
+    raise InputError(f"{said(name)} is {what}.", hint)

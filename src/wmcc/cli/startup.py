@@ -70,38 +70,21 @@ def interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, leave)
 
 
-class ClosedOutput:
-    """Standard output where there is none (``>&-``): what is written to it is refused with a sentence."""
-
-    encoding, errors = "utf-8", "strict"
-
-    def write(self, text: str) -> int:
-        """Refuse it."""
-        from ..errors import InputError
-
-        raise InputError(
-            "standard output is closed, so nothing can be printed.", "write to a file with -o, or use >/dev/null."
-        )
-
-    def flush(self) -> None:
-        """Do nothing: nothing is held."""
-
-    def isatty(self) -> bool:
-        """Whether it is a terminal: no."""
-        return False
-
-
 def _open_streams() -> None:
-    """Put something in the place of streams that are closed; a file of data would get their numbers otherwise."""
+    """Put something in the place of streams that are closed; a file of data would get their numbers otherwise.
+
+    Without standard output no command runs: results could get lost, and nobody would notice.
+    """
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
-    if sys.stdout is None:
-        sys.stdout = ClosedOutput()
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stdout is None:
+        print("Error: standard output is closed.\nHint: use >/dev/null to print nothing.", file=sys.stderr)
+        sys.exit(2)
 
 
 def let_go() -> None:
