@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from types import MappingProxyType, SimpleNamespace
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from ..core.joint import JointTable
 from ..core.table import Table
@@ -52,6 +52,8 @@ OURS = (UndefinedMeasureWarning, LabelWarning, MapWarning)
 
 T = TypeVar("T", bound=Result)
 
+Kind = Literal["images", "rasters", "stored", "layers", "columns"]
+
 
 class DataOptions(SimpleNamespace):
     """What a command was asked to tabulate: the options of `options.DATA` by their names, and ``files``."""
@@ -79,34 +81,32 @@ class DataOptions(SimpleNamespace):
     # ---- what the files are --------------------------------------------------------------------------------
 
     @cached_property
-    def is_stored(self) -> bool:
-        """Whether a stored table is meant, rather than data: no columns are named, and nothing is joined."""
-        return not (self.true or self.pred or self.join or self.overlay or self.images or self.of_rasters)
+    def kind(self) -> Kind:
+        """What the files are, as the options and the ends of their names say.
 
-    @cached_property
-    def of_rasters(self) -> bool:
-        """Whether the files are rasters, the truth and maps, as their endings say."""
-        return not (self.true or self.pred or self.images or self.overlay) and is_raster(self.files[0])
-
-    @cached_property
-    def of_layers(self) -> bool:
-        """Whether the files are polygons, or points with coordinates."""
-        if self.images or self.of_rasters or self.is_stored:
-            return False
+        A stored table is meant where no columns are named, and nothing is joined.
+        """
+        if self.images:
+            return "images"
+        if not (self.true or self.pred or self.overlay):
+            if is_raster(self.files[0]):
+                return "rasters"
+            if not self.join:
+                return "stored"
         weight = Area() if self.unit and self.weight == AREA else self.weight
-        return bool(self.overlay or self.xy or self.layer or self.crs or any(is_layer(x, weight) for x in self.files))
+        placed = self.overlay or self.xy or self.layer or self.crs or any(is_layer(x, weight) for x in self.files)
+        return "layers" if placed else "columns"
 
     @property
     def of_pixels(self) -> bool:
         """Whether each file or folder holds the labels of one side: the truth, or a prediction."""
-        return bool(self.images or self.of_rasters)
+        return self.kind in ("images", "rasters")
 
     @property
-    def kind(self) -> str:
+    def kind_in_words(self) -> str:
         """What the files are, in a sentence."""
-        if self.of_rasters or self.is_stored:
-            return "rasters" if self.of_rasters else "a stored table"
-        return "--images" if self.images else "layers" if self.of_layers else standard_input.said(self.files[0])
+        words = {"images": "--images", "stored": "a stored table", "columns": standard_input.said(self.files[0])}
+        return words.get(self.kind, self.kind)
 
     @property
     def predicted(self) -> list[tuple[str, str]]:
@@ -123,7 +123,7 @@ class DataOptions(SimpleNamespace):
         """The unit that is written beside areas: the one that was named, or that in which areas are measured."""
         if self.unit is not None or self.weight != AREA:
             return self.unit  # type: ignore[no-any-return]
-        return "ha" if self.of_rasters or (self.of_layers and not self._has_area_column) else None
+        return "ha" if self.kind == "rasters" or (self.kind == "layers" and not self._has_area_column) else None
 
     @property
     def _has_area_column(self) -> bool:
@@ -139,14 +139,14 @@ class DataOptions(SimpleNamespace):
             from ..sources.images import ImageFolders
 
             return list(ImageFolders(*self._sides(), self.take("weights")).paths)
-        if self.of_rasters:
+        if self.kind == "rasters":
             return [self.files[0], *(path for _, path in self.predicted)]
         return [self._path(name) for name in self.files]
 
     @property
     def other_paths(self) -> list[str]:
         """Files that options name: what is joined or laid over, weights, and sizes; and copies of pipes."""
-        named = [self.join, self.weights if self.of_rasters else None, *(path for _, path in self.maps)]
+        named = [self.join, self.weights if self.kind == "rasters" else None, *(path for _, path in self.maps)]
         return [self._path(name) for name in (*filter(None, named), *self._size_files)]
 
     @property
@@ -156,7 +156,7 @@ class DataOptions(SimpleNamespace):
     def _path(self, name: str) -> str:
         if not standard_input.is_stream(name):
             return name
-        return standard_input.table(name) if self.is_stored else standard_input.data(name, self.input_format)
+        return standard_input.table(name) if self.kind == "stored" else standard_input.data(name, self.input_format)
 
     # ---- what does not go together -------------------------------------------------------------------------
 
@@ -169,7 +169,7 @@ class DataOptions(SimpleNamespace):
         if units:
             self.used.add("unit")
         self._check_streams()
-        if self.is_stored:
+        if self.kind == "stored":
             self._check_stored(stored)
             self._refuse_unused()
             return
@@ -204,8 +204,8 @@ class DataOptions(SimpleNamespace):
                 f"leave {written(odd)} out.",
                 odd,
             )
-        why = f"is for {home}; it does not work with {self.kind}"
-        if self.is_stored and not home.startswith("--join"):
+        why = f"is for {home}; it does not work with {self.kind_in_words}"
+        if self.kind == "stored" and not home.startswith("--join"):
             why = "is for data files, read with --true and --pred; a stored table is already tabulated"
         elif home.startswith(("--join", "--overlay")):
             why = f"needs {home}"
@@ -241,7 +241,7 @@ class DataOptions(SimpleNamespace):
             places = [self.files[0], *(path for _, path in self.predicted)]
             if not any("*" in x or os.path.isdir(os.path.expanduser(x)) for x in places):  # else the library looks
                 raise missing_file(places[0], "folder")
-        elif self.of_rasters:
+        elif self.kind == "rasters":
             odd = next((path for _, path in self.predicted if not is_raster(path)), None)
             if odd is not None:
                 raise InputError(
@@ -249,7 +249,7 @@ class DataOptions(SimpleNamespace):
                     "pixels.",
                     "points in a table are scored on a raster with --overlay: points.csv --xy x,y --overlay map.tif.",
                 )
-        elif self.of_layers and len(self.files) > 1:
+        elif self.kind == "layers" and len(self.files) > 1:
             hint = "a map that is laid over it is given with --overlay."
             raise InputError(f"{len(self.files)} files are given; expected one file of polygons or points.", hint)
 
@@ -285,7 +285,7 @@ class DataOptions(SimpleNamespace):
     def _check_streams(self) -> None:
         names = [*self.files, *filter(None, [self.join]), *dict.fromkeys(self._size_files)]
         standard_input.check_once(names)
-        if not self.is_stored and any(map(standard_input.is_stream, names)):
+        if self.kind != "stored" and any(map(standard_input.is_stream, names)):
             self.used.add("input_format")
         if self.input_format is not None and "input_format" not in self.used:
             said = f"--input-format is for -, standard input; the ending of {names[0]!r} gives its format."
@@ -304,7 +304,7 @@ class DataOptions(SimpleNamespace):
         if self.images:
             own = self._of_images()
         else:
-            own = self._of_rasters() if self.of_rasters else self._of_columns(weight, reads)
+            own = self._of_rasters() if self.kind == "rasters" else self._of_columns(weight, reads)
         call = Request(**{"by": self.take("by"), "cluster": self.take("cluster"), **own})
         call = call._replace(missing=self.missing or "error")
         return call._replace(**self._labels()) if reads else call
@@ -352,7 +352,7 @@ class DataOptions(SimpleNamespace):
         paths = self.paths if reads else list(self.files)
         data: Any = paths[0] if len(paths) == 1 else paths
         join, engine = self.take("join"), None
-        if not self.of_layers or join is not None:
+        if self.kind != "layers" or join is not None:
             engine = self.take("engine")
         if self.xy or self.layer or self.crs:
             data = Layer(data, self.take("layer"), xy=_xy(self.take("xy")), crs=self.take("crs"))
@@ -386,7 +386,7 @@ class DataOptions(SimpleNamespace):
         """Return what weighs by area, if ``--weight area`` was given: a column, or areas of polygons or pixels."""
         if self.weight != AREA:
             return None
-        unit = self.take("unit") if self.of_rasters or self.of_layers else None
+        unit = self.take("unit") if self.kind in ("rasters", "layers") else None
         return AREA if unit is None else Area(unit)
 
     def _design(self, reads: bool) -> Design | None:
@@ -425,7 +425,7 @@ class DataOptions(SimpleNamespace):
     def _label_columns(self) -> Iterator[tuple[Any, Sequence[str]]]:
         """Return files, or frames of layers, and which columns of labels are there."""
         paths = self.paths
-        if not self.of_layers:
+        if self.kind != "layers":
             yield paths[0] if len(paths) == 1 else paths, [self.true, *self.pred]
             if self.join is not None:
                 yield self._path(self.join), self.pred
@@ -453,7 +453,7 @@ class DataOptions(SimpleNamespace):
 
     def read(self) -> Stored:
         """Return what is stored, or the table of the data."""
-        return read(self.files[0]) if self.is_stored else self.tabulated()
+        return read(self.files[0]) if self.kind == "stored" else self.tabulated()
 
     def table(self) -> Any:
         """Return the table of one prediction; by group if groups were asked for or stored."""
@@ -484,9 +484,9 @@ class DataOptions(SimpleNamespace):
         some strata have no row.
         """
         keys = self.by or self.cluster or self.stratum or self.poststratum or self.of_pixels
-        load(not (keys or self.join or self.of_layers) and self.engine in (None, "arrow"))
+        load(not (keys or self.join or self.kind == "layers") and self.engine in (None, "arrow"))
         call = self.call(weight, reads=True)
-        if not (self.of_pixels or self.of_layers or _are_large([*self.paths, *self.other_paths])):
+        if not (self.of_pixels or self.kind == "layers" or _are_large([*self.paths, *self.other_paths])):
             call = call._replace(progress=False)
         sized = (self.population, self.fpc, self.totals) != (None, None, None)
         with _warned(""):
@@ -506,9 +506,9 @@ class DataOptions(SimpleNamespace):
                 f"--{name} cannot be given with --lower and --upper, which say how far weights may be off.",
                 argument=name,
             )
-        if self.of_pixels or self.is_stored:
+        if self.of_pixels or self.kind == "stored":
             raise InputError(
-                f"--{side} names a column of a data file; it does not work with {self.kind}.", argument=side
+                f"--{side} names a column of a data file; it does not work with {self.kind_in_words}.", argument=side
             )
         if self.population is not None and self.weight is None:
             said = f"--{side} is a bound of --weight; with --population, weights follow from the sizes of strata."
@@ -532,7 +532,9 @@ class DataOptions(SimpleNamespace):
 
     def error_maps(self) -> Any:
         """Return where the prediction is wrong, or each of several by name, for a report; None without places."""
-        if self.join is not None or not (self.of_rasters or self.of_layers or self._in_geoparquet):
+        # One file of Parquet with geometry may be read as a table: only areas need its polygons.
+        geoparquet = self.kind == "columns" and len(self.files) == 1 and is_layer(self.files[0], Area())
+        if self.join is not None or not (self.kind in ("rasters", "layers") or geoparquet):
             return None
         from ..mapping.error_map import error_map
 
@@ -541,18 +543,13 @@ class DataOptions(SimpleNamespace):
         shared = {name: getattr(call, name) for name in of_table}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MapWarning)  # it was said when the data were tabulated
-            if self.of_rasters:
+            if self.kind == "rasters":
                 return _each(call.y_pred, lambda own: error_map(call.y_true, own, **shared))
             data = call.y_true
             if isinstance(data, Overlay):
                 laid, pred = data.map, next(iter(self.pred), None)
                 return _each(laid, lambda own: error_map(Overlay(data.reference, own), pred=pred, **shared))
             return _each(call.pred, lambda own: error_map(data, pred=own, **shared))
-
-    @property
-    def _in_geoparquet(self) -> bool:
-        """Whether the data are one file of Parquet with geometry, which tables need for areas only."""
-        return len(self.files) == 1 and not (self.is_stored or self.images) and is_layer(self.files[0], Area())
 
 
 def _each(given: Any, ask: Callable[[Any], Any]) -> Any:

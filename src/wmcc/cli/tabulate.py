@@ -24,6 +24,6 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
     """
     from ..errors import InputError
 
-    if request.is_stored:
+    if request.kind == "stored":
         raise InputError("expected --true and --pred: the columns of labels.", "`wmcc show` shows a stored table.")
     output.write(request.tabulated(is_part=True))
