@@ -306,7 +306,8 @@ def test_weights_within_their_bounds():
     for form in ("html", "markdown"):
         text = re.sub(r"\s+", " ", Page(written(form)).text if form == "html" else written(form))
         for said in (
-            "for weights within their bounds",
+            "for weights that are off",
+            "each weight within its bounds",
             *lead.columns,
             "Each weight also has bounds",
         ):

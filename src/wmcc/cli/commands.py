@@ -45,14 +45,6 @@ class Commands(click.Group):
             return super().invoke(ctx)
 
 
-def _version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
-    if wanted and not ctx.resilient_parsing:
-        from importlib.metadata import version
-
-        click.echo(f"wmcc {version('wmcc')}")
-        ctx.exit()
-
-
 @click.group(
     cls=Commands,
     no_args_is_help=True,
@@ -62,8 +54,6 @@ Example:
   $ wmcc sample -o parcels.csv
   $ wmcc score parcels.csv --true label --pred pred --weight area""",
 )
-@click.option(
-    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_version, help="Show the version and exit."
-)
+@click.version_option(package_name="wmcc", message="wmcc %(version)s")
 def wmcc() -> None:
     """Scores for classifiers whose observations do not count equally."""

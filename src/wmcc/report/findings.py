@@ -20,7 +20,7 @@ from ..robustness.box import WeightBounds
 from ..robustness.certificate import Certificate, Curve
 from ..robustness.certify import certify
 from ..robustness.radii import Radius, radius
-from ..robustness.ranking import Lead, certify_ranking
+from ..robustness.ranking import Lead, Ranking, certify_ranking
 from ..robustness.sensitivities import Sensitivity, sensitivity
 from .maps import Figure, MapPictures
 from .pictures import Gallery
@@ -66,7 +66,7 @@ class Findings:
         How far weights may be off before the leader may be overtaken, by each other.
     radii
         How far weights may be off while a score is at least as high as was asked, if that was asked.
-    bounded, bounded_leads
+    bounded, bounded_rankings
         Certified ranges for weights within bounds of their own, if these were given: of each score, and of the
         differences between the leader and each other.
     grid
@@ -94,7 +94,7 @@ class Findings:
     leads: dict[Pair, Radius]
     radii: dict[str, Radius]
     bounded: dict[str, Certificate]
-    bounded_leads: dict[Pair, Lead]
+    bounded_rankings: dict[Pair, Ranking]
     grid: list[float]
     eps: float
     at_least: float | None
@@ -139,7 +139,8 @@ class Findings:
 
     def bounded_lead(self, name: str, other: str) -> Lead | None:
         """Range of the difference of two for weights within their bounds, if that was looked for."""
-        return self.bounded_leads.get((name, other)) or self.bounded_leads.get((other, name))
+        ranking = self.bounded_rankings.get((name, other)) or self.bounded_rankings.get((other, name))
+        return None if ranking is None else ranking.only
 
 
 def findings(
@@ -155,7 +156,7 @@ def findings(
     tables, bounds = data.tables if isinstance(data, JointTable) else {ALONE: data}, reach.model == "bounds"
     scores = {name: score(table, confidence_level=confidence_level) for name, table in tables.items()}
     chosen = named_measure(measure or ("mcc" if len(data.labels) == 2 else "ecc"))
-    curves, sensitivities, radii, leads, bounded, bounded_leads = {}, {}, {}, {}, {}, {}
+    curves, sensitivities, radii, leads, bounded, bounded_rankings = {}, {}, {}, {}, {}, {}
     grid, comparisons = sorted({*GRID, eps}), None
     with bar(progress, "certifying", 2 * len(tables) - 1) as shown:
         for name, table in tables.items():
@@ -179,10 +180,9 @@ def findings(
                 leads[leader, other] = certify_ranking(pair, chosen, eps=eps, nodes=nodes).radius
                 if bounds:
                     low, high = (_of_two(bound, leader, other) for bound in (reach.lower, reach.upper))
-                    ranking = certify_ranking(pair, chosen, lower=low, upper=high, nodes=nodes)
-                    bounded_leads[leader, other] = ranking.only
+                    bounded_rankings[leader, other] = certify_ranking(pair, chosen, lower=low, upper=high, nodes=nodes)
                 shown.advance(1)
-    of_weights = curves, sensitivities, comparisons, leads, radii, bounded, bounded_leads
+    of_weights = curves, sensitivities, comparisons, leads, radii, bounded, bounded_rankings
     return Findings(chosen, scores, order, *of_weights, grid, eps, at_least)
 
 

@@ -138,7 +138,8 @@ def _scrolled(caption: str, *made: Element) -> Element:
 
 
 def _table(block: Block) -> list[Element]:
-    return [_scrolled(block.title, table(block, list(map(_mark, block.marks)))), *_notes(block.notes)]
+    made = [_scrolled(block.title, table(block, list(map(_mark, block.marks))))] if block.columns else []
+    return [*made, *_notes(block.notes)]
 
 
 def _notes(notes: Sequence[str]) -> list[Element]:

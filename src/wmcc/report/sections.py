@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import nan
 
@@ -15,11 +15,11 @@ from ..inference.reliability import doubts_of
 from ..mapping.accuracy import MapAccuracy
 from ..measures import MEASURES
 from ..measures.base import Shares
-from ..present.blocks import Block, Mark, few
+from ..present.blocks import Block, Mark
+from ..present.groups import Groups
 from ..present.text import counted, decimal, heaviest, number, percent, share
 from ..results.images import ImageScores
 from ..results.scores import Score, class_block
-from ..robustness.certificate import GAPS, Range, unmet
 from ..robustness.radii import Radius
 from .document import DRAWN, Document, Funnel, Heat, Items, Part, Section, starred
 from .findings import Findings
@@ -182,25 +182,8 @@ def _bounded(found: Findings) -> list[Part]:
         "Each weight also has bounds of its own. The ranges below are proved for all weights between the smallest and "
         "the largest that each row may have."
     )
-    title, within = found.measure.title, "for weights within their bounds"
-    rows = [[name, decimal(one.value), *one.columns] for name, one in found.bounded.items()]
-    notes = [*_gaps(found.bounded.values()), *unmet(found.bounded.items())]
-    head = ["Prediction", "As weighted", "Lowest", "Highest"]
-    parts: list[Part] = [text, Block(f"Range of {title} {within}", head, rows, notes)]
-    if found.bounded_leads:
-        leads = found.bounded_leads.values()
-        head = ["First", "Second", "First − second", "Lowest", "Highest"]
-        rows = [[*lead.names, decimal(lead.value), *lead.columns] for lead in leads]
-        notes = [f"{lead.verdict}." for lead in leads] + _gaps(leads)
-        notes += unmet((" and ".join(lead.names), lead) for lead in leads)
-        parts.append(Block(f"Differences of {title} {within}", head, rows, few(notes), texts=2))
-    return parts
-
-
-def _gaps(ranges: Iterable[Range]) -> list[str]:
-    known = list(ranges)
-    problems = [f"There is no range: {one.problem}." for one in known if one.problem]
-    return list(dict.fromkeys(problems)) + ([] if all(one.exact or one.problem for one in known) else [GAPS])
+    scores = Groups(("Prediction",), {(name,): one for name, one in found.bounded.items()})
+    return [text, *scores.blocks(), *(block for x in found.bounded_rankings.values() for block in x.lines())]
 
 
 def _pairs(found: Findings) -> Block:
