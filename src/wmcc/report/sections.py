@@ -10,14 +10,13 @@ import numpy as np
 
 from ..core.table import Table
 from ..inference.answer import why_unsure
-from ..inference.comparison import p_cell
 from ..inference.reliability import doubts_of
 from ..mapping.accuracy import MapAccuracy
 from ..measures import MEASURES
 from ..measures.base import Shares
 from ..present.blocks import Block, Mark
 from ..present.groups import Groups
-from ..present.text import counted, decimal, heaviest, number, percent, share
+from ..present.text import counted, decimal, heaviest, number, share
 from ..results.images import ImageScores
 from ..results.scores import Score, class_block
 from ..robustness.radii import Radius
@@ -26,9 +25,6 @@ from .findings import Findings
 from .methods import methods
 from .provenance import Provenance
 from .verdict import verdict
-
-SHOWN = 10
-"""Cells in the list of those whose weights matter."""
 
 
 def document(found: Findings, how: Provenance, title: str) -> Document:
@@ -189,22 +185,22 @@ def _bounded(found: Findings) -> list[Part]:
 def _pairs(found: Findings) -> Block:
     assert found.comparisons is not None
     several = len(found.comparisons.pairs) > 1
-    head = ["First", "Second", "First − second", found.level, "p", *["p (Holm)"] * several, "The leader leads up to"]
-    rows = []
-    for (a, b), x in found.comparisons.pairs.items():
-        lead = found.lead(a, b)
-        known = "—" if lead is None else _proved(lead)
-        rows.append([a, b, decimal(x.value), x.ends, p_cell(x.p_value), *[p_cell(x.p_adjusted)] * several, known])
+    leads_up_to = {pair: _proved(found.lead(*pair)) for pair in found.comparisons.pairs}
+    made = found.comparisons.pair_block(
+        f"Differences of {found.measure.title}", {"The leader leads up to": leads_up_to}
+    )
     notes = ["—: not computed; only the leader is checked against each of the others."] if several else []
     leads = [lead for lead in found.leads.values() if not lead.problem]
     if any(lead.stopped for lead in leads):
         notes.append("†: the search for a proof stopped at its limit; the lead may also hold for larger changes.")
     if any(not lead.safe > 0 for lead in leads):
         notes.append("not proved: we could not prove that the lead survives even a small change of the weights.")
-    return Block(f"Differences of {found.measure.title}", head, rows, notes, texts=2)
+    return replace(made, notes=notes)
 
 
-def _proved(lead: Radius) -> str:
+def _proved(lead: Radius | None) -> str:
+    if lead is None:
+        return "—"
     if lead.problem:
         return "no lead"
     return (f"±{share(lead.safe)}" if lead.safe > 0 else "not proved") + " †" * lead.stopped
@@ -238,21 +234,22 @@ def _influences(found: Findings, name: str) -> list[Part]:
     known = found.sensitivities[name]
     if known.problem:
         return [f"{known.problem}."]
-    shown = known.cells[:SHOWN]
-    most = max((abs(c.effect) for c in shown), default=0.0) or 1.0
-    numbers = [(f"{c.n:,}", number(c.total), f"{c.effect:+.4f}", percent(c.share)) for c in shown]
-    rows = [[str(c.true), str(c.pred), *own] for c, own in zip(shown, numbers, strict=True)]
-    marks = [Mark(c.effect, min(c.effect, 0.0), max(c.effect, 0.0), -most, most) for c in shown]
+    (made,) = known.blocks()
+    effects = [c.effect for c in known.cells[: len(made.rows)]]
+    most = max(map(abs, effects), default=0.0) or 1.0
     sides = ["Reference", "Map"] if found.maps else ["True", "Predicted"]
-    head = [*sides, "Rows", "Weight", "Effect", "Share"]
-    more = len(known.cells) - len(shown)
-    notes = [f"… and {more:,} more cells."] if more > 0 else []
     text = (
-        f"Effect: how {found.measure.title} would move if the weights in a cell were 100 % larger, to first order. "
+        f"Per 100 %: how {found.measure.title} would move if the weights in a cell were 100 % larger, to first order. "
         f"If all weights are off by a small ε, each on its own, it moves by up to {number(known.slope_relative, 3)} ε."
     )
-    caption = _of("Cells, most influential first", name, found.comparisons is not None)
-    return [text, Block(caption, head, rows, notes, 2, marks=marks, scale="Effect")]
+    table = replace(
+        made,
+        title=_of("Cells, most influential first", name, found.comparisons is not None),
+        head=[*sides, *made.head[2:]],
+        marks=[Mark(x, min(x, 0.0), max(x, 0.0), -most, most) for x in effects],
+        scale="Per 100 %",
+    )
+    return [text, table]
 
 
 def _weights(score: Score) -> list[Part]:
@@ -261,30 +258,13 @@ def _weights(score: Score) -> list[Part]:
             "The weights are a matrix over pairs of rows. Its entries are not rows: there is no effective sample size."
         ]
     known = score.diagnosis
-    shares, shown = Shares.of(score.table).r.tolist(), heaviest([c.total for c in known.classes], DRAWN)
-    rows = []
-    for k, c in ((k, known.classes[k]) for k in shown):
-        numbers = percent(c.n / known.n), number(c.total), percent(shares[k]), number(c.n_eff, 4)
-        rows.append([str(c.label), f"{c.n:,}", *numbers])
-    head = ["True class", "Rows", "Share of rows", "Weight", "Share of weight", "Effective rows"]
-    worth = f"The effective sample size is {number(known.n_eff, 4)}, of {known.n:,} rows"
-    text = (
-        f"{worth}: uneven weights multiply the variance of a mean by {number(known.design_effect, 3)}. "
-        f"The heaviest row holds {percent(known.heaviest_row)} of the weight."
-    )
-    if known.design_effect == 1:
-        text = "All rows weigh the same."
-    if known.design is not None and known.design.problem is None:
-        effect, alone = known.design, MEASURES[known.design.measure].title
-        text += (
-            f" The design multiplies the variance of {alone} by {number(effect.design_effect, 3)}: the sample is as "
-            f"precise as {number(effect.n_eff, 4)} independent rows of equal weight. The variance has "
-            f"{number(effect.df, 3)} degrees of freedom."
-        )
+    shares = Shares.of(score.table).r.tolist()
+    *overall, classes = known.blocks()
+    shown = heaviest([c.total for c in known.classes], len(classes.rows))
     marks = [Mark(shares[k], 0.0, shares[k], 0.0, 1.0) for k in shown]
-    caption, notes = "Effective rows of each true class", _left_out(len(shares))
-    strata = [] if known.design is None else known.design.stratum_blocks()
-    return [text, *strata, Block(caption, head, rows, notes, marks=marks, scale="Share of weight")]
+    notes = [x for x in classes.notes if x not in known.warnings]  # the report has them all at one place
+    parts = [*overall, replace(classes, notes=notes, marks=marks, scale="Share of weight")]
+    return ["All rows weigh the same.", *parts[1:]] if known.design_effect == 1 else [*parts]
 
 
 def _never_true(table: Table) -> list[str]:
