@@ -24,13 +24,10 @@ from ..present.colours import (
     error_tint,
 )  # fmt: skip
 from ..present.text import brief, heaviest, percent
-from .pictures import PNG, png
+from .pictures import LEVELS, PNG, png, ramp, strengths
 
 Show = Literal["errors", "true", "pred"]
 SHOWS: tuple[Show, ...] = ("errors", "true", "pred")
-
-LEVELS = 100
-"""Strengths of an error that are told apart."""
 
 STEPS = (0.01, 0.1, 0.5)
 """Shares that a legend shows, between all right and all wrong."""
@@ -120,16 +117,6 @@ def checked_show(show: str) -> Show:
     return show
 
 
-def _strength(share: Array) -> IntArray:
-    """Place of a share among the levels, which are its root; only nothing is 0."""
-    strength: IntArray = np.ceil(np.sqrt(np.nan_to_num(share)) * LEVELS - 1e-6).astype(np.int64)
-    return strength
-
-
-def _ramp(colour: tuple[int, int, int], ground: Tint) -> list[Tint]:
-    return [error_tint((k / LEVELS) ** 2, colour, ground) for k in range(1, LEVELS + 1)]
-
-
 def _seen(tint: Tint, found: ErrorMap) -> Tint:
     """Return a faint tint of areas; of points, which are small, a stronger one."""
     *colour, opacity = tint
@@ -139,9 +126,9 @@ def _seen(tint: Tint, found: ErrorMap) -> Tint:
 def _all_errors(found: ErrorMap) -> Painting:
     ((_, wrong),) = found.errors.items()
     unknown = np.isnan(found.wrong)
-    codes = np.where(unknown, LEVELS + 1, _strength(found.wrong))
+    codes = np.where(unknown, LEVELS + 1, strengths(found.wrong))
     right = _seen(RIGHT, found)
-    palette = (right, *_ramp(WRONG, right), NOTHING)
+    palette = (right, *ramp(WRONG, right), NOTHING)
     if found.single:
         keys = [Key("right", right, percent(1 - wrong)), Key("wrong", palette[LEVELS], percent(wrong))]
     else:
@@ -161,12 +148,12 @@ def _errors_of(found: ErrorMap) -> Painting:
     assert found.of is not None
     unknown, k = np.isnan(found.wrong), found.labels.index(found.of)
     (_, missed), (_, added) = found.errors.items()
-    strength, more_missed = _strength(found.wrong), 2 * found.missed >= found.wrong
+    strength, more_missed = strengths(found.wrong), 2 * found.missed >= found.wrong
     hit = (found.truth == k) & (found.pred == k)
     codes = np.where(strength > 0, np.where(more_missed, 1, LEVELS + 1) + strength, np.where(hit, 1, 0))
     codes = np.where(unknown, 2 * LEVELS + 2, codes)
     elsewhere, match = _seen(ELSEWHERE, found), _seen(HIT, found)
-    palette = (elsewhere, match, *_ramp(WRONG, elsewhere), *_ramp(ADDED, elsewhere), NOTHING)
+    palette = (elsewhere, match, *ramp(WRONG, elsewhere), *ramp(ADDED, elsewhere), NOTHING)
     name = str(found.of)
     right = float(found.table.w[k, k]) / found.table.total
     keys = [

@@ -18,7 +18,7 @@ from ..core.labels import listed as listed_labels
 from ..core.table import Table
 from ..errors import InputError, InputTypeError
 from ..mapping.error_map import Places
-from ..present.colours import COLOURS, VOID, WRONG_WEIGHT, class_colour, css
+from ..present.colours import COLOURS, NOTHING, VOID, WRONG_WEIGHT, Tint, class_colour, css, error_tint
 from ..present.text import brief, counted, decimal, number, percent
 from ..results.images import ImageScores, WorstImage, check_images, name_of_image
 from ..sources.images import ImageFolders
@@ -32,8 +32,11 @@ MOST_BYTES = 720_000
 MOST_IMAGES, LEAST_IMAGES = 8, 2
 """Images that are pictured, of all predictions together, and of each at least."""
 
-FAINTEST, MOST_LISTED = 70, 3
-"""Opacity of the lightest error, of 255, and classes that the text of a picture names."""
+MOST_LISTED = 3
+"""Classes that the text of a picture names."""
+
+LEVELS = 100
+"""Strengths of an error that are told apart."""
 
 
 Pictured = ImageFolders | Sequence[Any] | Literal[True] | None
@@ -95,18 +98,18 @@ def png(codes: IntArray, palette: Sequence[tuple[int, int, int, int]]) -> bytes:
     return out
 
 
-# ---- colours ------------------------------------------------------------------------------------------
+# ---- errors -------------------------------------------------------------------------------------------
 
 
-def _class_palette(classes: int) -> list[tuple[int, int, int, int]]:
-    """Colours of classes, and last that of void."""
-    return [*((*class_colour(k), 255) for k in range(min(classes, COLOURS))), (*VOID, 255)]
+def strengths(share: Array) -> IntArray:
+    """Place of a share among the levels, which are its root, so that small errors show; only nothing is 0."""
+    strength: IntArray = np.ceil(np.sqrt(np.nan_to_num(share)) * LEVELS - 1e-6).astype(np.int64)
+    return strength
 
 
-def _error_palette() -> list[tuple[int, int, int, int]]:
-    """No error, errors of growing weight, and void: each over the page's own ground, dark or light."""
-    steps = [(*WRONG_WEIGHT, FAINTEST + round((255 - FAINTEST) * k / 253)) for k in range(254)]
-    return [(*WRONG_WEIGHT, 0), *steps, (*VOID, 90)]
+def ramp(colour: tuple[int, int, int], ground: Tint) -> list[Tint]:
+    """Tints of all levels but 0."""
+    return [error_tint((k / LEVELS) ** 2, colour, ground) for k in range(1, LEVELS + 1)]
 
 
 # ---- an image -----------------------------------------------------------------------------------------
@@ -187,17 +190,15 @@ def _averaged(wrong: FloatArray, most: int) -> FloatArray:
 def _labels(codes: IntArray, classes: int) -> bytes:
     """Draw labels."""
     void = (codes < 0) | (codes >= classes)
-    palette = _class_palette(classes)
+    palette = [*((*class_colour(k), 255) for k in range(min(classes, COLOURS))), (*VOID, 255)]
     return png(np.where(void, len(palette) - 1, codes % COLOURS), palette)
 
 
 def _errors(wrong: FloatArray) -> bytes:
-    """Draw the weight that is wrong: darker where it is more, nothing where there is none."""
-    void = np.isnan(wrong)
-    wrong = np.where(void, 0.0, wrong)
-    top = float(wrong.max())
-    shade = np.ceil(np.sqrt(wrong / top) * 254) if top > 0 else wrong  # the root, so that light ones show
-    return png(np.where(void, 255, shade).astype(np.int64), _error_palette())
+    """Draw the weight that is wrong: stronger where it is more, nothing where there is none."""
+    top = float(np.nanmax(wrong, initial=0.0)) or 1.0
+    codes = np.where(np.isnan(wrong), LEVELS + 1, strengths(wrong / top))
+    return png(codes, [NOTHING, *ramp(WRONG_WEIGHT, NOTHING), (*VOID, 90)])
 
 
 def _most_of(codes: IntArray, labels: Sequence[Label], classes: int) -> str:
