@@ -264,7 +264,6 @@ def test_drift_compares_tables_of_different_rows(folder):
         ),
         (["score", *WEIGHTED, "--cluster", "secne"], "did you mean 'scene'?"),
         (["score", "--cluster", "scene"], "expected --true and --pred, columns of labels in parcels.csv"),
-        (["score", *WEIGHTED, "--by", "half", "--cluster", "half"], "each group would be a single cluster"),
         (["score", *WEIGHTED, "--absolute"], "--absolute needs --eps"),
         (["score", *WEIGHTED, "--eps", "2"], "with `model` 'relative' it must be below 1"),
         (["compare", *WEIGHTED], "--pred names 1 column; expected at least 2"),

@@ -323,7 +323,8 @@ def test_mistakes(mistake):
         (["A,5", "B,6", "C,7", "D,8"], "s.csv has the first line 'A,5'; expected the names of its columns there."),
         (
             ["stratum;size", "A;5"],
-            "s.csv has one column, 'stratum;size'; its values seem to be separated by semicolons.",
+            "there is no column 'stratum' in s.csv; the columns are 'stratum;size'.\n"
+            "Hint: fields seem to be separated by semicolons",
         ),
         (["stratum,2026", "A,5"], "`population` has no size for 'B', 'C', 'D', which the sample has."),
         (["stratum,size"], "s.csv has no rows; expected one for each stratum."),

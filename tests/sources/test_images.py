@@ -641,7 +641,6 @@ def test_weight_maps_groups_and_names(made):
             "--lower names a column of a data file; it does not work with --images.",
         ),
         ("score --images truth one --by city", "'city'; with folders of images expected 'folder', a mapping"),
-        ("score --images truth one --by folder --cluster folder", "each group would be a single cluster"),
         ("score --images truth one --weights maps --weight-map border", "--weights and --weight-map are both given"),
         ("score --images truth one --weight-map bordr", "did you mean border?"),
         ("score --images truth one --ignore void", "--ignore names the label 'void'"),

@@ -183,11 +183,6 @@ class DataOptions(SimpleNamespace):
         self._check_count(least, most)
         call = self.call()
         self._refuse_unused()
-        both = next((name for name in self.cluster if name in self.by), None)
-        if both is not None and not self.stratum:
-            said = f"--cluster and --by both name {both!r}: each group would be a single cluster."
-            hint = "name a column that has several values in each group, or leave one of them out."
-            raise InputError(said, hint, "cluster")
         check(call)
 
     def _refuse_unused(self) -> None:

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from ..errors import InputError
-from ..sources.files import ends_like_file, is_address
+from ..sources.files import SEPARATORS, ends_like_file, is_address, no_column
 from . import standard_input
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -78,14 +78,8 @@ def _check_header(header: list[str], names: tuple[str, ...], said: str, word: st
             "as a number is.",
             word,
         )
-    other = {";": "semicolons", "\t": "tabs"}
-    found = next((mark for mark in other if len(header) == 1 and mark in header[0]), None)
-    if found is not None:
-        raise InputError(
-            f"{said} has one column, {header[0]!r}; its values seem to be separated by {other[found]}.",
-            "separate them by commas, with a decimal point in numbers.",
-            word,
-        )
+    if len(header) == 1 and any(mark in header[0] for mark in SEPARATORS):
+        raise no_column(names[0] if names else word, header, said)
 
 
 def read_scales(given: str) -> float | list[float]:

@@ -1,4 +1,4 @@
-"""Two classifiers that plain MCC cannot tell apart: ``wmcc demo``, or ``python -m wmcc.demo``.
+"""Two classifiers that plain MCC cannot tell apart: ``wmcc demo``.
 
 A map of parcels, most of them small and a few very large, as maps are. Both classifiers make the same number
 of errors of each kind; one errs on small parcels, the other on large ones.
@@ -84,11 +84,6 @@ def make_map(parcels: int = 2000, errors: float = 0.2, seed: int = 2026) -> Map:
         other = np.where(truth == "forest", "farmland", "forest")
         predictions.append(np.where(wrong, other, truth))
     return Map(truth, area, predictions[0], predictions[1], seed)
-
-
-def main(out: str = OUT) -> None:
-    """Tell the story."""
-    print(story(out), end="")
 
 
 def story(out: str = OUT) -> str:
