@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import combinations
 from math import nan
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ..core.arraytypes import FloatArray, IntArray
-from ..core.exact import Exact
+from ..core.arraytypes import FloatArray
 from ..core.joint import JointTable
 from ..core.keys import Key
 from ..core.labels import Label, listed
-from ..core.sums import added_by_code
 from ..core.table import Margins, Table, Tabulated, one_table
+from ..core.tables import Tables
 from ..errors import InputError
 from ..inference.answer import measure_title, why_unsure
 from ..inference.cells import Precision
@@ -447,7 +446,7 @@ def image_scores(
 def image_means(table: Table, measures: Iterable[Measure], level: float) -> dict[str, Interval]:
     """Return the mean over images of some measures, by name, each with its interval."""
     check_images(table)
-    images = ImageMargins.of(table)
+    images = ImageTables.of(table)
     return {m.name: _mean(m, images, [x.value for x in images.scores(m)], level) for m in measures}
 
 
@@ -466,66 +465,36 @@ def check_images(table: Table | JointTable) -> None:
     )
 
 
-class ImageCells(NamedTuple):
-    """One image: the places, among the labels of the table, of those that occur in it, and their margins."""
-
-    labels: list[int]
-    margins: Margins
-
-    def add_to(self, sums: list[list[int]], sign: int) -> None:
-        """Add its margins to those of a table, or take them away."""
-        for whole, part in zip(sums, (self.margins.r, self.margins.q, self.margins.d), strict=True):
-            for label, x in zip(self.labels, part, strict=True):
-                whole[label] += sign * x
-
-
 @dataclass(frozen=True, eq=False)
-class ImageMargins:
-    """The margins of each image of a table, exactly and in one unit, of the labels that occur in it."""
+class ImageTables:
+    """A table, and that of each image, of the labels that occur in it."""
 
-    keys: tuple[Key, ...]
-    images: list[ImageCells]
-    count: int  # labels of the table
-    known: int  # those of them that are classes
-    rows: IntArray
-    total: FloatArray
+    whole: Table
+    by_image: Tables[Table]
 
     @classmethod
-    def of(cls, table: Table) -> ImageMargins:
-        """Add up the cells of each image."""
-        (true, pred, image), (n, w, *_) = table.raw_cells.codes, table.raw_cells.sums
-        K, m, known = len(table.labels), len(table.drawn.units), len(table.classes)
-        codes, place = np.unique(np.concatenate([image * K + true, image * K + pred]), return_inverse=True)
-        (row, column), right = place.reshape(2, -1), np.flatnonzero(true == pred)
-        sums = [w.by_code(row, len(codes)), w.by_code(column, len(codes))]
-        sums.append(w.take(right).by_code(row[right], len(codes)))
-        r, q, d = (_in_unit(x, w.exponent) for x in sums)
-        ends, labels, images = np.searchsorted(codes, np.arange(m + 1) * K).tolist(), (codes % K).tolist(), []
-        for a, b in pairwise(ends):
-            classes = sum(1 for k in labels[a:b] if k < known)  # void labels come last
-            images.append(ImageCells(labels[a:b], Margins.of(r[a:b], q[a:b], d[a:b], classes)))
-        rows, total = added_by_code(image, n, m), w.by_code(image, m).floats()
-        return cls(table.drawn.units, images, K, known, rows, total)
+    def of(cls, table: Table) -> ImageTables:
+        """Make a group of each image."""
+        cells, keys = table.raw_cells.along([2, 0, 1]), table.drawn.units
+        ignored = np.zeros(len(keys), dtype=np.int64)  # of all images together they are known
+        return cls(table, Tables("image", keys, table.labels, cells, ignored, void=table.void))
+
+    @cached_property
+    def images(self) -> list[Table]:
+        """The tables of the images."""
+        return list(self.by_image.values())
 
     def scores(self, measure: Measure) -> list[ImageScore]:
         """Score each image, exactly as the measure scores its table."""
         scored = (_value(measure, image.margins) for image in self.images)
-        sizes = zip(self.keys, scored, self.rows.tolist(), self.total.tolist(), strict=True)
+        sizes = zip(self.by_image, scored, self.by_image.rows.tolist(), self.by_image.weights.tolist(), strict=True)
         return [ImageScore(key, value, n, total, problem) for key, (value, problem), n, total in sizes]
-
-    @cached_property
-    def _whole(self) -> list[list[int]]:
-        """The margins of all images together, per label of the table."""
-        sums = [[0] * self.count for _ in range(3)]
-        for image in self.images:
-            image.add_to(sums, 1)
-        return sums
 
     def without(self, k: int, measure: Measure) -> float:
         """Score the data set without an image; NaN if that is undefined."""
-        r, q, d = sums = [list(x) for x in self._whole]
-        self.images[k].add_to(sums, -1)
-        return _value(measure, Margins.of(r, q, d, self.known))[0]
+        cells = self.whole.raw_cells
+        rest = cells.take(cells.codes[2] != k).along([0, 1])
+        return _value(measure, Table(self.whole.labels, rest, void=self.whole.void).margins)[0]
 
     def of_classes(self, name: str) -> tuple[list[list[float]], list[list[float]], list[list[int]]]:
         """Return the scores of each class, by its place, in the images where it is defined.
@@ -533,15 +502,16 @@ class ImageMargins:
         They are of all these images, and of those that have the class in truth; and the places of the former.
         """
         value = CLASS_MEASURES[name].value
-        all_of, true_of, where = ([list[Any]() for _ in range(self.known)] for _ in range(3))
-        for k, (labels, m) in enumerate(self.images):
-            for label, r, q, d in zip(labels[: m.known], m.r, m.q, m.d, strict=False):
+        all_of, true_of, where = ({label: list[Any]() for label in self.whole.classes} for _ in range(3))
+        for k, image in enumerate(self.images):
+            m = image.margins
+            for label, r, q, d in zip(image.classes, m.r, m.q, m.d, strict=False):  # void last
                 score = value(m.s, r, q, d)
                 if score is not None:
                     all_of[label].append(score)
                     where[label].append(k)
                     true_of[label] += [score] if r else []
-        return all_of, true_of, where
+        return list(all_of.values()), list(true_of.values()), list(where.values())
 
 
 def _value(measure: Measure, margins: Margins) -> tuple[float, str | None]:
@@ -550,16 +520,9 @@ def _value(measure: Measure, margins: Margins) -> tuple[float, str | None]:
     return nan if problem else value, problem
 
 
-def _in_unit(x: Exact, exponent: int) -> list[int]:
-    """Return exact numbers as integers in units of ``2**exponent``, which is theirs or smaller."""
-    shift = x.exponent - exponent if len(x.digits) else 0
-    whole: list[int] = x.integers()
-    return [k << shift for k in whole] if shift else whole
-
-
 def _of_prediction(table: Table, measure: Measure, level: float, most: int) -> PredictionImages:
     data_set = estimate(Sample.of(table), measure, level)
-    images = ImageMargins.of(table)
+    images = ImageTables.of(table)
     scores = images.scores(measure)
     defined = [k for k, x in enumerate(scores) if x.problem is None]
     lowest = sorted(defined, key=lambda k: scores[k].value)[:most]
@@ -569,12 +532,12 @@ def _of_prediction(table: Table, measure: Measure, level: float, most: int) -> P
     return PredictionImages(data_set, mean, tuple(scores), classes, worst)
 
 
-def _classes(table: Table, images: ImageMargins, name: str, level: float) -> tuple[ClassImages, ...]:
+def _classes(table: Table, images: ImageTables, name: str, level: float) -> tuple[ClassImages, ...]:
     measure = CLASS_MEASURES[name]
     data_set = measure(table, zero_division=nan).tolist()
     classes, of_images = [], images.of_classes(name)
     for label, value, values, true, where in zip(table.classes, data_set, *of_images, strict=False):  # void last
-        n, total = int(images.rows[where].sum()), float(images.total[where].sum())
+        n, total = int(images.by_image.rows[where].sum()), float(images.by_image.weights[where].sum())
         mean = mean_interval(name, RANGES[name], values, n, total, level, label)
         classes.append(ClassImages(label, value, mean, len(true), float(np.mean(true)) if true else nan))
     return tuple(classes)
@@ -583,11 +546,11 @@ def _classes(table: Table, images: ImageMargins, name: str, level: float) -> tup
 RANGES = {name: (-1.0, 1.0) if name == "mcc" else (0.0, 1.0) for name in CLASS_MEASURES}
 
 
-def _mean(measure: Measure, images: ImageMargins, values: Sequence[float], level: float) -> Interval:
+def _mean(measure: Measure, images: ImageTables, values: Sequence[float], level: float) -> Interval:
     """Return the mean over the images where a measure is defined, and its interval."""
     x = np.array(values)
     defined = ~np.isnan(x)
-    n, total = int(images.rows[defined].sum()), float(images.total[defined].sum())
+    n, total = int(images.by_image.rows[defined].sum()), float(images.by_image.weights[defined].sum())
     return mean_interval(measure.name, measure.range, x[defined], n, total, level)
 
 
