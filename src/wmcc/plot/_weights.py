@@ -10,9 +10,11 @@ import numpy as np
 
 from ..core.arraytypes import ArrayLike
 from ..core.table import Table, Tabulated, one_table
-from ..errors import InputError, InputTypeError
+from ..errors import InputTypeError
 from ..inference.diagnostics import Diagnosis, diagnose
-from ..present.text import brief, counted, heaviest, percent
+from ..measures.base import check_scorable
+from ..present.text import heaviest, percent
+from ..sources import tabulate
 from . import _style as style
 
 if TYPE_CHECKING:
@@ -49,15 +51,10 @@ def weights(sample_weight: ArrayLike, *, ax: Axes | None = None) -> Axes:
     if isinstance(sample_weight, (Table, Diagnosis)) or hasattr(sample_weight, "table"):
         kind = type(sample_weight).__name__
         raise InputTypeError(f"expected the weights of rows; got a {kind}.", "plot.shares draws those of its classes.")
-    try:
-        w = np.asarray(sample_weight, dtype=np.float64).reshape(-1)
-    except (TypeError, ValueError):
-        raise InputTypeError(f"`sample_weight` is {brief(sample_weight)}; a weight must be a real number.") from None
-    bad = w[~((w >= 0) & np.isfinite(w))]
-    if len(bad):
-        raise InputError(f"`sample_weight` holds {bad[0]}; a weight must be a finite number of at least 0.")
-    if not w.any():
-        raise InputError(f"the total weight of {counted(len(w), 'row')} is zero.")
+    w = np.asarray(sample_weight).reshape(-1)
+    same = np.zeros(len(w), dtype=bool)
+    check_scorable(tabulate(same, same, w))  # as all weights are checked
+    w = w.astype(np.float64)
     parts = w / w.max()
     ax = style.axes(ax, (6.4, 3.6))
     size, count = np.log10(w[w > 0]), min(MOST_BINS, max(8, int(np.count_nonzero(w) ** 0.5)))
