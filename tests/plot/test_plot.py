@@ -452,5 +452,5 @@ def test_legends_of_maps_have_the_largest_classes(K):
 def test_what_is_no_map_is_refused():
     with pytest.raises(InputTypeError, match="expected an ErrorMap; got a Table"):
         plot.map(THREE)
-    with pytest.raises(InputError, match="show is 'wrong'; expected 'errors', 'true' or 'pred'"):
+    with pytest.raises(InputError, match="`show` is 'wrong'; expected 'errors', 'true' or 'pred'"):
         plot.map(MAP, show="wrong")

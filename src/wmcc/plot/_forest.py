@@ -10,6 +10,7 @@ from ..inference.answer import measure_title
 from ..inference.comparison import Comparison, Difference
 from ..inference.estimate import Interval
 from ..measures import MEASURES
+from ..measures.checks import named_measure
 from ..present.pairs import Pair
 from ..present.text import number
 from ..results.scores import Score
@@ -97,8 +98,8 @@ def _intervals(results: Any, measure: str | None) -> dict[Any, Interval]:
     if not isinstance(results, Mapping) or not results:
         what = "an empty one" if isinstance(results, Mapping) else f"a {type(results).__name__}"
         raise InputTypeError(f"expected a dict of names with intervals or scores; got {what}.", hint)
-    if measure is not None and measure not in MEASURES:
-        raise InputError.of("measure", measure, f"one of {', '.join(map(repr, MEASURES))}")
+    if measure is not None:
+        named_measure(measure)
     found = {}
     for name, one in results.items():
         style.expected(one, (Interval, Score), f"an Interval or a Score of {str(name)[:40]!r}", hint)

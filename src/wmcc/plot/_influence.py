@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..errors import InputError
 from ..measures import MEASURES
+from ..measures.checks import whole_number
 from ..present.text import percent
 from ..robustness.sensitivities import Sensitivity
 from . import _style as style
@@ -48,8 +48,7 @@ def influence(sensitivity: Sensitivity, most: int = 15, *, ax: Axes | None = Non
     ('field → forest', '-0.0560')
     """
     style.expected(sensitivity, Sensitivity, "a Sensitivity", "wmcc.sensitivity(table, measure) returns one.")
-    if not isinstance(most, int) or isinstance(most, bool) or most < 1:
-        raise InputError.of("most", most, "a number of cells, at least 1")
+    most = whole_number(most, "most", 1)
     cells, rest = sensitivity.cells[:most], sensitivity.cells[most:]
     place = dict(zip(sensitivity.labels, style.names(sensitivity.labels, HALF), strict=True))
     labels = [f"{place[c.true]} → {place[c.pred]}" for c in cells]

@@ -113,7 +113,7 @@ def painted(found: ErrorMap, show: Show) -> Painting:
 def checked_show(show: str) -> Show:
     """Return what to show, if it is known."""
     if show not in SHOWS:
-        raise InputError(f"show is {brief(show)}; expected 'errors', 'true' or 'pred'.", argument="show")
+        raise InputError.of("show", show, "'errors', 'true' or 'pred'")
     return show
 
 
