@@ -82,12 +82,12 @@ def test_many_files_have_one_hash(name):
 
 def test_what_is_elsewhere_is_named_and_not_hashed():
     address = "s3://bucket/parcels.parquet"
-    assert inputs([address, str(SAMPLE)]) == [
+    assert inputs({address: address, str(SAMPLE): str(SAMPLE)}) == [
         (address, None, None),
         (str(SAMPLE), SAMPLE.stat().st_size, digest(SAMPLE)),
     ]
-    assert inputs([address] * (LISTED + 1)) == [("21 files", None, None)]
-    items = dict(provenance(None, [address], {}).items)
+    assert inputs({f"{address}?{k}": address for k in range(LISTED + 1)}) == [("21 files", None, None)]
+    items = dict(provenance(None, {address: address}, {}).items)
     assert items[f"Input {address}"] == "not hashed: it is not a file of this machine"
     assert items["Command"] == "wmcc.write_report, in Python"
 

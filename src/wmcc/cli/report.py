@@ -52,5 +52,7 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
         raise InputError(said, "tabulate without --by, or score the groups with `wmcc score`.")
     sides: Any = request.bounds(asked.bounds)
     wish = replace(wish, map=request.error_maps())
-    built = build(found, wish, [*request.paths, *request.other_paths], standard_input.originals(), **sides)
+    paths = [*request.paths, *request.other_paths]
+    files = {path: standard_input.named(path) for path in paths}
+    built = build(found, wish, files, **sides)
     output.emit(render(output.form, *built))

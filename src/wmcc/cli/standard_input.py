@@ -49,14 +49,9 @@ def said(name: str) -> str:
 
 def named(sentence: str) -> str:
     """A sentence that speaks of the copy, with what it is a copy of."""
-    for path, name in originals().items():
-        sentence = sentence.replace(path, name)
+    for name, path in _copies.items():
+        sentence = sentence.replace(path, said(name))
     return sentence
-
-
-def originals() -> dict[str, str]:
-    """What each copy is a copy of."""
-    return {path: said(name) for name, path in _copies.items()}
 
 
 def data(name: str, form: str | None) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
-from types import MappingProxyType
 from typing import NamedTuple
 
 from ..core.kernel import kernel
@@ -18,10 +17,6 @@ from ..sources.files import find, is_address
 
 LISTED = 20
 """Files that are named; of more there is one hash of all."""
-
-
-BY_THEIR_PATHS: Mapping[str, str] = MappingProxyType({})
-"""What files are called of which nobody says otherwise."""
 
 
 class Input(NamedTuple):
@@ -55,22 +50,20 @@ def _said(x: Input) -> str:
     return f"{size}SHA-256 {x.sha256}" if x.sha256 else "not hashed: it is not a file of this machine"
 
 
-def provenance(
-    command: str | None, paths: Sequence[str], tables: dict[str, Table], names: Mapping[str, str] = BY_THEIR_PATHS
-) -> Provenance:
-    """Describe how a report is made of files, if the data are in some, and of tables; ``names`` are those to show."""
+def provenance(command: str | None, files: Mapping[str, str], tables: dict[str, Table]) -> Provenance:
+    """Describe how a report is made of files, if the data are in some, and of tables."""
     versions = {"wmcc": version("wmcc"), "Python": platform.python_version()}
     versions |= {name: version(name.lower()) for name in ("NumPy", "SciPy")}
     versions["kernel"] = kernel()
     digests = {name: hashlib.sha256(table.to_json().encode()).hexdigest() for name, table in tables.items()}
-    return Provenance(command or "wmcc.write_report, in Python", versions, inputs(paths, names), digests, _now())
+    return Provenance(command or "wmcc.write_report, in Python", versions, inputs(files), digests, _now())
 
 
-def inputs(paths: Sequence[str], names: Mapping[str, str] = BY_THEIR_PATHS) -> list[Input]:
-    """Describe files that data were read from; a folder or a pattern stands for those in it."""
-    paths = [path for name in paths for path in ([name] if os.path.isfile(name) else find(name).paths)]
+def inputs(files: Mapping[str, str]) -> list[Input]:
+    """Describe files that data were read from, by what to call them; a folder or a pattern stands for those in it."""
+    paths = [path for name in files for path in ([name] if os.path.isfile(name) else find(name).paths)]
     if len(paths) <= LISTED:
-        return [_input(path, names.get(path, path)) for path in paths]
+        return [_input(path, files.get(path, path)) for path in paths]
     if any(map(is_address, paths)):
         return [Input(f"{len(paths):,} files", None, None)]
     sizes = sum(os.path.getsize(path) for path in paths)

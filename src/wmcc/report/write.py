@@ -28,7 +28,7 @@ from .maps import drawings, map_pictures
 from .markdown import markdown
 from .page import page
 from .pictures import Pictured, checked_folders, pictured
-from .provenance import BY_THEIR_PATHS, Provenance, provenance
+from .provenance import Provenance, provenance
 from .record import Report
 from .sections import document
 
@@ -182,20 +182,19 @@ def write_report(
     check(out, files)
     asked = measure, eps, at_least, confidence_level, title, command, progress, terms, pixel_area, unit
     options = ReportOptions(*asked, images, names, map, figures)
-    write(out, render(form, *build(table, options, files, lower=lower, upper=upper)))
+    write(out, render(form, *build(table, options, dict(zip(files, files, strict=True)), lower=lower, upper=upper)))
     return out
 
 
 def build(
     table: Tabulated | JointTable | ErrorMap,
     options: ReportOptions,
-    paths: Sequence[str] = (),
-    names: Mapping[str, str] = BY_THEIR_PATHS,
+    files: Mapping[str, str] | None = None,
     *,
     lower: Tabulated | JointTable | None = None,
     upper: Tabulated | JointTable | None = None,
 ) -> tuple[Document, Provenance]:
-    """Make a report that has no form yet; ``names`` say what to call a file otherwise than by its path."""
+    """Make a report that has no form yet; ``files`` are those of the data, by what to call them."""
     if isinstance(table, ErrorMap):
         options = replace(options, map=table)
         table = table.table
@@ -219,7 +218,7 @@ def build(
         found = replace(found, images=of_images, galleries=pictures)
     weighs = options.unit if options.pixel_area == 1 else None
     found = replace(found, error_maps=maps, map_pictures=map_pictures(maps), drawings=drawn, unit=weighs)
-    how = provenance(options.command, paths, {name: own.table for name, own in found.scores.items()}, names)
+    how = provenance(options.command, files or {}, {name: own.table for name, own in found.scores.items()})
     return document(found, how, options.title or _title(found)), how
 
 
