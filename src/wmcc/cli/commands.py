@@ -28,8 +28,8 @@ class Commands(click.Group):
         """Return a command, if there is one of this name."""
         if cmd_name not in NAMES:
             return None
-        found: click.Command = import_module(f".{cmd_name}", __package__).command
-        return found
+        command: click.Command = import_module(f".{cmd_name}", __package__).command
+        return command
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> click.Context:
         """Read the options that come before a command."""

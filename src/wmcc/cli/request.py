@@ -297,10 +297,10 @@ class DataOptions(SimpleNamespace):
         """
         self.used |= {"labels", "ignore", "names", "positive", "missing"}
         if self.images:
-            own = self._of_images()
+            values = self._of_images()
         else:
-            own = self._of_rasters() if self.kind == "rasters" else self._of_columns(weight, reads)
-        call = Request(**{"by": self.take("by"), "cluster": self.take("cluster"), **own})
+            values = self._of_rasters() if self.kind == "rasters" else self._of_columns(weight, reads)
+        call = Request(**{"by": self.take("by"), "cluster": self.take("cluster"), **values})
         call = call._replace(missing=self.missing or "error")
         return call._replace(**self._labels()) if reads else call
 
@@ -325,9 +325,9 @@ class DataOptions(SimpleNamespace):
                 argument="weight",
             )
         crs, band, resample = self.take("crs"), self.take("band"), self.take("resample")
-        found = {
+        values = {
             "y_true": _raster(truth, crs, band),
-            "y_pred": _each(pred, lambda own: _raster(own, crs, band, resample)),
+            "y_pred": _each(pred, lambda path: _raster(path, crs, band, resample)),
             "sample_weight": area if weights is None else _raster(weights, crs),
         }
         for name in ("by", "cluster"):
@@ -338,8 +338,8 @@ class DataOptions(SimpleNamespace):
                     argument=name,
                 )
             if given:
-                found[name] = _raster(given[0], crs, resample=resample)
-        return found if blocks is None else found | {"cluster": _blocks(blocks)}
+                values[name] = _raster(given[0], crs, resample=resample)
+        return values if blocks is None else values | {"cluster": _blocks(blocks)}
 
     def _of_columns(self, weight: str | None, reads: bool) -> dict[str, Any]:
         """Return what is asked of columns of files, of layers, and of maps that are laid over them."""
@@ -371,8 +371,8 @@ class DataOptions(SimpleNamespace):
         self.take("overlay")
         _check_names(self.maps, "--overlay old=a.tif --overlay new=b.tif", "overlay")
         maps = {
-            name: _raster(own, crs, self.take("band")) if is_raster(own) else Layer(own, layer, crs=crs)
-            for name, own in self.maps
+            name: _raster(path, crs, self.take("band")) if is_raster(path) else Layer(path, layer, crs=crs)
+            for name, path in self.maps
         }
         laid = maps if len(maps) > 1 else next(iter(maps.values()))
         return Overlay(data, laid, **self.given("uncovered", "sliver"))
@@ -410,12 +410,12 @@ class DataOptions(SimpleNamespace):
 
         kind = int if self.of_pixels else labels.kind_of(self._label_columns())
         lists = {name: getattr(self, name) for name in ("labels", "ignore")}
-        found: dict[str, Any] = {x: labels.several(own, kind, f"--{x}") for x, own in lists.items() if own}
+        values: dict[str, Any] = {x: labels.several(texts, kind, f"--{x}") for x, texts in lists.items() if texts}
         if self.names:
-            found["names"] = labels.names(self.names, kind)
+            values["names"] = labels.names(self.names, kind)
         if self.positive is not None:
-            found["positive"] = labels.one(self.positive, kind, "--positive")
-        return found
+            values["positive"] = labels.one(self.positive, kind, "--positive")
+        return values
 
     def _label_columns(self) -> Iterator[tuple[Any, Sequence[str]]]:
         """Return files, or frames of layers, and which columns of labels are there."""
@@ -433,10 +433,10 @@ class DataOptions(SimpleNamespace):
         yield from_text(read_layer(paths[0], columns=names, geometry=False, **place).frame, paths[0]), names
         if self.join is not None:
             yield self._path(self.join), self.pred
-        for _, own in self.maps:
-            if not is_raster(own):
+        for _, path in self.maps:
+            if not is_raster(path):
                 layer = {"layer": self.overlay_layer, "crs": self.overlay_crs}
-                yield read_layer(own, columns=self.pred, geometry=False, **layer).frame, self.pred
+                yield read_layer(path, columns=self.pred, geometry=False, **layer).frame, self.pred
 
     def _sides(self) -> tuple[str, Any]:
         """Return the folder or raster of the truth, and that of one prediction, or of several by name."""
@@ -458,10 +458,10 @@ class DataOptions(SimpleNamespace):
         """Return the joint table of several predictions; by group if groups were asked for or stored."""
         return self._expected(self.read(), JointTable)
 
-    def _expected(self, found: Any, kind: type[Any]) -> Any:
-        one = next(iter(found.values()), None) if isinstance(found, Tables) else found
+    def _expected(self, table: Any, kind: type[Any]) -> Any:
+        one = next(iter(table.values()), None) if isinstance(table, Tables) else table
         if one is None or isinstance(one, kind):
-            return found
+            return table
         name = standard_input.said(self.files[0])
         if kind is Table:
             hint = "`wmcc compare`, `wmcc rank` and `wmcc report` read it."
@@ -485,8 +485,8 @@ class DataOptions(SimpleNamespace):
             call = call._replace(progress=False)
         sized = (self.population, self.fpc, self.totals) != (None, None, None)
         with _warned(""):
-            found: Stored = tabulate_part(call) if is_part and sized else tabulate(**call._asdict())
-        return found
+            table: Stored = tabulate_part(call) if is_part and sized else tabulate(**call._asdict())
+        return table
 
     # ---- bounds, pictures and maps ---------------------------------------------------------------------------
 
@@ -539,17 +539,19 @@ class DataOptions(SimpleNamespace):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", MapWarning)  # it was said when the data were tabulated
             if self.kind == "rasters":
-                return _each(call.y_pred, lambda own: error_map(call.y_true, own, **shared))
+                return _each(call.y_pred, lambda prediction: error_map(call.y_true, prediction, **shared))
             data = call.y_true
             if isinstance(data, Overlay):
                 laid, pred = data.map, next(iter(self.pred), None)
-                return _each(laid, lambda own: error_map(Overlay(data.reference, own), pred=pred, **shared))
-            return _each(call.pred, lambda own: error_map(data, pred=own, **shared))
+                return _each(
+                    laid, lambda prediction: error_map(Overlay(data.reference, prediction), pred=pred, **shared)
+                )
+            return _each(call.pred, lambda prediction: error_map(data, pred=prediction, **shared))
 
 
 def _each(given: Any, ask: Callable[[Any], Any]) -> Any:
     """Ask about one, or about each of several by name."""
-    return {name: ask(own) for name, own in given.items()} if isinstance(given, Mapping) else ask(given)
+    return {name: ask(one) for name, one in given.items()} if isinstance(given, Mapping) else ask(given)
 
 
 def _raster(path: str, crs: str | None, band: int | None = None, resample: Any = None) -> Any:
@@ -606,7 +608,7 @@ def _are_large(names: list[str]) -> bool:
 
 
 def per_group(
-    found: Any,
+    table: Any,
     ask: Callable[..., T],
     noted: tuple[type[WmccError], ...] = (InputError, UndefinedMeasureError),
     beside: Mapping[str, Any] = MappingProxyType({}),
@@ -615,14 +617,14 @@ def per_group(
 
     What stands ``beside`` a table, such as one of the same rows with other weights, is handed on by name.
     """
-    if not isinstance(found, Tables):
+    if not isinstance(table, Tables):
         with _warned(""):
-            return ask(found, **beside)
+            return ask(table, **beside)
 
     def ask_of(key: Any) -> T:
-        return ask(found[key], **{name: own[key] for name, own in beside.items()})
+        return ask(table[key], **{name: its[key] for name, its in beside.items()})
 
-    return Groups.of(found, ask_of, noted, _warned)
+    return Groups.of(table, ask_of, noted, _warned)
 
 
 @contextmanager
