@@ -13,14 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, isqrt, nan
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from .core.table import Table, Tabulated, one_table
 from .errors import InputError
 from .measures import MEASURES, Measure
 from .measures.arithmetic import GUARD
+from .measures.checks import checked_eps
 from .present.blocks import Block
 from .present.result import Result
 from .present.text import decimal, number
@@ -134,7 +133,7 @@ def binary(table: Tabulated, eps: float) -> PublishedBound:
     <BLANKLINE>
     It fails here: the measure moves further than the printed bound.
     """
-    table, size = one_table(table), _size(eps)
+    table, size = one_table(table), checked_eps(eps, "absolute")
     if len(table.labels) > 2:
         raise InputError(
             f"Theorem 3.4 is about two classes; this table has {len(table.labels)}.",
@@ -211,7 +210,7 @@ def multiclass(table: Tabulated, measure: str | Measure, eps: float) -> Publishe
     <BLANKLINE>
     It fails here: the measure moves further than the printed bound.
     """
-    table, size = one_table(table), _size(eps)
+    table, size = one_table(table), checked_eps(eps, "absolute")
     name = measure.name if isinstance(measure, Measure) else measure
     if not isinstance(name, str) or name not in _PARTS:
         raise InputError(
@@ -358,17 +357,6 @@ def _beside_truth(
 
 def _positive_weights(table: Table) -> tuple[str, bool]:
     return "every weight is positive", bool((table.cells.sums.w_min > 0).all())
-
-
-def _size(eps: Any) -> float:
-    number = eps.item() if isinstance(eps, np.generic) else eps
-    size = _float(number) if isinstance(number, (int, float)) and not isinstance(number, bool) else nan
-    if 0 <= size < inf:
-        return size
-    raise InputError(
-        f"`eps` is {str(eps)[:40]!r} ({type(eps).__name__}); expected a finite number of at least 0.",
-        "eps says how far each weight may move, in the unit of the weights.",
-    )
 
 
 def _float(x: float | Fraction) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.arraytypes import FloatArray, IntArray
 from ..errors import InputError
-from ..measures.checks import checked_number, named_measure
+from ..measures.checks import checked_number, named_measure, whole_number
 from ..present.text import listed
 
 MATCHES = ("proportion", "chance", "shared")
@@ -77,7 +77,7 @@ def checked(
     classes: Any, measures: Any, n: Any, section: Any, p: Any, p0: Any, weights: Any, repetitions: Any, **more: Any
 ) -> ExperimentDesign:
     """Return the design that is asked for, or say what is wrong with it."""
-    K, N = _whole(classes, "classes", 2, 256), _whole(n, "n", 2)
+    K, N = whole_number(classes, "classes", 2, 256), whole_number(n, "n", 2)
     for name, known in (("matches", MATCHES), ("mismatch", MISMATCHES), ("truth", TRUTHS)):
         if more[name] not in known:
             raise InputError.of(name, more[name], listed(known, "or"))
@@ -85,12 +85,12 @@ def checked(
         classes=K,
         measures=_measures(measures, K),
         n=N,
-        section=max(1, N // 3) if section is None else _whole(section, "section", 1, N),
+        section=max(1, N // 3) if section is None else whole_number(section, "section", 1, N),
         p=tuple(_proportion(x, "p") for x in _several(p, "p", "proportions")),
         p0=_proportion(p0, "p0"),
         weights=_weights(weights, N),
-        repetitions=_whole(repetitions, "repetitions", 2),
-        **more | {"seed": _whole(more["seed"], "seed", 0)},
+        repetitions=whole_number(repetitions, "repetitions", 2),
+        **more | {"seed": whole_number(more["seed"], "seed", 0)},
     )
     if len(set(design.p)) < len(design.p):
         raise InputError.of("p", p, "each proportion once")
@@ -101,14 +101,6 @@ def checked(
     return design
 
 
-def _whole(x: Any, name: str, least: int, most: int | None = None) -> int:
-    whole = isinstance(x, (int, np.integer)) and not isinstance(x, bool)
-    if not whole or x < least or (most is not None and x > most):
-        wanted = f"at least {least:,}" if most is None else f"{least:,} to {most:,}"
-        raise InputError.of(name, x, f"a whole number of {wanted}")
-    return int(x)
-
-
 def _several(x: Any, name: str, what: str) -> Sequence[Any]:
     items = [x] if isinstance(x, (str, int, float, np.number)) or not hasattr(x, "__iter__") else list(x)
     if not items:
@@ -117,20 +109,17 @@ def _several(x: Any, name: str, what: str) -> Sequence[Any]:
 
 
 def _proportion(x: Any, name: str) -> float:
-    number = checked_number(x, name)
-    if not 0 <= number <= 1:
-        raise InputError.of(name, x, "a proportion, from 0 to 1")
-    return number + 0.0
+    return checked_number(x, name, lambda share: 0 <= share <= 1, "a proportion, from 0 to 1") + 0.0
 
 
 def _measures(given: Any, K: int) -> tuple[str, ...]:
     if given is None:
         return ("mcc",) if K == 2 else ("ecc", "mpc1", "mpc2")
-    found = [named_measure(x) for x in _several(given, "measures", "names of measures")]
-    for measure in found:
+    measures = [named_measure(x) for x in _several(given, "measures", "names of measures")]
+    for measure in measures:
         if measure.two_classes and K > 2:
             raise InputError(f"{measure.title} is for two classes; these are {K}.", "use ecc, mpc1 or mpc2.")
-    return tuple(dict.fromkeys(measure.name for measure in found))
+    return tuple(dict.fromkeys(measure.name for measure in measures))
 
 
 def _weights(given: Any, N: int) -> tuple[int, ...]:

@@ -132,8 +132,11 @@ def checked_eps(eps: Any, model: Model) -> float:
     return number
 
 
-def whole_number(x: Any, name: str, least: int) -> int:
-    """Return an integer of at least so much."""
-    if isinstance(x, (int, np.integer)) and not isinstance(x, bool) and x >= least:
+def whole_number(x: Any, name: str, least: int, most: int | None = None) -> int:
+    """Return an integer of at least so much, and at most so much."""
+    is_whole = isinstance(x, (int, np.integer)) and not isinstance(x, bool)
+    if is_whole and x >= least and (most is None or x <= most):
         return int(x)
-    raise InputError.of(name, x, f"a whole number of at least {least:,}")
+    raise InputError.of(
+        name, x, f"a whole number of {f'at least {least:,}' if most is None else f'{least:,} to {most:,}'}"
+    )
