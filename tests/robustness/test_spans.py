@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 import wmcc
 from wmcc.measures import MEASURES
 from wmcc.measures.base import Shares
+from wmcc.measures.stacks import sums_from_both_ends
 from wmcc.robustness.aggregates import _quotient
 from wmcc.robustness.enclosures import ENCLOSURES
-from wmcc.robustness.interval_arithmetic import Span, dot, fraction_max, others, simplex_max, squares
+from wmcc.robustness.interval_arithmetic import Span, dot, fraction_max, simplex_max, squares
 from wmcc.robustness.relaxation import relaxed_bound
 
 NAMES = [name for name in ENCLOSURES if name != "mcc"]
@@ -91,7 +92,7 @@ def test_unbounded_factors():
         assert product.hi[0] == pytest.approx(expected[1])
     assert Span(np.array([0.0]), np.array([2.0])).inverse().hi[0] == np.inf
     assert Span(np.array([-3.0]), np.array([2.0])).square().lo[0] == 0.0
-    assert others(np.array([1.0, 2.0, 4.0])).tolist() == [6.0, 5.0, 3.0]
+    assert sums_from_both_ends(np.array([1.0, 2.0, 4.0])).tolist() == [6.0, 5.0, 3.0]
 
 
 @given(interval(st.floats(0, 10)), interval(st.floats(0, 10)), interval(st.floats(0, 10)))

@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..present.text import counted
 from .arraytypes import FloatArray, IndexArray
 from .keys import Key, check_kinds, merged_keys
-from .sums import added_by_code
+from .sums import added_by_code, cannot_merge
 
 Kind = Literal["rows", "clusters", "pairs", "strata", "replicates"]
 Lonely = Literal["error", "adjust", "average", "certainty", "collapse"]
@@ -281,10 +281,7 @@ def _same_replicates(several: Sequence[SampleDesign]) -> SampleDesign:
     if names[0] == names[1]:
         word = "scales" if a.scales != b.scales else "df"
         names = [f"{name} with `{word}` {getattr(x, word)!r:.60}" for name, x in zip(names, both, strict=True)]
-    raise InputError(
-        f"one table has {names[0]}, another {names[1]}; they cannot be merged.",
-        "tabulate all with the same `wmcc.Replicates`.",
-    )
+    raise cannot_merge(f"one table has {names[0]}, another {names[1]}", "the same `wmcc.Replicates`")
 
 
 def _check_alike(designs: Sequence[StratifiedDesign]) -> None:
@@ -297,10 +294,7 @@ def _check_alike(designs: Sequence[StratifiedDesign]) -> None:
     for field, word in (("nested", "cluster"), ("weighting", "population"), ("lonely", "lonely")):
         values = list(dict.fromkeys(getattr(design, field) for design in designs))
         if len(values) > 1:
-            raise InputError(
-                f"the tables were tabulated with different `{word}`; they cannot be merged.",
-                f"tabulate all with the same `{word}`.",
-            )
+            raise cannot_merge(f"the tables were tabulated with different `{word}`", f"the same `{word}`")
 
 
 def _merged_design(several: Sequence[SampleDesign], units: int, places: Places) -> tuple[StratifiedDesign, Places]:
@@ -327,19 +321,14 @@ def _merged_sizes(
     known: dict[int, float] = {}
     for sizes, place in zip(several, at, strict=True):
         if sizes is None:
-            raise InputError(
-                f"one table was tabulated with `{word}`, another without; they cannot be merged.",
-                f"tabulate all with the same `{word}`.",
-            )
+            raise cannot_merge(f"one table was tabulated with `{word}`, another without", f"the same `{word}`")
         for k, size in zip(place.tolist(), sizes, strict=True):
             if word == "fpc" and known.get(k) == 0:
                 known[k] = size  # a column has none where no row is
             elif known.setdefault(k, size) != size and not (word == "fpc" and size == 0):
-                raise InputError(
-                    f"stratum {name_strata([strata[k]])} has size {known[k]!r} in one table and {size!r} in another; "
-                    "they cannot be merged.",
-                    f"tabulate all with the same `{word}`.",
-                )
+                where = f"stratum {name_strata([strata[k]])}"
+                why = f"{where} has size {known[k]!r} in one table and {size!r} in another"
+                raise cannot_merge(why, f"the same `{word}`")
     return tuple(known[k] for k in range(len(strata)))
 
 
@@ -348,9 +337,8 @@ def _merged_poststrata(several: Sequence[PoststratumTotals | None]) -> tuple[Pos
     if not given:
         return None, {}
     if len(given) < len(several):
-        raise InputError(
-            "one table was tabulated with `wmcc.PostStrata`, another without; they cannot be merged.",
-            "tabulate all with the same `wmcc.PostStrata`.",
+        raise cannot_merge(
+            "one table was tabulated with `wmcc.PostStrata`, another without", "the same `wmcc.PostStrata`"
         )
     keys = [x.keys for x in given]
     names, at = merged_keys(keys)

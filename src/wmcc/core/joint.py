@@ -14,7 +14,7 @@ from .design import ROWS, SampleDesign
 from .form import StoredJointTable
 from .labels import Label
 from .stack import Stack
-from .sums import Sums
+from .sums import Sums, cannot_merge
 from .table import Table
 
 
@@ -147,10 +147,7 @@ def check_names(several: Sequence[tuple[str, ...]]) -> None:
     for names in several[1:]:
         if names != several[0]:
             a, b = (", ".join(map(repr, x)) or "one prediction without a name" for x in (several[0], names))
-            raise InputError(
-                f"one table has the predictions {a}, the other {b}; they cannot be merged.",
-                "tabulate both with the same names, in the same order.",
-            )
+            raise cannot_merge(f"one table has the predictions {a}, the other {b}", "the same names, in the same order")
 
 
 def several_predictions(given: JointTable) -> JointTable:

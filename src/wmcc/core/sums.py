@@ -113,11 +113,15 @@ def _side_by_side(several: list[Sums]) -> list[tuple[Exact, ...]]:
     """The sums of each replicate, of all; as many replicates in each."""
     counts = sorted({len(sums.replicates) for sums in several})
     if len(counts) > 1:
-        raise InputError(
-            f"one table has {counts[0]} replicate weights, and another {counts[-1]}; they cannot be merged.",
-            "tabulate all with the same `wmcc.Replicates`.",
+        raise cannot_merge(
+            f"one table has {counts[0]} replicate weights, and another {counts[-1]}", "the same `wmcc.Replicates`"
         )
     return list(zip(*(sums.replicates for sums in several), strict=True))
+
+
+def cannot_merge(why: str, by_what: str) -> InputError:
+    """Return the error that tables differ in something that must be the same: tabulate all of them with it."""
+    return InputError(f"{why}; they cannot be merged.", f"tabulate all with {by_what}.")
 
 
 def _check_rows(count: float) -> None:

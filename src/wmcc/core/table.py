@@ -23,7 +23,7 @@ from .exact import integers
 from .form import StoredTable
 from .labels import REST, Label
 from .stack import Stack
-from .sums import MOST_ROWS, Sums, added_by_code
+from .sums import MOST_ROWS, Sums, added_by_code, cannot_merge
 
 MOST_DENSE = 1 << 24
 """Cells that are shown as a matrix of all pairs of classes: those of 4,096 classes, 128 MiB for each matrix."""
@@ -435,10 +435,7 @@ def merged_positive(tables: Sequence[Any], classes: int, words: tuple[str, str])
     """The positive class of tables together, which have so many classes, if one of them has one."""
     known = list(dict.fromkeys(table.positive for table in tables if table.positive is not None))
     if len(known) > 1:
-        raise InputError(
-            f"one table has positive class {known[0]!r}, the other {known[1]!r}; they cannot be merged.",
-            "tabulate both with the same `positive`.",
-        )
+        raise cannot_merge(f"one table has positive class {known[0]!r}, the other {known[1]!r}", "the same `positive`")
     if known and classes > 2:
         has, it = words
         raise InputError(

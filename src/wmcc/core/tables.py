@@ -21,7 +21,7 @@ from .joint import JointTable, check_names
 from .keys import Key, check_kinds, distinct_keys, merged_keys, missing, no_cluster, plain_key
 from .labels import Label
 from .stack import Stack, numbered
-from .sums import added_by_code
+from .sums import added_by_code, cannot_merge
 from .table import Table, merged_positive
 
 T = TypeVar("T", bound=BaseTable)
@@ -310,10 +310,7 @@ class Tables(StackedCells, Mapping[Key, T], Generic[T]):
         for other in several[1:]:
             if other.by != first.by:
                 a, b = (", ".join(map(str, tables.columns)) or "nothing" for tables in (first, other))
-                raise InputError(
-                    f"one is grouped by {a}, the other by {b}; they cannot be merged.",
-                    "tabulate both with the same groups.",
-                )
+                raise cannot_merge(f"one is grouped by {a}, the other by {b}", "the same groups")
         check_kinds([tables.groups for tables in several], first.columns, "groups")
         groups, places = merged_keys([tables.groups for tables in several])
         labels, void, cells, drawn = merged_parts(several, range(1, 1 + first.axes), {0: places})

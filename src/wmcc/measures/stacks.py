@@ -176,8 +176,11 @@ def product(x: FloatArray, matrix: FloatArray) -> FloatArray:
 def others(x: FloatArray) -> FloatArray:
     """Return the sum of all classes but each; nothing is subtracted, as one may hold nearly all."""
     K = x.shape[-1]
-    if K <= SMALL:
-        return product(x, _others(K))
+    return product(x, _others(K)) if K <= SMALL else sums_from_both_ends(x)
+
+
+def sums_from_both_ends(x: FloatArray) -> FloatArray:
+    """Σ over the other entries of the last axis, by sums from both ends: nothing is subtracted."""
     out = np.zeros(x.shape)
     np.cumsum(x[..., :-1], axis=-1, out=out[..., 1:])
     out[..., :-1] += np.cumsum(x[..., :0:-1], axis=-1)[..., ::-1]

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..core.arraytypes import Array, FloatArray
+from ..measures.stacks import sums_from_both_ends
 from .cells import BoxedCells
-from .interval_arithmetic import UNIT, Span, dot, down, fraction_max, others, squares, up
+from .interval_arithmetic import UNIT, Span, dot, down, fraction_max, squares, up
 
 
 class Aggregates:
@@ -31,7 +32,7 @@ class Aggregates:
         C = np.stack([low, high])  # the same sums of both, in one go
         kinds = cells.kinds(C)
         margins = kinds[..., 1:, :] + kinds[..., :1, :]
-        rest = others(margins)
+        rest = sums_from_both_ends(margins)
         TP, FN, FP = (kinds[..., i, :] for i in range(3))
         true, pred, not_true, not_pred = (x[..., i, :] for x in (margins, rest) for i in range(2))
         TN = _rejected(cells, C, FN, FP, not_true, not_pred)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core.arraytypes import FloatArray
+from ..measures.stacks import sums_from_both_ends
 
 UNIT = 2.0**-52
 """Twice the largest relative error of one operation."""
@@ -149,14 +150,14 @@ class Span:
 
     def others(self) -> Span:
         """For each entry of the last axis the sum of the others."""
-        everything = Span(others(self.lo), others(self.hi))
+        everything = Span(sums_from_both_ends(self.lo), sums_from_both_ends(self.hi))
         return everything._padded(self)
 
     def without_two(self, row: Any, column: Any) -> Span:
         """For pairs of entries, given by their places, the sum of those that are neither."""
 
         def sums(v: FloatArray) -> FloatArray:
-            return np.asarray(others(v)[..., row] - v[..., column] * (row != column))
+            return np.asarray(sums_from_both_ends(v)[..., row] - v[..., column] * (row != column))
 
         with np.errstate(invalid="ignore"):
             lo, hi = sums(self.lo), sums(self.hi)
@@ -201,14 +202,6 @@ class Span:
 
     def __repr__(self) -> str:
         return f"Span({self.lo!r}, {self.hi!r})"
-
-
-def others(x: FloatArray) -> FloatArray:
-    """Σ over the other entries of the last axis, by sums from both ends: nothing is subtracted."""
-    out = np.zeros(x.shape)
-    x[..., :-1].cumsum(-1, out=out[..., 1:])
-    out[..., :-1] += x[..., :0:-1].cumsum(-1)[..., ::-1]
-    return out
 
 
 def _interval(x: Any) -> Span:

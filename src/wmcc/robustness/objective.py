@@ -6,12 +6,13 @@ import numpy as np
 
 from ..core.arraytypes import FloatArray
 from ..measures.base import Measure, Shares, on_zero
+from ..measures.stacks import sums_from_both_ends
 from .aggregates import Aggregates
 from .box import Box
 from .cells import BoxedCells
 from .classwise import classwise_bound
 from .enclosures import Slopes
-from .interval_arithmetic import Span, others
+from .interval_arithmetic import Span
 from .relaxation import relaxed_bound
 from .search import Objective
 
@@ -69,6 +70,6 @@ def exact_value(measure: Measure, cells: BoxedCells, sums: list[int]) -> float:
 def near(measure: Measure, cells: BoxedCells, sums: FloatArray) -> tuple[float, FloatArray]:
     """Value and slopes (times the total) of a measure at a table with these sums in its cells, in plain float64."""
     d, fn, fp = kinds = cells.kinds(sums / sums.sum())
-    shares = Shares.of_each(d, fn, fp, *others(kinds[1:] + d), counted=cells.classes)
+    shares = Shares.of_each(d, fn, fp, *sums_from_both_ends(kinds[1:] + d), counted=cells.classes)
     value = measure.near(shares)
     return float(value), measure.slope(shares, value).at(cells.t, cells.p)

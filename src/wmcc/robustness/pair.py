@@ -22,7 +22,6 @@ class PairObjective(Objective):
     def __init__(self, box: Box, cells: JointCells, measure: Measure, side: int) -> None:
         super().__init__(box, cells, measure, side)
         self.size = len(cells) + cells.pairs.size
-        self._known: tuple[bytes, bool, tuple[float, float]] | None = None
 
     def _slopes(self, low: FloatArray, high: FloatArray, target: Span | None) -> Slopes:
         pair, value = self.enclosure.slopes(TwinAggregates(self.cells, low, high), target)  # type: ignore[arg-type]
@@ -53,11 +52,7 @@ class PairObjective(Objective):
         return first == second == 0.0 or self.side * (first - second) > self.rounding
 
     def values(self, position: FloatArray, reached: bool = True) -> tuple[float, float]:
-        """M of the first and of the second at a position of the box; those of the last one are kept."""
-        inner = reached and self.box.reached is not None
-        at = position.tobytes()
-        if self._known is None or self._known[:2] != (at, inner):
-            sums, _ = self.box.cells(position.tolist(), inner)
-            first, second = (exact_value(self.measure, cells, sums) for cells in (self.cells.first, self.cells.second))
-            self._known = at, inner, (first, second)
-        return self._known[2]
+        """M of the first and of the second at a position of the box."""
+        sums, _ = self.box.cells(position.tolist(), reached)
+        first, second = (exact_value(self.measure, cells, sums) for cells in (self.cells.first, self.cells.second))
+        return first, second
