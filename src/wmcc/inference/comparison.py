@@ -152,7 +152,7 @@ class Difference(Answer, PairResult):
 
 
 class Ranked(NamedTuple):
-    """What a comparison stores of one prediction: its score, and those it does not differ from significantly."""
+    """One prediction of a comparison: its score, and those it does not differ from significantly."""
 
     name: str
     value: float
@@ -206,11 +206,10 @@ class Comparison(Pairs[Difference]):
         return self[(b, a) if (b, a) in self.pairs else (a, b)].winner is not None
 
     @property
-    def ranking(self) -> list[tuple[str, float, tuple[str, ...]]]:
+    def ranking(self) -> list[Ranked]:
         """Name, score and those it does not differ from significantly, best first."""
-        order = list(self.values)
         return [
-            (name, x, tuple(other for other in order if other != name and not self.told_apart(name, other)))
+            Ranked(name, x, tuple(b for b in self.values if b != name and not self.told_apart(name, b)))
             for name, x in self.values.items()
         ]
 
@@ -317,11 +316,6 @@ class Comparison(Pairs[Difference]):
         """Return the difference of each pair, and verdicts."""
         title = f"Differences of {measure_title(self.measure, self.label)}"
         return [replace(self.pair_block(title), notes=self.notes())]
-
-    @property
-    def _stored_ranking(self) -> list[Ranked]:
-        """The predictions, best first."""
-        return [Ranked(*own) for own in self.ranking]
 
     @property
     def _stored_pairs(self) -> list[Difference]:

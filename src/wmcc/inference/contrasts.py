@@ -255,18 +255,16 @@ class Contrast:
 
     def _same_replicates(self, names: Pair, a: Seen, b: Seen) -> Difference:
         """Compare two predictions of the same rows: replicate weights move both scores, and their difference."""
-        values = []
-        for x in (a, b):
-            assert x.sample.replication is not None
-            scores = x.sample.replication.values(self.measure, x.sample.cells)
-            problem = x.sample.replication.undefined(self.measure, x.sample.table, scores)
-            if problem is not None:
-                return self._difference(names, (a, b), a.sample.n_eff, problem)
-            values.append(scores - x.value)
         assert a.sample.replication is not None
-        precision = a.sample.replication.precision(values[0] - values[1])
+        assert b.sample.replication is not None
+        moved, problem_of_a = a.sample.replication.moved(self.measure, a.sample, a.value)
+        less, problem_of_b = b.sample.replication.moved(self.measure, b.sample, b.value)
+        none = self._difference(names, (a, b), a.sample.n_eff, problem_of_a or problem_of_b)
+        if none.problem is not None:
+            return none
+        precision = a.sample.replication.precision(moved - less)
         warnings = that_hold({reliability.FREEDOM_IS_LITTLE: precision.df < reliability.FEW_FREE})
-        return self._test(self._difference(names, (a, b), a.sample.n_eff, None), precision, warnings)
+        return self._test(none, precision, warnings)
 
     @quietly
     def same_clusters(self, names: Pair, a: Seen, b: Seen) -> Difference:
@@ -350,23 +348,23 @@ class Contrast:
         self, names: Pair, both: Both, n_eff: float, problem: str | None, samples: int = 1, units: int = 1
     ) -> Difference:
         """Return a difference without a test, of the rows of so many samples and of the units of so many."""
-        values, counted = (both[0].value, both[1].value), both[:samples]
+        a, b = both[0].value, both[1].value
+        parts = [x.sample for x in both[:samples]]
 
-        def drawn(numbers: Iterable[int | None]) -> int | None:
+        def drawn(numbers: list[int | None]) -> int | None:
             known = [x for x in numbers if x is not None]
-            return sum(known[:units]) if len(known) == len(counted) else None
+            return sum(known[:units]) if len(known) == len(numbers) else None
 
-        clusters, strata = (
-            drawn(x.sample.drawn_clusters for x in counted),
-            drawn(x.sample.drawn_strata for x in counted),
+        replicates = {x.drawn_replicates for x in parts}
+        rows, total, ignored = (
+            sum(getattr(x.table, name) for x in both[:samples]) for name in ("rows", "total", "ignored")
         )
-        replicates = {x.sample.drawn_replicates for x in counted}
-        of_both = replicates.pop() if len(replicates) == 1 else None
-        rows, total, ignored = (sum(getattr(x.table, name) for x in counted) for name in ("rows", "total", "ignored"))
-        asked = names, self.measure.name, self.level, values, values[0] - values[1]
-        none = Difference(*asked, *(nan,) * 5, n=rows, n_eff=n_eff, total=total, ignored=ignored, margin=self.margin)
-        none = replace(none, clusters=clusters, strata=strata, replicates=of_both)
-        return replace(none, problem=problem, label=self.label)
+        return Difference(
+            *(names, self.measure.name, self.level, (a, b), a - b, nan, nan, nan, nan, nan),
+            n=rows, n_eff=n_eff, total=total, ignored=ignored, margin=self.margin, problem=problem, label=self.label,
+            clusters=drawn([x.drawn_clusters for x in parts]), strata=drawn([x.drawn_strata for x in parts]),
+            replicates=replicates.pop() if len(replicates) == 1 else None,
+        )  # fmt: skip
 
     def _test(self, none: Difference, precision: Precision, warnings: tuple[str, ...]) -> Difference:
         """Return the difference with its interval and its test."""
@@ -387,8 +385,11 @@ class Contrast:
     def _inverted(self, none: Difference, ends: Ends) -> Difference:
         """Return the difference with its interval, and with the test that rejects what no interval of a level holds."""
         low, high = self._within(ends((1 - self.level) / 2))
+        worse = None
+        if self.margin is not None:  # the chance of so large a difference, or a larger one, if −margin were the truth
+            tail = tail_at(ends, none.value, -self.margin)
+            worse = tail if none.value > -self.margin else 1 - tail
         p = min(1.0, 2 * tail_at(ends, none.value, 0.0))
-        worse = None if self.margin is None else chance_at(ends, none.value, -self.margin)
         return replace(none, low=low, high=high, p_value=p, p_noninferior=worse)
 
     def _pivot(self, none: Difference, precision: Precision) -> Pivot:
@@ -422,12 +423,6 @@ def tail_at(ends: Ends, estimate: float, value: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if holds(middle) else (low, middle)
     return exp(high)
-
-
-def chance_at(ends: Ends, estimate: float, value: float) -> float:
-    """Return the chance of so large an estimate, or a larger one, if ``value`` were the truth."""
-    tail = tail_at(ends, estimate, value)
-    return tail if estimate > value else 1 - tail
 
 
 class Joined(NamedTuple):

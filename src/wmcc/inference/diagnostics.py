@@ -268,9 +268,8 @@ def diagnose_design(table: Table, measure: Measure) -> DesignDiagnosis | None:
     value, problem = value_or_problem(measure, sample)
     slope = balance(measure.slope(Shares.of(table), value).of_table(sample.cells.codes), sample.cells)
     if sample.replication is not None and problem is None:
-        values = sample.replication.values(measure, sample.cells)
-        problem = sample.replication.undefined(measure, table, values)
-        variance, df, _ = sample.replication.precision(values - value)
+        moved, problem = sample.replication.moved(measure, sample, value)
+        variance, df, _ = sample.replication.precision(moved)
     else:
         variance, df, _ = sample.precision(slope)
     alone = float(total(slope * slope * sample.cells.w)) / max(n - 1, 1)

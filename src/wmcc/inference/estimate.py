@@ -128,7 +128,7 @@ class Spread(NamedTuple):
 @quietly
 def spread(sample: Sample[Table], measure: Measure) -> Spread:
     """Find how far the score of a table may be off."""
-    table, cells, clusters = sample.table, sample.cells, sample.clusters
+    cells, clusters = sample.cells, sample.clusters
     value, problem = value_or_problem(measure, sample)
     if problem is not None:
         return Spread(value, problem)
@@ -138,11 +138,10 @@ def spread(sample: Sample[Table], measure: Measure) -> Spread:
         return _in_strata(sample, sample.strata, measure, value, of_all, slope)
     precision = sample.precision(slope)
     if sample.replication is not None:
-        values = sample.replication.values(measure, cells)
-        problem = sample.replication.undefined(measure, table, values)
+        moved, problem = sample.replication.moved(measure, sample, value)
         if problem is not None:
             return Spread(value, problem)
-        precision = sample.replication.precision(values - value)
+        precision = sample.replication.precision(moved)
     if not isfinite(precision.variance):
         return Spread(value, FAR_APART)
     scale = Scale(*measure.range)

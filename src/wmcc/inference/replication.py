@@ -6,7 +6,7 @@ V = Σ a·(θ_r − θ)² over the replicates r, with factors a that follow from
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from ..core.table import Table
 from ..measures.base import Measure, Shares
 from ..measures.checks import value_or_reason
 from .cells import CellSums, Precision, Unit
+
+if TYPE_CHECKING:
+    from .influence import Sample
 
 JACKKNIFE = ("jk1", "jkn")
 """Replicates that each leave out one unit, so that a unit that decides the score is seen in how far it moves it."""
@@ -45,6 +48,11 @@ class Replication:
             return None
         return f"no row of the table has weight in replicate {self._empty[0]:,} of {self.count:,}"
 
+    def moved(self, measure: Measure, sample: Sample[Table], value: float) -> tuple[FloatArray, str | None]:
+        """By how much each of the replicates moves a score; and why the score is undefined with one, or None."""
+        scores = self.values(measure, sample.cells)
+        return scores - value, self._undefined(measure, sample.table, scores)
+
     def values(self, measure: Measure, cells: CellSums) -> FloatArray:
         """Return the score with each of the replicates; a mean over classes is over those that have weight there."""
         x = Shares.of_some_cells(self.shares, cells.codes, cells.classes, cells.counted)
@@ -52,7 +60,7 @@ class Replication:
         there: Any = np.maximum(((x.r[:, known] > 0) | (x.q[:, known] > 0)).sum(axis=1), 1)
         return measure.near(x._replace(classes=there))
 
-    def undefined(self, measure: Measure, table: Table, values: FloatArray) -> str | None:
+    def _undefined(self, measure: Measure, table: Table, values: FloatArray) -> str | None:
         """Say so if the measure is undefined with the weights of a replicate: there it is 0 by convention."""
         for r in np.flatnonzero((values == 0) | ~np.isfinite(values)).tolist():
             n, *_, low, high, _ = table.cells.sums

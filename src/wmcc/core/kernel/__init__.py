@@ -16,15 +16,15 @@ MOST_AXES, MOST_REPLICATES = _numpy.MOST_AXES, _numpy.MOST_REPLICATES
 
 
 def _load() -> ModuleType:
-    wanted = os.environ.get("WMCC_KERNEL", "")
-    if wanted not in ("", "compiled", "numpy"):
-        raise ImportError(f"WMCC_KERNEL is {wanted!r}; expected 'compiled', 'numpy' or nothing")
-    if wanted == "numpy":
+    choice = os.environ.get("WMCC_KERNEL", "")
+    if choice not in ("", "compiled", "numpy"):
+        raise ImportError(f"WMCC_KERNEL is {choice!r}; expected 'compiled', 'numpy' or nothing")
+    if choice == "numpy":
         return _numpy
     try:
-        from . import _native
+        from . import _native  # type: ignore[attr-defined]  # compiled; its interface is that of the twin
     except ImportError:
-        if wanted == "compiled":
+        if choice == "compiled":
             raise
         return _numpy
     return _native
