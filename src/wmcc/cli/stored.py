@@ -22,7 +22,7 @@ def read(name: str) -> Stored:
         data = storage.parse(text)
         kind: Any = Table
         if isinstance(data, dict):
-            kind = JointTable if data.get("kind") == "joint table" else Tables if storage.is_grouped(data) else Table
+            kind = JointTable if data.get("kind") == "joint table" else Tables if "groups" in data else Table
         found: Stored = kind.from_dict(data)
     except WmccError as problem:
         hint = "expected a table that `wmcc tabulate -o` wrote; data need --true and --pred."

@@ -59,7 +59,18 @@ class StackedCells(Result):
     @cached_property
     def design_cells(self) -> Stack:
         """The cells of each unit of the design, with the weights that the design gives them."""
-        return with_design_weights(self.raw_cells, self.drawn)
+        cells, design = self.raw_cells, self.drawn.design
+        if design is None or not len(cells):
+            return cells
+        check_sampled(self.drawn)
+        factors = self.drawn.factors
+        if factors is not None:
+            cells = Stack(cells.codes, cells.sums.scaled(factors[cells.codes[-1]]))
+        if design.poststrata is not None:
+            totals = zip(*design.poststrata, strict=True)
+            factors = np.array([float(Fraction(total) / w) if w else 0.0 for _, total, w in totals])
+            cells = Stack(cells.codes, cells.sums.scaled(factors[cells.codes[-2]]))
+        return cells
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -93,7 +104,9 @@ class StackedCells(Result):
 
     def _relabelled(self, names: Sequence[Label]) -> Self:
         """Return the same with other names for its labels, sorted; classes of one name become one."""
-        return self._recoded(*arranged(names, len(self.void)))
+        void = _labels.void_order(names[len(self.classes) :])
+        labels = _labels.ordered(names[: len(self.classes)]) + void
+        return self._recoded(labels, positions(labels, names), void)
 
     def rename(self, names: Mapping[Label, Label]) -> Self:
         """Return the same with other names for some of its labels, in the same order.
@@ -416,21 +429,6 @@ def merged_parts(
     return names, void, merged_stacks(stacks) if stacks else no_cells(axes, replicates), drawn
 
 
-def with_design_weights(parts: Stack, drawn: SampleDesign) -> Stack:
-    """Return cells, of tables of one design, with the weights that it gives them."""
-    design = drawn.design
-    if design is None or not len(parts):
-        return parts
-    check_sampled(drawn)
-    of_units = drawn.factors
-    if of_units is not None:
-        parts = Stack(parts.codes, parts.sums.scaled(of_units[parts.codes[-1]]))
-    if design.poststrata is not None:
-        factors = [float(Fraction(total) / w) if w else 0.0 for _, total, w in zip(*design.poststrata, strict=True)]
-        parts = Stack(parts.codes, parts.sums.scaled(np.array(factors)[parts.codes[-2]]))
-    return parts
-
-
 def no_cells(axes: int, replicates: int = 0) -> Stack:
     """Return a stack without cells, of rows with so many replicate weights."""
     sums = Sums.from_counts(np.zeros(0, dtype=np.int64))
@@ -441,16 +439,6 @@ def positions(names: tuple[Label, ...], mine: Sequence[Label]) -> IndexArray:
     """Where each of some classes is among ``names``."""
     place = {name: i for i, name in enumerate(names)}
     return np.array([place[name] for name in mine], dtype=np.intp)
-
-
-def arranged(names: Sequence[Label], void: int) -> tuple[tuple[Label, ...], IndexArray, tuple[Label, ...]]:
-    """Put labels in order, the last so many of which are void: classes sorted, and void ones after them.
-
-    Returns the distinct labels, the place of each of those given, and the void ones among them.
-    """
-    last = _labels.void_order(names[len(names) - void :])
-    ordered = _labels.ordered(names[: len(names) - void]) + last
-    return ordered, positions(ordered, names), last
 
 
 def frozen(array: A) -> A:

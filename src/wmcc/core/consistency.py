@@ -38,12 +38,6 @@ def by_codes(labels: Sequence[Label], codes: IntArray) -> Names:
     return lambda cell: by_labels(labels)((codes[0, cell[0]], codes[1, cell[0]]))
 
 
-def check_floats(n: IntArray, w: FloatArray, w2: FloatArray, high: FloatArray, name: Names = by_number) -> None:
-    """Refuse sums that are negative, NaN or beyond the range of float64."""
-    check_sums(w, "w", name)
-    check_sums(w2, "w2", name, (n > 0) & (w2 == 0) & (high > 0))
-
-
 def check_sums(sums: FloatArray, what: str, name: Names = by_number, vanished: Any = False) -> None:
     """Refuse sums of one kind that are negative, NaN or beyond the range of float64."""
     _refuse(~(sums >= 0), name, lambda at: f"{what} is {sums[at]}; expected a number of at least 0")

@@ -114,11 +114,6 @@ def parse(text: str | bytes) -> dict[str, Any]:
     return data
 
 
-def is_grouped(data: Any) -> bool:
-    """Whether tables of groups are stored, rather than one table."""
-    return isinstance(data, dict) and "groups" in data
-
-
 KINDS = {"table": "Table", "joint table": "JointTable", "tables": "Tables", "joint tables": "Tables"}
 
 

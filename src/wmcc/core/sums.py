@@ -43,7 +43,8 @@ class Sums(NamedTuple):
     ) -> Sums:  # fmt: skip
         """Of sums that something else computed, and rounded; those that no rows can have are refused, by name."""
         low, high = (np.where(n > 0, x, np.nan) for x in (w_min, w_max))
-        consistency.check_floats(n, w, w2, high, name)
+        consistency.check_sums(w, "w", name)
+        consistency.check_sums(w2, "w2", name, (n > 0) & (w2 == 0) & (high > 0))
         sums = cls(n, Exact.from_floats(w), Exact.from_floats(w2), low, high)
         consistency.check_cells(*sums[:5], name)
         return sums

@@ -15,7 +15,7 @@ from ..present.json_csv import Record, apart, beside
 from ..present.text import counted, name_of, number
 from .arraytypes import Array, FloatArray, IndexArray, IntArray
 from .base_table import BaseTable, StackedCells, frozen, merged_parts, no_cells, occupied, positions
-from .design import ROWS, WORDS, SampleDesign, unsampled
+from .design import ROWS, WORDS, SampleDesign
 from .form import StoredTables
 from .joint import JointTable, check_names
 from .keys import Key, check_kinds, distinct_keys, merged_keys, missing, no_cluster, plain_key
@@ -344,7 +344,7 @@ class Tables(StackedCells, Mapping[Key, T], Generic[T]):
 
     def blocks(self) -> list[Block]:
         """Return a line for each group, and the tables of a few."""
-        if not len(self) or unsampled(self.drawn) is not None:
+        if not len(self) or self.unsampled is not None:
             return [Block(self.summary)]
         rows = []
         for key in self.groups[:SHOWN_GROUPS]:

@@ -12,7 +12,7 @@ from ..core.arraytypes import FloatArray, IntArray
 from ..core.exact import FEW, Exact
 from ..core.joint import JointTable
 from ..core.table import Table
-from ..measures.stacks import largest, over, total
+from ..measures.stacks import over, total
 
 TINY = 1e-300
 """Added to what may be 0 and is divided by."""
@@ -86,16 +86,6 @@ class CellSums:
         """Effective number of rows, (Σw)² / Σw², of each table."""
         whole = total(self.w)
         return over(whole * whole, total(self.w2))
-
-    @cached_property
-    def usual_square(self) -> Any:
-        """The square of a row's weight, on average over the rows of each table."""
-        return total(self.w2) / total(self.n)
-
-    @cached_property
-    def heaviest(self) -> Any:
-        """The weight of the heaviest row of each table."""
-        return largest(self.w_max)
 
 
 class Precision(NamedTuple):

@@ -12,7 +12,7 @@ import numpy as np
 from ..core.arraytypes import Array, FloatArray
 from ..core.design import SHOWN, SampleDesign, name_strata
 from ..measures.base import Measure
-from ..measures.stacks import furthest, over, total
+from ..measures.stacks import furthest, largest, over, total
 from ..present.text import number
 from .cells import CellSums
 from .strata import StratifiedSample
@@ -98,7 +98,8 @@ def influential_rows(extreme_slope: Any, cells: CellSums, variance: Any) -> Any:
     ``extreme_slope`` is its slope. That cell may be empty: if few rows there would make up the variance, some may well
     have been missed.
     """
-    return np.divide(variance, extreme_slope * extreme_slope * cells.usual_square)
+    usual_square = total(cells.w2) / total(cells.n)
+    return np.divide(variance, extreme_slope * extreme_slope * usual_square)
 
 
 def heaviest_row(slope: FloatArray, cells: CellSums, variance: Any) -> Any:
@@ -106,7 +107,7 @@ def heaviest_row(slope: FloatArray, cells: CellSums, variance: Any) -> Any:
 
     It need not be the share of that row itself: the next heavy row may fall into a cell where it matters more.
     """
-    most = cells.heaviest
+    most = largest(cells.w_max)
     return total(slope * slope * cells.w) * most * most / variance
 
 
@@ -146,13 +147,8 @@ def comparison_doubts(
 
     A heavy row moves a difference and its standard error alike, so it is no reason by itself.
     """
-    differ = cells.codes[1] != cells.codes[2]
-    extreme_slope = furthest(slope)
-    w, w2 = (total(x[..., differ]) for x in (cells.w, cells.w2))
-    out = {
-        FEW_DIFFER: over(w * w, w2) < FEW_DIFFERENT,
-        ROWS_ARE_FEW: influential_rows(extreme_slope, cells, variance) < FEW_ROWS,
-    }
+    few = influential_rows(furthest(slope), cells, variance) < FEW_ROWS
+    out = {FEW_DIFFER: _few_differ(cells), ROWS_ARE_FEW: few}
     if clusters is not None:
         return {CLUSTERS_ARE_FEW: clusters < FEW_CLUSTERS, **out}
     return {**out, **_of_classes(measure, slope, cells, variance)}
@@ -173,13 +169,18 @@ def strata_comparison_doubts(
     row_variance: FloatArray, cells: CellSums, strata: StratifiedSample, variance: float, df: float
 ) -> dict[str, bool]:
     """As `comparison_doubts`, of a joint table whose rows or clusters were drawn in strata."""
-    differ = cells.codes[1] != cells.codes[2]
-    w, w2 = (total(x[differ]) for x in (cells.w, cells.w2))
     return {
-        FEW_DIFFER: over(w * w, w2) < FEW_DIFFERENT,
+        FEW_DIFFER: _few_differ(cells),
         ROWS_OF_STRATA_ARE_FEW: variance < FEW_ROWS_OF_STRATA * float(row_variance.max()),
         **_few_units(strata, df),
     }
+
+
+def _few_differ(cells: CellSums) -> Any:
+    """Whether two predictions differ on few effective rows."""
+    differ = cells.codes[1] != cells.codes[2]
+    w, w2 = (total(x[..., differ]) for x in (cells.w, cells.w2))
+    return over(w * w, w2) < FEW_DIFFERENT
 
 
 def _few_units(strata: StratifiedSample, df: float) -> dict[str, bool]:

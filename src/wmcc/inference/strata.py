@@ -198,12 +198,9 @@ class StratifiedSample:
     def _residuals(self, slope: FloatArray) -> FloatArray:
         """Slopes of the cells of each unit; less their mean in the post-stratum, where totals are known."""
         g = slope[self._cell]
-        return g if self._post is None else g - over(np.bincount(self._post, g * self._w), self._of_post)[self._post]
-
-    @cached_property
-    def _of_post(self) -> FloatArray:
-        assert self._post is not None
-        return np.asarray(np.bincount(self._post, self._w), dtype=np.float64)
+        if self._post is None:
+            return g
+        return g - over(np.bincount(self._post, g * self._w), np.bincount(self._post, self._w))[self._post]
 
     def influences(self, slope: FloatArray) -> FloatArray:
         """Z of each unit of the design: of clusters in strata."""

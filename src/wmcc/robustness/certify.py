@@ -181,17 +181,13 @@ def _corner(objective: Objective) -> End:
     attained = bound = objective.value(corner)
     if box.reached is not None:
         bound = objective.value(corner, reached=False)
-    return End(_outward(bound, side, objective.measure), attained, attained == bound, corner, box, objective.cells)
+    outward = objective.outer(nextafter(bound, side * inf))
+    return End(outward, attained, attained == bound, corner, box, objective.cells)
 
 
 def attained_value(objective: Objective, optimum: Optimum) -> float:
     """Return the value at the best position: the one that the search has, if all of its box can be reached."""
     return objective.side * optimum.value + 0.0 if objective.box.reached is None else objective.value(optimum.position)
-
-
-def _outward(x: float, side: int, measure: Measure) -> float:
-    outward = nextafter(x, side * inf)
-    return min(outward, measure.range[1]) if side > 0 else max(outward, measure.range[0])
 
 
 def searched_end(objective: Objective, limits: Limits, whole: Slopes | None = None) -> End:

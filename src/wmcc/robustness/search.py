@@ -161,9 +161,11 @@ class Search:
                 for low, high, bound, cell in zip(*self._examine(boxes), strict=True):
                     heapq.heappush(heap, (-float(bound), next(order), low, high, int(cell)))
                 bound = -heap[0][0] if heap else -np.inf
-                least = 0.0 if self.objective.at_corners(self.value) else ROUNDING
-                near = bound - self.value <= max(self.limits.gap, least)
-                done = near or bound <= self._above() or self._is_decided(bound)
+                narrow = 0.0 if self.objective.at_corners(self.value) else ROUNDING
+                near = bound - self.value <= max(self.limits.gap, narrow)
+                goal, least = self.limits.goal, down(self.value - self.objective.rounding)
+                decided = goal is not None and (bound <= goal or least > goal)
+                done = near or bound <= self._above() or decided
                 late = self.limits.seconds is not None and time.monotonic() - start > self.limits.seconds
                 if done or late or self.nodes >= most:
                     break
@@ -180,10 +182,6 @@ class Search:
     def _above(self) -> float:
         """A number that the best value is certainly not above, though it was rounded."""
         return float(up(self.value + self.objective.rounding))
-
-    def _is_decided(self, bound: float) -> bool:
-        goal = self.limits.goal
-        return goal is not None and (bound <= goal or down(self.value - self.objective.rounding) > goal)
 
     def _examine(self, boxes: Boxes) -> tuple[FloatArray, FloatArray, FloatArray, Array]:
         """What is left of boxes that may hold more than the best found: their ends, their bounds, the cell to split."""
