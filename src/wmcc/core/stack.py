@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arraytypes import Array, IndexArray, IntArray
+from .arraytypes import Array, FloatArray, IndexArray, IntArray
 from .sums import Sums, beside
 
 LARGEST_KEY = 1 << 63
@@ -104,6 +104,27 @@ class Stack:
         at: IndexArray = np.minimum(np.searchsorted(known, wanted), len(self) - 1).astype(np.intp)
         there: bool = np.array_equal(known[at], wanted)
         return at if there else None
+
+
+class Beside(NamedTuple):
+    """Cells of two lists, those of either: their keys, and the rows and the weight that each list has there."""
+
+    codes: IntArray
+    n: IntArray
+    w: FloatArray
+
+    @classmethod
+    def of(cls, a: Stack, b: Stack) -> Beside:
+        """Look all cells of two stacks up in both."""
+        codes, place = numbered(np.concatenate([a.codes, b.codes], axis=1))
+        n, w = np.zeros((2, codes.shape[1]), dtype=np.int64), np.zeros((2, codes.shape[1]))
+        for k, (stack, at) in enumerate(zip((a, b), np.split(place, [len(a)]), strict=True)):
+            n[k, at], w[k, at] = stack.sums.n, stack.sums.w_exact.floats()
+        return cls(codes, n, w)
+
+    def differ(self, share: Any) -> Array:
+        """Where the two are not the same, but for a share by which sums of the same weights may differ."""
+        return np.asarray((self.n[0] != self.n[1]) | ~np.isclose(*self.w, rtol=share, atol=0.0))
 
 
 def merged_stacks(stacks: Sequence[Stack]) -> Stack:

@@ -21,7 +21,7 @@ from ..core.design import SampleDesign
 from ..core.joint import JointTable, several_predictions
 from ..core.keys import Key
 from ..core.labels import Label, listed, merged
-from ..core.stack import Stack, numbered
+from ..core.stack import Beside
 from ..core.table import Table, Tabulated, one_table
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError
@@ -455,29 +455,6 @@ class Joined(NamedTuple):
         return hypot(x - r * y, y * sqrt(1 - r * r))
 
 
-class Beside(NamedTuple):
-    """Cells of two stacks, those of either: their keys, and the rows and the weight that each stack has there."""
-
-    codes: IntArray
-    n: IntArray
-    w: FloatArray
-
-    @classmethod
-    def of(cls, a: Stack, b: Stack) -> Beside:
-        """Look all cells up in both."""
-        codes, place = numbered(np.concatenate([a.codes, b.codes], axis=1))
-        n, w = np.zeros((2, codes.shape[1]), dtype=np.int64), np.zeros((2, codes.shape[1]))
-        for k, (stack, at) in enumerate(zip((a, b), np.split(place, [len(a)]), strict=True)):
-            n[k, at], w[k, at] = stack.sums.n, stack.sums.w_exact.floats()
-        return cls(codes, n, w)
-
-    @property
-    def differ(self) -> Array:
-        """Where the two are not the same, but for rounding."""
-        far = np.abs(self.w[0] - self.w[1]) > ROUNDED * self.w.max(axis=0)
-        return np.asarray((self.n[0] != self.n[1]) | far)
-
-
 class Differing(NamedTuple):
     """Clusters in which the tables of two predictions are not the same."""
 
@@ -488,7 +465,7 @@ class Differing(NamedTuple):
 
 def _differing(a: Seen, b: Seen) -> Differing:
     both = Beside.of(*(x.table.design_cells.along([0, 1, len(x.table.raw_cells.codes) - 1]) for x in (a, b)))
-    clusters = np.unique(both.codes[-1][both.differ])
+    clusters = np.unique(both.codes[-1][both.differ(ROUNDED)])
     apart = np.bincount(both.codes[-1], np.abs(both.w[0] - both.w[1]) / 2)[clusters]
     weight = np.bincount(both.codes[-1], both.w[0])
     most = weight.max() or 1.0  # in units of which squares are not too large
@@ -588,8 +565,9 @@ def _check_same_rows(tables: dict[str, Table]) -> None:
                     "tabulate both on the same clusters, or compare them as independent samples.",
                 )
         both = Beside.of(*(x.design_cells.along([0, len(x.raw_cells.codes) - 1]) for x in (one, other_table)))
-        if both.differ.any():
-            at = int(np.argmax(both.differ))
+        differ = both.differ(ROUNDED)
+        if differ.any():
+            at = int(np.argmax(differ))
             (k, c), (n, m), (w, v) = both.codes[:, at], both.n[:, at], both.w[:, at]
             raise InputError(
                 f"the tables are not of the same rows: cluster {one.drawn.clusters[c]!r} has {n:,} of true class "

@@ -21,7 +21,7 @@ from ..errors import InputError, InputTypeError, UndefinedMeasureError, Undefine
 from ..present.result import Result
 from ..present.text import brief
 from .arithmetic import fixed, mean
-from .stacks import SMALL, PerCell, by_class, by_class_of_all, others, per_table, product, sums_of, total
+from .stacks import SMALL, PerCell, by_class, others, per_table, product, sums_of, total
 
 ZeroDivision = float | Literal["warn", "raise"]
 OnZero = Callable[[str], float]
@@ -80,9 +80,7 @@ class Shares(NamedTuple):
     def of_cells(cls, cells: FloatArray) -> Shares:
         """Shares of a stack of tables, or of one, given by all K x K cells; rounded at every step."""
         K = cells.shape[-1]
-        if K <= SMALL:
-            return cls._of_sums(product(cells.reshape(*cells.shape[:-2], K * K), sums_of(K)), K, K)
-        return cls.of_classes(by_class_of_all(cells))
+        return cls.of_some_cells(cells.reshape(*cells.shape[:-2], K * K), np.indices((K, K)).reshape(2, -1), K, K)
 
     @classmethod
     def of_some_cells(cls, cells: FloatArray, codes: IntArray, classes: int, counted: int) -> Shares:

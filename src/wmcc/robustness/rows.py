@@ -9,6 +9,7 @@ import numpy as np
 from ..core.arraytypes import FloatArray, IntArray
 from ..core.exact import nearest_float
 from ..core.labels import Label, listed
+from ..core.stack import Beside
 from ..core.table import Table
 from ..errors import InputError, WmccError
 from ..present.text import counted, number
@@ -87,35 +88,20 @@ def _check_rows(table: Table, rows: IntArray, w: FloatArray, sums: FloatArray, n
     except WmccError as problem:
         raise problem if name == "sample_weight" else problem.about(name) from None
     assert isinstance(made, Table)
-    codes, wanted = np.array(made.labels, dtype=np.int64)[made.cells.codes], table.cells
-    its = _listed(codes, made.cells.sums.n, made.cells.sums.w_exact.floats())
-    own = _listed(wanted.codes, wanted.sums.n, sums)
-    cell = next((x for x in sorted({*own, *its}) if not _alike(own.get(x, NO_ROWS), its.get(x, NO_ROWS))), None)
-    if cell is not None:
-        raise _other_rows(table, cell, own, its, name)
+    place = np.array(made.labels, dtype=np.int64)
+    both = Beside.of(table.cells, made.cells.recoded({0: place, 1: place}))
+    both.w[0, both.n[0] > 0] = sums
+    differ = both.differ((both.n[0] + 8) * UNIT)  # engines round each addition
+    if differ.any():
+        raise _other_rows(table, both, int(np.argmax(differ)), name)
 
 
-Listed = dict[tuple[int, ...], tuple[int, float]]
-"""The number of rows of each cell, and their weight."""
-
-NO_ROWS = 0, 0.0
-
-
-def _listed(codes: IntArray, n: IntArray, w: FloatArray) -> Listed:
-    return dict(zip(map(tuple, codes.T.tolist()), zip(n.tolist(), w.tolist(), strict=True), strict=True))
-
-
-def _alike(own: tuple[int, float], its: tuple[int, float]) -> bool:
-    """Whether cells are the same, but for the rounding of each addition, since engines round."""
-    (n, x), (m, y) = own, its
-    return n == m and (x == y or abs(x - y) <= (n + 8) * UNIT * min(x, y))
-
-
-def _other_rows(table: Table, cell: tuple[int, ...], own: Listed, its: Listed, name: str) -> InputError:
+def _other_rows(table: Table, both: Beside, cell: int, name: str) -> InputError:
     """Say in which cell rows do not make a table, and what may be the reason."""
-    (n, x), (m, y) = (cells.get(cell, NO_ROWS) for cells in (own, its))
-    true, pred = (table.labels[k] for k in cell)
-    rows, given = ({key: count for key, (count, _) in cells.items()} for cells in (own, its))
+    (n, m), (x, y) = both.n[:, cell].tolist(), both.w[:, cell].tolist()
+    true, pred = (table.labels[k] for k in both.codes[:, cell])
+    keys = list(map(tuple, both.codes.T.tolist()))
+    rows, given = ({key: count for key, count in zip(keys, counts, strict=True) if count} for counts in both.n.tolist())
     hint = "give all rows that were tabulated, and no others."
     if rows == given:
         design = name == "sample_weight" and table.drawn.factors is not None

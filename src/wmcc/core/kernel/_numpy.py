@@ -161,11 +161,11 @@ class NumpyTally:
             np.minimum.at(least, cell, w)
             np.maximum.at(most, cell, w)
             sums = [_add_up(cell, len(keys), *split(w, square)) for square in (False, True)]
-        for own in (x[good] for x in replicates):
-            bad = ~((own >= 0) & np.isfinite(own))
+        for weights in (x[good] for x in replicates):
+            bad = ~((weights >= 0) & np.isfinite(weights))
             self._bad_replicates += int(bad.sum())
-            own[bad] = 0
-            sums.append(_add_up(cell, len(keys), *split(own)))
+            weights[bad] = 0
+            sums.append(_add_up(cell, len(keys), *split(weights)))
         self._take(keys, n, least, most, sums)
 
     def _take(self, keys: IntArray, n: IntArray, least: FloatArray, most: FloatArray, sums: list[Exact]) -> None:
@@ -176,11 +176,8 @@ class NumpyTally:
         if len(union) > self._room:
             self._fail("cells", self._room)
         old, new = np.searchsorted(union, self._keys), np.searchsorted(union, keys)
-        counts, lowest, highest = (
-            np.zeros(len(union), dtype=np.int64),
-            np.full(len(union), np.inf),
-            np.zeros(len(union)),
-        )
+        counts = np.zeros(len(union), dtype=np.int64)
+        lowest, highest = np.full(len(union), np.inf), np.zeros(len(union))
         counts[old], lowest[old], highest[old] = self._n, self._least, self._most
         counts[new] += n
         lowest[new], highest[new] = np.minimum(lowest[new], least), np.maximum(highest[new], most)
@@ -212,11 +209,7 @@ class NumpyTally:
         self._bad_replicates += other._bad_replicates
         self._take(other._keys, other._n, other._least, other._most, other._sums)
 
-    def result(
-        self,
-    ) -> tuple[
-        bytes, bytes, bytes | None, bytes | None, tuple[int, bytes] | None, tuple[int, bytes] | None, bytes, int, int
-    ]:
+    def result(self) -> tuple[Any, ...]:
         """Return the occupied cells: (keys, n, least, most, w, w2, ignored, unknown, bad weights)."""
         if self._failure is not None:
             raise self._failure
@@ -244,10 +237,8 @@ def _distinct(keys: IntArray, most: int) -> tuple[IntArray, IntArray]:
     """Return the keys that occur, ascending, and the place among them of each."""
     if most > _BLOCK:
         return np.unique(keys, return_inverse=True)
-    found = np.flatnonzero(np.bincount(keys, minlength=most))
-    place = np.zeros(most, dtype=np.int64)
-    place[found] = np.arange(len(found))
-    return found, place[keys]
+    there = np.bincount(keys, minlength=most) > 0
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[keys]
 
 
 def _add_up(
