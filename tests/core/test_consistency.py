@@ -131,14 +131,15 @@ def test_sums_that_no_rows_have_are_refused(weights, size, factor):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"w2": 2}, r"n = 2, w = 4, w2 = 2, w_min = 1, w_max = 3; but .* w² / n = 8\."),
+        ({"w2": 2}, r"n = 2, w = 4, w2 = 2, w_min = 1, w_max = 3; but w2 is smallest .* and then it is w² / n\."),
         (
             {"w2": 11},
-            r"w2 = 11, w_min = 1, w_max = 3; but w2 is largest .* 10\.[\s\S]*Hint: w is the sum of the weights",
+            r"w2 = 11, w_min = 1, w_max = 3; but w2 is largest .* n · w_min · w_max\."
+            r"[\s\S]*Hint: w is the sum of the weights",
         ),
-        ({"w": 1}, r"w = 1, .*; but each row weighs at least w_min, so w is at least 2\."),
-        ({"w": 7}, r"w = 7, .*; but each row weighs at most w_max, so w is at most 6\."),
-        ({"n": 0}, r"n is 0, w is 4 and w2 is 10; the sums of no rows are 0\."),
+        ({"w": 1}, r"w = 1, .*; but each row weighs at least w_min, so w is at least n · w_min\."),
+        ({"w": 7}, r"w = 7, .*; but each row weighs at most w_max, so w is at most n · w_max\."),
+        ({"n": 0}, r"n = 0, w = 4, w2 = 10, w_min = nan, w_max = nan; but the sums of no rows are 0\."),
         ({"w_min": 4}, r"w_min is 4.0 and w_max is 3.0; expected finite numbers of at least 0, in this order\."),
         ({"w2": -1}, r"w2 is -1.0; expected a number of at least 0\."),
         ({"w": math.nan}, r"w is nan; expected a number of at least 0\."),

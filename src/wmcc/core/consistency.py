@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from decimal import Decimal
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
 from .arraytypes import Array, FloatArray, IntArray
-from .exact import Exact, integers
+from .exact import Exact
 from .labels import Label
-
-if TYPE_CHECKING:
-    from fractions import Fraction  # imported where something is wrong: it takes a while
 
 Names = Callable[[tuple[int, ...]], str]
 """What to call a cell, from its index."""
@@ -67,11 +62,13 @@ def check_cells(n: IntArray, w: Exact, w2: Exact, low: FloatArray, high: FloatAr
         What to call a cell, for messages.
     """
     used = n > 0
-    _refuse(
-        ~used & (w.digits.any(axis=0) | w2.digits.any(axis=0)),
-        name,
-        lambda at: f"n is 0, w is {_text(_at(w, at))} and w2 is {_text(_at(w2, at))}; the sums of no rows are 0",
-    )
+
+    def cell_sums(at: Any) -> str:
+        numbers = {"n": n, "w": w.floats(), "w2": w2.floats(), "w_min": low, "w_max": high}
+        return ", ".join(f"{what} = {float(x[at]):.12g}" for what, x in numbers.items())
+
+    weighty = w.digits.any(axis=0) | w2.digits.any(axis=0)
+    _refuse(~used & weighty, name, lambda at: f"{cell_sums(at)}; but the sums of no rows are 0")
     ordered = (low >= 0) & (low <= high) & (high < np.inf)
     _refuse(
         used & ~ordered,
@@ -90,28 +87,17 @@ def check_cells(n: IntArray, w: Exact, w2: Exact, low: FloatArray, high: FloatAr
         near = 1e-6 + 4 * rows * 2.0**-53
         tiny, tiny2 = (rows * (np.ldexp(1.0, -1022 - k * power) + 2.0**-1022) for k in (1, 2))
         wrong = {
-            "low": s < rows * a * (1 - near) - tiny,
-            "high": s > rows * b * (1 + near) + tiny,
-            "even": q < s * s / np.maximum(rows, 1) * (1 - near) - tiny2,
-            "uneven": q > (a + b) * s - rows * a * b + near * b * s + tiny2,
+            "each row weighs at least w_min, so w is at least n · w_min": s < rows * a * (1 - near) - tiny,
+            "each row weighs at most w_max, so w is at most n · w_max": s > rows * b * (1 + near) + tiny,
+            "w2 is smallest where all rows weigh the same, and then it is w² / n": (
+                q < s * s / np.maximum(rows, 1) * (1 - near) - tiny2
+            ),
+            "w2 is largest where rows weigh w_min or w_max, and then it is (w_min + w_max) · w − n · w_min · w_max": (
+                q > (a + b) * s - rows * a * b + near * b * s + tiny2
+            ),
         }
-    for which, cells in wrong.items():
-        _refuse(cells & used, name, partial(_said, which, n, w, w2, low, high), HINT)
-
-
-def _said(which: str, n: IntArray, w: Exact, w2: Exact, low: FloatArray, high: FloatArray, at: Any) -> str:
-    """Say what a cell's sums are and why they cannot be."""
-    from fractions import Fraction
-
-    rows, s, q, a, b = Fraction(int(n[at])), _at(w, at), _at(w2, at), Fraction(low[at]), Fraction(high[at])
-    why = {
-        "low": f"each row weighs at least w_min, so w is at least {_text(rows * a)}",
-        "high": f"each row weighs at most w_max, so w is at most {_text(rows * b)}",
-        "even": f"w2 is smallest where all rows weigh the same, and then it is w² / n = {_text(s * s / rows)}",
-        "uneven": f"w2 is largest where rows weigh w_min or w_max, and then it is {_text((a + b) * s - rows * a * b)}",
-    }
-    sums = {"n": rows, "w": s, "w2": q, "w_min": a, "w_max": b}
-    return f"{', '.join(f'{key} = {_text(x)}' for key, x in sums.items())}; but {why[which]}"
+    for why, cells in wrong.items():
+        _refuse(cells & used, name, lambda at, why=why: f"{cell_sums(at)}; but {why}", HINT)
 
 
 def _refuse(wrong: Array, name: Names, say: Callable[[Any], str], hint: str | None = None) -> None:
@@ -119,18 +105,3 @@ def _refuse(wrong: Array, name: Names, say: Callable[[Any], str], hint: str | No
     if wrong.any():
         at = tuple(int(k) for k in np.argwhere(wrong)[0])
         raise InputError(f"{name(at)} has impossible sums: {say(at)}.", hint)
-
-
-def _at(x: Exact, at: Any) -> Fraction:
-    from fractions import Fraction
-
-    return Fraction(integers(x.digits[(slice(None), *at)])) * Fraction(2) ** x.exponent
-
-
-def _text(x: Fraction) -> str:
-    """Write a number, of any size: as float64 has it, and shorter where it has not."""
-    if x.denominator == 1 and x < 1 << 53:
-        return str(x.numerator)
-    if not x or 1e-300 < x < 1e300:
-        return repr(float(x))
-    return f"{Decimal(x.numerator) / Decimal(x.denominator):.6g}"
