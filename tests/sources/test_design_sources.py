@@ -568,15 +568,6 @@ def test_what_cannot_be_merged():
         with pytest.raises(InputError) as caught:
             _ = a + b
         assert said in str(caught.value)
-    for a, b, said in (
-        (table, table, "a part of a sample that was drawn by a design cannot be taken away"),
-        (table, wmcc.tabulate(["A"], ["A"]), "not part of this one: its rows were sampled in another way"),
-        (wmcc.tabulate([*"ABCD"], [*"ABCD"]), table, "not part of this one: its rows were sampled in another way"),
-        (table, of_arrays(**CASES["two columns"], by="half")["north"], "its rows were sampled in another way"),
-    ):
-        with pytest.raises(InputError) as caught:
-            _ = a - b
-        assert said in str(caught.value)
     with pytest.raises(InputError, match="are drawn in strata; their groups cannot become clusters"):
         tables.as_clusters()
 

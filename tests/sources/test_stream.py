@@ -18,7 +18,7 @@ from itertools import chain
 import numpy as np
 import polars as pl
 import pytest
-from helpers import any_weight, rows
+from helpers import rows
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -319,53 +319,6 @@ def test_long_windows_are_quick():
         steps.append((time.process_time() - began) / (2 * window))
         assert stream.table.rows == 2 * window
     assert steps[1] < 3 * steps[0]
-
-
-# ---- differences ------------------------------------------------------------------------------------
-
-
-@given(rows(positive_total=False), rows(positive_total=False))
-def test_the_difference_of_tables_is_exact(a, b):
-    part, whole = wmcc.tabulate(*b.arrays), all_of([a, b])
-    rest, expected = whole - part, wmcc.tabulate(*a.arrays)._aligned(whole.labels)
-    assert rest.labels == whole.labels
-    assert np.array_equal(rest.n, expected.n)
-    assert rest.w_exact == expected.w_exact
-    assert rest.w2_exact == expected.w2_exact
-    used = rest.n > 0
-    assert np.array_equal(np.isnan(rest.w_min), ~used)
-    assert (rest.w_min[used] <= expected.w_min[used]).all()  # bounds: the rows that hold them may be gone
-    assert (rest.w_max[used] >= expected.w_max[used]).all()
-    one = rest.n == 1
-    assert np.array_equal(rest.w_min[one], expected.w_min[one])
-    assert wmcc.Table.from_json(rest.to_json()) == rest
-    assert (rest + part).w_exact == whole.w_exact
-
-
-@given(st.lists(any_weight, min_size=1, max_size=30))
-def test_nothing_drifts(weights):
-    total = first = wmcc.tabulate([0], [1], [1e-3])
-    for w in weights:
-        step = wmcc.tabulate([0, 1], [1, 1], [w, 1.0])
-        total = (total + step) - step
-    assert total.w_exact == first._aligned(total.labels).w_exact
-
-
-def test_what_is_no_part_is_not_taken_away():
-    whole = wmcc.tabulate([0, 0, 1], [0, 0, 1], [1.0, 2.0, 3.0])
-    for t, p, w in (
-        ([2], [2], [1.0]),
-        ([0, 0, 0], [0, 0, 0], [1.0, 1.0, 1.0]),
-        ([0], [0], [3.5]),
-        ([0], [0], [0.5]),
-        ([1], [0], [1.0]),
-    ):
-        with pytest.raises(InputError, match="not part of this one"):
-            whole - wmcc.tabulate(t, p, w)
-    with pytest.raises(InputError, match="not part"):
-        whole - wmcc.Table.from_counts([[0]], ignored=1)
-    assert (whole - wmcc.Table.empty()) == whole
-    assert (whole - wmcc.Table.empty(["other"])) == whole  # a class without rows takes nothing away
 
 
 # ---- forks -------------------------------------------------------------------------------------------

@@ -118,25 +118,14 @@ class Exact:
         return self.digits.reshape(len(self.digits), math.prod(self.shape))
 
     def __add__(self, other: Exact) -> Exact:
-        if not len(self.digits):
-            return other
-        return self._plus(other, np.add)
-
-    def __sub__(self, other: Exact) -> Exact:
-        """Exact difference; ValueError where it would be negative."""
-        return self._plus(other, np.subtract)
-
-    def _plus(self, other: Exact, operation: Any) -> Exact:
-        """Sum or difference."""
         a, b = self.digits, other.digits
-        if not len(b):
-            return self
-        low = min(self.exponent, other.exponent) if len(a) else other.exponent
+        if not len(a) or not len(b):
+            return self if len(a) else other
+        low = min(self.exponent, other.exponent)
         skip_a, skip_b = (self.exponent - low) // RADIX_BITS, (other.exponent - low) // RADIX_BITS
         digits = no_digits(max(skip_a + len(a), skip_b + len(b)), self.shape)
         digits[skip_a : skip_a + len(a)] = a
-        part = digits[skip_b : skip_b + len(b)]
-        operation(part, b, out=part)
+        digits[skip_b : skip_b + len(b)] += b
         return Exact._own(digits, low)
 
     def __eq__(self, other: object) -> bool:

@@ -93,18 +93,6 @@ class Stack:
             return Stack.gathered(codes, self.sums)
         return Stack.gathered(codes[:, kept], self.sums.take(kept))
 
-    def places(self, codes: IntArray) -> IndexArray | None:
-        """Return where cells of these keys are; None if one of them is not there."""
-        if not len(self):
-            return None if codes.shape[1] else np.zeros(0, dtype=np.intp)
-        both = _as_one(np.concatenate([self.codes, codes], axis=1))
-        if both is None:
-            both = numbered(np.concatenate([self.codes, codes], axis=1))[1]
-        known, wanted = both[: len(self)], both[len(self) :]
-        at: IndexArray = np.minimum(np.searchsorted(known, wanted), len(self) - 1).astype(np.intp)
-        there: bool = np.array_equal(known[at], wanted)
-        return at if there else None
-
 
 class Beside(NamedTuple):
     """Cells of two lists, those of either: their keys, and the rows and the weight that each list has there."""

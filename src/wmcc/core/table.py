@@ -17,7 +17,7 @@ from ..present.text import heaviest, number
 from . import consistency
 from . import labels as _labels
 from .arraytypes import Array, ArrayLike, FloatArray, IntArray
-from .base_table import BaseTable, frozen, no_cells, occupied, positions
+from .base_table import BaseTable, frozen, no_cells
 from .design import ROWS, SampleDesign, StratifiedDesign, check_sizes
 from .exact import integers
 from .form import StoredTable
@@ -294,66 +294,6 @@ class Table(BaseTable):
     def _merged(cls, tables: Sequence[Table]) -> Table:
         merged = super()._merged(tables)
         return replace(merged, positive=merged_positive(tables, len(merged.classes), ("table has", "it")))
-
-    def __sub__(self, other: Table) -> Table:
-        """Return what remains when the rows of ``other``, a part of this table, are taken away.
-
-        The sums are exact: nothing drifts. `w_min` and `w_max` are bounds where the tables do not tell them. Under a
-        design of strata ``other`` is the table of a group of the same sample, and what remains is that of all others.
-        """
-        if not isinstance(other, Table):
-            return NotImplemented
-        whole, part = self.drawn.design, other.drawn.design
-        if whole is not None and part is not None and not part.domain:
-            raise InputError(
-                "a part of a sample that was drawn by a design cannot be taken away: the rest would be a sample of "
-                "another size.",
-                "tabulate the rows that remain, or add up their tables.",
-            )
-        try:
-            rest, ignored = self._without(other), self.ignored - other.ignored
-            if ignored < 0:
-                raise ValueError("it has more rows")
-        except ValueError as problem:
-            reason = getattr(problem, "message", str(problem)).rstrip(".")
-            raise InputError(f"the subtracted table is not part of this one: {reason}.") from None
-        rest, drawn = occupied(rest, self.drawn) if len(other.raw_cells) else (rest, self.drawn)
-        return replace(self, raw_cells=rest, ignored=ignored, drawn=drawn)
-
-    def _without(self, other: Table) -> Stack:
-        """Cells that remain when those of a part are taken away; ValueError if it is none."""
-        if not len(other.raw_cells):
-            return self.raw_cells
-        seen = np.unique(other.raw_cells.codes[: other.axes]).tolist()  # which needs no weights: a part may lack strata
-        if not {other.labels[k] for k in seen} <= set(self.labels):
-            raise ValueError("it has other classes")
-        if self.drawn.kind in ("strata", "replicates"):
-            same = self.drawn.as_domain() == other.drawn
-        else:
-            same = self.drawn.kind == other.drawn.kind and set(other.drawn.units) <= set(self.drawn.units)
-        if not same:
-            raise ValueError("its rows were sampled in another way")
-        place = np.full(len(other.labels), -1, dtype=np.intp)
-        place[seen] = positions(self.labels, [other.labels[k] for k in seen])
-        moved: dict[int, Array] = {0: place, 1: place}
-        if other.drawn.kind == "clusters":
-            own = {key: k for k, key in enumerate(self.drawn.units)}
-            moved[2] = np.array([own[key] for key in other.drawn.units], dtype=np.intp)
-        part, (n, w, w2, low, high, replicates) = other.raw_cells.recoded(moved), self.raw_cells.sums
-        at = self.raw_cells.places(part.codes)
-        if at is None:
-            raise ValueError("it has more rows")
-        size = (len(self.raw_cells),)
-        gone = part.sums.placed(size, at)
-        n, w, w2 = n - gone.n, w - gone.w_exact, w2 - gone.w2_exact
-        replicates = tuple(a - b for a, b in zip(replicates, gone.replicates, strict=True))
-        if n.min() < 0:
-            raise ValueError("it has more rows")
-        if (gone.w_min < low).any() or (gone.w_max > high).any():
-            raise ValueError("it has smaller or larger weights")
-        low, high = (np.where(n > 1, x, np.where(n == 1, w.floats(), np.nan)) for x in (low, high))
-        consistency.check_cells(n, w, w2, low, high, consistency.by_codes(self.labels, self.raw_cells.codes))
-        return Stack(self.raw_cells.codes, Sums(n, w, w2, low, high, replicates)).take(n > 0)
 
     # ---- showing ------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ import numpy as np
 from ..core.arraytypes import FloatArray, IndexArray, IntArray
 from ..core.joint import JointTable
 from ..core.keys import Key
+from ..core.stack import numbered
 from ..core.table import Table
 from ..measures.base import Shares, check_scorable
 from ..measures.stacks import at_least, total
@@ -111,8 +112,7 @@ class Clusters:
         """Clusters of a table that was drawn in clusters."""
         stack = table.raw_cells
         owner, sums = stack.codes[-1], stack.sums
-        cell = np.zeros(len(stack), dtype=np.int64)
-        np.cumsum((np.diff(stack.codes[:-1], axis=1) != 0).any(axis=0), out=cell[1:])
+        _, cell = numbered(stack.codes[:-1])
         weighing = np.zeros(int(owner.max(initial=-1)) + 1, dtype=bool)
         weighing[owner[sums.w_max > 0]] = True
         number = np.cumsum(weighing) - 1

@@ -16,6 +16,7 @@ from ..core.arraytypes import Array, FloatArray, IntArray
 from ..core.design import name_strata
 from ..core.joint import JointTable
 from ..core.keys import Key
+from ..core.stack import numbered
 from ..core.table import Table
 from ..measures.stacks import PerCell, over
 from .cells import TINY, Precision, Unit
@@ -60,8 +61,7 @@ class StratifiedSample:
         codes, sums, axes = stack.codes, stack.sums, table.axes
         unit = Unit.of(sums.w_exact)
         self.nested, self.lonely_option, self._cells = design.nested, design.lonely, len(table.cells)
-        self._cell = np.zeros(len(stack), dtype=np.int64)
-        np.cumsum((np.diff(codes[:axes], axis=1) != 0).any(axis=0), out=self._cell[1:])
+        _, self._cell = numbered(codes[:axes])
         self._unit, self._w, self._n = codes[-1], unit.shares(sums.w_exact), sums.n.astype(np.float64)
         self._w2 = unit.shares(sums.w2_exact, 2)
         self._w_min, self._w_max = unit.largest(sums.w_min), unit.largest(sums.w_max)

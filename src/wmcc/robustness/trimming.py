@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..core.arraytypes import FloatArray
+from ..core.stack import numbered
 from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError, InputTypeError
 from ..measures import MEASURES
@@ -223,8 +224,7 @@ def _cut_shares(table: Table, box: Box) -> tuple[float, float]:
 def trimmed_box(table: Table, cap: float) -> Box:
     """Return the box of the trimmed sums of a table's cells: the true sums lie in it."""
     parts, cells = table.design_cells, table.cells
-    of = cells.places(parts.codes[: len(cells.codes)])  # where each part belongs, of clusters or strata
-    assert of is not None
+    _, of = numbered(parts.codes[: len(cells.codes)])  # where each part belongs, of clusters or strata
     sums = parts.sums
     mixed = (sums.w_min < cap) & (sums.w_max > cap)
     used = [cap, *sums.w_min[mixed].tolist(), *sums.w_max[mixed].tolist()]
