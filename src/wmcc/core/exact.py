@@ -236,9 +236,13 @@ class Exact:
         vector = Exact._from_pairs(pairs)
         return Exact(vector.digits.reshape(len(vector.digits), *self.shape), vector.exponent)
 
-    def integers(self) -> Any:
-        """Return the numbers as Python integers in units of ``2**exponent``, nested as the array is."""
-        return integers(self.digits)
+    def integers(self, exponent: int | None = None) -> Any:
+        """Return the numbers as Python integers in units of ``2**exponent``, nested as the array is.
+
+        The exponent is the own one, or for a vector one that is not larger.
+        """
+        numbers = integers(self.digits)
+        return numbers if exponent is None else [x << self.exponent - exponent if x else 0 for x in numbers]
 
     def hex(self) -> list[str]:
         """Every number as ``0x<digits>p<exponent>``, in C order: exact, and `float.fromhex` rounds it right."""

@@ -19,7 +19,6 @@ from . import labels as _labels
 from .arraytypes import Array, ArrayLike, FloatArray, IntArray
 from .base_table import BaseTable, frozen, no_cells
 from .design import ROWS, SampleDesign, StratifiedDesign, check_sizes
-from .exact import integers
 from .form import StoredTable
 from .labels import REST, Label
 from .stack import Stack
@@ -248,15 +247,12 @@ class Table(BaseTable):
                 q[p] += weight
                 if t == p:
                     d[t] = weight
-            return Margins.of(r, q, d, len(self.classes))
-        (true, pred), digits = codes, self.cells.sums.w_exact.digits
-        out, right = np.zeros((len(digits), 3 * K), dtype=np.int64), true == pred
-        for plane, weight in zip(out, digits, strict=True):
-            np.add.at(plane[:K], true, weight)
-            np.add.at(plane[K:], pred, weight)
-            plane[2 * K + true[right]] = weight[right]
-        whole = integers(out)
-        return Margins.of(whole[:K], whole[K : 2 * K], whole[2 * K :], len(self.classes))
+        else:
+            (true, pred), w = codes, self.cells.sums.w_exact
+            right = true == pred
+            sums = w.by_code(true, K), w.by_code(pred, K), w.take(right).by_code(true[right], K)
+            r, q, d = (x.integers(w.exponent) for x in sums)
+        return Margins.of(r, q, d, len(self.classes))
 
     def against_rest(self, label: Label) -> Table:
         r"""Return the table of two classes: this one, and all others as one.

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.arraytypes import FloatArray, IntArray
 from ..core.base_table import occupied
-from ..core.exact import Exact, effective_size
+from ..core.exact import effective_size
 from ..core.labels import Label
 from ..core.table import Margins, Table
 from ..measures import CLASS_MEASURES, MEASURES
@@ -195,7 +195,7 @@ class Four(NamedTuple):
             n[part.codes[0], cell], w_max[part.codes[0], cell] = part.sums.n, part.sums.w_max
         n[:, 3] = sums.n.sum() - n[:, :3].sum(axis=1)
         w, w2 = (
-            [_per_class(getattr(part.sums, name), part.codes[0], K, whole.exponent) for part in parts]
+            [getattr(part.sums, name).by_code(part.codes[0], K).integers(whole.exponent) for part in parts]
             for name, whole in (("w_exact", sums.w_exact), ("w2_exact", sums.w2_exact))
         )
         for lists, whole in ((w, sums.w_exact.total()), (w2, sums.w2_exact.total())):
@@ -228,14 +228,6 @@ class Four(NamedTuple):
         n_eff = np.array([effective_size(s, x, shift) for s, x in zip(totals, of_part, strict=True)])
         weight = np.ldexp(np.where(np.array(totals) == 0, 0.0, unit[:, 0]), bits[:, 0] + self.exponent)
         return CellSums(n, w, w2, w_max, FOUR, 2, 2), n_eff, weight
-
-
-def _per_class(x: Exact, classes: IntArray, count: int, exponent: int) -> list[int]:
-    """Return numbers of some classes as integers in units of ``2**exponent``, 0 for the others."""
-    out = [0] * count
-    for k, weight in zip(classes.tolist(), x.integers(), strict=True):
-        out[k] = weight << (x.exponent - exponent) if weight else 0
-    return out
 
 
 @quietly

@@ -30,13 +30,10 @@ from .reliability import FEW_PIXELS_COUNT, below
 
 def class_sizes(table: Table) -> list[float]:
     """Effective sample sizes of the true classes; 0 for one without weight."""
-    seen = table.cells.along([0])
-    shift = 2 * seen.sums.w_exact.exponent - seen.sums.w2_exact.exponent
-    out = [0.0] * len(table.labels)
-    sums = seen.sums.w_exact.integers(), seen.sums.w2_exact.integers()
-    for k, w, w2 in zip(seen.codes[0].tolist(), *sums, strict=True):
-        out[k] = effective_size(w, w2, shift)
-    return out
+    cells, K = table.cells, len(table.labels)
+    w, w2 = (x.by_code(cells.codes[0], K) for x in (cells.sums.w_exact, cells.sums.w2_exact))
+    shift = 2 * w.exponent - w2.exponent
+    return [effective_size(*of_class, shift) for of_class in zip(w.integers(), w2.integers(), strict=True)]
 
 
 class ClassSize(NamedTuple):

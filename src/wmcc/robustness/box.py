@@ -84,8 +84,7 @@ class Box:
     def between(cls, lower: Exact, upper: Exact) -> Box:
         """Cells between sums, as vectors, that were made from bounds for each weight."""
         exponent = min(lower.exponent, upper.exponent)
-        low, high = ([c << (x.exponent - exponent) for c in x.integers()] for x in (lower, upper))
-        return cls(low, high, exponent)
+        return cls(lower.integers(exponent), upper.integers(exponent), exponent)
 
     # ---- reading ------------------------------------------------------------------------------------
 
