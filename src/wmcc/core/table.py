@@ -64,6 +64,19 @@ def occurring(r: list[int], q: list[int]) -> int:
     return sum(1 for either in map(or_, r, q) if either)
 
 
+def class_totals(
+    weights: Sequence[int], true: Sequence[int], pred: Sequence[int], classes: int
+) -> tuple[list[int], list[int], list[int]]:
+    """Add up weights of cells by true class, by predicted class, and where the two are the same."""
+    r, q, d = [0] * classes, [0] * classes, [0] * classes
+    for weight, t, p in zip(weights, true, pred, strict=True):
+        r[t] += weight
+        q[p] += weight
+        if t == p:
+            d[t] += weight
+    return r, q, d
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Table(BaseTable):
     r"""Weighted confusion table: row = true class, column = predicted class.
@@ -241,12 +254,7 @@ class Table(BaseTable):
         """Exact margins in a common unit; see `Margins`."""
         codes, K = self.cells.codes, len(self.labels)
         if len(self.cells) <= FEW_CELLS:
-            r, q, d = [0] * K, [0] * K, [0] * K
-            for t, p, weight in zip(*codes.tolist(), self._weights, strict=True):
-                r[t] += weight
-                q[p] += weight
-                if t == p:
-                    d[t] = weight
+            r, q, d = class_totals(self._weights, *codes.tolist(), K)
         else:
             (true, pred), w = codes, self.cells.sums.w_exact
             right = true == pred

@@ -126,6 +126,23 @@ class Shares(NamedTuple):
         return cls.made(d + fn, d + fp, d, not_r, not_q, d * tn - fn * fp, counted)
 
 
+class TotalWeight(NamedTuple):
+    """The total weight, as a float times a power of two, since it may be beyond the largest float64."""
+
+    size: float
+    power: int
+
+    @classmethod
+    def of(cls, table: Table) -> TotalWeight:
+        """Return that of a table."""
+        s, bits = table.margins.s, table.margins.s.bit_length()
+        return cls(s / (1 << bits), bits + table.cells.sums.w_exact.exponent)
+
+    def per_unit(self, slopes: FloatArray) -> FloatArray:
+        """Divide slopes by it, in two steps."""
+        return np.asarray(np.ldexp(slopes / self.size, -self.power))
+
+
 _CALLS = """Call it with a table, or with labels as a metric of scikit-learn::
 
     wmcc.{name}(table)
@@ -257,10 +274,7 @@ class Measure:
         self._check(table)
         check_matrix(len(table.labels), "wmcc.sensitivity(table).cells has the gradient of the cells that occur.")
         value = self.value(table.margins, on_zero(0.0 if self.has_terms else "raise", self.title))
-        slope = self.slope(Shares.of(table), value).dense()
-        # Divided by the total in two steps, since the total itself may be beyond the largest float64.
-        s, bits = table.margins.s, table.margins.s.bit_length()
-        return np.asarray(np.ldexp(slope / (s / (1 << bits)), -bits - table.cells.sums.w_exact.exponent))
+        return TotalWeight.of(table).per_unit(self.slope(Shares.of(table), value).dense())
 
     def fits(self, table: Table) -> bool:
         """Whether it is defined for so many classes; void answers are one more column."""

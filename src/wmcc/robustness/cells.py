@@ -12,7 +12,7 @@ from math import prod
 import numpy as np
 
 from ..core.arraytypes import Array, FloatArray, IntArray
-from ..core.table import Margins, Table, check_matrix
+from ..core.table import Margins, Table, check_matrix, class_totals
 
 PER_CLASS = 8
 """Cells that take as long as a class, which is sorted in several orders for the sums over all classes."""
@@ -87,12 +87,7 @@ class BoxedCells:
 
     def margins(self, sums: list[int]) -> Margins:
         """Margins of a table with these sums in its cells."""
-        r, q, d = [0] * self.K, [0] * self.K, [0] * self.K
-        for c, t, p in zip(sums, *self._lists, strict=True):
-            r[t] += c
-            q[p] += c
-            if t == p:
-                d[t] += c
+        r, q, d = class_totals(sums, *self._lists, self.K)
         return Margins(sum(r), r, q, d, self.classes, self.known)
 
     @cached_property

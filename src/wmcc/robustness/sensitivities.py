@@ -12,7 +12,7 @@ from ..core.arraytypes import FloatArray
 from ..core.labels import Label
 from ..core.table import Table, Tabulated, check_matrix, one_table
 from ..measures import MEASURES
-from ..measures.base import Measure, Shares, for_tabulated
+from ..measures.base import Measure, Shares, TotalWeight, for_tabulated
 from ..measures.checks import Model, checked_model, named_measure, value_or_reason
 from ..measures.stacks import PerCell
 from ..present.blocks import Block
@@ -68,8 +68,7 @@ class Sensitivity(Result):
     n, total
         Number of rows, and their weight.
     per_total, scale
-        The gradient times the total weight, as vectors over the classes; and that weight as a float and a power of two,
-        since it may be beyond the largest float64.
+        The gradient times the total weight, as vectors over the classes; and that weight.
     problem
         Why there is no gradient: the measure is undefined. None if there is one; else slopes are NaN.
     """
@@ -83,7 +82,7 @@ class Sensitivity(Result):
     n: int
     total: float
     per_total: PerCell = field(repr=False, compare=False)
-    scale: tuple[float, int] = field(repr=False)
+    scale: TotalWeight = field(repr=False)
     problem: str | None = None
 
     @property
@@ -91,7 +90,7 @@ class Sensitivity(Result):
         """∂M/∂C_ab, K x K."""
         K = len(self.labels)
         check_matrix(K, "read `cells`, which has the slopes of occupied cells, or ask `influence` for those of rows.")
-        return _per_unit(self.per_total.dense(), self.scale)
+        return self.scale.per_unit(self.per_total.dense())
 
     def slope(self, model: Model = "relative") -> float:
         """Return the slope for a model."""
@@ -110,7 +109,7 @@ class Sensitivity(Result):
         from .rows import row_codes  # what reads rows is loaded by who has them
 
         rows = row_codes(self.labels, y_true, y_pred)
-        return np.where((rows >= 0).all(axis=0), _per_unit(self.per_total.at(*rows), self.scale), np.nan)
+        return np.where((rows >= 0).all(axis=0), self.scale.per_unit(self.per_total.at(*rows)), np.nan)
 
     _kind = "sensitivity"
     _stored = ("measure", "value", "slope_relative", "slope_absolute", "n", "total", "cells", "problem")
@@ -163,22 +162,21 @@ def sensitivity(table: Tabulated, measure: str | Measure = "ecc") -> Sensitivity
     if problem is not None:
         none = PerCell(*(np.full(len(given.labels), nan) for _ in range(3)))
         sizes = given.labels, given.rows, given.total
-        return Sensitivity(chosen.name, value, nan, nan, (), *sizes, none, (1.0, 0), problem)
+        return Sensitivity(chosen.name, value, nan, nan, (), *sizes, none, TotalWeight(1.0, 0), problem)
     return _sensitivity(given, chosen, value)
 
 
 @np.errstate(over="ignore", invalid="ignore")
 def _sensitivity(table: Table, measure: Measure, value: float) -> Sensitivity:
-    s, labels = table.margins.s, table.labels
+    labels = table.labels
     cells, sums = BoxedCells.of(table), table.cells.sums
     per_total = measure.slope(Shares.of(table), value)
     slopes, w, n = per_total.at(cells.t, cells.p), sums.w_exact.floats(), sums.n
-    bits = s.bit_length()
-    scale = s / (1 << bits), bits + sums.w_exact.exponent
-    gradient = _per_unit(slopes, scale)
+    scale = TotalWeight.of(table)
+    gradient = scale.per_unit(slopes)
     effect = w * gradient
     if not np.isfinite(effect).all():  # weights, or what a unit of them does, are beyond float64; what they do is not
-        effect = np.array([x / s for x in sums.w_exact.integers()]) * slopes
+        effect = np.array([x / table.margins.s for x in sums.w_exact.integers()]) * slopes
     slope = float(np.abs(effect).sum())
     shares = np.abs(effect) / slope if slope else np.zeros(len(cells))
     order = np.argsort(-np.abs(effect), kind="stable")
@@ -189,9 +187,3 @@ def _sensitivity(table: Table, measure: Measure, value: float) -> Sensitivity:
         absolute = nan
     sizes = table.rows, table.total
     return Sensitivity(measure.name, value, slope, absolute, influences, labels, *sizes, per_total, scale)
-
-
-def _per_unit(slopes: FloatArray, scale: tuple[float, int]) -> FloatArray:
-    """Slopes per unit of weight; divided in two steps, since the total itself may be beyond the largest float64."""
-    size, power = scale
-    return np.asarray(np.ldexp(slopes / size, -power))
