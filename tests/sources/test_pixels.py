@@ -74,7 +74,7 @@ def test_what_says_how_pixels_were_drawn(more):
 def test_it_survives():
     rows, empty = wmcc.tabulate([0, 1], [0, 1]), wmcc.tabulate([], [])
     for table in (
-        TABLE + rows, rows + TABLE, TABLE + TABLE, TABLE + empty, empty + TABLE, TABLE - rows, sum([rows, TABLE]),
+        TABLE + rows, rows + TABLE, TABLE + TABLE, TABLE + empty, empty + TABLE, sum([rows, TABLE]),
         TABLE.rename({0: 7}), TABLE.merge_classes({9: [0, 1]}), TABLE.against_rest(1), JOINT["B"], JOINT.pair("A", "C"),
         wmcc.Table.from_json(TABLE.to_json()), wmcc.JointTable.from_json(JOINT.to_json()),
         pickle.loads(pickle.dumps(TABLE)), wmcc.tabulate(TRUTH, A, names={0: "a", 1: "b", 2: "c"}),

@@ -288,8 +288,6 @@ def part(rows_, **options):
 def test_tables_merge_and_part():
     a, b, c = part(slice(0, 50)), part(slice(50, 70)), part(slice(70, N))
     assert a + b + c == c + (a + b) == wmcc.merge([b, c, a]) == TABLE
-    assert (TABLE - b).cells.sums.replicates == (a + c).cells.sums.replicates
-    assert (TABLE - b).drawn == TABLE.drawn
     assert part(slice(0, 0)) + a == a
     assert part(slice(0, 0)) + part(slice(0, 0)) == part(slice(0, 0))
     assert len((part(slice(0, 0)) + part(slice(0, 0))).raw_cells.sums.replicates) == R
@@ -538,11 +536,6 @@ def test_tables_that_do_not_belong_together_are_not_merged():
         TABLE + other
     with pytest.raises(InputError, match="one table has 10 replicate weights, and another 11"):
         TABLE.raw_cells + fewer.raw_cells
-    for different in (plain, fewer, other):
-        with pytest.raises(InputError, match="not part of this one"):
-            TABLE - different
-    with pytest.raises(InputError, match="not part of this one"):
-        TABLE - wmcc.tabulate(T, P, W, design=wmcc.Replicates(RW * 1.01, "brr"))
     with pytest.raises(InputError, match="groups cannot become clusters"):
         wmcc.tabulate(T, P, W, by=GROUPS, design=wmcc.Replicates(RW, "brr")).as_clusters()
 
