@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -63,12 +64,12 @@ def check_cells(n: IntArray, w: Exact, w2: Exact, low: FloatArray, high: FloatAr
     """
     used = n > 0
 
-    def cell_sums(at: Any) -> str:
+    def broken(why: str, at: Any) -> str:
         numbers = {"n": n, "w": w.floats(), "w2": w2.floats(), "w_min": low, "w_max": high}
-        return ", ".join(f"{what} = {float(x[at]):.12g}" for what, x in numbers.items())
+        return ", ".join(f"{what} = {float(x[at]):.12g}" for what, x in numbers.items()) + f"; but {why}"
 
     weighty = w.digits.any(axis=0) | w2.digits.any(axis=0)
-    _refuse(~used & weighty, name, lambda at: f"{cell_sums(at)}; but the sums of no rows are 0")
+    _refuse(~used & weighty, name, partial(broken, "the sums of no rows are 0"))
     ordered = (low >= 0) & (low <= high) & (high < np.inf)
     _refuse(
         used & ~ordered,
@@ -97,7 +98,7 @@ def check_cells(n: IntArray, w: Exact, w2: Exact, low: FloatArray, high: FloatAr
             ),
         }
     for why, cells in wrong.items():
-        _refuse(cells & used, name, lambda at, why=why: f"{cell_sums(at)}; but {why}", HINT)
+        _refuse(cells & used, name, partial(broken, why), HINT)
 
 
 def _refuse(wrong: Array, name: Names, say: Callable[[Any], str], hint: str | None = None) -> None:

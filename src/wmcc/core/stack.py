@@ -112,7 +112,8 @@ class Beside(NamedTuple):
 
     def differ(self, share: Any) -> Array:
         """Where the two are not the same, but for a share by which sums of the same weights may differ."""
-        return np.asarray((self.n[0] != self.n[1]) | ~np.isclose(*self.w, rtol=share, atol=0.0))
+        (n, m), (w, v) = self.n, self.w
+        return np.asarray((n != m) | ~np.isclose(w, v, rtol=share, atol=0.0))
 
 
 def merged_stacks(stacks: Sequence[Stack]) -> Stack:

@@ -252,11 +252,11 @@ class Table(BaseTable):
     @cached_property
     def margins(self) -> Margins:
         """Exact margins in a common unit; see `Margins`."""
-        codes, K = self.cells.codes, len(self.labels)
+        (true, pred), K = self.cells.codes, len(self.labels)
         if len(self.cells) <= FEW_CELLS:
-            r, q, d = class_totals(self._weights, *codes.tolist(), K)
+            r, q, d = class_totals(self._weights, true.tolist(), pred.tolist(), K)
         else:
-            (true, pred), w = codes, self.cells.sums.w_exact
+            w = self.cells.sums.w_exact
             right = true == pred
             sums = w.by_code(true, K), w.by_code(pred, K), w.take(right).by_code(true[right], K)
             r, q, d = (x.integers(w.exponent) for x in sums)

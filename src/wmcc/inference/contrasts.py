@@ -116,8 +116,9 @@ def compare(
     >>> wmcc.compare({"this week": this, "last week": last}, sample="independent").verdict
     'last week scores higher than this week'
     """
-    are_named = isinstance(predictions, Mapping) and not isinstance(predictions, Tables)  # Tables are of groups of rows
-    joint = None if are_named else several_predictions(predictions)  # type: ignore[arg-type]
+    joint: JointTable | None = None
+    if not isinstance(predictions, Mapping) or isinstance(predictions, Tables):  # which are of groups of rows
+        joint = several_predictions(predictions)  # type: ignore[arg-type]
     chosen = named_measure(measure) if of is None else OWN[named_class_measure(measure).name]
     contrast = Contrast(chosen, of, checked_level(confidence_level), checked_margin(margin))
     kind: Literal["rows", "clusters", "independent"]

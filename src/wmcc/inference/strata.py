@@ -200,7 +200,8 @@ class StratifiedSample:
         g = slope[self._cell]
         if self._post is None:
             return g
-        return g - over(np.bincount(self._post, g * self._w), np.bincount(self._post, self._w))[self._post]
+        mean = over(np.bincount(self._post, g * self._w), np.bincount(self._post, self._w))
+        return np.asarray(g - mean[self._post])
 
     def influences(self, slope: FloatArray) -> FloatArray:
         """Z of each unit of the design: of clusters in strata."""

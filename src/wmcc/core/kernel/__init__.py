@@ -7,6 +7,7 @@ Two kernels do it. The compiled one (``native/``, plain C) is used where it was 
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from types import ModuleType
 
 from . import _numpy
@@ -22,12 +23,11 @@ def _load() -> ModuleType:
     if choice == "numpy":
         return _numpy
     try:
-        from . import _native  # type: ignore[attr-defined]  # compiled; its interface is that of the twin
+        return import_module("._native", __name__)  # compiled; its interface is that of the twin
     except ImportError:
         if choice == "compiled":
             raise
         return _numpy
-    return _native
 
 
 active: ModuleType = _load()
