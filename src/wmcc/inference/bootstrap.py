@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from math import nan
 
 import numpy as np
@@ -31,8 +30,8 @@ def bootstrap_interval(
     value, problem = value_or_problem(measure, sample)
 
     def answer(low: float, high: float, se: float, *warnings: str, problem: str | None = None) -> Interval:
-        interval = Interval(measure.name, level, "bootstrap", value, low, high, se, nan, *sample.sizes)
-        return replace(interval, warnings=() if problem else (*sample.doubts, *warnings), problem=problem)
+        why = () if problem else (*sample.doubts, *warnings)
+        return Interval(measure.name, level, "bootstrap", value, low, high, se, nan, *sample.sizes, why, problem)
 
     if problem is not None:
         return answer(nan, nan, nan, problem=problem)

@@ -85,14 +85,10 @@ class MissedErrors:
 
     def _end(self, side: MovedCells, tail: float) -> float:
         sign = 1 if side is self._sides[0] else -1
-        most = self._within(_largest_shares(side.gain, self._draws, tail))
+        most = _among_undrawn(_largest_shares(side.gain, self._draws, tail), self._strata, self.strata)
         moved = np.einsum("s,jcsk->jck", most, side.moved)
         sums = self._sums[:, :, np.newaxis] + LESS[:, np.newaxis] * moved[:, :, np.newaxis]
         return sign * float((sign * self._scores(sums)).min())
-
-    def _within(self, share: FloatArray) -> FloatArray:
-        """Shares of a stratum, of a finite population those that it may have among units that were not drawn."""
-        return _among_undrawn(share, self._strata, self.strata)
 
     def _scores(self, sums: FloatArray) -> FloatArray:
         """Score of sums by class, or first less second."""
@@ -108,9 +104,10 @@ class MissedErrors:
         cluster as much is moved as is wrong in clusters with an error.
         """
         moves = self._moves
-        share = self._within(1 - USUAL ** (1 / self._draws))
-        parts = range(0, moves.shape[1], max(1, HELD // self._classes))
-        scores = np.concatenate([self._moved_scores(moves[:, k : k + parts.step], share) for k in parts])
+        share = _among_undrawn(1 - USUAL ** (1 / self._draws), self._strata, self.strata)
+        sums, step = self._sums[:, :, np.newaxis], max(1, HELD // self._classes)
+        parts = [moves[:, k : k + step] for k in range(0, moves.shape[1], step)]
+        scores = np.concatenate([self._scores(sums + share[x[0], np.newaxis] * self._moved(x)) for x in parts])
         starts = np.flatnonzero(np.diff(moves[0], prepend=-1))
         low, high = (self._side(sign, moves, sign * scores, starts, share) for sign in (1, -1))
         return low, high
@@ -166,9 +163,6 @@ class MissedErrors:
             sums[1, each[wrong], t[wrong]] += size[wrong]
             sums[2, each[wrong], p[wrong]] += size[wrong]
         return np.asarray(self._part * out)
-
-    def _moved_scores(self, moves: IntArray, share: FloatArray) -> FloatArray:
-        return self._scores(self._sums[:, :, np.newaxis] + share[moves[0], np.newaxis] * self._moved(moves))
 
     def _side(self, sign: int, moves: IntArray, scores: FloatArray, starts: IntArray, share: FloatArray) -> MovedCells:
         """Return the move of each stratum with the smallest score times a sign; the first, if some are equal.
