@@ -109,9 +109,23 @@ class FileSet(NamedTuple):
 
     def _beginning(self, path: str) -> tuple[list[str], bool]:
         """Names of the columns of a CSV file, and whether anything follows them."""
-        opened: Any = gzip.open if path.endswith(".gz") else open
-        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+        with _text_of(path) as file:
             return next(csv.reader(file, delimiter=self.separator), []), bool(file.read(1))
+
+    def first_not_a_number(self, columns: Collection[str]) -> tuple[str, int, str] | None:
+        """Find the first value of some columns of CSV files that is no number: its column, its line, and itself."""
+        if not self.is_csv or is_address(self.paths[0]):
+            return None
+        for path in self.paths:
+            with _text_of(path) as file:
+                rows = csv.DictReader(file, delimiter=self.separator)
+                for row in rows:
+                    for column in columns:
+                        try:
+                            float(row.get(column) or 0)
+                        except ValueError:
+                            return column, rows.line_num, row[column]
+        return None
 
     def alike(self, names: Callable[[str], Sequence[str]] | None = None) -> list[tuple[FileSet, list[str] | None]]:
         """Files with the same columns in the same order, together, and the names of these columns.
@@ -147,6 +161,12 @@ class FileSet(NamedTuple):
         if is_address(self.paths[0]):
             return {}
         return {path: (status.st_size, status.st_mtime_ns) for path in self.paths if (status := _status(path))}
+
+
+def _text_of(path: str) -> Any:
+    """Open a file of text, which may be packed."""
+    opened: Any = gzip.open if path.endswith(".gz") else open
+    return opened(path, "rt", encoding="utf-8-sig", newline="")
 
 
 def is_path(data: Any) -> bool:

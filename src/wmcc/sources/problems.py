@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import zip_longest
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..core.labels import SKIP_MISSING, Label, listed
 from ..errors import InputError, LabelError, TooManyClassesError, WeightError, WmccError
@@ -30,15 +29,11 @@ def replicate_roles(roles: Iterable[str]) -> list[str]:
 
 @contextmanager
 def said_by_engines(
-    message: str,
-    hint: str | None = None,
-    weights: Mapping[str, Any] = MappingProxyType({}),
-    header: Callable[[], list[str]] = list,
+    message: str, hint: str | None = None, bad_weight: Callable[[], WeightError | None] = lambda: None
 ) -> Iterator[None]:
     """Turn what an engine raises into a sentence: ``message``, and the first line of what it says.
 
-    ``weights`` are the columns of weights of a text file, by role, which may hold something else; ``header`` returns
-    the names of its columns.
+    ``bad_weight`` looks for text where a weight is expected, which says more.
     """
     try:
         yield
@@ -55,43 +50,17 @@ def said_by_engines(
             cause = cause.__cause__
         lines = [line.strip() for line in str(cause).splitlines() if line.strip()] or [type(cause).__name__]
         causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]  # Java's
-        said = causes[-1] if causes else " ".join(lines[:3])
-        if weights and NO_NUMBER.search(said):
-            line, value = LINE.search(said), VALUE.search(said)
-            where = f", in line {line[1]}" if line else ""
-            came = f": {next(filter(None, value.groups()), '')!r}" if value else ""
-            roles = list(weights) if len(weights) == 1 else _roles_of(said, weights, header())
-            words = dict.fromkeys("`weight`" if role == "w" else "`replicates`" for role in roles)
-            column = f"the column {weights[roles[0]]!r}" if len(roles) == 1 else "a column of weights"
-            raise WeightError(
-                f"{message}: {column} holds a value that is not a number{where}{came}.",
-                f"a weight must be a number; name another column in {' or '.join(words)}, or correct the file.",
-            ) from problem
-        raise InputError(f"{message}: {said[:400]}", hint) from problem
+        words = causes[-1] if causes else " ".join(lines[:3])
+        raise bad_weight() or InputError(f"{message}: {words[:400]}", hint) from problem
 
 
-NO_NUMBER = re.compile(r"conversion|convert|cast|could not parse", re.IGNORECASE)
-"""What engines say of text that is to be a number."""
-LINE = re.compile(r"Row #(\d+)")
-VALUE = re.compile(r"""invalid value '(.*?)'|values: \["(.*?)"|string ['"](.*?)['"] to|to float: '(.*?)'""")
-"""Where they say that it is, and what."""
-COLUMN = re.compile(r"CSV column #(\d+)|column ['\"]?(w|r\d+)\b")
-"""In which column: by its place in the file, or by its role."""
 BAD = "that is missing, negative, NaN or infinite"
+
 NO_NEGATIVE = (
     "negative replicate weights, which some agencies publish (successive differences), are not supported; setting "
     "them to 0 would change the variance."
 )
 """What to know of replicate weights that are refused."""
-
-
-def _roles_of(said: str, weights: Mapping[str, Any], header: Sequence[str]) -> list[str]:
-    """The columns of weights, by role, that an engine may speak of: one, if it says which."""
-    found = COLUMN.search(said)
-    if found is not None and found[2] in weights:
-        return [found[2]]
-    place = len(header) if found is None or found[1] is None else int(found[1])
-    return [role for role, name in weights.items() if name in header[place : place + 1]] or list(weights)
 
 
 class Problems(NamedTuple):

@@ -9,12 +9,12 @@ from typing import Any
 
 import narwhals as nw
 
-from ..errors import InputTypeError
+from ..errors import InputTypeError, WeightError
 from .codes import Rules
 from .columns import what
 from .datasets import column_names
 from .engines import joining_engine, open_lazy
-from .files import FileSet, find, is_address, is_path
+from .files import FileSet, find, is_path
 from .frames import NamedColumns, as_tuple, is_series, tabulate_frame
 from .groups import By, check_clusters
 from .joins import tabulate_joined
@@ -128,14 +128,22 @@ def _sentences(found: list[FileSet], weights: dict[str, Any]) -> AbstractContext
     if not found:
         return said_by_engines("the engine could not compute the table")
     names = " and ".join(files.name for files in found)
-    text = [files for files in found if files.is_csv]
-    hint = "it may be damaged, cut short or of another format."
 
-    def header() -> list[str]:
-        one = len(found) == 1 and not is_address(found[0].paths[0])
-        return found[0].header(found[0].paths[0]) if one else []
+    def bad_weight() -> WeightError | None:
+        """Look for the first value of a file of text that is no number where a weight is expected."""
+        for files in found:
+            first = files.first_not_a_number(weights.values())
+            if first is not None:
+                column, line, value = first
+                words = ["`weight`" if role == "w" else "`replicates`" for role in weights if weights[role] == column]
+                return WeightError(
+                    f"{names} cannot be read: the column {column!r} holds a value that is not a number, in line "
+                    f"{line}: {value!r}.",
+                    f"a weight must be a number; name another column in {words[0]}, or correct the file.",
+                )
+        return None
 
-    return said_by_engines(f"{names} cannot be read", hint, weights if text else {}, header)
+    return said_by_engines(f"{names} cannot be read", "it may be damaged, cut short or of another format.", bad_weight)
 
 
 def _in_memory(*sides: Data) -> tuple[Data, ...]:
