@@ -20,10 +20,9 @@ from ..core.base_table import no_cells, occupied
 from ..core.design import ROWS, SampleDesign
 from ..core.exact import Exact, check_digits
 from ..core.joint import JointTable
-from ..core.keys import distinct_keys
 from ..core.labels import NOTHING, Label
 from ..core.memory import available
-from ..core.stack import LARGEST_KEY, Stack, merged_stacks, numbered
+from ..core.stack import LARGEST_KEY, Stack, merged_stacks
 from ..core.sums import Sums, bad_weight
 from ..core.table import Table, no_positive
 from ..core.tables import NONE_DECLARED, Tables, merge
@@ -31,7 +30,7 @@ from ..core.threads import MOST_THREADS, in_order, processors
 from ..errors import InputError, LabelError
 from .codes import SHARE, Codebook, Encoder, Integers, Map, Rules, all_codes, blocks, encoders, flattened, native
 from .columns import BLOCK, Column
-from .groups import WHOLE, KeyColumn, Keyed, Parts
+from .groups import WHOLE, Keyed, Parts
 from .problems import NO_NEGATIVE, too_many_cells, too_many_predictions
 
 THREAD_ROWS = 1 << 19  # rows a thread must have to be worth starting
@@ -76,43 +75,24 @@ def tabulate_arrays(
     if found.bad_replicates:
         hint = "every row needs all its replicate weights; check how they were read."
         _raise_bad_weight(columns, replicates, rules, "replicate weight", hint)
-    if parts.clusters is not None and parts.clusters.several:
-        found, parts, rows_of = _with_one_key(found, parts, columns, rules)
-        drawn = SampleDesign("clusters", rows=rows_of)
+    if parts.counted:
+        drawn = SampleDesign("clusters", rows=_rows_of_clusters(parts, columns, found, rules))
     return named(found, codebook, parts, names, drawn)
 
 
-def _with_one_key(
-    found: Counted, parts: Parts, columns: list[Column], rules: Rules
-) -> tuple[Counted, Parts, tuple[int, ...]]:
-    """Make one axis, the last, of those of the values of keys; and count the rows of each key, ignored ones too."""
-    clusters, first = parts.clusters, int(parts.groups is not None)
-    assert clusters is not None
-    last = first + len(clusters.several)
-    own, n = found.stack.codes[first:last], found.stack.sums.n
-    sampled, counts = own, n
-    if found.ignored.any():  # keys may occur in rows only that the table does not have
-        sampled = np.stack([column.values.reshape(-1).astype(np.int64) - column.low for column in clusters.several])
-        counts = np.ones(sampled.shape[1], dtype=np.int64)
-        if rules.skip_missing:
-            known = all_codes(columns, Codebook(Rules(missing="ignore")))
-            counts = np.all([codes != tally.IGNORED for codes in known], axis=0).astype(np.int64)
-    met, place = numbered(np.concatenate([sampled, own], axis=1))
-    rows = np.zeros(met.shape[1], dtype=np.int64)
-    np.add.at(rows, place[: len(counts)], counts)
-    values = [[column.keys[k] for k in codes] for column, codes in zip(clusters.several, met.tolist(), strict=True)]
-    keys, order = distinct_keys(list(zip(*values, strict=True)))
-    of_keys = np.zeros(len(keys), dtype=np.int64)
-    np.add.at(of_keys, order, rows)
-    axes = [*found.stack.codes[:first], *found.stack.codes[last:], order[place[len(counts) :]]]
-    stack = Stack.gathered(np.stack(axes).astype(np.int64), found.stack.sums)
-    one = Keyed(clusters.by, keys, clusters.codes)
-    return found._replace(stack=stack), parts._replace(clusters=one), tuple(of_keys.tolist())
+def _rows_of_clusters(parts: Parts, columns: list[Column], found: Counted, rules: Rules) -> tuple[int, ...]:
+    """Count the rows of each cluster that have labels, those included that `ignore` leaves out."""
+    assert parts.clusters is not None
+    of_rows = parts.clusters.codes.reshape(-1)
+    if rules.skip_missing and found.ignored.any():
+        codes = all_codes(columns, Codebook(Rules(missing="ignore")))
+        of_rows = of_rows[np.all([own != tally.IGNORED for own in codes], axis=0)]
+    return tuple(np.bincount(of_rows, minlength=len(parts.clusters.keys)).tolist())
 
 
 def nothing(rules: Rules, parts: Parts = WHOLE, names: tuple[str, ...] = (), drawn: SampleDesign = ROWS) -> Any:
     """Return the table of no rows, or the tables of no groups."""
-    axes = 1 + max(1, len(names)) + sum(found is not None for found in parts)
+    axes = 1 + max(1, len(names)) + sum(keys is not None for keys in parts[:2])
     groups = 1 if parts.groups is None else len(parts.groups.keys)
     found = Counted(no_cells(axes), np.zeros(groups, dtype=np.int64))
     return named(found, Codebook(rules._replace(ignore=())), parts, names, drawn)
@@ -223,7 +203,7 @@ class Rows(NamedTuple):
     columns: list[Column]
     rules: Rules
     parts: Parts
-    keys: list[KeyColumn]
+    keys: list[Keyed]
     """Those of groups, and then those of clusters."""
     labels: list[Array]
     codes: list[Array]
@@ -236,11 +216,15 @@ class Rows(NamedTuple):
 def _rows(
     columns: list[Column], weights: Array | None, replicates: Sequence[Column], parts: Parts, rules: Rules
 ) -> Rows:
-    keys = [column for found in parts if found is not None for column in found.columns]
-    own = [[column.values for column in some] for some in (columns, keys, replicates)]
-    own.insert(2, [] if weights is None else [weights])
-    flat = iter(flattened([array for some in own for array in some]))
-    return Rows(columns, rules, parts, keys, *([next(flat) for _ in some] for some in own))
+    keys = [own for own in (parts.groups, parts.clusters) if own is not None]
+    arrays = [
+        [column.values for column in columns],
+        [own.codes for own in keys],
+        [] if weights is None else [weights],
+        [column.values for column in replicates],
+    ]
+    flat = iter(flattened([array for some in arrays for array in some]))
+    return Rows(columns, rules, parts, keys, *([next(flat) for _ in some] for some in arrays))
 
 
 def _pass(
@@ -278,15 +262,13 @@ class Filling:
 
     def __init__(self, rows: Rows, coders: list[Encoder], codebook: Codebook, large: float) -> None:
         self._rows, self._coders, self._codebook, self._large = rows, coders, codebook, large
-        self._before = len(rows.keys)  # axes that come before the labels: the group, and several values of a key
-        if rows.parts.clusters is not None and not rows.parts.clusters.several:
-            self._before -= 1
+        self._before = int(rows.parts.groups is not None)  # axes that come before the labels
         self._done: list[Counted] = []
         self._begin(len(codebook.classes))
 
     def _sizes_of(self, classes: int) -> tuple[int, ...]:
         """Sizes of the axes of a key, for so many classes."""
-        sizes = [len(column.keys) for column in self._rows.keys]
+        sizes = [len(own.keys) for own in self._rows.keys]
         return (*sizes[: self._before], *(classes,) * len(self._coders), *sizes[self._before :])
 
     def _begin(self, classes: int) -> None:
@@ -313,9 +295,7 @@ class Filling:
             room = max(2 * self._classes, known, 16)  # for those to come, if there can be so many
             self._begin(room if math.prod(self._sizes_of(room)) < LARGEST_KEY else known)
         columns = [coder.argument(x) for coder, x in zip(self._coders, prepared, strict=True)]
-        keys = [
-            (native(x[index]), own.low, len(own.keys), 0, None) for x, own in zip(rows.codes, rows.keys, strict=True)
-        ]
+        keys = [(native(x[index]), 0, len(own.keys), 0, None) for x, own in zip(rows.codes, rows.keys, strict=True)]
         weights: list[Any] = [_weights(rows.weights[0][index]) if rows.weights else None]
         if rows.replicates:
             taken = (array[index] for array in rows.replicates)

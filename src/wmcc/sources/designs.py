@@ -26,7 +26,7 @@ from ..errors import InputError, InputTypeError
 from ..present.text import brief, counted
 from .columns import what
 from .files import ends_like_file, read_first
-from .groups import NO_CODES, Keyed, key_column, number_column
+from .groups import Keyed, key_codes, keyed, number_codes
 from .request import Request
 from .values import Strata, is_number
 
@@ -64,11 +64,13 @@ class KeyColumns(NamedTuple):
 
     def read(self, shape: tuple[int, ...]) -> Keyed | None:
         """Read the key of each row of labels in memory."""
+        if not self.columns:
+            return None
         several = (
-            (number_column if name in NUMBERS else key_column)(given, name, shape)
+            (number_codes if name in NUMBERS else key_codes)(given, name, shape)
             for name, given in zip(self.names, self.columns, strict=True)
         )
-        return Keyed(tuple(self.names), (), NO_CODES, tuple(several)) if self.columns else None
+        return keyed(tuple(self.names), several)
 
     def with_design(self, table: Any, request: Request, ignored: bool | None) -> Any:
         """Return a table, or tables of groups, that knows its strata.

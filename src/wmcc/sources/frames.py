@@ -5,7 +5,7 @@ A frame in memory is read column by column by the exact kernel; a lazy one is as
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -14,18 +14,21 @@ import narwhals as nw
 import numpy as np
 from narwhals import dependencies
 
-from ..core.keys import of_one_kind, plain_key
+from ..core import kernel as tally
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, LabelError, WeightError
 from . import series
 from .arrays import nothing, tabulate_arrays
-from .codes import Rules
+from .codes import Rules, native
 from .columns import Column, label_column, weight_array
-from .groups import NO_CODES, By, KeyColumn, Keyed, Parts, keyed, small_integers
+from .groups import By, Keyed, Parts, keyed
 from .places import Data, is_name, own_names, picked, place, unused
 from .problems import Problems, label_roles, replicate_roles
 from .pushdown import GroupedCells
 from .values import Replicates
+
+CLOSE = 1 << 10
+"""Integers that are as close together as this are codes of themselves."""
 
 
 class NamedColumns(NamedTuple):
@@ -262,12 +265,12 @@ def read_in_memory(frame: Any, columns: NamedColumns, rules: Rules, threads: int
     ]
     weights = weight_array(frame["w"].to_native(), called["w"], first) if "w" in names else None
     groups = _keyed(frame, "b", columns.by)
-    clusters = _of_several(frame, columns.cluster) if columns.counted else _keyed(frame, "c", columns.cluster)
+    clusters = _keyed(frame, "c", columns.cluster)
     replicates = [
         Column(called[role], weight_array(frame[role].to_native(), called[role], first), None, first)
         for role in replicate_roles(names)
     ]
-    parts = Parts(groups, clusters)
+    parts = Parts(groups, clusters, columns.counted and clusters is not None)
     found = tabulate_arrays(
         labels, weights, rules, threads, called.get("w"), parts, names=columns.predictions, replicates=replicates
     )
@@ -277,20 +280,14 @@ def read_in_memory(frame: Any, columns: NamedColumns, rules: Rules, threads: int
 def _keyed(frame: Any, letter: str, by: By) -> Keyed | None:
     """Keys of the rows of an eager frame, if there are any."""
     roles = [f"{letter}{i}" for i in range(len(as_tuple(by)))]
-    return keyed(by, [series.group_codes(frame[role].to_native()) for role in roles]) if roles else None
+    return keyed(by, [_group_codes(frame[role]) for role in roles]) if roles else None
 
 
-def _of_several(frame: Any, cluster: By) -> Keyed | None:
-    """Values of the keys of clusters of an eager frame, if there are any, column by column."""
-    names = as_tuple(cluster)
-    if not names:
-        return None
-    several = []
-    for i, name in enumerate(names):
-        data = frame[f"c{i}"]
-        found = small_integers(data.to_numpy()) if data.dtype.is_integer() and not data.null_count() else None
-        if found is None:
-            codes, values = series.group_codes(data.to_native())
-            found = KeyColumn(np.asarray(codes, dtype=np.int64), 0, of_one_kind([plain_key(x) for x in values], name))
-        several.append(found)
-    return Keyed(cluster, (), NO_CODES, tuple(several))
+def _group_codes(column: Any) -> tuple[Any, Sequence[Any]]:
+    """Codes of the values of a column, and these values; integers that are close together need no look-up."""
+    if column.dtype.is_integer() and len(column) and not column.null_count():
+        values = native(column.to_numpy())
+        low, high = tally.active.extent(values)
+        if high - low < CLOSE and high < 1 << 63:
+            return values.astype(np.int64) - low, range(low, high + 1)
+    return series.group_codes(column.to_native())

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core import kernel as tally
 from ..core.arraytypes import Array, IntArray
 from ..core.keys import Key, distinct_keys, missing, no_cluster, of_one_kind, plain_key
 from ..core.labels import is_missing
@@ -20,23 +19,15 @@ from ..core.stack import numbered
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, LabelError, WeightError, WmccError
 from ..present.text import counted
-from .codes import Codebook, Rules, all_codes, native
+from .codes import Codebook, Rules, all_codes
 from .columns import Column, as_array, label_column, place, weight_array, what
 from .values import Blocks
 
-FEW, CLOSE = 1 << 16, 1 << 10
-"""Combinations of keys that are always counted, and integers that are taken as they are."""
+FEW = 1 << 16
+"""Combinations of keys that are always counted."""
 
 By = str | int | tuple[str | int, ...]
 """The name of a column, or several."""
-
-
-class KeyColumn(NamedTuple):
-    """One of several values of each row's key: integers, of which ``low + k`` stands for ``keys[k]``."""
-
-    values: Array
-    low: int
-    keys: Sequence[Key]
 
 
 class Keyed(NamedTuple):
@@ -50,21 +41,11 @@ class Keyed(NamedTuple):
         Those that occur, sorted.
     codes
         The place of each row's among them.
-    several
-        Of clusters: columns whose values together are the key of a row, in place of ``keys`` and ``codes``. Which of
-        them occur together is known after the rows have been counted, and then the table also knows how many rows each
-        key has, those included that `ignore` leaves out.
     """
 
     by: By
     keys: tuple[Key, ...]
     codes: IntArray
-    several: tuple[KeyColumn, ...] = ()
-
-    @property
-    def columns(self) -> tuple[KeyColumn, ...]:
-        """What the kernel counts by."""
-        return self.several or (KeyColumn(self.codes, 0, self.keys),)
 
 
 NO_CODES: IntArray = np.zeros(0, dtype=np.int64)
@@ -75,18 +56,21 @@ class Parts(NamedTuple):
 
     groups: Keyed | None = None
     clusters: Keyed | None = None
+    counted: bool = False
+    """Whether the table is to know how many rows each cluster has, those included that `ignore` leaves out."""
 
 
 WHOLE = Parts()
 
 
 def keyed(by: By, columns: Iterable[tuple[Any, Sequence[Any]]]) -> Keyed:
-    """Keys of rows of a frame.
+    """Keys of rows, or of pixels, each of one value or of several.
 
     A column is given as a code per row, and the values that the codes stand for.
     """
     several, values = zip(*columns, strict=True)
-    codes, sizes = [np.asarray(own, dtype=np.int64) for own in several], [len(own) for own in values]
+    shape = np.shape(several[0])
+    codes, sizes = [np.asarray(own, dtype=np.int64).reshape(-1) for own in several], [len(own) for own in values]
     if len(codes) == 1 or math.prod(sizes) <= max(len(codes[0]), FEW):  # counting them is faster than sorting rows
         one = codes[0] if len(codes) == 1 else np.ravel_multi_index(codes, sizes)
         met = np.bincount(one, minlength=math.prod(sizes)) > 0
@@ -99,7 +83,7 @@ def keyed(by: By, columns: Iterable[tuple[Any, Sequence[Any]]]) -> Keyed:
     plain = [[named[k] for k in own] for own, named in zip(combinations.tolist(), known, strict=True)]
     found = list(zip(*plain, strict=True)) if isinstance(by, tuple) else plain[0]
     keys, place = distinct_keys(found)  # null and NaN are one key
-    return Keyed(by, keys, place[where])
+    return Keyed(by, keys, place[where].reshape(shape))
 
 
 def check_clusters(tables: Tables[Any], cluster: By) -> None:
@@ -121,9 +105,8 @@ def keys_of_rows(given: Any, name: str, shape: tuple[int, ...]) -> Keyed | None:
     if isinstance(given, Mapping):
         if not given:
             raise InputError(f"`{name}` is an empty mapping; expected keys by name.")
-        several = [_of_rows(own, f"{name}[{word!r}]", shape) for word, own in given.items()]
-        found = keyed(tuple(map(str, given)), [(own.codes.reshape(-1), own.keys) for own in several])
-        return found._replace(codes=found.codes.reshape(shape))
+        several = [key_codes(own, f"{name}[{word!r}]", shape) for word, own in given.items()]
+        return keyed(tuple(map(str, given)), several)
     return _of_rows(given, name, shape)
 
 
@@ -157,31 +140,21 @@ def keys_of_blocks(blocks: Blocks, shape: tuple[int, ...]) -> Keyed:
     return Keyed(names, tuple(itertools.product(*map(range, sizes))), codes)
 
 
-def key_column(given: Any, name: str, shape: tuple[int, ...]) -> KeyColumn:
-    """Read one of several values of the key of each row of labels in memory."""
-    if type(given) is np.ndarray and given.shape == shape and (found := small_integers(given)) is not None:
-        return found
-    own = _of_rows(given, name, shape)
-    return KeyColumn(own.codes, 0, own.keys)
+def key_codes(given: Any, name: str, shape: tuple[int, ...]) -> tuple[IntArray, Sequence[Key]]:
+    """Read one of several values of the key of each row of labels in memory: codes, and what they stand for."""
+    found = _of_rows(given, name, shape)
+    return found.codes, found.keys
 
 
-def number_column(given: Any, name: str, shape: tuple[int, ...]) -> KeyColumn:
-    """Read a number per row, such as the size of its stratum: there are few different ones."""
+def number_codes(given: Any, name: str, shape: tuple[int, ...]) -> tuple[IntArray, Sequence[Key]]:
+    """Read a number per row, such as the size of its stratum, in the same way: there are few different ones."""
     try:
         values = np.asarray(weight_array(given, name), dtype=np.float64)
     except (InputTypeError, WeightError) as problem:  # which speaks of weights
         raise InputTypeError(f"{problem.message.partition(';')[0]}; expected a number per observation.") from None
     _fitting(values.shape, name, shape, "give a number per observation.")
-    found, codes = np.unique(values, return_inverse=True)
-    return KeyColumn(_spread(codes, values.shape, shape), 0, [plain_key(x) for x in found.tolist()])
-
-
-def small_integers(values: Any) -> KeyColumn | None:
-    """Return integers that are close together as they are, which saves a pass over the rows; None for others."""
-    if values.dtype.kind not in "iu" or not values.size:
-        return None
-    low, high = tally.active.extent(native(values))
-    return KeyColumn(values, low, range(low, high + 1)) if high - low < CLOSE else None
+    numbers, codes = np.unique(values, return_inverse=True)
+    return _spread(codes, values.shape, shape), numbers.tolist()
 
 
 def _of_rows(given: Any, name: str, shape: tuple[int, ...]) -> Keyed:

@@ -205,7 +205,7 @@ class ArrayKind:
             clusters = blocks or (
                 keys_of_rows(cluster, "cluster", truth.shape) if key is None else key.read(truth.shape)
             )
-            parts = Parts(keys_of_rows(by, "by", truth.shape), clusters)
+            parts = Parts(keys_of_rows(by, "by", truth.shape), clusters, key is not None and clusters is not None)
         drawn = PIXELS if math.prod(truth.shape) > truth.shape[0] else ROWS  # items of more than one label are images
         tabulated = partial(tabulate_arrays, columns, weights, rules, request.threads, None, parts, drawn, names)
         if resampled is not None:

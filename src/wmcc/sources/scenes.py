@@ -435,8 +435,7 @@ class Zones(NamedTuple):
         found = [self._read(own, window) for own in self.sources.values()]
         if not self.several:
             return found[0]
-        one = keyed(tuple(self.sources), [(own.codes.reshape(-1), own.keys) for own in found])
-        return one._replace(codes=one.codes.reshape(window.shape))
+        return keyed(tuple(self.sources), [(own.codes, own.keys) for own in found])
 
     def _read(self, source: OpenRaster | Array, window: Window) -> Keyed:
         if isinstance(source, OpenRaster):
