@@ -187,6 +187,8 @@ def test_rows_without_a_label_are_not_sampled_and_ignored_ones_are(engine):
         found, units, [((row["ref"], row["map"]), w) for row, w in zip(kept, weights, strict=True) if row["ref"] != "A"]
     )
     assert (found.ignored, found.drawn.rows_of_strata) == (3 + TRUTHS.count("A") - 1, (9, 8, 10, 10))
+    one_stratum = of_frame(frame, population=370, ignore=["A"], missing="ignore")
+    assert (one_stratum.ignored, one_stratum.drawn.rows) == (found.ignored, (37,))
     in_column = of_frame(frame, **call | {"population": "size"}, missing="ignore")
     assert in_column.drawn == found.drawn
     with pytest.raises(LabelError, match="missing"):

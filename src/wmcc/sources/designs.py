@@ -16,17 +16,14 @@ import numpy as np
 
 from ..core.arraytypes import IndexArray, IntArray
 from ..core.design import PoststratumTotals, SampleDesign, StratifiedDesign, check_sizes, name_strata
-from ..core.joint import JointTable
 from ..core.keys import Key, distinct_keys, key_kinds, merged_keys, missing, plain_key
 from ..core.labels import is_missing
 from ..core.stack import Stack
-from ..core.table import Table
-from ..core.tables import Tables
 from ..errors import InputError, InputTypeError
-from ..present.text import brief, counted
+from ..present.text import brief
 from .columns import what
 from .files import ends_like_file, read_first
-from .groups import Keyed, key_codes, keyed, number_codes
+from .groups import Keyed, key_codes, keyed, number_codes, one_key
 from .request import Request
 from .values import Strata, is_number
 
@@ -62,26 +59,22 @@ class KeyColumns(NamedTuple):
     counts: dict[str, int]
     sizes: dict[str, Sizes]
 
-    def read(self, shape: tuple[int, ...]) -> Keyed | None:
+    def read(self, shape: tuple[int, ...]) -> Keyed:
         """Read the key of each row of labels in memory."""
         if not self.columns:
-            return None
+            return one_key(shape)
         several = (
             (number_codes if name in NUMBERS else key_codes)(given, name, shape)
             for name, given in zip(self.names, self.columns, strict=True)
         )
         return keyed(tuple(self.names), several)
 
-    def with_design(self, table: Any, request: Request, ignored: bool | None) -> Any:
+    def with_design(self, table: Any, request: Request) -> Any:
         """Return a table, or tables of groups, that knows its strata.
 
-        It comes with clusters whose keys are tuples of the values of these columns, or without any if there are none.
-        ``ignored`` says whether the rows that it left out were sampled and have labels, as those of ``ignore=`` have;
-        None if some may have none.
+        It comes with clusters whose keys are tuples of the values of these columns, and with their numbers of rows.
         """
         design, weighted = request.strata or Strata(), request.weights is not None
-        if not self.columns:
-            table = _in_one_unit(table, ignored)
         counts, drawn = self.counts, np.array(table.drawn.rows, dtype=np.int64)
         ends = np.cumsum([0, *counts.values()]).tolist()
         values = {
@@ -277,20 +270,6 @@ def _read_key(text: Any, like: Any) -> Any:
 
 
 # ---- after: a table of strata ---------------------------------------------------------------------------
-
-
-def _in_one_unit(table: Table | JointTable | Tables[Any], ignored: bool | None) -> Any:
-    """Return a table of independent rows as one of a single cluster, whose key has no value."""
-    codes = np.concatenate([table.raw_cells.codes, np.zeros((1, len(table.raw_cells)), dtype=np.int64)])
-    rows, left_out = int(table.raw_cells.sums.n.sum()), int(np.sum(table.ignored))
-    if left_out and ignored is None:
-        raise InputError(
-            f"{counted(left_out, 'row was', 'rows were')} left out, and it is not known how many of them have labels; "
-            "rows with labels belong to the sample.",
-            "give as `stratum` the same key in all rows, and the size of this one stratum by this key.",
-        )
-    rows += left_out if ignored else 0
-    return replace(table, raw_cells=Stack(codes, table.raw_cells.sums), drawn=SampleDesign("clusters", ((),), (rows,)))
 
 
 def _check_present(key: KeyColumns, values: dict[str, list[tuple[Any, ...]]], rows: IntArray) -> None:

@@ -21,7 +21,7 @@ from . import series
 from .arrays import nothing, tabulate_arrays
 from .codes import Rules, native
 from .columns import Column, label_column, weight_array
-from .groups import By, Keyed, Parts, keyed
+from .groups import By, Keyed, Parts, keyed, one_key
 from .places import Data, is_name, own_names, picked, place, unused
 from .problems import Problems, label_roles, replicate_roles
 from .pushdown import GroupedCells
@@ -99,6 +99,8 @@ def no_rows(columns: NamedColumns, rules: Rules) -> Tables[Any]:
     groups, clusters = (
         keyed(by, [((), ())] * len(as_tuple(by))) if by != () else None for by in (columns.by, columns.cluster)
     )
+    if clusters is None and columns.counted:
+        clusters = one_key((0,))
     found = nothing(rules, Parts(groups, clusters), columns.predictions)
     return found if isinstance(found, Tables) else Tables.of({(): found}, ())
 
@@ -266,11 +268,13 @@ def read_in_memory(frame: Any, columns: NamedColumns, rules: Rules, threads: int
     weights = weight_array(frame["w"].to_native(), called["w"], first) if "w" in names else None
     groups = _keyed(frame, "b", columns.by)
     clusters = _keyed(frame, "c", columns.cluster)
+    if clusters is None and columns.counted:
+        clusters = one_key((len(frame),))
     replicates = [
         Column(called[role], weight_array(frame[role].to_native(), called[role], first), None, first)
         for role in replicate_roles(names)
     ]
-    parts = Parts(groups, clusters, columns.counted and clusters is not None)
+    parts = Parts(groups, clusters, columns.counted)
     found = tabulate_arrays(
         labels, weights, rules, threads, called.get("w"), parts, names=columns.predictions, replicates=replicates
     )

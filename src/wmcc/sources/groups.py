@@ -45,7 +45,7 @@ class Keyed(NamedTuple):
 
     by: By
     keys: tuple[Key, ...]
-    codes: IntArray
+    codes: Array
 
 
 NO_CODES: IntArray = np.zeros(0, dtype=np.int64)
@@ -84,6 +84,11 @@ def keyed(by: By, columns: Iterable[tuple[Any, Sequence[Any]]]) -> Keyed:
     found = list(zip(*plain, strict=True)) if isinstance(by, tuple) else plain[0]
     keys, place = distinct_keys(found)  # null and NaN are one key
     return Keyed(by, keys, place[where].reshape(shape))
+
+
+def one_key(shape: tuple[int, ...]) -> Keyed:
+    """Return the key of rows that all have the same, of no value."""
+    return Keyed((), ((),), np.zeros(shape, dtype=np.uint8))
 
 
 def check_clusters(tables: Tables[Any], cluster: By) -> None:

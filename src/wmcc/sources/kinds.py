@@ -124,7 +124,7 @@ class LayerKind:
 
         refuse(request, "layers of polygons or points", ("design", "area"), {"blocks": "give a column of clusters."})
         frame, void = laid_out(request, rules.skip_missing, cells)
-        table = COLUMNS.tabulate(frame, rules._replace(ignore=(*rules.ignore, *void)), void=len(void))
+        table = COLUMNS.tabulate(frame, rules._replace(ignore=(*rules.ignore, *void)))
         return table.rename({x: name for x, name in void.items() if x in table.void}) if void else table
 
 
@@ -142,8 +142,8 @@ class ColumnKind:
         """Columns are named by keyword."""
         return request.in_columns
 
-    def tabulate(self, request: Request, rules: Rules, void: int = 0) -> Any:
-        """Read the columns that are named; ``void`` of the ignored labels are no class of any row."""
+    def tabulate(self, request: Request, rules: Rules) -> Any:
+        """Read the columns that are named."""
         from .frames import NamedColumns  # brings narwhals, which arrays do without
         from .tabular import tabulate_columns
 
@@ -158,11 +158,7 @@ class ColumnKind:
             counted=key is not None, resampled=request.replicates,
         )  # fmt: skip
         table = tabulate_columns(request.y_true, columns, rules, request.threads, request.progress)
-        if key is None:
-            return table
-        skipped = rules.skip_missing or (isinstance(request.y_true, Join) and request.y_true.unmatched == "ignore")
-        left_out = len(rules.ignore) > void
-        return key.with_design(table, request, None if left_out and skipped else left_out)
+        return table if key is None else key.with_design(table, request)
 
 
 class ArrayKind:
@@ -205,7 +201,7 @@ class ArrayKind:
             clusters = blocks or (
                 keys_of_rows(cluster, "cluster", truth.shape) if key is None else key.read(truth.shape)
             )
-            parts = Parts(keys_of_rows(by, "by", truth.shape), clusters, key is not None and clusters is not None)
+            parts = Parts(keys_of_rows(by, "by", truth.shape), clusters, key is not None)
         drawn = PIXELS if math.prod(truth.shape) > truth.shape[0] else ROWS  # items of more than one label are images
         tabulated = partial(tabulate_arrays, columns, weights, rules, request.threads, None, parts, drawn, names)
         if resampled is not None:
@@ -216,9 +212,7 @@ class ArrayKind:
         found = tabulated()
         if truth.ndim == 2 and cluster is None and look_like_outputs(*truth.shape) and set(found.classes) == {0, 1}:
             warn_of_outputs(truth.shape[1], "y_true", "y_pred", ".ravel()", "[None]")
-        if key is None:
-            return found
-        return key.with_design(found, request, None if rules.ignore and rules.skip_missing else bool(rules.ignore))
+        return found if key is None else key.with_design(found, request)
 
 
 def _of_matrix(request: Request, columns: Any, weights: Any, rules: Rules, names: tuple[str, ...]) -> Any:

@@ -21,7 +21,7 @@ from ..core.tables import Tables
 from . import texts
 from .arrays import Counted, named
 from .codes import Codebook, Rules
-from .groups import By, Keyed, Parts, keyed
+from .groups import By, Parts, keyed, one_key
 from .problems import MOST_CELLS, Problems, label_roles, replicate_roles, too_many_cells, unknown_labels
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class GroupedCells:
     def tables(self, columns: NamedColumns) -> Tables[Any]:
         """Return the table of each group; rows without a label count as ignored."""
         rules, n = self._of_cells, self._n
-        groups, clusters = self._keyed("b", columns.by), self._keyed("c", columns.cluster)
+        groups, clusters = self._keyed("b", columns.by), self._keyed("c", columns.cluster, columns.counted)
         codebook = Codebook(rules)
         codes = np.array(
             [
@@ -95,7 +95,7 @@ class GroupedCells:
         # Two groups may be one cell: an engine tells 0.0 from -0.0.
         stack = Stack.gathered(np.stack(keys)[:, kept], self._sums(kept, codebook, codes[:, kept]))
         drawn = ROWS
-        if clusters is not None and columns.counted:
+        if columns.counted:
             with_labels = np.array([None not in own for own in zip(*self._labels.values(), strict=True)], dtype=bool)
             counts = np.zeros(len(clusters.keys), dtype=np.int64)
             np.add.at(counts, clusters.codes[with_labels], n[with_labels])
@@ -104,11 +104,11 @@ class GroupedCells:
         found: Tables[Any] = named(Counted(stack, ignored), codebook, parts, columns.predictions, drawn)
         return texts.typed(found, self._rules, self._text, self._names)
 
-    def _keyed(self, letter: str, by: By) -> Any:
-        """Keys of cells. Without groups all are of one; without clusters there are none."""
+    def _keyed(self, letter: str, by: By, needed: bool = True) -> Any:
+        """Keys of cells. Where there are none, all cells have the same, if one is ``needed``."""
         columns = [self.columns[name] for name in self._names if name[0] == letter and name[1:].isdigit()]
         if not columns:
-            return Keyed((), ((),), np.zeros(len(self._n), dtype=np.int64)) if letter == "b" else None
+            return one_key((len(self._n),)) if needed else None
         known = [list(dict.fromkeys(column)) for column in columns]
         places = [{value: k for k, value in enumerate(values)} for values in known]
         codes = [[place[x] for x in column] for place, column in zip(places, columns, strict=True)]
