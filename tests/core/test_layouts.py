@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wmcc
-from wmcc.errors import InputTypeError, LabelError, WmccError
+from wmcc.errors import WmccError
 
 pytestmark = pytest.mark.slow
 
@@ -160,30 +160,6 @@ def test_keys_of_groups_follow_the_same_rule():
 
 
 # ---- text that is none ----------------------------------------------------------------------------------
-
-
-@both_kernels
-@pytest.mark.parametrize("width", [1, 3, 2000])
-@pytest.mark.parametrize("order", ["<", ">"])
-def test_numbers_beyond_unicode_are_no_text(kernel, width, order):
-    y = np.array(["a", "b", "c", "d"], dtype=f"U{width}")
-    bad = y.copy()
-    bad.view(np.uint32)[2 * width] = 0x110000
-    bad = bad.view(np.uint32).astype(f"{order}u4").view(f"{order}U{width}")
-    with using(kernel):
-        for x, place in ((bad, r"\[2\]"), (bad.reshape(2, 2), r"\[1, 0\]")):
-            good = y.reshape(x.shape)
-            said = f"y_true{place} is not valid text: it holds a character code above 0x10FFFF"
-            with pytest.raises(LabelError, match=said):
-                wmcc.tabulate(x, good)
-            with pytest.raises(LabelError, match=f"y_pred{place} is not valid text"):
-                wmcc.tabulate(good, x, labels=["a", "b", "c", "d"])
-        with pytest.raises(LabelError, match=r"by\[2\] is not valid text"):
-            wmcc.tabulate(y, y, by=bad)
-        with pytest.raises(LabelError, match=r"y_true\[2\] is not valid text"):
-            wmcc.tabulate(bad, y, np.eye(4))
-        with pytest.raises(InputTypeError, match="holds text"):
-            wmcc.tabulate(y, y, bad[::-1])
 
 
 @both_kernels

@@ -648,27 +648,27 @@ def test_tiles_that_do_not_fit(tmp_path, two):
 
 
 def test_a_file_that_changes_while_it_is_read(two, monkeypatch):
-    real = source._PerWindow.__call__
+    real = source._tabulate_window
 
-    def touched(self, window):
+    def touched(*given):
         os.utime(two[1], ns=(1, 1))
-        return real(self, window)
+        return real(*given)
 
-    monkeypatch.setattr(source._PerWindow, "__call__", touched)
+    monkeypatch.setattr(source, "_tabulate_window", touched)
     with pytest.raises(errors.InputError, match=r"pred\.tif changed while it was being read"):
         wmcc.tabulate(*two[:2])
 
 
 def test_an_error_stops_the_reading(two, monkeypatch):
-    real, seen = source._PerWindow.__call__, []
+    real, seen = source._tabulate_window, []
 
-    def failing(self, window):
-        seen.append(window)
+    def failing(*given):
+        seen.append(given)
         if len(seen) > 1:
             raise errors.InputError("enough")
-        return real(self, window)
+        return real(*given)
 
-    monkeypatch.setattr(source._PerWindow, "__call__", failing)
+    monkeypatch.setattr(source, "_tabulate_window", failing)
     monkeypatch.setattr(scenes, "WINDOW", 1)
     wide = xr.DataArray(np.zeros((400, 1), np.uint8), dims=("y", "x")).chunk({"y": 1})
     with pytest.raises(errors.InputError, match="enough"):
@@ -686,15 +686,14 @@ def test_the_cache_of_gdal_is_bounded_while_rasters_are_read(two):
 
     before = get_gdal_config("GDAL_CACHEMAX")
     seen = []
-    real = source._PerWindow.__call__
+    real = source._tabulate_window
 
-    class Watching(source._PerWindow):
-        def __call__(self, window):
-            seen.append(get_gdal_config("GDAL_CACHEMAX"))
-            return real(self, window)
+    def watching(*given):
+        seen.append(get_gdal_config("GDAL_CACHEMAX"))
+        return real(*given)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(source, "_PerWindow", Watching)
+        patch.setattr(source, "_tabulate_window", watching)
         wmcc.tabulate(*two[:2], threads=1)
     assert seen
     assert all(int(x) == source.CACHE for x in seen)

@@ -129,7 +129,9 @@ def test_a_name_that_comes_twice_in_a_file(tmp_path, engine):
     cannot = {"polars": ("parquet", "arrow")}
     for kind in ("csv", "parquet", "arrow", "jsonl"):
         if kind in cannot.get(engine, ()):
-            with pytest.raises(InputError, match=r"cannot tell apart|cannot read Arrow IPC|already exists"):
+            with pytest.raises(
+                InputError, match=r"name 'x' has more than one|has 5 columns, but polars finds 4|cannot read Arrow IPC"
+            ):
                 wmcc.tabulate(wmcc.Files(tmp_path / f"a.{kind}", engine=engine), true="t", pred="p", weight="w")
             continue
         found = wmcc.tabulate(wmcc.Files(tmp_path / f"a.{kind}", engine=engine), true="t", pred="p", weight="w")

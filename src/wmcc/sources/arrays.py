@@ -174,7 +174,7 @@ def of_one_item(table: Any, k: int, groups: Keyed | None, clusters: Keyed | None
 
 def folded(tables: list[Any], rules: Rules) -> Any:
     """Add up the tables of images, of tiles, or of windows."""
-    table = tables[0] if len(tables) == 1 else merge(tables)
+    table = merge(tables)
     if isinstance(table, Tables) and rules.labels is not None:  # void labels need not be in all parts
         table = replace(table, same_classes=True, declared=NONE_DECLARED)
     return with_positive(table, rules)

@@ -403,7 +403,7 @@ class _Keys(_Growing):
             check_count(1 << 62)
         found = self._known.keys()
         labels = np.frombuffer(found, self._dtype if self._dtype.itemsize else "U1")[len(self._table) :]
-        self._learn(self._column.plain(labels))
+        self._learn(labels.tolist())
         return codes
 
 
@@ -418,7 +418,7 @@ class _Objects(_Growing):
     def prepare(self, block: Array) -> Array:
         if block.dtype.kind != "O":
             objects = np.empty(len(block), dtype=object)
-            objects[:] = self._column.plain(block)
+            objects[:] = block.tolist()
             block = objects
         codes = np.empty(len(block), dtype=np.int32)
         row, new = 0, list[Label]()

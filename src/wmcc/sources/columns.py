@@ -53,20 +53,9 @@ class Column(NamedTuple):
         """``y_true[7]``, or ``y_true[0, 3]`` for an image."""
         return place(self.name, self.values, row, self.first)
 
-    def plain(self, raw: Array) -> list[Any]:
-        """Some of the values as Python's own; text with numbers that are no characters is refused with its row."""
-        if not_text(raw) is not None:
-            row = not_text(self.values) or 0
-            raise LabelError(
-                f"{self.place(row)} is not valid text: it holds a character code above 0x10FFFF, the last of Unicode.",
-                f"check how the array of dtype {raw.dtype} was made or read; its memory does not hold text.",
-            )
-        plain: list[Any] = raw.tolist()
-        return plain
-
     def labels(self, rows: slice) -> list[Label]:
         """Labels of some rows, in the order of ``values.flat``. Slow."""
-        raw = self.plain(self.values.flat[rows])
+        raw = self.values.flat[rows].tolist()
         if self.categories is not None:
             raw = [self.categories[k] for k in raw]
         skipped = self.skip_missing
@@ -82,18 +71,6 @@ def place(name: str, array: Array, row: int, first: First = 0) -> str:
         first = (first,) if array.ndim == 1 else (0,) * array.ndim
     index = np.unravel_index(row, array.shape)
     return f"{name}[{', '.join(str(int(i) + k) for i, k in zip(index, first, strict=True))}]"
-
-
-def not_text(values: Array) -> int | None:
-    """Return the first string of an array that holds a number beyond Unicode, which Python cannot make a string of."""
-    if values.dtype.kind != "U" or not values.dtype.itemsize:
-        return None
-    for start in range(0, values.size, BLOCK):
-        part = values.flat[start : start + BLOCK]
-        points = part.astype(part.dtype.newbyteorder("=")).view(np.uint32).reshape(len(part), -1)
-        if points.max() > 0x10FFFF:
-            return start + int(np.argmax(points.max(axis=1) > 0x10FFFF))
-    return None
 
 
 class _Filled:
@@ -183,11 +160,7 @@ def weight_array(data: Any, name: str = "sample_weight", first: int = 0) -> Arra
     what = {"c": "complex numbers", "U": "text", "S": "text", "T": "text", "M": "dates", "m": "durations"}
     raise InputTypeError(
         f"{name} holds {what.get(kind, 'values')} ({values.dtype}); a weight must be a real number."
-        + (
-            f" The first is {values.flat[0].item()!r}."
-            if kind in "cUS" and values.size and not_text(values[:1]) is None
-            else ""
-        ),
+        + (f" The first is {values.flat[0].item()!r}." if kind in "cUS" and values.size else ""),
         "if these are meant as numbers, convert them, for instance with .astype(float).",
     )
 

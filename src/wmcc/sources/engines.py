@@ -10,8 +10,7 @@ from __future__ import annotations
 import functools
 import glob
 import importlib.util
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -53,13 +52,12 @@ def open_lazy(
         for name in columns or () if names else ():
             if name not in files.partitions:
                 one_column(name, names or (), part.name, len(files.paths) > 1)
-        with _told_apart(part, engine):
-            native, folders, changed = ENGINES[engine](part, columns or (), guess, session)
-            frame = nw.from_native(native)
-            own = own_names(frame)
-            known = changed or own if names is None else [*names, *folders]
-            if len(known) != len(own):
-                raise InputError(f"{part.name} has {len(known)} columns, but {engine} finds {len(own)}.")
+        native, folders, changed = ENGINES[engine](part, columns or (), guess, session)
+        frame = nw.from_native(native)
+        own = own_names(frame)
+        known = changed or own if names is None else [*names, *folders]
+        if len(known) != len(own):
+            raise InputError(f"{part.name} has {len(known)} columns, but {engine} finds {len(own)}.")
         opened.append(Data(frame, set(known) if files.is_csv and not guess else folders, known))
     return opened[0] if len(opened) == 1 else _together(opened, columns or opened[0].known())
 
@@ -73,26 +71,6 @@ def _names_of(files: FileSet, engine: str) -> Callable[[str], list[str]] | None:
         pl = module("polars")
         return stored_names if importlib.util.find_spec("pyarrow") else lambda path: list(pl.read_ipc_schema(path))
     return None
-
-
-@contextmanager
-def _told_apart(files: FileSet, engine: str) -> Iterator[None]:
-    """Say so if an engine fails because of columns that it cannot tell apart by their names."""
-    try:
-        yield
-    except Exception as problem:
-        known = files.format in ("parquet", "ipc") and importlib.util.find_spec("pyarrow")
-        for path in files.paths if known and not is_address(files.paths[0]) else ():
-            names: list[str] = []
-            with suppress(Exception):  # a damaged file: what the engine says is said
-                names = stored_names(path)
-            twice = [name for name in names if names.count(name) > 1]
-            if twice:
-                raise InputError(
-                    f"{path} has columns {', '.join(map(repr, twice))}, which {engine} cannot tell apart.",
-                    "rename them, or read the file with `engine` 'arrow'.",
-                ) from problem
-        raise
 
 
 def _together(parts: list[Data], columns: Collection[Any]) -> Data:

@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,7 @@ from ..core.tables import Tables, merge
 from ..core.threads import MOST_THREADS, in_order, processors
 from ..errors import InputError, InputTypeError, WeightError
 from ..geo.raster import OpenRaster
+from ..present.progress import Progress
 from ..present.text import counted
 from .arrays import OfParts, folded, nothing
 from .codes import LOOKUP_RANGE, Codebook, Rules, all_codes, native
@@ -94,34 +97,35 @@ def tabulate_rasters(
     _check_numbers(rules, called)
     picture = None if cells is None else cells.place_pixels(scenes, sample_weight)
     tables: list[Any] = []
-    own: list[Any] = []
+    of_window = partial(_tabulate_window, OfParts(rules, predictions), picture)
     with bounded_cache(), reading([FileSet((path,), "raster") for path in paths], progress) as bar:
         bar.total(pixels)
-        workers = min(threads or processors(), MOST_THREADS)
-        count, last, limit = 0, 0, FEW
-        for window, table, part in in_order(_PerWindow(rules, predictions, picture), scenes.windows(), workers):
-            if picture is not None and part is not None:
-                picture.add(part)
-            if window.place != last:
-                tables.append(scenes.keyed(_sum(own), last))
-                own, count, last, limit = [], 0, window.place, FEW
-            own.append(table)
-            count += len(table.raw_cells)
-            if count > limit:
-                own = [_sum(own)]
-                count = len(own[0].raw_cells)
-                limit = max(FEW, 4 * count)  # where windows have few cells in common, sums save nothing
-            bar.advance(window.shape[0] * window.shape[1])
-        if own:
-            tables.append(scenes.keyed(_sum(own), last))
+        windows = in_order(of_window, scenes.windows(), min(threads or processors(), MOST_THREADS))
+        for place, of_scene in groupby(windows, key=lambda found: found[0].place):
+            tables.append(scenes.keyed(_sum_of_windows(of_scene, picture, bar), place))
     if not tables:
         return nothing(rules, scenes.parts, predictions)
     table = folded(tables, rules)
     return table if rules.labels is not None or rules.names is not None else _renamed(table, called)
 
 
-def _sum(tables: list[Any]) -> Any:
-    return tables[0] if len(tables) == 1 else merge(tables)
+def _sum_of_windows(
+    windows: Iterator[tuple[Window, Any, WindowCells | None]], picture: PixelCells | None, progress: Progress
+) -> Any:
+    """Add up the tables of the windows of a scene, some at a time."""
+    tables: list[Any] = []
+    count, limit = 0, FEW
+    for window, table, part in windows:
+        if picture is not None and part is not None:
+            picture.add(part)
+        tables.append(table)
+        count += len(table.raw_cells)
+        if count > limit:
+            tables = [merge(tables)]
+            count = len(tables[0].raw_cells)
+            limit = max(FEW, 4 * count)  # where windows have few cells in common, sums save nothing
+        progress.advance(window.shape[0] * window.shape[1])
+    return merge(tables)
 
 
 @contextmanager
@@ -204,44 +208,40 @@ def _renamed(table: Any, called: Mapping[int, Mapping[str, str]]) -> Any:
 # ---- the pass -----------------------------------------------------------------------------------------------
 
 
-class _PerWindow:
-    """Makes the table of a window, and expects in each the labels of those before."""
-
-    def __init__(self, rules: Rules, predictions: tuple[str, ...], picture: PixelCells | None = None) -> None:
-        self._windows, self._picture = OfParts(rules, predictions), picture
-
-    def __call__(self, window: Window) -> tuple[Window, Any, WindowCells | None]:
-        scene, rules = window.scene, self._windows.rules
-        read = [raster.labels(window.rows, window.cols) for raster in scene.labelled]
-        columns = _columns(read, scene.labelled, window.first, rules.skip_missing)
-        if columns[0].categories is not None:
-            rules = rules._replace(ignore=(*rules.ignore, NODATA), missing="error")
-        parts = Parts(
-            None if scene.by is None else scene.by.read(window),
-            None if scene.cluster is None else scene.cluster.read(window),
-        )
-        weights, weighed = _weights(scene, window)
-        factor = _factor(scene.weight)
-        try:
-            of_pixels = weights if factor is None else None
-            table = self._windows.table(columns, of_pixels, scene.weight_name, rules, parts, PIXELS)
-        except WeightError:
-            if weighed is not None:
-                _refuse_weights(scene, window, columns, weighed, rules)
-            raise
-        if factor is not None:
-            sums = table.raw_cells.sums.scaled(np.full(len(table.raw_cells), factor))
-            table = replace(table, raw_cells=Stack(table.raw_cells.codes, sums))
-        for raster in scene.labelled:
-            value = _number(raster)
-            if value is not None and value in table.classes:
-                _refuse_class(raster, value, scene, window, read)
-        if isinstance(table, Tables):
-            table = _with_pixels(table)
-        if isinstance(scene.cluster, Zones):
-            _check_clusters(table, scene.cluster)
-        picture = self._picture
-        return window, table, None if picture is None else picture.read((window.rows, window.cols), read)
+def _tabulate_window(
+    windows: OfParts, picture: PixelCells | None, window: Window
+) -> tuple[Window, Any, WindowCells | None]:
+    """Make the table of a window."""
+    scene, rules = window.scene, windows.rules
+    read = [raster.labels(window.rows, window.cols) for raster in scene.labelled]
+    columns = _columns(read, scene.labelled, window.first, rules.skip_missing)
+    if columns[0].categories is not None:
+        rules = rules._replace(ignore=(*rules.ignore, NODATA), missing="error")
+    parts = Parts(
+        None if scene.by is None else scene.by.read(window),
+        None if scene.cluster is None else scene.cluster.read(window),
+    )
+    weights, weighed = _weights(scene, window)
+    factor = _factor(scene.weight)
+    try:
+        of_pixels = weights if factor is None else None
+        table = windows.table(columns, of_pixels, scene.weight_name, rules, parts, PIXELS)
+    except WeightError:
+        if weighed is not None:
+            _refuse_weights(scene, window, columns, weighed, rules)
+        raise
+    if factor is not None:
+        sums = table.raw_cells.sums.scaled(np.full(len(table.raw_cells), factor))
+        table = replace(table, raw_cells=Stack(table.raw_cells.codes, sums))
+    for raster in scene.labelled:
+        value = _number(raster)
+        if value is not None and value in table.classes:
+            _refuse_class(raster, value, scene, window, read)
+    if isinstance(table, Tables):
+        table = _with_pixels(table)
+    if isinstance(scene.cluster, Zones):
+        _check_clusters(table, scene.cluster)
+    return window, table, None if picture is None else picture.read((window.rows, window.cols), read)
 
 
 def _with_pixels(tables: Tables[Any]) -> Tables[Any]:

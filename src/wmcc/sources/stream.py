@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import os
 import threading
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -175,7 +174,7 @@ class Accumulator:
         self._window, self._half_life = window, half_life
         self._by_time = isinstance(half_life if window is None else window, timedelta)
         self._state = _State()
-        self._enlist()
+        self._locks: dict[int, threading.Lock] = {}
 
     # ---- writing ----------------------------------------------------------------------------------------
 
@@ -237,7 +236,7 @@ class Accumulator:
 
     def reset(self) -> None:
         """Forget all observations."""
-        with self._lock:
+        with self._writing():
             self._state = _State()
 
     # ---- reading ----------------------------------------------------------------------------------------
@@ -316,7 +315,7 @@ class Accumulator:
                 "give `window` instead, which counts the last updates in full and drops those before.",
                 "half_life",
             )
-        with self._lock:
+        with self._writing():
             state = self._state
             at = self._time(at, state.latest)
             if self._window is not None:
@@ -355,31 +354,19 @@ class Accumulator:
             )
         return at
 
-    def _enlist(self) -> None:
-        """Make the lock, for those who write only: who reads takes the state as it is."""
-        self._lock = threading.Lock()
-        _all.add(self)
+    def _writing(self) -> threading.Lock:
+        """Return the lock of this process, for those who write only: who reads takes the state as it is.
+
+        A thread that held a lock when the process was forked is not there to give it back.
+        """
+        return self._locks.setdefault(os.getpid(), threading.Lock())
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_lock"}
+        return {**vars(self), "_locks": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._state = replace(self._state, new=self._state.new[: self._state.fresh])  # a copy grows alone
-        self._enlist()
-
-
-_all: weakref.WeakSet[Accumulator] = weakref.WeakSet()
-
-
-def _unlock_all() -> None:
-    """Let a child process write: the thread that held a lock when it was forked is not there to give it back."""
-    for accumulator in _all:
-        accumulator._lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_unlock_all)
 
 
 def _sum(before: Any, table: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -132,7 +132,9 @@ def _sentences(found: list[FileSet], weights: dict[str, Any]) -> AbstractContext
     def bad_weight() -> WeightError | None:
         """Look for the first value of a file of text that is no number where a weight is expected."""
         for files in found:
-            first = files.first_not_a_number(weights.values())
+            first = None
+            with suppress(Exception):  # a damaged file: what the engine says is said
+                first = files.first_not_a_number(weights.values())
             if first is not None:
                 column, line, value = first
                 words = ["`weight`" if role == "w" else "`replicates`" for role in weights if weights[role] == column]
