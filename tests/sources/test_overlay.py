@@ -596,7 +596,7 @@ def test_what_does_not_work_with_polygons():
         wmcc.tabulate(wmcc.Overlay(REFERENCE, pd.DataFrame(MAP.drop(columns="geometry"))), **OVER)
     with pytest.raises(InputError, match="the map has several columns 'map'"):
         wmcc.tabulate(wmcc.Overlay(REFERENCE, pd.concat([MAP, MAP[["map"]]], axis=1)), **OVER)
-    with pytest.raises(InputTypeError, match="are not of the same kind: 'oak' is one of the former, and 1 one of"):
+    with pytest.raises(InputTypeError, match="labels are of mixed types: 1 is a number and 'oak' is a string"):
         wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP.assign(map=[1, 2])), **OVER)
     with pytest.raises(LabelError, match=r"1 row of the map has no class in the column 'map' .row 1 first"):
         wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP.assign(map=["oak", None])), **OVER)

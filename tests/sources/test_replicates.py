@@ -429,7 +429,7 @@ def test_scales_of_methods(options, scale):
         ({"method": "brr", "replicates": [W, ["x"] * N]}, r"replicates\[1\]\[0\] is 'x'; a weight must be"),
         ({"method": "brr", "replicates": RW.astype(str)}, "replicates holds text"),
         ({"method": "brr", "replicates": "rw*"}, "a column name or a pattern works only with a frame or a file"),
-        ({"method": "brr", "replicates": pl.LazyFrame({"a": W})}, "whose rows are not in memory"),
+        ({"method": "brr", "replicates": pl.LazyFrame({"a": W})}, "expected an array, a list, a series"),
         ({"replicates": None, "method": "brr"}, "`replicates` is None; expected columns"),
         ({"replicates": None, "fay": 0.3}, "`replicates` is None; expected columns"),
     ],

@@ -11,24 +11,19 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import narwhals as nw
-import numpy as np
 from narwhals import dependencies
 
-from ..core import kernel as tally
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, LabelError, WeightError
 from . import series
 from .arrays import nothing, tabulate_arrays
-from .codes import Rules, native
+from .codes import Rules
 from .columns import Column, label_column, weight_array
-from .groups import By, Keyed, Parts, keyed, one_key
+from .groups import By, Keyed, Parts, integer_codes, keyed, one_key
 from .places import Data, is_name, own_names, picked, place, unused
 from .problems import Problems, label_roles, replicate_roles
 from .pushdown import GroupedCells
 from .values import Replicates
-
-CLOSE = 1 << 10
-"""Integers that are as close together as this are codes of themselves."""
 
 
 class NamedColumns(NamedTuple):
@@ -161,14 +156,7 @@ def with_expression(frame: Any, name: str, expression: Any) -> Any:
 
 def is_series(given: Any) -> bool:
     """Whether this is a column that is computed already: of pandas, polars or PyArrow."""
-    return any(
-        check(given)
-        for check in (
-            dependencies.is_pandas_like_series,
-            dependencies.is_polars_series,
-            dependencies.is_pyarrow_chunked_array,
-        )
-    ) or type(given).__module__.startswith("pyarrow")
+    return dependencies.is_into_series(given) or type(given).__module__.startswith("pyarrow")
 
 
 def _check_series(native: Any, series: Any, engine: Any) -> None:
@@ -289,9 +277,5 @@ def _keyed(frame: Any, letter: str, by: By) -> Keyed | None:
 
 def _group_codes(column: Any) -> tuple[Any, Sequence[Any]]:
     """Codes of the values of a column, and these values; integers that are close together need no look-up."""
-    if column.dtype.is_integer() and len(column) and not column.null_count():
-        values = native(column.to_numpy())
-        low, high = tally.active.extent(values)
-        if high - low < CLOSE and high < 1 << 63:
-            return values.astype(np.int64) - low, range(low, high + 1)
-    return series.group_codes(column.to_native())
+    found = integer_codes(column.to_numpy()) if column.dtype.is_integer() and not column.null_count() else None
+    return found or series.group_codes(column.to_native())

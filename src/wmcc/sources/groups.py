@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core import kernel as tally
 from ..core.arraytypes import Array, IntArray
 from ..core.keys import Key, distinct_keys, missing, no_cluster, of_one_kind, plain_key
 from ..core.labels import is_missing
@@ -19,12 +20,12 @@ from ..core.stack import numbered
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, LabelError, WeightError, WmccError
 from ..present.text import counted
-from .codes import Codebook, Rules, all_codes
+from .codes import Codebook, Rules, all_codes, native
 from .columns import Column, as_array, label_column, place, weight_array, what
 from .values import Blocks
 
-FEW = 1 << 16
-"""Combinations of keys that are always counted."""
+FEW, CLOSE = 1 << 16, 1 << 12
+"""Combinations of keys that are always counted, and how close integers are that are codes of themselves."""
 
 By = str | int | tuple[str | int, ...]
 """The name of a column, or several."""
@@ -72,18 +73,32 @@ def keyed(by: By, columns: Iterable[tuple[Any, Sequence[Any]]]) -> Keyed:
     shape = np.shape(several[0])
     codes, sizes = [np.asarray(own, dtype=np.int64).reshape(-1) for own in several], [len(own) for own in values]
     if len(codes) == 1 or math.prod(sizes) <= max(len(codes[0]), FEW):  # counting them is faster than sorting rows
-        one = codes[0] if len(codes) == 1 else np.ravel_multi_index(codes, sizes)
-        met = np.bincount(one, minlength=math.prod(sizes)) > 0
-        where = one if met.all() else (np.cumsum(met) - 1)[one]
-        combinations = np.stack(np.unravel_index(np.flatnonzero(met), sizes))
+        where = codes[0] if len(codes) == 1 else np.ravel_multi_index(codes, sizes)
+        met = np.flatnonzero(np.bincount(where, minlength=math.prod(sizes)))
+        combinations = np.stack(np.unravel_index(met, sizes))
     else:
         combinations, where = numbered(np.stack(codes))
+        met = np.arange(combinations.shape[1])
     names = by if isinstance(by, tuple) else (by,)
     known = [of_one_kind([plain_key(x) for x in own], name) for own, name in zip(values, names, strict=True)]
     plain = [[named[k] for k in own] for own, named in zip(combinations.tolist(), known, strict=True)]
     found = list(zip(*plain, strict=True)) if isinstance(by, tuple) else plain[0]
-    keys, place = distinct_keys(found)  # null and NaN are one key
-    return Keyed(by, keys, place[where].reshape(shape))
+    keys, places = distinct_keys(found)  # null and NaN are one key
+    place_of = np.zeros(int(met[-1]) + 1 if len(met) else 0, dtype=np.min_scalar_type(len(keys)))
+    place_of[met] = places
+    return Keyed(by, keys, place_of.take(where).reshape(shape))
+
+
+def integer_codes(values: Array) -> tuple[IntArray, Sequence[int]] | None:
+    """Return integers that are close together as codes of themselves, which needs no look-up; None for others."""
+    if values.dtype.kind not in "iu" or not values.size:
+        return None
+    low, high = tally.active.extent(native(values))
+    if low >= 0 and high < CLOSE:
+        return values, range(high + 1)
+    if high - low >= CLOSE or high >= 1 << 63:
+        return None
+    return values.astype(np.int64) - low, range(low, high + 1)
 
 
 def one_key(shape: tuple[int, ...]) -> Keyed:

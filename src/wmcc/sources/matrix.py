@@ -120,31 +120,26 @@ def _entries(weights: Any, N: int) -> Iterator[Entries]:
             if one_each
             else "S[i, j] is the weight of the i-th true label with the j-th predicted one.",
         )
-    return _nonzeros(sound(weights, "sample_weight") if sparse else weights)
+    if sparse:
+        return _of_sparse(sound(weights, "sample_weight"))
+    if weights.flags.f_contiguous and not weights.flags.c_contiguous:  # along its columns, as it lies in memory
+        return (Entries(i, j, w) for j, i, w in _of_dense(weights.T))
+    return _of_dense(weights)
 
 
-def _nonzeros(block: Any) -> Iterator[Entries]:
-    """Non-zeros of a dense or sparse matrix, in chunks."""
-    sparse = is_sparse(block)
-    if block.format == "csc" if sparse else block.flags.f_contiguous and not block.flags.c_contiguous:
-        for i, j, w in _nonzeros(block.T):  # along its columns, as it lies in memory
-            yield Entries(j, i, w)
-        return
-    yield from _of_sparse(summed(block)) if sparse else _of_dense(block)
-
-
-def _of_sparse(csr: Any) -> Iterator[Entries]:
-    data = weight_array(csr.data)
+def _of_sparse(matrix: Any) -> Iterator[Entries]:
+    """Non-zeros of a sparse matrix, in chunks."""
+    csr = summed(matrix)
+    data, rows = weight_array(csr.data), np.repeat(np.arange(len(csr.indptr) - 1, dtype=np.int32), np.diff(csr.indptr))
     for start in range(0, len(data), CHUNK):
-        stop = min(start + CHUNK, len(data))
-        low, high = np.searchsorted(csr.indptr, start, "right") - 1, np.searchsorted(csr.indptr, stop)
-        lengths = np.diff(csr.indptr[low : high + 1].clip(start, stop))
-        i, j, w = np.repeat(np.arange(low, high), lengths), csr.indices[start:stop], _floats(data[start:stop])
+        part = slice(start, start + CHUNK)
+        w = _floats(data[part])
         keep = w != 0  # zeros may be stored
-        yield Entries(i, j, w) if keep.all() else Entries(i[keep], j[keep], w[keep])
+        yield Entries(rows[part][keep], csr.indices[part][keep], w[keep])
 
 
 def _of_dense(block: Array) -> Iterator[Entries]:
+    """Non-zeros of a dense matrix, in chunks."""
     rows, columns = block.shape
     step = -(-CHUNK // columns)
     for start in range(0, rows, step):

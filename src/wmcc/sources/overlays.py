@@ -361,8 +361,6 @@ def _with_classes(frame: Any, name: str, true: Any, laid: list[Laid], keys: Keys
         values = side.layer.frame[key].iloc[np.maximum(side.rows, 0)].astype(object).reset_index(drop=True)
         frame[key] = values.where(side.rows >= 0, None)
     classes = [_classes(own) for own in laid]
-    for own, values in zip(laid, classes, strict=True):
-        _check_kinds(truth, values[own.rows >= 0], name, own.layer.name)
     void: dict[Any, str] = {}
     if any((own.rows < 0).any() for own in laid):
         mark = _mark([truth, *classes])
@@ -414,17 +412,6 @@ def _refuse_missing(reference: OpenLayer, true: Any, rows: Array, laid: list[Lai
                 f"fill them in; {leave_out}; or give `missing` 'ignore' to leave out and count what lies there.",
                 "pred" if place else "true",
             )
-
-
-def _check_kinds(truth: Any, classes: Any, name: str, overlay: str) -> None:
-    """Refuse names of classes on one side and numbers on the other."""
-    sides = [own.dropna().head(1).tolist() for own in (truth, classes)]
-    if all(sides) and _is_text(truth) != _is_text(classes):
-        raise InputTypeError(
-            f"classes of {name} and of {overlay} are not of the same kind: {sides[0][0]!r} is one of the former, and "
-            f"{sides[1][0]!r} one of the latter.",
-            "give both names, or both numbers.",
-        )
 
 
 def _is_text(values: Any) -> bool:

@@ -93,13 +93,8 @@ def replicates_in_arrays(given: Any, shape: tuple[int, ...]) -> list[Column]:
         import narwhals as nw  # which arrays and lists do without
 
         frame = nw.from_native(given, eager_only=True, pass_through=True)
-        if not isinstance(frame, nw.DataFrame):
-            raise InputTypeError(
-                f"`replicates` is a {type(given).__name__}, whose rows are not in memory, while the labels are.",
-                "collect it; or name its columns: tabulate(data, true=…, pred=…, design=wmcc.Replicates('rw*', …)).",
-                argument="replicates",
-            )
-        given = {name: own.to_native() for name, own in zip(frame.columns, frame.iter_columns(), strict=True)}
+        if isinstance(frame, nw.DataFrame):
+            given = {name: own.to_native() for name, own in zip(frame.columns, frame.iter_columns(), strict=True)}
     if isinstance(given, Mapping):
         named = {f"replicates[{name!r}]": own for name, own in given.items()}
     elif isinstance(given, (list, tuple)):

@@ -12,16 +12,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..core import kernel as tally
 from ..core.arraytypes import Array, IntArray
 from ..core.keys import Key, plain_key
 from ..errors import InputError, InputTypeError
 from ..geo.raster import OpenRaster, aligned, as_raster, check_grid
 from ..present.text import brief, counted
 from .arrays import of_one_item
-from .codes import native
 from .columns import along_dims, check_aligned, fitted, label_column, weight_array
-from .groups import NO_CODES, Keyed, Parts, keyed, keys_by_name, keys_of_rows
+from .groups import NO_CODES, Keyed, Parts, integer_codes, key_codes, keyed, keys_by_name, keys_of_rows
 from .pixels import read_header, read_image, weights_of
 from .recognised import as_area, is_raster
 from .request import AREA
@@ -29,9 +27,6 @@ from .values import Blocks
 
 WINDOW, MOST = 1 << 21, 1 << 24
 """Pixels that are read at a time; and the most, where blocks of the files are large."""
-
-CLOSE = 1 << 12
-"""Zones whose numbers lie this close together are taken as they are."""
 
 Role = Literal["labels", "weights", "zones"]
 
@@ -432,38 +427,28 @@ class Zones(NamedTuple):
 
     def read(self, window: Window) -> Keyed:
         """Return the key of each pixel of a window."""
-        found = [self._read(own, window) for own in self.sources.values()]
-        if not self.several:
-            return found[0]
-        return keyed(tuple(self.sources), [(own.codes, own.keys) for own in found])
+        found = [self._codes(own, window) for own in self.sources.values()]
+        if self.several:
+            return keyed(tuple(self.sources), found)
+        codes, keys = found[0]
+        return Keyed(self.argument, tuple(keys), codes)
 
-    def _read(self, source: OpenRaster | Array, window: Window) -> Keyed:
+    def _codes(self, source: OpenRaster | Array, window: Window) -> tuple[Array, Sequence[Key]]:
         if isinstance(source, OpenRaster):
             return _zone_codes(*source.read(window.rows, window.cols), self.argument)
         own = source[window.rows, window.cols] if source.ndim == 2 else source[window.rows]
-        found = keys_of_rows(own, self.argument, window.shape)
-        assert found is not None
-        return found
+        return key_codes(own, self.argument, window.shape)
 
 
-def _zone_codes(values: Array, known: Array | None, argument: str) -> Keyed:
-    """Return the zone of each pixel, None where it is not known. There may be keys of no pixel among the keys."""
+def _zone_codes(values: Array, known: Array | None, argument: str) -> tuple[Array, Sequence[Key]]:
+    """Return the zone of each pixel as a code, and what it stands for: None where it is not known.
+
+    There may be keys of no pixel among the keys.
+    """
     if known is not None:
         values = np.where(known, values, values[known][0] if known.any() else values.dtype.type(0))
-    keys: tuple[Key, ...]
-    codes: IntArray
-    low, high = tally.active.extent(native(values)) if values.dtype.kind in "iu" else (0, CLOSE)
-    if high - low < CLOSE:
-        low = low if low < 0 or high >= CLOSE else 0
-        keys = tuple(range(low, high + 1))
-        codes = values
-        if low:  # differences of signed numbers need one bit more, which that of the sign is
-            codes = (values - values.dtype.type(low)).view(f"u{values.dtype.itemsize}")
-    else:
-        found = keys_of_rows(values, argument, values.shape)
-        assert found is not None
-        keys, codes = found.keys, found.codes
+    codes, keys = integer_codes(values) or key_codes(values, argument, values.shape)
     if known is not None:
         codes = np.where(known, codes, len(keys)).astype(np.min_scalar_type(len(keys)))
         keys = (*keys, None)
-    return Keyed(argument, keys, codes)
+    return codes, keys
