@@ -197,7 +197,7 @@ def with_positive(table: Any, rules: Rules) -> Any:
 # ---- the pass ---------------------------------------------------------------------------------------
 
 
-class Rows(NamedTuple):
+class RowArrays(NamedTuple):
     """What is tabulated: labels, keys and weights, as vectors where that needs no copy."""
 
     columns: list[Column]
@@ -215,7 +215,7 @@ class Rows(NamedTuple):
 
 def _rows(
     columns: list[Column], weights: Array | None, replicates: Sequence[Column], parts: Parts, rules: Rules
-) -> Rows:
+) -> RowArrays:
     keys = [own for own in (parts.groups, parts.clusters) if own is not None]
     arrays = [
         [column.values for column in columns],
@@ -224,11 +224,11 @@ def _rows(
         [column.values for column in replicates],
     ]
     flat = iter(flattened([array for some in arrays for array in some]))
-    return Rows(columns, rules, parts, keys, *([next(flat) for _ in some] for some in arrays))
+    return RowArrays(columns, rules, parts, keys, *([next(flat) for _ in some] for some in arrays))
 
 
 def _pass(
-    rows: Rows, workers: int, run: Map, expected: Integers | None = None, guess: bool = True
+    rows: RowArrays, workers: int, run: Map, expected: Integers | None = None, guess: bool = True
 ) -> tuple[Counted, Codebook]:
     """Find the classes and tally all rows; once more if the classes were expected or guessed, and wrongly."""
     codebook = Codebook(rows.rules)
@@ -238,12 +238,9 @@ def _pass(
     converted = [array for array in rows.replicates if not _is_column(array)]
     # Each takes the next block, so that a slow one holds up nobody.
     queue = deque(blocks([*rows.labels, *rows.codes, *rows.weights, *converted], workers))
-    large = 0.0
-    if workers > 1 and (rows.weights or rows.replicates):
-        large = _large((rows.weights or rows.replicates)[0])  # so that all choose alike, and merge fast
 
     def work(_: Any) -> list[Filling]:
-        filling = Filling(rows, coders, codebook, large)
+        filling = Filling(rows, coders, codebook)
         for index in _taken(queue):
             filling.add(index)
         return [filling]
@@ -260,8 +257,8 @@ def _pass(
 class Filling:
     """A tally that rows are added to. Where more classes turn up than it has room for, another is begun."""
 
-    def __init__(self, rows: Rows, coders: list[Encoder], codebook: Codebook, large: float) -> None:
-        self._rows, self._coders, self._codebook, self._large = rows, coders, codebook, large
+    def __init__(self, rows: RowArrays, coders: list[Encoder], codebook: Codebook) -> None:
+        self._rows, self._coders, self._codebook = rows, coders, codebook
         self._before = int(rows.parts.groups is not None)  # axes that come before the labels
         self._done: list[Counted] = []
         self._begin(len(codebook.classes))
@@ -283,7 +280,7 @@ class Filling:
         if rows * each > SMALL_ROOM * CELL_BYTES and not dense:
             room = min(room, available() // 2 // each)
         part, weighted = -1 if self._rows.parts.groups is None else 0, bool(self._rows.weights)
-        self._tally = tally.active.Tally(sizes, weighted, dense, part, room, self._large, replicates)
+        self._tally = tally.active.Tally(sizes, weighted, dense, part, room, replicates=replicates)
 
     def add(self, index: Any) -> None:
         """Add a block of rows."""
@@ -332,14 +329,6 @@ class Filling:
         if replicates:
             sums = sums._replace(replicates=tuple(Exact.from_kernel(len(counts), *found) for found in replicates))
         return Counted(Stack(codes, sums), np.frombuffer(ignored, np.int64), unknown, bad, bad_replicates)
-
-
-def _large(weights: Array) -> float:
-    """Return the largest of some of the weights."""
-    sample = weights[:: max(1, len(weights) >> 12)] if weights.ndim == 1 else weights.flat[:4096]
-    with np.errstate(over="ignore"):
-        found = np.abs(sample.astype(np.float64, copy=False))
-    return float(found.max(where=np.isfinite(found), initial=0.0))
 
 
 def _is_column(values: Array) -> bool:

@@ -149,11 +149,8 @@ def _duckdb(files: FileSet, columns: Collection[Any], guess: bool, session: dict
             types = {"all_varchar": True, "names": numbers}
         return Opened(connection.read_csv(paths, hive_partitioning=False, **options, **types))
     if files.format == "parquet":
-        query = (
-            "from read_parquet(?, union_by_name=true, hive_partitioning=true, hive_types_autocast=false)"
-            if files.partitions
-            else "from read_parquet(?, union_by_name=true, hive_partitioning=false)"
-        )
+        folders = "hive_partitioning=true, hive_types_autocast=false" if files.partitions else "hive_partitioning=false"
+        query = f"from read_parquet(?, union_by_name=true, {folders})"
         return Opened(connection.sql(query, params=[paths]), files.partitions)
     wide = {"sample_size": -1, "union_by_name": True}
     relation = connection.read_json(paths, format="newline_delimited", records="true", **wide)

@@ -296,10 +296,10 @@ def _check_pattern(place: str, role: Role) -> None:
         raise InputError(f"no file matches {place!r}: there is no folder {folder!r}.")
 
 
-def _some(names: Sequence[str], least: int = SHOWN) -> str:
+def _some(names: Sequence[str]) -> str:
     """Name the first of some, and count the others."""
-    more = len(names) - least
-    return ", ".join(names[:least]) + (f" and {more:,} more" if more > 0 else "")
+    more = len(names) - SHOWN
+    return ", ".join(names[:SHOWN]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _check_alike(sides: Sequence[Side]) -> frozenset[str]:

@@ -7,7 +7,7 @@ kernel as any other. S may be dense, or SciPy's sparse in any format.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -100,12 +100,8 @@ def pair_tables(y_true: Any, y_pred: Any, weights: Any) -> list[Table]:
     return [table._aligned(tables[0].labels) for table in tables]
 
 
-class Entries(NamedTuple):
-    """Some non-zeros of S: where they are, and what."""
-
-    i: Array
-    j: Array
-    w: Array
+Entries = tuple[Array, Array, Array]
+"""Some non-zeros of S: their rows, their columns, and their values."""
 
 
 def _entries(weights: Any, N: int) -> Iterator[Entries]:
@@ -123,7 +119,7 @@ def _entries(weights: Any, N: int) -> Iterator[Entries]:
     if sparse:
         return _of_sparse(sound(weights, "sample_weight"))
     if weights.flags.f_contiguous and not weights.flags.c_contiguous:  # along its columns, as it lies in memory
-        return (Entries(i, j, w) for j, i, w in _of_dense(weights.T))
+        return ((i, j, w) for j, i, w in _of_dense(weights.T))
     return _of_dense(weights)
 
 
@@ -135,7 +131,7 @@ def _of_sparse(matrix: Any) -> Iterator[Entries]:
         part = slice(start, start + CHUNK)
         w = _floats(data[part])
         keep = w != 0  # zeros may be stored
-        yield Entries(rows[part][keep], csr.indices[part][keep], w[keep])
+        yield (rows[part][keep], csr.indices[part][keep], w[keep])
 
 
 def _of_dense(block: Array) -> Iterator[Entries]:
@@ -146,7 +142,7 @@ def _of_dense(block: Array) -> Iterator[Entries]:
         part = _floats(block[start : start + step])
         keep = part != 0  # by masks: much faster than the indices that np.nonzero makes
         i = np.repeat(np.arange(start, start + len(part)), keep.sum(axis=1))
-        yield Entries(i, np.broadcast_to(np.arange(columns), part.shape)[keep], part[keep])
+        yield (i, np.broadcast_to(np.arange(columns), part.shape)[keep], part[keep])
 
 
 def _floats(w: Array) -> Array:

@@ -49,14 +49,9 @@ def as_data(data: Any) -> Data | None:
     names = None
     if dependencies.is_pandas_like_dataframe(data) or dependencies.is_pyarrow_table(data):
         given = list(data.columns if hasattr(data, "iloc") else data.column_names)
-        names = different(given)
-        if names == given:
-            names = None
-        elif hasattr(data, "iloc"):
-            data, names = data.copy(deep=False), given
-            data.columns = different(given)
-        else:
-            data, names = data.rename_columns(different(given)), given
+        unique = different(given)
+        if unique != given:
+            data, names = data.set_axis(unique, axis=1) if hasattr(data, "iloc") else data.rename_columns(unique), given
     frame = nw.from_native(data, pass_through=True)
     return Data(frame, (), names) if isinstance(frame, (nw.DataFrame, nw.LazyFrame)) else None
 
