@@ -60,15 +60,12 @@ def read_header(path: str, role: Role) -> Header:
     """Look at the beginning of a file."""
     try:
         if FORMATS[ending(path)] == "NPY":
-            array = _load(path, "r")
-            _refuse(path, *_wrong_array(array, role))
-            return Header(array.shape)
+            return Header(_load(path, role, "r").shape)
         if _in_space(path):
             from ..geo.raster import Raster
 
             return Header(Raster(path).shape, in_space=True)
-        with _opened(path) as (image, _):
-            _refuse(path, *_wrong_image(image, role))
+        with _opened(path, role) as (image, _):
             return Header(image.size[::-1])
     except InputError as problem:
         return Header((), problem.message, problem.hint)
@@ -77,11 +74,8 @@ def read_header(path: str, role: Role) -> Header:
 def read_image(path: str, role: Role) -> Array:
     """Return the numbers of an image."""
     if FORMATS[ending(path)] == "NPY":
-        array = _load(path)
-        _refuse(path, *_wrong_array(array, role))
-        return array
-    with _opened(path) as (image, bits):
-        _refuse(path, *_wrong_image(image, role))
+        return _load(path, role)
+    with _opened(path, role) as (image, bits):
         values: Array = np.asarray(image)
         if image.mode == "L" and bits in (2, 4):  # which Pillow stretches to 0 … 255
             return values // (255 // ((1 << bits) - 1))
@@ -114,7 +108,7 @@ def _refuse(path: str, problem: str | None, hint: str | None) -> None:
 # ---- NPY ---------------------------------------------------------------------------------------------
 
 
-def _load(path: str, mmap_mode: Literal["r"] | None = None) -> Array:
+def _load(path: str, role: Role, mmap_mode: Literal["r"] | None = None) -> Array:
     try:
         found: Array = np.load(path, mmap_mode=mmap_mode, allow_pickle=False)
     except OSError as problem:
@@ -124,6 +118,7 @@ def _load(path: str, mmap_mode: Literal["r"] | None = None) -> Array:
             f"{path} cannot be read: it is no NPY file, is damaged, or holds Python objects.",
             "write it again with numpy.save, as an array of numbers.",
         ) from None
+    _refuse(path, *_wrong_array(found, role))
     return found
 
 
@@ -157,7 +152,7 @@ def quiet() -> Iterator[None]:
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[tuple[Any, int]]:
+def _opened(path: str, role: Role) -> Iterator[tuple[Any, int]]:
     """Open an image with Pillow, and say how many bits a number has in the file.
 
     Pillow's limit of pixels is not asked, since label maps of satellites are large.
@@ -173,6 +168,7 @@ def _opened(path: str) -> Iterator[tuple[Any, int]]:
                 raise InputError(f"{path} has the format {found}, though its name ends with {ending(path)}.", hint)
             file.seek(0)
             with (plugin.PngImageFile if kind == "PNG" else plugin.TiffImageFile)(file, path) as image:
+                _refuse(path, *_wrong_image(image, role))
                 yield image, head[PNG_BITS] if kind == "PNG" else int(image.tag_v2.get(TIFF_BITS, (1,))[0])
     except WmccError:
         raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from contextlib import suppress
+from operator import itemgetter
 from typing import Any
 
 import narwhals as nw
@@ -61,15 +62,14 @@ def _batches(files: FileSet, columns: NamedColumns, progress: Progress) -> Itera
     files.check_headers(wanted or ())
     numbers = list(columns.weights().values())
     text = set(wanted or ()).difference(numbers) if files.is_csv else set(files.partitions)
-    before, first = None, 0
-    for path, table in _tables(files.with_rows(), wanted, numbers, progress):
-        if path != before:
-            before, first = path, 0
-        for start in range(0, table.num_rows, BATCH):
-            part = table.slice(start, BATCH)
-            yield path, first + start, Data(nw.from_native(part), text)
-            progress.advance(part.num_rows)
-        first += table.num_rows
+    for path, tables in itertools.groupby(_tables(files.with_rows(), wanted, numbers, progress), key=itemgetter(0)):
+        first = 0
+        for _, table in tables:
+            for start in range(0, table.num_rows, BATCH):
+                part = table.slice(start, BATCH)
+                yield path, first + start, Data(nw.from_native(part), text)
+                progress.advance(part.num_rows)
+            first += table.num_rows
 
 
 def _tables(
