@@ -23,7 +23,6 @@ from ..core.arraytypes import Array
 from ..core.design import PIXELS
 from ..core.keys import missing
 from ..core.labels import Label
-from ..core.stack import Stack
 from ..core.tables import Tables, merge
 from ..core.threads import MOST_THREADS, in_order, processors
 from ..errors import InputError, InputTypeError, WeightError
@@ -222,17 +221,12 @@ def _tabulate_window(
         None if scene.cluster is None else scene.cluster.read(window),
     )
     weights, weighed = _weights(scene, window)
-    factor = _factor(scene.weight)
     try:
-        of_pixels = weights if factor is None else None
-        table = windows.table(columns, of_pixels, scene.weight_name, rules, parts, PIXELS)
+        table = windows.table(columns, weights, scene.weight_name, rules, parts, PIXELS)
     except WeightError:
         if weighed is not None:
             _refuse_weights(scene, window, columns, weighed, rules)
         raise
-    if factor is not None:
-        sums = table.raw_cells.sums.scaled(np.full(len(table.raw_cells), factor))
-        table = replace(table, raw_cells=Stack(table.raw_cells.codes, sums))
     for raster in scene.labelled:
         value = _number(raster)
         if value is not None and value in table.classes:
@@ -319,14 +313,6 @@ def _weights(scene: Scene, window: Window) -> tuple[Array | None, Array | None]:
         return np.where(known, values, values.dtype.type(np.nan)), known
     own = weight[window.rows if len(weight) > 1 else slice(None), window.cols if weight.shape[1] > 1 else slice(None)]
     return np.broadcast_to(own, window.shape), None
-
-
-def _factor(weight: OpenRaster | Array | None) -> float | None:
-    """Return the weight that all pixels have, if they have the same: it is multiplied by their number, exactly."""
-    if not isinstance(weight, np.ndarray) or weight.size != 1 or weight.dtype != np.float64:
-        return None
-    (own,) = weight.flat
-    return float(own) if 0 < own < np.inf else None
 
 
 # ---- what is wrong -------------------------------------------------------------------------------------------
