@@ -87,6 +87,11 @@ class StratifiedSample:
         self._post = codes[-2] if design.poststrata is not None else None
         self._short = () if design.poststrata is None else _incomplete(table, self._post)
 
+    @property
+    def stratum_of_units(self) -> IntArray:
+        """The stratum of each unit of the design."""
+        return self._of_units
+
     @cached_property
     def keys(self) -> list[tuple[Key, ...]]:
         """Keys of the design's strata in each."""

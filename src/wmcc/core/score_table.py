@@ -1,0 +1,332 @@
+"""Tables over scores: each row has its true class and a score, and a threshold makes the prediction.
+
+A score table is the tables of groups that there are, `Tables`, with the scores as groups. A row's "prediction" there is
+its true class, since it is the threshold that says what is predicted. So every source makes score tables, however the
+rows were drawn, and they merge and are stored as tables of groups are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
+from math import inf, isfinite
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..errors import InputError, InputTypeError, SchemaError
+from ..present.blocks import Block
+from ..present.json_csv import Record
+from ..present.result import Result
+from ..present.text import brief, counted, number
+from . import storage
+from .arraytypes import FloatArray, IntArray
+from .base_table import frozen
+from .design import SampleDesign
+from .joint import JointTable
+from .keys import Key
+from .labels import Label
+from .stack import Stack
+from .table import Table
+from .tables import Tables
+
+SHOWN_STEPS = 5
+"""Steps that the text of a score table shows."""
+
+
+class Counts(NamedTuple):
+    """Rows of both classes with a score of a step or above: exact sums, an integer for each step.
+
+    Weights are in units of ``2**exponent``. The first entry is of all rows.
+    """
+
+    positive: list[int]
+    negative: list[int]
+    exponent: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreTable(Result):
+    r"""Weighted table of scores: what `wmcc.tabulate` makes with ``score``.
+
+    The rows of each class are added up step by step: a step is a score that occurs, or all scores between two edges.
+    `at` gives the `wmcc.Table` of a threshold, to the last bit that of the thresholded labels. Score tables are merged
+    with ``+``.
+
+    Parameters
+    ----------
+    tables
+        The rows of each step. Keys are scores; of several scores they are tuples, one for each of ``names``.
+    edges
+        Thresholds between which scores were put together, ascending; None if every score is a step of its own.
+    names
+        What the scores are called, if there are several; each is ``scores[name]``.
+
+    Examples
+    --------
+    >>> import wmcc
+    >>> scores = wmcc.tabulate([0, 0, 1, 1], score=[0.1, 0.6, 0.4, 0.9], sample_weight=[1, 2, 3, 4])
+    >>> scores
+    Scores of 4 rows in 4 steps, 0.1 to 0.9, positive class 1, total weight 10
+    >>> scores.at(0.4)
+    Table of 2 classes: 4 rows, total weight 10
+    true \ predicted  0  1
+    0                 1  2
+    1                 0  7
+    >>> scores.at(0.4) == wmcc.tabulate([0, 0, 1, 1], [0, 1, 1, 1], [1, 2, 3, 4])
+    True
+    """
+
+    tables: Tables[Table]
+    edges: tuple[float, ...] | None = None
+    names: tuple[str, ...] = ()
+
+    _kind = "score table"
+    _version = storage.SCHEMA
+
+    def __post_init__(self) -> None:
+        classes = self.tables.classes
+        if len(classes) != 2:
+            came = f"there are {len(classes)}" if len(classes) != 1 else f"all rows are of the class {classes[0]!r}"
+            raise InputError(
+                f"a score table is of two classes; {came}.",
+                "for more classes give a column of scores for each: score=P, of shape (rows, classes)."
+                if len(classes) > 2
+                else "thresholds need rows of both classes.",
+            )
+
+    # ---- what it has ------------------------------------------------------------------------------------
+
+    @property
+    def positive(self) -> Label:
+        """The class that high scores speak for: as given, or the larger label."""
+        named = self.tables.positive
+        return self.tables.classes[1] if named is None else named
+
+    @property
+    def negative(self) -> Label:
+        """The other class."""
+        first, second = self.tables.classes
+        return first if second == self.positive else second
+
+    @property
+    def drawn(self) -> SampleDesign:
+        """How the rows were drawn."""
+        return self.tables.drawn
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return int(self.tables.raw_cells.sums.n.sum())
+
+    @property
+    def ignored(self) -> int:
+        """Rows that were left out."""
+        return int(self.tables.ignored.sum())
+
+    @cached_property
+    def total(self) -> float:
+        """Total weight."""
+        return float(self.tables.weights.sum())
+
+    @cached_property
+    def steps(self) -> FloatArray:
+        """The scores that occur, ascending; of scores that were put together the smallest that each step may hold."""
+        self._check_single()
+        return frozen(np.array([float(key) for key in self.tables.groups], dtype=np.float64))  # type: ignore[arg-type]
+
+    @cached_property
+    def thresholds(self) -> FloatArray:
+        """Thresholds that make different predictions, ascending: the steps, and infinity, at which none is positive."""
+        return frozen(np.append(self.steps, inf))
+
+    def _check_single(self) -> None:
+        if self.names:
+            raise InputTypeError(
+                f"there are several scores, {', '.join(map(repr, self.names))}; choose one.",
+                f"for instance scores[{self.names[0]!r}].",
+            )
+
+    def __getitem__(self, name: str) -> ScoreTable:
+        if name not in self.names:
+            known = ", ".join(map(repr, self.names)) or "a single one without a name"
+            raise InputError(f"there is no score {name!r}; the scores are {known}.")
+        place = self.names.index(name)
+        keys: list[Key] = [key[place] for key in self.tables.groups]  # type: ignore[index]
+        return ScoreTable(replace(self.tables, by=name)._rekeyed(keys), self.edges)
+
+    __iter__ = None  # or else Python would try scores[0], scores[1] …
+
+    @cached_property
+    def counts(self) -> Counts:
+        """Weight of both classes at and above each step, exactly."""
+        (steps, classes), weights = self.cells.codes.tolist(), self.cells.sums.w_exact
+        sides = [0] * len(self.steps), [0] * len(self.steps)
+        for step, k, weight in zip(steps, classes, weights.integers(), strict=True):
+            sides[k][step] = weight
+        above = [[*accumulate(reversed(side))][::-1] for side in sides]
+        return Counts(above[self._place(self.positive)], above[self._place(self.negative)], weights.exponent)
+
+    @cached_property
+    def cells(self) -> Stack:
+        """The cells of steps and true classes, with the weights of the design, all units together."""
+        return self.tables.design_cells.along((0, 1))
+
+    def _place(self, label: Label) -> int:
+        return self.tables.labels.index(label)
+
+    # ---- thresholds -------------------------------------------------------------------------------------
+
+    def at(self, threshold: float | Mapping[str, float]) -> Any:
+        """Return the table of the labels that a threshold makes: a score of at least it is positive.
+
+        Of several scores it is their joint table, with one threshold for all or a mapping from names.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> models = wmcc.tabulate([0, 1, 1], score={"A": [0.1, 0.3, 0.8], "B": [0.4, 0.6, 0.2]})
+        >>> wmcc.mcc(models["A"].at(0.2)), wmcc.mcc(models["B"].at(0.2))
+        (1.0, 0.0)
+        >>> models.at({"A": 0.2, "B": 0.5}).names
+        ('A', 'B')
+        """
+        names = self.names or ("score",)
+        if isinstance(threshold, Mapping):
+            if set(threshold) != set(names) or not self.names:
+                raise InputError(
+                    f"`threshold` is of {', '.join(map(repr, threshold))}; expected one of each score: "
+                    f"{', '.join(map(repr, names))}."
+                )
+            several = [threshold[name] for name in names]
+        else:
+            several = [threshold] * len(names)
+        cuts = [self._checked(x) for x in several]
+        raw, place = self.tables.raw_cells, np.array([self._place(self.negative), self._place(self.positive)])
+        keys = self.tables.groups
+        scores = [[key[k] for key in keys] for k in range(len(names))] if self.names else [keys]  # type: ignore[index]
+        preds = [
+            place[(np.array(own, dtype=np.float64) >= cut).astype(int)][raw.codes[0]]
+            for own, cut in zip(scores, cuts, strict=True)
+        ]
+        codes: IntArray = np.concatenate([raw.codes[1:2], np.array(preds, dtype=np.int64), raw.codes[3:]])
+        cells = Stack.gathered(codes, raw.sums)
+        if self.names:
+            return JointTable(self.tables.labels, self.names, cells, self.ignored, self.drawn)
+        return Table(self.tables.labels, cells, self.ignored, self.tables.positive, self.drawn)
+
+    def _checked(self, threshold: Any) -> float:
+        """Return a threshold, if the table can say what it predicts."""
+        try:
+            if isinstance(threshold, (str, bytes, bool)):
+                raise ValueError
+            cut = float(threshold)
+        except (TypeError, ValueError):
+            cut = np.nan
+        if cut != cut:
+            raise InputError(f"`threshold` is {brief(threshold)}; expected a number.", argument="threshold")
+        if self.edges is None or not isfinite(cut) or cut in self.edges:
+            return cut
+        near = sorted(self.edges, key=lambda edge: abs(edge - cut))[:2]
+        raise InputError(
+            f"`threshold` is {cut!r}; scores were put together between edges, and the nearest are "
+            f"{' and '.join(map(repr, sorted(near)))}.",
+            "take one of these, or tabulate with `thresholds` that contain it.",
+            "threshold",
+        )
+
+    def binned(self, edges: Sequence[float] | FloatArray) -> ScoreTable:
+        """Return the same with all scores between two thresholds as one step.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> scores = wmcc.tabulate([0, 0, 1, 1], score=[0.1, 0.6, 0.4, 0.9])
+        >>> scores.binned([0.5]).thresholds
+        array([-inf, 0.5,  inf])
+        """
+        self._check_single()
+        cuts = checked_edges(edges)
+        for cut in cuts:
+            self._checked(cut)
+        lower = [-inf, *cuts]
+        keys = [lower[k] for k in np.searchsorted(cuts, self.steps, side="right").tolist()]
+        return ScoreTable(self.tables._rekeyed(keys), cuts)
+
+    # ---- merging, storing, showing ----------------------------------------------------------------------
+
+    def __add__(self, other: ScoreTable) -> ScoreTable:
+        if not isinstance(other, ScoreTable):
+            return NotImplemented
+        if self.edges != other.edges:
+            raise InputError(
+                "the two score tables put scores together between different edges.",
+                "tabulate both with the same `thresholds`.",
+            )
+        return replace(self, tables=self.tables + other.tables)
+
+    def __radd__(self, other: object) -> ScoreTable:
+        return self if other == 0 else NotImplemented  # so that sum(tables) works
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ScoreTable):
+            return NotImplemented
+        return (self.edges, self.names) == (other.edges, other.names) and self.tables == other.tables
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain dicts, lists, numbers and texts."""
+        edges = None if self.edges is None else [edge.hex() for edge in self.edges]
+        stored = {"edges": edges, "names": list(self.names), "tables": self.tables.to_dict()}
+        return {"schema": self._version, "kind": self._kind, **stored}
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> ScoreTable:
+        """Read what `to_json` made."""
+        data = storage.parse(text)
+        if not isinstance(data, dict) or data.get("kind") != cls._kind:
+            raise SchemaError("this is no stored score table.", "wmcc.Table.from_json reads tables.")
+        edges = None if data["edges"] is None else tuple(map(float.fromhex, data["edges"]))
+        return cls(Tables.from_dict(data["tables"]), edges, tuple(data["names"]))
+
+    def blocks(self) -> list[Block]:
+        """Return what it is, in a line."""
+        what = f"{counted(len(self.tables.groups), 'step')}"
+        if not self.names:
+            low, high = self.steps[0], self.steps[-1]
+            what += f", {number(low)} to {number(high)}"
+        else:
+            what += f" of {', '.join(self.names)}"
+        left = f", {self.ignored:,} ignored" if self.ignored else ""
+        title = (
+            f"Scores of {counted(self.rows, 'row')}{left} in {what}, positive class {self.positive}, "
+            f"total weight {number(self.total)}"
+        )
+        return [Block("", (), [], [title])]
+
+    def records(self) -> list[Record]:
+        """Return a row for each step: the weight of each class."""
+        cells = self.cells
+        weights = np.zeros((len(self.steps), 2))
+        weights[cells.codes[0], cells.codes[1]] = cells.sums.w_exact.floats()
+        sides = weights[:, self._place(self.positive)].tolist(), weights[:, self._place(self.negative)].tolist()
+        return [
+            {"score": s, "positive": p, "negative": q} for s, p, q in zip(self.steps.tolist(), *sides, strict=True)
+        ]
+
+
+def checked_edges(edges: Any) -> tuple[float, ...]:
+    """Return thresholds, ascending and each once."""
+    try:
+        cuts = tuple(sorted({float(edge) for edge in edges}))
+    except (TypeError, ValueError):
+        cuts = ()
+    if not cuts or not all(map(isfinite, cuts)):
+        raise InputError(
+            f"`thresholds` is {brief(edges)}; expected finite numbers.", "for instance numpy.linspace(0, 1, 101)."
+        )
+    return cuts
+

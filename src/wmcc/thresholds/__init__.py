@@ -1,0 +1,1 @@
+"""Thresholds of scores: curves over all of them, the best one, and how sure it is."""

@@ -1,0 +1,337 @@
+"""`wmcc.best_threshold`: the threshold at which a measure is largest, and what it will be on new data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import nan
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.arraytypes import Array, FloatArray
+from ..core.labels import Label
+from ..core.score_table import ScoreTable
+from ..core.table import Table
+from ..errors import InputError
+from ..inference.answer import Answer, said_units
+from ..inference.estimate import quietly
+from ..measures import CLASS_MEASURES
+from ..measures.base import Measure, Shares
+from ..measures.checks import checked_eps, checked_level, checked_number
+from ..present.blocks import Block
+from ..present.text import brief, counted, decimal, listed, number, share
+from ..robustness.certify import certify
+from .band import Simulated, band_ends
+from .curve import checked_scores, title_of
+from .draws import SEED, fold_weights
+from .grid import MOST_OF_ROWS, MOST_OF_UNITS, ThresholdGrid, asked_measure, errors, exact_value, sample_at
+
+FOLDS, REPEATS = 10, 5
+"""Parts that the sample is divided into, and how many times, for the value to expect."""
+
+FEW_ROWS = "there are fewer than 5 effective rows or clusters on one side of the threshold; the interval may be too short"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BestThreshold(Answer):
+    """What `wmcc.best_threshold` returns.
+
+    Parameters
+    ----------
+    measure, positive, at_least, confidence_level
+        What was asked, and the class that high scores speak for.
+    threshold
+        The chosen threshold: a score of at least it is positive.
+    expected
+        The value to expect on new data: that of cross-fitting, in which each tenth of the sample is scored with a
+        threshold that the other nine chose.
+    low, high
+        Ends of the interval of the true score at this threshold; it allows for the choice.
+    value
+        The apparent value: that of the data on which the threshold was chosen. It is too large on average.
+    se
+        Standard error of the apparent value, as if the threshold had been fixed in advance.
+    plausible
+        The lowest and the highest of the thresholds that are not significantly worse than the chosen one.
+    n, ignored, n_eff, total, clusters, strata, replicates
+        Sizes of the sample, as in `Interval`.
+    eps, certified
+        With ``eps``: how far weights may be off, and the proved lowest value at this threshold for all such weights.
+    could_be_best
+        With ``eps``: the thresholds that were not proved never to be best, for weights within ε.
+    never_best
+        With ``eps``: the number of thresholds that are never best, whatever the weights within ε.
+    warnings, problem
+        What is wrong with the interval, or why there is none.
+    table
+        The table of the labels that the threshold makes.
+    """
+
+    measure: str
+    positive: Label
+    at_least: dict[str, float]
+    confidence_level: float
+    threshold: float
+    expected: float
+    low: float
+    high: float
+    value: float
+    se: float
+    plausible: tuple[float, float]
+    n: int
+    ignored: int
+    n_eff: float
+    total: float
+    clusters: int | None = None
+    strata: int | None = None
+    replicates: int | None = None
+    eps: float | None = None
+    certified: float | None = None
+    could_be_best: tuple[float, ...] = ()
+    never_best: int = 0
+    warnings: tuple[str, ...] = ()
+    problem: str | None = None
+    table: Table | None = field(default=None, compare=False)
+
+    _kind = "best threshold"
+    _stored = (
+        "measure", "positive", "at_least", "threshold", "expected", "low", "high", "value", "se", "plausible", "n",
+        "ignored", "n_eff", "total", "clusters", "strata", "replicates", "eps", "certified", "could_be_best",
+        "never_best", "confidence_level", "status", "warnings", "problem",
+    )  # fmt: skip
+
+    @property
+    def title(self) -> str:
+        """The measure, for people."""
+        return title_of(self.measure, self.positive)
+
+    def blocks(self) -> list[Block]:
+        """Return the threshold, what to expect of it, and what it only seems to have."""
+        level = f"{number(100 * self.confidence_level)} %"
+        with_ = [f"{CLASS_MEASURES[name].title} at least {number(x)}" for name, x in self.at_least.items()]
+        head = f"Threshold {number(self.threshold)} for the best {self.title}" + (f" with {listed(with_)}" if with_ else "")
+        if self.eps is not None:
+            head = f"Threshold {number(self.threshold)} for the best {self.title} that is certain, each weight off by up to {share(self.eps)}"
+        rows = [["expected on new data", decimal(self.expected), ""]]
+        if self.problem is None:
+            rows.append([f"{level} interval, allowing for the choice", f"{decimal(self.low)} to {decimal(self.high)}", ""])
+        rows.append(["apparent, on these data", decimal(self.value), ""])
+        if self.problem is None:
+            low, high = self.plausible
+            rows.append(["thresholds that may be as good", f"{number(low)} to {number(high)}", ""])
+        if self.certified is not None:
+            rows.append(["proved at least, for all such weights", decimal(self.certified), ""])
+            rows.append(["thresholds that are never best", f"{self.never_best:,}", ""])
+        units = said_units(self.clusters, self.strata, self.replicates)
+        sizes = ", ".join([counted(self.n, "row"), *units])
+        notes = [f"A score of at least the threshold is {self.positive}. {sizes}."]
+        notes += [f"interval not estimable: {self.problem}"] if self.problem else []
+        return [Block(head, (), [row[:2] for row in rows], [*notes, *(f"unreliable: {why}" for why in self.warnings)])]
+
+
+class Allowed(NamedTuple):
+    """Constraints: measures of the positive class and the least that each must be."""
+
+    least: dict[str, float]
+
+    @classmethod
+    def of(cls, given: Mapping[str, float] | None) -> Allowed:
+        """Read what a caller gave."""
+        if given is None:
+            return cls({})
+        if not isinstance(given, Mapping):
+            raise InputError(
+                f"`at_least` is {brief(given)}; expected a mapping from measures to numbers.", "for instance {'recall': 0.9}."
+            )
+        for name in given:
+            asked_measure(name)
+        return cls({str(name): checked_number(x, f"at_least[{name!r}]") for name, x in given.items()})
+
+    def met(self, shares: Shares) -> Array:
+        """Tell which tables of a stack meet all of them."""
+        out = np.ones(shares.r.shape[:-1], dtype=bool)
+        for name, least in self.least.items():
+            out &= asked_measure(name).near(shares) >= least - 1e-12
+        return np.asarray(out)
+
+
+def best_threshold(
+    scores: ScoreTable,
+    measure: str | Measure = "mcc",
+    *,
+    at_least: Mapping[str, float] | None = None,
+    eps: float | None = None,
+    confidence_level: float = 0.95,
+) -> BestThreshold:
+    """Find the threshold at which a measure is largest, and say what it will be on new data.
+
+    A threshold that is chosen on the data has the score that looks best there, and new data are less kind. So the
+    result has the value to expect, by cross-fitting, and an interval that allows for the choice.
+
+    Parameters
+    ----------
+    scores
+        What `wmcc.tabulate` makes with ``score``.
+    measure
+        A measure of two classes, or its name; ``"precision"``, ``"recall"``, ``"f1"`` and ``"iou"`` are those of the
+        positive class.
+    at_least
+        Only thresholds at which other measures are at least this: ``{"recall": 0.9}``.
+    eps
+        How far each weight may be off, as a share of itself. The threshold is then the one whose proved lowest value
+        is largest.
+    confidence_level
+        Of the interval.
+
+    Returns
+    -------
+    BestThreshold
+
+    Notes
+    -----
+    The interval is that of a band over all thresholds, on the scale of artanh, from draws of the sampling errors of all
+    thresholds together under the design of the table. docs/understand/thresholds.md derives it and measures how often
+    it holds the truth.
+
+    Examples
+    --------
+    >>> import numpy as np, wmcc
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(500) < 0.4
+    >>> scores = wmcc.tabulate(truth, score=(truth + rng.normal(size=500)).round(1), sample_weight=rng.lognormal(size=500))
+    >>> wmcc.best_threshold(scores, "mcc")
+    """
+    given, level = checked_scores(scores, "wmcc.best_threshold"), checked_level(confidence_level)
+    chosen, allowed = asked_measure(measure), Allowed.of(at_least)
+    every = ThresholdGrid(given, given.steps)
+    values = every.values(chosen)
+    certain = None if eps is None else _certain(every, chosen, values, allowed, checked_eps(eps, "relative"))
+    best = every.best(chosen, values, allowed.met(every.shares)) if certain is None else certain.best
+    if best is None:
+        raise InputError(
+            f"no threshold has {listed([f'{name} of at least {number(x)}' for name, x in allowed.least.items()])}.",
+            "ask for less; wmcc.curve(scores, 'recall') shows what there is.",
+            "at_least",
+        )
+    threshold = float(every.thresholds[best])
+    grid = _with_threshold(given, threshold)
+    place = int(np.searchsorted(grid.thresholds, threshold))
+    of_grid = grid.values(chosen)
+    at = ThresholdGrid.of(given, thresholds=[threshold] if np.isfinite(threshold) else None)
+    found = errors(at, chosen, at.values(chosen), level)
+    here = int(np.searchsorted(at.thresholds, threshold))
+    simulated = Simulated.of(grid, chosen, of_grid)
+    low, high, plausible = _band_at(grid, chosen, of_grid, place, simulated, found, here, level, allowed)
+    sample, table = sample_at(given, threshold), given.at(threshold)
+    value = exact_value(chosen, every.margins(best))
+    problem = None if np.isfinite(low) else _why_not(sample, chosen)
+    warnings = [*sample.doubts] + ([] if grid.usable[place] else [FEW_ROWS])
+    sizes = sample.sizes
+    return BestThreshold(
+        chosen.name, given.positive, allowed.least, level, threshold, cross_fitted(grid, chosen, allowed), low, high,
+        value, float(found.se[here]), plausible, sizes[0], given.ignored, *sizes[1:],
+        eps=None if certain is None else float(eps), certified=None if certain is None else certain.low,  # type: ignore[arg-type]
+        could_be_best=() if certain is None else certain.possible, never_best=0 if certain is None else certain.never,
+        warnings=() if problem else tuple(warnings), problem=problem, table=table,
+    )  # fmt: skip
+
+
+def _with_threshold(scores: ScoreTable, threshold: float) -> ThresholdGrid:
+    """Return a grid that has the chosen threshold."""
+    most = MOST_OF_UNITS
+    if len(scores.steps) <= most:
+        return ThresholdGrid(scores, scores.steps)
+    some = ThresholdGrid.of(scores, most).thresholds
+    return ThresholdGrid.of(scores, thresholds=np.union1d(some, [threshold]))
+
+
+def _why_not(sample: Any, measure: Measure) -> str:
+    from ..inference.estimate import spread
+
+    return spread(sample, measure).problem or "the score does not vary at this threshold"
+
+
+@quietly
+def _band_at(
+    grid: ThresholdGrid, measure: Measure, values: FloatArray, place: int, simulated: Simulated, found: Any, here: int,
+    level: float, allowed: Allowed,
+) -> tuple[float, float, tuple[float, float]]:  # fmt: skip
+    """Return the ends of the band at the chosen threshold, and the range of plausible thresholds."""
+    se, critical = simulated.critical_difference(place, level)
+    behind = values[place] - values
+    plausible = (behind <= critical * se) & simulated.usable
+    plausible[place] = True
+    far = simulated.critical(_among(simulated, plausible), level)
+    if not np.isfinite(far):
+        far = simulated.critical(simulated.usable, level)
+    ends = band_ends(measure, values[place : place + 1], found, [here], far if np.isfinite(far) else nan, level)
+    near = grid.thresholds[plausible & allowed.met(grid.shares)]
+    reach = (float(near[0]), float(near[-1])) if len(near) else (nan, nan)
+    low, high = (float(end[0]) for end in ends)
+    return low, high, reach
+
+
+def _among(simulated: Simulated, plausible: Array) -> Array:
+    """Thresholds that the band at the chosen one looks at."""
+    return simulated.usable
+
+
+def cross_fitted(grid: ThresholdGrid, measure: Measure, allowed: Allowed) -> float:
+    """Return the value to expect: each part of the sample is scored with the threshold that the others chose."""
+    rng, found = np.random.default_rng(SEED), []
+    for _ in range(REPEATS):
+        parts = fold_weights(grid, FOLDS, rng)
+        rest = parts.sum(axis=0) - parts
+        shares = Shares.of_cells(_four(rest))
+        values = np.where(allowed.met(shares), measure.near(shares), -np.inf)
+        chosen = values.argmax(axis=1)
+        (hits, alarms), (P, N) = parts[np.arange(FOLDS), chosen].sum(axis=0), parts[:, 0].sum(axis=0)
+        pooled = np.array([[hits, P - hits], [alarms, N - alarms]])
+        found.append(float(measure.near(Shares.of_cells(np.maximum(pooled, 0.0)))))
+    return float(np.mean(found))
+
+
+def _four(above: FloatArray) -> FloatArray:
+    """Tables of each threshold from the weight of both classes at and above it: folds × thresholds × 2 × 2."""
+    whole = above[:, :1]
+    return np.maximum(np.stack([above[..., 0], whole[..., 0] - above[..., 0], above[..., 1], whole[..., 1] - above[..., 1]], axis=-1), 0.0).reshape(*above.shape[:2], 2, 2)
+
+
+class Certain(NamedTuple):
+    """The threshold with the largest proved lowest value."""
+
+    best: int | None
+    low: float
+    possible: tuple[float, ...]
+    never: int
+
+
+def _certain(every: ThresholdGrid, measure: Measure, values: FloatArray, allowed: Allowed, eps: float) -> Certain:
+    """Certify thresholds in the order of their values, until none can be better; then see which could be best.
+
+    A proved lowest value is at most the value itself, so a threshold whose value is below the best proved one need not
+    be looked at.
+    """
+    if allowed.least:
+        raise InputError("`eps` and `at_least` were given; wmcc cannot yet prove constraints for other weights.", "leave one of them out.")
+    if every.scores.steps.size > MOST_OF_ROWS:
+        every = ThresholdGrid.of(every.scores, MOST_OF_ROWS)
+        values = every.values(measure)
+    ranges = {}
+
+    def range_at(j: int) -> tuple[float, float]:
+        if j not in ranges:
+            certificate = certify(every.scores.at(float(every.thresholds[j])), measure, eps=eps)
+            ranges[j] = (certificate.low, certificate.high)
+        return ranges[j]
+
+    best, most = None, -np.inf
+    for j in np.argsort(-values, kind="stable").tolist():
+        if values[j] < most:
+            break
+        low, _ = range_at(j)
+        if low > most:
+            best, most = j, low
+    possible = [j for j in range(len(every)) if not range_at(j)[1] < most]
+    return Certain(best, most, tuple(every.thresholds[possible].tolist()), len(every) - len(possible))

@@ -1,0 +1,168 @@
+"""`wmcc.curve`: a measure at every threshold, with its standard error, its interval and a band for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core.arraytypes import FloatArray
+from ..core.labels import Label
+from ..core.score_table import ScoreTable
+from ..errors import InputTypeError
+from ..measures import CLASS_MEASURES
+from ..measures.base import Measure
+from ..measures.checks import checked_level
+from ..present.blocks import Block
+from ..present.json_csv import Record, finite
+from ..present.result import Result
+from ..present.text import brief, counted, decimal, number
+from .band import Simulated, band_ends
+from .grid import ThresholdGrid, asked_measure, errors
+
+SHOWN = 11
+"""Thresholds that the text of a curve shows."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ThresholdCurve(Result):
+    """What `wmcc.curve` returns: arrays with an entry for each threshold, in ascending order.
+
+    Parameters
+    ----------
+    measure, positive, confidence_level
+        What was asked, and the class that high scores speak for.
+    thresholds
+        A score of at least the threshold is positive.
+    values, se
+        The measure, and its standard error; NaN where there is none.
+    low, high
+        Ends of the ordinary interval at each threshold, if the threshold is fixed in advance.
+    band_low, band_high
+        Ends of the band that holds the true scores of all thresholds together; NaN where it is not defined.
+    n, total
+        Number of rows, and their weight.
+    steps
+        How many thresholds make different predictions; the curve may have fewer.
+    """
+
+    measure: str
+    positive: Label
+    confidence_level: float
+    thresholds: FloatArray
+    values: FloatArray
+    se: FloatArray
+    low: FloatArray
+    high: FloatArray
+    band_low: FloatArray
+    band_high: FloatArray
+    n: int
+    total: float
+    steps: int
+
+    _kind = "threshold curve"
+    _stored = (
+        "measure", "positive", "confidence_level", "n", "total", "steps", "thresholds", "values", "se", "low", "high",
+        "band_low", "band_high",
+    )  # fmt: skip
+
+    @property
+    def title(self) -> str:
+        """The measure, for people."""
+        return title_of(self.measure, self.positive)
+
+    def blocks(self) -> list[Block]:
+        """Return some of the thresholds, the best among them."""
+        best = int(np.nanargmax(self.values))
+        some = np.unique(np.append(np.linspace(0, len(self.values) - 1, SHOWN).astype(int), best))
+        rows = [
+            [
+                number(float(self.thresholds[j])), decimal(self.values[j]), decimal(self.se[j]),
+                f"{decimal(self.low[j])} to {decimal(self.high[j])}",
+                f"{decimal(self.band_low[j])} to {decimal(self.band_high[j])}", "largest" if j == best else "",
+            ]
+            for j in some.tolist()
+        ]  # fmt: skip
+        level = f"{number(100 * self.confidence_level)} %"
+        notes = [
+            f"{counted(len(some), 'threshold')} of {len(self.values):,} are shown. An interval is for a threshold that "
+            "was fixed in advance; the band holds for all thresholds together, and so for one that was chosen here."
+        ]
+        title = f"{self.title} by threshold, {counted(self.n, 'row')}"
+        return [Block(title, ["Threshold", "Value", "SE", f"{level} interval", f"{level} band", ""], rows, notes)]
+
+    def records(self) -> list[Record]:
+        """Return a row for each threshold."""
+        names = ("threshold", "value", "se", "low", "high", "band_low", "band_high")
+        columns = (self.thresholds, self.values, self.se, self.low, self.high, self.band_low, self.band_high)
+        return [dict(zip(names, map(finite, row), strict=True)) for row in zip(*(x.tolist() for x in columns), strict=True)]
+
+
+def title_of(measure: str, positive: Label) -> str:
+    """Name a measure for people, with the class if it is one of a class."""
+    from ..measures import MEASURES
+
+    return MEASURES[measure].title if measure in MEASURES else f"{CLASS_MEASURES[measure].title} of {positive}"
+
+
+def checked_scores(scores: Any, function: str) -> ScoreTable:
+    """Return a score table, if it is one of a single score."""
+    given = getattr(scores, "table", scores)
+    if not isinstance(given, ScoreTable):
+        raise InputTypeError(
+            f"{function} reads a score table; got {brief(scores)}.",
+            "write wmcc.tabulate(y_true, score=probabilities), or tabulate(data, true=…, score=…).",
+            "scores",
+        )
+    given._check_single()
+    return given
+
+
+def curve(
+    scores: ScoreTable,
+    measure: str | Measure = "mcc",
+    *,
+    thresholds: Sequence[float] | FloatArray | None = None,
+    confidence_level: float = 0.95,
+) -> ThresholdCurve:
+    """Compute a measure at every threshold, with intervals and a band.
+
+    Parameters
+    ----------
+    scores
+        What `wmcc.tabulate` makes with ``score``.
+    measure
+        A measure of two classes, or its name; ``"precision"``, ``"recall"``, ``"f1"`` and ``"iou"`` are those of the
+        positive class.
+    thresholds
+        Where to compute it; by default at all scores that occur or, if there are more than a thousand (with clusters,
+        strata or replicate weights: two hundred), at some that are spread evenly over the weight.
+    confidence_level
+        Of the intervals and of the band.
+
+    Returns
+    -------
+    ThresholdCurve
+
+    Examples
+    --------
+    >>> import numpy as np, wmcc
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.random(500) < 0.4
+    >>> scores = wmcc.tabulate(truth, score=(truth + rng.normal(size=500)).round(1), sample_weight=rng.lognormal(size=500))
+    >>> wmcc.curve(scores, "mcc", thresholds=[0.0, 0.5, 1.0])
+    """
+    given, chosen, level = checked_scores(scores, "wmcc.curve"), asked_measure(measure), checked_level(confidence_level)
+    grid = ThresholdGrid.of(given, thresholds=thresholds)
+    values = grid.values(chosen)
+    found, simulated = errors(grid, chosen, values, level), Simulated.of(grid, chosen, values)
+    everywhere = np.arange(len(grid))
+    ends = band_ends(chosen, values, found, everywhere, simulated.critical(simulated.usable, level), level)
+    low, high = (np.where(simulated.usable, end, np.nan) for end in ends)
+    shown = slice(None) if thresholds is None else np.isin(grid.thresholds, np.asarray(thresholds, dtype=np.float64))
+    columns = (grid.thresholds, values, found.se, found.low, found.high, low, high)
+    return ThresholdCurve(
+        chosen.name, given.positive, level, *(x[shown] for x in columns), given.rows, given.total, len(given.steps)
+    )

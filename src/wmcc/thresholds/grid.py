@@ -1,0 +1,227 @@
+"""A score table at many thresholds at once: their tables as a stack, values of a measure, and standard errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite, nan
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.arraytypes import Array, FloatArray
+from ..core.score_table import ScoreTable
+from ..core.table import Margins, Table
+from ..errors import InputError
+from ..inference.cells import CellSums, Unit, balance
+from ..inference.classes import FOUR, OWN
+from ..inference.estimate import quietly, spread
+from ..inference.fisher import Moves, Scale, unseen_ends
+from ..inference.influence import Sample, of_rows
+from ..inference.reliability import NOTHING
+from ..measures import CLASS_MEASURES
+from ..measures.base import Measure, Shares
+from ..measures.checks import named_measure
+from ..measures.stacks import PerCell
+
+MOST_OF_ROWS, MOST_OF_UNITS = 1000, 200
+"""Thresholds that are looked at: of independent rows, and of designs, where each takes longer."""
+
+ENOUGH = 5.0
+"""Effective rows on each side of a threshold that a normal approximation needs."""
+
+
+def asked_measure(measure: Any) -> Measure:
+    """Return a measure of a table of two classes, the positive one first, by itself or by its name.
+
+    Precision, recall, F1 and IoU are those of the positive class.
+    """
+    if isinstance(measure, Measure):
+        return measure
+    name = getattr(measure, "name", measure)
+    return OWN[name] if isinstance(name, str) and name in CLASS_MEASURES else named_measure(measure)
+
+
+def exact_value(measure: Measure, margins: Margins) -> float:
+    """Return the value at exact margins, 0 where it is undefined."""
+    return measure.value(margins, lambda reason: 0.0) + 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdGrid:
+    """Some thresholds of a score table, and the tables that they make.
+
+    Parameters
+    ----------
+    scores
+        The table; scores between two of the thresholds are one step of it.
+    thresholds
+        In ascending order; the first may be −∞ or the smallest score, at which all rows are positive.
+    """
+
+    scores: ScoreTable
+    thresholds: FloatArray
+
+    @classmethod
+    def of(cls, scores: ScoreTable, most: int | None = None, thresholds: Any = None) -> ThresholdGrid:
+        """Return a grid of all thresholds; of some that are given, or spread evenly over the weight, if they are many."""
+        if thresholds is None:
+            if most is None:
+                most = MOST_OF_ROWS if scores.drawn.kind == "rows" else MOST_OF_UNITS
+            steps = scores.steps
+            if len(steps) <= most:
+                return cls(scores, scores.steps)
+            above = np.array([a + b for a, b in zip(scores.counts.positive, scores.counts.negative, strict=True)])
+            share = (above / above[0]).astype(float)
+            places = np.searchsorted(-share, -np.linspace(1, share[-1], most), side="left").clip(0, len(steps) - 1)
+            thresholds = steps[np.unique(np.append(places, 0))]
+        cuts = np.unique(np.asarray(thresholds, dtype=np.float64))
+        inner = cuts[np.isfinite(cuts)]
+        if not len(inner):
+            raise InputError("`thresholds` has no finite number.", argument="thresholds")
+        made = scores.binned(inner)
+        return cls(made, made.steps)
+
+    def __len__(self) -> int:
+        return len(self.thresholds)
+
+    # ---- the tables of all thresholds ---------------------------------------------------------------------
+
+    @cached_property
+    def counts(self) -> tuple[list[int], list[int], int, int]:
+        """Weight of the positive and the negative class at and above each threshold, and in all; integers."""
+        positive, negative, _ = self.scores.counts
+        return positive, negative, positive[0], negative[0]
+
+    def margins(self, j: int) -> Margins:
+        """Exact margins of the table of a threshold, the positive class first."""
+        (tp, fp), P, N = (side[j] for side in self.counts[:2]), *self.counts[2:]
+        return Margins.of([P, N], [tp + fp, P + N - tp - fp], [tp, N - fp], 2)
+
+    @cached_property
+    def cells(self) -> CellSums:
+        """Sums of the four cells of each threshold: hits, misses, alarms, others; in units of the total weight."""
+        positive, negative, P, N = self.counts
+        whole = P + N
+        rows = [(tp, P - tp, fp, N - fp) for tp, fp in zip(positive, negative, strict=True)]
+        w = np.array([x / whole for row in rows for x in row]).reshape(-1, 4)
+        stack = self.scores.cells
+        sums, J = stack.sums, len(self)
+        place = np.zeros((J, 2), dtype=np.int64)
+        place[:] = -1
+        side = (stack.codes[1] != self.scores._place(self.scores.positive)).astype(int)
+        place[stack.codes[0], side] = np.arange(len(stack))
+        there = place >= 0
+        unit = Unit.of(sums.w_exact)
+        n = _both_sides(np.where(there, sums.n[place], 0), np.cumsum)
+        w2 = _both_sides(np.where(there, unit.shares(sums.w2_exact, 2)[place], 0.0), np.cumsum)
+        w_max = _both_sides(np.where(there, unit.largest(sums.w_max)[place], 0.0), np.maximum.accumulate)
+        return CellSums(n, w, w2, w_max, FOUR, 2, 2)
+
+    @cached_property
+    def usable(self) -> Array:
+        """Thresholds with enough effective rows or clusters on both sides of them."""
+        return np.asarray((self._effective_sides >= ENOUGH).all(axis=1))
+
+    @cached_property
+    def _effective_sides(self) -> FloatArray:
+        """Effective numbers of rows or clusters that are called positive and negative."""
+        kind, design = self.scores.drawn.kind, self.scores.drawn.design
+        if kind == "clusters" or (design is not None and design.nested):
+            stack = self.scores.tables.design_cells
+            units, unit = np.unique(stack.codes[-1], return_inverse=True)
+            dense = np.zeros((len(self), len(units)))
+            np.add.at(dense, (stack.codes[0], unit), Unit.of(stack.sums.w_exact).shares(stack.sums.w_exact))
+            above = np.cumsum(dense[::-1], axis=0)[::-1]
+            sides = (above, dense.sum(axis=0) - above)
+            with np.errstate(invalid="ignore"):
+                return np.nan_to_num(np.stack([x.sum(axis=1) ** 2 / (x * x).sum(axis=1) for x in sides], axis=1))
+        w, w2 = self.cells.w, self.cells.w2
+        with np.errstate(invalid="ignore"):
+            both = [(w[:, k].sum(axis=1)) ** 2 / w2[:, k].sum(axis=1) for k in ([0, 2], [1, 3])]
+        return np.nan_to_num(np.stack(both, axis=1))
+
+    # ---- a measure at all thresholds ------------------------------------------------------------------------
+
+    def values(self, measure: Measure) -> FloatArray:
+        """Return the measure at each threshold, rounded once or twice; 0 where it is undefined."""
+        return np.asarray(measure.near(self.shares), dtype=np.float64)
+
+    @cached_property
+    def shares(self) -> Shares:
+        """Shares of both classes at each threshold."""
+        return Shares.of_cells(self.cells.w.reshape(-1, 2, 2))
+
+    def slopes(self, measure: Measure, values: FloatArray) -> tuple[PerCell, FloatArray]:
+        """Return the slopes of the measure in the four cells of each threshold."""
+        of_all = measure.slope(self.shares, values)
+        return of_all, balance(of_all.of_table(FOUR), self.cells)
+
+    def best(self, measure: Measure, values: FloatArray, allowed: Array) -> int | None:
+        """Return the place of the first of the largest values; None if no threshold is allowed.
+
+        Values that could be the largest but for rounding are compared exactly rounded.
+        """
+        if not allowed.any():
+            return None
+        most = values[allowed].max()
+        near = np.flatnonzero(allowed & (values >= most - 1e-9))
+        exact = [exact_value(measure, self.margins(j)) for j in near.tolist()]
+        return int(near[int(np.argmax(exact))])
+
+
+def _both_sides(steps: Array, accumulate: Any) -> Any:
+    """From numbers per step and class, what is above each threshold and below: hits, misses, alarms, others."""
+    above = accumulate(steps[::-1], axis=0)[::-1]
+    below = np.zeros_like(above)
+    below[1:] = accumulate(steps, axis=0)[:-1]
+    return np.stack([above[:, 0], below[:, 0], above[:, 1], below[:, 1]], axis=1)
+
+
+class Errors(NamedTuple):
+    """Standard errors at each threshold, their degrees of freedom, and ends of ordinary intervals; NaN for none."""
+
+    se: FloatArray
+    df: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+
+@quietly
+def errors(grid: ThresholdGrid, measure: Measure, values: FloatArray, level: float) -> Errors:
+    """Find the standard error and the ordinary interval at each threshold."""
+    if grid.scores.drawn.kind != "rows":
+        return _errors_of_units(grid, measure, level)
+    of_all, slope = grid.slopes(measure, values)
+    precision, scale, tail = of_rows(slope, grid.cells), Scale(*measure.range), (1 - level) / 2
+    varied = (precision.variance > NOTHING) & scale.inside(values)
+    se = np.where(varied, np.sqrt(precision.variance), 0.0)
+    low, high = scale.ends(values, precision, tail)
+    constant = np.flatnonzero(~varied)
+    if len(constant):
+        moves = Moves.of_two_classes(grid.cells.some(constant))
+        n_eff = np.full(len(constant), float(grid.cells.n_eff[0]))
+        low[constant], high[constant] = unseen_ends(measure, values[constant], moves, tail, n_eff)
+    least, most = measure.range
+    low, high = np.maximum(np.minimum(low, values), least), np.minimum(np.maximum(high, values), most)
+    return Errors(se, np.where(varied, precision.df, nan), low, high)
+
+
+def _errors_of_units(grid: ThresholdGrid, measure: Measure, level: float) -> Errors:
+    """Find the same where clusters, strata or replicate weights say how rows were drawn: threshold by threshold."""
+    out, tail = np.full((4, len(grid)), nan), (1 - level) / 2
+    for j, threshold in enumerate(grid.thresholds.tolist()):
+        found = spread(sample_at(grid.scores, threshold), measure)
+        if found.problem is None:
+            out[:, j] = found.se, found.df, *found.ends(tail)
+    return Errors(*out)
+
+
+def sample_at(scores: ScoreTable, threshold: float) -> Sample[Table]:
+    """Return the sample of the table of a threshold, the positive class first."""
+    return Sample.of(scores.at(threshold).against_rest(scores.positive))
+
+
+def finite_or_none(x: float) -> float | None:
+    """Return a number, or None for what JSON does not have."""
+    return x if isfinite(x) else None
