@@ -7,7 +7,7 @@ rows were drawn, and they merge and are stored as tables of groups are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
@@ -27,7 +27,7 @@ from .base_table import frozen
 from .design import SampleDesign
 from .joint import JointTable
 from .keys import Key
-from .labels import Label
+from .labels import Label, listed
 from .stack import Stack
 from .table import Table
 from .tables import Tables
@@ -135,7 +135,7 @@ class ScoreTable(Result):
     def steps(self) -> FloatArray:
         """The scores that occur, ascending; of scores that were put together the smallest that each step may hold."""
         self._check_single()
-        return frozen(np.array([float(key) for key in self.tables.groups], dtype=np.float64))  # type: ignore[arg-type]
+        return frozen(np.array([float(key) for key in self.tables.groups], dtype=np.float64))
 
     @cached_property
     def thresholds(self) -> FloatArray:
@@ -154,7 +154,7 @@ class ScoreTable(Result):
             known = ", ".join(map(repr, self.names)) or "a single one without a name"
             raise InputError(f"there is no score {name!r}; the scores are {known}.")
         place = self.names.index(name)
-        keys: list[Key] = [key[place] for key in self.tables.groups]  # type: ignore[index]
+        keys: list[Key] = [key[place] for key in self.tables.groups]
         return ScoreTable(replace(self.tables, by=name)._rekeyed(keys), self.edges)
 
     __iter__ = None  # or else Python would try scores[0], scores[1] …
@@ -206,7 +206,7 @@ class ScoreTable(Result):
         cuts = [self._checked(x) for x in several]
         raw, place = self.tables.raw_cells, np.array([self._place(self.negative), self._place(self.positive)])
         keys = self.tables.groups
-        scores = [[key[k] for key in keys] for k in range(len(names))] if self.names else [keys]  # type: ignore[index]
+        scores = [[key[k] for key in keys] for k in range(len(names))] if self.names else [keys]
         preds = [
             place[(np.array(own, dtype=np.float64) >= cut).astype(int)][raw.codes[0]]
             for own, cut in zip(scores, cuts, strict=True)
@@ -313,9 +313,66 @@ class ScoreTable(Result):
         weights = np.zeros((len(self.steps), 2))
         weights[cells.codes[0], cells.codes[1]] = cells.sums.w_exact.floats()
         sides = weights[:, self._place(self.positive)].tolist(), weights[:, self._place(self.negative)].tolist()
-        return [
-            {"score": s, "positive": p, "negative": q} for s, p, q in zip(self.steps.tolist(), *sides, strict=True)
-        ]
+        return [{"score": s, "positive": p, "negative": q} for s, p, q in zip(self.steps.tolist(), *sides, strict=True)]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassScores(Result, Mapping[Label, ScoreTable]):
+    """Scores of several classes, a column for each: what `wmcc.tabulate` makes of a matrix of scores.
+
+    A mapping from each class to the score table of it against all others.
+
+    Parameters
+    ----------
+    scores
+        The score table of each class.
+    table
+        The table of the classes with the largest scores; of equal ones it is the first.
+
+    Examples
+    --------
+    >>> import wmcc
+    >>> scores = wmcc.tabulate(["a", "b", "c"], score=[[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.5, 0.1, 0.4]])
+    >>> wmcc.accuracy(scores)
+    0.6666666666666666
+    >>> scores["c"].thresholds
+    array([0.1, 0.3, 0.4, inf])
+    """
+
+    scores: dict[Label, ScoreTable]
+    table: Table
+
+    _kind = "class scores"
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __iter__(self) -> Iterator[Label]:
+        return iter(self.scores)
+
+    def __getitem__(self, label: Label) -> ScoreTable:
+        if label not in self.scores:
+            raise InputError(f"there is no class {label!r}; the classes are {listed([*self])}.")
+        return self.scores[label]
+
+    def __add__(self, other: ClassScores) -> ClassScores:
+        if not isinstance(other, ClassScores):
+            return NotImplemented
+        if [*self] != [*other]:
+            raise InputError(f"the classes differ: {listed([*self])}, and {listed([*other])}.")
+        return ClassScores({label: self[label] + other[label] for label in self}, self.table + other.table)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def blocks(self) -> list[Block]:
+        """Return each class in a line."""
+        rows = [[str(label), f"{len(own.steps):,}", number(own.total)] for label, own in self.scores.items()]
+        return [Block(f"Scores of {counted(len(self), 'class', 'classes')}", ["Class", "Steps", "Weight"], rows)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain dicts, lists, numbers and texts."""
+        scores = [[label, own.to_dict()] for label, own in self.scores.items()]
+        return {"schema": self._version, "kind": self._kind, "table": self.table.to_dict(), "scores": scores}
 
 
 def checked_edges(edges: Any) -> tuple[float, ...]:
@@ -329,4 +386,3 @@ def checked_edges(edges: Any) -> tuple[float, ...]:
             f"`thresholds` is {brief(edges)}; expected finite numbers.", "for instance numpy.linspace(0, 1, 101)."
         )
     return cuts
-

@@ -59,6 +59,11 @@ class Margins(NamedTuple):
         return cls(sum(r), r, q, d, occurring(r[:known], q[:known]), known)
 
 
+def rest_beside(names: Sequence[Label]) -> str:
+    """Return what all other classes are called together, beside some of these names; a class may be called so."""
+    return REST if REST not in names else f"{REST} but it"
+
+
 def occurring(r: list[int], q: list[int]) -> int:
     """Number of classes that have weight in truth or prediction."""
     return sum(1 for either in map(or_, r, q) if either)
@@ -281,10 +286,9 @@ class Table(BaseTable):
     def _with_rest(self, classes: Sequence[int]) -> Table:
         """Return the table of some classes, by position, and all others as one, which comes last."""
         names = [self.labels[k] for k in classes]
-        rest = REST if REST not in names else f"{REST} but it"  # a class may be called so
         place = np.full(len(self.labels), len(names), dtype=np.int64)
         place[list(classes)] = np.arange(len(names))
-        return self._recoded((*names, rest), place)
+        return self._recoded((*names, rest_beside(names)), place)
 
     def _folded(self, most: int) -> Table:
         """Return a table of at most so many classes: the heaviest, true and predicted, and all others as one."""

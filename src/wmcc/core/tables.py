@@ -19,10 +19,10 @@ from .design import ROWS, WORDS, SampleDesign
 from .form import StoredTables
 from .joint import JointTable, check_names
 from .keys import Key, check_kinds, distinct_keys, merged_keys, missing, no_cluster, plain_key
-from .labels import Label
+from .labels import Label, listed
 from .stack import Stack, numbered
 from .sums import added_by_code, cannot_merge
-from .table import Table, merged_positive
+from .table import Table, merged_positive, rest_beside
 
 T = TypeVar("T", bound=BaseTable)
 M = TypeVar("M", bound="BaseTable | Tables[Any]")
@@ -262,6 +262,13 @@ class Tables(StackedCells, Mapping[Key, T], Generic[T]):
         declared = np.stack([self.declared[0], place[self.declared[1]]])
         cells = self.raw_cells.recoded(dict.fromkeys(range(1, 1 + self.axes), place))
         return replace(self, labels=names, raw_cells=cells, declared=declared, void=void)
+
+    def against_rest(self, label: Label) -> Tables[T]:
+        """Return the same with two classes: this one, which is the positive one, and all others as one."""
+        if label not in self.classes:
+            raise InputError(f"there is no class {label!r}; the classes are {listed(self.classes)}.")
+        place = np.array([0 if other == label else 1 for other in self.labels])
+        return replace(self._recoded((label, rest_beside([label])), place), positive=label)
 
     def _rekeyed(self, keys: Sequence[Key]) -> Tables[T]:
         """Return the same with other keys; groups of one key become one."""

@@ -12,7 +12,7 @@ from ..core.doubts import warn_of_void
 from ..core.joint import JointTable
 from ..core.table import Table
 from ..core.tables import Tables
-from ..errors import InputError, warn
+from ..errors import InputError, InputTypeError, warn
 from .kinds import kind_of, placed_kind_of
 from .recognised import are_rasters
 from .request import Request, check, misplaced, no_keyword
@@ -100,8 +100,10 @@ def tabulate(
     positive: Any = None,
     threads: int | None = None,
     progress: bool | None = None,
+    score: Any = None,
+    thresholds: Any = None,
     **unknown: Any,
-) -> Table | JointTable | Tables[Any]:
+) -> Any:
     r"""Tabulate true and predicted labels, with a weight per observation.
 
     Two positions: each side holds labels. One position: a table, whose columns are named::
@@ -189,10 +191,15 @@ def tabulate(
         raise no_keyword("tabulate()", next(iter(unknown)), Request._fields)
     request = Request(
         y_true, y_pred, sample_weight, true, pred, weight, by, cluster, design, labels, names, ignore, missing,
-        positive, threads, progress,
+        positive, threads, progress, score, thresholds,
     )  # fmt: skip
-    table: Table | JointTable | Tables[Any] = tabulated(request)
-    return table
+    if score is not None:
+        from .scores import tabulate_scores
+
+        return tabulate_scores(request, tabulated)
+    if thresholds is not None:
+        raise InputTypeError("`thresholds` go with `score`.", "write tabulate(y_true, score=…, thresholds=…).")
+    return tabulated(request)
 
 
 def tabulated(request: Request, cells: Cells | None = None) -> Any:

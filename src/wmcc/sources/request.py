@@ -47,6 +47,8 @@ class Request(NamedTuple):
     positive: Any = None
     threads: int | None = None
     progress: bool | None = None
+    score: Any = None
+    thresholds: Any = None
 
     @property
     def in_columns(self) -> bool:

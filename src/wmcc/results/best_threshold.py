@@ -16,21 +16,31 @@ from ..core.table import Table
 from ..errors import InputError
 from ..inference.answer import Answer, said_units
 from ..inference.estimate import quietly
+from ..inference.scores.band import Simulated, band_ends
+from ..inference.scores.curve import checked_scores, title_of
+from ..inference.scores.draws import SEED, fold_weights
+from ..inference.scores.grid import (
+    MOST_OF_ROWS,
+    MOST_OF_UNITS,
+    ThresholdGrid,
+    asked_measure,
+    errors,
+    exact_value,
+    sample_at,
+)
 from ..measures import CLASS_MEASURES
 from ..measures.base import Measure, Shares
 from ..measures.checks import checked_eps, checked_level, checked_number
 from ..present.blocks import Block
 from ..present.text import brief, counted, decimal, listed, number, share
 from ..robustness.certify import certify
-from .band import Simulated, band_ends
-from .curve import checked_scores, title_of
-from .draws import SEED, fold_weights
-from .grid import MOST_OF_ROWS, MOST_OF_UNITS, ThresholdGrid, asked_measure, errors, exact_value, sample_at
 
 FOLDS, REPEATS = 10, 5
 """Parts that the sample is divided into, and how many times, for the value to expect."""
 
-FEW_ROWS = "there are fewer than 5 effective rows or clusters on one side of the threshold; the interval may be too short"
+FEW_ROWS = (
+    "there are fewer than 5 effective rows or clusters on one side of the threshold; the interval may be too short"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,25 +119,27 @@ class BestThreshold(Answer):
     def blocks(self) -> list[Block]:
         """Return the threshold, what to expect of it, and what it only seems to have."""
         level = f"{number(100 * self.confidence_level)} %"
-        with_ = [f"{CLASS_MEASURES[name].title} at least {number(x)}" for name, x in self.at_least.items()]
-        head = f"Threshold {number(self.threshold)} for the best {self.title}" + (f" with {listed(with_)}" if with_ else "")
+        what = f"Threshold {number(self.threshold)} for the best {self.title}"
+        if self.at_least:
+            least = [f"{CLASS_MEASURES[name].title} at least {number(x)}" for name, x in self.at_least.items()]
+            what += f" with {listed(least)}"
         if self.eps is not None:
-            head = f"Threshold {number(self.threshold)} for the best {self.title} that is certain, each weight off by up to {share(self.eps)}"
-        rows = [["expected on new data", decimal(self.expected), ""]]
+            what += f" that is certain if each weight is off by up to {share(self.eps)}"
+        rows = [["expected on new data", decimal(self.expected)]]
         if self.problem is None:
-            rows.append([f"{level} interval, allowing for the choice", f"{decimal(self.low)} to {decimal(self.high)}", ""])
-        rows.append(["apparent, on these data", decimal(self.value), ""])
+            rows.append([f"{level} interval, allowing for the choice", f"{decimal(self.low)} to {decimal(self.high)}"])
+        rows.append(["apparent, on these data", decimal(self.value)])
         if self.problem is None:
             low, high = self.plausible
-            rows.append(["thresholds that may be as good", f"{number(low)} to {number(high)}", ""])
+            rows.append(["thresholds that may be as good", f"{number(low)} to {number(high)}"])
         if self.certified is not None:
-            rows.append(["proved at least, for all such weights", decimal(self.certified), ""])
-            rows.append(["thresholds that are never best", f"{self.never_best:,}", ""])
+            rows.append(["proved at least, for all such weights", decimal(self.certified)])
+            rows.append(["thresholds that are never best", f"{self.never_best:,}"])
         units = said_units(self.clusters, self.strata, self.replicates)
         sizes = ", ".join([counted(self.n, "row"), *units])
         notes = [f"A score of at least the threshold is {self.positive}. {sizes}."]
         notes += [f"interval not estimable: {self.problem}"] if self.problem else []
-        return [Block(head, (), [row[:2] for row in rows], [*notes, *(f"unreliable: {why}" for why in self.warnings)])]
+        return [Block(what, (), rows, [*notes, *(f"unreliable: {why}" for why in self.warnings)])]
 
 
 class Allowed(NamedTuple):
@@ -142,7 +154,8 @@ class Allowed(NamedTuple):
             return cls({})
         if not isinstance(given, Mapping):
             raise InputError(
-                f"`at_least` is {brief(given)}; expected a mapping from measures to numbers.", "for instance {'recall': 0.9}."
+                f"`at_least` is {brief(given)}; expected a mapping from measures to numbers.",
+                "for instance {'recall': 0.9}.",
             )
         for name in given:
             asked_measure(name)
@@ -199,7 +212,8 @@ def best_threshold(
     >>> import numpy as np, wmcc
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.random(500) < 0.4
-    >>> scores = wmcc.tabulate(truth, score=(truth + rng.normal(size=500)).round(1), sample_weight=rng.lognormal(size=500))
+    >>> probability = (truth + rng.normal(size=500)).round(1)
+    >>> scores = wmcc.tabulate(truth, score=probability, sample_weight=rng.lognormal(size=500))
     >>> wmcc.best_threshold(scores, "mcc")
     """
     given, level = checked_scores(scores, "wmcc.best_threshold"), checked_level(confidence_level)
@@ -258,23 +272,18 @@ def _band_at(
     level: float, allowed: Allowed,
 ) -> tuple[float, float, tuple[float, float]]:  # fmt: skip
     """Return the ends of the band at the chosen threshold, and the range of plausible thresholds."""
-    se, critical = simulated.critical_difference(place, level)
     behind = values[place] - values
+    se, critical = simulated.critical_difference(place, level)
     plausible = (behind <= critical * se) & simulated.usable
     plausible[place] = True
-    far = simulated.critical(_among(simulated, plausible), level)
-    if not np.isfinite(far):
-        far = simulated.critical(simulated.usable, level)
-    ends = band_ends(measure, values[place : place + 1], found, [here], far if np.isfinite(far) else nan, level)
+    _, critical = simulated.critical_difference(place, 1 - (1 - level) / 5)
+    rivals = (behind <= critical * se) & simulated.usable  # thresholds that could have been chosen
+    far = simulated.critical(rivals, level)
+    ends = band_ends(measure, values[place : place + 1], found, [here], far, level)
     near = grid.thresholds[plausible & allowed.met(grid.shares)]
     reach = (float(near[0]), float(near[-1])) if len(near) else (nan, nan)
     low, high = (float(end[0]) for end in ends)
     return low, high, reach
-
-
-def _among(simulated: Simulated, plausible: Array) -> Array:
-    """Thresholds that the band at the chosen one looks at."""
-    return simulated.usable
 
 
 def cross_fitted(grid: ThresholdGrid, measure: Measure, allowed: Allowed) -> float:
@@ -295,7 +304,10 @@ def cross_fitted(grid: ThresholdGrid, measure: Measure, allowed: Allowed) -> flo
 def _four(above: FloatArray) -> FloatArray:
     """Tables of each threshold from the weight of both classes at and above it: folds × thresholds × 2 × 2."""
     whole = above[:, :1]
-    return np.maximum(np.stack([above[..., 0], whole[..., 0] - above[..., 0], above[..., 1], whole[..., 1] - above[..., 1]], axis=-1), 0.0).reshape(*above.shape[:2], 2, 2)
+    return np.maximum(
+        np.stack([above[..., 0], whole[..., 0] - above[..., 0], above[..., 1], whole[..., 1] - above[..., 1]], axis=-1),
+        0.0,
+    ).reshape(*above.shape[:2], 2, 2)
 
 
 class Certain(NamedTuple):
@@ -314,7 +326,10 @@ def _certain(every: ThresholdGrid, measure: Measure, values: FloatArray, allowed
     be looked at.
     """
     if allowed.least:
-        raise InputError("`eps` and `at_least` were given; wmcc cannot yet prove constraints for other weights.", "leave one of them out.")
+        raise InputError(
+            "`eps` and `at_least` were given; wmcc cannot yet prove constraints for other weights.",
+            "leave one of them out.",
+        )
     if every.scores.steps.size > MOST_OF_ROWS:
         every = ThresholdGrid.of(every.scores, MOST_OF_ROWS)
         values = every.values(measure)

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite, nan
+from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.arraytypes import Array, FloatArray
-from ..core.score_table import ScoreTable
-from ..core.table import Margins, Table
-from ..errors import InputError
-from ..inference.cells import CellSums, Unit, balance
-from ..inference.classes import FOUR, OWN
-from ..inference.estimate import quietly, spread
-from ..inference.fisher import Moves, Scale, unseen_ends
-from ..inference.influence import Sample, of_rows
-from ..inference.reliability import NOTHING
-from ..measures import CLASS_MEASURES
-from ..measures.base import Measure, Shares
-from ..measures.checks import named_measure
-from ..measures.stacks import PerCell
+from ...core.arraytypes import Array, FloatArray
+from ...core.score_table import ScoreTable
+from ...core.table import Margins, Table
+from ...errors import InputError
+from ...measures import CLASS_MEASURES
+from ...measures.base import Measure, Shares
+from ...measures.checks import named_measure
+from ..cells import CellSums, Unit, balance
+from ..classes import FOUR, OWN
+from ..estimate import quietly, spread
+from ..fisher import Moves, Scale, unseen_ends
+from ..influence import Sample, of_rows
+from ..reliability import NOTHING
 
 MOST_OF_ROWS, MOST_OF_UNITS = 1000, 200
 """Thresholds that are looked at: of independent rows, and of designs, where each takes longer."""
@@ -135,11 +134,12 @@ class ThresholdGrid:
             above = np.cumsum(dense[::-1], axis=0)[::-1]
             sides = (above, dense.sum(axis=0) - above)
             with np.errstate(invalid="ignore"):
-                return np.nan_to_num(np.stack([x.sum(axis=1) ** 2 / (x * x).sum(axis=1) for x in sides], axis=1))
+                both = [x.sum(axis=1) ** 2 / (x * x).sum(axis=1) for x in sides]
+            return np.asarray(np.nan_to_num(np.stack(both, axis=1)))
         w, w2 = self.cells.w, self.cells.w2
         with np.errstate(invalid="ignore"):
             both = [(w[:, k].sum(axis=1)) ** 2 / w2[:, k].sum(axis=1) for k in ([0, 2], [1, 3])]
-        return np.nan_to_num(np.stack(both, axis=1))
+        return np.asarray(np.nan_to_num(np.stack(both, axis=1)))
 
     # ---- a measure at all thresholds ------------------------------------------------------------------------
 
@@ -152,10 +152,9 @@ class ThresholdGrid:
         """Shares of both classes at each threshold."""
         return Shares.of_cells(self.cells.w.reshape(-1, 2, 2))
 
-    def slopes(self, measure: Measure, values: FloatArray) -> tuple[PerCell, FloatArray]:
+    def slopes(self, measure: Measure, values: FloatArray) -> FloatArray:
         """Return the slopes of the measure in the four cells of each threshold."""
-        of_all = measure.slope(self.shares, values)
-        return of_all, balance(of_all.of_table(FOUR), self.cells)
+        return balance(measure.slope(self.shares, values).of_table(FOUR), self.cells)
 
     def best(self, measure: Measure, values: FloatArray, allowed: Array) -> int | None:
         """Return the place of the first of the largest values; None if no threshold is allowed.
@@ -192,7 +191,7 @@ def errors(grid: ThresholdGrid, measure: Measure, values: FloatArray, level: flo
     """Find the standard error and the ordinary interval at each threshold."""
     if grid.scores.drawn.kind != "rows":
         return _errors_of_units(grid, measure, level)
-    of_all, slope = grid.slopes(measure, values)
+    slope = grid.slopes(measure, values)
     precision, scale, tail = of_rows(slope, grid.cells), Scale(*measure.range), (1 - level) / 2
     varied = (precision.variance > NOTHING) & scale.inside(values)
     se = np.where(varied, np.sqrt(precision.variance), 0.0)
@@ -220,8 +219,3 @@ def _errors_of_units(grid: ThresholdGrid, measure: Measure, level: float) -> Err
 def sample_at(scores: ScoreTable, threshold: float) -> Sample[Table]:
     """Return the sample of the table of a threshold, the positive class first."""
     return Sample.of(scores.at(threshold).against_rest(scores.positive))
-
-
-def finite_or_none(x: float) -> float | None:
-    """Return a number, or None for what JSON does not have."""
-    return x if isfinite(x) else None

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arraytypes import FloatArray, IntArray
-from ..core.exact import Exact
-from ..core.score_table import ScoreTable
-from ..inference.cells import Unit
-from ..inference.strata import StratifiedSample
+from ...core.arraytypes import FloatArray, IntArray
+from ...core.exact import Exact
+from ...core.score_table import ScoreTable
+from ..cells import Unit
+from ..strata import StratifiedSample
 from .grid import ThresholdGrid
 
 DRAWS = 1000
@@ -155,5 +155,7 @@ def fold_weights(grid: ThresholdGrid, folds: int, rng: np.random.Generator) -> F
             parts[single, rng.permutation(len(single)) % folds] = 1.0
         several = np.flatnonzero(n > 1)
         parts[several] = rng.multinomial(n[several], np.full(folds, 1 / folds)) / n[several, np.newaxis]
-    of_steps = (parts * w[:, np.newaxis]).T @ _sparse(np.arange(len(w)), column, np.ones(len(w)), (len(w), 2 * len(grid)))
+    of_steps = (parts * w[:, np.newaxis]).T @ _sparse(
+        np.arange(len(w)), column, np.ones(len(w)), (len(w), 2 * len(grid))
+    )
     return _above(np.asarray(of_steps).reshape(folds, len(grid), 2))

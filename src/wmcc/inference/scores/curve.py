@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arraytypes import FloatArray
-from ..core.labels import Label
-from ..core.score_table import ScoreTable
-from ..errors import InputTypeError
-from ..measures import CLASS_MEASURES
-from ..measures.base import Measure
-from ..measures.checks import checked_level
-from ..present.blocks import Block
-from ..present.json_csv import Record, finite
-from ..present.result import Result
-from ..present.text import brief, counted, decimal, number
+from ...core.arraytypes import FloatArray
+from ...core.labels import Label
+from ...core.score_table import ScoreTable
+from ...errors import InputTypeError
+from ...measures import CLASS_MEASURES
+from ...measures.base import Measure
+from ...measures.checks import checked_level
+from ...present.blocks import Block
+from ...present.json_csv import Record, finite
+from ...present.result import Result
+from ...present.text import brief, counted, decimal, number
 from .band import Simulated, band_ends
 from .grid import ThresholdGrid, asked_measure, errors
 
@@ -97,12 +97,14 @@ class ThresholdCurve(Result):
         """Return a row for each threshold."""
         names = ("threshold", "value", "se", "low", "high", "band_low", "band_high")
         columns = (self.thresholds, self.values, self.se, self.low, self.high, self.band_low, self.band_high)
-        return [dict(zip(names, map(finite, row), strict=True)) for row in zip(*(x.tolist() for x in columns), strict=True)]
+        return [
+            dict(zip(names, map(finite, row), strict=True)) for row in zip(*(x.tolist() for x in columns), strict=True)
+        ]
 
 
 def title_of(measure: str, positive: Label) -> str:
     """Name a measure for people, with the class if it is one of a class."""
-    from ..measures import MEASURES
+    from ...measures import MEASURES
 
     return MEASURES[measure].title if measure in MEASURES else f"{CLASS_MEASURES[measure].title} of {positive}"
 
@@ -151,7 +153,8 @@ def curve(
     >>> import numpy as np, wmcc
     >>> rng = np.random.default_rng(0)
     >>> truth = rng.random(500) < 0.4
-    >>> scores = wmcc.tabulate(truth, score=(truth + rng.normal(size=500)).round(1), sample_weight=rng.lognormal(size=500))
+    >>> probability = (truth + rng.normal(size=500)).round(1)
+    >>> scores = wmcc.tabulate(truth, score=probability, sample_weight=rng.lognormal(size=500))
     >>> wmcc.curve(scores, "mcc", thresholds=[0.0, 0.5, 1.0])
     """
     given, chosen, level = checked_scores(scores, "wmcc.curve"), asked_measure(measure), checked_level(confidence_level)
@@ -162,7 +165,18 @@ def curve(
     ends = band_ends(chosen, values, found, everywhere, simulated.critical(simulated.usable, level), level)
     low, high = (np.where(simulated.usable, end, np.nan) for end in ends)
     shown = slice(None) if thresholds is None else np.isin(grid.thresholds, np.asarray(thresholds, dtype=np.float64))
-    columns = (grid.thresholds, values, found.se, found.low, found.high, low, high)
     return ThresholdCurve(
-        chosen.name, given.positive, level, *(x[shown] for x in columns), given.rows, given.total, len(given.steps)
+        chosen.name,
+        given.positive,
+        level,
+        grid.thresholds[shown],
+        values[shown],
+        found.se[shown],
+        found.low[shown],
+        found.high[shown],
+        low[shown],
+        high[shown],
+        given.rows,
+        given.total,
+        len(given.steps),
     )

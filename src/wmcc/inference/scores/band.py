@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.arraytypes import Array, FloatArray
-from ..inference.estimate import quietly
-from ..inference.fisher import Scale
-from ..inference.pivot import student
-from ..inference.reliability import NOTHING
-from ..measures.base import Measure
+from ...core.arraytypes import Array, FloatArray
+from ...measures.base import Measure
+from ..estimate import quietly
+from ..fisher import Scale
+from ..pivot import student
+from ..reliability import NOTHING
 from .draws import draws_above, moved_scores
 from .grid import Errors, ThresholdGrid
 
@@ -31,8 +31,7 @@ class Simulated(NamedTuple):
     @quietly
     def of(cls, grid: ThresholdGrid, measure: Measure, values: FloatArray) -> Simulated:
         """Draw the sampling errors of a measure."""
-        _, slope = grid.slopes(measure, values)
-        moved = np.nan_to_num(moved_scores(slope, draws_above(grid)))
+        moved = np.nan_to_num(moved_scores(grid.slopes(measure, values), draws_above(grid)))
         spread = moved.std(axis=0)
         inside = Scale(*measure.range).inside(values)
         return cls(moved, spread, grid.usable & inside & (spread**2 > NOTHING))

@@ -1,0 +1,275 @@
+"""Scores in the place of predicted labels: tables by score, which any source makes as it makes tables of groups.
+
+The score of a row is a value of its group's key, and its true class stands for the prediction. So no source knows of
+scores: arrays, frames, files, engines, joins and designs make `Tables`, and a `ScoreTable` is made of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.arraytypes import Array, FloatArray
+from ..core.keys import Key
+from ..core.labels import Label
+from ..core.score_table import ClassScores, ScoreTable, checked_edges
+from ..core.tables import Tables
+from ..errors import InputError, InputTypeError, WeightError
+from ..present.text import counted
+from .columns import weight_array
+from .request import Request
+
+MOST_STEPS = 1 << 17
+"""Different scores that are all kept; of more, the weight is divided evenly among `CHOSEN_STEPS`."""
+
+CHOSEN_STEPS = 10_000
+
+
+def tabulate_scores(request: Request, tabulated: Any) -> Any:
+    """Return the score table of a call; a dict of them by group; or those of several classes."""
+    for name in ("y_pred", "pred"):
+        if getattr(request, name) is not None:
+            raise InputTypeError(
+                f"`score` and `{name}` were given; a row has a score or a predicted label.",
+                "tabulate them apart: scores make labels by a threshold, scores.at(0.5).",
+                name,
+            )
+    edges = None if request.thresholds is None else checked_edges(request.thresholds)
+    if request.in_columns:
+        return _of_columns(request, edges, tabulated)
+    return _of_arrays(request, edges, tabulated)
+
+
+# ---- columns of frames and files ---------------------------------------------------------------------------
+
+
+def _of_columns(request: Request, edges: tuple[float, ...] | None, tabulated: Any) -> Any:
+    """Read scores of named columns: as one more value of the key of groups."""
+    names, columns = _named(request.score)
+    groups = [] if request.by is None else _as_list(request.by)
+    by = [*groups, *columns]
+    made = tabulated(request._replace(pred=request.true, by=by if len(by) > 1 else by[0], score=None, thresholds=None))
+    known: dict[Any, float] = {}
+
+    def number(key: Any, column: Any) -> float:
+        if key not in known:
+            known[key] = _as_number(key, column)
+        return known[key]
+
+    keys = [key if isinstance(key, tuple) else (key,) for key in made.groups]
+    scores = [tuple(number(x, name) for x, name in zip(key[len(groups) :], columns, strict=True)) for key in keys]
+    _refuse_missing(made, [key[len(groups) :] for key in keys], columns)
+    return _divided(made, [key[: len(groups)] for key in keys], scores, names, edges, request.by)
+
+
+def _as_list(by: Any) -> list[Any]:
+    return list(by) if isinstance(by, (list, tuple)) else [by]
+
+
+def _named(score: Any) -> tuple[tuple[str, ...], list[Any]]:
+    """Return names of several scores, none for a single one, and their columns."""
+    if isinstance(score, Mapping):
+        if not score:
+            raise InputError("`score` is an empty mapping; expected scores by name.", argument="score")
+        return tuple(map(str, score)), list(score.values())
+    if isinstance(score, (list, tuple)):
+        return tuple(map(str, score)), list(score)
+    return (), [score]
+
+
+def _as_number(key: Key, column: Any) -> float:
+    try:
+        if key is None or isinstance(key, bool):
+            return float("nan") if key is None else float(key)
+        return float(key)
+    except ValueError:
+        where = f"the column {column!r}" if isinstance(column, str) else "`score`"
+        raise InputError(f"{where} holds {key!r}; a score must be a number.", argument="score") from None
+
+
+def _refuse_missing(tables: Tables[Any], keys: Sequence[tuple[Key, ...]], columns: Sequence[Any]) -> None:
+    """Refuse rows without a score, unless their labels leave them out."""
+    for k, column in enumerate(columns):
+        lost = [j for j, key in enumerate(keys) if key[k] is None or key[k] != key[k]]
+        rows = int(tables.rows[lost].sum()) if lost else 0
+        if rows:
+            where = f"the column {column!r}" if isinstance(column, str) else "`score`"
+            raise InputError(
+                f"{where} is missing, or NaN, for {counted(rows, 'row')}; a score must be a number.",
+                "leave these rows out, or find out why the model has no score for them.",
+                "score",
+            )
+
+
+def _divided(
+    tables: Tables[Any], groups: Sequence[tuple[Key, ...]], scores: Sequence[tuple[float, ...]], names: tuple[str, ...],
+    edges: tuple[float, ...] | None, by: Any,
+) -> Any:  # fmt: skip
+    """Return one score table, or one for each group, of tables whose keys have the scores after the groups."""
+    made: dict[Any, ScoreTable] = {}
+    for group in sorted(set(groups), key=groups.index):
+        here = [j for j, own in enumerate(groups) if own == group]
+        some = tables if len(here) == len(groups) else tables.select([tables.groups[j] for j in here])
+        keys: list[Key] = [scores[j] if names else scores[j][0] for j in here]
+        table = replace(some, by=names or "score")._rekeyed(keys)
+        made[group if len(group) != 1 else group[0]] = _with_edges(ScoreTable(table, None, names), edges)
+    return made[()] if by is None else made
+
+
+def _with_edges(scores: ScoreTable, edges: tuple[float, ...] | None) -> ScoreTable:
+    if edges is not None:
+        return scores.binned(edges)
+    return scores
+
+
+# ---- arrays --------------------------------------------------------------------------------------------------
+
+
+class Steps(NamedTuple):
+    """The step of each row, and the smallest score of each step; of rows without a score the step is the last."""
+
+    codes: Array
+    lower: list[float]
+    edges: tuple[float, ...] | None
+    unknown: int | None  # the first row without a score
+
+
+def _of_arrays(request: Request, edges: tuple[float, ...] | None, tabulated: Any) -> Any:
+    """Read scores in memory: the steps of rows are keys of groups."""
+    if request.y_true is None:
+        raise InputTypeError("`score` was given without true labels.", "write tabulate(y_true, score=…).", "y_true")
+    if isinstance(request.score, Mapping):
+        names, _ = _named(request.score)
+        several = [_steps(x, f"score[{name!r}]", edges, request) for name, x in request.score.items()]
+        return _tabulated_steps(request, several, names, tabulated)
+    values = _numbers(request.score, "score")
+    if values.ndim == 2 and np.ndim(request.y_true) == 1 and values.shape[1] > 1:
+        return _of_classes(request, values, edges, tabulated)
+    if values.ndim == 2 and values.shape[1] == 1 and np.ndim(request.y_true) == 1:
+        values = values[:, 0]
+    return _tabulated_steps(request, [_steps(values, "score", edges, request)], (), tabulated)
+
+
+def _numbers(given: Any, name: str) -> FloatArray:
+    if isinstance(given, str):
+        raise InputTypeError(
+            f"`{name}` is {given!r}; the name of a column goes with a frame or a file.",
+            "write tabulate(data, true=…, score=…), or give an array of scores.",
+            "score",
+        )
+    try:
+        return np.asarray(weight_array(given, name), dtype=np.float64)
+    except (InputTypeError, WeightError) as problem:  # which speaks of weights
+        raise InputTypeError(problem.message.replace("a weight must", "a score must"), argument="score") from None
+
+
+def _steps(given: Any, name: str, edges: tuple[float, ...] | None, request: Request) -> Steps:
+    """Find the step of each row."""
+    values = _numbers(given, name)
+    unknown = np.isnan(values)
+    first = int(np.flatnonzero(unknown.reshape(-1))[0]) if unknown.any() else None
+    if edges is not None:
+        codes = np.searchsorted(np.array(edges), values, side="right")
+        lower = [-np.inf, *edges]
+    else:
+        different, codes = np.unique(values, return_inverse=True)
+        codes, lower = codes.reshape(values.shape), different.tolist()
+        if len(lower) > MOST_STEPS:
+            edges = _even_edges(different, codes, request)
+            place = np.searchsorted(np.array(edges), different, side="right")
+            codes, lower = place[codes], [-np.inf, *edges]
+    if first is not None:
+        codes = np.where(unknown, len(lower), codes)
+        lower = [*lower, np.nan]
+    return Steps(codes.astype(np.int64), lower, edges, first)
+
+
+def _even_edges(different: FloatArray, codes: Array, request: Request) -> tuple[float, ...]:
+    """Choose thresholds between which the weight is nearly the same."""
+    weights = request.weights
+    w = None if weights is None else np.broadcast_to(np.asarray(weights, dtype=np.float64), codes.shape).reshape(-1)
+    share = np.cumsum(np.bincount(codes.reshape(-1), w, len(different)))
+    places = np.searchsorted(share, np.linspace(0, share[-1], CHOSEN_STEPS, endpoint=False)[1:], side="right")
+    chosen = different[np.unique(np.minimum(places, len(different) - 1))]
+    return tuple(chosen[np.isfinite(chosen)].tolist())
+
+
+def _tabulated_steps(request: Request, several: Sequence[Steps], names: tuple[str, ...], tabulated: Any) -> Any:
+    """Tabulate with the steps as groups, beside those that the caller asked for."""
+    of_user = (
+        {}
+        if request.by is None
+        else (
+            {f"by[{name!r}]": x for name, x in request.by.items()}
+            if isinstance(request.by, Mapping)
+            else {"by": request.by}
+        )
+    )
+    words = names or ("score",)
+    keyed = {**of_user, **{f"score {name}": own.codes for name, own in zip(words, several, strict=True)}}
+    by = next(iter(keyed.values())) if len(keyed) == 1 else keyed
+    made = tabulated(request._replace(y_pred=request.y_true, by=by, score=None, thresholds=None))
+    count = len(of_user)
+    keys = [key if isinstance(key, tuple) else (key,) for key in made.groups]
+    scores = [tuple(own.lower[code] for own, code in zip(several, key[count:], strict=True)) for key in keys]
+    for own, name, k in zip(several, names, range(len(several)), strict=False) if names else [(several[0], "", 0)]:
+        lost = [j for j, score in enumerate(scores) if score[k] != score[k]]
+        if lost and made.rows[lost].any():
+            where = f"score[{name!r}][{own.unknown}]" if name else f"score[{own.unknown}]"
+            raise InputError(
+                f"{where} is nan; a score must be a number.",
+                "leave such rows out, or find out why the model has no score for them.",
+                "score",
+            )
+    edges = {own.edges for own in several}
+    made_of = _divided(made, [key[:count] for key in keys], scores, names, None, request.by)
+    if edges == {None}:
+        return made_of
+    if len(several) > 1:
+        raise InputError(
+            f"several scores cannot yet be tabulated together with `thresholds`, or with more than {MOST_STEPS:,} "
+            "different values each.",
+            "round the scores, for instance to four digits, or tabulate each alone.",
+            "score",
+        )
+    (own_edges,) = edges
+    if isinstance(made_of, dict):
+        return {key: replace(table, edges=own_edges) for key, table in made_of.items()}
+    return replace(made_of, edges=own_edges)
+
+
+def _of_classes(request: Request, values: FloatArray, edges: tuple[float, ...] | None, tabulated: Any) -> ClassScores:
+    """Tabulate a column of scores for each class: each class against the rest, and the table of the largest scores."""
+    if request.by is not None:
+        raise InputTypeError("`by` does not go with a column of scores for each class yet.", argument="by")
+    if np.isnan(values).any():
+        row, column = (int(x[0]) for x in np.nonzero(np.isnan(values)))
+        raise InputError(f"score[{row}, {column}] is nan; a score must be a number.", argument="score")
+    plain = request._replace(score=None, thresholds=None)
+    labels = request.labels
+    if labels is None:
+        labels = tabulated(plain._replace(y_pred=request.y_true)).classes
+        if len(labels) != values.shape[1]:
+            raise InputError(
+                f"`score` has {values.shape[1]} columns, and {counted(len(labels), 'class', 'classes')} occur.",
+                "give as `labels` the class of each column, in their order.",
+                "labels",
+            )
+    labels = list(labels)
+    if len(labels) != values.shape[1]:
+        raise InputError(
+            f"`labels` has {len(labels)} classes, and `score` {values.shape[1]} columns.", argument="labels"
+        )
+    names = np.array(labels, dtype=object) if any(isinstance(x, str) for x in labels) else np.array(labels)
+    table = tabulated(plain._replace(y_pred=names[values.argmax(axis=1)], labels=labels))
+    scores: dict[Label, ScoreTable] = {}
+    for k, label in enumerate(labels):
+        steps = _steps(values[:, k], f"score[:, {k}]", edges, request)
+        made = tabulated(plain._replace(y_pred=request.y_true, by=steps.codes, labels=labels))
+        keys: list[Key] = [steps.lower[code] for code in made.groups]
+        against = replace(made, by="score")._rekeyed(keys).against_rest(label)
+        scores[label] = ScoreTable(against, steps.edges)
+    return ClassScores(scores, table)

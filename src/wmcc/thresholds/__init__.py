@@ -1,1 +1,0 @@
-"""Thresholds of scores: curves over all of them, the best one, and how sure it is."""
