@@ -345,6 +345,8 @@ def one_table(given: Tabulated) -> Table:
         hint = "wmcc.score(tables) scores each group; tables[key] is the table of one, and tables.total() that of all."
         if given.names:  # type: ignore[attr-defined]
             hint = "take the table of a group, tables[key], and in it one prediction by its name: tables[key][name]."
+    elif kind == "ScoreTable":
+        hint = "scores.at(0.5) is the table of a threshold; wmcc.best_threshold(scores) finds a threshold."
     elif kind == "JointTable":
         hint = "take one prediction by its name: joint[name]."
     elif isinstance(given, Mapping):

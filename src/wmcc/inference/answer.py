@@ -11,6 +11,9 @@ from ..present.blocks import Block
 from ..present.result import Result
 from ..present.text import counted, decimals
 
+TITLES_OF_SCORES = {"roc_auc": "ROC AUC", "average_precision": "Average precision"}
+"""Measures of score tables as a whole, for people."""
+
 
 class Answer(Result):
     """An answer that knows how far it can be relied on."""
@@ -48,6 +51,8 @@ class Answer(Result):
 
 def measure_title(measure: str, label: Label | None) -> str:
     """Name a measure for people, and the class whose own it is."""
+    if measure in TITLES_OF_SCORES:
+        return TITLES_OF_SCORES[measure]
     return MEASURES[measure].title if label is None else f"{CLASS_MEASURES[measure].title} of {label}"
 
 

@@ -21,6 +21,7 @@ from ..core.design import SampleDesign
 from ..core.joint import JointTable, several_predictions
 from ..core.keys import Key
 from ..core.labels import Label, listed, merged
+from ..core.score_table import ScoreTable
 from ..core.stack import Beside
 from ..core.table import Table, Tabulated, one_table
 from ..core.tables import Tables
@@ -62,17 +63,24 @@ def compare(
 ) -> Comparison: ...
 @overload
 def compare(
+    predictions: ScoreTable, measure: str | Measure | ClassMeasure = ..., *,
+    threshold: float | Mapping[str, float] | Literal["best"] | None = ..., of: Label | None = ...,
+    confidence_level: float = ..., margin: float | None = ...,
+) -> Comparison: ...
+@overload
+def compare(
     predictions: Mapping[str, Tabulated], measure: str | Measure | ClassMeasure = ..., *, sample: Samples,
     of: Label | None = ..., confidence_level: float = ..., margin: float | None = ...,
 ) -> Comparison: ...
 # fmt: on
 @for_tabulated()
 def compare(
-    predictions: JointTable | Mapping[str, Tabulated],
+    predictions: JointTable | ScoreTable | Mapping[str, Tabulated],
     measure: str | Measure | ClassMeasure = "ecc",
     *,
     sample: Samples | None = None,
     of: Label | None = None,
+    threshold: float | Mapping[str, float] | Literal["best"] | None = None,
     confidence_level: float = 0.95,
     margin: float | None = None,
 ) -> Comparison:
@@ -83,6 +91,7 @@ def compare(
     predictions
         A `wmcc.JointTable` of two predictions or more of the same rows: ``wmcc.tabulate(y_true, {"A": a, "B": b})``. Or
         a mapping from names to tables, and then ``sample`` says how they belong together.
+        Of several scores a `ScoreTable`, and ``threshold``.
     measure, of, confidence_level
         As in `wmcc.interval`: ``compare(joint, "iou", of="road")`` compares the scores of one class.
     sample
@@ -91,6 +100,9 @@ def compare(
         those of this week and of last week. Clusters in strata are paired by stratum and cluster. For groups of one
         sample under a design (``by`` with `wmcc.Strata` or `wmcc.Replicates`) give ``"clusters"``, even if rows were
         drawn: the units of the sample are in all of its groups.
+    threshold
+        Of scores: a number, or a mapping from names. ``"best"`` takes the best threshold of each, and the interval
+        allows for the choice. ``"roc_auc"`` and ``"average_precision"`` need none.
     margin
         Margin of non-inferiority: also test whether the first scores lower than the second by less than this
         (`Comparison.p_noninferior`).
@@ -116,6 +128,16 @@ def compare(
     >>> wmcc.compare({"this week": this, "last week": last}, sample="independent").verdict
     'last week scores higher than this week'
     """
+    if isinstance(predictions, ScoreTable):
+        if threshold is None or threshold == "best":
+            from .scores.comparison import compare_scores  # which tables of labels do without
+
+            return compare_scores(
+                predictions, measure, checked_level(confidence_level), checked_margin(margin), threshold
+            )
+        predictions = predictions.at(threshold)  # type: ignore[arg-type]
+    elif threshold is not None:
+        raise InputTypeError("`threshold` is for scores.", "write wmcc.tabulate(y_true, score={'A': a, 'B': b}).")
     joint: JointTable | None = None
     if not isinstance(predictions, Mapping) or isinstance(predictions, Tables):  # which are of groups of rows
         joint = several_predictions(predictions)  # type: ignore[arg-type]

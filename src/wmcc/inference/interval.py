@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ..core.labels import Label
+from ..core.score_table import ScoreTable
 from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError
 from ..measures.base import Measure, for_tabulated
@@ -20,7 +21,7 @@ Method = Literal["fisher", "delta", "bootstrap"]
 
 @for_tabulated()
 def interval(
-    table: Tabulated,
+    table: Tabulated | ScoreTable,
     measure: str | Measure | ClassMeasure = "ecc",
     *,
     of: Label | None = None,
@@ -35,7 +36,7 @@ def interval(
     ----------
     table
         A `wmcc.Table`, which knows how its rows were drawn: independently, in clusters of possibly dependent rows, in
-        strata, or as replicate weights say.
+        strata, or as replicate weights say. Or a `ScoreTable`, for ``"roc_auc"`` and ``"average_precision"``.
     measure
         A measure of the whole table, or its name; with ``of``, a measure of one class: ``"precision"``, ``"recall"``,
         ``"f1"``, ``"iou"`` or ``"mcc"``.
@@ -78,7 +79,12 @@ def interval(
     >>> wmcc.interval(wmcc.tabulate(truth, guess, design=design), "mcc")
     MCC 0.3478, 95 % interval 0.0517 to 0.5877 (fisher, 2 strata, se 0.1353)
     """
-    given, level = one_table(table), checked_level(confidence_level)
+    level = checked_level(confidence_level)
+    if isinstance(table, ScoreTable):
+        from .scores.measures import named_score_measure, score_interval  # which tables of labels do without
+
+        return score_interval(table, named_score_measure(measure), level)
+    given = one_table(table)
     if method not in ("fisher", "delta", "bootstrap"):
         raise InputError.of("method", method, "'fisher', 'delta' or 'bootstrap'")
 

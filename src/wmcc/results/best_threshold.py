@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import nan
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.arraytypes import Array, FloatArray
+from ..core.arraytypes import FloatArray
 from ..core.labels import Label
 from ..core.score_table import ScoreTable
 from ..core.table import Table
@@ -17,8 +17,8 @@ from ..errors import InputError
 from ..inference.answer import Answer, said_units
 from ..inference.estimate import quietly
 from ..inference.scores.band import Simulated, band_ends
+from ..inference.scores.crossfit import Constraints, cross_fitted
 from ..inference.scores.curve import checked_scores, title_of
-from ..inference.scores.draws import SEED, fold_weights
 from ..inference.scores.grid import (
     MOST_OF_ROWS,
     MOST_OF_UNITS,
@@ -29,14 +29,11 @@ from ..inference.scores.grid import (
     sample_at,
 )
 from ..measures import CLASS_MEASURES
-from ..measures.base import Measure, Shares
-from ..measures.checks import checked_eps, checked_level, checked_number
+from ..measures.base import Measure
+from ..measures.checks import checked_eps, checked_level
 from ..present.blocks import Block
-from ..present.text import brief, counted, decimal, listed, number, share
+from ..present.text import counted, decimal, listed, number, share
 from ..robustness.certify import certify
-
-FOLDS, REPEATS = 10, 5
-"""Parts that the sample is divided into, and how many times, for the value to expect."""
 
 FEW_ROWS = (
     "there are fewer than 5 effective rows or clusters on one side of the threshold; the interval may be too short"
@@ -57,7 +54,7 @@ class BestThreshold(Answer):
         The value to expect on new data: that of cross-fitting, in which each tenth of the sample is scored with a
         threshold that the other nine chose.
     low, high
-        Ends of the interval of the true score at this threshold; it allows for the choice.
+        Ends of the interval of the true score at this threshold; it allows for the choice, and holds what to expect.
     value
         The apparent value: that of the data on which the threshold was chosen. It is too large on average.
     se
@@ -142,33 +139,6 @@ class BestThreshold(Answer):
         return [Block(what, (), rows, [*notes, *(f"unreliable: {why}" for why in self.warnings)])]
 
 
-class Allowed(NamedTuple):
-    """Constraints: measures of the positive class and the least that each must be."""
-
-    least: dict[str, float]
-
-    @classmethod
-    def of(cls, given: Mapping[str, float] | None) -> Allowed:
-        """Read what a caller gave."""
-        if given is None:
-            return cls({})
-        if not isinstance(given, Mapping):
-            raise InputError(
-                f"`at_least` is {brief(given)}; expected a mapping from measures to numbers.",
-                "for instance {'recall': 0.9}.",
-            )
-        for name in given:
-            asked_measure(name)
-        return cls({str(name): checked_number(x, f"at_least[{name!r}]") for name, x in given.items()})
-
-    def met(self, shares: Shares) -> Array:
-        """Tell which tables of a stack meet all of them."""
-        out = np.ones(shares.r.shape[:-1], dtype=bool)
-        for name, least in self.least.items():
-            out &= asked_measure(name).near(shares) >= least - 1e-12
-        return np.asarray(out)
-
-
 def best_threshold(
     scores: ScoreTable,
     measure: str | Measure = "mcc",
@@ -217,14 +187,14 @@ def best_threshold(
     >>> wmcc.best_threshold(scores, "mcc")
     """
     given, level = checked_scores(scores, "wmcc.best_threshold"), checked_level(confidence_level)
-    chosen, allowed = asked_measure(measure), Allowed.of(at_least)
+    chosen, constraints = asked_measure(measure), Constraints.of(at_least)
     every = ThresholdGrid(given, given.steps)
     values = every.values(chosen)
-    certain = None if eps is None else _certain(every, chosen, values, allowed, checked_eps(eps, "relative"))
-    best = every.best(chosen, values, allowed.met(every.shares)) if certain is None else certain.best
+    certain = None if eps is None else _certain(every, chosen, values, constraints, checked_eps(eps, "relative"))
+    best = every.best(chosen, values, constraints.met(every.shares)) if certain is None else certain.best
     if best is None:
         raise InputError(
-            f"no threshold has {listed([f'{name} of at least {number(x)}' for name, x in allowed.least.items()])}.",
+            f"no threshold has {listed([f'{name} of at least {number(x)}' for name, x in constraints.least.items()])}.",
             "ask for less; wmcc.curve(scores, 'recall') shows what there is.",
             "at_least",
         )
@@ -236,19 +206,19 @@ def best_threshold(
     found = errors(at, chosen, at.values(chosen), level)
     here = int(np.searchsorted(at.thresholds, threshold))
     simulated = Simulated.of(grid, chosen, of_grid)
-    low, high, plausible = _band_at(grid, chosen, of_grid, place, simulated, found, here, level, allowed)
-    sample, table = sample_at(given, threshold), given.at(threshold)
-    value = exact_value(chosen, every.margins(best))
+    low, high, plausible = _band_at(grid, chosen, of_grid, place, simulated, found, here, level, constraints)
+    sample, expected = sample_at(given, threshold), cross_fitted(grid, chosen, constraints)
     problem = None if np.isfinite(low) else _why_not(sample, chosen)
-    warnings = [*sample.doubts] + ([] if grid.usable[place] else [FEW_ROWS])
-    sizes = sample.sizes
-    return BestThreshold(
-        chosen.name, given.positive, allowed.least, level, threshold, cross_fitted(grid, chosen, allowed), low, high,
-        value, float(found.se[here]), plausible, sizes[0], given.ignored, *sizes[1:],
-        eps=None if certain is None else float(eps), certified=None if certain is None else certain.low,  # type: ignore[arg-type]
-        could_be_best=() if certain is None else certain.possible, never_best=0 if certain is None else certain.never,
-        warnings=() if problem else tuple(warnings), problem=problem, table=table,
+    warnings = () if problem else (*sample.doubts, *(() if grid.usable[place] else (FEW_ROWS,)))
+    rows, *sizes = sample.sizes
+    found_best = BestThreshold(
+        chosen.name, given.positive, constraints.least, level, threshold, expected, min(low, expected),
+        max(high, expected), exact_value(chosen, every.margins(best)), float(found.se[here]), plausible, rows,
+        given.ignored, *sizes, warnings=warnings, problem=problem, table=given.at(threshold),
     )  # fmt: skip
+    if certain is None:
+        return found_best
+    return replace(found_best, eps=eps, certified=certain.low, could_be_best=certain.possible, never_best=certain.never)
 
 
 def _with_threshold(scores: ScoreTable, threshold: float) -> ThresholdGrid:
@@ -269,7 +239,7 @@ def _why_not(sample: Any, measure: Measure) -> str:
 @quietly
 def _band_at(
     grid: ThresholdGrid, measure: Measure, values: FloatArray, place: int, simulated: Simulated, found: Any, here: int,
-    level: float, allowed: Allowed,
+    level: float, constraints: Constraints,
 ) -> tuple[float, float, tuple[float, float]]:  # fmt: skip
     """Return the ends of the band at the chosen threshold, and the range of plausible thresholds."""
     behind = values[place] - values
@@ -280,34 +250,10 @@ def _band_at(
     rivals = (behind <= critical * se) & simulated.usable  # thresholds that could have been chosen
     far = simulated.critical(rivals, level)
     ends = band_ends(measure, values[place : place + 1], found, [here], far, level)
-    near = grid.thresholds[plausible & allowed.met(grid.shares)]
+    near = grid.thresholds[plausible & constraints.met(grid.shares)]
     reach = (float(near[0]), float(near[-1])) if len(near) else (nan, nan)
     low, high = (float(end[0]) for end in ends)
     return low, high, reach
-
-
-def cross_fitted(grid: ThresholdGrid, measure: Measure, allowed: Allowed) -> float:
-    """Return the value to expect: each part of the sample is scored with the threshold that the others chose."""
-    rng, found = np.random.default_rng(SEED), []
-    for _ in range(REPEATS):
-        parts = fold_weights(grid, FOLDS, rng)
-        rest = parts.sum(axis=0) - parts
-        shares = Shares.of_cells(_four(rest))
-        values = np.where(allowed.met(shares), measure.near(shares), -np.inf)
-        chosen = values.argmax(axis=1)
-        (hits, alarms), (P, N) = parts[np.arange(FOLDS), chosen].sum(axis=0), parts[:, 0].sum(axis=0)
-        pooled = np.array([[hits, P - hits], [alarms, N - alarms]])
-        found.append(float(measure.near(Shares.of_cells(np.maximum(pooled, 0.0)))))
-    return float(np.mean(found))
-
-
-def _four(above: FloatArray) -> FloatArray:
-    """Tables of each threshold from the weight of both classes at and above it: folds × thresholds × 2 × 2."""
-    whole = above[:, :1]
-    return np.maximum(
-        np.stack([above[..., 0], whole[..., 0] - above[..., 0], above[..., 1], whole[..., 1] - above[..., 1]], axis=-1),
-        0.0,
-    ).reshape(*above.shape[:2], 2, 2)
 
 
 class Certain(NamedTuple):
@@ -319,13 +265,15 @@ class Certain(NamedTuple):
     never: int
 
 
-def _certain(every: ThresholdGrid, measure: Measure, values: FloatArray, allowed: Allowed, eps: float) -> Certain:
+def _certain(
+    every: ThresholdGrid, measure: Measure, values: FloatArray, constraints: Constraints, eps: float
+) -> Certain:
     """Certify thresholds in the order of their values, until none can be better; then see which could be best.
 
     A proved lowest value is at most the value itself, so a threshold whose value is below the best proved one need not
     be looked at.
     """
-    if allowed.least:
+    if constraints.least:
         raise InputError(
             "`eps` and `at_least` were given; wmcc cannot yet prove constraints for other weights.",
             "leave one of them out.",

@@ -8,8 +8,9 @@ the design. What it means for a threshold are sums along the score. No row is ne
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,8 +33,23 @@ AT_ONCE = 1 << 22
 LARGEST_SHARE = 0.5
 """Share of the weight above which a cluster's part in the jackknife does not grow."""
 
-Draw = Callable[[int], FloatArray]
-"""From a number of draws to draws × units, or cells: what the sampling error makes of each."""
+
+class Sampler(NamedTuple):
+    """How sampling errors are drawn.
+
+    Parameters
+    ----------
+    draw
+        From a number of draws to draws × units: what the sampling error makes of each unit, or of each cell.
+    weights
+        From these to draws × columns: by how much the weight of each column is off.
+    size
+        How many numbers a draw has.
+    """
+
+    draw: Callable[[int], FloatArray]
+    weights: Callable[[FloatArray], FloatArray]
+    size: int
 
 
 def draws_above(grid: ThresholdGrid, count: int = DRAWS, seed: int = SEED) -> FloatArray:
@@ -41,10 +57,25 @@ def draws_above(grid: ThresholdGrid, count: int = DRAWS, seed: int = SEED) -> Fl
 
     Everything is in units of the total weight.
     """
-    draw, to_steps, size = _sampler(grid.scores, len(grid), np.random.default_rng(seed))
-    some = max(1, AT_ONCE // max(size, 1))
-    parts = [to_steps(draw(min(some, count - done))) for done in range(0, count, some)]
-    return _above(np.concatenate(parts).reshape(count, len(grid), 2))
+    (draws,) = draws_of_steps(grid.scores, [np.arange(len(grid))], [len(grid)], count, seed)
+    return draws
+
+
+def draws_of_steps(
+    scores: ScoreTable, steps: Sequence[IntArray], sizes: Sequence[int], count: int, seed: int
+) -> list[FloatArray]:
+    """Draw the same for several ways to divide the rows into steps, such as several scores, from the same errors.
+
+    ``steps`` says for each of them in which of so many steps each group of the table is.
+    """
+    codes, starts = scores.tables.design_cells.codes, np.cumsum([0, *sizes])
+    negative = codes[1] != scores._place(scores.positive)
+    columns = np.stack([2 * (start + step[codes[0]]) + negative for start, step in zip(starts, steps, strict=False)])
+    sampler = _sampler(scores, columns, 2 * int(starts[-1]), np.random.default_rng(seed))
+    some = max(1, AT_ONCE // max(sampler.size, 1))
+    parts = [sampler.weights(sampler.draw(min(some, count - done))) for done in range(0, count, some)]
+    whole = np.concatenate(parts).reshape(count, -1, 2)
+    return [_above(whole[:, start:end]) for start, end in pairwise(starts)]
 
 
 def _above(of_steps: FloatArray) -> FloatArray:
@@ -52,64 +83,62 @@ def _above(of_steps: FloatArray) -> FloatArray:
     return np.ascontiguousarray(of_steps[:, ::-1].cumsum(axis=1)[:, ::-1])
 
 
-def _sampler(
-    scores: ScoreTable, steps: int, rng: np.random.Generator
-) -> tuple[Draw, Callable[[FloatArray], FloatArray], int]:
-    """Return how errors are drawn, what they mean for the weights of steps, and how many numbers a draw has."""
-    stack, drawn, column = scores.tables.design_cells, scores.drawn, step_columns(scores)
+def _sampler(scores: ScoreTable, columns: IntArray, count: int, rng: np.random.Generator) -> Sampler:
+    """Return how errors are drawn; ``columns`` says which columns each cell of the design adds to."""
+    stack, drawn = scores.tables.design_cells, scores.drawn
     w, w2 = _shares(stack.sums.w_exact), Unit.of(stack.sums.w_exact).shares(stack.sums.w2_exact, 2)
-    columns = 2 * steps
+    cells = np.arange(len(w))
     if drawn.replicates is not None:
         apart = np.array([_shares(replicate) for replicate in stack.sums.replicates]) - w
-        matrix, spread = _sparse(np.arange(len(w)), column, np.ones(len(w)), (len(w), columns)), drawn.replicates.scales
-        moved = apart @ matrix
-        return (lambda count: rng.normal(size=(count, len(moved))) * np.sqrt(spread)), (lambda e: e @ moved), len(moved)
+        moved = apart @ _matrix(cells, columns, np.ones(len(w)), (len(w), count))
+        scale = np.sqrt(drawn.replicates.scales)
+        return Sampler(lambda some: rng.normal(size=(some, len(moved))) * scale, lambda e: e @ moved, len(moved))
+    if drawn.kind == "strata":
+        return _in_strata(scores, columns, count, rng)
     if drawn.kind == "clusters":
         units, unit = np.unique(stack.codes[-1], return_inverse=True)
         G = len(units)
-        without = 1 - np.minimum(np.bincount(unit, w), LARGEST_SHARE)
-        by_unit = _sparse(unit, column, w, (G, columns))
-        return (lambda count: rng.normal(size=(count, G)) * np.sqrt((G - 1) / G) / without), by_unit.__rmatmul__, G
-    if drawn.kind == "strata":
-        return _in_strata(scores, columns, rng)
-    by_cell = _sparse(np.arange(len(w)), column, np.sqrt(w2), (len(w), columns))
-    return (lambda count: rng.normal(size=(count, len(w)))), by_cell.__rmatmul__, len(w)
+        factor = np.sqrt((G - 1) / G) / (1 - np.minimum(np.bincount(unit, w), LARGEST_SHARE))
+        of_clusters = _matrix(unit, columns, w, (G, count))
+        return Sampler(lambda some: rng.normal(size=(some, G)) * factor, lambda e: e @ of_clusters, G)
+    of_cells = _matrix(cells, columns, np.sqrt(w2), (len(w), count))
+    return Sampler(lambda some: rng.normal(size=(some, len(w))), lambda e: e @ of_cells, len(w))
 
 
-def _in_strata(
-    scores: ScoreTable, columns: int, rng: np.random.Generator
-) -> tuple[Draw, Callable[[FloatArray], FloatArray], int]:
-    """Draws of rows, or clusters of rows, that were drawn in strata; totals of post-strata are known."""
-    stack, column = scores.tables.design_cells, step_columns(scores)
-    strata = StratifiedSample(scores.at(np.inf))
-    m, of_units, unit = strata.m, strata.stratum_of_units, stack.codes[-1]
-    factor = np.sqrt((1 - strata.fraction) * m / np.maximum(m - 1, 1))
-    w, w2, n = _shares(stack.sums.w_exact), Unit.of(stack.sums.w_exact).shares(stack.sums.w2_exact, 2), stack.sums.n
+def _in_strata(scores: ScoreTable, columns: IntArray, count: int, rng: np.random.Generator) -> Sampler:
+    """Return how errors of rows, or clusters of rows, are drawn in strata; totals of post-strata are known."""
+    stack, strata = scores.tables.design_cells, StratifiedSample(scores.at(np.inf))
+    m, unit, n = strata.m, stack.codes[-1], stack.sums.n
+    w, w2 = _shares(stack.sums.w_exact), Unit.of(stack.sums.w_exact).shares(stack.sums.w2_exact, 2)
     if strata.nested:
-        h, size, cell_of, weight = of_units, len(of_units), unit, w
+        stratum, of, weight = strata.stratum_of_units, unit, w
     else:
-        h, size, cell_of, weight = of_units[unit], len(w), np.arange(len(w)), np.ones(len(w))
-    in_stratum = _sparse(np.arange(size), h, np.ones(size), (size, len(m)))
-    several = (m > 1)[h]
+        stratum, of, weight = strata.stratum_of_units[unit], np.arange(len(w)), np.ones(len(w))
+    size = len(stratum)
+    factor = np.sqrt((1 - strata.fraction) * m / np.maximum(m - 1, 1))[stratum]
+    to_strata = _matrix(np.arange(size), stratum, np.ones(size), (size, len(m)))
+    centred = (m > 1)[stratum]
 
-    def draw(count: int) -> FloatArray:
-        ones = rng.normal(size=(count, size))
+    def centre(errors: FloatArray) -> FloatArray:
+        """Mean of the errors of a stratum, which no sample of it can show."""
+        return np.where(centred, (errors @ to_strata / np.maximum(m, 1))[:, stratum], 0.0)
+
+    def draw(some: int) -> FloatArray:
+        ones = rng.normal(size=(some, size))
         if strata.nested:
-            return (ones - np.where(several, (ones @ in_stratum / np.maximum(m, 1))[:, h], 0.0)) * factor[h]
+            return np.asarray((ones - centre(ones)) * factor)
         ones *= np.sqrt(n)  # Σξ over the rows of a cell; Σwξ goes with it
         weighted = ones * (w / n) + rng.normal(size=ones.shape) * np.sqrt(np.maximum(w2 - w * w / n, 0.0))
-        centre = np.where(several, (ones @ in_stratum / np.maximum(m, 1))[:, h], 0.0)
-        return (weighted - centre * w) * factor[h]
+        return np.asarray((weighted - centre(ones) * w) * factor)
 
-    to_steps = _sparse(cell_of, column, weight, (size, columns))
-    design = scores.drawn.design
+    to_columns, design = _matrix(of, columns, weight, (size, count)), scores.drawn.design
     if design is None or design.poststrata is None:
-        return draw, to_steps.__rmatmul__, size
+        return Sampler(draw, lambda e: e @ to_columns, size)
     post = stack.codes[-2]
-    count = int(post.max()) + 1
-    to_posts = _sparse(cell_of, post, weight, (size, count))
-    shared = _sparse(post, column, w / np.bincount(post, w, count)[post], (count, columns))
-    return draw, (lambda e: e @ to_steps - (e @ to_posts) @ shared), size
+    posts = int(post.max()) + 1
+    to_posts = _matrix(of, post, weight, (size, posts))
+    shared = _matrix(post, columns, w / np.bincount(post, w, posts)[post], (posts, count))
+    return Sampler(draw, lambda e: e @ to_columns - (e @ to_posts) @ shared, size)
 
 
 def _shares(weights: Exact) -> FloatArray:
@@ -122,10 +151,14 @@ def step_columns(scores: ScoreTable) -> IntArray:
     return np.asarray(2 * codes[0] + (codes[1] != scores._place(scores.positive)))
 
 
-def _sparse(rows: Any, columns: Any, values: Any, shape: tuple[int, int]) -> Any:
+def _matrix(rows: IntArray, columns: IntArray, values: FloatArray, shape: tuple[int, int]) -> Any:
+    """Return a sparse matrix; ``columns`` may have several for each row, all of which get the value."""
     from scipy.sparse import csr_array
 
-    return csr_array((values, (rows, columns)), shape=shape)
+    several = np.atleast_2d(columns)
+    repeated = (np.tile(x, len(several)) for x in (values, rows))
+    data, row = repeated
+    return csr_array((data, (row, several.reshape(-1))), shape=shape)
 
 
 def moved_scores(slope: FloatArray, draws: FloatArray) -> FloatArray:
@@ -155,7 +188,7 @@ def fold_weights(grid: ThresholdGrid, folds: int, rng: np.random.Generator) -> F
             parts[single, rng.permutation(len(single)) % folds] = 1.0
         several = np.flatnonzero(n > 1)
         parts[several] = rng.multinomial(n[several], np.full(folds, 1 / folds)) / n[several, np.newaxis]
-    of_steps = (parts * w[:, np.newaxis]).T @ _sparse(
+    of_steps = (parts * w[:, np.newaxis]).T @ _matrix(
         np.arange(len(w)), column, np.ones(len(w)), (len(w), 2 * len(grid))
     )
     return _above(np.asarray(of_steps).reshape(folds, len(grid), 2))

@@ -63,7 +63,7 @@ class ThresholdGrid:
 
     @classmethod
     def of(cls, scores: ScoreTable, most: int | None = None, thresholds: Any = None) -> ThresholdGrid:
-        """Return a grid of all thresholds; of some that are given, or spread evenly over the weight, if they are many."""
+        """Return a grid of all thresholds; if they are many, of some that are spread evenly over the weight."""
         if thresholds is None:
             if most is None:
                 most = MOST_OF_ROWS if scores.drawn.kind == "rows" else MOST_OF_UNITS

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import isfinite, nan, sqrt
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,9 @@ from ...core.arraytypes import FloatArray
 from ...core.score_table import ScoreTable
 from ...core.stack import Stack
 from ...core.table import Table
+from ...errors import InputError
 from ...measures.stacks import over
+from ...present.text import brief, listed
 from .. import reliability
 from ..cells import balance
 from ..estimate import Interval, quietly
@@ -31,8 +33,8 @@ class ScoreMeasure(NamedTuple):
 
     Parameters
     ----------
-    name, title
-        Name in code, and for people.
+    name
+        Its name in code.
     value
         From the exact weights of the positive and the negative class at and above each step, to the value.
     slope
@@ -42,7 +44,6 @@ class ScoreMeasure(NamedTuple):
     """
 
     name: str
-    title: str
     value: Callable[[list[int], list[int]], float]
     slope: Callable[[FloatArray, FloatArray, float], tuple[FloatArray, FloatArray]]
     range: tuple[float, float] = (0.0, 1.0)
@@ -86,10 +87,22 @@ def _precision_slope(p: FloatArray, q: FloatArray, value: float) -> tuple[FloatA
 
 
 SCORE_MEASURES = {
-    "roc_auc": ScoreMeasure("roc_auc", "ROC AUC", _auc, _auc_slope),
-    "average_precision": ScoreMeasure("average_precision", "Average precision", _precision, _precision_slope),
+    "roc_auc": ScoreMeasure("roc_auc", _auc, _auc_slope),
+    "average_precision": ScoreMeasure("average_precision", _precision, _precision_slope),
 }
 """Measures of scores by name."""
+
+
+def named_score_measure(measure: Any) -> ScoreMeasure:
+    """Return a measure of scores by its name."""
+    name = getattr(measure, "name", measure)
+    if isinstance(name, str) and name in SCORE_MEASURES:
+        return SCORE_MEASURES[name]
+    raise InputError(
+        f"`measure` is {brief(name)}, and the table has scores; expected {listed(list(SCORE_MEASURES), 'or')}.",
+        "for other measures choose a threshold: wmcc.interval(scores.at(0.5), …), or wmcc.best_threshold(scores, …).",
+        "measure",
+    )
 
 
 def score_value(scores: ScoreTable, measure: ScoreMeasure) -> float:
@@ -124,9 +137,10 @@ def slope_of_cells(scores: ScoreTable, measure: ScoreMeasure, value: float) -> F
 
 
 @quietly
-def score_interval(scores: ScoreTable, name: str, level: float) -> Interval:
+def score_interval(scores: ScoreTable, measure: ScoreMeasure, level: float) -> Interval:
     """Return the interval of a measure of scores."""
-    measure, problem = SCORE_MEASURES[name], undefined(scores)
+    scores._check_single()
+    problem = undefined(scores)
     value = nan if problem else score_value(scores, measure)
     table = as_table(scores)
     sample = Sample.of(table)
@@ -146,7 +160,7 @@ def score_interval(scores: ScoreTable, name: str, level: float) -> Interval:
         else:
             low, high = within_range_of(measure, value, *scale.ends(value, precision, (1 - level) / 2))
     warnings = () if problem else sample.doubts
-    return Interval(name, level, "fisher", value, low, high, se, df, *sample.sizes, warnings, problem)
+    return Interval(measure.name, level, "fisher", value, low, high, se, df, *sample.sizes, warnings, problem)
 
 
 def within_range_of(measure: ScoreMeasure, value: float, low: float, high: float) -> tuple[float, float]:
