@@ -210,11 +210,12 @@ def best_threshold(
     sample, expected = sample_at(given, threshold), cross_fitted(grid, chosen, constraints)
     problem = None if np.isfinite(low) else _why_not(sample, chosen)
     warnings = () if problem else (*sample.doubts, *(() if grid.usable[place] else (FEW_ROWS,)))
-    rows, *sizes = sample.sizes
+    rows, n_eff, total, clusters, strata, replicates = sample.sizes
     found_best = BestThreshold(
         chosen.name, given.positive, constraints.least, level, threshold, expected, min(low, expected),
         max(high, expected), exact_value(chosen, every.margins(best)), float(found.se[here]), plausible, rows,
-        given.ignored, *sizes, warnings=warnings, problem=problem, table=given.at(threshold),
+        given.ignored, n_eff, total, clusters, strata, replicates,
+        warnings=warnings, problem=problem, table=given.at(threshold),
     )  # fmt: skip
     if certain is None:
         return found_best

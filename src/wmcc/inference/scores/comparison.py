@@ -75,7 +75,7 @@ def _compared(scores: ScoreTable, name: str, level: float, differences: list[Dif
 def _steps_of(scores: ScoreTable, name: str) -> tuple[FloatArray, Any]:
     """Steps of one of several scores, and the place of each group's among them."""
     k = scores.names.index(name)
-    keys = np.array([float(key[k]) for key in scores.tables.groups])  # type: ignore[index, arg-type]
+    keys = np.array([float(key[k]) for key in scores.tables.groups])
     steps, place = np.unique(keys, return_inverse=True)
     return steps, place
 
