@@ -32,8 +32,8 @@ from .stack import Stack
 from .table import Table
 from .tables import Tables
 
-SHOWN_STEPS = 5
-"""Steps that the text of a score table shows."""
+STEP = "score of the row"
+"""What the tables of steps are grouped by."""
 
 
 class Counts(NamedTuple):
@@ -155,7 +155,7 @@ class ScoreTable(Result):
             raise InputError(f"there is no score {name!r}; the scores are {known}.")
         place = self.names.index(name)
         keys: list[Key] = [key[place] for key in self.tables.groups]
-        return ScoreTable(replace(self.tables, by=name)._rekeyed(keys), self.edges)
+        return ScoreTable(replace(self.tables, by=STEP)._rekeyed(keys), self.edges)
 
     __iter__ = None  # or else Python would try scores[0], scores[1] …
 
@@ -251,9 +251,7 @@ class ScoreTable(Result):
         cuts = checked_edges(edges)
         for cut in cuts:
             self._checked(cut)
-        lower = [-inf, *cuts]
-        keys = [lower[k] for k in np.searchsorted(cuts, self.steps, side="right").tolist()]
-        return ScoreTable(self.tables._rekeyed(keys), cuts)
+        return ScoreTable(binned_tables(self.tables, cuts), cuts)
 
     # ---- merging, storing, showing ----------------------------------------------------------------------
 
@@ -373,6 +371,14 @@ class ClassScores(Result, Mapping[Label, ScoreTable]):
         """Return plain dicts, lists, numbers and texts."""
         scores = [[label, own.to_dict()] for label, own in self.scores.items()]
         return {"schema": self._version, "kind": self._kind, "table": self.table.to_dict(), "scores": scores}
+
+
+def binned_tables(tables: Tables[Table], edges: tuple[float, ...]) -> Tables[Table]:
+    """Return tables by score with all scores between two edges together; keys are the smallest scores of each."""
+    lower = [-inf, *edges]
+    scores = np.array(tables.groups, dtype=np.float64)
+    keys: list[Key] = [lower[k] for k in np.searchsorted(edges, scores, side="right").tolist()]
+    return tables._rekeyed(keys)
 
 
 def checked_edges(edges: Any) -> tuple[float, ...]:

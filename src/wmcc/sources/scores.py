@@ -15,7 +15,7 @@ import numpy as np
 from ..core.arraytypes import Array, FloatArray
 from ..core.keys import Key
 from ..core.labels import Label
-from ..core.score_table import ClassScores, ScoreTable, checked_edges
+from ..core.score_table import STEP, ClassScores, ScoreTable, binned_tables, checked_edges
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, WeightError
 from ..present.text import counted
@@ -28,8 +28,11 @@ MOST_STEPS = 1 << 17
 CHOSEN_STEPS = 10_000
 
 
-def tabulate_scores(request: Request, tabulated: Any) -> Any:
-    """Return the score table of a call; a dict of them by group; or those of several classes."""
+def tabulate_scores(request: Request, tabulated: Any, made: Any = ScoreTable) -> Any:
+    """Return the score table of a call; a dict of them by group; or those of several classes.
+
+    ``tabulated`` makes tables of a call without scores, and ``made`` a score table of tables, edges and names.
+    """
     for name in ("y_pred", "pred"):
         if getattr(request, name) is not None:
             raise InputTypeError(
@@ -39,19 +42,21 @@ def tabulate_scores(request: Request, tabulated: Any) -> Any:
             )
     edges = None if request.thresholds is None else checked_edges(request.thresholds)
     if request.in_columns:
-        return _of_columns(request, edges, tabulated)
-    return _of_arrays(request, edges, tabulated)
+        return _of_columns(request, edges, tabulated, made)
+    return _of_arrays(request, edges, tabulated, made)
 
 
 # ---- columns of frames and files ---------------------------------------------------------------------------
 
 
-def _of_columns(request: Request, edges: tuple[float, ...] | None, tabulated: Any) -> Any:
+def _of_columns(request: Request, edges: tuple[float, ...] | None, tabulated: Any, made: Any) -> Any:
     """Read scores of named columns: as one more value of the key of groups."""
     names, columns = _named(request.score)
     groups = [] if request.by is None else _as_list(request.by)
     by = [*groups, *columns]
-    made = tabulated(request._replace(pred=request.true, by=by if len(by) > 1 else by[0], score=None, thresholds=None))
+    tables = tabulated(
+        request._replace(pred=request.true, by=by if len(by) > 1 else by[0], score=None, thresholds=None)
+    )
     known: dict[Any, float] = {}
 
     def number(key: Any, column: Any) -> float:
@@ -59,10 +64,25 @@ def _of_columns(request: Request, edges: tuple[float, ...] | None, tabulated: An
             known[key] = _as_number(key, column)
         return known[key]
 
-    keys = [key if isinstance(key, tuple) else (key,) for key in made.groups]
+    keys = [key if isinstance(key, tuple) else (key,) for key in tables.groups]
     scores = [tuple(number(x, name) for x, name in zip(key[len(groups) :], columns, strict=True)) for key in keys]
-    _refuse_missing(made, [key[len(groups) :] for key in keys], columns)
-    return _divided(made, [key[: len(groups)] for key in keys], scores, names, edges, request.by)
+    _refuse_missing(tables, scores, columns)
+    if edges is not None and names:
+        raise _not_together()
+    divided = _divided(tables, [key[: len(groups)] for key in keys], scores, names)
+    found = {
+        group: made(own if edges is None else binned_tables(own, edges), edges, names) for group, own in divided.items()
+    }
+    return found[()] if request.by is None else found
+
+
+def _not_together() -> InputError:
+    return InputError(
+        f"several scores cannot yet be tabulated together with `thresholds`, or with more than {MOST_STEPS:,} "
+        "different values each.",
+        "round the scores, for instance to four digits, or tabulate each alone.",
+        "score",
+    )
 
 
 def _as_list(by: Any) -> list[Any]:
@@ -90,10 +110,10 @@ def _as_number(key: Key, column: Any) -> float:
         raise InputError(f"{where} holds {key!r}; a score must be a number.", argument="score") from None
 
 
-def _refuse_missing(tables: Tables[Any], keys: Sequence[tuple[Key, ...]], columns: Sequence[Any]) -> None:
+def _refuse_missing(tables: Tables[Any], scores: Sequence[tuple[float, ...]], columns: Sequence[Any]) -> None:
     """Refuse rows without a score, unless their labels leave them out."""
     for k, column in enumerate(columns):
-        lost = [j for j, key in enumerate(keys) if key[k] is None or key[k] != key[k]]
+        lost = [j for j, own in enumerate(scores) if own[k] != own[k]]
         rows = int(tables.rows[lost].sum()) if lost else 0
         if rows:
             where = f"the column {column!r}" if isinstance(column, str) else "`score`"
@@ -105,24 +125,16 @@ def _refuse_missing(tables: Tables[Any], keys: Sequence[tuple[Key, ...]], column
 
 
 def _divided(
-    tables: Tables[Any], groups: Sequence[tuple[Key, ...]], scores: Sequence[tuple[float, ...]], names: tuple[str, ...],
-    edges: tuple[float, ...] | None, by: Any,
-) -> Any:  # fmt: skip
-    """Return one score table, or one for each group, of tables whose keys have the scores after the groups."""
-    made: dict[Any, ScoreTable] = {}
-    for group in sorted(set(groups), key=groups.index):
+    tables: Tables[Any], groups: Sequence[tuple[Key, ...]], scores: Sequence[tuple[float, ...]], names: tuple[str, ...]
+) -> dict[Any, Tables[Any]]:
+    """Return tables by score for each group, of tables whose keys have the scores after the groups."""
+    made: dict[Any, Tables[Any]] = {}
+    for group in dict.fromkeys(groups):
         here = [j for j, own in enumerate(groups) if own == group]
         some = tables if len(here) == len(groups) else tables.select([tables.groups[j] for j in here])
         keys: list[Key] = [scores[j] if names else scores[j][0] for j in here]
-        table = replace(some, by=names or "score")._rekeyed(keys)
-        made[group if len(group) != 1 else group[0]] = _with_edges(ScoreTable(table, None, names), edges)
-    return made[()] if by is None else made
-
-
-def _with_edges(scores: ScoreTable, edges: tuple[float, ...] | None) -> ScoreTable:
-    if edges is not None:
-        return scores.binned(edges)
-    return scores
+        made[group if len(group) != 1 else group[0]] = replace(some, by=names or STEP)._rekeyed(keys)
+    return made
 
 
 # ---- arrays --------------------------------------------------------------------------------------------------
@@ -137,20 +149,20 @@ class Steps(NamedTuple):
     unknown: int | None  # the first row without a score
 
 
-def _of_arrays(request: Request, edges: tuple[float, ...] | None, tabulated: Any) -> Any:
+def _of_arrays(request: Request, edges: tuple[float, ...] | None, tabulated: Any, made: Any) -> Any:
     """Read scores in memory: the steps of rows are keys of groups."""
     if request.y_true is None:
         raise InputTypeError("`score` was given without true labels.", "write tabulate(y_true, score=…).", "y_true")
     if isinstance(request.score, Mapping):
         names, _ = _named(request.score)
         several = [_steps(x, f"score[{name!r}]", edges, request) for name, x in request.score.items()]
-        return _tabulated_steps(request, several, names, tabulated)
+        return _tabulated_steps(request, several, names, tabulated, made)
     values = _numbers(request.score, "score")
     if values.ndim == 2 and np.ndim(request.y_true) == 1 and values.shape[1] > 1:
         return _of_classes(request, values, edges, tabulated)
     if values.ndim == 2 and values.shape[1] == 1 and np.ndim(request.y_true) == 1:
         values = values[:, 0]
-    return _tabulated_steps(request, [_steps(values, "score", edges, request)], (), tabulated)
+    return _tabulated_steps(request, [_steps(values, "score", edges, request)], (), tabulated, made)
 
 
 def _numbers(given: Any, name: str) -> FloatArray:
@@ -169,6 +181,12 @@ def _numbers(given: Any, name: str) -> FloatArray:
 def _steps(given: Any, name: str, edges: tuple[float, ...] | None, request: Request) -> Steps:
     """Find the step of each row."""
     values = _numbers(given, name)
+    if values.shape != np.shape(request.y_true):
+        raise InputError(
+            f"`{name}` has shape {values.shape}, and y_true {np.shape(request.y_true)}; expected a score for each label.",
+            "for more than two classes give a column of scores for each class.",
+            "score",
+        )
     unknown = np.isnan(values)
     first = int(np.flatnonzero(unknown.reshape(-1))[0]) if unknown.any() else None
     if edges is not None:
@@ -197,48 +215,39 @@ def _even_edges(different: FloatArray, codes: Array, request: Request) -> tuple[
     return tuple(chosen[np.isfinite(chosen)].tolist())
 
 
-def _tabulated_steps(request: Request, several: Sequence[Steps], names: tuple[str, ...], tabulated: Any) -> Any:
+def _tabulated_steps(
+    request: Request, several: Sequence[Steps], names: tuple[str, ...], tabulated: Any, made: Any
+) -> Any:
     """Tabulate with the steps as groups, beside those that the caller asked for."""
-    of_user = (
-        {}
-        if request.by is None
-        else (
-            {f"by[{name!r}]": x for name, x in request.by.items()}
-            if isinstance(request.by, Mapping)
-            else {"by": request.by}
-        )
-    )
-    words = names or ("score",)
+    of_user: dict[str, Any] = {}
+    if request.by is not None:
+        given = request.by if isinstance(request.by, Mapping) else {"": request.by}
+        of_user = {f"by {name}": keys for name, keys in given.items()}
+    words = names or ("",)
     keyed = {**of_user, **{f"score {name}": own.codes for name, own in zip(words, several, strict=True)}}
     by = next(iter(keyed.values())) if len(keyed) == 1 else keyed
-    made = tabulated(request._replace(y_pred=request.y_true, by=by, score=None, thresholds=None))
+    tables = tabulated(request._replace(y_pred=request.y_true, by=by, score=None, thresholds=None))
     count = len(of_user)
-    keys = [key if isinstance(key, tuple) else (key,) for key in made.groups]
+    keys = [key if isinstance(key, tuple) else (key,) for key in tables.groups]
     scores = [tuple(own.lower[code] for own, code in zip(several, key[count:], strict=True)) for key in keys]
-    for own, name, k in zip(several, names, range(len(several)), strict=False) if names else [(several[0], "", 0)]:
+    for k, (own, name) in enumerate(zip(several, words, strict=True)):
         lost = [j for j, score in enumerate(scores) if score[k] != score[k]]
-        if lost and made.rows[lost].any():
-            where = f"score[{name!r}][{own.unknown}]" if name else f"score[{own.unknown}]"
-            raise InputError(
-                f"{where} is nan; a score must be a number.",
-                "leave such rows out, or find out why the model has no score for them.",
-                "score",
-            )
-    edges = {own.edges for own in several}
-    made_of = _divided(made, [key[:count] for key in keys], scores, names, None, request.by)
-    if edges == {None}:
-        return made_of
-    if len(several) > 1:
-        raise InputError(
-            f"several scores cannot yet be tabulated together with `thresholds`, or with more than {MOST_STEPS:,} "
-            "different values each.",
-            "round the scores, for instance to four digits, or tabulate each alone.",
-            "score",
-        )
-    (own_edges,) = edges
-    if isinstance(made_of, dict):
-        return {key: replace(table, edges=own_edges) for key, table in made_of.items()}
-    return replace(made_of, edges=own_edges)
+        if lost and tables.rows[lost].any():
+            raise _no_score(f"score[{name!r}][{own.unknown}]" if names else f"score[{own.unknown}]")
+    edges = several[0].edges
+    if len(several) > 1 and any(own.edges is not None for own in several):
+        raise _not_together()
+    divided = _divided(tables, [key[:count] for key in keys], scores, names)
+    found = {group: made(own, edges, names) for group, own in divided.items()}
+    return found[()] if request.by is None else found
+
+
+def _no_score(where: str) -> InputError:
+    return InputError(
+        f"{where} is nan; a score must be a number.",
+        "leave such rows out, or find out why the model has no score for them.",
+        "score",
+    )
 
 
 def _of_classes(request: Request, values: FloatArray, edges: tuple[float, ...] | None, tabulated: Any) -> ClassScores:
@@ -247,7 +256,7 @@ def _of_classes(request: Request, values: FloatArray, edges: tuple[float, ...] |
         raise InputTypeError("`by` does not go with a column of scores for each class yet.", argument="by")
     if np.isnan(values).any():
         row, column = (int(x[0]) for x in np.nonzero(np.isnan(values)))
-        raise InputError(f"score[{row}, {column}] is nan; a score must be a number.", argument="score")
+        raise _no_score(f"score[{row}, {column}]")
     plain = request._replace(score=None, thresholds=None)
     labels = request.labels
     if labels is None:
@@ -268,8 +277,8 @@ def _of_classes(request: Request, values: FloatArray, edges: tuple[float, ...] |
     scores: dict[Label, ScoreTable] = {}
     for k, label in enumerate(labels):
         steps = _steps(values[:, k], f"score[:, {k}]", edges, request)
-        made = tabulated(plain._replace(y_pred=request.y_true, by=steps.codes, labels=labels))
-        keys: list[Key] = [steps.lower[code] for code in made.groups]
-        against = replace(made, by="score")._rekeyed(keys).against_rest(label)
+        tables = tabulated(plain._replace(y_pred=request.y_true, by=steps.codes, labels=labels))
+        keys: list[Key] = [steps.lower[code] for code in tables.groups]
+        against = replace(tables, by=STEP)._rekeyed(keys).against_rest(label)
         scores[label] = ScoreTable(against, steps.edges)
     return ClassScores(scores, table)

@@ -17,12 +17,13 @@ import numpy as np
 from ..core.base_table import no_cells
 from ..core.joint import JointTable
 from ..core.labels import ordered
+from ..core.score_table import STEP, ScoreTable, checked_edges
 from ..core.stack import Stack
 from ..core.sums import Sums
 from ..core.table import Table
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError
-from ..present.text import brief
+from ..present.text import brief, counted
 from .codes import make_rules
 from .request import Request, no_keyword
 from .values import Design, PostStrata, Replicates, Strata, is_number
@@ -109,8 +110,8 @@ class Accumulator:
     half_life
         Discount older weights: after ``half_life`` updates, or after this time, an observation weighs half as much. The
         sums are rounded at each update, and the order of updates matters. None forgets nothing.
-    labels, names, ignore, missing, positive, threads
-        As for `wmcc.tabulate`.
+    labels, names, ignore, missing, positive, threads, thresholds
+        As for `wmcc.tabulate`. Without ``thresholds`` every score that comes is kept.
 
     Examples
     --------
@@ -153,6 +154,7 @@ class Accumulator:
         missing: Literal["error", "ignore"] = "error",
         positive: Any = None,
         threads: int | None = None,
+        thresholds: Any = None,
     ) -> None:
         import numpy.ma  # noqa: F401  # NumPy loads it on first use, and a fork meanwhile would wait for it for ever
 
@@ -170,6 +172,7 @@ class Accumulator:
 
         rules = make_rules(labels, names, ignore, missing, positive)
         self._options = {**rules._asdict(), "threads": threads}
+        self._edges = None if thresholds is None else checked_edges(thresholds)
         self._nothing: Table = tabulate([], [], **self._options)
         self._window, self._half_life = window, half_life
         self._by_time = isinstance(half_life if window is None else window, timedelta)
@@ -193,6 +196,7 @@ class Accumulator:
         design: Design | None = None,
         progress: bool | None = None,
         at: datetime | float | None = None,
+        score: Any = None,
     ) -> None:
         """Add observations; if they are refused, nothing has changed.
 
@@ -219,6 +223,9 @@ class Accumulator:
         at
             When the observations were made, if the window or the half-life is a time: a datetime, or a number of
             seconds. No update may be earlier than the one before. An empty one moves the window.
+        score
+            Scores in the place of predictions, as for `wmcc.tabulate`; all updates have them, or none. `scores` is
+            their score table.
 
         Examples
         --------
@@ -230,8 +237,9 @@ class Accumulator:
         {'north': 1.0, 'south': 0.5}
         """
         request = Request(
-            y_true, y_pred, sample_weight, true, pred, weight, by, cluster, design, progress=progress, **self._options
-        )
+            y_true, y_pred, sample_weight, true, pred, weight, by, cluster, design, progress=progress, score=score,
+            **self._options,
+        )  # fmt: skip
         self._push(self._read(request), at)
 
     def reset(self) -> None:
@@ -247,8 +255,18 @@ class Accumulator:
         held = self._whole()
         if held is None:
             return self._nothing
+        if isinstance(held, Tables) and held.by == STEP:
+            raise InputTypeError("this accumulator holds scores, and a table needs labels.", "read its .scores.")
         table: Table = held.total() if isinstance(held, Tables) else held
         return table
+
+    @property
+    def scores(self) -> ScoreTable:
+        """The score table as it is now, if updates come with ``score``."""
+        held = self._whole()
+        if not isinstance(held, Tables) or held.by != STEP:
+            raise InputTypeError("this accumulator has no scores.", "write update(y_true, score=…).")
+        return ScoreTable(held, self._edges)
 
     @property
     def tables(self) -> Tables[Table]:
@@ -262,6 +280,8 @@ class Accumulator:
 
     def __repr__(self) -> str:
         held = self._whole()
+        if isinstance(held, Tables) and held.by == STEP:
+            return f"Accumulator of {counted(int(held.rows.sum()), 'row')} with scores"
         return f"Accumulator of {held!r}" if isinstance(held, Tables) else f"Accumulator of a {self.table!r}"
 
     # ---- how --------------------------------------------------------------------------------------------
@@ -279,6 +299,13 @@ class Accumulator:
         from . import tabulate_part
 
         own, y_pred, pred = request.y_true, request.y_pred, request.pred
+        if request.score is not None:
+            from .scores import tabulate_scores
+
+            if request.by is not None or isinstance(request.score, Mapping):
+                raise InputTypeError("an Accumulator holds one score, without groups.", "give each an Accumulator.")
+            request = request._replace(thresholds=self._edges)
+            return tabulate_scores(request, tabulate_part, lambda tables, edges, names: tables)
         if isinstance(own, Accumulator):
             held = own._whole()
             own = own._nothing if held is None else held
