@@ -135,7 +135,7 @@ def compare(
             return compare_scores(
                 predictions, measure, checked_level(confidence_level), checked_margin(margin), threshold
             )
-        predictions = predictions.at(threshold)  # type: ignore[arg-type]
+        predictions = predictions.at(threshold)
     elif threshold is not None:
         raise InputTypeError("`threshold` is for scores.", "write wmcc.tabulate(y_true, score={'A': a, 'B': b}).")
     joint: JointTable | None = None

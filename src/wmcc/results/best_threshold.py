@@ -22,6 +22,7 @@ from ..inference.scores.curve import checked_scores, title_of
 from ..inference.scores.grid import (
     MOST_OF_ROWS,
     MOST_OF_UNITS,
+    Errors,
     ThresholdGrid,
     asked_measure,
     errors,
@@ -202,18 +203,15 @@ def best_threshold(
     grid = _with_threshold(given, threshold)
     place = int(np.searchsorted(grid.thresholds, threshold))
     of_grid = grid.values(chosen)
-    at = ThresholdGrid.of(given, thresholds=[threshold] if np.isfinite(threshold) else None)
-    found = errors(at, chosen, at.values(chosen), level)
-    here = int(np.searchsorted(at.thresholds, threshold))
-    simulated = Simulated.of(grid, chosen, of_grid)
-    low, high, plausible = _band_at(grid, chosen, of_grid, place, simulated, found, here, level, constraints)
+    found = errors(grid, chosen, of_grid, level, np.array([place]))
+    low, high, plausible = _band_at(grid, chosen, of_grid, place, found, level, constraints)
     sample, expected = sample_at(given, threshold), cross_fitted(grid, chosen, constraints)
     problem = None if np.isfinite(low) else _why_not(sample, chosen)
     warnings = () if problem else (*sample.doubts, *(() if grid.usable[place] else (FEW_ROWS,)))
     rows, n_eff, total, clusters, strata, replicates = sample.sizes
     found_best = BestThreshold(
         chosen.name, given.positive, constraints.least, level, threshold, expected, min(low, expected),
-        max(high, expected), exact_value(chosen, every.margins(best)), float(found.se[here]), plausible, rows,
+        max(high, expected), exact_value(chosen, every.margins(best)), float(found.se[0]), plausible, rows,
         given.ignored, n_eff, total, clusters, strata, replicates,
         warnings=warnings, problem=problem, table=given.at(threshold),
     )  # fmt: skip
@@ -239,22 +237,24 @@ def _why_not(sample: Any, measure: Measure) -> str:
 
 @quietly
 def _band_at(
-    grid: ThresholdGrid, measure: Measure, values: FloatArray, place: int, simulated: Simulated, found: Any, here: int,
-    level: float, constraints: Constraints,
+    grid: ThresholdGrid, measure: Measure, values: FloatArray, place: int, found: Errors, level: float,
+    constraints: Constraints,
 ) -> tuple[float, float, tuple[float, float]]:  # fmt: skip
-    """Return the ends of the band at the chosen threshold, and the range of plausible thresholds."""
-    behind = values[place] - values
+    """Return the ends of the band at the chosen threshold, and the range of plausible thresholds.
+
+    The band is over the thresholds that could have been chosen: those that are not worse than the chosen one with a
+    fifth of the chance that the interval has to miss.
+    """
+    simulated, behind = Simulated.of(grid, measure, values), values[place] - values
     se, critical = simulated.critical_difference(place, level)
     plausible = (behind <= critical * se) & simulated.usable
     plausible[place] = True
     _, critical = simulated.critical_difference(place, 1 - (1 - level) / 5)
-    rivals = (behind <= critical * se) & simulated.usable  # thresholds that could have been chosen
-    far = simulated.critical(rivals, level)
-    ends = band_ends(measure, values[place : place + 1], found, [here], far, level)
+    rivals = (behind <= critical * se) & simulated.usable
+    low, high = band_ends(measure, values[[place]], found, simulated.critical(rivals, level), level)
     near = grid.thresholds[plausible & constraints.met(grid.shares)]
     reach = (float(near[0]), float(near[-1])) if len(near) else (nan, nan)
-    low, high = (float(end[0]) for end in ends)
-    return low, high, reach
+    return float(low[0]), float(high[0]), reach
 
 
 class Certain(NamedTuple):

@@ -183,7 +183,8 @@ def _steps(given: Any, name: str, edges: tuple[float, ...] | None, request: Requ
     values = _numbers(given, name)
     if values.shape != np.shape(request.y_true):
         raise InputError(
-            f"`{name}` has shape {values.shape}, and y_true {np.shape(request.y_true)}; expected a score for each label.",
+            f"`{name}` has shape {values.shape}, and y_true {np.shape(request.y_true)}; expected a score for each "
+            "label.",
             "for more than two classes give a column of scores for each class.",
             "score",
         )

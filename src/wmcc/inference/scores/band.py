@@ -54,22 +54,17 @@ class Simulated(NamedTuple):
 
 
 @quietly
-def band_ends(
-    measure: Measure, values: Any, errors: Errors, which: Any, critical: float, level: float
-) -> tuple[Any, Any]:
+def band_ends(measure: Measure, values: Any, errors: Errors, critical: float, level: float) -> tuple[Any, Any]:
     """Ends of the band at some thresholds, on the scale of artanh.
 
-    Few degrees of freedom make it longer, as they make an ordinary interval longer.
+    Few degrees of freedom make it longer, as they make an ordinary interval longer. It is never shorter than that.
     """
     _, stdtrit = student()
-    scale, df = Scale(*measure.range), errors.df[which]
-    tail = (1 - level) / 2
-    longer = stdtrit(df, tail) / _normal(tail)
-    far = critical * np.where(np.isfinite(longer), longer, 1.0) * errors.se[which] * scale.rate(values)
+    scale, tail = Scale(*measure.range), (1 - level) / 2
+    longer = stdtrit(errors.df, tail) / _normal(tail)
+    far = critical * np.where(np.isfinite(longer), longer, 1.0) * errors.se * scale.rate(values)
     z = scale.of(values)
-    low, high = scale.back(z - far), scale.back(z + far)
-    # Never shorter than the ordinary interval, which knows of rows that were not seen.
-    return np.fmin(low, errors.low[which]), np.fmax(high, errors.high[which])
+    return np.fmin(scale.back(z - far), errors.low), np.fmax(scale.back(z + far), errors.high)
 
 
 def _normal(tail: float) -> float:

@@ -161,8 +161,7 @@ def curve(
     grid = ThresholdGrid.of(given, thresholds=thresholds)
     values = grid.values(chosen)
     found, simulated = errors(grid, chosen, values, level), Simulated.of(grid, chosen, values)
-    everywhere = np.arange(len(grid))
-    ends = band_ends(chosen, values, found, everywhere, simulated.critical(simulated.usable, level), level)
+    ends = band_ends(chosen, values, found, simulated.critical(simulated.usable, level), level)
     low, high = (np.where(simulated.usable, end, np.nan) for end in ends)
     shown = slice(None) if thresholds is None else np.isin(grid.thresholds, np.asarray(thresholds, dtype=np.float64))
     return ThresholdCurve(

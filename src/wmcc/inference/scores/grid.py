@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...core.arraytypes import Array, FloatArray
+from ...core.arraytypes import Array, FloatArray, IntArray
 from ...core.score_table import ScoreTable
 from ...core.table import Margins, Table
 from ...errors import InputError
@@ -187,18 +187,21 @@ class Errors(NamedTuple):
 
 
 @quietly
-def errors(grid: ThresholdGrid, measure: Measure, values: FloatArray, level: float) -> Errors:
-    """Find the standard error and the ordinary interval at each threshold."""
+def errors(
+    grid: ThresholdGrid, measure: Measure, values: FloatArray, level: float, places: IntArray | None = None
+) -> Errors:
+    """Find the standard error and the ordinary interval at each threshold, or at those of some places."""
+    places = np.arange(len(grid)) if places is None else places
     if grid.scores.drawn.kind != "rows":
-        return _errors_of_units(grid, measure, level)
-    slope = grid.slopes(measure, values)
-    precision, scale, tail = of_rows(slope, grid.cells), Scale(*measure.range), (1 - level) / 2
+        return _errors_of_units(grid, measure, level, places)
+    slope, cells, values = grid.slopes(measure, values)[places], grid.cells.some(places), values[places]
+    precision, scale, tail = of_rows(slope, cells), Scale(*measure.range), (1 - level) / 2
     varied = (precision.variance > NOTHING) & scale.inside(values)
     se = np.where(varied, np.sqrt(precision.variance), 0.0)
     low, high = scale.ends(values, precision, tail)
     constant = np.flatnonzero(~varied)
     if len(constant):
-        moves = Moves.of_two_classes(grid.cells.some(constant))
+        moves = Moves.of_two_classes(cells.some(constant))
         n_eff = np.full(len(constant), float(grid.cells.n_eff[0]))
         low[constant], high[constant] = unseen_ends(measure, values[constant], moves, tail, n_eff)
     least, most = measure.range
@@ -206,13 +209,13 @@ def errors(grid: ThresholdGrid, measure: Measure, values: FloatArray, level: flo
     return Errors(se, np.where(varied, precision.df, nan), low, high)
 
 
-def _errors_of_units(grid: ThresholdGrid, measure: Measure, level: float) -> Errors:
+def _errors_of_units(grid: ThresholdGrid, measure: Measure, level: float, places: IntArray) -> Errors:
     """Find the same where clusters, strata or replicate weights say how rows were drawn: threshold by threshold."""
-    out, tail = np.full((4, len(grid)), nan), (1 - level) / 2
-    for j, threshold in enumerate(grid.thresholds.tolist()):
+    out, tail = np.full((4, len(places)), nan), (1 - level) / 2
+    for k, threshold in enumerate(grid.thresholds[places].tolist()):
         found = spread(sample_at(grid.scores, threshold), measure)
         if found.problem is None:
-            out[:, j] = found.se, found.df, *found.ends(tail)
+            out[:, k] = found.se, found.df, *found.ends(tail)
     return Errors(*out)
 
 
