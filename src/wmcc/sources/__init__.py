@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ..core.arraytypes import Labels
@@ -196,14 +197,14 @@ def tabulate(
     if score is not None:
         from .scores import tabulate_scores
 
-        return tabulate_scores(request, tabulated)
+        return tabulate_scores(request, partial(tabulated, doubts=False))  # the truth stands for the prediction
     if thresholds is not None:
         raise InputTypeError("`thresholds` go with `score`.", "write tabulate(y_true, score=…, thresholds=…).")
     return tabulated(request)
 
 
-def tabulated(request: Request, cells: Cells | None = None) -> Any:
-    """Tabulate a whole sample; ``cells`` is told where its rows lie, too."""
+def tabulated(request: Request, cells: Cells | None = None, doubts: bool = True) -> Any:
+    """Tabulate a whole sample; ``cells`` is told where its rows lie, too; ``doubts`` are said of labels, if any."""
     table = tabulate_part(request, cells)
     if table.drawn.design is not None and len(table.raw_cells):
         check_sampled(
@@ -211,6 +212,8 @@ def tabulated(request: Request, cells: Cells | None = None) -> Any:
             "for a sample that comes in parts use `wmcc.Accumulator`; "
             "or `wmcc tabulate -o` of each part, and `wmcc merge`",
         )
+    if not doubts:
+        return table
     if table.void and request.ignore is not None and _are_in_memory(request):
         warn_of_void(table, "y_true", "y_pred", "y_true comes first, and y_pred second")
     for sentence in _doubts(table, request):
