@@ -189,6 +189,12 @@ def best_threshold(
     """
     given, level = checked_scores(scores, "wmcc.best_threshold"), checked_level(confidence_level)
     chosen, constraints = asked_measure(measure), Constraints.of(at_least)
+    if len(given.steps) == 1:
+        raise InputError(
+            f"all scores are the same, {number(float(given.steps[0]))}, so there is no threshold to choose.",
+            "look at what the model returns.",
+            "scores",
+        )
     every = ThresholdGrid(given, given.steps)
     values = every.values(chosen)
     certain = None if eps is None else _certain(every, chosen, values, constraints, checked_eps(eps, "relative"))
@@ -287,7 +293,8 @@ def _certain(
     def range_at(j: int) -> tuple[float, float]:
         if j not in ranges:
             certificate = certify(every.scores.at(float(every.thresholds[j])), measure, eps=eps)
-            ranges[j] = (certificate.low, certificate.high)
+            # A score that is undefined is 0 by convention, with any weights of the box.
+            ranges[j] = (0.0, 0.0) if certificate.problem else (certificate.low, certificate.high)
         return ranges[j]
 
     best, most = None, -np.inf
