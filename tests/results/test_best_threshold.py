@@ -149,3 +149,41 @@ def test_what_is_refused(call, sentence):
 def test_a_constant_score():
     with pytest.raises(WmccError, match="all scores are the same"):
         wmcc.best_threshold(wmcc.tabulate([0, 1, 1], score=[0.5, 0.5, 0.5]))
+
+
+# ---- gains ---------------------------------------------------------------------------------------------------
+
+
+@given(st.integers(0, 10_000), st.tuples(*[st.integers(-9, 9)] * 4).filter(lambda gains: len({*gains}) > 1))
+def test_an_expected_gain_is_the_mean_of_gains(seed, gains):
+    truth, score, weight = sample(seed, 60)
+    hit, miss, alarm, rejection = gains
+    scores = wmcc.tabulate(truth, score=score, sample_weight=weight)
+    gain = wmcc.measures.ExpectedGain(hit, miss, alarm, rejection)
+
+    def mean(t):
+        called = score >= t
+        of_row = np.where(truth == 1, np.where(called, hit, miss), np.where(called, alarm, rejection))
+        return np.average(of_row, weights=weight)
+
+    curve = wmcc.curve(scores, gain)
+    assert curve.values == pytest.approx([mean(t) for t in curve.thresholds], abs=1e-9)
+    best = wmcc.best_threshold(scores, gain)
+    assert best.value == pytest.approx(max(curve.values), abs=1e-9)
+    assert str(best).startswith("Threshold")
+
+
+def test_the_error_of_a_gain_is_that_of_a_mean():
+    truth, score, _ = sample(1, 500)
+    gain = wmcc.measures.ExpectedGain(5, -2, -1, 0)
+    curve = wmcc.curve(wmcc.tabulate(truth, score=score), gain, thresholds=[0.5])
+    called = score >= 0.5
+    of_row = np.where(truth == 1, np.where(called, 5, -2), np.where(called, -1, 0))
+    assert curve.se[0] == pytest.approx(of_row.std() / 500**0.5, rel=1e-6)
+
+
+def test_gains_that_are_none():
+    with pytest.raises(WmccError, match="all gains are the same"):
+        wmcc.measures.ExpectedGain(1, 1, 1, 1)
+    with pytest.raises(WmccError, match="`alarm` is 'x'"):
+        wmcc.measures.ExpectedGain(1, 0, "x", 0)

@@ -18,6 +18,7 @@ from .companions import (
     recall,
 )
 from .correlation import ecc, mcc, mpc1, mpc2
+from .gains import ExpectedGain
 
 MEASURES: dict[str, Measure] = {
     measure.name: measure
@@ -29,6 +30,6 @@ CLASS_MEASURES: dict[str, ClassMeasure] = {measure.name: measure for measure in 
 """One number per class, by name."""
 
 __all__ = [
-    "accuracy", "balanced_accuracy", "CLASS_MEASURES", "ClassMeasure", "ecc", "kappa", "mcc", "mean_f1", "mean_iou",
-    "mean_recall", "Measure", "MEASURES", "mpc1", "mpc2",
+    "accuracy", "balanced_accuracy", "CLASS_MEASURES", "ClassMeasure", "ecc", "ExpectedGain", "kappa", "mcc",
+    "mean_f1", "mean_iou", "mean_recall", "Measure", "MEASURES", "mpc1", "mpc2",
 ]  # fmt: skip

@@ -29,7 +29,7 @@ from ..inference.scores.grid import (
     exact_value,
     sample_at,
 )
-from ..measures import CLASS_MEASURES
+from ..measures import CLASS_MEASURES, ExpectedGain
 from ..measures.base import Measure
 from ..measures.checks import checked_eps, checked_level
 from ..present.blocks import Block
@@ -142,7 +142,7 @@ class BestThreshold(Answer):
 
 def best_threshold(
     scores: ScoreTable,
-    measure: str | Measure = "mcc",
+    measure: str | Measure | ExpectedGain = "mcc",
     *,
     at_least: Mapping[str, float] | None = None,
     eps: float | None = None,
@@ -159,7 +159,7 @@ def best_threshold(
         What `wmcc.tabulate` makes with ``score``.
     measure
         A measure of two classes, or its name; ``"precision"``, ``"recall"``, ``"f1"`` and ``"iou"`` are those of the
-        positive class.
+        positive class. `wmcc.measures.ExpectedGain` gives each kind of right and wrong a gain.
     at_least
         Only thresholds at which other measures are at least this: ``{"recall": 0.9}``.
     eps

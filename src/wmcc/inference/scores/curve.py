@@ -12,7 +12,7 @@ from ...core.arraytypes import FloatArray
 from ...core.labels import Label
 from ...core.score_table import ScoreTable
 from ...errors import InputTypeError
-from ...measures import CLASS_MEASURES
+from ...measures import CLASS_MEASURES, MEASURES, ExpectedGain
 from ...measures.base import Measure
 from ...measures.checks import checked_level
 from ...present.blocks import Block
@@ -104,8 +104,8 @@ class ThresholdCurve(Result):
 
 def title_of(measure: str, positive: Label) -> str:
     """Name a measure for people, with the class if it is one of a class."""
-    from ...measures import MEASURES
-
+    if measure == "expected_gain":
+        return "Expected gain"
     return MEASURES[measure].title if measure in MEASURES else f"{CLASS_MEASURES[measure].title} of {positive}"
 
 
@@ -124,7 +124,7 @@ def checked_scores(scores: Any, function: str) -> ScoreTable:
 
 def curve(
     scores: ScoreTable,
-    measure: str | Measure = "mcc",
+    measure: str | Measure | ExpectedGain = "mcc",
     *,
     thresholds: Sequence[float] | FloatArray | None = None,
     confidence_level: float = 0.95,
@@ -137,7 +137,7 @@ def curve(
         What `wmcc.tabulate` makes with ``score``.
     measure
         A measure of two classes, or its name; ``"precision"``, ``"recall"``, ``"f1"`` and ``"iou"`` are those of the
-        positive class.
+        positive class. `wmcc.measures.ExpectedGain` gives each kind of right and wrong a gain.
     thresholds
         Where to compute it; by default at all scores that occur or, if there are more than a thousand (with clusters,
         strata or replicate weights: two hundred), at some that are spread evenly over the weight.

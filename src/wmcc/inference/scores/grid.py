@@ -13,7 +13,7 @@ from ...core.arraytypes import Array, FloatArray, IntArray
 from ...core.score_table import ScoreTable
 from ...core.table import Margins, Table
 from ...errors import InputError
-from ...measures import CLASS_MEASURES
+from ...measures import CLASS_MEASURES, ExpectedGain
 from ...measures.base import Measure, Shares
 from ...measures.checks import named_measure
 from ..cells import CellSums, Unit, balance
@@ -35,6 +35,8 @@ def asked_measure(measure: Any) -> Measure:
 
     Precision, recall, F1 and IoU are those of the positive class.
     """
+    if isinstance(measure, ExpectedGain):
+        return measure.measure
     if isinstance(measure, Measure):
         return measure
     name = getattr(measure, "name", measure)
