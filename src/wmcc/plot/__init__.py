@@ -9,7 +9,11 @@ from ._forest import forest
 from ._funnel import funnel
 from ._influence import influence
 from ._map import map  # noqa: A004
+from ._scores import curve, mcc_f1, precision_recall, roc
 from ._separation import separation
 from ._weights import shares, weights
 
-__all__ = ["classes", "confusion", "forest", "funnel", "influence", "map", "separation", "shares", "weights"]
+__all__ = [
+    "classes", "confusion", "curve", "forest", "funnel", "influence", "map", "mcc_f1", "precision_recall", "roc",
+    "separation", "shares", "weights",
+]  # fmt: skip

@@ -186,6 +186,13 @@ def best_threshold(
     >>> probability = (truth + rng.normal(size=500)).round(1)
     >>> scores = wmcc.tabulate(truth, score=probability, sample_weight=rng.lognormal(size=500))
     >>> wmcc.best_threshold(scores, "mcc")
+    Threshold 0.8 for the best MCC
+    expected on new data                              0.4230
+    95 % interval, allowing for the choice  0.2508 to 0.5966
+    apparent, on these data                           0.4399
+    thresholds that may be as good               -0.7 to 1.7
+    <BLANKLINE>
+    A score of at least the threshold is True. 500 rows.
     """
     given, level = checked_scores(scores, "wmcc.best_threshold"), checked_level(confidence_level)
     chosen, constraints = asked_measure(measure), Constraints.of(at_least)

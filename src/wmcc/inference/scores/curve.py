@@ -87,9 +87,11 @@ class ThresholdCurve(Result):
         ]  # fmt: skip
         level = f"{number(100 * self.confidence_level)} %"
         notes = [
-            f"{counted(len(some), 'threshold')} of {len(self.values):,} are shown. An interval is for a threshold that "
-            "was fixed in advance; the band holds for all thresholds together, and so for one that was chosen here."
+            "An interval is for a threshold that was fixed in advance. The band holds for all thresholds together, and so "
+            "for one that was chosen here."
         ]
+        if len(some) < len(self.values):
+            notes.append(f"Shown are {len(some):,} of {counted(len(self.values), 'threshold')}.")
         title = f"{self.title} by threshold, {counted(self.n, 'row')}"
         return [Block(title, ["Threshold", "Value", "SE", f"{level} interval", f"{level} band", ""], rows, notes)]
 
@@ -156,7 +158,14 @@ def curve(
     >>> probability = (truth + rng.normal(size=500)).round(1)
     >>> scores = wmcc.tabulate(truth, score=probability, sample_weight=rng.lognormal(size=500))
     >>> wmcc.curve(scores, "mcc", thresholds=[0.0, 0.5, 1.0])
-    """
+    MCC by threshold, 500 rows
+    Threshold   Value      SE     95 % interval         95 % band
+    0          0.3392  0.0583  0.2152 to 0.4524  0.1902 to 0.4729
+    0.5        0.4141  0.0611  0.2809 to 0.5315  0.2537 to 0.5523  largest
+    1          0.3945  0.0582  0.2712 to 0.5051  0.2461 to 0.5249
+    <BLANKLINE>
+    An interval is for a threshold that was fixed in advance. The band holds for all thresholds together, and so for one that was chosen here.
+    """  # noqa: E501
     given, chosen, level = checked_scores(scores, "wmcc.curve"), asked_measure(measure), checked_level(confidence_level)
     grid = ThresholdGrid.of(given, thresholds=thresholds)
     values = grid.values(chosen)
