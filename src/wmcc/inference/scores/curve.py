@@ -87,8 +87,8 @@ class ThresholdCurve(Result):
         ]  # fmt: skip
         level = f"{number(100 * self.confidence_level)} %"
         notes = [
-            "An interval is for a threshold that was fixed in advance. The band holds for all thresholds together, and so "
-            "for one that was chosen here."
+            "An interval is for a threshold that was fixed in advance. The band holds for all thresholds together, and "
+            "so for one that was chosen here."
         ]
         if len(some) < len(self.values):
             notes.append(f"Shown are {len(some):,} of {counted(len(self.values), 'threshold')}.")
