@@ -350,6 +350,12 @@ def test_degrees_that_are_none():
     swapped = parcels([shapely.box(-30, 120, -29, 121)])
     with pytest.raises(InputError, match=r"no longitude and latitude[\s\S]*If latitude comes first"):
         wmcc.tabulate(swapped, **CALL)
+    south_of_the_pole = parcels([BOXES[0], shapely.box(0, 89, 1, 90)])
+    for lat in (90.0005, np.nextafter(90, 91)):  # a pole, but for rounding
+        there = parcels([BOXES[0], shapely.box(0, 89, 1, lat)])
+        assert wmcc.tabulate(there, **CALL).total == wmcc.tabulate(south_of_the_pole, **CALL).total
+    with pytest.raises(InputError, match=r"90\.01\), which is no longitude and latitude"):
+        wmcc.tabulate(parcels([BOXES[0], shapely.box(0, 89, 1, 90.01)]), **CALL)
     near_zero = parcels([shapely.box(0, 0, 50, 50)], crs="EPSG:3857")  # 50 m in the Gulf of Guinea are possible
     assert wmcc.tabulate(near_zero, **SIDES, weight=wmcc.Area("m2")).total == pytest.approx(2500, rel=0.01)
 

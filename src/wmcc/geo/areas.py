@@ -247,7 +247,7 @@ def lonlat(crs: Any, geodetic: Any, rings: Rings) -> tuple[Floats, Floats]:
     xy = rings.xy
     if in_degrees(crs):
         unit = geodetic.axis_info[0].unit_conversion_factor  # to radians: from degrees as a rule, some have grads
-        return xy[:, 0] * unit, xy[:, 1] * unit
+        return xy[:, 0] * unit, np.clip(xy[:, 1] * unit, -np.pi / 2, np.pi / 2)  # the poles, but for rounding
     lon, lat = _transformed(crs, geodetic, xy[:, 0], xy[:, 1])
     if not np.isfinite(lon.sum() + lat.sum()):
         at = int(np.argmin(np.isfinite(lon) & np.isfinite(lat)))
