@@ -31,7 +31,7 @@ def sound(matrix: Any, name: str) -> Any:
         return _checked(matrix)
     except (IndexError, TypeError, ValueError) as problem:
         raise InputError(
-            f"{name} is a sparse matrix ({matrix.format}) whose parts do not fit together: {problem}.",
+            f"{name} is a sparse matrix ({matrix.format}) whose parts do not fit together: {str(problem).rstrip('.')}.",
             "rebuild it with scipy.sparse.coo_array((values, (rows, columns)), shape=(N, N)), which checks them.",
         ) from None
 
