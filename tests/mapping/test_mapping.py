@@ -591,7 +591,7 @@ def test_wmcc_plan(folder):
             ("percent.csv", "--se", "0.01"),
             "percent.csv: `guess['b']` is 90.0; expected a number between 0 and 1.",
         ),
-        (("empty.csv", "--se", "0.01"), "empty.csv: `guess['a']` is 'None'; expected a finite number."),
+        (("empty.csv", "--se", "0.01"), "empty.csv: row 1 has no accuracy."),
         (("strata.csv", "--se", "0.01", "--measure", "area"), "name the class in `of`, for instance 'deforestation'."),
         (("strata.csv", "--se", "0.01", "--measure", "area", "--of", "sea"), "there is no class 'sea'"),
         (("groups.json", "--se", "0.01"), "groups.json holds tables of several groups; expected one table."),

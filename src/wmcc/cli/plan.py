@@ -85,9 +85,10 @@ def _strata(name: str) -> tuple[dict[Any, Any], dict[Any, Any]]:
         said = f"{name} has {len(columns)} columns; expected three, in this order: {', '.join(COLUMNS)}."
         hint = "select these columns; a pilot sample is first stored with `wmcc tabulate -o pilot.json`."
         raise InputError(said, hint)
+    for what, values in zip(COLUMNS, columns.values(), strict=True):
+        if None in values:
+            raise InputError(f"{name}: row {values.index(None) + 1} has no {what}.")
     keys, *numbers = columns.values()
-    if None in keys:
-        raise InputError(f"{name}: row {keys.index(None) + 1} has no stratum.")
     twice = next((key for key in keys if keys.count(key) > 1), None)
     if twice is not None:
         raise InputError(f"{name} has two rows for {twice!r}; expected one.")
