@@ -793,8 +793,20 @@ def test_arguments_that_are_refused(made, said):
         ("binary", torch.rand(3), torch.rand(3), None, "`target` has dtype torch.float32"),
         ("binary", [0.1], torch.zeros(1, dtype=int), None, "of type list; expected a tensor"),
         ("multiclass", torch.rand(4), torch.zeros(4, dtype=int), None, "does not say which class is meant"),
-        ("multiclass", torch.rand(4, 3), torch.zeros(4, dtype=int), None, "3 channels on axis 1, and `num_classes`"),
-        ("binary", torch.rand(4), torch.zeros(4, dtype=int), torch.rand(3), "`weight` must have the shape of"),
+        (
+            "multiclass",
+            torch.rand(4, 3),
+            torch.zeros(4, dtype=int),
+            None,
+            "3 channels on axis 1, and `num_classes` is 2",
+        ),
+        (
+            "binary",
+            torch.rand(4),
+            torch.zeros(4, dtype=int),
+            torch.rand(3),
+            "`weight` must have the shape of the target",
+        ),
     ],
 )
 def test_batches_that_are_refused(task, preds, target, weight, said):

@@ -281,6 +281,11 @@ def test_what_does_not_go_together(call, said):
     assert said in str(caught.value)
 
 
+def test_post_strata_of_replicate_weights():
+    with pytest.raises(InputTypeError, match=r"the `design` of `PostStrata` is Replicates.*expected a `wmcc\.Strata`"):
+        wmcc.PostStrata(S, SIZES, design=wmcc.Replicates(**REPLICATED))
+
+
 def test_a_cluster_in_two_strata():
     call = {"stratum": "s", "cluster": "c"}
     refused(

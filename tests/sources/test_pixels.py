@@ -216,6 +216,7 @@ def test_many_blocks():
         ((0,), "`rows` of `Blocks` is 0; expected the side of a block in pixels"),
         ((True,), "`rows` of `Blocks` is True"),
         ((2.5,), "`rows` of `Blocks` is 2.5"),
+        (((1, 2, 3),), "`rows` of `Blocks` is (1, 2, 3)"),
         ((1, -2), "`columns` of `Blocks` is -2"),
         (("64",), "`rows` of `Blocks` is '64'"),
     ],
