@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -110,29 +110,23 @@ class TalliedImages:
         If ``together``, as of processes, image i of the r-th of P becomes i P + r. Else those of each come after those
         of the ones before.
         """
-        kinds = {own["named"] for own in several} - {None}
+        kinds = {images["named"] for images in several} - {None}
         if len(kinds) > 1:
             said = "images have ids in one tally, and none in another; they cannot be added up."
             raise InputError(said, "give image_ids in all updates, or in none.", "image_ids")
-        tables, numbers, before = [], [own["numbered"] for own in several], 0
-        for rank, own in enumerate(several):
-            table = Table.from_json(own["table"])
+        tables, counts = [], [images["numbered"] for images in several]
+        for rank, images in enumerate(several):
+            table = Table.from_json(images["table"])
             if kinds == {False}:
-                step, start = (len(several), rank) if together else (1, before)
-                table = _renumbered(table, lambda k, step=step, start=start: k * step + start)  # type: ignore[misc]
-            before += own["numbered"]
+                step, start = (len(several), rank) if together else (1, sum(counts[:rank]))
+                numbers = tuple(k * step + start for k in table.drawn.units)
+                table = replace(table, drawn=table.drawn._replace(units=numbers))
             tables.append(table)
-        self.restore({"named": next(iter(kinds), None), "numbered": 0, "table": _merged(tables).to_json()})
-        self._numbered = len(several) * max(numbers) if together else sum(numbers)
-
-
-def _renumbered(table: Table, number: Callable[[int], int]) -> Table:
-    """Return a table of numbered images with other numbers, in the same order."""
-    return replace(table, drawn=table.drawn._replace(units=tuple(number(k) for k in table.drawn.units)))
+        numbered = len(several) * max(counts) if together else sum(counts)
+        self.restore({"named": next(iter(kinds), None), "numbered": numbered, "table": _merged(tables).to_json()})
 
 
 def _merged(tables: Sequence[Table]) -> Table:
     """Return the table of the images of all."""
     used = [table for table in tables if len(table.raw_cells)]
-    found: Table = Table._merged(used) if used else tables[0]
-    return found
+    return Table._merged(used) if used else tables[0]
