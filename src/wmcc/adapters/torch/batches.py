@@ -230,10 +230,9 @@ def fitted_weight(weight: Any, target: Any) -> Any:
             hint += f". If it has one weight per class, pass weight[target.long().clamp(0, {len(weight) - 1})]"
         said = f"`weight` must have the shape of the target, {tuple(shape)}, or fit it; it has {tuple(weight.shape)}."
         raise InputError(said, f"{hint}.", "weight")
-    if len(shape) > 1 and (weight.ndim < len(shape) or weight.shape[0] == 1):
-        item = weight.reshape(weight.shape[-len(shape) + 1 :]) if weight.ndim == len(shape) else weight
-        return item.expand(shape[1:]).contiguous().resolve_neg()
-    return weight.expand(shape).contiguous().resolve_neg()
+    shared = len(shape) > 1 and (weight.ndim < len(shape) or weight.shape[0] == 1)
+    weight = weight.expand(1, *shape[1:])[0] if shared else weight.expand(shape)
+    return weight.contiguous().resolve_neg()
 
 
 def _fits(own: Sequence[int], shape: Sequence[int]) -> bool:
