@@ -39,7 +39,7 @@ from ..measures.base import Measure, ZeroDivision, on_zero
 from ..measures.checks import named_class_measure
 from ..plot import confusion
 from .torch.batches import check_same_device, columns_of, has_pixels, rows_of
-from .torch.counting import count, no_scratch
+from .torch.counting import count, scratch_on
 from .torch.tally import STATE, Tally, alike, wide
 
 torch = optional.module("torch")
@@ -92,8 +92,6 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
     higher_is_better: ClassVar[bool] = True
     full_state_update: ClassVar[bool] = False
     digits: Any
-    updates: Any
-    settings: Any
     pixels: Any
     _update_count: int
     _is_synced: bool
@@ -118,11 +116,10 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
         self.num_classes, self.ignore_index, self.names = empty.num_classes, empty.ignore_index, empty.names
         self._counted = [k for k in range(self.num_classes) if k != self.ignore_index]  # in the order of the table
         self.add_state("settings", self._settings(), _agreed)
-        reductions = ("sum", "min", "max", "sum", _earliest, "sum")
-        for name, reduction in zip(STATE, reductions, strict=True):
+        for name, reduction in zip(STATE, ("sum", "min", "max", "sum", _earliest, "sum"), strict=True):
             self.add_state(name, getattr(empty, name), reduction)
         self.add_state("pixels", torch.zeros((), dtype=torch.int64), "max")
-        self._scratch = no_scratch(self.digits.device)
+        self._scratch = scratch_on(self.digits.device)
         self._columns = 1
 
     def _settings(self) -> Any:
@@ -173,8 +170,7 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
             self.pixels = torch.ones_like(self.pixels)
         if rows.weight is not None and rows.weight.dtype is torch.float64:
             self.digits = wide(self.digits)
-        if self._scratch.device != self.digits.device:
-            self._scratch = no_scratch(self.digits.device)
+        self._scratch = scratch_on(self.digits.device, self._scratch)
         *state, updates = (self._changeable(name) for name in STATE)
         count(Planes(*state), updates, self._scratch, rows, self.num_classes, self.ignore_index)
 

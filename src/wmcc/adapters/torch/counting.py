@@ -17,7 +17,7 @@ from .batches import LABELS, WEIGHTS, Rows
 def count(state: Planes, updates: Any, scratch: Any, rows: Rows, classes: int, ignore: int | None) -> None:
     """Add a batch to the sums, in place, and 1 to the number of updates. On CUDA nothing waits for the device.
 
-    ``scratch`` is what `no_scratch` returns, and is used by no other stream.
+    ``scratch`` is what `scratch_on` returns, and is used by no other stream.
     """
     target = rows.target
     check_device(state.digits, target)
@@ -49,6 +49,10 @@ def check_device(digits: Any, target: Any) -> None:
         )
 
 
+def _is_nvidia(device: Any) -> bool:
+    return device.type == "cuda" and torch.version.hip is None
+
+
 def on_host(rows: Rows) -> tuple[Any, Any, Any]:
     """Return labels and weights as arrays of (items, pixels); of one item, if all have the same weights."""
     target, pred, weight = rows
@@ -63,8 +67,7 @@ def on_cuda(
     state: Planes, updates: Any, scratch: Any, rows: Rows, classes: int, ignore: int | None, apart: bool = False
 ) -> WmccError | None:
     """Count on the GPU, each item into digits, least and most of its own if ``apart``; or return why it cannot."""
-    device = rows.target.device
-    if device.type != "cuda" or torch.version.hip is not None:
+    if not _is_nvidia(rows.target.device):
         return InputError(
             "wmcc counts on NVIDIA GPUs and on CPUs only.", "batches that are on the CPU already save the copy."
         )
@@ -156,7 +159,7 @@ class Repeat(NamedTuple):
         """Return how batches like this one are counted; None where they are not on a GPU, or not contiguous."""
         target, pred, weight = rows
         plain = _is_plain(pred, target, weight) and target.numel() > 0
-        if not plain or not target.is_cuda or torch.version.hip is not None:
+        if not plain or not _is_nvidia(target.device):
             return None
         like = likeness(pred, target, weight, digits, classes, ignore)
         return cls(like, *_steps(rows, digits, classes, ignore, aligned=True, apart=False))
@@ -182,11 +185,12 @@ def _is_plain(pred: Any, target: Any, weight: Any) -> bool:
     return labels and (weight is None or (weight.is_contiguous() and not weight.is_neg()))
 
 
-def no_scratch(device: Any) -> Any:
-    """Return memory that counting needs on a device beside the sums."""
-    if device.type != "cuda" or torch.version.hip is not None:
-        return torch.zeros(0, dtype=torch.int64, device=device)
-    return torch.zeros(cuda.SCRATCH_WORDS, dtype=torch.int64, device=device)
+def scratch_on(device: Any, before: Any = None) -> Any:
+    """Return memory that counting needs on a device beside the sums: what there was before, if it is there."""
+    if before is not None and before.device == device:
+        return before
+    words = cuda.SCRATCH_WORDS if _is_nvidia(device) else 0
+    return torch.zeros(words, dtype=torch.int64, device=device)
 
 
 _WARNED: set[str] = set()

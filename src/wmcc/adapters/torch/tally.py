@@ -19,7 +19,7 @@ from ...core.planes import NARROW, NO_LEAST, NO_MOST, WIDE, Layout, Planes
 from ...core.table import Table
 from ...errors import InputError, InputTypeError
 from .batches import Rows, columns_of, has_pixels, is_one_hot, rows_of
-from .counting import Repeat, check_device, count, count_op, likeness, no_scratch, on_cuda, on_host, warn_of_host
+from .counting import Repeat, check_device, count, count_op, likeness, on_cuda, on_host, scratch_on, warn_of_host
 from .images import TalliedImages
 
 STATE = (*Planes._fields, "updates")
@@ -97,7 +97,7 @@ class Tally(torch.nn.Module):
         for name, own in planes.no_rows(self.num_classes)._asdict().items():
             setattr(self, name, torch.from_numpy(own).to(device))
         self.updates = torch.zeros((), dtype=torch.int64)
-        self._scratch = no_scratch(self.digits.device)
+        self._scratch = scratch_on(self.digits.device)
         self._lock = threading.RLock()
         self._forget()
 
@@ -241,16 +241,15 @@ class Tally(torch.nn.Module):
                 return
             warn_of_host(target.device, problem)
         arrays, (counts, first) = on_host(rows), (self.counts.cpu().numpy(), self.first.cpu().numpy())
-        bad, found = False, []
-        for t, p, w in zip(*arrays[:2], _each(arrays[2], len(target)), strict=True):
-            own, wrong = planes.cells_of_rows(t[None], p[None], w, classes, ignore, counts)
-            found.append(own)
-            bad = bad or wrong
-        if bad:
+        truth, pred, weight = arrays
+        weights = [None] * len(truth) if weight is None else np.broadcast_to(weight, truth.shape)[:, None]
+        items = zip(truth[:, None], pred[:, None], weights, strict=True)
+        cells, bad = zip(*(planes.cells_of_rows(*item, classes, ignore, counts) for item in items), strict=True)
+        if any(bad):
             planes.note_bad(counts, first, *arrays, classes, ignore, int(self.updates))
         self.counts.copy_(torch.from_numpy(counts))
         self.first.copy_(torch.from_numpy(first))
-        self._images.add_on_host(found, keys)
+        self._images.add_on_host(cells, keys)
         self.updates.add_(1)
 
     # ---- reading ----------------------------------------------------------------------------------------
@@ -413,8 +412,7 @@ class Tally(torch.nn.Module):
             setattr(self, name, new if new.dtype is own.dtype else own.to(new.device))  # type() casts integers as well
         if unfilled and not self.digits.is_meta:
             self.reset()
-        if self._scratch.device != self.digits.device:
-            self._scratch = no_scratch(self.digits.device)
+        self._scratch = scratch_on(self.digits.device, self._scratch)
         return self
 
     def __getstate__(self) -> dict[str, Any]:
@@ -469,39 +467,28 @@ class Tally(torch.nn.Module):
                 setattr(self, name, stored.clone())
             else:
                 getattr(self, name).copy_(stored)
-        if self._scratch.device != self.digits.device:
-            self._scratch = no_scratch(self.digits.device)
+        self._scratch = scratch_on(self.digits.device, self._scratch)
 
 
 def _checked_names(names: Any, classes: int, ignore: int | None) -> dict[int, Label] | None:
     if names is None:
         return None
     if not isinstance(names, Mapping):
-        own = [] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
-        if len(own) != classes:
+        several = [] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
+        if len(several) != classes:
             raise InputError.of("names", names, f"a list of {classes} names, or a mapping from labels to names")
-        names = dict(enumerate(own))
-    found = {_class_of(k, classes, ignore): _labels.as_label(x, f"names[{k!r}]") for k, x in names.items()}
-    nameless = next((k for k in range(classes) if k not in found and k != ignore), None)
+        names = dict(enumerate(several))
+    labels = {str(label): label for label in (*range(classes), ignore) if label is not None}  # keys may be text
+    for key in names:
+        if str(key) not in labels:
+            expected = f"classes from 0 to {classes - 1}" + ("" if ignore is None else f", or `ignore_index`, {ignore}")
+            raise InputError(f"`names` has the key {key!r}; expected {expected}.", None, "names")
+    named = {labels[str(key)]: _labels.as_label(name, f"names[{key!r}]") for key, name in names.items()}
+    nameless = next((k for k in range(classes) if k not in named and k != ignore), None)
     if nameless is not None:
         raise InputError(f"`names` has no name for the class {nameless}.", "give one to each class.", "names")
-    _labels.given(list(found.values()), "names")
-    return found
-
-
-def _class_of(key: Any, classes: int, ignore: int | None) -> int:
-    try:
-        label = int(key)
-    except (TypeError, ValueError):
-        label = -1
-    if label not in range(classes) and (label != ignore or ignore is None):
-        raise InputError(
-            f"`names` has the key {key!r}; expected classes from 0 to {classes - 1}"
-            + ("." if ignore is None else f", or `ignore_index`, {ignore}."),
-            None,
-            "names",
-        )
-    return label
+    _labels.given(list(named.values()), "names")
+    return named
 
 
 def _check_one_hot(table: Table, classes: int) -> None:
@@ -515,13 +502,6 @@ def _check_one_hot(table: Table, classes: int) -> None:
             "pass pred.argmax(1) and target.argmax(1); if they are labels, pass pred.flatten(1) and target.flatten(1).",
             "target",
         )
-
-
-def _each(weight: Any, items: int) -> Sequence[Any]:
-    """Weights of each item, as arrays of (1, pixels)."""
-    if weight is None or len(weight) < items:
-        return [weight] * items
-    return [own[None] for own in weight]
 
 
 def wide(digits: Any) -> Any:
