@@ -211,7 +211,8 @@ def correlation_loss(
         p, target, counted, weights = p.T[None], target[None], counted[None], None if weights is None else weights[None]
     target, counted = target.flatten(1).masked_fill(~counted.flatten(1), 0), counted.flatten(1)
     share = _scaled(weights, counted, per_image, p.dtype)
-    cells = _applied(_SoftTable, p.flatten(2), target, share, per_image)
+    function: Any = _SoftTable  # torch has no types for what it calls
+    cells: Tensor = function.apply(p.flatten(2), target, share, per_image)
     total = cells.sum((-2, -1))
     empty = total == 0
     shares = _Shares.of(cells / total.masked_fill(empty, 1.0)[:, None, None], ignore_index)
@@ -227,7 +228,7 @@ class _SoftTable(torch.autograd.Function):
     """Σ w p_c over the pixels of truth t, for each t and c; a table per image, or one of all.
 
     It is linear in p, so the gradient of a pixel is w times the row of its truth in the gradient of the table. Autograd
-    would find the same by keeping a one-hot truth, which is as large as the logits.
+    would find the same by keeping a one-hot truth, which is as large as the logits. Further derivatives are autograd's.
     """
 
     @staticmethod
@@ -236,40 +237,17 @@ class _SoftTable(torch.autograd.Function):
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        p, target, weight, ctx.per_image = inputs
+        p, target, weight, _ = inputs
         ctx.save_for_backward(target, weight)
         ctx.dtype = p.dtype
 
     @staticmethod
     def backward(ctx: Any, slope: Tensor) -> tuple[Tensor, None, None, None]:
-        target, weight = ctx.saved_tensors
-        return _applied(_Spread, slope, target, weight, ctx.per_image, ctx.dtype), None, None, None
-
-
-class _Spread(torch.autograd.Function):
-    """The transpose of `_SoftTable`: to each pixel w times the row of its truth. Its gradient is a soft table again."""
-
-    @staticmethod
-    def forward(slope: Tensor, target: Tensor, weight: Tensor, per_image: bool, dtype: torch.dtype) -> Tensor:
-        K, (images, pixels) = slope.shape[-1], target.shape
-        rows = slope.to(dtype).transpose(1, 2).expand(images, K, K)
-        return rows.gather(2, target[:, None, :].expand(images, K, pixels)).mul_(weight[:, None, :])
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        _, target, weight, ctx.per_image, _ = inputs
-        ctx.save_for_backward(target, weight)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None, None, None, None]:
-        target, weight = ctx.saved_tensors
-        return _applied(_SoftTable, grad, target, weight, ctx.per_image), None, None, None, None
-
-
-def _applied(function: Any, *args: Any) -> Tensor:
-    """Call a function of autograd, which torch has no types for."""
-    result: Tensor = function.apply(*args)
-    return result
+        (target, weight), K = ctx.saved_tensors, slope.shape[-1]
+        images, pixels = target.shape
+        rows = slope.to(ctx.dtype).transpose(1, 2).expand(images, K, K)
+        truth = target[:, None, :].expand(images, K, pixels)
+        return rows.gather(2, truth).mul_(weight[:, None, :]), None, None, None
 
 
 def _sums(p: Tensor, target: Tensor, weight: Tensor, per_image: bool) -> Tensor:
