@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 import struct
-import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Context, Decimal, localcontext
@@ -33,14 +32,14 @@ from ..core.arraytypes import FloatArray
 from ..core.labels import Label
 from ..core.planes import NAN_LOGIT, WIDE, Planes, settle
 from ..core.table import Table
-from ..errors import InputError, InputTypeError, unknown_keyword
+from ..errors import InputError, InputTypeError, unknown_keyword, warn
 from ..measures import accuracy, balanced_accuracy, ecc, kappa, mcc, mean_f1, mean_iou, mean_recall, mpc1, mpc2
 from ..measures.base import Measure, ZeroDivision, on_zero
 from ..measures.checks import named_class_measure
 from ..plot import confusion
 from .torch.batches import check_same_device, columns_of, has_pixels, rows_of
 from .torch.counting import count, scratch_on
-from .torch.tally import STATE, Tally, alike, wide
+from .torch.tally import STATE, Tally, alike, earliest, wide
 
 torch = optional.module("torch")
 torchmetrics = optional.module("torchmetrics")
@@ -116,7 +115,7 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
         self.num_classes, self.ignore_index, self.names = empty.num_classes, empty.ignore_index, empty.names
         self._counted = [k for k in range(self.num_classes) if k != self.ignore_index]  # in the order of the table
         self.add_state("settings", self._settings(), _agreed)
-        for name, reduction in zip(STATE, ("sum", "min", "max", "sum", _earliest, "sum"), strict=True):
+        for name, reduction in zip(STATE, ("sum", "min", "max", "sum", earliest, "sum"), strict=True):
             self.add_state(name, getattr(empty, name), reduction)
         self.add_state("pixels", torch.zeros((), dtype=torch.int64), "max")
         self._scratch = scratch_on(self.digits.device)
@@ -340,13 +339,6 @@ def _agreed(settings: Any) -> Any:
             "make them with the same arguments.",
         )
     return settings[0]
-
-
-def _earliest(first: Any) -> Any:
-    """Return the first bad rows of several states: those of the lowest update, and of the earlier state."""
-    update = first[:, :, 0]
-    update = torch.where(update < 0, torch.iinfo(torch.int64).max, update)
-    return first[update.argmin(0), torch.arange(first.shape[1], device=first.device)]
 
 
 def _class_count(task: Any, num_classes: Any) -> Any:
@@ -638,11 +630,10 @@ class WeightedConfusionMatrix(TableMetric):
             square[counted, self.ignore_index] = weights[:known, known]
         elif table.void:
             share = float(table.pred_sums[known]) / table.total if table.total else 0.0
-            warnings.warn(
+            warn(
                 f"{share:.1%} of the weight is predicted as `ignore_index` {self.ignore_index}, which has no column in "
                 "this matrix. metric.table() has it.",
                 UserWarning,
-                stacklevel=2,
             )
         return self._tensor(square)
 

@@ -150,15 +150,6 @@ def settle(digits: Any) -> None:
             plane &= (1 << RADIX_BITS) - 1
 
 
-def earliest(several: Sequence[IntArray]) -> IntArray:
-    """Return what came first of each kind of bad row: of the lowest update, and of the earlier of those given."""
-    out = np.array(several[0])
-    for other in several[1:]:
-        sooner = (other[:, 0] >= 0) & ((out[:, 0] < 0) | (other[:, 0] < out[:, 0]))
-        out[sooner] = other[sooner]
-    return out
-
-
 class TalliedCells(NamedTuple):
     """The cells that occur, ascending, and what is known of each."""
 

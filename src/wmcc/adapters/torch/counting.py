@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -10,7 +9,7 @@ import torch
 
 from ...core.kernel import cuda
 from ...core.planes import Planes, add_rows, layout_of
-from ...errors import InputError, MissingDependencyError, WmccError
+from ...errors import InputError, MissingDependencyError, WmccError, warn
 from .batches import LABELS, WEIGHTS, Rows
 
 
@@ -201,12 +200,11 @@ def warn_of_host(device: Any, problem: WmccError) -> None:
     if device.type in _WARNED:
         return
     _WARNED.add(device.type)
-    warnings.warn(
+    warn(
         f"labels on {device} are copied to the CPU and counted there: {problem.message} The table is the same to the "
         "last bit, but each update waits for the device, and takes some milliseconds for a million pixels. What helps: "
         f"{problem.hint}",
         UserWarning,
-        stacklevel=5,
     )
 
 

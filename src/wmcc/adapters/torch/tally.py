@@ -331,7 +331,7 @@ class Tally(torch.nn.Module):
         self.counts += theirs.counts
         self.updates += other.updates.to(device)
         self._columns = max(self._columns, other._columns)
-        self._join([self.first.cpu().numpy(), theirs.first.cpu().numpy()], [other._shapes])
+        self._join([self.first, theirs.first], [other._shapes])
 
     def all_reduce(self, group: Any = None) -> None:
         """Add up the tallies of all processes; each of them then holds the sum, and `compute` gives the same table.
@@ -358,7 +358,7 @@ class Tally(torch.nn.Module):
         mine = {
             **self._meaning(),
             "wide": len(self.digits) == WIDE.planes,
-            "first": self.first.cpu().numpy(),
+            "first": self.first.cpu(),
             "shape": self._shapes,
             "images": self._images.stored() if self.per_image else None,
         }
@@ -385,7 +385,7 @@ class Tally(torch.nn.Module):
 
     def _join(self, firsts: Sequence[Any], shapes: Sequence[tuple[Any, bool, bool]]) -> None:
         """Take over where the first bad rows of all are, and what is known of the shapes of batches."""
-        self.first.copy_(torch.from_numpy(planes.earliest(firsts)))
+        self.first.copy_(earliest(torch.stack(firsts)))
         for item, channels, pixels in shapes:
             self._channels, self._pixels = self._channels or channels, self._pixels or pixels
             if item is not None and item != self._item:
@@ -521,6 +521,13 @@ def alike(digits: Any, others: Any) -> tuple[Any, Any]:
     planes.settle(digits)
     planes.settle(others)
     return digits, others
+
+
+def earliest(first: Any) -> Any:
+    """Return the first bad rows of several states: those of the lowest update, and of the earlier state."""
+    update = first[:, :, 0]
+    update = torch.where(update < 0, torch.iinfo(torch.int64).max, update)
+    return first[update.argmin(0), torch.arange(first.shape[1], device=first.device)]
 
 
 def _sums_on(device: Any, items: int, classes: int, layout: Layout) -> tuple[Any, Any, Any]:
