@@ -155,7 +155,7 @@ def unknown_keyword(function: str, name: str, known: Sequence[str]) -> InputType
         meant = difflib.get_close_matches(name, known, 1, 0.7)
     named = ", or ".join(f"`{x}`" for x in meant)
     hint = f"did you mean {named}?" if meant else f"its keywords are {', '.join(known)}."
-    if name in ("average", "normalize", "threshold", "zero_division", "beta"):
+    if "y_true" in known and name in ("average", "normalize", "threshold", "zero_division", "beta"):
         hint = f"{name} is no option of reading data; {hint}"
     return InputTypeError(f"{function} has no keyword {name!r}.", hint)
 

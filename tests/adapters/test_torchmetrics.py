@@ -770,7 +770,11 @@ def test_plots():
         (lambda: WeightedECC("binary", threshold=1.5), "`threshold` is 1.5"),
         (lambda: WeightedECC("binary", ignore_index="void"), "`ignore_index` is 'void'"),
         (lambda: WeightedECC("binary", zero_division="zero"), "`zero_division` is 'zero'"),
-        (lambda: WeightedECC("binary", average="macro"), "WeightedECC has no keyword 'average'"),
+        (
+            lambda: WeightedECC("binary", average="macro"),
+            r"no keyword 'average'\.\s+Hint: its keywords are task, num_classes, zero_division, .*threshold",
+        ),
+        (lambda: WeightedECC("binary", zero_divison=1.0), "did you mean `zero_division`"),
         (lambda: WeightedClassScores("ecc", "binary"), "expected one of precision, recall"),
     ],
 )

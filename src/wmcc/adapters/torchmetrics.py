@@ -23,6 +23,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Context, Decimal, localcontext
 from functools import cache
+from inspect import signature
 from typing import Any, ClassVar, Literal, TypedDict, Unpack
 
 import numpy as np
@@ -105,7 +106,7 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
         names: Sequence[Label] | Mapping[int, Label] | None = None,
         **options: Unpack[MetricOptions],
     ) -> None:
-        known = ["task", "num_classes", "threshold", "ignore_index", "names", *MetricOptions.__annotations__]
+        known = [x for x in {**signature(type(self)).parameters, **TableOptions.__annotations__} if x != "options"]
         for name in options:
             if name not in known:
                 raise unknown_keyword(type(self).__name__, name, known)
