@@ -1011,11 +1011,26 @@ def test_the_row_that_matters_most(name):
     measure, cells = MEASURES[name], sample.cells
     of_all = measure.slope(Shares.of(table), measure(table))
     slope = balance(of_all.of_table(cells.codes), cells)
-    assert sample.strata.row_variance(slope, of_all, cells.codes).max() == pytest.approx(worst, rel=1e-9)
+    influence = sample.strata.row_influence(slope, of_all, cells.codes)
+    assert sample.strata.row_variance(influence).max() == pytest.approx(worst, rel=1e-9)
     assert sample.strata.heaviest(slope) == pytest.approx(heavy, rel=1e-9)
     rows.w = 1.0 + rows.stratum
     even = Sample.of(rows.table())
     assert even.strata.heaviest(slope) == 0.0  # weights differ between strata only
+
+
+def test_doubts_of_rows_in_strata_say_at_which_end():
+    """Errors that were missed lower a high score, and hits that were missed raise a low one."""
+    truth, stratum, row = np.tile([0, 1], 60), np.repeat([0, 1, 2], 40), np.arange(120)
+    one, some, w = row == 7, row % 10 == 7, np.where(row == 50, 30.0, 1.0)
+    for rare, rest, end in ((1 - truth, truth, "lower"), (truth, 1 - truth, "upper")):
+        for of_row, weight, why in (
+            (one, None, "fewer than about 3 influential rows determine the standard error"),
+            (some, w, "a single row with the largest weight can make up more than 30 % of the variance"),
+        ):
+            table = wmcc.tabulate(truth, np.where(of_row, rare, rest), weight, design=wmcc.Strata(stratum))
+            found = wmcc.interval(table, "accuracy").warnings
+            assert f"{why}; the interval may be too short at its {end} end" in found
 
 
 def test_flags_of_rows():

@@ -178,8 +178,8 @@ def _in_strata(
         return Spread(value, FAR_APART)
     scale = Scale(*measure.range)
     varied = bool(precision.variance > NOTHING and scale.inside(value))
-    row_variance = strata.row_variance(slope, of_all, sample.cells.codes)
-    constant = strata.constant(moments, row_variance, NOTHING) if varied else strata.varying
+    influence = strata.row_influence(slope, of_all, sample.cells.codes)
+    constant = strata.constant(moments, strata.row_variance(influence), NOTHING) if varied else strata.varying
 
     def seen(tail: float) -> tuple[float, float]:
         return scale.ends(value, precision, tail) if varied else (value, value)
@@ -196,7 +196,7 @@ def _in_strata(
         certain = bool(strata.lonely.any()) and strata.lonely_option == "certainty"
         why = reliability.taken_for_certain(strata.nested) if certain else reliability.nothing_varied(measure, value)
         return Spread(value, None, 0.0, nan, (why,) * bool(constant.any()), quietly(ends))
-    warnings = that_hold(reliability.strata_doubts(slope, row_variance, strata, precision.variance, precision.df))
+    warnings = that_hold(reliability.strata_doubts(slope, influence, strata, precision.variance, precision.df))
     if reliability.matters(seen(TAIL), ends(TAIL), value):
         warnings += (reliability.constant_strata_note(strata, constant, "score"),)
     return Spread(value, None, sqrt(precision.variance), float(precision.df), warnings, quietly(ends))

@@ -155,12 +155,18 @@ def comparison_doubts(
 
 
 def strata_doubts(
-    slope: FloatArray, row_variance: FloatArray, strata: StratifiedSample, variance: float, df: float
-) -> dict[str, bool]:
-    """As `interval_doubts`, of one table whose rows or clusters were drawn in strata."""
+    slope: FloatArray, influence: FloatArray, strata: StratifiedSample, variance: float, df: float
+) -> dict[str, Any]:
+    """As `interval_doubts`, of one table whose rows or clusters were drawn in strata.
+
+    ``influence`` is how far a single row of each stratum may move the score, up or down.
+    """
+    row_variance = strata.row_variance(influence)
+    extreme = influence[np.argmax(row_variance)]
+    heavy = not strata.nested and strata.heaviest(slope) > HEAVY * variance
     return {
-        ROWS_OF_STRATA_ARE_FEW: variance < FEW_ROWS_OF_STRATA * float(row_variance.max()),
-        ROW_IS_HEAVY: not strata.nested and strata.heaviest(slope) > HEAVY * variance,
+        **_on_its_side(ROWS_OF_STRATA_ARE_FEW, variance < FEW_ROWS_OF_STRATA * float(row_variance.max()), extreme),
+        **_on_its_side(ROW_IS_HEAVY, heavy, extreme),
         **_few_units(strata, df),
     }
 

@@ -325,8 +325,8 @@ class StratifiedSample:
         """Weight of a row in each stratum that is neither light nor heavy: Σw²/Σw."""
         return np.asarray(over(self._per_stratum(self._w2), self.weights))
 
-    def row_variance(self, slope: FloatArray, of_all: PerCell, codes: IntArray) -> FloatArray:
-        """Return what a single row may add to the variance at most, of usual weight in each stratum.
+    def row_influence(self, slope: FloatArray, of_all: PerCell, codes: IntArray) -> FloatArray:
+        """Return how far a single row of usual weight may move the score in each stratum, with the sign of the way.
 
         Its true class is any that occurs in the table, its prediction any that occurs in the stratum. No row need have
         been drawn there: one that matters so much may well have been missed.
@@ -334,14 +334,18 @@ class StratifiedSample:
         true, pred = (np.unique(codes_of) for codes_of in codes[:2])
         ends = np.array([_furthest(of_all, true, pred, sign) for sign in (1, -1)])
         place = np.searchsorted(pred, codes[1])[self._cell]
-        mean = self.means(slope)[self._of]
-        far = np.abs(ends[:, place] - mean).max(axis=0) * self.usual[self._of]
-        out = np.zeros(len(self.m))
-        np.maximum.at(out, self._of, far**2)
-        return np.asarray(out * (1 - self.fraction))
+        raised, lowered = (ends[:, place] - self.means(slope)[self._of]) * self.usual[self._of]
+        most, least = np.zeros((2, len(self.m)))
+        np.maximum.at(most, self._of, raised)
+        np.minimum.at(least, self._of, lowered)
+        return np.where(most > -least, most, least)
+
+    def row_variance(self, influence: FloatArray) -> FloatArray:
+        """Return what a single row may add to the variance at most, from its influence in each stratum."""
+        return np.asarray(influence**2 * (1 - self.fraction))
 
     def row_variance_of_two(self, slope: FloatArray, codes: IntArray) -> FloatArray:
-        """As `row_variance`, of a difference: of cells that occur, with one of the two predictions of the stratum."""
+        """Return the same of a difference: of cells that occur, with one of the two predictions of the stratum."""
         mean = self.means(slope)[self._of]
         out = np.zeros(len(self.m))
         for predicted in codes[1:]:

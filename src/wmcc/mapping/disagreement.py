@@ -250,8 +250,8 @@ class Differences:
     def _in_strata(self, slope: FloatArray, possible: FloatArray) -> tuple[Array, FloatArray, FloatArray]:
         """Return which strata have nothing that varies a function.
 
-        Beside it, of each, is how far above the mean of the function a row may be, and how much it may add to the
-        variance, at most.
+        Beside it, of each, is how far above the mean of the function a row may be, and how far a row may move the
+        function at most, with the sign of the way.
         """
         strata = self.sample.strata
         assert strata is not None
@@ -259,10 +259,10 @@ class Differences:
         mean = strata.means(slope)
         above = np.where(met, possible.max(axis=0), -np.inf).max(axis=1) - mean
         below = mean - np.where(met, possible.min(axis=0), np.inf).min(axis=1)
-        far = np.where(met.any(axis=1), np.maximum(above, below), 0.0)
-        row_variance = np.asarray((far * strata.usual) ** 2 * (1 - strata.fraction))
-        constant = strata.constant(strata.moments(_centred(slope, self.sample)), row_variance, NOTHING)
-        return constant, np.maximum(above, 0.0), row_variance
+        influence = np.where(met.any(axis=1), np.where(above > below, above, -below), 0.0) * strata.usual
+        moments = strata.moments(_centred(slope, self.sample))
+        constant = strata.constant(moments, strata.row_variance(influence), NOTHING)
+        return constant, np.maximum(above, 0.0), influence
 
     # ---- doubts -----------------------------------------------------------------------------------------------
 
@@ -273,9 +273,9 @@ class Differences:
         unseen = next((f.unseen for f in self.bounds(name, 1)), self._errors)
         possible = unseen[: len(sample.table.classes)]
         if sample.strata is not None:
-            constant, _, of_strata = self._in_strata(slope, possible)
+            constant, _, influence = self._in_strata(slope, possible)
             constant = constant & sample.strata.without_error
-            reasons = reliability.strata_doubts(centred, of_strata, sample.strata, variance, float(precision.df))
+            reasons = reliability.strata_doubts(centred, influence, sample.strata, variance, float(precision.df))
             seen = _seen(value, precision, self.tail)
             longer = hypot(seen, self._missed(unseen, slope, value, variance, self.tail)) > (1 + MISSED) * seen
             if not (longer and constant.any()):
