@@ -49,7 +49,8 @@ def test_columns_by_position():
 
 @call
 def test_a_second_prediction_is_no_weight():
-    for reader in (wmcc.results.uncertainty, wmcc.interval, wmcc.certify, wmcc.radius, wmcc.sensitivity, wmcc.diagnose):
+    readers = (wmcc.results.uncertainty, wmcc.interval, wmcc.certify, wmcc.radius, wmcc.sensitivity, wmcc.diagnose)
+    for reader in (*readers, wmcc.image_scores, wmcc.certify_trimming, wmcc.map_accuracy):
         with refused(
             rf"wmcc\.{reader.__name__} takes table .*3 arguments[\s\S]*tabulate\(y_true, y_pred, sample_weight"
         ):
@@ -61,6 +62,8 @@ def test_a_second_prediction_is_no_weight():
             reader(Y, A, B)
     with refused("expected a JointTable of two predictions or more; got a ndarray"):
         wmcc.compare(Y, A)
+    with refused("expected a Table; got a ndarray"):
+        wmcc.image_scores(Y, A)
     joint = wmcc.tabulate(Y, {"a": A, "b": B}, W)
     assert wmcc.results.uncertainty(joint).sampling.names == ("a", "b")
 

@@ -19,7 +19,7 @@ from ..inference.classes import class_intervals, domain_intervals
 from ..inference.estimate import Interval, estimate, value_or_problem
 from ..inference.influence import Sample, dense_shares
 from ..measures import MEASURES
-from ..measures.base import check_scorable
+from ..measures.base import check_scorable, for_tabulated
 from ..measures.checks import checked_level, checked_number
 from ..present.blocks import Block
 from ..present.json_csv import Record, finite, plain
@@ -451,6 +451,7 @@ def said_design(drawn: SampleDesign, rows: int) -> str:
     return f"Design: {'; '.join(said)}."
 
 
+@for_tabulated()
 def map_accuracy(
     table: Tabulated, *, pixel_area: float = 1.0, unit: str | None = None, confidence_level: float = 0.95
 ) -> MapAccuracy:

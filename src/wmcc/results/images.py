@@ -28,7 +28,7 @@ from ..inference.influence import Sample
 from ..inference.pivot import Pivot
 from ..inference.reliability import NOTHING, SHORT
 from ..measures import CLASS_MEASURES
-from ..measures.base import Measure
+from ..measures.base import Measure, for_tabulated
 from ..measures.checks import checked_level, margins_value_or_reason, named_measure, whole_number
 from ..present.blocks import Block, few
 from ..present.json_csv import Record, finite, plain
@@ -373,6 +373,7 @@ def undefined_notes(images: Sequence[ImageScore]) -> list[str]:
 # ---- how it is found --------------------------------------------------------------------------------------
 
 
+@for_tabulated()
 def image_scores(
     table: Tabulated | JointTable,
     measure: str | Measure = "mean_iou",
@@ -425,10 +426,10 @@ def image_scores(
     >>> [(x.image, round(x.value, 3), round(x.without, 3)) for x in found.worst]
     [('a', 0.25, 0.69), ('d', 0.667, 0.646)]
     """
-    chosen, level = named_measure(measure), checked_level(confidence_level)
-    most = whole_number(worst, "worst", 0)
     data: Table | JointTable = table if isinstance(table, JointTable) else one_table(table)
     check_images(data)
+    chosen, level = named_measure(measure), checked_level(confidence_level)
+    most = whole_number(worst, "worst", 0)
     tables = data.tables if isinstance(data, JointTable) else {ALONE: data}
     predictions = {name: _of_prediction(own, chosen, level, most) for name, own in tables.items()}
     pairs: dict[Pair, ImageDifference] = {}

@@ -18,7 +18,7 @@ from ..core.stack import numbered
 from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError, InputTypeError
 from ..measures import MEASURES
-from ..measures.base import Measure
+from ..measures.base import Measure, for_tabulated
 from ..measures.checks import checked_number, named_measure
 from ..present.blocks import Block
 from ..present.json_csv import Record, plain
@@ -139,6 +139,7 @@ def _cut(x: Trimming) -> str:
     return f"{told.pop()} %" if len(told) == 1 else f"{low} % to {high} %"
 
 
+@for_tabulated()
 def certify_trimming(
     table: Tabulated,
     measure: str | Measure = "ecc",
