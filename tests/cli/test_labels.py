@@ -152,6 +152,11 @@ def test_labels_that_are_probably_not_meant(folder):
     assert "Hint: name the column of classes as `true`; if these numbers are names of classes, list them" in refused
     names = ",".join(sorted({line.partition(",")[2] for line in lines}))
     run("score", "area.csv", "--true", "label", "--pred", "label", "--labels", names)
+    gaps = ["NA" if k % 9 == 0 else line.partition(",")[2] for k, line in enumerate(lines)]
+    for text in (gaps, [f'"{x.replace(".", ",")}"' for x in gaps]):  # a gap is no class, and some write a decimal comma
+        (folder / "gaps.csv").write_text("\n".join(["label,pred", *(f"{x},a" for x in text)]))
+        refused = run("score", "gaps.csv", *COLUMNS, code=2).stderr
+        assert "different decimal numbers, such as '0" in refused
     assert "'area.csv' is named twice" in run("score", "area.csv", "area.csv", *COLUMNS, code=2).stderr
 
 

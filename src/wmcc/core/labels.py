@@ -24,6 +24,9 @@ NOTHING = "\0ignored"
 SKIP_MISSING = "fill them in, or give `missing` 'ignore' to leave out such rows and count them."
 """What can be done about missing labels."""
 
+LIKE_MISSING = frozenset({"", "NA", "N/A", "<NA>", "NaN", "nan", "None", "NULL", "null", "NaT"})
+"""Names of classes that look like missing labels."""
+
 LABEL_BYTES = 400
 """Memory that a class takes, with its name, its place in an index and its margins."""
 

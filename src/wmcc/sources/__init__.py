@@ -11,6 +11,7 @@ from ..core.arraytypes import Labels
 from ..core.design import check_sampled
 from ..core.doubts import warn_of_void
 from ..core.joint import JointTable
+from ..core.labels import LIKE_MISSING
 from ..core.table import Table
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, warn
@@ -238,10 +239,6 @@ def tabulate_part(request: Request, cells: Cells | None = None) -> Any:
             "`ignore`, or make such labels missing values, with `missing` 'ignore'. If it is a real class, rename it."
         )
     return table
-
-
-LIKE_MISSING = frozenset({"", "NA", "N/A", "<NA>", "NaN", "nan", "None", "NULL", "null", "NaT"})
-"""Names of classes that look like missing labels."""
 
 
 def _are_in_memory(request: Request) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core import labels as _labels
 from ..core.keys import Key
-from ..core.labels import Label
+from ..core.labels import LIKE_MISSING, Label
 from ..core.tables import Tables
 from ..errors import LabelError
 from .arrays import with_positive
@@ -46,9 +46,9 @@ def refuse_decimals(texts: Iterable[str], role: str, name: Any, rules: Rules) ->
     """Refuse a column of labels that holds measurements, which a typed column could not: each would be a class."""
     if rules.labels is not None or rules.names is not None:
         return
-    texts = sorted(texts)
-    decimals = [text for text in texts if not INTEGER.fullmatch(text) and text]
-    if len(decimals) > MOST_DECIMALS and all(map(NUMBER.fullmatch, texts)):
+    texts = sorted({*texts} - LIKE_MISSING)
+    decimals = [text for text in texts if not INTEGER.fullmatch(text)]
+    if len(decimals) > MOST_DECIMALS and all(NUMBER.fullmatch(text.replace(",", ".")) for text in texts):
         raise LabelError(
             f"the column {name!r} holds {len(decimals):,} different decimal numbers, such as {decimals[0]!r}; expected "
             "classes.",
