@@ -34,7 +34,7 @@ def without(modules, *args, insist=""):
 
 def may_need(modules):
     """Files of tests that name one of these modules, or import a helper that does."""
-    texts = {path: path.read_text() for path in (ROOT / "tests").glob("*.py")}
+    texts = {path: path.read_text() for path in (ROOT / "tests").rglob("*.py")}
     named = {path.stem for path, text in texts.items() if re.search(rf"\b({modules.replace(' ', '|')})\b", text)}
     helped = re.compile(rf"^(?:from|import) (?:{'|'.join(named)})\b", re.MULTILINE)
     return [path for path, text in texts.items() if path.stem in named or helped.search(text)]
@@ -47,6 +47,7 @@ def may_need(modules):
 )
 def test_without_an_extra_all_tests_are_collected(modules):
     files = [str(path) for path in may_need(modules) if path.name.startswith("test_")]
+    assert len(files) > 5
     done, reasons = without(modules, "--collect-only", "src/wmcc/adapters", *files)
     assert done.returncode == 0, done.stdout[-3000:]
     assert all(map(SENTENCE.fullmatch, reasons)), reasons
@@ -80,7 +81,9 @@ def test_pytorch_must_be_there_where_its_tests_must_run():
 def test_tests_ask_for_extras_in_one_way():
     """Another way would have sentences of its own, and leave tests of PyTorch out of CI's step for ``torch``."""
     core = "scipy|setuptools|lightning"
-    for path in (ROOT / "tests").glob("test_*.py"):
+    files = [*(ROOT / "tests").rglob("test_*.py")]
+    assert len(files) > 50
+    for path in files:
         assert not re.search(rf"importorskip\(.(?!{core})", path.read_text()), path.name
 
 
