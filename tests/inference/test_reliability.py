@@ -116,6 +116,20 @@ def test_a_heavy_tail_is_flagged_and_an_even_one_is_not():
     assert wmcc.interval(heavy_tailed(5000, 4).table).reliable
 
 
+def test_doubts_say_at_which_end():
+    """Errors that were missed lower a high score, and hits that were missed raise a low one."""
+    truth, row = np.tile([0, 1], 60), np.arange(120)
+    few_errors, heavy = row < 2, np.where(row == 50, 40.0, 1.0)
+    for rare, rest, end in ((1 - truth, truth, "lower"), (truth, 1 - truth, "upper")):
+        pred = np.where(few_errors, rare, rest)
+        for how in ({}, {"sample_weight": heavy}, {"cluster": row // 2}):
+            table = wmcc.tabulate(truth, pred, **how)
+            for found in (wmcc.interval(table, "accuracy"), wmcc.interval(table, "recall", of=1)):
+                sided = [x for x in found.warnings if " row" in x]
+                assert sided
+                assert all(x.endswith(f"; the interval may be too short at its {end} end") for x in sided)
+
+
 def test_small_classes_are_flagged_by_the_measures_that_they_move():
     """Of twenty uneven classes the small ones hardly move ECC or accuracy, and decide a mean over classes."""
     rng = np.random.default_rng(3)
