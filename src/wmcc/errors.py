@@ -58,9 +58,10 @@ class WmccError(Exception):
     def __init__(
         self, message: str, hint: str | None = None, argument: str | None = None, shell: str | None = None
     ) -> None:
-        self.message = _line(message)
-        self.hint = None if hint is None else _line(hint)
-        self.argument, self.shell = argument, shell
+        self.message: str = _line(message)
+        self.hint: str | None = None if hint is None else _line(hint)
+        self.argument: str | None = argument
+        self.shell: str | None = shell
         super().__init__(self.message if self.hint is None else f"{self.message}\n\nHint: {self.hint}")
 
     @classmethod

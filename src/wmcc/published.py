@@ -13,11 +13,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, isqrt, nan
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from .core.table import Table, Tabulated, one_table
 from .errors import InputError
-from .measures import MEASURES, Measure
+from .measures import MEASURES, Measure, MeasureName
 from .measures.arithmetic import GUARD
 from .measures.checks import checked_eps
 from .present.blocks import Block
@@ -160,7 +160,7 @@ def binary(table: Tabulated, eps: float) -> PublishedBound:
     return _beside_truth("Theorem 3.4", "mcc", table, value, size, bound, preconditions)
 
 
-def multiclass(table: Tabulated, measure: str | Measure, eps: float) -> PublishedBound:
+def multiclass(table: Tabulated, measure: MeasureName | Measure, eps: float) -> PublishedBound:
     """Evaluate the bound of Theorem 4.5 on ECC, MPC1 or MPC2, as printed. For comparison only: it is false.
 
     With κ = 16NC/s², N the number of observations, s the total weight, M_t and M_c the largest entries of t − t̄ and
@@ -343,7 +343,8 @@ def _beside_truth(
 ) -> PublishedBound:  # fmt: skip
     from .robustness.certify import certify
 
-    printed, certified = nan if bound is None else _float(bound), certify(table, measure, eps=eps, model="absolute")
+    printed = nan if bound is None else _float(bound)
+    certified = certify(table, cast("MeasureName", measure), eps=eps, model="absolute")
     # Ends are NaN where M(S) is undefined, and so are both changes then.
     change = max(value - certified.lower.attained, certified.upper.attained - value)
     limit = max(value - certified.low, certified.high - value)

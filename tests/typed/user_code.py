@@ -157,3 +157,14 @@ def refused() -> None:
     wmcc.certify(table, "ecc", 0.2, eps=0.1)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
     wmcc.interval(table, "ecc", confidence=0.9)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     wmcc.radius(table, "ecc", threshold=0.3)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    wmcc.interval(table, "mmc")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    wmcc.certify(table, "recall", eps=0.1)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
+
+
+def by_name(measure: wmcc.measures.MeasureName, tables: wmcc.Tables) -> None:
+    """Names of measures have a type, and groups are of tables of one prediction unless it is said otherwise."""
+    assert_type(wmcc.interval(tables["north"], measure), wmcc.results.Interval)
+    assert_type(tables["north"], wmcc.Table)
+    wmcc.interval(table, "recall", of=1)
+    wmcc.image_scores(table, measure)
+    wmcc.plan_sample(table, n=500, measure="users_accuracy", of=1)

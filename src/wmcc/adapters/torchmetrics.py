@@ -473,7 +473,7 @@ class WeightedMCC(WeightedScore):
     tensor(0.8124, dtype=torch.float64)
     """
 
-    measure = mcc
+    measure: ClassVar[Measure] = mcc
 
 
 class WeightedECC(WeightedScore):
@@ -492,19 +492,19 @@ class WeightedECC(WeightedScore):
     tensor(0.7702, dtype=torch.float64)
     """
 
-    measure = ecc
+    measure: ClassVar[Measure] = ecc
 
 
 class WeightedMPC1(WeightedScore):
     """First weighted multiclass Pearson correlation, for any number of classes."""
 
-    measure = mpc1
+    measure: ClassVar[Measure] = mpc1
 
 
 class WeightedMPC2(WeightedScore):
     """Second weighted multiclass Pearson correlation: the mean of each class's MCC against the rest."""
 
-    measure = mpc2
+    measure: ClassVar[Measure] = mpc2
 
 
 class WeightedMeanIoU(WeightedScore):
@@ -514,31 +514,31 @@ class WeightedMeanIoU(WeightedScore):
     entry 1 of `WeightedClassScores`.
     """
 
-    measure = mean_iou
+    measure: ClassVar[Measure] = mean_iou
 
 
 class WeightedMeanF1(WeightedScore):
     """Weighted mean F1 score (Dice coefficient) of the classes that occur, of both classes for a binary task."""
 
-    measure = mean_f1
+    measure: ClassVar[Measure] = mean_f1
 
 
 class WeightedMeanRecall(WeightedScore):
     """Weighted mean recall of the classes that occur; one that is predicted and never true counts as 0."""
 
-    measure = mean_recall
+    measure: ClassVar[Measure] = mean_recall
 
 
 class WeightedAccuracy(WeightedScore):
     """Share of the weight that is predicted right."""
 
-    measure = accuracy
+    measure: ClassVar[Measure] = accuracy
 
 
 class WeightedBalancedAccuracy(WeightedScore):
     """Weighted mean recall of the classes that occur in the target."""
 
-    measure = balanced_accuracy
+    measure: ClassVar[Measure] = balanced_accuracy
 
 
 class WeightedKappa(WeightedScore):
@@ -547,7 +547,7 @@ class WeightedKappa(WeightedScore):
     It is not what is called weighted kappa, in which mistakes weigh differently.
     """
 
-    measure = kappa
+    measure: ClassVar[Measure] = kappa
 
 
 class WeightedClassScores(TableMetric):

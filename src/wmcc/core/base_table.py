@@ -72,7 +72,7 @@ class StackedCells(Result):
             cells = Stack(cells.codes, cells.sums.scaled(factors[cells.codes[-2]]))
         return cells
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Through the constructor, so that a copy is as frozen as the original.
@@ -292,13 +292,17 @@ class BaseTable(StackedCells):
         """The sums of cells as this table shows them."""
         raise NotImplementedError
 
-    n = Delegate[IntArray](
+    n: ClassVar[Delegate[IntArray]] = Delegate(
         "_sums.n", "Number of observations per cell: K x K of a `Table`, of a `JointTable` a vector."
     )
-    w_exact = Delegate[Exact]("_sums.w_exact", "Σw per cell, not rounded.")
-    w2_exact = Delegate[Exact]("_sums.w2_exact", "Σw² per cell, not rounded.")
-    w_min = Delegate[FloatArray]("_sums.w_min", "Smallest weight per cell; NaN where there is no observation.")
-    w_max = Delegate[FloatArray]("_sums.w_max", "Largest weight per cell; NaN where there is no observation.")
+    w_exact: ClassVar[Delegate[Exact]] = Delegate("_sums.w_exact", "Σw per cell, not rounded.")
+    w2_exact: ClassVar[Delegate[Exact]] = Delegate("_sums.w2_exact", "Σw² per cell, not rounded.")
+    w_min: ClassVar[Delegate[FloatArray]] = Delegate(
+        "_sums.w_min", "Smallest weight per cell; NaN where there is no observation."
+    )
+    w_max: ClassVar[Delegate[FloatArray]] = Delegate(
+        "_sums.w_max", "Largest weight per cell; NaN where there is no observation."
+    )
 
     @cached_property
     def w(self) -> FloatArray:

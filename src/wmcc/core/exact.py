@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -54,6 +54,8 @@ class Exact:
     """
 
     __slots__ = ("digits", "exponent")
+    digits: IntArray
+    exponent: int
 
     def __init__(self, digits: IntArray, exponent: int) -> None:
         self.digits, self.exponent = _canonical(np.array(digits), exponent)
@@ -133,7 +135,7 @@ class Exact:
             return NotImplemented
         return self.exponent == other.exponent and np.array_equal(self.digits, other.digits)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Exact, (self.digits, self.exponent)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import add
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -34,7 +34,8 @@ class Stack:
     __slots__ = ("codes", "sums")
 
     def __init__(self, codes: IntArray, sums: Sums) -> None:
-        self.codes, self.sums = np.ascontiguousarray(codes), sums
+        self.codes: IntArray = np.ascontiguousarray(codes)
+        self.sums: Sums = sums
         for array in (self.codes, sums.n, sums.w_min, sums.w_max):
             array.flags.writeable = False
 
@@ -67,7 +68,7 @@ class Stack:
             return NotImplemented
         return np.array_equal(self.codes, other.codes) and self.sums.same(other.sums)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Stack, (self.codes, self.sums)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -24,7 +24,12 @@ from .stack import Stack, numbered
 from .sums import added_by_code, cannot_merge
 from .table import Table, merged_positive, rest_beside
 
-T = TypeVar("T", bound=BaseTable)
+if TYPE_CHECKING:  # whose stub every type checker has; a default is a matter of Python 3.13 at run time
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    T = TypeVarWithDefault("T", bound=BaseTable, default=Table)
+else:
+    T = TypeVar("T", bound=BaseTable)
 M = TypeVar("M", bound="BaseTable | Tables[Any]")
 
 SHOWN_GROUPS, SHOWN_TABLES = 20, 5

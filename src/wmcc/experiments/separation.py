@@ -13,7 +13,7 @@ from ..core.arraytypes import FloatArray, IntArray
 from ..core.threads import in_order, processors
 from ..errors import InputError
 from ..measures import MEASURES
-from ..measures.base import Measure, Shares
+from ..measures.base import Measure, MeasureName, Shares
 from ..measures.checks import named_measure
 from ..present.blocks import Block
 from ..present.json_csv import Record
@@ -135,7 +135,7 @@ class Separation(Result):
 
 def separation(
     classes: int = 2,
-    measures: str | Measure | Iterable[str | Measure] | None = None,
+    measures: MeasureName | Measure | Iterable[MeasureName | Measure] | None = None,
     *,
     n: int = 150,
     section: int | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from math import nan
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from ..core.labels import Label
 from ..core.table import Table
@@ -231,20 +231,32 @@ class Comparison(Pairs[Difference]):
 
     # ---- the only pair --------------------------------------------------------------------------------
 
-    value = Delegate[float]("only.value", "First − second.")
-    low = Delegate[float]("only.low", "Lower end of the interval of the difference.")
-    high = Delegate[float]("only.high", "Upper end of the interval of the difference.")
-    se = Delegate[float]("only.se", "Standard error of the difference.")
-    df = Delegate[float]("only.df", "Degrees of freedom of the standard error.")
-    p_value = Delegate[float]("only.p_value", "Two-sided: the chance of so large a difference if there were none.")
-    n_eff = Delegate[float]("only.n_eff", "Effective sample size.")
-    clusters = Delegate[int | None]("only.clusters", "Number of clusters; None where rows are independent.")
-    strata = Delegate[int | None]("only.strata", "Number of strata; None without strata.")
-    replicates = Delegate[int | None]("only.replicates", "Number of replicate weights; None without any.")
-    p_noninferior = Delegate[float | None]("only.p_noninferior", "The p-value of non-inferiority; None without margin.")
-    noninferior = Delegate[bool | None]("only.noninferior", "Whether the first is shown not to be worse by the margin.")
-    winner = Delegate[str | None]("only.winner", "The one with the significantly higher score; None if there is none.")
-    verdict = Delegate[str]("only.verdict", "What was found, in a sentence.")
+    value: ClassVar[Delegate[float]] = Delegate("only.value", "First − second.")
+    low: ClassVar[Delegate[float]] = Delegate("only.low", "Lower end of the interval of the difference.")
+    high: ClassVar[Delegate[float]] = Delegate("only.high", "Upper end of the interval of the difference.")
+    se: ClassVar[Delegate[float]] = Delegate("only.se", "Standard error of the difference.")
+    df: ClassVar[Delegate[float]] = Delegate("only.df", "Degrees of freedom of the standard error.")
+    p_value: ClassVar[Delegate[float]] = Delegate(
+        "only.p_value", "Two-sided: the chance of so large a difference if there were none."
+    )
+    n_eff: ClassVar[Delegate[float]] = Delegate("only.n_eff", "Effective sample size.")
+    clusters: ClassVar[Delegate[int | None]] = Delegate(
+        "only.clusters", "Number of clusters; None where rows are independent."
+    )
+    strata: ClassVar[Delegate[int | None]] = Delegate("only.strata", "Number of strata; None without strata.")
+    replicates: ClassVar[Delegate[int | None]] = Delegate(
+        "only.replicates", "Number of replicate weights; None without any."
+    )
+    p_noninferior: ClassVar[Delegate[float | None]] = Delegate(
+        "only.p_noninferior", "The p-value of non-inferiority; None without margin."
+    )
+    noninferior: ClassVar[Delegate[bool | None]] = Delegate(
+        "only.noninferior", "Whether the first is shown not to be worse by the margin."
+    )
+    winner: ClassVar[Delegate[str | None]] = Delegate(
+        "only.winner", "The one with the significantly higher score; None if there is none."
+    )
+    verdict: ClassVar[Delegate[str]] = Delegate("only.verdict", "What was found, in a sentence.")
 
     @property
     def reliable(self) -> bool:

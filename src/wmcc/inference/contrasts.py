@@ -26,7 +26,7 @@ from ..core.stack import Beside
 from ..core.table import Table, Tabulated, one_table
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError
-from ..measures.base import Measure, Shares, for_tabulated
+from ..measures.base import ClassMeasureName, Measure, MeasureName, Shares, for_tabulated
 from ..measures.checks import checked_level, checked_margin, named_class_measure, named_measure
 from ..measures.companions import ClassMeasure
 from ..measures.stacks import over, root
@@ -58,25 +58,28 @@ FEW_CLUSTERS_DIFFER = f"the predictions differ in fewer than {FEW_CLUSTERS:.0f} 
 # fmt: off
 @overload
 def compare(
-    predictions: JointTable, measure: str | Measure | ClassMeasure = ..., *,
+    predictions: JointTable,
+    measure: MeasureName | ClassMeasureName | Measure | ClassMeasure = ..., *,
     of: Label | None = ..., confidence_level: float = ..., margin: float | None = ...,
 ) -> Comparison: ...
 @overload
 def compare(
-    predictions: ScoreTable, measure: str | Measure | ClassMeasure = ..., *,
+    predictions: ScoreTable,
+    measure: MeasureName | ClassMeasureName | ScoreMeasureName | Measure | ClassMeasure = ..., *,
     threshold: float | Mapping[str, float] | Literal["best"] | None = ..., of: Label | None = ...,
     confidence_level: float = ..., margin: float | None = ...,
 ) -> Comparison: ...
 @overload
 def compare(
-    predictions: Mapping[str, Tabulated], measure: str | Measure | ClassMeasure = ..., *, sample: Samples,
+    predictions: Mapping[str, Tabulated],
+    measure: MeasureName | ClassMeasureName | Measure | ClassMeasure = ..., *, sample: Samples,
     of: Label | None = ..., confidence_level: float = ..., margin: float | None = ...,
 ) -> Comparison: ...
 # fmt: on
 @for_tabulated()
 def compare(
     predictions: JointTable | ScoreTable | Mapping[str, Tabulated],
-    measure: str | Measure | ClassMeasure = "ecc",
+    measure: MeasureName | ClassMeasureName | Measure | ClassMeasure | ScoreMeasureName = "ecc",
     *,
     sample: Samples | None = None,
     of: Label | None = None,

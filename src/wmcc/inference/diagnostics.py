@@ -15,7 +15,7 @@ from ..core.keys import Key
 from ..core.labels import Label
 from ..core.table import Table, Tabulated, one_table
 from ..measures import MEASURES
-from ..measures.base import Measure, Shares, check_scorable, for_tabulated
+from ..measures.base import Measure, MeasureName, Shares, check_scorable, for_tabulated
 from ..measures.checks import at_least_zero, named_measure
 from ..measures.stacks import total
 from ..present.blocks import Block
@@ -190,7 +190,7 @@ class Diagnosis(Result):
 def diagnose(
     table: Tabulated,
     *,
-    measure: str | Measure = "ecc",
+    measure: MeasureName | Measure = "ecc",
     n_eff: float = 30.0,
     class_n_eff: float = 10.0,
     design_effect: float = 10.0,

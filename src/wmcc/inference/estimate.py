@@ -27,7 +27,7 @@ from .reliability import FAR_APART, NOTHING, that_hold
 from .strata import StratifiedSample
 from .zero_error_strata import Predicted, missed_ends
 
-quietly = np.errstate(over="ignore", invalid="ignore", divide="ignore")
+quietly: np.errstate = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 """For what is looked at afterwards: whether it is finite."""
 
 TAIL = (1 - 0.95) / 2

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import nan
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -104,7 +104,9 @@ class Clusters:
     """
 
     def __init__(self, cells: int, places: IndexArray, owner: IntArray, cell: IntArray, w: FloatArray) -> None:
-        self._cells, self.places, self.count = cells, places, len(places)
+        self.places: IndexArray = places
+        self.count: int = len(places)
+        self._cells = cells
         self._owner, self._cell, self._w = owner, cell, w
 
     @classmethod
@@ -205,7 +207,9 @@ class Sample(Generic[T]):
         """What they are called."""
         return "clusters" if self.drawn_clusters is not None else "rows"
 
-    by_design = Delegate[bool]("table.drawn.by_design", "Whether a design says what was drawn, of the table or not.")
+    by_design: ClassVar[Delegate[bool]] = Delegate(
+        "table.drawn.by_design", "Whether a design says what was drawn, of the table or not."
+    )
 
     @cached_property
     def drawn_clusters(self) -> int | None:

@@ -8,7 +8,7 @@ from ..core.labels import Label
 from ..core.score_table import ScoreTable
 from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError
-from ..measures.base import Measure, for_tabulated
+from ..measures.base import ClassMeasureName, Measure, MeasureName, ScoreMeasureName, for_tabulated
 from ..measures.checks import checked_level, named_class_measure, named_measure
 from ..measures.companions import ClassMeasure
 from .bootstrap import bootstrap_interval, resample_table
@@ -22,7 +22,7 @@ Method = Literal["fisher", "delta", "bootstrap"]
 @for_tabulated()
 def interval(
     table: Tabulated | ScoreTable,
-    measure: str | Measure | ClassMeasure = "ecc",
+    measure: MeasureName | ClassMeasureName | Measure | ClassMeasure | ScoreMeasureName = "ecc",
     *,
     of: Label | None = None,
     confidence_level: float = 0.95,

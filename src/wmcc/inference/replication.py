@@ -33,9 +33,12 @@ class Replication:
     def __init__(self, table: Table | JointTable) -> None:
         replicates, sums = table.drawn.replicates, table.cells.sums
         assert replicates is not None
-        self._sums, self.method, self.df = sums.replicates, replicates.method, replicates.df
-        self.scales = np.array(replicates.scales)
-        self.count, self._known = len(self.scales), len(table.classes)
+        self._sums = sums.replicates
+        self.method: str = replicates.method
+        self.df: float = replicates.df
+        self.scales: FloatArray = np.array(replicates.scales)
+        self.count: int = len(self.scales)
+        self._known = len(table.classes)
         totals = [replicate.total() for replicate in self._sums]
         self._empty = [r for r, total in enumerate(totals, 1) if total == 0]
         self.shares: FloatArray = np.array([Unit.of(replicate).shares(replicate) for replicate in self._sums])

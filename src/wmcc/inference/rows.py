@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from ..measures.base import Measure, for_tabulated
+from ..measures.base import Measure, MeasureName, for_tabulated
 from ..measures.checks import checked_level, named_measure, whole_number
 from ..sources import tabulate
 from ..sources.resample import resample_rows
@@ -20,7 +20,7 @@ def bootstrap(
     y_pred: Any,
     sample_weight: Any = None,
     *,
-    measure: str | Measure = "ecc",
+    measure: MeasureName | Measure = "ecc",
     cluster: Any = None,
     confidence_level: float = 0.95,
     resamples: int = 2000,

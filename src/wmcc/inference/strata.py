@@ -60,7 +60,8 @@ class StratifiedSample:
         assert design is not None
         codes, sums, axes = stack.codes, stack.sums, table.axes
         unit = Unit.of(sums.w_exact)
-        self.nested, self.lonely_option, self._cells = design.nested, design.lonely, len(table.cells)
+        self.nested: bool = design.nested
+        self.lonely_option, self._cells = design.lonely, len(table.cells)
         _, self._cell = numbered(codes[:axes])
         self._unit, self._w, self._n = codes[-1], unit.shares(sums.w_exact), sums.n.astype(np.float64)
         self._w2 = unit.shares(sums.w2_exact, 2)
@@ -72,18 +73,19 @@ class StratifiedSample:
         if design.lonely == "collapse":
             place = _joined(sampled, (sampled < sizes).tolist())
         self._design, self._place = design, place
-        self.m = self.joined(sampled)
-        self.fraction = np.minimum(self.m / np.maximum(self.joined(sizes), 1.0), 1.0)  # that was drawn of each
-        self.fpc = design.fpc is not None
+        self.m: FloatArray = self.joined(sampled)
+        # that was drawn of each
+        self.fraction: FloatArray = np.minimum(self.m / np.maximum(self.joined(sizes), 1.0), 1.0)
+        self.fpc: bool = design.fpc is not None
         of_units = place[np.array(design.of, dtype=np.int64)]
         self._of_units, self._of = of_units, of_units[self._unit]
-        self.weights = self._per_stratum(self._w)
-        self.rows = self._per_stratum(self._n)
+        self.weights: FloatArray = self._per_stratum(self._w)
+        self.rows: FloatArray = self._per_stratum(self._n)
         differ = codes[axes - 2] != codes[axes - 1]  # an error; of two predictions, that they are not the same
         self._wrong = np.bincount(self._unit, self._w * differ, len(of_units))
         self._errors = np.bincount(of_units, self._wrong, len(self.m))  # weight of what is wrong, in each
         self._drawn_rows = np.bincount(of_units, drawn.rows, len(self.m)).astype(np.float64)
-        self.lonely = (self.m == 1) & (self.fraction < 1) & (self.weights > 0)
+        self.lonely: Array = (self.m == 1) & (self.fraction < 1) & (self.weights > 0)
         self._post = codes[-2] if design.poststrata is not None else None
         self._short = () if design.poststrata is None else _incomplete(table, self._post)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import floor, log10, nan
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, ClassVar, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -112,8 +112,8 @@ class MapAccuracy(Result):
         "matrix", "warnings", "problem",
     )  # fmt: skip
 
-    n = Delegate[int]("table.rows", "How many rows were sampled and have a reference label.")
-    ignored = Delegate[int]("table.ignored", "How many rows were left out.")
+    n: ClassVar[Delegate[int]] = Delegate("table.rows", "How many rows were sampled and have a reference label.")
+    ignored: ClassVar[Delegate[int]] = Delegate("table.ignored", "How many rows were left out.")
 
     @property
     def total_area(self) -> float:

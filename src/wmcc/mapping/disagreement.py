@@ -109,7 +109,9 @@ class Differences:
     """
 
     def __init__(self, sample: Sample[Table], tail: float) -> None:
-        self.sample, self.tail, self.labels = sample, tail, len(sample.table.labels)
+        self.sample: Sample[Table] = sample
+        self.tail: float = tail
+        self.labels: int = len(sample.table.labels)
         true, pred = self._codes = sample.cells.codes
         self._wrong = true != pred
         low, high = np.minimum(true, pred)[self._wrong], np.maximum(true, pred)[self._wrong]

@@ -466,9 +466,9 @@ class Places:
     """Places of labels among those of a table, by what they are in the data."""
 
     def __init__(self, table: Table | JointTable, names: Mapping[Any, Any], lost: str = "") -> None:
-        self.of_label = {label: k for k, label in enumerate(table.labels)}
+        self.of_label: dict[Label, int] = {label: k for k, label in enumerate(table.labels)}
         self.names = names
-        self.lost = self.of_label.get(lost, -1)
+        self.lost: int = self.of_label.get(lost, -1)
         self.known: dict[Any, int] = {}
 
     def of(self, value: Any) -> int:

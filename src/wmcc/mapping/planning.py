@@ -26,7 +26,7 @@ from ..core.table import Table, Tabulated, check_matrix, one_table
 from ..errors import InputError, InputTypeError
 from ..inference.classes import OWN
 from ..measures import CLASS_MEASURES, MEASURES
-from ..measures.base import Measure, Shares, check_scorable
+from ..measures.base import Measure, MeasureName, Shares, check_scorable
 from ..measures.checks import checked_number, whole_number
 from ..present.blocks import Block
 from ..present.json_csv import Record, finite
@@ -36,6 +36,9 @@ from .estimates import CLASSIFIER_NAMES, SHARE_OF_TRUE, TITLES
 
 Allocation = Literal["optimal", "proportional", "equal"]
 ALLOCATIONS: tuple[Allocation, ...] = ("optimal", "proportional", "equal")
+
+PlannedMeasure = Literal["overall_accuracy", "users_accuracy", "producers_accuracy", "f1", "iou", "area"]
+"""Names that measures of maps have in their trade; the last five are of a class."""
 
 CLASS_TARGETS = ("users_accuracy", "producers_accuracy", "f1", "iou", "area")
 """Measures that a class of the map has."""
@@ -500,7 +503,7 @@ def plan_sample(
     *,
     se: float | None = None,
     n: int | None = None,
-    measure: str | Measure = "overall_accuracy",
+    measure: PlannedMeasure | MeasureName | Measure = "overall_accuracy",
     of: Label | None = None,
     allocation: Allocation | Mapping[Any, float] = "optimal",
     minimum: int = 2,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isfinite
 from operator import mul
-from typing import Any
+from typing import Any, ClassVar
 
 from ..core.table import Table
 from ..errors import InputError
@@ -66,8 +66,8 @@ class MatrixScore(Result):
     _kind = "matrix score"
     _stored = ("mcc", "ecc", "mpc1", "mpc2", "literal", "n", "total", "problem")
 
-    n = Delegate[int]("table.rows", "How many entries of the matrix are not zero.")
-    total = Delegate[float]("table.total", "Sum of the entries of the matrix.")
+    n: ClassVar[Delegate[int]] = Delegate("table.rows", "How many entries of the matrix are not zero.")
+    total: ClassVar[Delegate[float]] = Delegate("table.total", "Sum of the entries of the matrix.")
 
     def blocks(self) -> list[Block]:
         """Return both scores of each measure."""

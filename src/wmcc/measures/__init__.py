@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .base import Measure
+from .base import ClassMeasureName, Measure, MeasureName
 from .companions import (
     ClassMeasure,
     accuracy,
@@ -30,6 +30,6 @@ CLASS_MEASURES: dict[str, ClassMeasure] = {measure.name: measure for measure in 
 """One number per class, by name."""
 
 __all__ = [
-    "accuracy", "balanced_accuracy", "CLASS_MEASURES", "ClassMeasure", "ecc", "ExpectedGain", "kappa", "mcc",
-    "mean_f1", "mean_iou", "mean_recall", "Measure", "MEASURES", "mpc1", "mpc2",
+    "accuracy", "balanced_accuracy", "CLASS_MEASURES", "ClassMeasure", "ClassMeasureName", "ecc", "ExpectedGain",
+    "kappa", "mcc", "mean_f1", "mean_iou", "mean_recall", "Measure", "MeasureName", "MEASURES", "mpc1", "mpc2",
 ]  # fmt: skip

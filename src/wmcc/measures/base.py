@@ -24,6 +24,18 @@ from .arithmetic import fixed, mean
 from .stacks import SMALL, PerCell, by_class, others, per_table, product, sums_of, total
 
 ZeroDivision = float | Literal["warn", "raise"]
+
+MeasureName = Literal[
+    "mcc", "ecc", "mpc1", "mpc2", "accuracy", "balanced_accuracy", "kappa", "mean_iou", "mean_f1", "mean_recall"
+]  # fmt: skip
+"""Names of measures that are one number per table, for type checkers and editors: those of `wmcc.measures.MEASURES`."""
+
+ClassMeasureName = Literal["precision", "recall", "f1", "iou", "mcc"]
+"""Names of those that are a number per class: those of `wmcc.measures.CLASS_MEASURES`."""
+
+ScoreMeasureName = Literal["roc_auc", "average_precision"]
+"""Names of measures of scores over all thresholds."""
+
 OnZero = Callable[[str], float]
 """Called by a measure with the reason why it (or one of its terms) is undefined; returns the value to use."""
 

@@ -102,29 +102,29 @@ def _balanced_accuracy_slope(x: Shares, value: Any) -> PerCell:
 
 
 # fmt: off
-accuracy = Measure(
+accuracy: Measure = Measure(
     "accuracy", "Accuracy", "T / s", (0.0, 1.0), _accuracy, _accuracy_terms, itself, _accuracy_slope,
     "Share of the weight that is predicted right: overall accuracy.",
 )
-balanced_accuracy = Measure(
+balanced_accuracy: Measure = Measure(
     "balanced_accuracy", "Balanced accuracy", "mean of C_kk / r_k over the classes with r_k > 0", (0.0, 1.0),
     _balanced_accuracy, _balanced_accuracy_terms, quotient, _balanced_accuracy_slope,
     "Mean recall (producer's accuracy) over the classes that have weight in the truth; each counts alike.",
     symmetric=False, over_classes=True,
 )
-kappa = Measure(
+kappa: Measure = Measure(
     "kappa", "Cohen's kappa", "(s·T − Σ r_k q_k) / (s² − Σ r_k q_k)", (-1.0, 1.0),
     _kappa, _kappa_terms, quotient, _kappa_slope,
     "Cohen's kappa: accuracy beyond that of independent guesses with the same margins, as a share of what is possible.",
 )
-mean_iou = _mean_over_classes(
+mean_iou: Measure = _mean_over_classes(
     "mean_iou", "Mean IoU", "C_kk / (r_k + q_k − C_kk)", _Overlap(1.0, 1.0),
     "Mean intersection over union (Jaccard index).",
 )
-mean_f1 = _mean_over_classes(
+mean_f1: Measure = _mean_over_classes(
     "mean_f1", "Mean F1", "2 C_kk / (r_k + q_k)", _Overlap(0.5, 0.5), "Mean F1 score (Dice coefficient), or macro F1."
 )
-mean_recall = _mean_over_classes(
+mean_recall: Measure = _mean_over_classes(
     "mean_recall", "Mean recall", "C_kk / r_k", _recall,
     "Mean recall, or macro recall. A class that is predicted and never true counts as 0; "
     "`wmcc.balanced_accuracy` leaves it out.",
@@ -180,8 +180,8 @@ def _class_mcc(s: int, r: int, q: int, d: int) -> float | None:
     return over_root(s * d - r * q, product) + 0.0 if product else None
 
 
-precision = ClassMeasure("precision", "Precision", "d / q", lambda s, r, q, d: d / q if q else None)
-recall = ClassMeasure("recall", "Recall", "d / r", lambda s, r, q, d: d / r if r else None)
-f1 = ClassMeasure("f1", "F1", "2d / (r + q)", lambda s, r, q, d: 2 * d / (r + q) if r + q else None)
-iou = ClassMeasure("iou", "IoU", "d / (r + q − d)", lambda s, r, q, d: d / (r + q - d) if r + q else None)
-class_mcc = ClassMeasure("mcc", "MCC", "(s·d − r q) / √(r (s−r) q (s−q))", _class_mcc)
+precision: ClassMeasure = ClassMeasure("precision", "Precision", "d / q", lambda s, r, q, d: d / q if q else None)
+recall: ClassMeasure = ClassMeasure("recall", "Recall", "d / r", lambda s, r, q, d: d / r if r else None)
+f1: ClassMeasure = ClassMeasure("f1", "F1", "2d / (r + q)", lambda s, r, q, d: 2 * d / (r + q) if r + q else None)
+iou: ClassMeasure = ClassMeasure("iou", "IoU", "d / (r + q − d)", lambda s, r, q, d: d / (r + q - d) if r + q else None)
+class_mcc: ClassMeasure = ClassMeasure("mcc", "MCC", "(s·d − r q) / √(r (s−r) q (s−q))", _class_mcc)

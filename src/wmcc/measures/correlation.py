@@ -118,7 +118,7 @@ def _has_a_correlation(m: Margins) -> bool:
 
 
 # fmt: off
-mcc = Measure(
+mcc: Measure = Measure(
     "mcc", "MCC", "(TP·TN − FP·FN) / √((TP+FP)(TP+FN)(TN+FP)(TN+FN))", (-1.0, 1.0),
     _ecc, _ecc_terms, _ecc_of_totals, _ecc_slope,  # for two classes N, P and Q of R_K are each twice those of MCC
     """Weighted Matthews correlation coefficient, for two classes.
@@ -129,7 +129,7 @@ is called positive.
 For more than two classes use `wmcc.ecc`, `wmcc.mpc1` or `wmcc.mpc2`.""",
     two_classes=True,
 )
-ecc = Measure(
+ecc: Measure = Measure(
     "ecc", "ECC (R_K)", "(s·T − Σ r_k q_k) / √((s² − Σ r_k²)(s² − Σ q_k²))", (-1.0, 1.0),
     _ecc, _ecc_terms, _ecc_of_totals, _ecc_slope,
     """Weighted extended correlation coefficient R_K, for any number of classes.
@@ -138,7 +138,7 @@ It is the correlation between truth and prediction as vectors of class indicator
 1 if all predictions are right and 0 if they say nothing about the truth. For two classes it is MCC; scikit-learn's
 ``matthews_corrcoef`` is the same number.""",
 )
-mpc1 = Measure(
+mpc1: Measure = Measure(
     "mpc1", "MPC1", "Σ (s·C_kk − r_k q_k) / Σ √(r_k (s−r_k) q_k (s−q_k))", (-1.0, 1.0),
     _mpc1, _mpc1_terms, quotient, _mpc1_slope,
     """First weighted multiclass Pearson correlation, for any number of classes.
@@ -146,7 +146,7 @@ mpc1 = Measure(
 It is the sum of the covariances of the classes over the sum of their largest possible values. Classes that have no
 weight in truth or prediction contribute nothing. For two classes it is MCC.""",
 )
-mpc2 = Measure(
+mpc2: Measure = Measure(
     "mpc2", "MPC2", "mean of (s·C_kk − r_k q_k) / √(r_k (s−r_k) q_k (s−q_k)) over the classes with r_k + q_k > 0",
     (-1.0, 1.0), _mpc2, _mpc2_terms, mean_over, _mpc2_slope,
     """Second weighted multiclass Pearson correlation, for any number of classes.

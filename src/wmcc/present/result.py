@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class Delegate(property, Generic[T]):
-    """A property that is one of a part of the result: ``Delegate[float]("only.se", "Standard error.")``."""
+    """A property that is one of a part of the result: ``se: ClassVar[Delegate[float]] = Delegate("only.se", "…")``."""
 
     def __init__(self, path: str, doc: str) -> None:
         super().__init__(attrgetter(path))

@@ -23,7 +23,7 @@ from copy import deepcopy
 from fractions import Fraction
 from functools import cached_property
 from importlib import import_module
-from types import NoneType, SimpleNamespace, UnionType
+from types import NoneType, UnionType
 from typing import (
     Annotated,
     Any,
@@ -171,7 +171,8 @@ def _member(cls: type, name: str) -> Member:
         for base in cls.__mro__:
             own, annotations = vars(base).get(attribute), inspect.get_annotations(base)
             if isinstance(own, Delegate):
-                return Member(get_args(vars(own)["__orig_class__"])[0], _first(own.__doc__))
+                (delegate,) = get_args(_resolved(annotations[attribute], base))  # ClassVar[Delegate[float]]
+                return Member(get_args(delegate)[0], _first(own.__doc__))
             if isinstance(own, (property, cached_property)):
                 getter: Any = own.func if isinstance(own, cached_property) else own.fget
                 return Member(_resolved(getter.__annotations__["return"], base), _first(own.__doc__))
@@ -189,7 +190,7 @@ def _sure(kind: Any, said: str = "") -> Member:
 def _resolved(annotation: Any, cls: type) -> Any:
     """Return the type that an annotation in the module of a class means."""
     known = {**vars(sys.modules[cls.__module__]), **STANDING_IN}
-    holder = SimpleNamespace(__annotations__={"it": getattr(annotation, "__forward_arg__", annotation)})
+    holder = type("Holder", (), {"__annotations__": {"it": getattr(annotation, "__forward_arg__", annotation)}})
     while True:
         try:
             return get_type_hints(holder, known, include_extras=True)["it"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from ..inference.comparison import Difference
 from ..mapping.accuracy import MapAccuracy
@@ -80,15 +80,21 @@ class Report(Storable):
         "made",
     )  # fmt: skip
 
-    title = Delegate[str]("document.title", "Title of the report.")
-    verdict = Delegate[list[str]]("document.verdict", "What was found, in sentences.")
-    found = Delegate[Findings]("document.found", "What everything was taken from.")
-    measure = Delegate[str]("found.measure.name", "Name of the measure that predictions are compared by.")
-    eps = Delegate[float]("found.eps", "How far weights may be off.")
-    at_least = Delegate[float | None]("found.at_least", "How high a score is wanted, if that was asked.")
-    unit = Delegate[str | None]("found.unit", "Unit of the weights, if it is known.")
-    names = Delegate[list[str]]("found.names", "Names of the predictions.")
-    images = Delegate[ImageScores | None]("found.images", "Scores of images, if clusters are images.")
+    title: ClassVar[Delegate[str]] = Delegate("document.title", "Title of the report.")
+    verdict: ClassVar[Delegate[list[str]]] = Delegate("document.verdict", "What was found, in sentences.")
+    found: ClassVar[Delegate[Findings]] = Delegate("document.found", "What everything was taken from.")
+    measure: ClassVar[Delegate[str]] = Delegate(
+        "found.measure.name", "Name of the measure that predictions are compared by."
+    )
+    eps: ClassVar[Delegate[float]] = Delegate("found.eps", "How far weights may be off.")
+    at_least: ClassVar[Delegate[float | None]] = Delegate(
+        "found.at_least", "How high a score is wanted, if that was asked."
+    )
+    unit: ClassVar[Delegate[str | None]] = Delegate("found.unit", "Unit of the weights, if it is known.")
+    names: ClassVar[Delegate[list[str]]] = Delegate("found.names", "Names of the predictions.")
+    images: ClassVar[Delegate[ImageScores | None]] = Delegate(
+        "found.images", "Scores of images, if clusters are images."
+    )
 
     @property
     def predictions(self) -> list[Annotated[Fields, ("name", str), Score, OfPrediction]]:

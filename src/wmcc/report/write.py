@@ -15,7 +15,7 @@ from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError, InputTypeError
 from ..mapping.accuracy import checked_area, map_accuracy
 from ..mapping.error_map import ErrorMap
-from ..measures.base import Measure
+from ..measures.base import Measure, MeasureName
 from ..measures.checks import checked_level, checked_number, named_measure
 from ..present.files import check, write
 from ..present.result import ending
@@ -50,7 +50,7 @@ TERMS: tuple[Terms, ...] = ("classifier", "map")
 class ReportOptions:
     """What is asked of a report, checked before data are read; `write_report` says what each is."""
 
-    measure: str | Measure | None = None
+    measure: MeasureName | Measure | None = None
     eps: float = 0.1
     at_least: float | None = None
     confidence_level: float = 0.95
@@ -88,7 +88,7 @@ def write_report(
     path: str | os.PathLike[str],
     table: Tabulated | JointTable | ErrorMap,
     *,
-    measure: str | Measure | None = None,
+    measure: MeasureName | Measure | None = None,
     eps: float = 0.1,
     lower: Tabulated | JointTable | None = None,
     upper: Tabulated | JointTable | None = None,

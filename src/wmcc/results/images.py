@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from math import nan
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from ..inference.influence import Sample
 from ..inference.pivot import Pivot
 from ..inference.reliability import NOTHING, SHORT
 from ..measures import CLASS_MEASURES
-from ..measures.base import Measure, for_tabulated
+from ..measures.base import Measure, MeasureName, for_tabulated
 from ..measures.checks import checked_level, margins_value_or_reason, named_measure, whole_number
 from ..present.blocks import Block, few
 from ..present.json_csv import Record, finite, plain
@@ -204,11 +204,15 @@ class ImageScores(Result):
             f"name one: found[{self.names[0]!r}].",
         )
 
-    data_set = Delegate[Interval]("only.data_set", "The score of all rows together, with its interval.")
-    image_mean = Delegate[Interval]("only.image_mean", "The mean over images of their own scores, with its interval.")
-    images = Delegate[tuple[ImageScore, ...]]("only.images", "The score of each image.")
-    classes = Delegate[tuple[ClassImages, ...]]("only.classes", "The scores of each class.")
-    worst = Delegate[tuple[WorstImage, ...]]("only.worst", "The images with the lowest scores.")
+    data_set: ClassVar[Delegate[Interval]] = Delegate(
+        "only.data_set", "The score of all rows together, with its interval."
+    )
+    image_mean: ClassVar[Delegate[Interval]] = Delegate(
+        "only.image_mean", "The mean over images of their own scores, with its interval."
+    )
+    images: ClassVar[Delegate[tuple[ImageScore, ...]]] = Delegate("only.images", "The score of each image.")
+    classes: ClassVar[Delegate[tuple[ClassImages, ...]]] = Delegate("only.classes", "The scores of each class.")
+    worst: ClassVar[Delegate[tuple[WorstImage, ...]]] = Delegate("only.worst", "The images with the lowest scores.")
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -376,7 +380,7 @@ def undefined_notes(images: Sequence[ImageScore]) -> list[str]:
 @for_tabulated()
 def image_scores(
     table: Tabulated | JointTable,
-    measure: str | Measure = "mean_iou",
+    measure: MeasureName | Measure = "mean_iou",
     *,
     confidence_level: float = 0.95,
     worst: int = 8,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import nan
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, overload
 
 from ..core.labels import Label
 from ..core.table import Table, Tabulated
@@ -134,11 +134,17 @@ class Score(Result):
         """What was drawn: rows, or clusters."""
         return Sample.of(self.table)
 
-    ignored = Delegate[int]("table.ignored", "How many rows were left out.")
-    positive = Delegate[Label | None]("table.positive", "The positive class, if there is one.")
-    clusters = Delegate[int | None]("_sample.drawn_clusters", "How many clusters intervals rest on; None without any.")
-    strata = Delegate[int | None]("_sample.drawn_strata", "How many strata were drawn from; None without strata.")
-    replicates = Delegate[int | None]("_sample.drawn_replicates", "How many replicate weights there are, or None.")
+    ignored: ClassVar[Delegate[int]] = Delegate("table.ignored", "How many rows were left out.")
+    positive: ClassVar[Delegate[Label | None]] = Delegate("table.positive", "The positive class, if there is one.")
+    clusters: ClassVar[Delegate[int | None]] = Delegate(
+        "_sample.drawn_clusters", "How many clusters intervals rest on; None without any."
+    )
+    strata: ClassVar[Delegate[int | None]] = Delegate(
+        "_sample.drawn_strata", "How many strata were drawn from; None without strata."
+    )
+    replicates: ClassVar[Delegate[int | None]] = Delegate(
+        "_sample.drawn_replicates", "How many replicate weights there are, or None."
+    )
 
     @property
     def measures(self) -> dict[str, float | None]:
@@ -189,7 +195,7 @@ class Score(Result):
         from ..robustness.certify import certify
 
         off: Any = {"eps": eps, "model": model, "lower": lower, "upper": upper}
-        ranges = {name: certify(self.table, name, **off) for name in self.intervals}
+        ranges = {name: certify(self.table, MEASURES[name], **off) for name in self.intervals}
         return replace(self, ranges=ranges)
 
     def with_image_means(self) -> Score:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from ..core.joint import JointTable
 from ..core.table import Tabulated
@@ -12,7 +12,7 @@ from ..inference.contrasts import compare
 from ..inference.estimate import Interval
 from ..inference.interval import interval
 from ..measures import MEASURES
-from ..measures.base import Measure, for_tabulated
+from ..measures.base import Measure, MeasureName, for_tabulated
 from ..measures.checks import Model
 from ..present.blocks import Block, few
 from ..present.json_csv import Record, plain
@@ -44,8 +44,8 @@ class Uncertainty(Result):
     sampling: Interval | Comparison
     weights: Certificate | Ranking
 
-    measure = Delegate[str]("sampling.measure", "Name of the measure.")
-    warnings = Delegate[tuple[str, ...]](
+    measure: ClassVar[Delegate[str]] = Delegate("sampling.measure", "Name of the measure.")
+    warnings: ClassVar[Delegate[tuple[str, ...]]] = Delegate(
         "sampling.warnings", "Why the interval may cover less often than it says, a sentence each."
     )
 
@@ -142,7 +142,7 @@ class Uncertainty(Result):
 @for_tabulated()
 def uncertainty(
     table: Tabulated | JointTable,
-    measure: str | Measure = "ecc",
+    measure: MeasureName | Measure = "ecc",
     *,
     eps: float | None = None,
     model: Model = "relative",

@@ -26,6 +26,21 @@ class Aggregates:
     `TwinAggregates` has the same for two predictions of the same rows.
     """
 
+    cells: BoxedCells
+    low: FloatArray
+    high: FloatArray
+    classes: float
+    same: Array
+    identity: FloatArray
+    TP: Span
+    FN: Span
+    FP: Span
+    TN: Span
+    true: Span
+    pred: Span
+    not_true: Span
+    not_pred: Span
+
     def __init__(self, cells: BoxedCells, low: FloatArray, high: FloatArray) -> None:
         self.cells, self.low, self.high = cells, low, high
         self.classes, self.same, self.identity = float(cells.classes), cells.same, cells.identity
@@ -59,22 +74,29 @@ class Aggregates:
 
     # ---- of classes and tables --------------------------------------------------------------------------
 
-    r = cached_property(lambda self: _part(self.true, self.not_true))  # share of each true class
-    q = cached_property(lambda self: _part(self.pred, self.not_pred))  # share of each predicted class
-    not_r = cached_property(lambda self: _part(self.not_true, self.true))  # 1 − r, as the share of the other classes
-    not_q = cached_property(lambda self: _part(self.not_pred, self.pred))
-    T = cached_property(lambda self: _part(self.TP.sum(), self.FN.sum()))  # correct share
-    o = cached_property(lambda self: _part(self.FN.sum(), self.TP.sum()))  # 1 − T, the share of errors
-    hit = cached_property(lambda self: _part(self.TP, self.FN + self.not_true))  # share of TP, of each class
-    rejected = cached_property(lambda self: _part(self.TN, self.FN + self.FP + self.TP))  # share of TN, of each class
-    union = cached_property(lambda self: _part(self.TP + self.FN + self.FP, self.TN))  # share of TP, FN and FP together
-    recall = cached_property(lambda self: _part(self.TP, self.FN))
-    iou = cached_property(lambda self: _part(self.TP, self.FN + self.FP))
-    f1 = cached_property(lambda self: _part(self.TP, (self.FN + self.FP) * 0.5))
-    rq = cached_property(lambda self: dot(self.r, self.q))  # Σ r q
+    r: cached_property[Span] = cached_property(lambda self: _part(self.true, self.not_true))  # share of each true class
+    # share of each predicted class
+    q: cached_property[Span] = cached_property(lambda self: _part(self.pred, self.not_pred))
+    # 1 − r, as the share of the other classes
+    not_r: cached_property[Span] = cached_property(lambda self: _part(self.not_true, self.true))
+    not_q: cached_property[Span] = cached_property(lambda self: _part(self.not_pred, self.pred))
+    T: cached_property[Span] = cached_property(lambda self: _part(self.TP.sum(), self.FN.sum()))  # correct share
+    # 1 − T, the share of errors
+    o: cached_property[Span] = cached_property(lambda self: _part(self.FN.sum(), self.TP.sum()))
+    # share of TP, of each class
+    hit: cached_property[Span] = cached_property(lambda self: _part(self.TP, self.FN + self.not_true))
+    # share of TN, of each class
+    rejected: cached_property[Span] = cached_property(lambda self: _part(self.TN, self.FN + self.FP + self.TP))
+    # share of TP, FN and FP together
+    union: cached_property[Span] = cached_property(lambda self: _part(self.TP + self.FN + self.FP, self.TN))
+    recall: cached_property[Span] = cached_property(lambda self: _part(self.TP, self.FN))
+    iou: cached_property[Span] = cached_property(lambda self: _part(self.TP, self.FN + self.FP))
+    f1: cached_property[Span] = cached_property(lambda self: _part(self.TP, (self.FN + self.FP) * 0.5))
+    rq: cached_property[Span] = cached_property(lambda self: dot(self.r, self.q))  # Σ r q
     # Quotients mean nothing for classes that are not `present`.
-    q_over_r = cached_property(lambda self: _quotient(self.TP, self.FP, self.FN))
-    nq_over_nr = cached_property(lambda self: _quotient(self.TN, self.FN, self.FP))  # (1 − q) / (1 − r)
+    q_over_r: cached_property[Span] = cached_property(lambda self: _quotient(self.TP, self.FP, self.FN))
+    # (1 − q) / (1 − r)
+    nq_over_nr: cached_property[Span] = cached_property(lambda self: _quotient(self.TN, self.FN, self.FP))
 
     @cached_property
     def x(self) -> Span:
@@ -96,9 +118,13 @@ class Aggregates:
     P = property(lambda self: self._spread[0])  # 1 − Σ r²
     Q = property(lambda self: self._spread[1])  # 1 − Σ q²
     # P − N = Σ over a ≠ b of x_ab (1 − r_a + r_b): never negative, and small where there are few errors.
-    alpha = cached_property(lambda self: self._weighted_errors(self.r))
-    beta = cached_property(lambda self: self._weighted_errors(-self.q))  # Q − N = Σ of x_ab (1 + q_a − q_b)
-    N = cached_property(lambda self: (self.T - self.rq) & (self.P - self.alpha) & (self.Q - self.beta))  # T − Σ r q
+    alpha: cached_property[Any] = cached_property(lambda self: self._weighted_errors(self.r))
+    # Q − N = Σ of x_ab (1 + q_a − q_b)
+    beta: cached_property[Any] = cached_property(lambda self: self._weighted_errors(-self.q))
+    # T − Σ r q
+    N: cached_property[Span] = cached_property(
+        lambda self: (self.T - self.rq) & (self.P - self.alpha) & (self.Q - self.beta)
+    )
 
     def _weighted_errors(self, r: Span) -> Span:
         """Σ over a ≠ b of x_ab (1 − r_a + r_b)."""
@@ -115,9 +141,9 @@ class Aggregates:
         return Span(low.lo, high.hi).between(-1.0, 1.0)
 
     # Classes that have weight in the box: in truth and prediction somewhere; in truth somewhere; in truth everywhere.
-    present = cached_property(lambda self: np.asarray((self.true.hi > 0) & (self.pred.hi > 0)))
-    ever_in_truth = cached_property(lambda self: np.asarray(self.true.hi > 0))
-    in_truth = cached_property(lambda self: np.asarray(self.true.lo > 0))
+    present: cached_property[Array] = cached_property(lambda self: np.asarray((self.true.hi > 0) & (self.pred.hi > 0)))
+    ever_in_truth: cached_property[Array] = cached_property(lambda self: np.asarray(self.true.hi > 0))
+    in_truth: cached_property[Array] = cached_property(lambda self: np.asarray(self.true.lo > 0))
 
     @cached_property
     def vanishing(self) -> Array:

@@ -11,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-from ..core.arraytypes import Array, FloatArray, IntArray
+from ..core.arraytypes import Array, FloatArray, IndexArray, IntArray
 from ..core.table import Margins, Table, check_matrix, class_totals
 
 PER_CLASS = 8
@@ -24,6 +24,12 @@ class BoxedCells:
     A mean over classes runs over ``classes`` of them, which is the number of the table, wherever weights move. Labels
     after the first ``known`` are void.
     """
+
+    t: IndexArray
+    p: IndexArray
+    K: int
+    classes: int
+    known: int
 
     def __init__(self, t: Array, p: Array, K: int, classes: int | None = None, known: int | None = None) -> None:
         self.t, self.p, self.K = np.asarray(t, dtype=np.intp), np.asarray(p, dtype=np.intp), K

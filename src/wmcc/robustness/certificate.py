@@ -120,8 +120,12 @@ class Range(Result):
     conditions: tuple[Condition, ...]
     problem: str | None
 
-    low = Delegate[float]("lower.bound", "It is at least this, whatever the weights within the box.")
-    high = Delegate[float]("upper.bound", "It is at most this, whatever the weights within the box.")
+    low: ClassVar[Delegate[float]] = Delegate(
+        "lower.bound", "It is at least this, whatever the weights within the box."
+    )
+    high: ClassVar[Delegate[float]] = Delegate(
+        "upper.bound", "It is at most this, whatever the weights within the box."
+    )
 
     @property
     def ends(self) -> tuple[str, str]:
@@ -174,10 +178,14 @@ class Range(Result):
     _row: ClassVar[tuple[str, ...]]
     """Columns of its row."""
 
-    _stored_low_attained = Delegate[float]("lower.attained", "A value next to the lower end that some weights have.")
-    _stored_low_exact = Delegate[bool]("lower.exact", "Whether that is the lower end.")
-    _stored_high_attained = Delegate[float]("upper.attained", "A value next to the upper end that some weights have.")
-    _stored_high_exact = Delegate[bool]("upper.exact", "Whether that is the upper end.")
+    _stored_low_attained: ClassVar[Delegate[float]] = Delegate(
+        "lower.attained", "A value next to the lower end that some weights have."
+    )
+    _stored_low_exact: ClassVar[Delegate[bool]] = Delegate("lower.exact", "Whether that is the lower end.")
+    _stored_high_attained: ClassVar[Delegate[float]] = Delegate(
+        "upper.attained", "A value next to the upper end that some weights have."
+    )
+    _stored_high_exact: ClassVar[Delegate[bool]] = Delegate("upper.exact", "Whether that is the upper end.")
 
     def records(self) -> list[Record]:
         """Return a row without witnesses."""
@@ -342,16 +350,18 @@ class Curve(Result, Sequence[Certificate]):
     """Certificates for several values of ε, in their order: what `wmcc.certify` returns of them."""
 
     def __init__(self, certificates: Sequence[Certificate]) -> None:
-        self.certificates = tuple(certificates)
+        self.certificates: tuple[Certificate, ...] = tuple(certificates)
 
     _first = property(lambda self: self[0])
-    measure = Delegate[str]("_first.measure", "Name of the measure.")
-    model = Delegate[str]("_first.model", "How weights may be off.")
-    value = Delegate[float]("_first.value", "The measure at the weights as they are.")
-    labels = Delegate[tuple[Label, ...]]("_first.labels", "Classes, in the order of the witnesses' rows and columns.")
-    n = Delegate[int]("_first.n", "Number of rows.")
-    total = Delegate[float]("_first.total", "Weight of the rows.")
-    problem = Delegate[str | None]("_first.problem", "Why there are no ranges; None if there are.")
+    measure: ClassVar[Delegate[str]] = Delegate("_first.measure", "Name of the measure.")
+    model: ClassVar[Delegate[str]] = Delegate("_first.model", "How weights may be off.")
+    value: ClassVar[Delegate[float]] = Delegate("_first.value", "The measure at the weights as they are.")
+    labels: ClassVar[Delegate[tuple[Label, ...]]] = Delegate(
+        "_first.labels", "Classes, in the order of the witnesses' rows and columns."
+    )
+    n: ClassVar[Delegate[int]] = Delegate("_first.n", "Number of rows.")
+    total: ClassVar[Delegate[float]] = Delegate("_first.total", "Weight of the rows.")
+    problem: ClassVar[Delegate[str | None]] = Delegate("_first.problem", "Why there are no ranges; None if there are.")
 
     @property
     def eps(self) -> FloatArray:

@@ -12,7 +12,7 @@ import numpy as np
 from ..core.arraytypes import FloatArray
 from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError
-from ..measures.base import Measure, for_tabulated
+from ..measures.base import Measure, MeasureName, for_tabulated
 from ..measures.checks import Model, at_least_zero, named_measure, value_or_reason, whole_number
 from .box import Box, Condition, WeightBounds, box_of, changing_classes
 from .cells import BoxedCells
@@ -25,20 +25,20 @@ from .search import MOST, Limits, Objective, Optimum, Search
 # fmt: off
 @overload
 def certify(
-    table: Tabulated, measure: str | Measure = ..., *, eps: float | None = ..., model: Model = ...,
+    table: Tabulated, measure: MeasureName | Measure = ..., *, eps: float | None = ..., model: Model = ...,
     lower: Tabulated | None = ..., upper: Tabulated | None = ...,
     gap: float = ..., nodes: int | None = ..., seconds: float | None = ...,
 ) -> Certificate: ...
 @overload
 def certify(
-    table: Tabulated, measure: str | Measure = ..., *, eps: Sequence[float] | FloatArray, model: Model = ...,
+    table: Tabulated, measure: MeasureName | Measure = ..., *, eps: Sequence[float] | FloatArray, model: Model = ...,
     gap: float = ..., nodes: int | None = ..., seconds: float | None = ...,
 ) -> Curve: ...
 # fmt: on
 @for_tabulated()
 def certify(
     table: Tabulated,
-    measure: str | Measure = "ecc",
+    measure: MeasureName | Measure = "ecc",
     *,
     eps: float | Sequence[float] | FloatArray | None = None,
     model: Model = "relative",

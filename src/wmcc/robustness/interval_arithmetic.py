@@ -61,7 +61,8 @@ class Span:
     __array_ufunc__ = None  # arrays leave the arithmetic with intervals to this class
 
     def __init__(self, lo: Any, hi: Any) -> None:
-        self.lo, self.hi = lo, hi
+        self.lo: Any = lo
+        self.hi: Any = hi
 
     @classmethod
     def exactly(cls, x: Any) -> Span:
@@ -94,7 +95,8 @@ class Span:
             lo, hi = np.nan_to_num(lo, nan=0.0, neginf=-np.inf), np.nan_to_num(hi, nan=0.0, posinf=np.inf)
         return Span(down(lo), up(hi))
 
-    __radd__, __rmul__ = __add__, __mul__
+    __radd__ = __add__
+    __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Span:
         return self * _interval(other).inverse()

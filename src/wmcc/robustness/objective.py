@@ -24,7 +24,7 @@ class MeasureObjective(Objective):
 
     def __init__(self, box: Box, cells: BoxedCells, measure: Measure, side: int) -> None:
         super().__init__(box, cells, measure, side)
-        self.size = cells.size
+        self.size: int = cells.size
 
     def _slopes(self, low: FloatArray, high: FloatArray, target: Span | None) -> Slopes:
         return self.enclosure.slopes(Aggregates(self.cells, low, high), target)

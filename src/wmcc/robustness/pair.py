@@ -16,12 +16,12 @@ class PairObjective(Objective):
     """M of the first − M of the second, over a box of joint cells."""
 
     cells: JointCells
-    rounding = 2.0**-51
+    rounding: float = 2.0**-51
     """Two values of at most 1, each within a unit of the last place, are subtracted."""
 
     def __init__(self, box: Box, cells: JointCells, measure: Measure, side: int) -> None:
         super().__init__(box, cells, measure, side)
-        self.size = len(cells) + cells.pairs.size
+        self.size: int = len(cells) + cells.pairs.size
 
     def _slopes(self, low: FloatArray, high: FloatArray, target: Span | None) -> Slopes:
         pair, value = self.enclosure.slopes(TwinAggregates(self.cells, low, high), target)  # type: ignore[arg-type]

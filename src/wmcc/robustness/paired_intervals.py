@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.arraytypes import Array, FloatArray, IntArray
+from ..core.arraytypes import Array, FloatArray, IndexArray, IntArray
 from ..core.stack import numbered
 from .aggregates import Aggregates
 from .cells import BoxedCells, class_sums
@@ -31,6 +31,10 @@ class Twin:
 
     __slots__ = ("a", "b", "delta")
     __array_ufunc__ = None
+
+    a: Span
+    b: Span
+    delta: Span
 
     def __init__(self, a: Span, b: Span, delta: Span) -> None:
         self.a, self.b = a, b
@@ -55,7 +59,8 @@ class Twin:
         delta = (self.a * y.delta + y.b * self.delta) & (self.b * y.delta + y.a * self.delta)
         return Twin(self.a * y.a, self.b * y.b, delta)
 
-    __radd__, __rmul__ = __add__, __mul__
+    __radd__ = __add__
+    __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Twin:
         return self * _twin(other).inverse()
@@ -150,6 +155,20 @@ class JointCells:
     among these, and ``place`` says where each of the first's and of the second's is.
     """
 
+    codes: IntArray
+    K: int
+    classes: tuple[int, int]
+    t: IndexArray
+    a: IndexArray
+    b: IndexArray
+    first: BoxedCells
+    second: BoxedCells
+    pairs: BoxedCells
+    place: IndexArray
+    agree: Array
+    right: Both
+    identity: Twin
+
     def __init__(
         self, codes: IntArray, K: int, classes: tuple[int, int] | None = None, known: int | None = None
     ) -> None:
@@ -185,6 +204,10 @@ class _Part:
 
 class TwinAggregates:
     """The fields of `Aggregates` for two predictions, over boxes of joint cells."""
+
+    classes: Twin
+    first: _Part
+    second: _Part
 
     def __init__(self, cells: JointCells, low: FloatArray, high: FloatArray) -> None:
         self.cells = cells
@@ -236,8 +259,15 @@ class TwinAggregates:
         delta = x.delta.without_two(t, a).where(self.cells.agree, UNKNOWN)
         return Twin(x.a.without_two(t, a), x.b.without_two(t, b), delta)
 
-    same = property(lambda self: self.cells.right)
-    identity = property(lambda self: self.cells.identity)
+    @property
+    def same(self) -> Both:
+        """Whether the true and the predicted class of a cell are the same, for both predictions."""
+        return self.cells.right
+
+    @property
+    def identity(self) -> Twin:
+        """The same as numbers."""
+        return self.cells.identity
 
     present = property(lambda self: Both(self.first.present, self.second.present))
     # A sum that never falls less one that never falls may do both, so the diagonal is no exception.
@@ -245,27 +275,33 @@ class TwinAggregates:
     in_truth = property(lambda self: self.first.in_truth)
     ever_in_truth = property(lambda self: self.first.ever_in_truth)
 
-    r = cached_property(lambda self: self._twin("r", ZERO))
-    not_r = cached_property(lambda self: self._twin("not_r", ZERO))
-    q = cached_property(lambda self: self._twin("q", self._dq))
-    not_q = cached_property(lambda self: self._twin("not_q", -self._dq))
-    T = cached_property(lambda self: self._twin("T", self._dT))
-    o = cached_property(lambda self: self._twin("o", -self._dT))
-    x = cached_property(lambda self: self._twin("x", -self._dq))
-    q_over_r = cached_property(lambda self: self._twin("q_over_r", self._dq / self.first.r))
-    nq_over_nr = cached_property(lambda self: self._twin("nq_over_nr", -(self._dq / self.first.not_r)))
-    recall = cached_property(lambda self: self._twin("recall", self._d_right / self.first.r))
-    union = cached_property(lambda self: self._twin("union", self._dq - self._d_right))
-    rq = cached_property(lambda self: self._twin("rq", (self.first.r * self._dq).sum()))
-    P = cached_property(lambda self: self._twin("P", ZERO))
-    Q = cached_property(lambda self: self._twin("Q", -((self.first.q + self.second.q) * self._dq).sum()))
-    N = cached_property(lambda self: self._twin("N", self._dT - self.rq.delta))
-    alpha = cached_property(lambda self: self._twin("alpha", -self.N.delta))
-    beta = cached_property(lambda self: self._twin("beta", self.Q.delta - self.N.delta))
+    r: cached_property[Twin] = cached_property(lambda self: self._twin("r", ZERO))
+    not_r: cached_property[Twin] = cached_property(lambda self: self._twin("not_r", ZERO))
+    q: cached_property[Twin] = cached_property(lambda self: self._twin("q", self._dq))
+    not_q: cached_property[Twin] = cached_property(lambda self: self._twin("not_q", -self._dq))
+    T: cached_property[Twin] = cached_property(lambda self: self._twin("T", self._dT))
+    o: cached_property[Twin] = cached_property(lambda self: self._twin("o", -self._dT))
+    x: cached_property[Twin] = cached_property(lambda self: self._twin("x", -self._dq))
+    q_over_r: cached_property[Twin] = cached_property(lambda self: self._twin("q_over_r", self._dq / self.first.r))
+    nq_over_nr: cached_property[Twin] = cached_property(
+        lambda self: self._twin("nq_over_nr", -(self._dq / self.first.not_r))
+    )
+    recall: cached_property[Twin] = cached_property(lambda self: self._twin("recall", self._d_right / self.first.r))
+    union: cached_property[Twin] = cached_property(lambda self: self._twin("union", self._dq - self._d_right))
+    rq: cached_property[Twin] = cached_property(lambda self: self._twin("rq", (self.first.r * self._dq).sum()))
+    P: cached_property[Twin] = cached_property(lambda self: self._twin("P", ZERO))
+    Q: cached_property[Twin] = cached_property(
+        lambda self: self._twin("Q", -((self.first.q + self.second.q) * self._dq).sum())
+    )
+    N: cached_property[Twin] = cached_property(lambda self: self._twin("N", self._dT - self.rq.delta))
+    alpha: cached_property[Twin] = cached_property(lambda self: self._twin("alpha", -self.N.delta))
+    beta: cached_property[Twin] = cached_property(lambda self: self._twin("beta", self.Q.delta - self.N.delta))
 
-    hit = cached_property(lambda self: self._twin("hit", self._d_right))
-    iou = cached_property(lambda self: self._twin("iou", (self.hit / self.union).delta))
-    f1 = cached_property(lambda self: self._twin("f1", (self.hit / ((self.r + self.q) * 0.5)).delta))
+    hit: cached_property[Twin] = cached_property(lambda self: self._twin("hit", self._d_right))
+    iou: cached_property[Twin] = cached_property(lambda self: self._twin("iou", (self.hit / self.union).delta))
+    f1: cached_property[Twin] = cached_property(
+        lambda self: self._twin("f1", (self.hit / ((self.r + self.q) * 0.5)).delta)
+    )
 
     @cached_property
     def phi(self) -> Twin:

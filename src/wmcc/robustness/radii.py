@@ -14,7 +14,7 @@ from ..core.arraytypes import FloatArray
 from ..core.joint import JointTable
 from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError, InputTypeError
-from ..measures.base import Measure, for_tabulated
+from ..measures.base import Measure, MeasureName, for_tabulated
 from ..measures.checks import Model, checked_model, checked_number, named_measure, value_or_reason
 from ..present.blocks import Block
 from ..present.result import Result
@@ -149,7 +149,7 @@ def unsettled(radii: Sequence[Radius]) -> list[str]:
 @for_tabulated()
 def radius(
     table: Tabulated,
-    measure: str | Measure = "ecc",
+    measure: MeasureName | Measure = "ecc",
     *,
     at_least: float | None = None,
     at_most: float | None = None,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations
 from math import isfinite
-from typing import Annotated, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ..core.arraytypes import FloatArray
 from ..core.joint import JointTable, several_predictions
 from ..core.labels import Label
 from ..measures import MEASURES
-from ..measures.base import Measure, for_tabulated
+from ..measures.base import Measure, MeasureName, for_tabulated
 from ..measures.checks import Model, checked_model, named_measure, value_or_reason
 from ..present.blocks import Block, few
 from ..present.json_csv import Record, plain
@@ -226,15 +226,25 @@ class Ranking(Pairs[Lead]):
 
     # ---- the only pair --------------------------------------------------------------------------------
 
-    value = Delegate[float]("only.value", "First − second at the weights as they are.")
-    low = Delegate[float]("only.low", "First − second is at least this, whatever the weights within the box.")
-    high = Delegate[float]("only.high", "First − second is at most this, whatever the weights within the box.")
-    lower = Delegate[End]("only.lower", "Lower end of the range of first − second.")
-    upper = Delegate[End]("only.upper", "Upper end of the range of first − second.")
-    conditions = Delegate[tuple[Condition, ...]]("only.conditions", "What it rests on, and whether that holds.")
-    winner = Delegate[str | None]("only.winner", "The one that certainly has the higher score; None if undecided.")
-    verdict = Delegate[str]("only.verdict", "What is certain, in a sentence.")
-    radius = Delegate[Radius]("only.radius", "How far weights may be off before the leader may be overtaken.")
+    value: ClassVar[Delegate[float]] = Delegate("only.value", "First − second at the weights as they are.")
+    low: ClassVar[Delegate[float]] = Delegate(
+        "only.low", "First − second is at least this, whatever the weights within the box."
+    )
+    high: ClassVar[Delegate[float]] = Delegate(
+        "only.high", "First − second is at most this, whatever the weights within the box."
+    )
+    lower: ClassVar[Delegate[End]] = Delegate("only.lower", "Lower end of the range of first − second.")
+    upper: ClassVar[Delegate[End]] = Delegate("only.upper", "Upper end of the range of first − second.")
+    conditions: ClassVar[Delegate[tuple[Condition, ...]]] = Delegate(
+        "only.conditions", "What it rests on, and whether that holds."
+    )
+    winner: ClassVar[Delegate[str | None]] = Delegate(
+        "only.winner", "The one that certainly has the higher score; None if undecided."
+    )
+    verdict: ClassVar[Delegate[str]] = Delegate("only.verdict", "What is certain, in a sentence.")
+    radius: ClassVar[Delegate[Radius]] = Delegate(
+        "only.radius", "How far weights may be off before the leader may be overtaken."
+    )
 
     # ---- showing ------------------------------------------------------------------------------------
 
@@ -295,7 +305,7 @@ class Ranking(Pairs[Lead]):
 @for_tabulated()
 def certify_ranking(
     joint: JointTable,
-    measure: str | Measure = "ecc",
+    measure: MeasureName | Measure = "ecc",
     *,
     eps: float | None = None,
     model: Model = "relative",

@@ -18,7 +18,7 @@ import numpy as np
 from ..core.arraytypes import Array, FloatArray
 from ..measures.base import Measure
 from .box import Box
-from .enclosures import Slopes, enclosure
+from .enclosures import Enclosure, Slopes, enclosure
 from .interval_arithmetic import UNIT, Span, down, up
 
 PASSES = 12
@@ -60,15 +60,20 @@ class Objective(ABC):
     Tables are vectors of cells, boxes are stacks of them.
     """
 
-    rounding = 0.0
+    rounding: float = 0.0
     """Error of `exact` beyond one unit in the last place."""
 
     size: int
     """Numbers that a box takes, for how long it takes."""
 
+    box: Box
+    cells: Any
+    measure: Measure
+    side: int
+
     def __init__(self, box: Box, cells: Any, measure: Measure, side: int) -> None:
         self.box, self.cells, self.measure, self.side = box, cells, measure, side
-        self.enclosure = enclosure(measure.name, cells.K)
+        self.enclosure: Enclosure = enclosure(measure.name, cells.K)
 
     def slopes(self, low: FloatArray, high: FloatArray, target: Span | None) -> Slopes:
         """Slopes of σM times the total weight, per cell; and σM, with a last axis of one."""
@@ -135,14 +140,19 @@ class Boxes(NamedTuple):
 class Search:
     """The search in the box of an objective."""
 
+    objective: Objective
+    low: FloatArray
+    high: FloatArray
+    limits: Limits
+
     def __init__(self, objective: Objective, limits: Limits) -> None:
         box = objective.box
         self.objective, self.low, self.high, self.limits = objective, box.floor, box.ceiling, limits
         self.first: Slopes | None = None
-        self.movable = ~box.fixed & (self.high > self.low)
-        self.value = -np.inf
-        self.position = np.zeros_like(self.low)
-        self.nodes = 0
+        self.movable: Array = ~box.fixed & (self.high > self.low)
+        self.value: float = -np.inf
+        self.position: FloatArray = np.zeros_like(self.low)
+        self.nodes: int = 0
 
     def run(self, whole: Slopes | None = None) -> Optimum:
         """Search until the bound meets the best value, or a limit is met; ``whole`` if it is known already."""

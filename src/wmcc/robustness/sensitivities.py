@@ -12,7 +12,7 @@ from ..core.arraytypes import FloatArray
 from ..core.labels import Label
 from ..core.table import Table, Tabulated, check_matrix, one_table
 from ..measures import MEASURES
-from ..measures.base import Measure, Shares, TotalWeight, for_tabulated
+from ..measures.base import Measure, MeasureName, Shares, TotalWeight, for_tabulated
 from ..measures.checks import Model, checked_model, named_measure, value_or_reason
 from ..measures.stacks import PerCell
 from ..present.blocks import Block
@@ -136,7 +136,7 @@ class Sensitivity(Result):
 
 
 @for_tabulated()
-def sensitivity(table: Tabulated, measure: str | Measure = "ecc") -> Sensitivity:
+def sensitivity(table: Tabulated, measure: MeasureName | Measure = "ecc") -> Sensitivity:
     """Say which cells' weights a measure depends on most, and how much.
 
     Parameters

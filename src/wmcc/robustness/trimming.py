@@ -18,7 +18,7 @@ from ..core.stack import numbered
 from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError, InputTypeError
 from ..measures import MEASURES
-from ..measures.base import Measure, for_tabulated
+from ..measures.base import Measure, MeasureName, for_tabulated
 from ..measures.checks import checked_number, named_measure
 from ..present.blocks import Block
 from ..present.json_csv import Record, plain
@@ -142,7 +142,7 @@ def _cut(x: Trimming) -> str:
 @for_tabulated()
 def certify_trimming(
     table: Tabulated,
-    measure: str | Measure = "ecc",
+    measure: MeasureName | Measure = "ecc",
     *,
     caps: Sequence[float] | FloatArray,
     gap: float = 0.0,

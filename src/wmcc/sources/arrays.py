@@ -146,7 +146,8 @@ class OfParts:
     """Makes the tables of images or windows, and expects in each the labels of those before: most have the same."""
 
     def __init__(self, rules: Rules, names: tuple[str, ...]) -> None:
-        self.rules, self._names = rules._replace(positive=None, names=None), names
+        self.rules: Rules = rules._replace(positive=None, names=None)
+        self._names = names
         self._met: frozenset[Label] = frozenset()
 
     def table(

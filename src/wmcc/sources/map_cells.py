@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Union
 import numpy as np
 
 from ..core.arraytypes import Array, IntArray
-from ..core.labels import is_missing
+from ..core.labels import Label, is_missing
 from ..errors import InputError, InputTypeError
 from ..present.text import counted
 from .codes import Rules
@@ -47,7 +47,9 @@ class Cells:
     """
 
     def __init__(self, rules: Rules, of: Any, size: int) -> None:
-        self.rules, self.of, self.size = rules, of, size
+        self.rules: Rules = rules
+        self.of: Any = of
+        self.size: int = size
         self.area: Area | None = None
         self.found: PixelCells | RowCells | None = None
 
@@ -154,16 +156,18 @@ class PixelCells:
     """Counts of the pixels of each cell, and the labels of the pixel in its middle; added up window by window."""
 
     def __init__(self, truth: Grid, pred: Grid, wish: Cells, lost_is_wrong: bool) -> None:
-        self.truth, self.pred = truth, pred
-        self.ignore, self.lost_is_wrong = wish.rules.ignore, lost_is_wrong
+        self.truth: Grid = truth
+        self.pred: Grid = pred
+        self.ignore: tuple[Label, ...] = wish.rules.ignore
+        self.lost_is_wrong: bool = lost_is_wrong
         self.given_names: Mapping[Any, Any] | None = wish.rules.names
         self.names: Mapping[Any, Any] = self.given_names or dict(truth.names) | dict(pred.names)
-        self.of = () if wish.of is None else _numbers_of(wish.of, self.names)
-        self.step = max(1, -(-max(truth.shape) // wish.size))  # pixels along the side of a cell
-        self.shape = -(-truth.shape[0] // self.step), -(-truth.shape[1] // self.step)
-        self.counts = [np.zeros(self.shape, dtype=np.int64) for _ in range(3 if self.of else 2)]
+        self.of: tuple[Any, ...] = () if wish.of is None else _numbers_of(wish.of, self.names)
+        self.step: int = max(1, -(-max(truth.shape) // wish.size))  # pixels along the side of a cell
+        self.shape: tuple[int, int] = -(-truth.shape[0] // self.step), -(-truth.shape[1] // self.step)
+        self.counts: list[IntArray] = [np.zeros(self.shape, dtype=np.int64) for _ in range(3 if self.of else 2)]
         self.labels: list[Array] = []
-        self.seen = [np.zeros(self.shape, dtype=bool) for _ in range(2)]
+        self.seen: list[Array] = [np.zeros(self.shape, dtype=bool) for _ in range(2)]
 
     def read(self, window: tuple[slice, ...], read: Sequence[tuple[Array, Array | None]]) -> WindowCells:
         """Count what is wrong per cell; ``read`` has the labels of the truth and the map, and which are known."""

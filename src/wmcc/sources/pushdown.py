@@ -49,7 +49,7 @@ class GroupedCells:
         self._of_cells = texts.text_rules(rules, text)
         self._replicates = replicate_roles(names)
         keys = [name for name in names if name != "w" and name not in self._replicates]
-        self.columns = collect(_query(frame, keys, "w" in names, self._replicates)).to_dict(as_series=False)
+        self.columns: Any = collect(_query(frame, keys, "w" in names, self._replicates)).to_dict(as_series=False)
         self._n = np.array(self.columns["n"], dtype=np.int64)
         self._labels = {role: _labels(self.columns[role], names[role]) for role in label_roles(names)}
 

@@ -98,7 +98,7 @@ class Scenes:
     def __init__(
         self, y_true: Any, y_pred: Any, sample_weight: Any, by: Any, cluster: Any, names: Sequence[str] | None
     ) -> None:
-        self.tiled = isinstance(y_true, (list, tuple))
+        self.tiled: bool = isinstance(y_true, (list, tuple))
         self._truths = list(y_true) if self.tiled else [y_true]
         preds = y_pred if isinstance(y_pred, Mapping) else {"": y_pred}
         called = {f"y_pred[{name!r}]" if isinstance(y_pred, Mapping) else "y_pred": own for name, own in preds.items()}
@@ -108,7 +108,7 @@ class Scenes:
         of_all = sample_weight is None or callable(sample_weight) or as_area(sample_weight) is not None
         rasters = 'as many rasters of weights, "area", or None'
         self._weights = self._per_tile(sample_weight, "sample_weight", rasters, of_all)
-        self.names = _tile_names(self._truths, names) if self.tiled else ("",)
+        self.names: tuple[Key, ...] = _tile_names(self._truths, names) if self.tiled else ("",)
         self._by_tile = self._cluster_by_tile = None
         self._by: list[Any] = [by] * len(self)
         self._cluster: list[Any] = [cluster] * len(self)

@@ -71,7 +71,7 @@ class CorrelationLoss(nn.Module):
         super().__init__()
         _named(measure)
         self.measure: LossMeasure = measure
-        self.ignore_index = check_ignore(ignore_index)
+        self.ignore_index: int | None = check_ignore(ignore_index)
         self.from_logits = from_logits
         self.per_image = per_image
         self.check = check

@@ -90,9 +90,10 @@ class Tally(torch.nn.Module):
         if isinstance(num_classes, bool) or not isinstance(num_classes, (int, np.integer)) or num_classes < 2:
             hint = "of one kind of object and its background num_classes is 2."
             raise InputError.of("num_classes", num_classes, "an integer of at least 2", hint)
-        self.num_classes, self.ignore_index = int(num_classes), planes.check_ignore(ignore_index)
-        self.names = _checked_names(names, self.num_classes, self.ignore_index)
-        self.per_image = bool(per_image)
+        self.num_classes: int = int(num_classes)
+        self.ignore_index: int | None = planes.check_ignore(ignore_index)
+        self.names: dict[int, Label] | None = _checked_names(names, self.num_classes, self.ignore_index)
+        self.per_image: bool = bool(per_image)
         device = torch.get_default_device()
         for name, own in planes.no_rows(self.num_classes)._asdict().items():
             setattr(self, name, torch.from_numpy(own).to(device))

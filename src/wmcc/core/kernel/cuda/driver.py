@@ -150,7 +150,7 @@ class Device:
         for value, attribute in zip(values, (self.SHARED, self.PROCESSORS, self.MAJOR, self.MINOR), strict=True):
             check(self._cuda, self._cuda.cuDeviceGetAttribute(ctypes.byref(value), attribute, handle))
         self.shared, self.processors, major, minor = (value.value for value in values)
-        self.arch = 10 * major + minor
+        self.arch: int = 10 * major + minor
         if self.arch < self.OLDEST:
             raise UnsupportedError(
                 f"the GPU has compute capability {major}.{minor}, and the kernel needs 7.0 or later.",
