@@ -20,15 +20,17 @@ MODULES = {
 
 
 def _missing():
-    """Sentences on packages of the extras that are not installed, by the small letters of package and module."""
+    """Sentences on packages of extras and groups that are not installed, by the small letters of package and module."""
     pyproject = tomllib.loads((Path(__file__).parent / "pyproject.toml").read_text())
+    brought = [("extra", *item) for item in pyproject["project"]["optional-dependencies"].items()]
+    brought += [("group", *item) for item in pyproject["dependency-groups"].items()]
     sentences = {}
-    for extra, requirements in pyproject["project"]["optional-dependencies"].items():
+    for kind, name, requirements in brought:
         for package in (re.match(r"[\w-]+", requirement)[0] for requirement in requirements):
             module = MODULES.get(package, package)
             if package not in sentences and find_spec(module) is None:
                 sentences[package] = sentences[module.lower()] = (
-                    f"{package} is not installed; the extra {extra!r} brings it"
+                    f"{package} is not installed; the {kind} {name!r} brings it"
                 )
     if os.environ.get("WMCC_TEST_TORCH"):  # insists on them
         for package in ("torch", "torchmetrics"):

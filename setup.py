@@ -1,11 +1,42 @@
-"""What pyproject.toml cannot say: a wheel's name tells whether the kernel is in it, and nothing stays of old builds."""
+"""What pyproject.toml cannot say.
+
+A wheel's name tells whether the kernel is in it, nothing stays of old builds, and links of the README work elsewhere.
+"""
 
 import os
+import re
 import shutil
+import tomllib
+from pathlib import Path
 
 from setuptools import setup
 from setuptools.command.build import build
 from setuptools.command.build_ext import build_ext
+
+LINK = re.compile(r"```.*?```|`[^`]*`|^ {4}.*?$|(!?)\[([^\]]*)\]\((?!\w+:|#)([^)\s]+)\)", re.DOTALL | re.MULTILINE)
+"""A picture or a link of Markdown to a file of this folder; or code, which may look like one."""
+
+
+def long_description(text, version, urls):
+    """Return the README with links that work on a package index, by the addresses in pyproject.toml.
+
+    Pages lead to the site, other files to the sources. Where their address is not known, the text of a link stays,
+    and a picture goes.
+    """
+
+    def absolute(match):
+        if match[3] is None:
+            return match[0]
+        picture, words, (path, _, part) = match[1], match[2], match[3].partition("#")
+        part = part and f"#{part}"
+        if picture:
+            return f"![{words}]({source}/raw/v{version}/{path})" if source else ""
+        if site and path.startswith("docs/") and path.endswith(".md"):
+            return f"[{words}]({site}/{path.removeprefix('docs/').removesuffix('.md')}.html{part})"
+        return f"[{words}]({source}/blob/v{version}/{path}{part})" if source else words
+
+    source, site = (urls.get(name, "").rstrip("/") for name in ("Source", "Documentation"))
+    return LINK.sub(absolute, text)
 
 
 class Build(build):
@@ -29,4 +60,13 @@ class BuildKernel(build_ext):
             wheel.root_is_pure, wheel.py_limited_api = True, False
 
 
-setup(cmdclass={"build": Build, "build_ext": BuildKernel})
+if __name__ == "__main__":
+    here = Path(__file__).parent
+    project = tomllib.loads((here / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    setup(
+        cmdclass={"build": Build, "build_ext": BuildKernel},
+        long_description=long_description(
+            (here / "README.md").read_text(encoding="utf-8"), project["version"], project.get("urls", {})
+        ),
+        long_description_content_type="text/markdown",
+    )

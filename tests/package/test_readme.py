@@ -37,7 +37,7 @@ def test_its_install_lines_name_every_extra():
     with open(README.parent / "pyproject.toml", "rb") as file:
         extras = tomllib.load(file)["project"]["optional-dependencies"]
     lines = "".join(re.findall(r"^    pip install .*\n", README.read_text(), re.MULTILINE))
-    assert {*extras} - {*re.findall(r"\w+", lines)} == {"bench", "lint", "test"}
+    assert {*extras} - {*re.findall(r"\w+", lines)} <= {"all"}
 
 
 def test_its_validation_loop(torch, tmp_path, monkeypatch, capsys):

@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import nan
 
 import matplotlib
-from paths import ROOT
+from paths import SAMPLE
 
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
@@ -28,7 +28,6 @@ from wmcc.present.text import percent
 
 pytestmark = pytest.mark.slow
 
-PARCELS = ROOT / "src" / "wmcc" / "data" / "parcels.csv"
 LAND = make_map(400)
 TWO = wmcc.tabulate(LAND.truth, {"A": LAND.careless_with_small, "B": LAND.careless_with_large}, LAND.area)
 ODD = [
@@ -52,8 +51,8 @@ def some_table(K, names=None, seed=0, n=3000):
 
 
 COLUMNS = ["pred", "pred_b", "pred_c"]
-MODELS = wmcc.tabulate(str(PARCELS), true="label", pred={name: name for name in COLUMNS}, weight="area")
-THREE = wmcc.tabulate(str(PARCELS), true="label", pred="pred", weight="area")
+MODELS = wmcc.tabulate(str(SAMPLE), true="label", pred={name: name for name in COLUMNS}, weight="area")
+THREE = wmcc.tabulate(str(SAMPLE), true="label", pred="pred", weight="area")
 CURVE = wmcc.certify(THREE, "ecc", eps=[0.1, 0.3])
 MAP = replace(
     wmcc.error_map(LAND.truth.reshape(20, 20), LAND.careless_with_small.reshape(20, 20)), metres=(30.0, 45.0), crs="$1"
