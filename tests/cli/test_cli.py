@@ -299,7 +299,7 @@ def test_an_engine_that_is_not_installed():
     args = [sys.executable, "-c", code, "score", "parcels.csv", *COLUMNS, "--engine", "polars"]
     done = subprocess.run(args, capture_output=True, text=True)
     assert done.returncode == 2
-    assert done.stderr == "Error: this needs polars, which is not installed.\nHint: pip install polars\n"
+    assert done.stderr == "Error: this needs polars, which is not installed.\nHint: pip install 'wmcc[polars]'\n"
 
 
 def test_anything_else_is_told_in_a_sentence_too(monkeypatch):

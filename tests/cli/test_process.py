@@ -70,7 +70,7 @@ main()
     done = subprocess.run([sys.executable, "-c", code, "sample"], capture_output=True, text=True)
     assert done.returncode == 2
     which = "click and rich, which are" if " " in name else f"{name}, which is"
-    assert done.stderr == f"Error: the command line needs {which} not installed.\nHint: pip install {name}\n"
+    assert done.stderr == f"Error: the command line needs {which} not installed.\nHint: pip install 'wmcc[cli]'\n"
 
 
 def test_what_is_imported():

@@ -149,6 +149,6 @@ from wmcc.cli import main
 main()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    sentence = "Error: this needs matplotlib, which is not installed.\nHint: pip install matplotlib\n"
+    sentence = "Error: this needs matplotlib, which is not installed.\nHint: pip install 'wmcc[plot]'\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", sentence)
     assert os.listdir() == []

@@ -861,7 +861,7 @@ def test_missing_packages_are_named(tmp_path, monkeypatch, missing, name):
         monkeypatch.setitem(sys.modules, loaded, None)
     monkeypatch.setattr(builtins, "__import__", importing)
     data = tmp_path / name if name else array()
-    refused(lambda: wmcc.Raster(data), missing, hint="pip install", error=MissingDependencyError)
+    refused(lambda: wmcc.Raster(data), missing, hint="pip install 'wmcc[raster]'", error=MissingDependencyError)
 
 
 def test_netcdf_needs_a_whole_reader(tmp_path, monkeypatch):
@@ -870,4 +870,9 @@ def test_netcdf_needs_a_whole_reader(tmp_path, monkeypatch):
     sys.modules["h5netcdf"].__spec__ = importlib.machinery.ModuleSpec("h5netcdf", None)
     for missing in ("netCDF4", "h5py"):  # without which h5netcdf reads nothing
         monkeypatch.setitem(sys.modules, missing, None)
-    refused(lambda: wmcc.Raster(tmp_path / "a.nc"), "needs netCDF4", hint="pip install", error=MissingDependencyError)
+    refused(
+        lambda: wmcc.Raster(tmp_path / "a.nc"),
+        "needs netCDF4",
+        hint="pip install 'wmcc[raster]'",
+        error=MissingDependencyError,
+    )

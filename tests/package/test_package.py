@@ -6,15 +6,16 @@ import re
 import runpy
 import subprocess
 import sys
+import tomllib
+from typing import get_args
 
 import pytest
-from paths import ROOT
+from paths import ROOT, SOURCE
 
 import wmcc
 import wmcc.measures
+from wmcc import optional
 from wmcc.core.kernel import kernel
-
-SOURCE = ROOT / "src" / "wmcc"
 
 LAYERS = [
     {"present", "errors", "optional", "_lazily"},
@@ -102,6 +103,18 @@ def test_names_are_loaded_when_they_are_asked_for(package):
         _ = package.scoore
 
 
+def test_nothing_that_is_imported_warns():
+    code = "import wmcc; wmcc.score([0, 1, 1], [0, 1, 0]); wmcc.results, wmcc.errors, wmcc.weightmaps"
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_types_of_names_are_the_registry():
+    measures = wmcc.measures
+    assert get_args(measures.MeasureName) == tuple(measures.MEASURES)
+    assert get_args(measures.ClassMeasureName) == tuple(measures.CLASS_MEASURES)
+
+
 def test_import_is_light():
     """Nothing is imported until it is used, and then no more than it needs."""
 
@@ -164,7 +177,27 @@ except ImportError as problem:
 """
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "needs scikit-learn" in said
-    assert "pip install scikit-learn" in said
+    assert "pip install 'wmcc[sklearn]'" in said
+
+
+def test_the_extra_that_a_message_names_brings_the_package():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for package, extra in optional.EXTRAS.items():
+        brought = {re.match(r"[\w-]+", requirement)[0] for requirement in extras[extra]}
+        if extra == "excel":  # whichever of pandas and polars writes
+            brought.add("xlsxwriter")
+        assert package.lower() in brought, (package, extra)
+    modules = {*optional.EXTRAS} | {*optional.PACKAGES}
+    for path, node in nodes(ast.Call):
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
+        if called == "module" and isinstance(node.args[0], ast.Constant):
+            assert node.args[0].value.partition(".")[0] in {*modules, "narwhals"}, path
+
+
+def test_all_extras_are_in_all():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    (every,) = extras.pop("all")
+    assert every == f"wmcc[{','.join(sorted(extras))}]"
 
 
 @pytest.mark.parametrize("name", ["numpy", "compiled", "fortran"])

@@ -274,7 +274,7 @@ except ImportError as problem:
 """
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "needs matplotlib" in said
-    assert "pip install matplotlib" in said
+    assert "pip install 'wmcc[plot]'" in said
 
 
 def test_importing_plots_does_not_import_matplotlib():

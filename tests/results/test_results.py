@@ -225,18 +225,18 @@ def test_a_missing_library_is_named(monkeypatch):
     monkeypatch.setattr(frames, "find_spec", lambda name: None if name in ("openpyxl", "xlsxwriter") else True)
     with pytest.raises(MissingDependencyError, match="needs pandas and openpyxl; openpyxl is not installed") as found:
         frames.excel([{"a": 1}])
-    assert found.value.hint == "pip install openpyxl"
+    assert found.value.hint == "pip install 'wmcc[excel]'"
     monkeypatch.setattr(frames, "find_spec", lambda name: None)
     with pytest.raises(MissingDependencyError, match="openpyxl are not installed"):
         frames.excel([{"a": 1}])
     with pytest.raises(MissingDependencyError) as found:
         wmcc.score(TABLE).to_frame()
     assert found.value.message == "a frame of pandas needs pandas; pandas is not installed."
-    assert found.value.hint == "pip install pandas"
+    assert found.value.hint == "pip install 'wmcc[excel]'"
     monkeypatch.setattr(frames, "find_spec", lambda name: True if name == "pyarrow" else None)
     with pytest.raises(MissingDependencyError) as found:
         wmcc.score(TABLE).to_frame()
-    assert found.value.hint == "pip install pandas, or to_frame('pyarrow') for a frame of pyarrow"
+    assert found.value.hint == "pip install 'wmcc[excel]', or to_frame('pyarrow') for a frame of pyarrow"
     assert wmcc.score(TABLE).to_frame("pyarrow").num_rows
 
 

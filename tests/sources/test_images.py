@@ -569,7 +569,7 @@ def test_pillow_is_named_where_it_is_missing(made, monkeypatch):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "PIL", None)
     said = refused("truth", "one", kind=errors.MissingDependencyError)
-    assert "this needs pillow, which is not installed. | pip install 'pillow>=10'" in said
+    assert "this needs pillow, which is not installed. | pip install 'wmcc[images]'" in said
     for folder in ("t", "p"):
         put(f"{folder}/a.npy", made["truth"][0])
     assert wmcc.accuracy(wmcc.tabulate("t", "p")) == 1.0  # of which NumPy reads all

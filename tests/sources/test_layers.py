@@ -265,7 +265,7 @@ def test_a_missing_package_is_named(tmp_path, monkeypatch, package):
         return importing(name)
 
     monkeypatch.setattr(optional.importlib, "import_module", none)
-    with pytest.raises(MissingDependencyError, match=rf"needs {package}[\s\S]*pip install {package}"):
+    with pytest.raises(MissingDependencyError, match=rf"needs {package}[\s\S]*pip install 'wmcc\[geo\]'"):
         wmcc.tabulate(path, **CALL)
 
 

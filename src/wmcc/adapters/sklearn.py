@@ -36,15 +36,16 @@ from typing import Any, Protocol
 from ..core.table import Table
 from ..errors import InputError, MissingDependencyError, UndefinedMeasureWarning
 from ..measures import MEASURES
-from ..measures.base import Measure
+from ..measures.base import Measure, MeasureName
 from ..measures.checks import named_measure
+from ..optional import pip_install
 from ..sources import tabulate
 
 try:
     from sklearn.metrics import make_scorer
 except ModuleNotFoundError:
     raise MissingDependencyError(
-        "wmcc.adapters.sklearn needs scikit-learn, which is not installed.", "pip install scikit-learn"
+        "wmcc.adapters.sklearn needs scikit-learn, which is not installed.", pip_install("sklearn")
     ) from None
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import type_of_target, unique_labels
@@ -62,7 +63,7 @@ class Scorer(Protocol):
         ...
 
 
-def scorer(measure: str | Measure = "ecc") -> Scorer:
+def scorer(measure: MeasureName | Measure = "ecc") -> Scorer:
     """Make a scorer of a measure, new at each call: what is requested of one does not change another.
 
     A score that is undefined is 0, as for the measure itself. Rows that cannot be scored at all (their weights are all
@@ -92,7 +93,7 @@ def scorer(measure: str | Measure = "ecc") -> Scorer:
     return made
 
 
-def scorers(measures: Iterable[str | Measure] = ("ecc", "mpc1", "mpc2")) -> dict[str, Scorer]:
+def scorers(measures: Iterable[MeasureName | Measure] = ("ecc", "mpc1", "mpc2")) -> dict[str, Scorer]:
     """Make scorers of several measures, by name: what ``scoring`` of `cross_validate` and `GridSearchCV` takes.
 
     Those by default are for any number of classes. For two classes each of them is the MCC.
@@ -105,8 +106,8 @@ def scorers(measures: Iterable[str | Measure] = ("ecc", "mpc1", "mpc2")) -> dict
     >>> list(scorers(["mcc", "kappa"]))
     ['mcc', 'kappa']
     """
-    names = [named_measure(measure).name for measure in measures]
-    return {name: scorer(name) for name in names}
+    named = [named_measure(measure) for measure in measures]
+    return {measure.name: scorer(measure) for measure in named}
 
 
 def matthews_corrcoef(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:

@@ -21,7 +21,7 @@ def main() -> None:
     if missing:
         verb = "is" if len(missing) == 1 else "are"
         print(f"Error: the command line needs {' and '.join(missing)}, which {verb} not installed.", file=sys.stderr)
-        print(f"Hint: pip install {' '.join(missing)}", file=sys.stderr)
+        print("Hint: pip install 'wmcc[cli]'", file=sys.stderr)
         sys.exit(2)
     from .commands import wmcc
 

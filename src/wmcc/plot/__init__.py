@@ -1,4 +1,4 @@
-"""Pictures of tables and results, with matplotlib (``pip install matplotlib``).
+"""Pictures of tables and results, with matplotlib (``pip install 'wmcc[plot]'``).
 
 Each function draws what other parts of wmcc computed, into ``ax`` if it is given, and returns the axes.
 """

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 from ..errors import InputError, MissingDependencyError
+from ..optional import EXTRAS, pip_install
 from .json_csv import Record, columns, no_formula
 
 Backend = Literal["pandas", "polars", "pyarrow"]
@@ -59,7 +60,7 @@ def parquet(records: Sequence[Record], names: Sequence[str] = ()) -> bytes:
     backend = next((name for name in ("pyarrow", "polars") if find_spec(name)), None)
     if backend is None:
         raise MissingDependencyError(
-            "a Parquet file needs pyarrow or polars, and neither is installed.", "pip install pyarrow"
+            "a Parquet file needs pyarrow or polars, and neither is installed.", pip_install("arrow")
         )
     held = io.BytesIO()
     nw.from_native(frame(records, backend, names)).write_parquet(held)  # type: ignore[arg-type]
@@ -83,4 +84,4 @@ def _check_installed(names: Sequence[str], what: str, instead: Sequence[str] = (
         verb = "is" if len(missing) == 1 else "are"
         other = next((f", or to_frame({name!r}) for a frame of {name}" for name in instead if find_spec(name)), "")
         said = f"{what} needs {' and '.join(names)}; {' and '.join(missing)} {verb} not installed."
-        raise MissingDependencyError(said, f"pip install {' '.join(missing)}{other}")
+        raise MissingDependencyError(said, pip_install(*(EXTRAS.get(name) for name in missing)) + other)

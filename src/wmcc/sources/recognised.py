@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from ..errors import InputError
+from ..optional import module
 from .request import AREA
 from .values import Area, Join, Layer, Overlay
 
@@ -109,9 +110,7 @@ def _has_features(path: str) -> bool:
 
 def _has_polygons(name: str, weight: Any) -> bool:
     """Whether areas come from the geometry of a Parquet file, rather than from a column of any table."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
+    pa, parquet = module("pyarrow"), module("pyarrow.parquet")
     try:
         schema = parquet.read_schema(os.path.expanduser(name))
     except (OSError, pa.ArrowException):  # whoever reads the data says what is wrong

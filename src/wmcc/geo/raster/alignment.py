@@ -94,7 +94,7 @@ class _Nearest:
         self.direct = between(truth.grid, other.grid)
         self.transformer: Any = None
         if truth.crs is not None and other.crs is not None and not same_crs(truth.crs, other.crs):
-            pyproj = optional.module("pyproj")
+            pyproj = optional.module("pyproj", "raster")
             try:
                 self.transformer = pyproj.Transformer.from_crs(truth.crs, other.crs, always_xy=True)
             except pyproj.exceptions.ProjError as problem:

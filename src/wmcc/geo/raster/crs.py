@@ -21,7 +21,7 @@ SPACE = 3
 
 def read_crs(text: Any, name: str) -> CRS:
     """The system that a text, a number or an object of another package stands for; ``name`` is for messages."""
-    pyproj = optional.module("pyproj")
+    pyproj = optional.module("pyproj", "raster")
     try:
         return pyproj.CRS.from_user_input(text)
     except pyproj.exceptions.CRSError as problem:

@@ -257,7 +257,7 @@ def _crs_of_array(array: Any, mapping: Mapping[str, Any], name: str) -> CRS | No
             if known.get(key) is not None and not (isinstance(known[key], str) and not known[key].strip()):
                 return read_crs(known[key], name)
     if "grid_mapping_name" in mapping:
-        pyproj = optional.module("pyproj")
+        pyproj = optional.module("pyproj", "raster")
         try:
             return pyproj.CRS.from_cf(dict(mapping))
         except (pyproj.exceptions.CRSError, KeyError) as problem:
