@@ -2,9 +2,11 @@
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 
 import pytest
@@ -20,7 +22,7 @@ hidden, there = sys.argv[1].split(), PathFinder.find_spec
 PathFinder.find_spec = lambda name, *more: None if name.partition(".")[0] in hidden else there(name, *more)
 sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *sys.argv[2:]]))
 """
-SENTENCE = re.compile(r"(\S+) is not installed; the extra '\w+' brings it")
+SENTENCE = re.compile(r"(\S+) is not installed; the (?:extra|group) '\w+' brings it")
 
 
 def without(modules, *args, insist=""):
@@ -133,18 +135,111 @@ def wheel(folder, out, **env):
         return made.name, set(file.namelist())
 
 
+@pytest.fixture
+def release():
+    """The checks of scripts/wheels, as a module."""
+    return runpy.run_path(str(ROOT / "scripts" / "check_wheels.py"))
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A folder with little to release."""
+    files = {
+        "pyproject.toml": '[project]\nversion = "1.2"\n',
+        "src/wmcc/__init__.py": "",
+        "src/wmcc/core/kernel/native/cells.c": "",
+        "src/wmcc/core/kernel/cuda/tally.cu": "",
+    }
+    for name, text in files.items():
+        path = tmp_path / "tree" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path / "tree"
+
+
+def packed(folder, name, *files, pure=True, tags=("py3-none-any",), about="# wmcc"):
+    """Write a wheel with these files of the package."""
+    lines = [f"Root-Is-Purelib: {str(pure).lower()}", *(f"Tag: {tag}" for tag in tags)]
+    with zipfile.ZipFile(folder / name, "w") as wheel:
+        for file in files:
+            wheel.writestr(f"wmcc/{file}", "")
+        wheel.writestr("wmcc-1.2.dist-info/WHEEL", "\n".join(lines))
+        wheel.writestr("wmcc-1.2.dist-info/METADATA", about)
+    return folder / name
+
+
+PURE, ALL = "wmcc-1.2-py3-none-any.whl", ("__init__.py", "core/kernel/cuda/tally.cu")
+COMPILED = "wmcc-1.2-cp311-abi3-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"
+TAGS = ("cp311-abi3-manylinux2014_x86_64", "cp311-abi3-manylinux_2_17_x86_64")
+
+
+def test_what_a_wheel_must_be(release, tree, tmp_path):
+    def said(name, *files, **options):
+        return release["check"](packed(tmp_path, name, *files, **options), tree)
+
+    assert said(PURE, *ALL) == []
+    assert said("wmcc-1.2-cp311-abi3-linux_x86_64.whl", *ALL) == ["its name is none that a release has"]
+    assert said("wmcc-1.2-cp311-abi3-manylinux_2_28_x86_64.whl", *ALL) == ["its name is none that a release has"]
+    assert said("wmcc-1.1-py3-none-any.whl", *ALL) == ["it is of version 1.1, the sources of 1.2"]
+    (without,) = said(COMPILED, *ALL, pure=False, tags=TAGS)  # it looks like a wheel with a kernel
+    assert without == "it lacks wmcc/core/kernel/_native.abi3.so"
+    (kernel,) = said(PURE, *ALL, "core/kernel/_native.abi3.so")  # and this like one without
+    assert kernel == "it should not hold wmcc/core/kernel/_native.abi3.so"
+    assert said(PURE, *ALL, "gone.py") == ["it should not hold wmcc/gone.py"]
+    assert said(PURE, *ALL, "core/kernel/native/cells.c")[0].startswith("it should not hold wmcc/core/kernel/native")
+    assert said(PURE, "__init__.py") == ["it lacks wmcc/core/kernel/cuda/tally.cu"]
+    assert said(PURE, *ALL, pure=False) == ["its name says otherwise than `Root-Is-Purelib`"]
+    assert said(PURE, *ALL, tags=TAGS) == [f"its tags are {', '.join(TAGS)}"]
+    (lost,) = said(PURE, *ALL, about="see [the grammar](docs/grammar.md)")
+    assert lost.startswith("its description has links that lead nowhere")
+
+
+def test_links_of_the_readme_work_on_a_package_index():
+    described = runpy.run_path(str(ROOT / "setup.py"))["long_description"]
+    text = "![A map](docs/demo.png)\n[cli](docs/cli.md#show), [how](CONTRIBUTING.md), [a](https://a.b), [b](#b)\n"
+    code = "`x[0](y)`\n\n```python\nMEASURES[name](table)\n```\n\n    names[k](docs/cli.md)\n"
+    assert described(text + code, "1.2", {}) == f"\ncli, how, [a](https://a.b), [b](#b)\n{code}"
+    source = {"Source": "https://host/wmcc"}
+    blob = "https://host/wmcc/blob/v1.2"
+    assert described(text, "1.2", source).splitlines() == [
+        "![A map](https://host/wmcc/raw/v1.2/docs/demo.png)",
+        f"[cli]({blob}/docs/cli.md#show), [how]({blob}/CONTRIBUTING.md), [a](https://a.b), [b](#b)",
+    ]
+    both = described(text, "1.2", {**source, "Documentation": "https://site/"})
+    assert "[cli](https://site/cli.html#show)" in both
+    assert f"[how]({blob}/CONTRIBUTING.md)" in both
+    readme = described((ROOT / "README.md").read_text(), "1.2", {})
+    assert not re.search(r"\]\((?!http|#)", re.sub(r"```.*?```|`[^`]*`", "", readme, flags=re.DOTALL))
+
+
+def test_the_version_is_the_same_everywhere():
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == version
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_extras_are_for_users_and_groups_for_developers():
+    known = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert {"test", "lint", "bench"} <= {*known["dependency-groups"]}
+    assert not {*known["dependency-groups"]} & {*known["project"]["optional-dependencies"]}
+    for script in (ROOT / "scripts").iterdir():  # what `setup` is given is one of them
+        for names in re.findall(r"\bsetup ([a-z][\w,]*)$", script.read_text(), re.MULTILINE):
+            assert {*names.split(",")} <= {*known["dependency-groups"], *known["project"]["optional-dependencies"]}
+
+
 @pytest.mark.slow
 def test_a_wheel_says_whether_the_kernel_is_in_it_and_holds_nothing_old(tmp_path):
     pytest.importorskip("setuptools", "77", "building a wheel without a network needs setuptools 77 or later")
     clone, kernel = tmp_path / "clone", "wmcc/core/kernel/_native.abi3.so"
     shutil.copytree(ROOT / "src", clone / "src", ignore=shutil.ignore_patterns("*.so", "*.egg-info", "__pycache__"))
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE", "MANIFEST.in"):
         shutil.copy(ROOT / name, clone)
     gone = clone / "src" / "wmcc" / "gone.py"
     gone.touch()
     name, files = wheel(clone, tmp_path / "first")
     assert re.fullmatch(r"wmcc-[\d.]+-cp311-abi3-\w+\.whl", name)
-    assert {kernel, "wmcc/gone.py"} <= files
+    assert {kernel, "wmcc/gone.py", "wmcc/core/kernel/cuda/tally.cu"} <= files
+    assert not [file for file in files if file.endswith((".c", ".h"))]
     gone.unlink()
     for source in clone.glob("src/wmcc/core/kernel/native/*.c"):
         source.write_text(source.read_text() + "\n")  # newer than the kernel that was built

@@ -26,7 +26,7 @@ from ..core.stack import Beside
 from ..core.table import Table, Tabulated, one_table
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError
-from ..measures.base import ClassMeasureName, Measure, MeasureName, Shares, for_tabulated
+from ..measures.base import ClassMeasureName, Measure, MeasureName, ScoreMeasureName, Shares, for_tabulated
 from ..measures.checks import checked_level, checked_margin, named_class_measure, named_measure
 from ..measures.companions import ClassMeasure
 from ..measures.stacks import over, root

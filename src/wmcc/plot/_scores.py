@@ -11,6 +11,7 @@ from ..core.score_table import ScoreTable
 from ..inference.interval import interval
 from ..inference.scores import mcc_f1 as curves
 from ..inference.scores.curve import ThresholdCurve
+from ..measures.base import ScoreMeasureName
 from ..present.text import decimal, number
 from . import _style as style
 
@@ -186,7 +187,7 @@ def _rates(scores: ScoreTable) -> tuple[FloatArray, FloatArray]:
     return np.array([x / whole for x in positive]), np.array([x / whole for x in negative])
 
 
-def _with_interval(what: str, scores: ScoreTable, measure: str) -> tuple[str, str]:
+def _with_interval(what: str, scores: ScoreTable, measure: ScoreMeasureName) -> tuple[str, str]:
     """Return a title with a measure of the scores, and a line with its interval."""
     found = interval(scores, measure)
     level = f"{number(100 * found.confidence_level)} % interval"
