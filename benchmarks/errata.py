@@ -1,6 +1,6 @@
 """The paper's bounds as printed, what PyPI's weighted-mcc 0.1.0 makes of them, and how far the measures really move.
 
-``scripts/errata`` runs it beside the package; ``--write`` puts the tables into docs/errata.md.
+``scripts/errata`` runs it beside the package; ``--write`` puts the tables into docs/understand/errata.md.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HUNDRED = np.repeat([1, 0], 50), np.tile([1] * 9 + [0], 5).tolist() + np.tile([0
 
 
 def parcels():
-    """The rows of docs/errata.md."""
+    """The rows of docs/understand/errata.md."""
     i = np.arange(150)
     t = i % 3
     return t, np.where(i * 11 % 17 < 12, t, (t + 1 + i // 3 % 2) % 3), 1 + (i * 37 % 150) / 150
@@ -128,7 +128,7 @@ def main() -> None:
     for name, text in sections.items():
         print(text, end="\n\n")
         if arguments.write:
-            write_section(name, text, "errata.md")
+            write_section(name, text, "understand/errata.md")
 
 
 if __name__ == "__main__":

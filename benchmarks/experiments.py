@@ -1,6 +1,7 @@
 """The paper's experiments: how fast they are, and whether the verdicts depend on what the paper leaves open.
 
-With ``--write`` the times go to docs/benchmarks.md, verdicts and figures to docs/experiments.md and its folder.
+With ``--write`` the times go to docs/benchmarks.md, verdicts and figures to docs/understand/experiments.md and its
+folder.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from wmcc.experiments import Separation, Verdict, draws, separation, verdicts
 from wmcc.experiments.design import MATCHES, MISMATCHES, TRUTHS
 from wmcc.present.markdown import table
 
-FOLDER = Path(__file__).parent.parent / "docs" / "experiments"
+FOLDER = Path(__file__).parent.parent / "docs" / "understand" / "experiments"
 SEEDS = 20
 LARGE = {"n": 15_000, "repetitions": 1_000, "matches": "shared"}
 
@@ -113,8 +114,8 @@ def main() -> None:
     open_choices = variants()
     if write:
         write_section("experiments", bars.markdown())
-        write_section("variants", open_choices, "experiments.md")
-        write_section("verdicts", verdicts_markdown(reproduced(str(FOLDER), 3)), "experiments.md")
+        write_section("variants", open_choices, "understand/experiments.md")
+        write_section("verdicts", verdicts_markdown(reproduced(str(FOLDER), 3)), "understand/experiments.md")
         print(f"{len(NAMES)} files in {FOLDER}")
 
 

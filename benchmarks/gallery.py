@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/plots.md, docs/weightmaps.md and docs/maps.md: ``python benchmarks/gallery.py``.
+"""Draw the pictures of the pages below, in docs/: ``python benchmarks/gallery.py``.
 
 The pages are the source. Their examples are run in order, and where a picture stands, the last axes are saved as it.
 """
@@ -14,7 +14,7 @@ import matplotlib
 matplotlib.use("agg")
 
 DOCS = Path(__file__).parent.parent / "docs"
-PAGES = ("plots.md", "weightmaps.md", "maps.md")
+PAGES = ("howto/plots.md", "understand/weightmaps.md", "understand/maps.md")
 PICTURE = re.compile(r"!\[.*?\]\((.*?\.png)\)")
 MOST_BYTES = 60_000
 
@@ -28,7 +28,7 @@ def draw(page: str) -> None:
             if example.exc_msg is None:
                 exec(compile(example.source, f"docs/{page}", "single"), names)
         if picture and not picture.endswith("report.png"):  # which benchmarks/screenshot.py takes
-            path = DOCS / picture
+            path = (DOCS / page).parent / picture
             names["ax"].figure.savefig(path, dpi=80, metadata={"Software": None})
             print(f"{path.relative_to(DOCS.parent)}  {path.stat().st_size:,} bytes")
             assert path.stat().st_size < MOST_BYTES, path

@@ -1,4 +1,4 @@
-"""How often the interval of a mean over images holds the true mean: the table of docs/coverage.md."""
+"""How often the interval of a mean over images holds the true mean: the table of docs/understand/coverage.md."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """How often intervals and tests of one map are right that take pixels, or blocks of them, for independent draws.
 
-Prints the table of docs/coverage.md.
+Prints the table of docs/understand/coverage.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Take docs/report.png and those of docs/segmentation.md and docs/maps.md: ``python benchmarks/screenshot.py``.
+"""Take the pictures of reports in docs/: ``python benchmarks/screenshot.py``.
 
 It needs Chromium, torch and what reads maps. Names of pictures after it: only these.
 """
@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from wmcc.demo import story
 
-DOCS = Path(__file__).parent.parent / "docs"
+PAGES = Path(__file__).parent.parent / "docs" / "understand"
 WIDTH, HEIGHT, COLOURS = 960, 1390, 128
 GALLERY, LAND = 590, 1200
 """Heights of the pictures of a gallery, which begins with its legend, and of a map."""
@@ -41,7 +41,7 @@ def demo(folder: str) -> str:
 def report_of(page: str, last: str) -> str:
     """Run the examples of a page up to the one that writes its report, and return the path of that."""
     names: dict[str, object] = {}
-    for example in doctest.DocTestParser().get_examples((DOCS / page).read_text()):
+    for example in doctest.DocTestParser().get_examples((PAGES / page).read_text()):
         if example.exc_msg is None:
             exec(example.source, names)
         if last in example.source:
@@ -56,7 +56,7 @@ def main() -> None:
         os.chdir(folder)
         browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         for make, name, height, at in (
-            (lambda: demo(folder), "report.png", HEIGHT, None),
+            (lambda: demo(folder), "../howto/report.png", HEIGHT, None),
             (lambda: report_of("segmentation.md", "images=folders"), "segmentation-report.png", GALLERY, "ul.legend"),
             (lambda: report_of("maps.md", "map=errors"), "maps/report.png", LAND, "h2:has-text('Where the map')"),
         ):
@@ -66,7 +66,7 @@ def main() -> None:
             for k, scheme in enumerate(("light", "dark")):
                 both.paste(opened(browser, page, scheme, height, at), (k * WIDTH, 0))
             small = both.resize((1400, round(height * 1400 / (2 * WIDTH))), Image.Resampling.LANCZOS)
-            small.quantize(COLOURS).save(DOCS / name, optimize=True)
+            small.quantize(COLOURS).save(PAGES / name, optimize=True)
         browser.close()
 
 

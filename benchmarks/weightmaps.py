@@ -1,6 +1,6 @@
 """Weight maps of 1024 x 2048 pixels, beside SciPy's own distance transforms of the same image.
 
-``--write`` puts the figures into docs/weightmaps.md.
+``--write`` puts the figures into docs/understand/weightmaps.md.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def check(cell: np.ndarray, scene: np.ndarray) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="put the figures into docs/weightmaps.md")
+    parser.add_argument("--write", action="store_true", help="put the figures into docs/understand/weightmaps.md")
     arguments = parser.parse_args()
     cell, scene = cells(), street()
     check(cell, scene)
@@ -100,7 +100,7 @@ def main() -> None:
         bars.add(f"{name}, over {over}", median(ratios), 2, "times", False, note)
     print(bars.markdown())
     if arguments.write:
-        write_section("weightmaps", bars.markdown(), "weightmaps.md")
+        write_section("weightmaps", bars.markdown(), "understand/weightmaps.md")
 
 
 if __name__ == "__main__":

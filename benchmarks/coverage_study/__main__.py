@@ -1,4 +1,4 @@
-"""Simulate, and write docs/coverage.md: ``python -m coverage_study``."""
+"""Simulate, and write docs/understand/coverage.md: ``python -m coverage_study``."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from common import processors, write_section
 
 from . import beside, clusters, designs, drift, freedom, grid, pairs, pictures, plans, report, resampling
 
-RAW = pictures.DOCS / "coverage.csv"
-DESIGNS = pictures.DOCS / "coverage-designs.csv"
+RAW = pictures.PAGES / "coverage.csv"
+DESIGNS = pictures.PAGES / "coverage-designs.csv"
 FEWER = 5
 """The bootstrap is slow: one sample in five is resampled. So are samples that are tabulated one by one."""
 
@@ -119,7 +119,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="500 samples per point, and nothing is written")
     parser.add_argument("--only", choices=PARTS, help="one part")
     parser.add_argument("--processes", type=int, default=processors())
-    parser.add_argument("--reuse", action="store_true", help="take the grid's points from docs/coverage.csv")
+    parser.add_argument("--reuse", action="store_true", help="take the grid's points from docs/understand/coverage.csv")
     arguments = parser.parse_args()
     write = not arguments.quick
     study = Study(arguments.runs if write else 500, arguments.processes, write, arguments.reuse)
@@ -128,7 +128,7 @@ def main() -> None:
             text = getattr(study, part)()
             print(f"\n{text}\n")
             if write:
-                write_section(part, text, "coverage.md")
+                write_section(part, text, "understand/coverage.md")
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ RARE = 0.015
 
 
 class Point(NamedTuple):
-    """What became of the intervals of one score in one plan: a row of docs/coverage-designs.csv.
+    """What became of the intervals of one score in one plan: a row of docs/understand/coverage-designs.csv.
 
     Counts are of estimable intervals but the last two, which are of the intervals without the design. ``width`` is
     that of the intervals without a flag, as in `grid.Point`.

@@ -54,7 +54,7 @@ class Setting(NamedTuple):
 
 
 class Point(NamedTuple):
-    """What became of the intervals of one measure in one setting: a row of docs/coverage.csv.
+    """What became of the intervals of one measure in one setting: a row of docs/understand/coverage.csv.
 
     ``truth_below`` and ``truth_above`` count intervals that lie beside the true score, ``missed_flagged`` those among
     them that are called unreliable. All counts are of estimable intervals. Widths and scores are means over those

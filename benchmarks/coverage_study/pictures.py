@@ -1,4 +1,4 @@
-"""The pictures of docs/coverage.md, in colours that are told apart without colour vision."""
+"""The pictures of docs/understand/coverage.md, in colours that are told apart without colour vision."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from . import clusters, pairs
 from .grid import WEIGHTS, Point
 from .report import BAR, ENOUGH, coverage, reliable_coverage, some_reliable
 
-DOCS = Path(__file__).parent.parent.parent / "docs"
+PAGES = Path(__file__).parent.parent.parent / "docs" / "understand"
 BLUE, ORANGE, GREY = "#0072b2", "#e69f00", "#666666"
 FLAGGED = {
     "9 in 10 or more": (0.9, 1.1, ORANGE, "o"),
@@ -28,7 +28,7 @@ def _save(figure: Any, name: str) -> None:
     """Save a picture, the same bytes each time."""
     plt.rcParams["svg.hashsalt"] = name  # from which the parts get their names
     svg = name.endswith("svg")
-    figure.savefig(DOCS / name, dpi=80, metadata={"Date": None} if svg else {"Software": None})
+    figure.savefig(PAGES / name, dpi=80, metadata={"Date": None} if svg else {"Software": None})
     plt.close(figure)
 
 

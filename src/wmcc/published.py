@@ -1,8 +1,8 @@
 """The bounds that the paper prints, for comparison only: never a guarantee.
 
 Cortez and Krishnamoorthy, *Weighted MCC*, bound how far a measure moves when every weight moves by at most ε:
-Theorem 3.4 for two classes, Theorem 4.5 for more. Both fail; ``docs/errata.md`` says where, why, and what holds
-instead. This module evaluates them as printed, says whether their preconditions are met, and puts the true
+Theorem 3.4 for two classes, Theorem 4.5 for more. Both fail; ``docs/understand/errata.md`` says where, why, and what
+holds instead. This module evaluates them as printed, says whether their preconditions are met, and puts the true
 largest change beside them. For a guarantee use `wmcc.certify`.
 
 The paper's S is the diagonal matrix of the weights, so the tables are those of weights, not of weight matrices.

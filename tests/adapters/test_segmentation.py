@@ -1,4 +1,4 @@
-"""What docs/segmentation.md shows beside its doctests is run: validation in several processes, and its commands."""
+"""What docs/understand/segmentation.md shows beside its doctests is run: validation in several processes, commands."""
 
 import re
 import shlex
@@ -12,7 +12,7 @@ from paths import DOCS
 import wmcc
 from wmcc import weightmaps
 
-PAGE = (DOCS / "segmentation.md").read_text()
+PAGE = (DOCS / "understand" / "segmentation.md").read_text()
 
 
 def blocks(kind):

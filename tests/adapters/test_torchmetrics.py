@@ -37,7 +37,7 @@ from wmcc.errors import InputError, InputTypeError, LabelError, LabelWarning, Un
 
 torch.set_num_threads(1)
 
-SEGMENTATION = DOCS / "segmentation.md"
+SEGMENTATION = DOCS / "understand" / "segmentation.md"
 SCORES = [own for own in vars(adapter).values() if isinstance(own, type) and issubclass(own, WeightedScore)][1:]
 FLOAT32 = 2e-5
 """How far a score of TorchMetrics, which computes in float32, may be off with a few hundred pixels."""

@@ -16,7 +16,7 @@ from wmcc.core.storage import SCHEMA
 
 pytestmark = pytest.mark.slow
 
-CLI, DESIGNS, MAPS = DOCS / "cli.md", DOCS / "designs.md", DOCS / "maps.md"
+CLI, DESIGNS, MAPS = DOCS / "howto/command-line.md", DOCS / "understand/designs.md", DOCS / "understand/maps.md"
 
 
 @pytest.fixture(autouse=True)
@@ -59,7 +59,7 @@ def without_last_digits(text):
 
 
 def put_points():
-    """Write the sample of points that docs/designs.md has, of Olofsson et al. (2014)."""
+    """Write the sample of points that docs/understand/designs.md has, of Olofsson et al. (2014)."""
     classes = "deforestation", "forest gain", "forest", "non-forest"
     counts = [66, 0, 5, 4], [0, 55, 8, 12], [1, 0, 153, 11], [2, 1, 9, 313]
     rows = [f"{a},{b}\n" * n for a, own in zip(classes, counts, strict=True) for b, n in zip(classes, own, strict=True)]
@@ -67,7 +67,7 @@ def put_points():
 
 
 def put_streets():
-    """Write the folders of images of docs/cli.md: twelve streets in two cities, two predictions, and weight maps."""
+    """Write the folders of images of docs/howto/command-line.md: streets in two cities, predictions, weight maps."""
     y, x = np.mgrid[:24, :40]
     for k in range(12):
         city, at = ("aachen", "bochum")[k % 2], 3 + 5 * k % 31
@@ -83,7 +83,7 @@ def put_streets():
 
 
 def put_map():
-    """Write the maps of docs/cli.md: fields, a map of others, rasters in degrees with two maps, and plots."""
+    """Write the maps of docs/howto/command-line.md: fields, a map of others, rasters in degrees, and plots."""
     import geopandas
     import rasterio
     from shapely import box
@@ -116,7 +116,7 @@ def put_map():
 
 
 def put_maps():
-    """Write the files of docs/maps.md, which its first block makes."""
+    """Write the files of docs/understand/maps.md, which its first block makes."""
     first = re.search(r"^```python\n(.*?)^```$", MAPS.read_text(), re.MULTILINE | re.DOTALL)[1]
     names: dict = {}
     for example in doctest.DocTestParser().get_examples(first):

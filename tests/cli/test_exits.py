@@ -177,7 +177,7 @@ def test_errors_are_json_where_results_would_be(args, expected):
 
 def test_the_docs_show_an_error_as_json():
     said = run("score", "parcel.csv", *COLUMNS, "--format", "json", code=2).stdout
-    assert said in (DOCS / "cli.md").read_text()
+    assert said in (DOCS / "howto" / "command-line.md").read_text()
 
 
 def test_a_bug_is_json_too(monkeypatch):

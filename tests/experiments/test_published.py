@@ -102,7 +102,7 @@ def test_theorem_4_5_is_evaluated_as_printed(data, eps):
 
 
 def parcels():
-    """The rows of docs/errata.md: 150 observations of three classes with weights from 1 to 2."""
+    """The rows of docs/understand/errata.md: 150 observations of three classes with weights from 1 to 2."""
     i = np.arange(150)
     t = i % 3
     return t, np.where(i * 11 % 17 < 12, t, (t + 1 + i // 3 % 2) % 3), 1 + (i * 37 % 150) / 150
@@ -189,7 +189,7 @@ def test_the_binary_bound_depends_on_the_unit_of_the_weights():
 
 @given(st.tuples(*[st.integers(0, 9)] * 4), st.floats(1e-6, 1, exclude_max=True))
 def test_for_counts_with_a_positive_mcc_the_binary_bound_holds(counts, share):
-    """The corrected reading in docs/errata.md: it does when (TP TN − FP FN) tr(S) ≥ 1/8."""
+    """The corrected reading in docs/understand/errata.md: it does when (TP TN − FP FN) tr(S) ≥ 1/8."""
     tn, fp, fn, tp = counts
     assume(tp * tn - fp * fn >= 1)
     found = published.binary(wmcc.Table.from_counts([[tn, fp], [fn, tp]]), share * min(tp / 2, 1 / sum(counts)))

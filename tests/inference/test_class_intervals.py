@@ -75,7 +75,7 @@ def test_they_hold_the_truth_as_often_as_they_say():
         for name, found in wmcc.score(wmcc.tabulate(*draw(rng, 400))).class_intervals.items():
             held[name] += [x.low <= getattr(c, name) <= x.high for x, c in zip(found, big.classes, strict=True)]
     for name, count in held.items():
-        # 95 % give or take three standard errors of 400 runs, and what the study of docs/coverage.md allows.
+        # 95 % give or take three standard errors of 400 runs, and what the study of docs/understand/coverage.md allows.
         assert (np.abs(count / runs - 0.95) < 0.045).all(), (name, count / runs)
 
 

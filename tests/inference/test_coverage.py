@@ -1,4 +1,6 @@
-"""Intervals hold the true score as often as they say, and comparisons err no more often: docs/coverage.md, in small.
+"""Intervals hold the true score as often as they say, and comparisons err no more often.
+
+This is docs/understand/coverage.md, in small.
 
 The study works on stacks of tables, through the functions that `wmcc.interval` and `wmcc.compare` are made of; first
 its answers are held against theirs. Samples are the same each time, so a figure changes only if the code does.

@@ -1,4 +1,4 @@
-"""The study of designs in docs/coverage.md, in small: its populations are what it says, and so are its intervals."""
+"""The study of designs in docs/understand/coverage.md, in small: populations are what it says, so are intervals."""
 
 import sys
 

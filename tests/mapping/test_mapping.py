@@ -277,7 +277,7 @@ def sampled_maps(accuracies, rows, sizes, count):
     ],
 )
 def test_intervals_of_disagreement_hold(accuracies, rows, sizes):
-    """Of 80 samples; docs/coverage.md has larger numbers. 70 of 80 are as likely as 1 in 1000, if 95 % hold."""
+    """Of 80 samples; docs/understand/coverage.md has more. 70 of 80 are as likely as 1 in 1000, if 95 % hold."""
     tables, truth = sampled_maps(accuracies, rows, sizes, 80)
     found = [wmcc.map_accuracy(table).disagreement for table in tables]
     for name, x in truth.items():

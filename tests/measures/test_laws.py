@@ -204,8 +204,8 @@ def test_law(law, kernel, entry, measure, data):
 
 
 def test_no_law_was_forgotten():
-    """The laws listed in docs/design.md are the laws tested here, and every measure is put to them."""
-    text = (DOCS / "design.md").read_text()
+    """The laws listed in docs/contributing/design.md are the laws tested here, and every measure is put to them."""
+    text = (DOCS / "contributing" / "design.md").read_text()
     listed = re.search(r"## Laws\n([\s\S]*?)\n## ", text).group(1)
     assert set(LAWS) == set(re.findall(r"`(\w+)`", listed))
     for measure in (x for x in vars(wmcc).values() if isinstance(x, Measure)):

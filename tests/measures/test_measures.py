@@ -83,7 +83,7 @@ def test_terms_that_nearly_cancel():
 
 
 def test_known_failures_of_others():
-    """Inputs on which other implementations return a wrong number; see docs/design.md."""
+    """Inputs on which other implementations return a wrong number; see docs/contributing/design.md."""
     y = [0, 0, 1, 1]
     for weight in (1e-300, 1e-85, 1e77, 1e160, 1e300):
         assert wmcc.mcc(y, y, sample_weight=[weight] * 4) == 1.0

@@ -215,7 +215,7 @@ def test_the_kernel_can_be_chosen(name):
         assert done.stdout.strip() == name
 
 
-@pytest.mark.parametrize("page", ["docs/design.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize("page", ["docs/contributing/design.md", "CONTRIBUTING.md"])
 def test_files_that_pages_for_developers_name_are_there(page):
     names = re.findall(r"`([\w*-]+(?:/[\w.*-]*)+|[\w*]+\.(?:py|c|cu|md|toml))`", (ROOT / page).read_text())
     assert len(names) > 20

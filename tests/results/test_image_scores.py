@@ -296,7 +296,7 @@ def test_it_does_not_depend_on_the_order_of_rows_or_of_merging():
     assert wmcc.image_scores(parts[1] + parts[0]).to_dict() == expected
 
 
-# ---- coverage: docs/coverage.md, in small ------------------------------------------------------------------
+# ---- coverage: docs/understand/coverage.md, in small ---------------------------------------------------------
 
 # 4,000 runs: a standard error of 0.35 points.
 

@@ -1,6 +1,6 @@
 """Calls as a new user would type them: each works, or is refused with a sentence that can be followed.
 
-docs/grammar.md has the same list, a row for each test here.
+docs/contributing/calls.md has the same list, a row for each test here.
 """
 
 import inspect
@@ -27,7 +27,7 @@ CALLS = {}
 
 
 def call(function):
-    """Note a test as a row of the table in docs/grammar.md."""
+    """Note a test as a row of the table in docs/contributing/calls.md."""
     CALLS[function.__name__.removeprefix("test_")] = function
     return function
 
@@ -377,5 +377,5 @@ def test_the_matrix_of_a_table():
 
 
 def test_the_page_has_every_row():
-    text = (DOCS / "grammar.md").read_text()
+    text = (DOCS / "contributing" / "calls.md").read_text()
     assert sorted(re.findall(r"\| `(\w+)` \|$", text, flags=re.M)) == sorted(CALLS)

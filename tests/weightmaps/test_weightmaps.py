@@ -433,7 +433,7 @@ print("scipy" in sys.modules, "torch" in sys.modules)
 
 
 def test_the_page_has_its_pictures():
-    docs = DOCS
+    docs = DOCS / "understand"
     shown = set(re.findall(r"\((weightmaps/.*?\.png)\)", (docs / "weightmaps.md").read_text()))
     assert shown == {f"weightmaps/{path.name}" for path in (docs / "weightmaps").iterdir()}
     assert all((docs / name).stat().st_size < 60_000 for name in shown)

@@ -20,7 +20,10 @@ from ..present.text import visible_lines
 from . import output, standard_input, startup
 
 OTHER, MENDABLE, FAILED, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 130, 141
-"""Exit codes; docs/cli.md says what each stands for. The last two are those of other tools: 128 and a signal."""
+"""Exit codes; docs/howto/command-line.md says what each stands for.
+
+The last two are those of other tools: 128 and a signal.
+"""
 
 REFUSED = {
     errno.EACCES, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOENT, errno.ENOTDIR, errno.EPERM, errno.EROFS,

@@ -31,7 +31,8 @@ ENOUGH_FREE = 20.0
 """Degrees of freedom below which the estimate of their number is not used.
 
 The estimate is made of fourth powers of weights, and is mostly noise where a few heavy rows decide it. Of the limits
-that were tried this one has the least interval score among those whose coverage stays at its level: docs/coverage.md.
+that were tried this one has the least interval score among those whose coverage stays at its level:
+docs/understand/coverage.md.
 """
 
 

@@ -1,6 +1,6 @@
 """Whether an interval or a comparison can be relied on: on how few rows its standard error rests.
 
-All numbers may be stacks, for many tables at once. The limits were chosen by simulation: docs/coverage.md.
+All numbers may be stacks, for many tables at once. The limits were chosen by simulation: docs/understand/coverage.md.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ ROW_IS_HEAVY = (
 LOWER, UPPER = " at its lower end", " at its upper end"
 """Where an interval is too short, which is the side to which the rows that matter most would move the score.
 
-Where few such rows were seen, more may have been missed. In docs/coverage.md the truth lies beyond that end in nearly
-all of the flagged intervals that miss it.
+Where few such rows were seen, more may have been missed. In docs/understand/coverage.md the truth lies beyond that end
+in nearly all of the flagged intervals that miss it.
 """
 
 CLASSES_ARE_HEAVY = (

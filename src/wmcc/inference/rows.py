@@ -30,7 +30,7 @@ def bootstrap(
     """Percentile interval of a score from resampled rows, or from resampled clusters of them.
 
     It is the one interval that needs the rows themselves. `wmcc.interval` needs their table only, is faster and
-    covers the true score as often: see docs/coverage.md. This one is a check of it.
+    covers the true score as often: see docs/understand/coverage.md. This one is a check of it.
 
     Parameters
     ----------

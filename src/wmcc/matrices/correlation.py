@@ -93,7 +93,7 @@ def score(y_true: Any, y_pred: Any, sample_weight: Any, *, zero_division: ZeroDi
         MPC2 = the mean over classes of cov(t_k, c_k) / √(cov(t_k, t_k) · cov(c_k, c_k))
 
     The paper's formulas have r_k (s − r_k) in place of cov(t_k, t_k), as for a diagonal S. For such S the two agree;
-    for others `docs/matrices.md` has the difference and the proofs.
+    for others `docs/understand/matrices.md` has the difference and the proofs.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A report as JSON; docs/cli.md describes it."""
+"""A report as JSON; docs/howto/command-line.md describes it."""
 
 from __future__ import annotations
 

@@ -56,7 +56,10 @@ SHOWN_CLASSES, SHOWN_KEYS = 50, 3
 """Classes that are listed, and images that are named in a sentence."""
 
 FEW_IMAGES = 10
-"""Images below which the interval of a mean over them is called unreliable; chosen by simulation: docs/coverage.md."""
+"""Images below which the interval of a mean over them is called unreliable.
+
+Chosen by simulation: docs/understand/coverage.md.
+"""
 
 IMAGES_ARE_FEW = f"there are fewer than {FEW_IMAGES} images where the score is defined; {SHORT}"
 NO_WEIGHT = "the image has no weight"
@@ -412,7 +415,7 @@ def image_scores(
     The images are the sample. The interval of the data set's score is that of `wmcc.interval`, with images as clusters.
     That of the mean over images has Student's distribution with m − 1 degrees of freedom for m images on the scale of
     artanh, so it stays within the measure's range. Differences of two predictions are paired by image.
-    docs/coverage.md says how often the intervals hold the true mean.
+    docs/understand/coverage.md says how often the intervals hold the true mean.
 
     Images whose score is undefined are left out of the mean and counted: those without weight (nothing but void) and,
     for correlations, those that have a single class in truth or prediction. A class counts in the images that have it

@@ -80,7 +80,7 @@ def certify(
     Notes
     -----
     Two classes: a closed form, exact. More: cells whose slope has one sign are put at their ends, the others are
-    searched by branch and bound with outward rounding. See docs/theory.md for proofs.
+    searched by branch and bound with outward rounding. See docs/understand/theory.md for proofs.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 For every measure the slopes s · ∂M/∂C_ab, per cell, and the value, both enclosed from the `Aggregates` of the
 box. The formulas are those of the gradients, written so that quantities that nearly cancel are enclosed as one:
-see docs/theory.md, where each line is derived. They use nothing but the arithmetic that `Span` and
+see docs/understand/theory.md, where each line is derived. They use nothing but the arithmetic that `Span` and
 `Twin` have in common, and `row` and `column` of the aggregates, which turn numbers of a cell's true class and of its
 predicted class into numbers per cell. Numbers of the whole table have a last axis of one.
 """

@@ -7,7 +7,7 @@ To show that σM <= λ everywhere (σ = 1 for the largest value, −1 for the sm
 
 since D is at most the mean of τA and B/τ (and, where λ > 0, at least that mean less δ). Convex squares lie below
 their secants, concave ones below their tangents: what remains is linear in the shares, and its largest value
-over the box of tables is known. docs/theory.md has the proof.
+over the box of tables is known. docs/understand/theory.md has the proof.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What a score would be with trimmed weights: every weight above a cap cut to the cap.
 
 A table does not have the weights one by one, so the trimmed sum of a cell is known only between two ends. They follow
-from the number of rows, Σw, Σw², and the smallest and largest weight: docs/theory.md, section 13, has the proofs.
+from the number of rows, Σw, Σw², and the smallest and largest weight: docs/understand/theory.md, section 13, has the
+proofs.
 """
 
 from __future__ import annotations
@@ -175,8 +176,8 @@ def certify_trimming(
     -----
     A table has the number of rows, Σw, Σw², and the smallest and largest weight of each cell; with clusters or strata,
     of each cell of each of them. A cell whose weights are all below the cap, or all above it, has a known trimmed sum.
-    For others the sum is bounded, tightly as far as these numbers tell; see docs/theory.md for the proofs. With the
-    rows at hand the score itself is ``wmcc.ecc(y_true, y_pred, sample_weight=numpy.minimum(w, cap))``.
+    For others the sum is bounded, tightly as far as these numbers tell; see docs/understand/theory.md for the proofs.
+    With the rows at hand the score itself is ``wmcc.ecc(y_true, y_pred, sample_weight=numpy.minimum(w, cap))``.
 
     Measures do not change if all weights are multiplied by one number. So it makes no difference whether the weight
     that was cut is given back to all rows in proportion to their trimmed weights.

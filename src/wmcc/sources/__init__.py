@@ -121,8 +121,9 @@ def tabulate(
     ----------
     y_true, y_pred, sample_weight
         Labels (integers, booleans or text) of any shape, and a finite weight of at least 0 for each; or two rasters, or
-        two folders, and the same of weights. Several predictions are a mapping from names. docs/engines.md has all that
-        arrays may be, docs/maps.md rasters (`Raster`), docs/segmentation.md folders, docs/matrices.md weight matrices.
+        two folders, and the same of weights. Several predictions are a mapping from names. docs/howto/files.md has all
+        that arrays may be, docs/understand/maps.md rasters (`Raster`), docs/understand/segmentation.md folders, and
+        docs/understand/matrices.md weight matrices.
     true, pred, weight
         Columns of a frame or file, which comes first: names, expressions of its engine, or series of it. A mapping from
         names has several predictions.

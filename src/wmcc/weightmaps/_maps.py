@@ -261,7 +261,7 @@ def boundary_iou_band(
     Notes
     -----
     Boundary IoU needs the band of the prediction as well, so it is no score under these weights. It is the IoU of two
-    label maps, see docs/weightmaps.md.
+    label maps, see docs/understand/weightmaps.md.
 
     Examples
     --------
