@@ -1,0 +1,244 @@
+"""Pages that are made of the package itself, links from names to them, and what Sphinx does not check.
+
+The tables of docs/reference list each public name once (``autosummary``). A page is written for each before Sphinx reads the sources: its
+signature, its docstring, its picture, and where it is explained. Pages of commands are made of their own help.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
+from sphinx.util import logging
+
+import wmcc
+from wmcc.cli.commands import NAMES as COMMANDS
+from wmcc.measures import ClassMeasure, Measure
+
+log = logging.getLogger(__name__)
+
+WITH_INHERITED = {"wmcc.Table", "wmcc.JointTable", "wmcc.Tables"}
+"""Classes whose page has the members that they share with each other."""
+
+PICTURES = {
+    "wmcc.plot.classes": ("howto/plots/classes.png", "Scores of each class as dots, with their intervals as bars"),
+    "wmcc.plot.confusion": ("howto/plots/confusion.png", "A confusion table as squares of colour, with shares"),
+    "wmcc.plot.forest": ("howto/plots/forest.png", "Scores of several classifiers, one below the other, with intervals"),
+    "wmcc.plot.funnel": ("howto/plots/funnel.png", "The certified range of a score, which widens as weights are off by more"),
+    "wmcc.plot.influence": ("howto/plots/influence.png", "Bars of the cells whose weights move a score most"),
+    "wmcc.plot.map": ("howto/plots/map.png", "A map of right and wrong area, with a scale bar and a legend"),
+    "wmcc.plot.separation": ("understand/experiments/figure-2.png", "Traces of four measures as predictions become better"),
+    "wmcc.plot.shares": ("howto/plots/shares.png", "The share of all weight that the heaviest rows have"),
+    "wmcc.plot.weights": ("howto/plots/weights.png", "A histogram of weights"),
+    "wmcc.error_map": ("howto/plots/map-of-class.png", "The errors of one class of a map: missed, and taken for it"),
+    "wmcc.certify": ("howto/plots/funnel.png", "The certified range of a score, which widens as weights are off by more"),
+    "wmcc.write_report": ("howto/report.png", "The top of a report, in light and dark"),
+    "wmcc.weightmaps.border": ("understand/weightmaps/border.png", "Weights that are high in gaps between objects"),
+    "wmcc.weightmaps.distance": ("understand/weightmaps/distance.png", "Weights that fall with the distance to a class"),
+    "wmcc.weightmaps.boundary_band": ("understand/weightmaps/band.png", "Weights of a band along boundaries"),
+    "wmcc.weightmaps.instance_size": ("understand/weightmaps/size.png", "Weights by which objects of any size count alike"),
+}
+"""Pictures of names, and what is to be seen in them."""
+
+EXPLAINED = {
+    "reference/grammar": "tabulate Table JointTable Tables merge",
+    "howto/files": "Files Join",
+    "howto/streams": "Accumulator merge",
+    "howto/reports": "write_report",
+    "howto/plots": "plot.",
+    "understand/measures": "accuracy balanced_accuracy ecc kappa mcc mean_f1 mean_iou mpc1 mpc2 score measures. results.Score",
+    "understand/intervals": "interval compare diagnose bootstrap results.Interval results.Comparison results.Difference results.Diagnosis",
+    "understand/certificates": "certify radius certify_ranking certify_trimming sensitivity results.Certificate results.Curve results.Radius "
+    "results.Lead results.Ranking results.Sensitivity results.TrimmingCurve results.Uncertainty results.uncertainty",
+    "understand/theory": "certify radius certify_ranking certify_trimming",
+    "understand/designs": "Strata PostStrata Replicates map_accuracy plan_sample results.Estimate results.MapAccuracy results.SamplePlan",
+    "understand/maps": "Layer Overlay Raster Area Blocks error_map map_accuracy results.ErrorMap",
+    "understand/segmentation": "image_scores results.ImageScores adapters.torch. adapters.torchmetrics.",
+    "understand/gpu": "adapters.torch.Tally",
+    "understand/weightmaps": "weightmaps.",
+    "understand/matrices": "matrices.",
+    "understand/experiments": "experiments.",
+    "understand/errata": "published.",
+    "reference/errors": "errors.",
+    "reference/results": "results.",
+    "coming-from": "adapters.sklearn.",
+}
+"""Pages, and the names that they explain; a name that ends with a dot stands for all that begin with it."""
+
+
+def defined_in(module) -> list[str]:
+    """Return what a module defines itself, and does not hide."""
+    return [name for name, x in vars(module).items() if getattr(x, "__module__", "") == module.__name__ and not name.startswith("_")]
+
+
+def public_names() -> dict[str, object]:
+    """Return all public names, each with what it is."""
+    from wmcc import errors, experiments, matrices, measures, plot, published, results, weightmaps
+    from wmcc.adapters import sklearn as adapter
+
+    names: dict[str, object] = {}
+    for module in (wmcc, results, measures, plot, weightmaps, matrices, published, experiments, adapter):
+        for name in getattr(module, "__all__", None) or defined_in(module):
+            thing = getattr(module, name)
+            if not inspect.ismodule(thing) and not (module is measures and name in wmcc.__all__):
+                names[f"{module.__name__}.{name}"] = thing
+    for name, thing in vars(errors).items():
+        if isinstance(thing, type) and issubclass(thing, (errors.WmccError, Warning)) and thing.__module__ == "wmcc.errors":
+            names[f"wmcc.errors.{name}"] = thing
+    # PyTorch is not installed where the site is made, so these are read from the source.
+    package = Path(wmcc.__file__).parent / "adapters"
+    listed = re.search(r"__all__ = \[(.*?)\]", (package / "torch" / "__init__.py").read_text(), re.S)
+    assert listed is not None
+    names |= {f"wmcc.adapters.torch.{name}": None for name in re.findall(r'"(\w+)"', listed[1])}
+    bases = r"^class (\w+)\((?:torchmetrics\.Metric|TableMetric|WeightedScore)\)"
+    classes = re.findall(bases, (package / "torchmetrics.py").read_text(), re.M)
+    names |= {f"wmcc.adapters.torchmetrics.{name}": None for name in classes}
+    return names
+
+
+def explained(name: str) -> list[str]:
+    """Return the pages that explain a name."""
+    short = name.removeprefix("wmcc.")
+    return [
+        page
+        for page, names in EXPLAINED.items()
+        if any(short == own or (own.endswith(".") and short.startswith(own)) for own in names.split())
+    ]
+
+
+def page_of(name: str, thing: object) -> str:
+    """Return the page of a public name."""
+    module, _, last = name.rpartition(".")
+    lines = [name, "=" * len(name), "", f".. currentmodule:: {module}", ""]
+    if isinstance(thing, (Measure, ClassMeasure)):
+        about = "(table, *, zero_division=0.0)", f"{last}(y_true, y_pred, *, sample_weight=None, zero_division=0.0)"
+        text = inspect.cleandoc(thing.__doc__ or "")
+        lines += [f".. py:function:: {last}{about[0]}", f"                 {about[1]}", "", *(f"   {x}" for x in text.splitlines())]
+    elif isinstance(thing, dict):
+        text = {"MEASURES": "All measures, by name.", "CLASS_MEASURES": "All measures of one class, by name."}[last]
+        lines += [f".. py:data:: {last}", "", f"   {text}", "", *(f"   - ``{key}``" for key in thing)]
+    elif thing is None:
+        lines += [f".. auto{'function' if last[0].islower() else 'class'}:: {last}"]
+        lines += ["   :members:"] if last == "Tally" else []
+    elif isinstance(thing, type):
+        lines += [f".. autoclass:: {last}"]
+        if not issubclass(thing, Exception):
+            lines += ["   :members:"]
+        if name in WITH_INHERITED:
+            lines += ["   :inherited-members: Mapping"]
+    else:
+        lines += [f".. autofunction:: {last}"]
+    if name in PICTURES:
+        picture, text = PICTURES[name]
+        lines += ["", f".. image:: /{picture}", f"   :alt: {text}", "   :class: api-picture"]
+    if pages := explained(name):
+        lines += ["", ".. rubric:: Where it is explained", "", *(f"- :doc:`/{page}`" for page in pages)]
+    return "\n".join(lines) + "\n"
+
+
+def write_pages(app: Sphinx) -> None:
+    """Write a page for each public name that has none by hand, and for each command; remove those of names that are gone."""
+    source = Path(app.srcdir)
+    by_hand = {"wmcc.tabulate"}
+    files = app.config.autosummary_filename_map
+    pages = {source / "reference/api" / f"{files.get(name, name)}.rst": page_of(name, x) for name, x in public_names().items() if name not in by_hand}
+    for command in COMMANDS:
+        lines = [f".. click:: wmcc.cli.{command}:command", f"   :prog: wmcc {command}", "   :nested: full"]
+        pages[source / "reference/commands" / f"{command}.rst"] = "\n".join(lines) + "\n"
+    for folder in {path.parent for path in pages}:
+        folder.mkdir(exist_ok=True)
+        for old in set(folder.glob("*.rst")) - set(pages):
+            old.unlink()
+    for path, text in pages.items():
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+
+
+def soft_role(name, rawtext, text, lineno, inliner, options=None, content=None):
+    """A name in single backquotes: a link, if it is public, and code in any case."""
+    env = inliner.document.settings.env
+    node = reference_to(text.removesuffix("()"), text, env)
+    return [node], []
+
+
+def reference_to(target: str, text: str, env) -> nodes.Node:
+    """Return code that becomes a link where the name has a page."""
+    node = addnodes.pending_xref("", refdomain="py", reftype="obj", reftarget=target, refexplicit=False, refwarn=False)
+    node["refdoc"], node["soft"] = env.docname, True
+    node["py:module"], node["py:class"] = env.ref_context.get("py:module"), env.ref_context.get("py:class")
+    node += nodes.literal(text, text, classes=["xref"])
+    return node
+
+
+class LinkNames(SphinxTransform):
+    """Make links of code such as `wmcc.interval` in the text of pages."""
+
+    default_priority = 300
+    pattern = re.compile(r"(wmcc(?:\.\w+)+)(?:\(.*\))?")
+
+    def apply(self, **_):
+        """Look at the code of a page."""
+        for node in list(self.document.findall(nodes.literal)):
+            inside = node.parent
+            while inside is not None and not isinstance(inside, (nodes.title, nodes.reference, addnodes.pending_xref)):
+                inside = inside.parent
+            match = self.pattern.fullmatch(node.astext())
+            if match and inside is None:
+                node.replace_self(reference_to(match[1], node.astext(), self.env))
+
+
+def resolve(app, env, node, contnode):
+    """Find what a name without its module stands for; leave names without a page as code."""
+    if not node.get("soft"):
+        return None
+    domain, target = env.domains["py"], node["reftarget"]
+    module = node.get("py:module") or "wmcc"
+    owner = f"{module}.{node['py:class']}." if node.get("py:class") else f"{module}."
+    for place in ("", owner, f"{module}.", "wmcc.", "wmcc.results.", "wmcc.errors.", "wmcc.measures."):
+        entry = domain.objects.get(place + target)
+        if entry is not None:
+            from sphinx.util.nodes import make_refnode
+
+            return make_refnode(app.builder, node["refdoc"], entry.docname, entry.node_id, contnode, place + target)
+    return contnode
+
+
+PAGE = re.compile(r"`{0,2}docs/([\w/-]+)\.md`{0,2}")
+
+
+def link_pages(app, what, name, thing, options, lines):
+    """Make links of the pages that a docstring names."""
+    for k, line in enumerate(lines):
+        lines[k] = PAGE.sub(r":doc:`/\1`", line)
+
+
+def check_names(app, env):
+    """Say which public names have no page, and which pictures have no text."""
+    objects = env.domains["py"].objects
+    for name in public_names():
+        if name not in objects:
+            log.warning("%s is public and has no page; list it in docs/reference", name)
+
+
+def check_pictures(app, doctree):
+    """Say which pictures have no text beside them."""
+    for image in doctree.findall(nodes.image):
+        if len((image.get("alt") or "").split()) < 2:
+            log.warning("the picture %s has no text (alt) that says what is to be seen", image["uri"], location=image)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register all this with Sphinx."""
+    app.connect("builder-inited", write_pages, priority=100)
+    app.add_role("wmcc", soft_role)
+    app.add_transform(LinkNames)
+    app.connect("missing-reference", resolve)
+    app.connect("autodoc-process-docstring", link_pages, priority=900)
+    app.connect("env-check-consistency", check_names)
+    app.connect("doctree-read", check_pictures)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
