@@ -25,6 +25,7 @@ exclude_patterns = ["_ext", "_static", "_templates", "**/verdicts.md"]
 templates_path = ["_templates"]
 highlight_language = "none"  # indented lines are commands, and calls with remarks beside them
 nitpicky = True
+smartquotes = False  # two hyphens are an option
 
 myst_enable_extensions = ["attrs_inline", "colon_fence", "deflist"]
 myst_heading_anchors = 4

@@ -208,13 +208,22 @@ def resolve(app, env, node, contnode):
     return contnode
 
 
+BARS = re.compile(r"(?<!\\)\|(\S[^|]*)\|")  # |x| is no substitution
 PAGE = re.compile(r"`{0,2}docs/([\w/-]+)\.md`{0,2}")
 
 
 def link_pages(app, what, name, thing, options, lines):
     """Make links of the pages that a docstring names."""
     for k, line in enumerate(lines):
-        lines[k] = PAGE.sub(r":doc:`/\1`", line)
+        if ">>>" not in line and "``" not in line.replace("``docs/", ""):
+            lines[k] = BARS.sub(r"\\|\1\\|", line)
+        lines[k] = PAGE.sub(r":doc:`/\1`", lines[k])
+
+
+def escape_options(app, ctx, lines):
+    """Keep stars of patterns in the help of options, and link the pages that it names."""
+    for k, line in enumerate(lines):
+        lines[k] = PAGE.sub(r":doc:`/\1`", line.replace("*", r"\*"))
 
 
 def check_names(app, env):
@@ -239,6 +248,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_transform(LinkNames)
     app.connect("missing-reference", resolve)
     app.connect("autodoc-process-docstring", link_pages, priority=900)
+    app.connect("sphinx-click-process-options", escape_options)
     app.connect("env-check-consistency", check_names)
     app.connect("doctree-read", check_pictures)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

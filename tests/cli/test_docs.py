@@ -16,7 +16,10 @@ from wmcc.core.storage import SCHEMA
 
 pytestmark = pytest.mark.slow
 
-CLI, DESIGNS, MAPS = DOCS / "howto/command-line.md", DOCS / "understand/designs.md", DOCS / "understand/maps.md"
+CLI, CLI_MAPS, RESULTS = (
+    DOCS / name for name in ("howto/command-line.md", "howto/command-line-maps.md", "reference/results.md")
+)
+DESIGNS, MAPS = DOCS / "understand/designs.md", DOCS / "understand/maps.md"
 
 
 @pytest.fixture(autouse=True)
@@ -58,6 +61,11 @@ def without_last_digits(text):
     return re.sub(r"\d+\.\d{9,}(e-?\d+)?", lambda m: f"{float(m[0]):.9g}", text)
 
 
+def put_the_sample():
+    """Write the sample of parcels."""
+    put_sample(Path.cwd())
+
+
 def put_points():
     """Write the sample of points that docs/understand/designs.md has, of Olofsson et al. (2014)."""
     classes = "deforestation", "forest gain", "forest", "non-forest"
@@ -67,7 +75,7 @@ def put_points():
 
 
 def put_streets():
-    """Write the folders of images of docs/howto/command-line.md: streets in two cities, predictions, weight maps."""
+    """Write the folders of images of the command line's pages: streets in two cities, predictions, weight maps."""
     y, x = np.mgrid[:24, :40]
     for k in range(12):
         city, at = ("aachen", "bochum")[k % 2], 3 + 5 * k % 31
@@ -83,7 +91,7 @@ def put_streets():
 
 
 def put_map():
-    """Write the maps of docs/howto/command-line.md: fields, a map of others, rasters in degrees, and plots."""
+    """Write the maps of the command line's pages: fields, a map of others, rasters in degrees, and plots."""
     import geopandas
     import rasterio
     from shapely import box
@@ -123,10 +131,20 @@ def put_maps():
         exec(example.source, names)
 
 
-FILES = {CLI: (put_points, put_streets, put_map), DESIGNS: (put_points,), MAPS: (put_maps,)}
+FILES = {
+    CLI: (put_streets,),
+    CLI_MAPS: (put_the_sample, put_points, put_streets, put_map),
+    RESULTS: (put_the_sample,),
+    DESIGNS: (put_points,),
+    MAPS: (put_maps,),
+}
 
 
-@pytest.mark.parametrize(("page", "least"), [(CLI, 8), (DESIGNS, 1), (MAPS, 1)], ids=["cli", "designs", "maps"])
+@pytest.mark.parametrize(
+    ("page", "least"),
+    [(CLI, 8), (CLI_MAPS, 4), (RESULTS, 1), (DESIGNS, 1), (MAPS, 1)],
+    ids=lambda x: getattr(x, "stem", None),
+)
 def test_the_examples_of_the_docs_print_what_they_say(page, least):
     for put in FILES[page]:
         put()
@@ -144,11 +162,11 @@ def test_the_gate_of_the_docs_says_what_it_says(folder):
 
 
 def test_the_docs_say_which_schema_is_written():
-    assert f"`schema` ({SCHEMA})" in CLI.read_text()
+    assert f"`schema` ({SCHEMA})" in RESULTS.read_text()
 
 
 def test_the_docs_show_every_command_and_name_every_option():
-    text = CLI.read_text()
+    text = CLI.read_text() + CLI_MAPS.read_text()
     for command in COMMANDS:
         assert f"## wmcc {command}\n" in text
         options = re.findall(r"(--[a-z-]+)", run(command, "--help").stdout.partition("Examples")[0])
