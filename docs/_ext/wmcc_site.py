@@ -6,15 +6,18 @@ signature, its docstring, its picture, and where it is explained. Pages of comma
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from pathlib import Path
 
 from docutils import nodes
+from docutils.statemachine import StringList
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
 
 import wmcc
 from wmcc.cli.commands import NAMES as COMMANDS
@@ -150,13 +153,99 @@ def write_pages(app: Sphinx) -> None:
     for command in COMMANDS:
         lines = [f".. click:: wmcc.cli.{command}:command", f"   :prog: wmcc {command}", "   :nested: full"]
         pages[source / "reference/commands" / f"{command}.rst"] = "\n".join(lines) + "\n"
-    for folder in {path.parent for path in pages}:
+    for folder in {path.parent for path in pages}:  # which hold nothing else
         folder.mkdir(exist_ok=True)
         for old in set(folder.glob("*.rst")) - set(pages):
             old.unlink()
+    pages[source / "reference/sentences.rst"] = sentences_page()
     for path, text in pages.items():
         if not path.exists() or path.read_text() != text:
             path.write_text(text)
+
+
+ERRORS = {"InputError", "LabelError", "WeightError", "TooManyClassesError", "InputTypeError", "UndefinedMeasureError", "SchemaError"}
+
+
+def sentence(node: ast.expr | None) -> str:
+    """Return the text of an expression, with … for what is known only when it is raised."""
+    if isinstance(node, ast.Constant):
+        return str(node.value) if isinstance(node.value, str) else "…"
+    if isinstance(node, ast.JoinedStr):
+        return "".join(map(sentence, node.values))
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return sentence(node.left) + sentence(node.right)
+    if isinstance(node, ast.IfExp):
+        return max(sentence(node.body), sentence(node.orelse), key=len)
+    return "…"
+
+
+def raised() -> dict[str, set[tuple[str, str]]]:
+    """Return sentences of errors and their hints, by class, as the source has them."""
+    found: dict[str, set[tuple[str, str]]] = {name: set() for name in sorted(ERRORS)}
+    for path in Path(wmcc.__file__).parent.rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in ERRORS and call.args:
+                hint = call.args[1] if len(call.args) > 1 else next((x.value for x in call.keywords if x.arg == "hint"), None)
+                text = sentence(call.args[0])
+                if len(re.findall(r"\w{2,}", text)) > 3:
+                    told = "" if hint is None or isinstance(hint, ast.Constant) and hint.value is None else sentence(hint)
+                    found[call.func.id].add((text, told.strip("… ") and told))
+    return found
+
+
+def sentences_page() -> str:
+    """Return the page of all sentences, for whoever searches for the words of one."""
+    lines = [
+        "All sentences of errors", "=======================", "",
+        "Every message, as the source has it; … stands for what was given, such as a name or a value. What comes after the arrow is the hint.",
+        ":doc:`errors` explains those that new users meet most.", "",
+    ]
+    for name, texts in raised().items():
+        if texts:
+            lines += [name, "-" * len(name), ""]
+        for text, hint in sorted(texts, key=lambda x: (x[0].strip("…`'").lower(), x[1])):
+            lines.append("- " + escaped(text) + (f" → {escaped(hint)}" if hint else ""))
+        lines.append("")
+    return "\n".join(lines)
+
+
+def escaped(text: str) -> str:
+    """Return a text that reST shows as it is."""
+    return " ".join(re.sub(r"([\\`*_|<>])", r"\\\1", text).split())
+
+
+class PicturesOf(SphinxDirective):
+    """The pictures of a page, each with the code that stands before it there, and a link to its section."""
+
+    required_arguments = 1
+
+    def run(self):
+        """Make a card of each picture."""
+        page = self.arguments[0]
+        path = Path(self.env.srcdir) / f"{page}.md"
+        self.env.note_dependency(str(path))
+        head, code, cards = "", "", []
+        pattern = r"^#+ (?P<head>[^\n]*)$|^```(?:python|pycon)\n(?P<code>.*?)^```$|^!\[(?P<alt>[^\]]*)\]\((?P<file>.*?)\)$"
+        for match in re.finditer(pattern, path.read_text(), re.M | re.S):
+            if match["head"]:
+                head, code = match["head"], ""
+            elif match["code"]:
+                code = match["code"].strip()
+            elif code:
+                slug = re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-")
+                picture = (Path(page).parent / match["file"]).as_posix()
+                link = f"[{head}](/{page}.md#{slug})"
+                cards += [":::{grid-item}", ":class: gallery-item", "", link, "", f"![{match['alt']}](/{picture})", ""]
+                cards += ["```python", *shown(code), "```", ":::", ""]
+        lines = StringList(["::::{grid} 1 1 2 2", ":gutter: 3", "", *cards, "::::"], source=str(path))
+        holder = nodes.container()
+        self.state.nested_parse(lines, 0, holder)
+        return holder.children
+
+
+def shown(code: str) -> list[str]:
+    """Return the lines that one types, without what is printed."""
+    return [line[4:] for line in code.splitlines() if line.startswith((">>> ", "... "))]
 
 
 def soft_role(name, rawtext, text, lineno, inliner, options=None, content=None):
@@ -215,8 +304,9 @@ PAGE = re.compile(r"`{0,2}docs/([\w/-]+)\.md`{0,2}")
 def link_pages(app, what, name, thing, options, lines):
     """Make links of the pages that a docstring names."""
     for k, line in enumerate(lines):
-        if ">>>" not in line and "``" not in line.replace("``docs/", ""):
-            lines[k] = BARS.sub(r"\\|\1\\|", line)
+        if ">>>" not in line:
+            parts = re.split(r"(``.*?``)", line)
+            lines[k] = "".join(part if part.startswith("``") else BARS.sub(r"\\|\1\\|", part) for part in parts)
         lines[k] = PAGE.sub(r":doc:`/\1`", lines[k])
 
 
@@ -244,6 +334,7 @@ def check_pictures(app, doctree):
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register all this with Sphinx."""
     app.connect("builder-inited", write_pages, priority=100)
+    app.add_directive("pictures-of", PicturesOf)
     app.add_role("wmcc", soft_role)
     app.add_transform(LinkNames)
     app.connect("missing-reference", resolve)
