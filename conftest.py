@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+collect_ignore_glob = ["docs/*.py", "docs/_ext/*"]
+"""What makes the site; `scripts/docs` runs it."""
+
 MODULES = {
     "axe-playwright-python": "axe_playwright_python",
     "ibis-framework": "ibis",

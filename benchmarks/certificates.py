@@ -1,4 +1,4 @@
-"""How tight certificates are, and how fast: docs/understand/certificates.md.
+"""How tight certificates are, and how fast: docs/contributing/tightness.md.
 
 ``--write`` puts the tables into the page; ``--only grid``, ``--only binary`` or ``--only speed`` measures one part.
 Every certificate is held against its own witness and against tables drawn from its box before it counts.
@@ -309,7 +309,7 @@ def main() -> None:
         if arguments.only in (None, name):
             text = part()
             if arguments.write:
-                write_section(name, text, "understand/certificates.md")
+                write_section(name, text, "contributing/tightness.md")
             elif name == "grid":
                 print(text)
 

@@ -1,6 +1,6 @@
 """The tally on a GPU beside TorchMetrics, torch.bincount and the floor: reading the same bytes and nothing else.
 
-``--write FILE`` keeps the figures, for docs/understand/gpu.md. It needs an NVIDIA GPU with 40 GB; ``--rows 24``
+``--write FILE`` keeps the figures, for docs/contributing/gpu.md. It needs an NVIDIA GPU with 40 GB; ``--rows 24``
 (2**24) is quicker and needs little. The answer comes first: each table is compared with that of the CPU, to the last
 bit, before anything is timed.
 """

@@ -56,6 +56,7 @@ html_show_sourcelink = False
 html_show_sphinx = False
 html_show_search_summary = False  # summaries are fetched, which pages opened from a file may not do
 html_permalinks_icon = "#"
+html_context = {"default_mode": "auto"}
 html_theme_options = {
     "logo": {"text": "wmcc"},
     "navbar_end": ["theme-switcher"],

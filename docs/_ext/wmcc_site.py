@@ -1,7 +1,8 @@
 """Pages that are made of the package itself, links from names to them, and what Sphinx does not check.
 
-The tables of docs/reference list each public name once (``autosummary``). A page is written for each before Sphinx reads the sources: its
-signature, its docstring, its picture, and where it is explained. Pages of commands are made of their own help.
+The tables of docs/reference list each public name once (``autosummary``). A page is written for each before Sphinx
+reads the sources: its signature, its docstring, its picture, and where it is explained. Pages of commands are made of
+their own help.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from sphinx.util.docutils import SphinxDirective
 
 import wmcc
 from wmcc.cli.commands import NAMES as COMMANDS
-from wmcc.measures import ClassMeasure, Measure
+from wmcc.measures import MEASURES, ClassMeasure, Measure
 
 log = logging.getLogger(__name__)
 
@@ -31,35 +32,59 @@ WITH_INHERITED = {"wmcc.Table", "wmcc.JointTable", "wmcc.Tables"}
 PICTURES = {
     "wmcc.plot.classes": ("howto/plots/classes.png", "Scores of each class as dots, with their intervals as bars"),
     "wmcc.plot.confusion": ("howto/plots/confusion.png", "A confusion table as squares of colour, with shares"),
-    "wmcc.plot.forest": ("howto/plots/forest.png", "Scores of several classifiers, one below the other, with intervals"),
-    "wmcc.plot.funnel": ("howto/plots/funnel.png", "The certified range of a score, which widens as weights are off by more"),
+    "wmcc.plot.forest": (
+        "howto/plots/forest.png",
+        "Scores of several classifiers, one below the other, with intervals",
+    ),
+    "wmcc.plot.funnel": (
+        "howto/plots/funnel.png",
+        "The certified range of a score, which widens as weights are off by more",
+    ),
     "wmcc.plot.influence": ("howto/plots/influence.png", "Bars of the cells whose weights move a score most"),
     "wmcc.plot.map": ("howto/plots/map.png", "A map of right and wrong area, with a scale bar and a legend"),
-    "wmcc.plot.separation": ("understand/experiments/figure-2.png", "Traces of four measures as predictions become better"),
+    "wmcc.plot.separation": (
+        "understand/experiments/figure-2.png",
+        "Traces of four measures as predictions become better",
+    ),
     "wmcc.plot.shares": ("howto/plots/shares.png", "The share of all weight that the heaviest rows have"),
     "wmcc.plot.weights": ("howto/plots/weights.png", "A histogram of weights"),
     "wmcc.error_map": ("howto/plots/map-of-class.png", "The errors of one class of a map: missed, and taken for it"),
-    "wmcc.certify": ("howto/plots/funnel.png", "The certified range of a score, which widens as weights are off by more"),
+    "wmcc.certify": (
+        "howto/plots/funnel.png",
+        "The certified range of a score, which widens as weights are off by more",
+    ),
     "wmcc.write_report": ("howto/report.png", "The top of a report, in light and dark"),
     "wmcc.weightmaps.border": ("understand/weightmaps/border.png", "Weights that are high in gaps between objects"),
-    "wmcc.weightmaps.distance": ("understand/weightmaps/distance.png", "Weights that fall with the distance to a class"),
+    "wmcc.weightmaps.distance": (
+        "understand/weightmaps/distance.png",
+        "Weights that fall with the distance to a class",
+    ),
     "wmcc.weightmaps.boundary_band": ("understand/weightmaps/band.png", "Weights of a band along boundaries"),
-    "wmcc.weightmaps.instance_size": ("understand/weightmaps/size.png", "Weights by which objects of any size count alike"),
+    "wmcc.weightmaps.instance_size": (
+        "understand/weightmaps/size.png",
+        "Weights by which objects of any size count alike",
+    ),
 }
 """Pictures of names, and what is to be seen in them."""
 
 EXPLAINED = {
     "reference/grammar": "tabulate Table JointTable Tables merge",
-    "howto/files": "Files Join",
+    "howto/data": "Files Join",
     "howto/streams": "Accumulator merge",
-    "howto/reports": "write_report",
+    "howto/report": "write_report",
     "howto/plots": "plot.",
-    "understand/measures": "accuracy balanced_accuracy ecc kappa mcc mean_f1 mean_iou mpc1 mpc2 score measures. results.Score",
-    "understand/intervals": "interval compare diagnose bootstrap results.Interval results.Comparison results.Difference results.Diagnosis",
-    "understand/certificates": "certify radius certify_ranking certify_trimming sensitivity results.Certificate results.Curve results.Radius "
-    "results.Lead results.Ranking results.Sensitivity results.TrimmingCurve results.Uncertainty results.uncertainty",
+    "understand/measures": "accuracy balanced_accuracy ecc kappa mcc mean_f1 mean_iou mpc1 mpc2 score measures. "
+    "results.Score",
+    "understand/inference": "interval compare diagnose bootstrap results.Interval results.Comparison "
+    "results.Difference results.Diagnosis",
+    "understand/certificates": "certify radius certify_ranking certify_trimming sensitivity results.Certificate "
+    "results.Curve results.Radius results.Lead results.Ranking results.Sensitivity results.TrimmingCurve "
+    "results.Uncertainty results.uncertainty",
     "understand/theory": "certify radius certify_ranking certify_trimming",
-    "understand/designs": "Strata PostStrata Replicates map_accuracy plan_sample results.Estimate results.MapAccuracy results.SamplePlan",
+    "understand/designs": "Strata PostStrata Replicates",
+    "understand/designs-maps": "Strata map_accuracy plan_sample results.Estimate results.MapAccuracy "
+    "results.SamplePlan",
+    "understand/designs-surveys": "Strata PostStrata Replicates certify_trimming",
     "understand/maps": "Layer Overlay Raster Area Blocks error_map map_accuracy results.ErrorMap",
     "understand/segmentation": "image_scores results.ImageScores adapters.torch. adapters.torchmetrics.",
     "understand/gpu": "adapters.torch.Tally",
@@ -76,7 +101,11 @@ EXPLAINED = {
 
 def defined_in(module) -> list[str]:
     """Return what a module defines itself, and does not hide."""
-    return [name for name, x in vars(module).items() if getattr(x, "__module__", "") == module.__name__ and not name.startswith("_")]
+    return [
+        name
+        for name, x in vars(module).items()
+        if getattr(x, "__module__", "") == module.__name__ and not name.startswith("_")
+    ]
 
 
 def public_names() -> dict[str, object]:
@@ -91,7 +120,11 @@ def public_names() -> dict[str, object]:
             if not inspect.ismodule(thing) and not (module is measures and name in wmcc.__all__):
                 names[f"{module.__name__}.{name}"] = thing
     for name, thing in vars(errors).items():
-        if isinstance(thing, type) and issubclass(thing, (errors.WmccError, Warning)) and thing.__module__ == "wmcc.errors":
+        if (
+            isinstance(thing, type)
+            and issubclass(thing, (errors.WmccError, Warning))
+            and thing.__module__ == "wmcc.errors"
+        ):
             names[f"wmcc.errors.{name}"] = thing
     # PyTorch is not installed where the site is made, so these are read from the source.
     package = Path(wmcc.__file__).parent / "adapters"
@@ -121,7 +154,12 @@ def page_of(name: str, thing: object) -> str:
     if isinstance(thing, (Measure, ClassMeasure)):
         about = "(table, *, zero_division=0.0)", f"{last}(y_true, y_pred, *, sample_weight=None, zero_division=0.0)"
         text = inspect.cleandoc(thing.__doc__ or "")
-        lines += [f".. py:function:: {last}{about[0]}", f"                 {about[1]}", "", *(f"   {x}" for x in text.splitlines())]
+        lines += [
+            f".. py:function:: {last}{about[0]}",
+            f"                 {about[1]}",
+            "",
+            *(f"   {x}" for x in text.splitlines()),
+        ]
     elif isinstance(thing, dict):
         text = {"MEASURES": "All measures, by name.", "CLASS_MEASURES": "All measures of one class, by name."}[last]
         lines += [f".. py:data:: {last}", "", f"   {text}", "", *(f"   - ``{key}``" for key in thing)]
@@ -145,11 +183,15 @@ def page_of(name: str, thing: object) -> str:
 
 
 def write_pages(app: Sphinx) -> None:
-    """Write a page for each public name that has none by hand, and for each command; remove those of names that are gone."""
+    """Write a page for each public name that has none by hand, and for each command; remove those of gone names."""
     source = Path(app.srcdir)
     by_hand = {"wmcc.tabulate"}
     files = app.config.autosummary_filename_map
-    pages = {source / "reference/api" / f"{files.get(name, name)}.rst": page_of(name, x) for name, x in public_names().items() if name not in by_hand}
+    pages = {
+        source / "reference/api" / f"{files.get(name, name)}.rst": page_of(name, x)
+        for name, x in public_names().items()
+        if name not in by_hand
+    }
     for command in COMMANDS:
         lines = [f".. click:: wmcc.cli.{command}:command", f"   :prog: wmcc {command}", "   :nested: full"]
         pages[source / "reference/commands" / f"{command}.rst"] = "\n".join(lines) + "\n"
@@ -163,7 +205,15 @@ def write_pages(app: Sphinx) -> None:
             path.write_text(text)
 
 
-ERRORS = {"InputError", "LabelError", "WeightError", "TooManyClassesError", "InputTypeError", "UndefinedMeasureError", "SchemaError"}
+ERRORS = {
+    "InputError",
+    "LabelError",
+    "WeightError",
+    "TooManyClassesError",
+    "InputTypeError",
+    "UndefinedMeasureError",
+    "SchemaError",
+}
 
 
 def sentence(node: ast.expr | None) -> str:
@@ -179,26 +229,42 @@ def sentence(node: ast.expr | None) -> str:
     return "…"
 
 
+def raised_by(call: ast.Call) -> tuple[str, str, str] | None:
+    """Return the class, the sentence and the hint of a call that makes an error or warns, if it is one."""
+    args, function = [sentence(x) for x in call.args], call.func
+    keywords = {x.arg: sentence(x.value) for x in call.keywords}
+    if isinstance(function, ast.Attribute) and function.attr == "of" and len(args) > 2:
+        function, args = function.value, [f"`{args[0]}` is …; expected {args[2]}.", *args[3:]]
+    if not isinstance(function, ast.Name) or function.id not in {*ERRORS, "warn"} or not args:
+        return None
+    if len(re.findall(r"\w{2,}", args[0])) < 4:
+        return None
+    if function.id == "warn":
+        return "Warnings", args[0], ""
+    hint = args[1] if len(args) > 1 else keywords.get("hint", "")
+    return function.id, args[0], hint if hint.strip("… ") else ""
+
+
 def raised() -> dict[str, set[tuple[str, str]]]:
     """Return sentences of errors and their hints, by class, as the source has them."""
-    found: dict[str, set[tuple[str, str]]] = {name: set() for name in sorted(ERRORS)}
+    found: dict[str, set[tuple[str, str]]] = {}
     for path in Path(wmcc.__file__).parent.rglob("*.py"):
-        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in ERRORS and call.args:
-                hint = call.args[1] if len(call.args) > 1 else next((x.value for x in call.keywords if x.arg == "hint"), None)
-                text = sentence(call.args[0])
-                if len(re.findall(r"\w{2,}", text)) > 3:
-                    told = "" if hint is None or isinstance(hint, ast.Constant) and hint.value is None else sentence(hint)
-                    found[call.func.id].add((text, told.strip("… ") and told))
-    return found
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and (made := raised_by(node)):
+                found.setdefault(made[0], set()).add(made[1:])
+    return dict(sorted(found.items()))
 
 
 def sentences_page() -> str:
     """Return the page of all sentences, for whoever searches for the words of one."""
     lines = [
-        "All sentences of errors", "=======================", "",
-        "Every message, as the source has it; … stands for what was given, such as a name or a value. What comes after the arrow is the hint.",
-        ":doc:`errors` explains those that new users meet most.", "",
+        "All sentences of errors",
+        "=======================",
+        "",
+        "Every message, as the source has it; … stands for what was given, such as a name or a value. After the arrow",
+        "comes the hint.",
+        ":doc:`errors` explains those that new users meet most.",
+        "",
     ]
     for name, texts in raised().items():
         if texts:
@@ -225,7 +291,9 @@ class PicturesOf(SphinxDirective):
         path = Path(self.env.srcdir) / f"{page}.md"
         self.env.note_dependency(str(path))
         head, code, cards = "", "", []
-        pattern = r"^#+ (?P<head>[^\n]*)$|^```(?:python|pycon)\n(?P<code>.*?)^```$|^!\[(?P<alt>[^\]]*)\]\((?P<file>.*?)\)$"
+        pattern = (
+            r"^#+ (?P<head>[^\n]*)$|^```(?:python|pycon)\n(?P<code>.*?)^```$|^!\[(?P<alt>[^\]]*)\]\((?P<file>.*?)\)$"
+        )
         for match in re.finditer(pattern, path.read_text(), re.M | re.S):
             if match["head"]:
                 head, code = match["head"], ""
@@ -265,10 +333,11 @@ def reference_to(target: str, text: str, env) -> nodes.Node:
 
 
 class LinkNames(SphinxTransform):
-    """Make links of code such as `wmcc.interval` in the text of pages."""
+    """Make links of code such as `wmcc.interval`, `interval(table)` and `mcc` in the text of pages."""
 
     default_priority = 300
     pattern = re.compile(r"(wmcc(?:\.\w+)+)(?:\(.*\))?")
+    call = re.compile(rf"({'|'.join(wmcc.__all__)})\(.*\)|({'|'.join(MEASURES)})")
 
     def apply(self, **_):
         """Look at the code of a page."""
@@ -276,9 +345,10 @@ class LinkNames(SphinxTransform):
             inside = node.parent
             while inside is not None and not isinstance(inside, (nodes.title, nodes.reference, addnodes.pending_xref)):
                 inside = inside.parent
-            match = self.pattern.fullmatch(node.astext())
-            if match and inside is None:
-                node.replace_self(reference_to(match[1], node.astext(), self.env))
+            match = inside is None and (self.pattern.fullmatch(node.astext()) or self.call.fullmatch(node.astext()))
+            if match:
+                name = match[1] or match[2]
+                node.replace_self(reference_to(name, node.astext(), self.env))
 
 
 def resolve(app, env, node, contnode):

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 CLI, CLI_MAPS, RESULTS = (
     DOCS / name for name in ("howto/command-line.md", "howto/command-line-maps.md", "reference/results.md")
 )
-DESIGNS, MAPS = DOCS / "understand/designs.md", DOCS / "understand/maps.md"
+DESIGNS, MAPS = DOCS / "understand/designs-maps.md", DOCS / "understand/maps.md"
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +67,7 @@ def put_the_sample():
 
 
 def put_points():
-    """Write the sample of points that docs/understand/designs.md has, of Olofsson et al. (2014)."""
+    """Write the sample of points that docs/understand/designs-maps.md has, of Olofsson et al. (2014)."""
     classes = "deforestation", "forest gain", "forest", "non-forest"
     counts = [66, 0, 5, 4], [0, 55, 8, 12], [1, 0, 153, 11], [2, 1, 9, 313]
     rows = [f"{a},{b}\n" * n for a, own in zip(classes, counts, strict=True) for b, n in zip(classes, own, strict=True)]

@@ -1,7 +1,7 @@
 """`wmcc.compare`: whether one classifier scores higher than another, or chance may have decided.
 
 Predictions of the same rows are compared by their joint table; of the same clusters, by a table of each that knows its
-clusters; of different rows, by a table of each. Derived in docs/understand/intervals.md.
+clusters; of different rows, by a table of each. Derived in docs/understand/inference.md.
 """
 
 from __future__ import annotations

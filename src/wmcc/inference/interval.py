@@ -62,7 +62,7 @@ def interval(
     -----
     The standard error is √(Σ g²·Σw²), with g the gradient over the cells of the table: no row is needed. Rows, with
     their weights, are taken to be drawn independently. Under a ``design`` of `wmcc.tabulate` it is that of the design.
-    See docs/understand/intervals.md: derivation, measured coverage.
+    See docs/understand/inference.md: derivation, measured coverage.
 
     Examples
     --------

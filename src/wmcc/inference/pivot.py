@@ -1,6 +1,6 @@
 """The studentised statistic (estimate − truth) / se, which has Student's distribution.
 
-All numbers may be arrays of one shape, for many estimates at once. Derived in docs/understand/intervals.md.
+All numbers may be arrays of one shape, for many estimates at once. Derived in docs/understand/inference.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 u = w·g is what a row moved a score by, z the sum of u over a sampled unit: a row, or a cluster of rows. Of m sampled
 units of a stratum, a share f of all that it has, (1 − f)·m/(m − 1)·Σ(z − z̄)² is its part of the variance. Derived in
-docs/understand/intervals.md. Everything is in units of the total weight.
+docs/understand/inference.md. Everything is in units of the total weight.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 There the standard error is 0, however few units were drawn. If shares p of the units of strata would have moved the
 score otherwise, the chance to draw none of them is Π (1 − p)^m. With confidence 1 − tail it is at least tail, and the
 ends of an interval are the smallest and the largest score that such shares allow. Derived in
-docs/understand/intervals.md.
+docs/understand/inference.md.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ def tabulate(
     ----------
     y_true, y_pred, sample_weight
         Labels (integers, booleans or text) of any shape, and a finite weight of at least 0 for each; or two rasters, or
-        two folders, and the same of weights. Several predictions are a mapping from names. docs/howto/files.md has all
+        two folders, and the same of weights. Several predictions are a mapping from names. docs/howto/data.md has all
         that arrays may be, docs/understand/maps.md rasters (`Raster`), docs/understand/segmentation.md folders, and
         docs/understand/matrices.md weight matrices.
     true, pred, weight

@@ -1,0 +1,209 @@
+"""The site as `scripts/docs` built it: each link and anchor leads somewhere, and a browser finds its way offline.
+
+Where it was not built these tests are skipped, with a sentence; CI builds it before.
+"""
+
+import os
+import re
+import shutil
+from html.parser import HTMLParser
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from paths import ROOT
+
+SITE = ROOT / "build" / "site"
+BUILT = (SITE / "index.html").exists()
+if not BUILT and os.environ.get("WMCC_TEST_SITE"):
+    raise RuntimeError("WMCC_TEST_SITE is set, but there is no build/site; scripts/docs builds it")
+pytestmark = pytest.mark.skipif(not BUILT, reason="the site was not built (scripts/docs)")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FOUND = next((path for path in map(shutil.which, BROWSERS) if path), None)
+GENERATED = {"genindex.html", "search.html", "py-modindex.html"}
+
+
+class Page(HTMLParser):
+    """What a page links to, loads and names."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.links, self.loads, self.names, self.pictures, self.text = [], [], set(), [], []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.names.update(given[key] for key in ("id", "name") if given.get(key))
+        if tag == "a" and given.get("href"):
+            self.links.append(given["href"])
+        elif tag in ("script", "img", "iframe", "source") and given.get("src"):
+            self.loads.append(given["src"])
+            if tag == "img":
+                self.pictures.append((given["src"], given.get("alt") or ""))
+        elif tag == "link" and given.get("href"):
+            self.loads.append(given["href"])
+
+
+@pytest.fixture(scope="module")
+def pages():
+    return {
+        path.relative_to(SITE).as_posix(): Page(path) for path in SITE.rglob("*.html") if "_static" not in path.parts
+    }
+
+
+def target(page, link):
+    """The file that a link leads to, and the place in it."""
+    parts = urlsplit(link)
+    path = unquote(parts.path)
+    where = page if not path else os.path.normpath(os.path.join(os.path.dirname(page), path))
+    return where, unquote(parts.fragment)
+
+
+def local(links):
+    return [link for link in links if not urlsplit(link).scheme and not link.startswith("//")]
+
+
+def test_links_and_anchors_lead_somewhere(pages):
+    broken = []
+    for page, content in pages.items():
+        for link in local(content.links):
+            where, anchor = target(page, link)
+            known = pages[where].names if where in pages else None
+            if not (SITE / where).exists() or (anchor and known is not None and anchor not in known):
+                broken.append(f"{page}: {link}")
+    assert not broken
+
+
+def test_nothing_is_loaded_from_elsewhere(pages):
+    for page, content in pages.items():
+        assert local(content.loads) == content.loads, page
+        for link in content.loads:
+            assert (SITE / target(page, link)[0]).exists(), (page, link)
+    for sheet in SITE.rglob("*.css"):
+        assert not re.search(r"url\(\s*['\"]?(https?:)?//", sheet.read_text(encoding="utf-8")), sheet
+
+
+def test_each_page_is_linked_from_the_text_or_the_contents_of_another(pages):
+    linked = {target(page, link)[0] for page, content in pages.items() for link in local(content.links)}
+    assert not set(pages) - linked - GENERATED - {"index.html"}
+
+
+def test_pictures_say_what_is_to_be_seen(pages):
+    assert not [
+        (page, src)
+        for page, content in pages.items()
+        for src, alt in content.pictures
+        if "_images" in src and len(alt.split()) < 2
+    ]
+
+
+def test_tabulate_has_a_line_for_each_parameter_and_no_overloads():
+    from inspect import signature
+
+    import wmcc
+
+    text = (ROOT / "docs" / "reference" / "tabulate.md").read_text()
+    rows = "".join(re.findall(r"^\| (`.*?`) \|", text, re.MULTILINE))
+    names = {
+        name
+        for name, x in signature(wmcc.tabulate).parameters.items()
+        if x.kind not in (x.VAR_POSITIONAL, x.VAR_KEYWORD)
+    }
+    assert names <= set(re.findall(r"`(\w+)`", rows))
+    assert "Unpack" not in (SITE / "reference" / "tabulate.html").read_text(encoding="utf-8")
+
+
+# ---- in a browser ------------------------------------------------------------------------------------------
+
+in_a_browser = [pytest.mark.browser, pytest.mark.skipif(FOUND is None, reason="no Chromium was found on this machine")]
+
+
+def browsing(test):
+    for mark in in_a_browser:
+        test = mark(test)
+    return test
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+    with sync_playwright() as play:
+        opened = play.chromium.launch(executable_path=FOUND, args=[*quiet, "--disable-sync", "--no-first-run"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def opened(browser):
+    """What opens a page from its file, and holds that nothing went wrong and nothing was asked of the network."""
+    contexts, said, asked = [], [], []
+
+    def open_page(name, scheme="light", width=1280):
+        context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900}, offline=True)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto((SITE / name).as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not said
+    assert all(url.startswith(("file:", "data:")) for url in asked)
+
+
+def results_of(page, words):
+    """Type words into the search, as a reader does, and return the links of what it finds."""
+    page.keyboard.press("Control+k")
+    page.locator("input[type=search]:visible").first.fill(words)
+    page.keyboard.press("Enter")
+    page.wait_for_function("!!document.querySelector('#search-results ul.search a')")
+    page.wait_for_function("!/Searching/.test(document.querySelector('#search-results h2').textContent)")
+    return page.locator("#search-results ul.search li > a")
+
+
+@browsing
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_search_finds_a_function_and_its_link_leads_there(opened, scheme):
+    page = opened("index.html", scheme)
+    found = results_of(page, "map_accuracy")
+    assert "map_accuracy" in found.first.text_content()
+    found.first.click()
+    page.wait_for_url("**/reference/api/wmcc.map_accuracy.html*")
+    assert "wmcc.map_accuracy" in page.locator("h1").first.text_content()
+
+
+@browsing
+@pytest.mark.parametrize(
+    ("words", "pages"),
+    [
+        ("a weight must be a finite number of at least 0", ("reference/errors", "reference/sentences")),
+        ("area stratified sample", ("tutorials/map", "understand/designs", "reference/api/wmcc.map_accuracy")),
+        ("Lightning", ("tutorials/segmentation", "understand/segmentation", "adapters.torchmetrics")),
+        ("certificate", ("understand/certificates", "results.Certificate", "wmcc.certify")),
+    ],
+)
+def test_one_search_answers_what_people_come_with(opened, words, pages):
+    found = results_of(opened("index.html"), words)
+    first = [found.nth(k).get_attribute("href") for k in range(min(6, found.count()))]
+    assert any(name in link for link in first for name in pages), first
+
+
+@browsing
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["index.html", "reference/tabulate.html", "reference/api/wmcc.interval.html"])
+def test_pages_fit_and_can_be_read(opened, name, scheme, width):
+    page = opened(name, scheme, width)
+    assert page.locator("h1").first.is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    colour = (
+        "([name, at]) => getComputedStyle(document.querySelector(at))[name].match(/[0-9]+/g).slice(0, 3).map(Number)"
+    )
+    behind, text = (page.evaluate(colour, place) for place in (["backgroundColor", "body"], ["color", "article p"]))
+    light, dark = (behind, text) if scheme == "light" else (text, behind)
+    assert min(light) > 150 > 100 > max(dark)
