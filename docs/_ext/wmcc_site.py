@@ -67,6 +67,24 @@ PICTURES = {
 }
 """Pictures of names, and what is to be seen in them."""
 
+RETURNED_BY = {
+    "results.Certificate": "certify", "results.Comparison": "compare", "results.Curve": "certify",
+    "results.Diagnosis": "diagnose", "results.Difference": "compare", "results.ErrorMap": "error_map",
+    "results.Estimate": "map_accuracy", "results.ImageScores": "image_scores", "results.Interval": "interval",
+    "results.Lead": "certify_ranking", "results.MapAccuracy": "map_accuracy", "results.Radius": "radius",
+    "results.Ranking": "certify_ranking", "results.SamplePlan": "plan_sample", "results.Score": "score",
+    "results.Sensitivity": "sensitivity", "results.TrimmingCurve": "certify_trimming",
+    "results.Uncertainty": "results.uncertainty", "Table": "tabulate", "JointTable": "tabulate", "Tables": "tabulate",
+    "matrices.MatrixCheck": "matrices.check", "matrices.MatrixScore": "matrices.score",
+    "published.PublishedBound": "published.binary", "experiments.Separation": "experiments.separation",
+    "experiments.Trace": "experiments.separation", "experiments.Verdict": "experiments.verdicts",
+    "adapters.sklearn.Scorer": "adapters.sklearn.scorer",
+}  # fmt: skip
+"""What nobody makes by hand, and the function that makes it: there is the example."""
+
+INTERNAL = "blocks, lines, records, fields, kinds, kind, with_traceback, add_note"
+"""Members of results by which they are shown and stored."""
+
 EXPLAINED = {
     "reference/grammar": "tabulate Table JointTable Tables merge",
     "howto/data": "Files Join",
@@ -147,6 +165,25 @@ def explained(name: str) -> list[str]:
     ]
 
 
+def example(name: str, measure: Measure | ClassMeasure) -> list[str]:
+    """Return an example of a measure, with what it prints now."""
+    lines = [
+        "import wmcc",
+        'truth, model = ["oak", "oak", "elm", "elm"], ["oak", "elm", "elm", "elm"]',
+        "table = wmcc.tabulate(truth, model, [300, 2, 7.5, 40])",
+    ]
+    names = {"wmcc": wmcc}
+    exec("\n".join(lines), names)
+    return [
+        "",
+        ".. rubric:: Examples",
+        "",
+        *(f">>> {line}" for line in lines),
+        f">>> {name}(table)",
+        repr(measure(names["table"])),
+    ]
+
+
 def page_of(name: str, thing: object) -> str:
     """Return the page of a public name."""
     module, _, last = name.rpartition(".")
@@ -158,7 +195,7 @@ def page_of(name: str, thing: object) -> str:
             f".. py:function:: {last}{about[0]}",
             f"                 {about[1]}",
             "",
-            *(f"   {x}" for x in text.splitlines()),
+            *(f"   {x}" for x in [*text.splitlines(), *example(name, thing)]),
         ]
     elif isinstance(thing, dict):
         text = {"MEASURES": "All measures, by name.", "CLASS_MEASURES": "All measures of one class, by name."}[last]
@@ -169,11 +206,13 @@ def page_of(name: str, thing: object) -> str:
     elif isinstance(thing, type):
         lines += [f".. autoclass:: {last}"]
         if not issubclass(thing, Exception):
-            lines += ["   :members:"]
+            lines += ["   :members:", f"   :exclude-members: {INTERNAL}"]
         if name in WITH_INHERITED:
             lines += ["   :inherited-members: Mapping"]
     else:
         lines += [f".. autofunction:: {last}"]
+    if maker := RETURNED_BY.get(name.removeprefix("wmcc.")):
+        lines += ["", f"Returned by :py:obj:`wmcc.{maker}`, where there is an example."]
     if name in PICTURES:
         picture, text = PICTURES[name]
         lines += ["", f".. image:: /{picture}", f"   :alt: {text}", "   :class: api-picture"]
@@ -386,6 +425,11 @@ def escape_options(app, ctx, lines):
         lines[k] = PAGE.sub(r":doc:`/\1`", line.replace("*", r"\*"))
 
 
+def hide_makers(app, what, name, thing, options, signature, returns):
+    """Leave out how a result is made: nobody makes one by hand."""
+    return ("", "") if what == "class" and name.removeprefix("wmcc.") in RETURNED_BY else None
+
+
 def check_names(app, env):
     """Say which public names have no page, and which pictures have no text."""
     objects = env.domains["py"].objects
@@ -409,6 +453,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_transform(LinkNames)
     app.connect("missing-reference", resolve)
     app.connect("autodoc-process-docstring", link_pages, priority=900)
+    app.connect("autodoc-process-signature", hide_makers)
     app.connect("sphinx-click-process-options", escape_options)
     app.connect("env-check-consistency", check_names)
     app.connect("doctree-read", check_pictures)

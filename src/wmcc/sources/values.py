@@ -299,7 +299,7 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Area:
-    """Areas as weights: the ``weight`` of polygons, or the ``sample_weight`` of rasters.
+    r"""Areas as weights: the ``weight`` of polygons, or the ``sample_weight`` of rasters.
 
     They are areas on the ellipsoid of the coordinate reference system. The word ``"area"`` is short for ``Area("ha")``,
     but takes a column of this name if the data have one.
@@ -308,6 +308,18 @@ class Area:
     ----------
     unit
         ``"ha"``, ``"km2"`` or ``"m2"``.
+
+    Examples
+    --------
+    >>> import geopandas, shapely, wmcc
+    >>> squares = [shapely.box(10, 50, 10.01, 50.01), shapely.box(10.01, 50, 10.02, 50.01)]
+    >>> classes = {"ref": ["oak", "elm"], "map": ["oak", "oak"]}
+    >>> parcels = geopandas.GeoDataFrame(classes, geometry=squares, crs="EPSG:4326")
+    >>> wmcc.tabulate(parcels, true="ref", pred="map", weight=wmcc.Area("km2"))
+    Table of 2 classes: 2 rows, total weight 1.59477
+    true \ predicted  elm      oak
+    elm                 0  0.79738
+    oak                 0  0.79738
     """
 
     unit: Unit = "ha"
@@ -334,6 +346,14 @@ class Files:
         ``"arrow"``: batches through the exact kernel, in bounded memory. ``"polars"`` or ``"duckdb"``: one group-by in
         this engine, whose sums are as exact as the engine's. All read the named columns of CSV files as text; labels
         that all look like integers become integers.
+
+    Examples
+    --------
+    >>> import os, tempfile, polars as pl, wmcc
+    >>> path = os.path.join(tempfile.mkdtemp(), "parcels.csv")
+    >>> pl.DataFrame({"label": [0, 1, 1], "pred": [0, 1, 0], "ha": [2.5, 1.0, 4.0]}).write_csv(path)
+    >>> wmcc.tabulate(wmcc.Files(path, engine="polars"), true="label", pred="pred", weight="ha").total
+    7.5
     """
 
     paths: Any
@@ -418,6 +438,15 @@ class Layer:
         The columns of coordinates of points that are in a table, such as ``("lon", "lat")``. They need ``crs``.
     crs
         The coordinate reference system of data that do not say theirs, such as ``"EPSG:25832"``.
+
+    Examples
+    --------
+    >>> import geopandas, pandas as pd, shapely, wmcc
+    >>> land = geopandas.GeoDataFrame({"map": ["oak"]}, geometry=[shapely.box(10, 50, 11, 51)], crs="EPSG:4326")
+    >>> points = pd.DataFrame({"ref": ["oak", "elm"], "lon": [10.2, 10.8], "lat": [50.5, 50.5]})
+    >>> layer = wmcc.Layer(points, xy=("lon", "lat"), crs="EPSG:4326")
+    >>> wmcc.accuracy(wmcc.tabulate(wmcc.Overlay(layer, land), true="ref", pred="map"))
+    0.5
     """
 
     data: Any
@@ -429,7 +458,7 @@ class Layer:
 
 @dataclass(frozen=True, eq=False)
 class Overlay:
-    """A map that is laid over a reference: the first argument of `wmcc.tabulate`.
+    r"""A map that is laid over a reference: the first argument of `wmcc.tabulate`.
 
     The reference has polygons, or points with a true label; ``true`` is a column of it, and ``pred`` one of the map.
     Polygons are cut where they intersect; each piece is a row, and all pieces of a polygon of the reference are a
@@ -450,6 +479,18 @@ class Overlay:
     sliver
         The smallest piece of two layers that counts, in square metres. Smaller ones are left out; a warning says how
         many they are, and how large together.
+
+    Examples
+    --------
+    >>> import geopandas, shapely, wmcc
+    >>> squares = [shapely.box(10, 50, 10.01, 50.01), shapely.box(10.01, 50, 10.02, 50.01)]
+    >>> reference = geopandas.GeoDataFrame({"ref": ["oak", "elm"]}, geometry=squares, crs="EPSG:4326")
+    >>> land = geopandas.GeoDataFrame({"map": ["oak"]}, geometry=[shapely.box(10, 50, 10.02, 50.01)], crs="EPSG:4326")
+    >>> wmcc.tabulate(wmcc.Overlay(reference, land), true="ref", pred="map", weight="area")
+    Table of 2 classes: 2 rows in 2 clusters, total weight 159.477
+    true \ predicted  elm      oak
+    elm                 0  79.7383
+    oak                 0  79.7383
     """
 
     reference: Any
