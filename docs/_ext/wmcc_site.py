@@ -211,7 +211,8 @@ def page_of(name: str, thing: object) -> str:
             lines += ["   :inherited-members: Mapping"]
     else:
         lines += [f".. autofunction:: {last}"]
-    if maker := RETURNED_BY.get(name.removeprefix("wmcc.")):
+    maker = RETURNED_BY.get(name.removeprefix("wmcc."))
+    if maker and ">>>" not in (thing.__doc__ or ""):
         lines += ["", f"Returned by :py:obj:`wmcc.{maker}`, where there is an example."]
     if name in PICTURES:
         picture, text = PICTURES[name]
@@ -425,6 +426,23 @@ def escape_options(app, ctx, lines):
         lines[k] = PAGE.sub(r":doc:`/\1`", line.replace("*", r"\*"))
 
 
+def name_attributes(app, what, name, thing, options, lines):
+    """Call attributes what a dataclass has as parameters, if nobody makes one by hand."""
+    if what == "class" and name.removeprefix("wmcc.") in RETURNED_BY and "Attributes" not in lines:
+        for k, line in enumerate(lines[:-1]):
+            if line == "Parameters" and lines[k + 1].startswith("---"):
+                lines[k : k + 2] = ["Attributes", "----------"]
+
+
+def shorten(app, doctree):
+    """Name pages in the contents by the last part of the name; the heading of their group has the rest."""
+    if app.env.docname == "reference/index":
+        for tree in doctree.findall(addnodes.toctree):
+            entries = [(title or name.rpartition(".")[2], name) for title, name in tree["entries"]]
+            if tree["includefiles"] and all("/api/" in name for name in tree["includefiles"]):
+                tree["entries"] = [(title.removesuffix("-function"), name) for title, name in entries]
+
+
 def hide_makers(app, what, name, thing, options, signature, returns):
     """Leave out how a result is made: nobody makes one by hand."""
     return ("", "") if what == "class" and name.removeprefix("wmcc.") in RETURNED_BY else None
@@ -452,7 +470,9 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_role("wmcc", soft_role)
     app.add_transform(LinkNames)
     app.connect("missing-reference", resolve)
+    app.connect("autodoc-process-docstring", name_attributes, priority=100)
     app.connect("autodoc-process-docstring", link_pages, priority=900)
+    app.connect("doctree-read", shorten, priority=100)
     app.connect("autodoc-process-signature", hide_makers)
     app.connect("sphinx-click-process-options", escape_options)
     app.connect("env-check-consistency", check_names)
