@@ -1,6 +1,6 @@
 """Train a small network with three losses on streets that are drawn here, and compare weighted scores on other streets.
 
-``--write`` puts the figures into docs/understand/segmentation.md, and the picture beside it.
+``--write`` puts the figures into docs/understand/loss.md, and the picture beside it.
 
 Pixels weigh by their distance to the nearest vehicle. Each loss first gets the learning rate that is best for it, on
 seeds and images that the comparison does not use. A seed of the comparison draws the training images, the first
@@ -39,7 +39,7 @@ STEPS, BATCH = 400, 8
 IMAGES, HELD_OUT = 200, 100
 BASE = "weighted cross entropy"
 """What the other losses are compared with."""
-PICTURE = Path(__file__).parent.parent / "docs" / "understand" / "segmentation-training.png"
+PICTURE = Path(__file__).parent.parent / "docs" / "understand" / "loss-training.png"
 
 
 # ---- streets --------------------------------------------------------------------------------------------
@@ -308,7 +308,7 @@ def main() -> None:
     text = markdown(rates, runs.scores)
     print(text, f"{time.perf_counter() - start:.0f} s", sep="\n")
     if arguments.write:
-        write_section("training", text, "understand/segmentation.md")
+        write_section("training", text, "understand/loss.md")
         draw(held_out, runs.nets)
 
 

@@ -104,7 +104,8 @@ EXPLAINED = {
     "results.SamplePlan",
     "understand/designs-surveys": "Strata PostStrata Replicates certify_trimming",
     "understand/maps": "Layer Overlay Raster Area Blocks error_map map_accuracy results.ErrorMap",
-    "understand/segmentation": "image_scores results.ImageScores adapters.torch. adapters.torchmetrics.",
+    "understand/segmentation": "image_scores results.ImageScores adapters.torch.Tally adapters.torchmetrics.",
+    "understand/loss": "adapters.torch.correlation_loss adapters.torch.CorrelationLoss",
     "understand/gpu": "adapters.torch.Tally",
     "understand/weightmaps": "weightmaps.",
     "understand/matrices": "matrices.",
@@ -376,11 +377,15 @@ class LinkNames(SphinxTransform):
     """Make links of code such as `wmcc.interval`, `interval(table)` and `mcc` in the text of pages."""
 
     default_priority = 300
-    pattern = re.compile(r"(wmcc(?:\.\w+)+)(?:\(.*\))?")
+    pattern = re.compile(r"(?:\w+ = )?(wmcc(?:\.\w+)+)(?:\(.*\)(?:\.\w+)*)?")
     call = re.compile(rf"({'|'.join(wmcc.__all__)})\(.*\)|({'|'.join(MEASURES)})")
 
     def apply(self, **_):
-        """Look at the code of a page."""
+        """Look at the code of a page, and leave out the empty line that ends a doctest."""
+        for block in self.document.findall(nodes.literal_block):
+            text = block.astext().rstrip()
+            block.rawsource, block.children = text, []
+            block += nodes.Text(text)
         for node in list(self.document.findall(nodes.literal)):
             inside = node.parent
             while inside is not None and not isinstance(inside, (nodes.title, nodes.reference, addnodes.pending_xref)):

@@ -149,7 +149,7 @@ def correlation_loss(
 
     *Confident mistakes.* If nearly all probability is on one class, the gradient with respect to the logits becomes
     small, as for Dice and IoU losses, and rare classes may never be learned. Cross entropy has no such plateau: train
-    with the sum of both. docs/understand/segmentation.md has a comparison.
+    with the sum of both. docs/understand/loss.md has a comparison.
 
     *Precision.* The table is summed in blocks of 1,024 pixels in float32, and the sums of blocks are added in float64
     (in float32 on devices that lack float64). Half-precision logits become float32 first, under autocast too.
