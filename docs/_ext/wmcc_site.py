@@ -19,6 +19,7 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.inspect import stringify_signature
 
 import wmcc
 from wmcc.cli.commands import NAMES as COMMANDS
@@ -204,6 +205,9 @@ def page_of(name: str, thing: object) -> str:
     elif thing is None:
         lines += [f".. auto{'function' if last[0].islower() else 'class'}:: {last}"]
         lines += ["   :members:"] if last == "Tally" else []
+        if module == "wmcc.adapters.torchmetrics" and last not in ("TableMetric", "WeightedScore"):
+            base = "TableMetric" if last in ("WeightedClassScores", "WeightedConfusionMatrix") else "WeightedScore"
+            lines += ["", f"What it takes is what `{base}` takes."]
     elif isinstance(thing, type):
         lines += [f".. autoclass:: {last}"]
         if not issubclass(thing, Exception):
@@ -448,9 +452,14 @@ def shorten(app, doctree):
                 tree["entries"] = [(title.removesuffix("-function"), name) for title, name in entries]
 
 
-def hide_makers(app, what, name, thing, options, signature, returns):
-    """Leave out how a result is made: nobody makes one by hand."""
-    return ("", "") if what == "class" and name.removeprefix("wmcc.") in RETURNED_BY else None
+def sign(app, what, name, thing, options, signature, returns):
+    """Leave out how a result is made, which nobody does by hand; sign classes whose base is not installed here."""
+    if what == "class" and name.removeprefix("wmcc.") in RETURNED_BY:
+        return "", ""
+    if what == "class" and signature == "(*args, **kwargs)" and inspect.isfunction(thing.__init__):
+        _, *parameters = inspect.signature(thing.__init__).parameters.values()
+        return stringify_signature(inspect.Signature(parameters), show_annotation=False), ""
+    return None
 
 
 def check_names(app, env):
@@ -478,7 +487,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("autodoc-process-docstring", name_attributes, priority=100)
     app.connect("autodoc-process-docstring", link_pages, priority=900)
     app.connect("doctree-read", shorten, priority=100)
-    app.connect("autodoc-process-signature", hide_makers)
+    app.connect("autodoc-process-signature", sign)
     app.connect("sphinx-click-process-options", escape_options)
     app.connect("env-check-consistency", check_names)
     app.connect("doctree-read", check_pictures)
