@@ -377,6 +377,32 @@ def reference_to(target: str, text: str, env) -> nodes.Node:
     return node
 
 
+class LinkPages(SphinxTransform):
+    """Make links of pages that CHANGELOG.md and CONTRIBUTING.md name by their path."""
+
+    default_priority = 301
+
+    def apply(self, **_):
+        """Look at texts and code."""
+        for node in list(self.document.findall(nodes.Text)):
+            parent = node.parent
+            if not PAGE.search(node) or isinstance(parent, (nodes.literal_block, nodes.comment)):
+                continue
+            outside = parent if isinstance(parent, nodes.literal) else node
+            if isinstance(outside.parent, (nodes.reference, addnodes.pending_xref)) or (
+                outside is parent and not PAGE.fullmatch(node)
+            ):
+                continue
+            parts, end = [], 0
+            for match in PAGE.finditer(node):
+                link = addnodes.pending_xref("", refdomain="std", reftype="doc", reftarget=f"/{match[1]}")
+                link["refdoc"], link["refwarn"], link["refexplicit"] = self.env.docname, True, False
+                link += nodes.inline("", match[1], classes=["xref", "std", "std-doc"])
+                parts += [nodes.Text(node[end : match.start()]), link]
+                end = match.end()
+            outside.parent.replace(outside, [*parts, nodes.Text(node[end:])])
+
+
 class LinkNames(SphinxTransform):
     """Make links of code such as `wmcc.interval`, `interval(table)` and `mcc` in the text of pages."""
 
@@ -483,6 +509,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.add_directive("pictures-of", PicturesOf)
     app.add_role("wmcc", soft_role)
     app.add_transform(LinkNames)
+    app.add_transform(LinkPages)
     app.connect("missing-reference", resolve)
     app.connect("autodoc-process-docstring", name_attributes, priority=100)
     app.connect("autodoc-process-docstring", link_pages, priority=900)
