@@ -11,6 +11,7 @@ import ast
 import inspect
 import re
 from pathlib import Path
+from typing import Literal, get_args, get_origin
 
 from docutils import nodes
 from docutils.statemachine import StringList
@@ -202,6 +203,8 @@ def page_of(name: str, thing: object) -> str:
     elif isinstance(thing, dict):
         text = {"MEASURES": "All measures, by name.", "CLASS_MEASURES": "All measures of one class, by name."}[last]
         lines += [f".. py:data:: {last}", "", f"   {text}", "", *(f"   - ``{key}``" for key in thing)]
+    elif get_origin(thing) is Literal:
+        lines += [f".. py:data:: {last}", "", "   One of", "", *(f"   - ``{x!r}``" for x in get_args(thing))]
     elif thing is None:
         lines += [f".. auto{'function' if last[0].islower() else 'class'}:: {last}"]
         lines += ["   :members:"] if last == "Tally" else []
