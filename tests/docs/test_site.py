@@ -167,9 +167,10 @@ def results_of(page, words):
 
 
 @browsing
+@pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_search_finds_a_function_and_its_link_leads_there(opened, scheme):
-    page = opened("index.html", scheme)
+def test_a_search_finds_a_function_and_its_link_leads_there(opened, scheme, width):
+    page = opened("index.html", scheme, width)
     found = results_of(page, "map_accuracy")
     assert "map_accuracy" in found.first.text_content()
     found.first.click()
@@ -207,3 +208,16 @@ def test_pages_fit_and_can_be_read(opened, name, scheme, width):
     behind, text = (page.evaluate(colour, place) for place in (["backgroundColor", "body"], ["color", "article p"]))
     light, dark = (behind, text) if scheme == "light" else (text, behind)
     assert min(light) > 150 > 100 > max(dark)
+
+
+@browsing
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["index.html", "reference/index.html", "reference/tabulate.html", "gallery.html"])
+def test_everybody_can_read_it(browser, name, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = browser.new_page(color_scheme=scheme, viewport={"width": 1280, "height": 900})
+    page.goto((SITE / name).as_uri())
+    found = Axe().run(page).response["violations"]  # which asks for style sheets again, and is refused
+    page.close()
+    assert not [(x["id"], x["nodes"][0]["html"]) for x in found if x["impact"] in ("serious", "critical")]
