@@ -95,7 +95,7 @@ EXPLAINED = {
     "howto/streams": "Accumulator merge",
     "howto/report": "write_report",
     "howto/plots": "plot.",
-    "understand/measures": "accuracy balanced_accuracy ecc kappa mcc mean_f1 mean_iou mpc1 mpc2 score measures. "
+    "understand/measures": "accuracy ecc kappa mcc mean_iou mpc1 mpc2 score measures. "
     "results.Score",
     "understand/inference": "interval compare diagnose bootstrap results.Interval results.Comparison "
     "results.Difference results.Diagnosis",
