@@ -95,8 +95,7 @@ EXPLAINED = {
     "howto/streams": "Accumulator merge",
     "howto/report": "write_report",
     "howto/plots": "plot.",
-    "understand/measures": "accuracy ecc kappa mcc mean_iou mpc1 mpc2 score measures. "
-    "results.Score",
+    "understand/measures": "accuracy ecc kappa mcc mean_iou mpc1 mpc2 score measures. results.Score",
     "understand/inference": "interval compare diagnose bootstrap results.Interval results.Comparison "
     "results.Difference results.Diagnosis",
     "understand/certificates": "certify radius certify_ranking certify_trimming sensitivity results.Certificate "
@@ -321,7 +320,7 @@ def sentences_page() -> str:
     for name, texts in raised().items():
         if texts:
             lines += [name, "-" * len(name), ""]
-        for text, hint in sorted(texts, key=lambda x: (x[0].strip("…`'").lower(), x[1])):
+        for text, hint in sorted(texts, key=lambda x: (x[0].strip("…`'").lower(), x)):
             lines.append("- " + escaped(text) + (f" → {escaped(hint)}" if hint else ""))
         lines.append("")
     return "\n".join(lines)
