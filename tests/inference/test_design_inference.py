@@ -1100,10 +1100,13 @@ def test_strata_of_very_different_weight():
 def test_a_report_says_how_intervals_are_made(tmp_path):
     for clusters, unit in ((None, "rows"), (4, "clusters")):
         path = tmp_path / f"{unit}.md"
-        wmcc.write_report(path, Rows(25, clusters=clusters).table(), eps=0.1)
+        table = Rows(25, clusters=clusters).table()
+        wmcc.write_report(path, table, eps=0.1)
         said = path.read_text(encoding="utf-8")
         assert f"over each of the m sampled {unit} of a stratum" in said
-        assert "The design multiplies the variance of ECC (R\\_K) by" in said
+        effect = wmcc.diagnose(table, measure="ecc").design.design_effect
+        assert "Effect of the design on ECC (R\\_K)" in said
+        assert float(said.split("| Design effect |")[1].split("|")[0]) == pytest.approx(effect, abs=1e-5)
         assert "| Stratum | Rows drawn |" in said
 
 
