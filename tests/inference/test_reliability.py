@@ -205,6 +205,6 @@ def test_a_label_that_nothing_is_truly_of_is_no_row_that_was_missed():
     truth, pred = np.arange(3000) % 3, np.where(np.arange(3000) % 7 == 0, 1, np.arange(3000) % 3)
     table = wmcc.tabulate(truth, np.where(np.arange(3000) % 500 == 1, 9, pred), ignore=9)
     assert table.void == (9,)
-    found = wmcc.interval(table, wmcc.mean_f1)
+    found = wmcc.interval(table, wmcc.measures.mean_f1)
     assert found.warnings == ()
     assert found.reliable

@@ -127,7 +127,7 @@ mean_f1: Measure = _mean_over_classes(
 mean_recall: Measure = _mean_over_classes(
     "mean_recall", "Mean recall", "C_kk / r_k", _recall,
     "Mean recall, or macro recall. A class that is predicted and never true counts as 0; "
-    "`wmcc.balanced_accuracy` leaves it out.",
+    "`wmcc.measures.balanced_accuracy` leaves it out.",
 )
 # fmt: on
 
