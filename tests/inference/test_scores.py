@@ -250,6 +250,7 @@ def test_best_thresholds_allow_for_the_choice(clusters):
     assert found.p_value >= at_best.p_value
     assert found.low <= found.value <= found.high
     assert found.p_value < 0.1
+    assert found.values == {name: x.expected for name, x in best.items()}
 
 
 @pytest.mark.parametrize(

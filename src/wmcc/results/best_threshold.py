@@ -21,7 +21,6 @@ from ..inference.scores.crossfit import Constraints, cross_fitted
 from ..inference.scores.curve import checked_scores, title_of
 from ..inference.scores.grid import (
     MOST_OF_ROWS,
-    MOST_OF_UNITS,
     Errors,
     ThresholdGrid,
     asked_measure,
@@ -213,7 +212,7 @@ def best_threshold(
             "at_least",
         )
     threshold = float(every.thresholds[best])
-    grid = _with_threshold(given, threshold)
+    grid = ThresholdGrid.with_threshold(given, threshold)
     place = int(np.searchsorted(grid.thresholds, threshold))
     of_grid = grid.values(chosen)
     found = errors(grid, chosen, of_grid, level, np.array([place]))
@@ -231,15 +230,6 @@ def best_threshold(
     if certain is None:
         return found_best
     return replace(found_best, eps=eps, certified=certain.low, could_be_best=certain.possible, never_best=certain.never)
-
-
-def _with_threshold(scores: ScoreTable, threshold: float) -> ThresholdGrid:
-    """Return a grid that has the chosen threshold."""
-    most = MOST_OF_UNITS
-    if len(scores.steps) <= most:
-        return ThresholdGrid(scores, scores.steps)
-    some = ThresholdGrid.of(scores, most).thresholds
-    return ThresholdGrid.of(scores, thresholds=np.union1d(some, [threshold]))
 
 
 def _why_not(sample: Any, measure: Measure) -> str:

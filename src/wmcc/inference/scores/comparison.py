@@ -145,13 +145,13 @@ def _of_best(scores: ScoreTable, measure: Measure, contrast: Contrast, pair: Pai
         of_every = every.values(measure)
         best = every.best(measure, of_every, np.ones(len(every), dtype=bool))
         assert best is not None  # nothing was asked of it
-        some = ThresholdGrid.of(scores[name], MOST)
-        grid = ThresholdGrid.of(scores[name], thresholds=np.union1d(some.thresholds, every.thresholds[[best]]))
-        place = int(np.searchsorted(grid.thresholds, every.thresholds[best]))
+        threshold = float(every.thresholds[best])
+        grid = ThresholdGrid.with_threshold(scores[name], threshold, MOST)
+        place = int(np.searchsorted(grid.thresholds, threshold))
         grids.append(grid)
         places.append(place)
         values.append(grid.values(measure))
-        expected.append(cross_fitted(grid, measure, Constraints({})))
+        expected.append(cross_fitted(ThresholdGrid.with_threshold(scores[name], threshold), measure, Constraints({})))
     sample = Sample.of(joint_cells(scores, pair))
     none = _untested(scores, sample, contrast, pair, (expected[0], expected[1]))
     problem = sample.problem

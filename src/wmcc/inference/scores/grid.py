@@ -83,6 +83,13 @@ class ThresholdGrid:
         made = scores.binned(inner)
         return cls(made, made.steps)
 
+    @classmethod
+    def with_threshold(cls, scores: ScoreTable, threshold: float, most: int = MOST_OF_UNITS) -> ThresholdGrid:
+        """Return a grid of about so many thresholds, of which one is the given one."""
+        if len(scores.steps) <= most:
+            return cls(scores, scores.steps)
+        return cls.of(scores, thresholds=np.union1d(cls.of(scores, most).thresholds, [threshold]))
+
     def __len__(self) -> int:
         return len(self.thresholds)
 
