@@ -14,7 +14,7 @@ import matplotlib
 matplotlib.use("agg")
 
 DOCS = Path(__file__).parent.parent / "docs"
-PAGES = ("howto/plots.md", "understand/weightmaps.md", "understand/maps.md")
+PAGES = ("howto/plots.md", "tutorials/probabilities.md", "understand/weightmaps.md", "understand/maps.md")
 PICTURE = re.compile(r"!\[.*?\]\((.*?\.png)\)")
 MOST_BYTES = 60_000
 

@@ -34,6 +34,7 @@ WITH_INHERITED = {"wmcc.Table", "wmcc.JointTable", "wmcc.Tables"}
 PICTURES = {
     "wmcc.plot.classes": ("howto/plots/classes.png", "Scores of each class as dots, with their intervals as bars"),
     "wmcc.plot.confusion": ("howto/plots/confusion.png", "A confusion table as squares of colour, with shares"),
+    "wmcc.plot.curve": ("howto/plots/curve.png", "MCC by threshold, with intervals and a band, and the best threshold"),
     "wmcc.plot.forest": (
         "howto/plots/forest.png",
         "Scores of several classifiers, one below the other, with intervals",
@@ -44,6 +45,9 @@ PICTURES = {
     ),
     "wmcc.plot.influence": ("howto/plots/influence.png", "Bars of the cells whose weights move a score most"),
     "wmcc.plot.map": ("howto/plots/map.png", "A map of right and wrong area, with a scale bar and a legend"),
+    "wmcc.plot.mcc_f1": ("howto/plots/mcc-f1.png", "The MCC–F1 curve, with its best point and the line of chance"),
+    "wmcc.plot.precision_recall": ("howto/plots/precision-recall.png", "Weighted precision against recall"),
+    "wmcc.plot.roc": ("howto/plots/roc.png", "A weighted ROC curve above the line of chance"),
     "wmcc.plot.separation": (
         "understand/experiments/figure-2.png",
         "Traces of four measures as predictions become better",
@@ -118,6 +122,7 @@ EXPLAINED = {
     "understand/errata": "published.",
     "reference/errors": "errors.",
     "reference/results": "results.",
+    "tutorials/probabilities": "best_threshold curve adapters.sklearn.scorer",
     "coming-from": "adapters.sklearn.",
 }
 """Pages, and the names that they explain; a name that ends with a dot stands for all that begin with it."""

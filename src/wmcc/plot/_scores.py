@@ -70,7 +70,7 @@ def curve(curve: ThresholdCurve, *, best: BestThreshold | None = None, ax: Axes 
             label=f"expected at {number(best.threshold)}",
         )  # fmt: skip
         said = f"best at {number(best.threshold)}: {decimal(best.expected)} to expect, {decimal(best.value)} apparent"
-    ax.legend(fontsize=style.SMALL, frameon=False)
+    ax.legend(fontsize=style.SMALL, facecolor=ax.get_facecolor(), edgecolor="none", framealpha=0.9)
     style.label(ax, "threshold", curve.title)
     style.titled(ax, f"{curve.title} by threshold", said)
     return ax
