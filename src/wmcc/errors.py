@@ -207,8 +207,8 @@ class LabelWarning(UserWarning):
 
     A class has a name that often stands for missing labels: ``NA``, ``nan``, ``None``, ``null``, or nothing. An ignored
     label is predicted and never true, or the strata of the sample are its true classes, as when truth and prediction
-    are swapped. No label is both true and predicted. Or columns of 0 and 1 look like several outputs, which are counted
-    together.
+    are swapped. No label is both true and predicted. Columns of 0 and 1 look like several outputs, which are counted
+    together. Or a threshold lies beyond all scores.
     """
 
 

@@ -180,10 +180,13 @@ def test_a_column_of_scores_for_each_class(seed, K):
         (lambda: wmcc.tabulate([0, 1], score=["a", "b"]), r"a score must be a real number"),
         (
             lambda: wmcc.tabulate([0, 1], [0.2, 0.7]),
-            r"if these are scores of two classes, write tabulate\(y_true, score=",
+            r"if these are scores, give them as `score`: tabulate\(y_true, score=",
         ),
         (lambda: wmcc.tabulate([0, 1], [0, 1], thresholds=[0.5]), r"`thresholds` go with `score`"),
-        (lambda: wmcc.tabulate([0, 1], score=[0, 1], thresholds=[]), r"`thresholds` is \[\]; expected finite numbers"),
+        (
+            lambda: wmcc.tabulate([0, 1], score=[0, 1], thresholds=[]),
+            r"`thresholds` is \[\]; expected a list of finite numbers",
+        ),
         (lambda: wmcc.tabulate([0, 1], score=[0, 1]).at("x"), r"`threshold` is 'x'; expected a number"),
         (lambda: wmcc.tabulate([0, 1], score=[0, 1])["A"], r"there is no score 'A'"),
         (lambda: wmcc.tabulate([0, 1, 2], score=[[0, 1]] * 3), r"`score` has 2 columns, and 3 classes occur"),

@@ -71,5 +71,5 @@ def test_the_metric_of_points_worked_by_hand():
 
 @pytest.mark.parametrize("draw", [plot.roc, plot.precision_recall, plot.mcc_f1])
 def test_a_table_is_no_score_table(draw, scores):
-    with pytest.raises(WmccError, match="expected a ScoreTable"):
+    with pytest.raises(WmccError, match=r"wmcc.plot reads a score table; got Table"):
         draw(scores.at(0.5))

@@ -64,7 +64,8 @@ def as_label(value: Any, where: str) -> Label:
             raise LabelError(f"{where} is {value!r}, too large for a label.", "use integers.")
         raise LabelError(
             f"{where} is {value!r}; a label must be an integer, a boolean or a string.",
-            "if these are scores of two classes, write tabulate(y_true, score=…); of more classes take argmax first.",
+            "if these are scores, give them as `score`: tabulate(y_true, score=…), or tabulate(data, true=…, score=…); "
+            "argmax makes labels of them.",
         )
     short, kind = repr(value), type(value).__name__
     short = f"{short} of type {kind}" if len(short) <= 40 and "\n" not in short else f"of type {kind}"

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import InputError, InputTypeError, SchemaError
+from ..errors import InputError, InputTypeError, SchemaError, warn
 from ..present.blocks import Block
 from ..present.json_csv import Record
 from ..present.result import Result
@@ -88,13 +88,16 @@ class ScoreTable(Result):
 
     def __post_init__(self) -> None:
         classes = self.tables.classes
+        if not len(self.tables.groups) or not classes:
+            left = f"; {counted(self.ignored, 'row')} were ignored" if self.ignored else ""
+            raise InputError(f"there are no rows with a score{left}.", "give rows of both classes.", "score")
         if len(classes) != 2:
             came = f"there are {len(classes)}" if len(classes) != 1 else f"all rows are of the class {classes[0]!r}"
             raise InputError(
                 f"a score table is of two classes; {came}.",
-                "for more classes give a column of scores for each: score=P, of shape (rows, classes)."
+                "for more classes give arrays, with a column of scores for each class: tabulate(y_true, score=P)."
                 if len(classes) > 2
-                else "thresholds need rows of both classes.",
+                else "give rows of both classes; a part of a sample may have one, if `labels` names both.",
             )
 
     # ---- what it has ------------------------------------------------------------------------------------
@@ -182,7 +185,8 @@ class ScoreTable(Result):
     def at(self, threshold: float | Mapping[str, float]) -> Any:
         """Return the table of the labels that a threshold makes: a score of at least it is positive.
 
-        Of several scores it is their joint table, with one threshold for all or a mapping from names.
+        Of several scores it is their joint table, with one threshold for all or a mapping from names. A threshold
+        beyond all scores is warned of, because it may be of another scale.
 
         Examples
         --------
@@ -211,11 +215,23 @@ class ScoreTable(Result):
             place[(np.array(own, dtype=np.float64) >= cut).astype(int)][raw.codes[0]]
             for own, cut in zip(scores, cuts, strict=True)
         ]
+        if self.edges is None:
+            for own, cut in zip(scores, cuts, strict=True):
+                self._warn_of_beyond(cut, min(own), max(own))
         codes: IntArray = np.concatenate([raw.codes[1:2], np.array(preds, dtype=np.int64), raw.codes[3:]])
         cells = Stack.gathered(codes, raw.sums)
         if self.names:
             return JointTable(self.tables.labels, self.names, cells, self.ignored, self.drawn)
         return Table(self.tables.labels, cells, self.ignored, self.tables.positive, self.drawn)
+
+    def _warn_of_beyond(self, cut: float, low: Any, high: Any) -> None:
+        """Say so if a threshold lies beyond all scores."""
+        if not isfinite(cut) or low <= cut <= high:
+            return
+        side, every = ("above", f"no row is predicted {self.positive!r}") if cut > high else (
+            "below", f"every row is predicted {self.positive!r}"
+        )  # fmt: skip
+        warn(f"`threshold` is {cut!r}, {side} all scores, which are {number(low)} to {number(high)}: {every}.")
 
     def _checked(self, threshold: Any) -> float:
         """Return a threshold, if the table can say what it predicts."""
@@ -389,6 +405,8 @@ def checked_edges(edges: Any) -> tuple[float, ...]:
         cuts = ()
     if not cuts or not all(map(isfinite, cuts)):
         raise InputError(
-            f"`thresholds` is {brief(edges)}; expected finite numbers.", "for instance numpy.linspace(0, 1, 101)."
+            f"`thresholds` is {brief(edges)}; expected a list of finite numbers.",
+            "for instance numpy.linspace(0, 1, 101).",
+            "thresholds",
         )
     return cuts

@@ -47,6 +47,10 @@ def _meant(name: Any) -> str | None:
     if not isinstance(name, str):
         return "ask for one measure at a time; wmcc.score has all of them."
     plain = name.lower().replace(" ", "_").replace("-", "_")
+    if plain in ("roc_auc", "average_precision"):
+        return (
+            f'it is of scores: wmcc.interval(wmcc.tabulate(y_true, score=…), "{plain}"); of several classes take one.'
+        )
     found = plain if plain in MEASURES else SYNONYMS.get(plain)
     return None if found is None else f"did you mean {found!r}?"
 

@@ -10,7 +10,7 @@ from ..core.arraytypes import FloatArray
 from ..core.score_table import ScoreTable
 from ..inference.interval import interval
 from ..inference.scores import mcc_f1 as curves
-from ..inference.scores.curve import ThresholdCurve
+from ..inference.scores.curve import ThresholdCurve, checked_scores
 from ..measures.base import ScoreMeasureName
 from ..present.text import decimal, number
 from . import _style as style
@@ -175,9 +175,7 @@ def precision_recall(scores: ScoreTable, *, ax: Axes | None = None) -> Axes:
 
 
 def _scores(given: Any) -> ScoreTable:
-    style.expected(given, ScoreTable, "a ScoreTable", "wmcc.tabulate(y_true, score=probabilities) returns one.")
-    given._check_single()
-    return given  # type: ignore[no-any-return]
+    return checked_scores(given, "wmcc.plot")
 
 
 def _rates(scores: ScoreTable) -> tuple[FloatArray, FloatArray]:

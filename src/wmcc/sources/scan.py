@@ -15,12 +15,13 @@ from ..errors import InputError, InputTypeError, LabelError, WeightError, WmccEr
 from ..present.progress import Progress
 from .codes import Rules
 from .datasets import dataset, scan_options
-from .files import FileSet, no_column
+from .files import FileSet, find, is_path, no_column
 from .frames import NamedColumns, checked, count_problems, no_rows, read_in_memory, selected
 from .jsonlines import json_blocks
-from .places import Data
+from .places import Data, as_data
 from .problems import Problems
 from .texts import text_rules, typed
+from .values import Files
 
 BATCH = 1 << 20
 """Most rows of a batch. The files' own row groups may be smaller."""
@@ -54,6 +55,18 @@ def scan(files: FileSet, columns: NamedColumns, rules: Rules, threads: int | Non
         if len(parts) == TOGETHER:
             parts = [Tables._merged(parts)]
     return typed(Tables._merged(parts), rules, text, names) if parts else no_rows(columns, rules)
+
+
+def numbered_parts(data: Any, column: str) -> Iterator[tuple[str, int, Data]]:
+    """Parts of a frame in memory or of files, to look for a row: the file, the number of the first row, and the part.
+
+    Rows of lazy frames, and of engines for files, have no numbers.
+    """
+    given = data.paths if isinstance(data, Files) and data.engine == "arrow" else data
+    if is_path(given):
+        yield from _batches(find(given), NamedColumns(column, ()), Progress())
+    elif (frame := as_data(given)) is not None and isinstance(frame.frame, nw.DataFrame):
+        yield "", 0, frame
 
 
 def _batches(files: FileSet, columns: NamedColumns, progress: Progress) -> Iterator[tuple[str, int, Data]]:

@@ -6,7 +6,7 @@ scores: arrays, frames, files, engines, joins and designs make `Tables`, and a `
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,12 +14,12 @@ import numpy as np
 
 from ..core.arraytypes import Array, FloatArray
 from ..core.keys import Key
-from ..core.labels import Label
+from ..core.labels import Label, is_missing
 from ..core.score_table import STEP, ClassScores, ScoreTable, binned_tables, checked_edges
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, WeightError
 from ..present.text import counted
-from .columns import weight_array
+from .columns import weight_array, what
 from .request import Request
 
 MOST_STEPS = 1 << 17
@@ -52,6 +52,13 @@ def tabulate_scores(request: Request, tabulated: Any, made: Any = ScoreTable) ->
 def _of_columns(request: Request, edges: tuple[float, ...] | None, tabulated: Any, made: Any) -> Any:
     """Read scores of named columns: as one more value of the key of groups."""
     names, columns = _named(request.score)
+    for column in columns:
+        if isinstance(column, (list, tuple, np.ndarray)):
+            raise InputTypeError(
+                f"`score` is {what(column)}; expected the name of a column, or several names.",
+                "make it a column of the data.",
+                "score",
+            )
     groups = [] if request.by is None else _as_list(request.by)
     by = [*groups, *columns]
     tables = tabulated(
@@ -66,14 +73,28 @@ def _of_columns(request: Request, edges: tuple[float, ...] | None, tabulated: An
 
     keys = [key if isinstance(key, tuple) else (key,) for key in tables.groups]
     scores = [tuple(number(x, name) for x, name in zip(key[len(groups) :], columns, strict=True)) for key in keys]
-    _refuse_missing(tables, scores, columns)
+    _refuse_missing(tables, scores, columns, request.y_true)
     if edges is not None and names:
         raise _not_together()
     divided = _divided(tables, [key[: len(groups)] for key in keys], scores, names)
-    found = {
-        group: made(own if edges is None else binned_tables(own, edges), edges, names) for group, own in divided.items()
-    }
-    return found[()] if request.by is None else found
+    if edges is not None:
+        divided = {group: binned_tables(own, edges) for group, own in divided.items()}
+    return _made_each(divided, request, lambda own: made(own, edges, names))
+
+
+def _made_each(divided: dict[Any, Tables[Any]], request: Request, made: Callable[[Tables[Any]], Any]) -> Any:
+    """Make the score table of a whole call, or a dict of those of groups."""
+    if request.by is None:
+        return made(divided[()])
+    found = {}
+    for group, own in divided.items():
+        if not len(own.groups):
+            continue
+        try:
+            found[group] = made(own)
+        except InputError as problem:
+            raise problem.about(f"the group {group!r}") from None
+    return found
 
 
 def _not_together() -> InputError:
@@ -96,6 +117,8 @@ def _named(score: Any) -> tuple[tuple[str, ...], list[Any]]:
             raise InputError("`score` is an empty mapping; expected scores by name.", argument="score")
         return tuple(map(str, score)), list(score.values())
     if isinstance(score, (list, tuple)):
+        if not score:
+            raise InputError("`score` is an empty list; expected names of columns.", argument="score")
         return tuple(map(str, score)), list(score)
     return (), [score]
 
@@ -110,18 +133,35 @@ def _as_number(key: Key, column: Any) -> float:
         raise InputError(f"{where} holds {key!r}; a score must be a number.", argument="score") from None
 
 
-def _refuse_missing(tables: Tables[Any], scores: Sequence[tuple[float, ...]], columns: Sequence[Any]) -> None:
+def _refuse_missing(
+    tables: Tables[Any], scores: Sequence[tuple[float, ...]], columns: Sequence[Any], data: Any
+) -> None:
     """Refuse rows without a score, unless their labels leave them out."""
     for k, column in enumerate(columns):
         lost = [j for j, own in enumerate(scores) if own[k] != own[k]]
         rows = int(tables.rows[lost].sum()) if lost else 0
         if rows:
             where = f"the column {column!r}" if isinstance(column, str) else "`score`"
+            first = None if tables.ignored.any() else _first_missing(data, column)
             raise InputError(
-                f"{where} is missing, or NaN, for {counted(rows, 'row')}; a score must be a number.",
+                f"{where} is missing, or NaN, for {counted(rows, 'row')}; a score must be a number."
+                f"{f' The first: {first}.' if first else ''}",
                 "leave these rows out, or find out why the model has no score for them.",
                 "score",
             )
+
+
+def _first_missing(data: Any, column: Any) -> str | None:
+    """Say where the first row without a score is, if rows of the data have numbers."""
+    from .frames import selected  # which arrays do without
+    from .scan import numbered_parts
+
+    for path, first, part in numbered_parts(data, column) if isinstance(column, str) else ():
+        values = selected(part, {"s": column})[0]["s"].to_list()
+        for row, value in enumerate(values, first):
+            if is_missing(value) or str(value).strip().lower() == "nan":
+                return f"{path}: {column}[{row}]" if path else f"{column}[{row}]"
+    return None
 
 
 def _divided(
@@ -129,6 +169,8 @@ def _divided(
 ) -> dict[Any, Tables[Any]]:
     """Return tables by score for each group, of tables whose keys have the scores after the groups."""
     made: dict[Any, Tables[Any]] = {}
+    if not groups:
+        made[()] = replace(tables, by=names or STEP)
     for group in dict.fromkeys(groups):
         here = [j for j, own in enumerate(groups) if own == group]
         some = tables if len(here) == len(groups) else tables.select([tables.groups[j] for j in here])
@@ -239,8 +281,7 @@ def _tabulated_steps(
     if len(several) > 1 and any(own.edges is not None for own in several):
         raise _not_together()
     divided = _divided(tables, [key[:count] for key in keys], scores, names)
-    found = {group: made(own, edges, names) for group, own in divided.items()}
-    return found[()] if request.by is None else found
+    return _made_each(divided, request, lambda own: made(own, edges, names))
 
 
 def _no_score(where: str) -> InputError:
@@ -253,6 +294,12 @@ def _no_score(where: str) -> InputError:
 
 def _of_classes(request: Request, values: FloatArray, edges: tuple[float, ...] | None, tabulated: Any) -> ClassScores:
     """Tabulate a column of scores for each class: each class against the rest, and the table of the largest scores."""
+    if len(values) != len(request.y_true):
+        raise InputError(
+            f"`score` has {counted(len(values), 'row')}, and y_true {len(request.y_true):,}; expected a row of scores "
+            "for each label.",
+            argument="score",
+        )
     if request.by is not None:
         raise InputTypeError("`by` does not go with a column of scores for each class yet.", argument="by")
     if np.isnan(values).any():
@@ -271,7 +318,9 @@ def _of_classes(request: Request, values: FloatArray, edges: tuple[float, ...] |
     labels = list(labels)
     if len(labels) != values.shape[1]:
         raise InputError(
-            f"`labels` has {len(labels)} classes, and `score` {values.shape[1]} columns.", argument="labels"
+            f"`labels` has {counted(len(labels), 'class', 'classes')}, and `score` {values.shape[1]} columns.",
+            "give a column of scores for each class, and as `labels` the class of each column, in their order.",
+            "labels",
         )
     names = np.array(labels, dtype=object) if any(isinstance(x, str) for x in labels) else np.array(labels)
     table = tabulated(plain._replace(y_pred=names[values.argmax(axis=1)], labels=labels))

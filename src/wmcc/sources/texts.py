@@ -42,19 +42,31 @@ def reader(texts: Iterable[str]) -> Callable[[str], Label]:
     return str
 
 
-def refuse_decimals(texts: Iterable[str], role: str, name: Any, rules: Rules) -> None:
-    """Refuse a column of labels that holds measurements, which a typed column could not: each would be a class."""
-    if rules.labels is not None or rules.names is not None:
-        return
-    texts = sorted({*texts} - LIKE_MISSING)
-    decimals = [text for text in texts if not INTEGER.fullmatch(text)]
-    if len(decimals) > MOST_DECIMALS and all(NUMBER.fullmatch(text.replace(",", ".")) for text in texts):
-        raise LabelError(
-            f"the column {name!r} holds {len(decimals):,} different decimal numbers, such as {decimals[0]!r}; expected "
-            "classes.",
-            f"name the column of classes as `{'true' if role == 't' else 'pred'}`; if these numbers are names of "
-            "classes, list them all in `labels`.",
-        )
+def refuse_decimals(sides: Mapping[str, set[str]], names: Mapping[str, Any]) -> None:
+    """Refuse a column of labels that holds measurements, which a typed column could not: each would be a class.
+
+    ``sides`` has the texts of each role, and ``names`` the columns. Decimal numbers are measurements if they are many;
+    in predictions also if there are none among the true labels.
+    """
+    decimal = {role: decimals_of(texts) for role, texts in sides.items()}
+    for role, decimals in decimal.items():
+        scores = role != "t" and not decimal["t"]
+        if len(decimals) > (0 if scores else MOST_DECIMALS):
+            hint = "name the column of classes as `true`; " if role == "t" else (
+                "name the column of classes as `pred`, or that of scores as `score`; "
+            )  # fmt: skip
+            many = f"{len(decimals):,} different decimal numbers, such as" if decimals[1:] else "the decimal number"
+            raise LabelError(
+                f"the column {names[role]!r} holds {many} {decimals[0]!r}; expected classes.",
+                f"{hint}if these numbers are names of classes, list them all in `labels`.",
+            )
+
+
+def decimals_of(texts: Collection[str]) -> list[str]:
+    """Return the decimal numbers among texts, if all of these are numbers."""
+    known = sorted({*texts} - LIKE_MISSING)
+    decimals = [text for text in known if not INTEGER.fullmatch(text)]
+    return decimals if decimals and all(NUMBER.fullmatch(text.replace(",", ".")) for text in known) else []
 
 
 def written(label: Label) -> str:
@@ -87,10 +99,13 @@ def typed(tables: Tables[Any], rules: Rules, text: set[str], names: Mapping[str,
     ``text`` are the roles that were read as text, and ``names`` has the columns by their roles.
     """
     if "t" in text:
-        if len(tables.classes) > MOST_DECIMALS:
-            for role, codes in zip(label_roles(names), tables.raw_cells.codes[1:], strict=False):
-                there = [tables.labels[k] for k in np.unique(codes).tolist() if k < len(tables.classes)]
-                refuse_decimals(map(str, there), role, names[role], rules)
+        if rules.labels is None and rules.names is None:
+            codes, classes = tables.raw_cells.codes[1:], [*map(str, tables.classes)]
+            sides = {
+                role: {classes[k] for k in np.unique(own).tolist() if k < len(classes)}
+                for role, own in zip(label_roles(names), codes, strict=False)
+            }
+            refuse_decimals(sides, names)
         read, void = reader(map(str, tables.classes)), ignored_texts(rules)
         # Where all rows are ignored there is no text to go by, and the caller's classes are of the kind they are.
         meant = read_rules(rules, read) if tables.classes else rules._replace(ignore=())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,11 +115,10 @@ def checked_scores(scores: Any, function: str) -> ScoreTable:
     """Return a score table, if it is one of a single score."""
     given = getattr(scores, "table", scores)
     if not isinstance(given, ScoreTable):
-        raise InputTypeError(
-            f"{function} reads a score table; got {brief(scores)}.",
-            "write wmcc.tabulate(y_true, score=probabilities), or tabulate(data, true=…, score=…).",
-            "scores",
-        )
+        hint = "write wmcc.tabulate(y_true, score=probabilities), or tabulate(data, true=…, score=…)."
+        if isinstance(scores, Mapping) and scores and all(isinstance(own, ScoreTable) for own in scores.values()):
+            hint = f"take one of them, for instance scores[{list(scores)[-1]!r}]."
+        raise InputTypeError(f"{function} reads a score table; got {brief(scores)}.", hint, "scores")
     given._check_single()
     return given
 

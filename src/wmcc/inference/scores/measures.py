@@ -19,7 +19,7 @@ from ...core.stack import Stack
 from ...core.table import Table
 from ...errors import InputError
 from ...measures.stacks import over
-from ...present.text import brief, listed
+from ...present.text import brief, listed, number
 from .. import reliability
 from ..cells import balance
 from ..estimate import Interval, quietly
@@ -155,8 +155,10 @@ def score_interval(scores: ScoreTable, measure: ScoreMeasure, level: float) -> I
         se = sqrt(precision.variance) if isfinite(precision.variance) else nan
         df = float(precision.df)
         if not (precision.variance > NOTHING and scale.inside(value)):
-            problem = "no two rows of different classes are in the wrong order, or all are, so its error is not known"
-            se = nan
+            problem, se = "no two rows of different classes are in the wrong order, or all are", nan
+            if len(scores.steps) == 1:
+                problem = f"all scores are the same, {number(float(scores.steps[0]))}"
+            problem += ", so its error is not known"
         else:
             low, high = within_range_of(measure, value, *scale.ends(value, precision, (1 - level) / 2))
     warnings = () if problem else sample.doubts
