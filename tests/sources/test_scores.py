@@ -42,7 +42,11 @@ def test_missing_scores_are_refused_with_their_row(source):
 
 def test_a_missing_score_of_a_row_that_is_ignored_is_no_matter(source):
     truth, gap = [*TRUTH[:3], 9, *TRUTH[4:]], [*SCORE[:3], NAN, *SCORE[4:]]
-    assert (source(truth=truth, score=gap, ignore=9).rows, source(truth=truth, ignore=9).ignored) == (5, 1)
+    scores = source(truth=truth, score=gap, ignore=9)
+    assert (scores.rows, scores.ignored) == (5, 1)
+    assert scores.steps.tolist() == [0.1, 0.3, 0.4, 0.5, 0.6]
+    part = source(truth=[9, 9, 1], score=[NAN, 0.05, 0.2], labels=[0, 1], ignore=9)
+    assert (part.steps.tolist(), part.ignored) == ([0.2], 2)
 
 
 def test_a_constant_score_has_no_best_threshold(source):
@@ -166,3 +170,19 @@ def test_several_classes_have_a_score_table_each():
     with pytest.raises(InputError, match=r"it is of scores: [\s\S]*of several classes take one"):
         wmcc.interval(scores, "roc_auc")
     assert wmcc.interval(scores[1], "roc_auc").value == 8 / 9
+
+
+def test_scores_of_two_frames_that_are_joined(tmp_path):
+    """The scores' side need not have the true class, or may have another column of its name."""
+    truth = pd.DataFrame({"id": [1, 2, 3, 4], "y": ["a", "b", "b", "a"], "w": [1.0, 2, 3, 4]})
+    scores = pd.DataFrame({"id": [4, 3, 2, 1], "p": [0.2, 0.9, 0.4, 0.1], "y": "unknown"})
+    expected = wmcc.tabulate(truth.y, score=[0.1, 0.4, 0.9, 0.2], sample_weight=truth.w)
+    for name, own in (("truth", truth), ("with", scores), ("without", scores.drop(columns="y"))):
+        own.to_csv(tmp_path / f"{name}.csv", index=False)
+    pairs = [(truth, scores), (truth, scores.drop(columns="y"))]
+    pairs += [(tmp_path / "truth.csv", tmp_path / f"{name}.csv") for name in ("with", "without")]
+    for pair in pairs:
+        found = wmcc.tabulate(wmcc.Join(*pair, "id"), true="y", score="p", weight="w")
+        assert (found.at(0.3), found.steps.tolist()) == (expected.at(0.3), expected.steps.tolist())
+    lost = wmcc.Join(truth, scores[1:], "id", unmatched="ignore")
+    assert wmcc.tabulate(lost, true="y", score="p").ignored == 1

@@ -109,6 +109,8 @@ def call(case: Case, threads: int | None) -> Any:
         at = {"at": more.pop("at")} if "at" in more else {}
         data, more = flat.values_of(*data, **more)
         stream.update(*data, **more, **at)
+    if any("score" in update for update in updates):
+        return stream.scores
     return stream.tables if any("by" in update for update in updates) else stream.table
 
 
@@ -183,6 +185,12 @@ def _here(text: str) -> str:
 
 
 def _of_table(table: Any, case: Case) -> Answer:
+    if isinstance(table, wmcc.results.ScoreTable):
+        return _of_scores(table)
+    if isinstance(table, (dict, wmcc.results.ClassScores)):  # by group, or by class
+        each = {str(key): _of_scores(own) for key, own in table.items()}
+        whole = _of_table(table.table, case) if isinstance(table, wmcc.results.ClassScores) else {}
+        return whole | {f"{what} of {name}": x for name, own in each.items() for what, x in own.items()}
     grouped = isinstance(table, wmcc.Tables)
     whole = table.total() if grouped else table
     text = json.dumps(facts(table, case.exact), sort_keys=True)
@@ -200,6 +208,51 @@ def _of_table(table: Any, case: Case) -> Answer:
     if len(each) == 2:
         found["compared"] = _said(lambda: _ends(next(iter(wmcc.compare(whole, "ecc").pairs.values()))))
     return found
+
+
+def _of_scores(scores: wmcc.results.ScoreTable) -> Answer:
+    """What a score table holds, and what is read from it: areas, the best threshold, the curve; comparisons."""
+    held = [facts(scores.tables), [edge.hex() for edge in scores.edges or ()], list(scores.names)]
+    digest = hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest()[:20]
+    found: Answer = {"rows": scores.rows, "positive": str(scores.positive), "digest": digest}
+    if scores.names:
+        found["compared roc_auc"] = _said(lambda: _of_pairs(wmcc.compare(scores, "roc_auc")))
+        found["compared best"] = _said(lambda: _of_pairs(wmcc.compare(scores, "mcc", threshold="best")))
+    for name, own in {name: scores[name] for name in scores.names}.items() or {"": scores}.items():
+        for key, value in _of_one_score(own).items():
+            found[f"{key} of {name}" if name else key] = value
+    return found
+
+
+def _of_pairs(comparison: Any) -> list[float]:
+    return [x for own in comparison.pairs.values() for x in (own.value, own.low, own.high, own.p_value)]
+
+
+def _of_one_score(scores: wmcc.results.ScoreTable) -> Answer:
+    def interval(name: Any) -> list[float]:
+        found = wmcc.interval(scores, name)
+        return [found.value, found.low, found.high]
+
+    def best() -> list[float]:
+        found = wmcc.best_threshold(scores, "mcc")
+        return [found.expected, found.low, found.high, *found.plausible]
+
+    def curve() -> list[float]:
+        found = wmcc.curve(scores, "f1")
+        return [float(np.nansum(x)) for x in (found.values, found.se, found.low, found.band_high)]
+
+    def chosen() -> list[float]:
+        found = wmcc.best_threshold(scores, "mcc")
+        return [found.threshold, found.value]
+
+    return {
+        "steps": len(scores.steps),
+        "best": _said(chosen),
+        "interval best": _said(best),
+        "curve": _said(curve),
+        "interval roc_auc": _said(lambda: interval("roc_auc")),
+        "interval average_precision": _said(lambda: interval("average_precision")),
+    }
 
 
 def _ends(of: Any) -> list[float]:
@@ -254,7 +307,7 @@ def alike(stored: Any, found: Any, bits: bool) -> bool:
     return (a != a and b != b) or math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
 
 
-COMPUTED = ("interval", "certified", "compared", "w")
+COMPUTED = ("interval", "certified", "compared", "curve", "w")
 """What is not rounded once from exact sums."""
 
 

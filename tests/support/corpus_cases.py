@@ -1802,3 +1802,109 @@ def refusals_of_streams() -> Iterator[Case]:
         update = {"y_true": T, "y_pred": P}
         yield Case(f"update {name}", "stream", {"updates": [{**update, **values[name]}]}, depth="table")
         yield Case(name, "stream", {"updates": [update], **values[name]}, depth="table")
+
+
+# ---- scores ---------------------------------------------------------------------------------------------------
+
+M = 90
+SHOWN = draws(M, 2, 81)
+CHANCE = (draws(M, 40, 82) + 16 * SHOWN) / 64
+RIVAL = (draws(M, 52, 83) + 9 * SHOWN) / 64
+
+
+def rated() -> dict[str, list[Any]]:
+    """Rows with a true class and two scores, with ties; sums of weights are exact in every engine."""
+    columns = {
+        "id": np.arange(M), "seen": SHOWN, "p": CHANCE, "q": RIVAL, "w": eighths(M, 84), "half": draws(M, 2, 85),
+        "day": draws(M, 12, 86), "region": np.array(["north", "south"])[np.arange(M) % 2],
+        "rw0": eighths(M, 87), "rw1": eighths(M, 88), "rw2": eighths(M, 89), "rw3": eighths(M, 90),
+    }  # fmt: skip
+    return {name: own.tolist() for name, own in columns.items()}
+
+
+SCORED: dict[str, dict[str, Any]] = {
+    "weights": {"weight": "w"},
+    "several scores": {"weight": "w", "score": ["p", "q"]},
+    "by": {"weight": "w", "by": "half"},
+    "thresholds": {"weight": "w", "thresholds": [0.25, 0.5, 0.75]},
+    "strata and clusters": {"weight": "w", "stratum": "region", "cluster": ["region", "day"]},
+    "replicates": {"weight": "w", "replicates": ["rw0", "rw1", "rw2", "rw3"], "method": "bootstrap"},
+}
+
+
+def _rated(data: Any, source: str, names: tuple[str, ...] = tuple(SCORED), before: str = "") -> Iterator[Case]:
+    for name in names:
+        own = {"data": data, "true": "seen", "score": "p", **SCORED[name]}
+        yield Case(f"{before}{name}", source, own)
+
+
+@group("scores")
+def scores() -> Iterator[Case]:
+    """Scores in arrays: one, several, a column for each class, and what is said of bad ones."""
+    base: dict[str, Any] = {"y_true": SHOWN, "score": CHANCE}
+    weighted = base | {"sample_weight": rough(M)}
+    given: dict[str, dict[str, Any]] = {
+        "plain": base,
+        "weights": weighted,
+        "float32, and infinities": weighted | {"score": np.where(RIVAL > 0.8, np.inf, RIVAL).astype("f4") / 3},
+        "text and positive": weighted | {"y_true": np.array(["no", "yes"])[SHOWN], "positive": "no"},
+        "ignored": weighted | {"y_true": np.where(CHANCE == 0.5, 9, SHOWN), "ignore": 9},
+        "thresholds": weighted | {"thresholds": [0.75, 0.25, 0.5]},
+        "several scores": weighted | {"score": {"A": CHANCE, "B": RIVAL}},
+        "clusters": weighted | {"cluster": draws(M, 12, 86)},
+        "strata": base | {"stratum": np.arange(M) % 2, "population": {0: 500, 1: 90}},
+        "replicates": weighted | {"replicates": np.stack([rough(M, k) for k in (1, 2, 3, 4)]).T, "method": "bootstrap"},
+        "by": weighted | {"by": draws(M, 2, 85)},
+        "by two": weighted | {"by": {"half": draws(M, 2, 85), "all": np.zeros(M, int)}},
+        "a missing score": weighted | {"score": np.where(CHANCE == 0.5, np.nan, CHANCE)},
+        "a constant score": weighted | {"score": np.full(M, 0.5)},
+        "one class": weighted | {"y_true": np.ones(M, int)},
+    }
+    for name, own in given.items():
+        yield Case(name, "arrays", own)
+    kinds, columns = draws(M, 3, 91), np.stack([(draws(M, 64, k) + 1) / 64 for k in (92, 93, 94)]).T
+    several = {"y_true": kinds, "score": columns + np.eye(3)[kinds] / 4, "sample_weight": rough(M)}
+    yield Case("a column for each class", "arrays", several)
+    yield Case("columns of named classes", "arrays", several | {"y_true": WORDS[kinds], "labels": [*WORDS[[2, 0, 1]]]})
+    halves = [{name: own[k::2] for name, own in weighted.items()} for k in (0, 1)]
+    yield Case("a stream", "stream", {"updates": halves, "thresholds": [0.25, 0.5, 0.75]})
+
+
+@group("scores of frames", "pandas", "polars", "duckdb")
+def scores_of_frames() -> Iterator[Case]:
+    """Scores in frames of pandas, polars and DuckDB, and in two frames."""
+    import duckdb
+    import pandas as pd
+    import polars as pl
+
+    frame = pd.DataFrame(rated())
+    yield from _rated(frame, "frame")
+    yield from _rated(pl.DataFrame(rated()), "frame", ("weights",), "polars, ")
+    yield from _rated(pl.LazyFrame(rated()), "frame", before="lazy, ")
+    yield from _rated(duckdb.from_df(frame), "frame", ("weights", "strata and clusters"), "DuckDB, ")
+    sides = frame[["id", "seen", "w", "half"]], frame[["id", "p", "q"]][::-1]
+    own = {"true": "seen", "weight": "w", "on": "id", "join": sides[1]}
+    yield Case("join", "join", {"data": sides[0], "score": "p", **own})
+    yield Case("join, several scores", "join", {"data": sides[0], "score": {"A": "p", "B": "q"}, **own})
+    lost = {"data": sides[0][3:], "score": "p", "by": "half", **own}
+    yield Case("join, unmatched", "join", lost | {"unmatched": "ignore"})
+    yield Case("join, unmatched and refused", "join", lost)
+
+
+@group("scores of files", "polars", "pyarrow")
+def scores_of_files() -> Iterator[Case]:
+    """Scores in files, read by Arrow and by polars."""
+    import polars as pl
+
+    frame = pl.DataFrame(rated())
+    frame.write_csv("a.csv")
+    frame.write_parquet("a.parquet", row_group_size=32)
+    yield from _rated("a.csv", "file")
+    yield from _rated("a.parquet", "file", ("weights", "several scores"), "Parquet, ")
+    left = {"true": "seen", "score": "p", "weight": "w", "on": "id"}
+    frame.drop("p").write_csv("truth.csv")
+    frame.select("id", "p", seen=pl.lit("other")).write_csv("scores.csv")
+    yield Case("join", "join", {"data": "truth.csv", "join": "scores.csv", **left})
+    yield Case("join, polars", "join", {"data": "truth.csv", "join": "scores.csv", "engine": "polars", **left})
+    yield Case("polars", "file", {"data": "a.csv", "true": "seen", "score": "p", "weight": "w", "engine": "polars"})
+    yield Case("scores as predictions", "file", {"data": "a.csv", "true": "seen", "pred": "p", "weight": "w"})

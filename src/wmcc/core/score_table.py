@@ -87,6 +87,7 @@ class ScoreTable(Result):
     _version = storage.SCHEMA
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "tables", occupied_steps(self.tables))
         classes = self.tables.classes
         if not len(self.tables.groups) or not classes:
             left = f"; {counted(self.ignored, 'row')} were ignored" if self.ignored else ""
@@ -387,6 +388,18 @@ class ClassScores(Result, Mapping[Label, ScoreTable]):
         """Return plain dicts, lists, numbers and texts."""
         scores = [[label, own.to_dict()] for label, own in self.scores.items()]
         return {"schema": self._version, "kind": self._kind, "table": self.table.to_dict(), "scores": scores}
+
+
+def occupied_steps(tables: Tables[Table]) -> Tables[Table]:
+    """Return tables by score without steps that only ignored rows have; all ignored rows count at the first."""
+    rows = tables.rows
+    if not rows.any() or (rows.all() and not tables.ignored[1:].any()):
+        return tables
+    first = tables.groups[int(np.argmax(rows > 0))]
+    found = tables._rekeyed([key if n else first for key, n in zip(tables.groups, rows.tolist(), strict=True)])
+    ignored = np.zeros_like(found.ignored)
+    ignored[0] = found.ignored.sum()
+    return replace(found, ignored=ignored)
 
 
 def binned_tables(tables: Tables[Table], edges: tuple[float, ...]) -> Tables[Table]:

@@ -12,7 +12,7 @@ from ..present.text import counted
 from .codes import Rules
 from .files import no_column, one_column
 from .frames import NamedColumns, category_type, checked, read_in_memory, selected, tabulate_in_memory
-from .places import Data, is_name
+from .places import Data, TrueAgain, is_name
 from .problems import label_roles
 from .pushdown import GroupedCells, collect
 from .texts import text_rules, typed
@@ -84,7 +84,8 @@ def _joined(truth: Data, pred: Data, columns: NamedColumns, on: tuple[Any, ...])
     keys = {f"k{i}": name for i, name in enumerate(on)}
     roles = columns.roles()
     mine = {"t": roles.pop("t")}
-    theirs = {role: roles.pop(role) for role in label_roles(roles)}
+    preds = {role: roles.pop(role) for role in label_roles(roles)}
+    theirs = {role: what for role, what in preds.items() if not isinstance(what, TrueAgain)}
     known = truth.known()
     for role, what in roles.items():  # weights and groups come from the truth, or else from the prediction
         (theirs if is_name(what) and what not in known else mine)[role] = what
@@ -110,7 +111,11 @@ def _joined(truth: Data, pred: Data, columns: NamedColumns, on: tuple[Any, ...])
         (gaps[1], NO_KEY),
     ):
         status = nw.when(case).then(nw.lit(code)).otherwise(status)
-    return both.with_columns(status=status).select(*mine, *theirs, "status"), text - set(keys)
+    both, again = both.with_columns(status=status), [role for role in preds if role not in theirs]
+    both = both.with_columns(nw.when(nw.col("status") == MATCHED).then(nw.col("t")).alias(role) for role in again)
+    if "t" in text:
+        text = text.union(again)
+    return both.select(*mine, *theirs, *again, "status"), text - set(keys)
 
 
 def _labels_alike(left: Any, right: Any, text: set[str]) -> tuple[Any, Any, set[str]]:

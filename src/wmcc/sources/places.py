@@ -39,6 +39,12 @@ class Data(NamedTuple):
         return own_names(self.frame) if self.names is None else list(self.names)
 
 
+class TrueAgain(str):
+    """In the place of a predicted label of a join: the true one, since it is a threshold that makes predictions."""
+
+    __slots__ = ()
+
+
 def is_name(what: Any) -> bool:
     """Whether this names a column: text, or an integer, which pandas has for names too."""
     return isinstance(what, (str, int, np.integer)) and not isinstance(what, bool)

@@ -20,7 +20,9 @@ from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, WeightError
 from ..present.text import counted
 from .columns import weight_array, what
+from .places import TrueAgain
 from .request import Request
+from .values import Join
 
 MOST_STEPS = 1 << 17
 """Different scores that are all kept; of more, the weight is divided evenly among `CHOSEN_STEPS`."""
@@ -61,9 +63,8 @@ def _of_columns(request: Request, edges: tuple[float, ...] | None, tabulated: An
             )
     groups = [] if request.by is None else _as_list(request.by)
     by = [*groups, *columns]
-    tables = tabulated(
-        request._replace(pred=request.true, by=by if len(by) > 1 else by[0], score=None, thresholds=None)
-    )
+    pred = TrueAgain(request.true) if isinstance(request.y_true, Join) else request.true
+    tables = tabulated(request._replace(pred=pred, by=by if len(by) > 1 else by[0], score=None, thresholds=None))
     known: dict[Any, float] = {}
 
     def number(key: Any, column: Any) -> float:
@@ -88,7 +89,7 @@ def _made_each(divided: dict[Any, Tables[Any]], request: Request, made: Callable
         return made(divided[()])
     found = {}
     for group, own in divided.items():
-        if not len(own.groups):
+        if not own.rows.any():  # all were ignored
             continue
         try:
             found[group] = made(own)
