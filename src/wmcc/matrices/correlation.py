@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
 from operator import mul
 from typing import Any, ClassVar
 
 from ..core.table import Table
 from ..errors import InputError
 from ..measures import MEASURES
-from ..measures.arithmetic import fixed, mean, over_root, over_roots, root_ratio
+from ..measures.arithmetic import mean_with, over_root, over_roots, root_ratio
 from ..measures.base import ZeroDivision, check_scorable, on_zero
 from ..present.blocks import Block
 from ..present.json_csv import Record, plain
@@ -176,9 +175,7 @@ def _correlations(
     values = {
         "ecc": zero("ecc") if still else over_root(sum(N), sum(P) * sum(Q)),
         "mpc1": over_roots(sum(N), products) if terms else zero("mpc1"),
-        "mpc2": mean(lambda bits: [root_ratio(*x, bits) for x in terms] + [lacking * fixed(other, bits)], occur)
-        if isfinite(other)
-        else other,
+        "mpc2": mean_with(lambda bits: [root_ratio(*x, bits) for x in terms], lacking, other, occur),
     }
     undefined = [MEASURES[name].title for name in values if still or (not terms and name != "ecc")]
     return values, f"{', '.join(undefined)}: undefined, since {why}." if undefined else None

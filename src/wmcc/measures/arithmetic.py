@@ -9,7 +9,7 @@ nearest to the true value, or in very rare cases its neighbour.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from math import isqrt
+from math import isfinite, isqrt
 from operator import mul
 
 GUARD = 70  # bits of a root before it is rounded to 53
@@ -59,13 +59,25 @@ def mean(terms: Callable[[int], Iterable[int]], count: int) -> float:
     return total / unit
 
 
+def mean_of_terms(terms: Callable[[int], list[int]], defined: int, classes: int, zero: Callable[[str], float]) -> float:
+    """Mean over the classes that occur of terms, some of which may be undefined.
+
+    ``terms`` has those that are defined, as `mean` takes them; the others count as ``zero`` says.
+    """
+    absent = classes - defined
+    substitute = zero(f"{absent} of {classes} classes lack weight in y_true or y_pred") if absent else 0.0
+    return mean_with(terms, absent, substitute, classes)
+
+
+def mean_with(terms: Callable[[int], list[int]], others: int, substitute: float, count: int) -> float:
+    """Mean of ``count`` terms, of which so many others are all the same number, which need not be finite."""
+    if not isfinite(substitute):
+        return substitute
+    numerator, denominator = substitute.as_integer_ratio()
+    return mean(lambda bits: [*terms(bits), others * ((numerator << bits) // denominator)], count)
+
+
 def root_ratio(n: int, d: int, bits: int) -> int:
     """``n / √d`` in units of ``2**-bits``, truncated."""
     root = isqrt((n * n << 2 * bits) // d)
     return root if n >= 0 else -root
-
-
-def fixed(x: float, bits: int) -> int:
-    """A finite float in units of ``2**-bits``, truncated."""
-    numerator, denominator = x.as_integer_ratio()
-    return (numerator << bits) // denominator

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import wraps
 from importlib import import_module
 from inspect import signature
-from math import isfinite
 from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, overload
 
 import numpy as np
@@ -20,7 +19,6 @@ from ..core.table import Margins, Table, Tabulated, check_matrix, occurring, one
 from ..errors import InputError, InputTypeError, UndefinedMeasureError, UndefinedMeasureWarning, unknown_keyword
 from ..present.result import Result
 from ..present.text import brief
-from .arithmetic import fixed, mean
 from .stacks import SMALL, PerCell, by_class, others, per_table, product, sums_of, total
 
 ZeroDivision = float | Literal["warn", "raise"]
@@ -430,18 +428,6 @@ def check_scorable(table: Table) -> None:
         if table.rows == 0:
             raise InputError(f"the table has no observations{ignored}; there is nothing to score.")
         raise InputError(f"the total weight of {table.rows:,} rows is zero{ignored}; there is nothing to score.")
-
-
-def mean_of_terms(terms: Callable[[int], list[int]], defined: int, m: Margins, zero: OnZero) -> float:
-    """Mean over the classes that occur of terms, some of which may be undefined.
-
-    ``terms`` has those that are defined, in units of ``2**-bits``; the others count as ``zero`` says.
-    """
-    absent = m.classes - defined
-    substitute = zero(f"{absent} of {m.classes} classes lack weight in y_true or y_pred") if absent else 0.0
-    if not isfinite(substitute):
-        return substitute
-    return mean(lambda bits: [*terms(bits), absent * fixed(substitute, bits)], m.classes)
 
 
 def on_zero(rule: Any, title: str) -> OnZero:

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..core.arraytypes import FloatArray, Labels, Weights
 from ..core.table import Margins, Tabulated
-from .arithmetic import dot, mean, over_root
-from .base import Measure, OnZero, Shares, ZeroDivision, check_scorable, mean_of_terms, on_zero, registered, table_of
+from .arithmetic import dot, mean, mean_of_terms, over_root
+from .base import Measure, OnZero, Shares, ZeroDivision, check_scorable, on_zero, registered, table_of
 from .stacks import PerCell, itself, mean_over, over, per_table, quotient, total
 
 
@@ -64,7 +64,7 @@ class _Overlap(NamedTuple):
         classes = list(zip(m.r, m.q, m.d, strict=True))[: m.known]  # void labels are none
         terms = [(2 * d, 2 * d + missed * (r - d) + false * (q - d)) for r, q, d in classes]
         defined = [(n, size) for n, size in terms if size]
-        return mean_of_terms(lambda bits: [(n << bits) // size for n, size in defined], len(defined), m, zero)
+        return mean_of_terms(lambda bits: [(n << bits) // size for n, size in defined], len(defined), m.classes, zero)
 
     def sizes(self, x: Shares) -> FloatArray:
         """TP + missed · FN + false · FP of each class."""

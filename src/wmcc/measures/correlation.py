@@ -9,8 +9,8 @@ import numpy as np
 
 from ..core.arraytypes import FloatArray
 from ..core.table import Margins
-from .arithmetic import dot, over_root, over_roots, root_ratio
-from .base import Measure, OnZero, Shares, mean_of_terms
+from .arithmetic import dot, mean_of_terms, over_root, over_roots, root_ratio
+from .base import Measure, OnZero, Shares
 from .stacks import PerCell, mean_over, over, per_table, quotient, root, total
 
 
@@ -54,7 +54,7 @@ def _why_all(m: Margins) -> str:
 def _mpc2(m: Margins, zero: OnZero) -> float:
     covariances = [m.s * d - a * b for d, a, b in zip(m.d, m.r, m.q, strict=True)]
     defined = [(n, p) for n, p in zip(covariances, _products(m), strict=True) if p]
-    return mean_of_terms(lambda bits: [root_ratio(n, p, bits) for n, p in defined], len(defined), m, zero)
+    return mean_of_terms(lambda bits: [root_ratio(n, p, bits) for n, p in defined], len(defined), m.classes, zero)
 
 
 def _ecc_terms(x: Shares) -> tuple[FloatArray, ...]:

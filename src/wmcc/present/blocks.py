@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from .text import all_visible, cut, visible, width, widths
+from .text import cut, visible, visible_rows, width, widths
 
 GAP = 2
 """Blanks between columns."""
@@ -63,7 +63,7 @@ class Block:
     @property
     def visible(self) -> Block:
         """The same, with nothing in it that moves a terminal's cursor."""
-        head, notes, *rows = map(all_visible, (self.head, self.notes, *self.rows))
+        head, notes, *rows = visible_rows([self.head, self.notes, *self.rows])
         return replace(self, title=visible(self.title), head=head, rows=rows, notes=notes)
 
 

@@ -124,14 +124,14 @@ def visible(text: str) -> str:
     return text if text.isprintable() else "".join(map(_shown, text))
 
 
-def all_visible(texts: Iterable[str]) -> list[str]:
-    """The same of several texts."""
-    return list(map(visible, texts))
+def visible_rows(rows: Iterable[Iterable[str]]) -> list[list[str]]:
+    """The same of the texts of several rows."""
+    return [list(map(visible, row)) for row in rows]
 
 
 def visible_lines(text: str) -> str:
     """The same of a text of several lines, which it keeps."""
-    return "\n".join(all_visible(text.split("\n")))
+    return "\n".join(map(visible, text.split("\n")))
 
 
 def _shown(character: str) -> str:
