@@ -204,7 +204,7 @@ class Contrast:
         if self.label is None or problem is not None or table.drawn.by_design:
             return Seen(sample.table, value, problem, sample)
         part = Sample.of(class_part(table, self.measure.name, self.label))
-        return Seen(sample.table, value, reliability.too_few(part.count, part.what, part.n_eff), part)
+        return Seen(sample.table, value, part.few, part)
 
     # ---- three ways to belong together --------------------------------------------------------------------
 
@@ -225,7 +225,7 @@ class Contrast:
             joint = (two_classes if joint.drawn.by_design else of_class)(joint, label=self.label)
         sample = Sample.of(joint)
         cells = sample.cells
-        few = None if sample.by_design else reliability.too_few(sample.count, sample.what, sample.n_eff)
+        few = sample.few
         none = self._difference(names, (a, b), sample.n_eff, few)
         if few is not None:
             return none

@@ -14,7 +14,6 @@ from ..core.arraytypes import FloatArray
 from ..core.labels import Label
 from ..core.table import Table
 from ..measures.base import Measure
-from ..measures.checks import value_or_reason
 from ..measures.stacks import PerCell, furthest
 from ..present.text import decimal, number
 from . import reliability
@@ -235,19 +234,8 @@ def doubts(
 
 def value_or_problem(measure: Measure, sample: Sample[Table]) -> tuple[float, str | None]:
     """Return the value of a measure, and why there is no standard error, if so."""
-    table = sample.table
-    value, reason = value_or_reason(measure, table)
-    if reason is not None or table.drawn.kind == "pairs":
-        return value, reason or reliability.PAIRED
-    if sample.problem is not None:
-        return value, sample.problem
-    m = table.margins
-    # Where no class is too light, all but one are not either. The total is a number of units, and mostly of too few.
-    if m.s > reliability.LIGHTEST and any(0 < x * reliability.LIGHTEST < m.s for own in (m.r, m.q) for x in own):
-        return value, reliability.TOO_LIGHT
-    if sample.by_design:
-        return value, None
-    return value, reliability.too_few(sample.count, sample.what, sample.n_eff)
+    value, undefined = measure.value_or_reason(sample.table)
+    return value, undefined or sample.problem_of_scores
 
 
 def within_range(measure: Measure, value: float, low: Any, high: Any) -> tuple[float, float]:

@@ -23,7 +23,7 @@ from ..measures.stacks import at_least, total
 from ..present.result import Delegate
 from .cells import TINY, CellSums, Precision, Unit
 from .fisher import Moves
-from .reliability import doubts_of
+from .reliability import LIGHTEST, PAIRED, TOO_LIGHT, doubts_of, too_few
 from .replication import Replication
 from .strata import StratifiedSample
 
@@ -231,10 +231,27 @@ class Sample(Generic[T]):
 
     @cached_property
     def problem(self) -> str | None:
-        """Why no score of the table has a standard error; None if it may have one."""
+        """Why nothing that is estimated from the sample has a standard error; None if it may have one."""
         if self.strata is not None:
             return self.strata.problem
-        return None if self.replication is None else self.replication.problem
+        return self.few if self.replication is None else self.replication.problem
+
+    @cached_property
+    def few(self) -> str | None:
+        """Say so if there are too few rows or clusters to see how they vary; a design has reasons of its own."""
+        return None if self.by_design else too_few(self.count, self.what, self.n_eff)
+
+    @cached_property
+    def problem_of_scores(self) -> str | None:
+        """Why no score of the table of one prediction has a standard error; None if it may have one."""
+        assert isinstance(self.table, Table)
+        if self.table.drawn.kind == "pairs":
+            return PAIRED
+        m = self.table.margins
+        # Where no class is too light, all but one are not either. The total is a number of units, and mostly of few.
+        light = m.s > LIGHTEST and any(0 < x * LIGHTEST < m.s for margin in (m.r, m.q) for x in margin)
+        of_design = self.problem if self.by_design else None
+        return of_design or (TOO_LIGHT if light else self.problem)
 
     @cached_property
     def draws(self) -> float:

@@ -17,7 +17,6 @@ from ..core.stack import Stack
 from ..core.sums import Sums
 from ..core.table import Table
 from ..measures.base import Measure, Shares
-from ..measures.checks import value_or_reason
 from .cells import CellSums, Precision, Unit
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ class Replication:
             n, *_, low, high, _ = table.cells.sums
             replicate = self._sums[r]
             cells = Stack(table.cells.codes, Sums(n, replicate, replicate, low, high))
-            _, reason = value_or_reason(measure, replace(table, raw_cells=cells, drawn=ROWS))
+            _, reason = measure.value_or_reason(replace(table, raw_cells=cells, drawn=ROWS))
             if reason is not None:
                 return f"with the weights of replicate {r + 1:,} of {self.count:,}, {reason}"
         return None

@@ -10,15 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from math import isfinite, isqrt
-from operator import mul
 
 GUARD = 70  # bits of a root before it is rounded to 53
-
-
-def dot(a: Sequence[int], b: Sequence[int]) -> int:
-    """``Σ a_k b_k``."""
-    total: int = sum(map(mul, a, b))
-    return total
 
 
 def over_root(n: int, d: int) -> float:

@@ -260,6 +260,24 @@ class Measure:
             margins = table.margins
         return self.value(margins, on_zero(zero_division, self.title)) + 0.0  # no negative zero
 
+    def value_or_reason(self, table: Table) -> tuple[float, str | None]:
+        """Return the value at a table that can be scored, 0 where it is undefined, and why it is so or None."""
+        self._check(table)
+        return self.of_margins(table.margins)
+
+    def of_margins(self, margins: Margins) -> tuple[float, str | None]:
+        """Return the same from the margins of a table that has weight."""
+        reasons = list[str]()
+
+        def note(reason: str) -> float:
+            reasons.append(reason)
+            return 0.0
+
+        value = self.value(margins, note) + 0.0
+        if self.has_terms is not None:  # a term that is undefined leaves the others
+            reasons = [] if self.has_terms(margins) else ["no class has a correlation of its own"]
+        return value, f"{self.title} is undefined at these weights: {reasons[0]}" if reasons else None
+
     def near(self, x: Shares) -> FloatArray:
         """Return the value, or a stack of values: for many tables at once, where the last digits do not matter.
 

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..core.table import Margins, Table
 from ..errors import InputError
 from . import CLASS_MEASURES, MEASURES
 from .base import Measure
@@ -64,26 +63,6 @@ def named_class_measure(measure: str | Measure | ClassMeasure) -> ClassMeasure:
             argument="measure",
         )
     return CLASS_MEASURES[name]
-
-
-def value_or_reason(measure: Measure, table: Table) -> tuple[float, str | None]:
-    """Return the measure's value at a table that can be scored, 0 where it is undefined, and why it is so or None."""
-    measure._check(table)
-    return margins_value_or_reason(measure, table.margins)
-
-
-def margins_value_or_reason(measure: Measure, margins: Margins) -> tuple[float, str | None]:
-    """Return the same from the margins of a table that has weight."""
-    reasons = list[str]()
-
-    def note(reason: str) -> float:
-        reasons.append(reason)
-        return 0.0
-
-    value = measure.value(margins, note) + 0.0
-    if measure.has_terms is not None:  # a term that is undefined leaves the others
-        reasons = [] if measure.has_terms(margins) else ["no class has a correlation of its own"]
-    return value, f"{measure.title} is undefined at these weights: {reasons[0]}" if reasons else None
 
 
 def checked_number(

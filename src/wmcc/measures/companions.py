@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.arraytypes import FloatArray, Labels, Weights
 from ..core.table import Margins, Tabulated
-from .arithmetic import dot, mean, mean_of_terms, over_root
+from .arithmetic import mean, mean_of_terms, over_root
 from .base import Measure, OnZero, Shares, ZeroDivision, check_scorable, on_zero, registered, table_of
 from .stacks import PerCell, itself, mean_over, over, per_table, quotient, total
 
@@ -34,7 +34,7 @@ def _balanced_accuracy(m: Margins, zero: OnZero) -> float:
 
 
 def _kappa(m: Margins, zero: OnZero) -> float:
-    chance, square = dot(m.r, m.q), m.s * m.s
+    chance, square = sum(a * b for a, b in zip(m.r, m.q, strict=True)), m.s * m.s
     if chance == square:
         return zero("y_true and y_pred have all their weight in one and the same class")
     return (m.s * sum(m.d) - chance) / (square - chance)

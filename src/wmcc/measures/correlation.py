@@ -9,19 +9,19 @@ import numpy as np
 
 from ..core.arraytypes import FloatArray
 from ..core.table import Margins
-from .arithmetic import dot, mean_of_terms, over_root, over_roots, root_ratio
+from .arithmetic import mean_of_terms, over_root, over_roots, root_ratio
 from .base import Measure, OnZero, Shares
 from .stacks import PerCell, mean_over, over, per_table, quotient, root, total
 
 
 def _covariance(m: Margins) -> int:
     """Return N = s·T − Σ r_k q_k."""
-    return m.s * sum(m.d) - dot(m.r, m.q)
+    return m.s * sum(m.d) - sum(a * b for a, b in zip(m.r, m.q, strict=True))
 
 
 def _spread(s: int, margin: list[int]) -> int:
     """Return s² − Σ x_k²."""
-    return s * s - dot(margin, margin)
+    return s * s - sum(x * x for x in margin)
 
 
 def _why(m: Margins) -> str:

@@ -29,7 +29,7 @@ from ..inference.pivot import Pivot
 from ..inference.reliability import NOTHING, SHORT
 from ..measures import CLASS_MEASURES
 from ..measures.base import Measure, MeasureName, for_tabulated
-from ..measures.checks import checked_level, margins_value_or_reason, named_measure, whole_number
+from ..measures.checks import checked_level, named_measure, whole_number
 from ..present.blocks import Block, few
 from ..present.json_csv import Record, finite, plain
 from ..present.pairs import Pair
@@ -524,7 +524,7 @@ class ImageTables:
 
 def _value(measure: Measure, margins: Margins) -> tuple[float, str | None]:
     """Return the score at margins, NaN where it is undefined, and why it is so."""
-    value, problem = margins_value_or_reason(measure, margins) if margins.s else (nan, NO_WEIGHT)
+    value, problem = measure.of_margins(margins) if margins.s else (nan, NO_WEIGHT)
     return nan if problem else value, problem
 
 

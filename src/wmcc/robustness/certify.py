@@ -13,7 +13,7 @@ from ..core.arraytypes import FloatArray
 from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError
 from ..measures.base import Measure, MeasureName, for_tabulated
-from ..measures.checks import Model, at_least_zero, named_measure, value_or_reason, whole_number
+from ..measures.checks import Model, at_least_zero, named_measure, whole_number
 from .box import Box, Condition, WeightBounds, box_of, changing_classes
 from .cells import BoxedCells
 from .certificate import Certificate, Curve, End, definition
@@ -126,7 +126,7 @@ class Ends(NamedTuple):
 def certified_ends(table: Table, measure: Measure, box: Box, limits: Limits, vanishing: bool) -> Ends:
     """Certify both ends of a measure over a box; ``vanishing`` says whether weights may become 0 that are not."""
     cells = BoxedCells.of(table)
-    value, problem = value_or_reason(measure, table)
+    value, problem = measure.value_or_reason(table)
     problem = problem or changing_classes(table, box, measure)
     if problem is not None:
         unknown = End.unknown(box_of(table, 0.0, "relative"), cells)

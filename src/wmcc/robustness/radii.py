@@ -15,7 +15,7 @@ from ..core.joint import JointTable
 from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError, InputTypeError
 from ..measures.base import Measure, MeasureName, for_tabulated
-from ..measures.checks import Model, checked_model, checked_number, named_measure, value_or_reason
+from ..measures.checks import Model, checked_model, checked_number, named_measure
 from ..present.blocks import Block
 from ..present.result import Result
 from ..present.text import at_least, at_most, decimal, number
@@ -200,7 +200,7 @@ def radius(
     given, chosen, kind = one_table(table), named_measure(measure), checked_model(model)
     limits = limits_of(gap, nodes, seconds, MOST)
     checked_number(tolerance, "tolerance", lambda x: 0 < x < 1, "a number between 0 and 1")
-    value, problem = value_or_reason(chosen, given)
+    value, problem = chosen.value_or_reason(given)
     sentence, goals = _statement(chosen, value, {"at_least": at_least, "at_most": at_most, "change": change})
     broken = any(side * value > side * goal for side, goal in goals.items())
     if problem is None and broken:

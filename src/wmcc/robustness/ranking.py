@@ -16,7 +16,7 @@ from ..core.joint import JointTable, several_predictions
 from ..core.labels import Label
 from ..measures import MEASURES
 from ..measures.base import Measure, MeasureName, for_tabulated
-from ..measures.checks import Model, checked_model, named_measure, value_or_reason
+from ..measures.checks import Model, checked_model, named_measure
 from ..present.blocks import Block, few
 from ..present.json_csv import Record, plain
 from ..present.pairs import Pair, PairResult, Pairs
@@ -360,7 +360,7 @@ def certify_ranking(
 
 def _lead(several: JointTable, pair: Pair, measure: Measure, bounds: WeightBounds, limits: Limits) -> Lead:
     joint = several if several.names == pair else several.pair(*pair)
-    (a, no_a), (b, no_b) = (value_or_reason(measure, several[name]) for name in pair)
+    (a, no_a), (b, no_b) = (measure.value_or_reason(several[name]) for name in pair)
     margins = [several[name].margins for name in pair]
     cells = JointCells(joint.cells.codes, len(joint.labels), (margins[0].classes, margins[1].classes), margins[0].known)
     box = bounds.box(joint)

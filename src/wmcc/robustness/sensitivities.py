@@ -13,7 +13,7 @@ from ..core.labels import Label
 from ..core.table import Table, Tabulated, check_matrix, one_table
 from ..measures import MEASURES
 from ..measures.base import Measure, MeasureName, Shares, TotalWeight, for_tabulated
-from ..measures.checks import Model, checked_model, named_measure, value_or_reason
+from ..measures.checks import Model, checked_model, named_measure
 from ..measures.stacks import PerCell
 from ..present.blocks import Block
 from ..present.json_csv import Record, plain
@@ -158,7 +158,7 @@ def sensitivity(table: Tabulated, measure: MeasureName | Measure = "ecc") -> Sen
     1             0     2       2  -0.01943    -0.0389  20.5 %
     """
     given, chosen = one_table(table), named_measure(measure)
-    value, problem = value_or_reason(chosen, given)
+    value, problem = chosen.value_or_reason(given)
     if problem is not None:
         none = PerCell(*(np.full(len(given.labels), nan) for _ in range(3)))
         sizes = given.labels, given.rows, given.total

@@ -96,8 +96,6 @@ def _of_pair(scores: ScoreTable, measure: ScoreMeasure, contrast: Contrast, pair
     sample = Sample.of(joint_cells(scores, pair))
     none = _untested(scores, sample, contrast, pair, values)  # type: ignore[arg-type]
     problem = problem or sample.problem
-    if problem is None and not sample.by_design:
-        problem = reliability.too_few(sample.count, sample.what, sample.n_eff)
     if problem is not None:
         return replace(none, problem=problem)
     true, first, second = sample.cells.codes
@@ -155,8 +153,6 @@ def _of_best(scores: ScoreTable, measure: Measure, contrast: Contrast, pair: Pai
     sample = Sample.of(joint_cells(scores, pair))
     none = _untested(scores, sample, contrast, pair, (expected[0], expected[1]))
     problem = sample.problem
-    if problem is None and not sample.by_design:
-        problem = reliability.too_few(sample.count, sample.what, sample.n_eff)
     if problem is not None:
         return replace(none, problem=problem)
     moved = _moved_together(scores, measure, pair, grids, values)

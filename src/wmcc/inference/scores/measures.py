@@ -20,7 +20,6 @@ from ...core.table import Table
 from ...errors import InputError
 from ...measures.stacks import over
 from ...present.text import brief, listed, number
-from .. import reliability
 from ..cells import balance
 from ..estimate import Interval, quietly
 from ..fisher import Scale
@@ -146,8 +145,6 @@ def score_interval(scores: ScoreTable, measure: ScoreMeasure, level: float) -> I
     sample = Sample.of(table)
     se, df, low, high = nan, nan, nan, nan
     problem = problem or sample.problem
-    if problem is None and not sample.by_design:
-        problem = reliability.too_few(sample.count, sample.what, sample.n_eff)
     if problem is None:
         true, step = table.cells.codes
         slope = balance(slope_of_cells(scores, measure, value)[true, step], sample.cells)
