@@ -420,3 +420,9 @@ def effective_size(w: int, w2: int, shift: int) -> float:
     """Return Kish's (Σw)² / Σw², where the unit of the first is so many bits larger; 0 if there is no weight."""
     n, d = w * w << max(shift, 0), w2 << max(-shift, 0)
     return n / d if d else 0.0
+
+
+def effective_sizes(w: Exact, w2: Exact) -> list[float]:
+    """Return that of each number of two vectors."""
+    shift = 2 * w.exponent - w2.exponent
+    return [effective_size(*both, shift) for both in zip(w.integers(), w2.integers(), strict=True)]

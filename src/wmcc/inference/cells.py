@@ -12,7 +12,7 @@ from ..core.arraytypes import FloatArray, IntArray
 from ..core.exact import FEW, Exact
 from ..core.joint import JointTable
 from ..core.table import Table
-from ..measures.stacks import over, total
+from ..measures.stacks import largest, over, total
 
 TINY = 1e-300
 """Added to what may be 0 and is divided by."""
@@ -86,6 +86,32 @@ class CellSums:
         """Effective number of rows, (Σw)² / Σw², of each table."""
         whole = total(self.w)
         return over(whole * whole, total(self.w2))
+
+    @cached_property
+    def heaviest(self) -> Any:
+        """Weight of the heaviest row of each table."""
+        return largest(self.w_max)
+
+    @cached_property
+    def usual_square(self) -> Any:
+        """Squared weight of a row of each table, on average."""
+        return total(self.w2) / total(self.n)
+
+    @cached_property
+    def powers(self) -> tuple[FloatArray, FloatArray]:
+        """Of the weights of each cell divided by its largest: the mean square, and Σw⁴ / Σw².
+
+        A table has no Σw⁴. Per cell it is taken to be that of log-normal weights of the same n, Σw and Σw², and is
+        kept within what n, Σw, Σw² and the largest weight allow.
+        """
+        n = np.maximum(self.n, 1.0)  # in float64: powers of a number of rows go beyond 64 bits
+        unit = np.maximum(self.w_max, TINY)
+        w = np.maximum(self.w, unit)  # which it is, but for rounding
+        mean = w / unit / n
+        # n Σw² / (Σw)²: the Σw² of weights that hardly count may be lost, and is as small as it can be.
+        uneven = np.maximum(self.w2 / w / w * n, 1.0)
+        squares = mean * mean * uneven
+        return squares, np.minimum(squares * uneven**4, 1.0)
 
 
 class Precision(NamedTuple):

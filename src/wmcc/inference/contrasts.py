@@ -29,7 +29,7 @@ from ..errors import InputError, InputTypeError
 from ..measures.base import ClassMeasureName, Measure, MeasureName, ScoreMeasureName, Shares, for_tabulated
 from ..measures.checks import checked_level, checked_margin, named_class_measure, named_measure
 from ..measures.companions import ClassMeasure
-from ..measures.stacks import over, root
+from ..measures.stacks import over
 from ..present.pairs import Pair
 from ..present.text import number
 from . import reliability
@@ -338,7 +338,7 @@ class Contrast:
         se, df = joined.se, joined.df
         if shared:
             variance, df, _ = self._of_groups(a, b)
-            se = float(root(variance))
+            se = sqrt(variance)
             common = over(first.se**2 + second.se**2 - variance, 2 * first.se * second.se)
             joined = Joined(first, second, float(np.clip(common, -1.0, 1.0)))
         warnings = tuple(f"{name}: {why}" for name, x in zip(names, spreads, strict=True) for why in x.warnings)
@@ -401,7 +401,7 @@ class Contrast:
             drawn = f"{none.n:,} rows" if none.clusters is None else f"{none.clusters:,} clusters"
             why = f"all {drawn} have the same influence on the difference, so its variance cannot be estimated"
             return replace(none, problem=why)
-        se = float(root(variance))
+        se = sqrt(variance)
         pivot = self._pivot(none, precision)
         low, high = self._within(pivot.ends((1 - self.level) / 2))
         worse = None if self.margin is None else float(pivot.upper_tail(-self.margin))
@@ -421,7 +421,7 @@ class Contrast:
     def _pivot(self, none: Difference, precision: Precision) -> Pivot:
         """Return the difference in units of its standard error, which has Student's distribution."""
         variance, df, stretch = precision
-        return Pivot(none.value, float(root(variance)) * stretch, df)
+        return Pivot(none.value, sqrt(variance) * stretch, df)
 
     def _within(self, ends: tuple[float, float]) -> tuple[float, float]:
         """Return ends that a difference can have."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.arraytypes import FloatArray
 from ..core.design import name_strata
-from ..core.exact import effective_size
+from ..core.exact import effective_sizes
 from ..core.keys import Key
 from ..core.labels import Label
 from ..core.table import Table, Tabulated, one_table
@@ -32,8 +32,7 @@ def class_sizes(table: Table) -> list[float]:
     """Effective sample sizes of the true classes; 0 for one without weight."""
     cells, K = table.cells, len(table.labels)
     w, w2 = (x.by_code(cells.codes[0], K) for x in (cells.sums.w_exact, cells.sums.w2_exact))
-    shift = 2 * w.exponent - w2.exponent
-    return [effective_size(*of_class, shift) for of_class in zip(w.integers(), w2.integers(), strict=True)]
+    return effective_sizes(w, w2)
 
 
 class ClassSize(NamedTuple):

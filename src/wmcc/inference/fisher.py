@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.arraytypes import Array, FloatArray, IntArray
 from ..measures.base import Measure, Shares
-from ..measures.stacks import by_class, by_class_of_all, others, root, total
+from ..measures.stacks import by_class, by_class_of_all, others, total
 from .cells import CellSums, Precision
 from .pivot import Pivot
 
@@ -42,7 +42,7 @@ class Scale:
 
     def ends(self, value: Any, precision: Precision, tail: float) -> tuple[Any, Any]:
         """Return the ends of an interval of a score, by the chance beyond each: ± Student's quantile · se, here."""
-        se = root(precision.variance) * precision.stretch * self.rate(value)
+        se = np.sqrt(precision.variance) * precision.stretch * self.rate(value)
         low, high = Pivot(self.of(value), se, precision.df).ends(tail)
         return self.back(low), self.back(high)
 

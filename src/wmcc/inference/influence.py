@@ -19,7 +19,7 @@ from ..core.keys import Key
 from ..core.stack import numbered
 from ..core.table import Table
 from ..measures.base import Shares, check_scorable
-from ..measures.stacks import at_least, total
+from ..measures.stacks import total
 from ..present.result import Delegate
 from .cells import TINY, CellSums, Precision, Unit
 from .fisher import Moves
@@ -38,9 +38,9 @@ docs/understand/coverage.md.
 
 def free(estimate: Any, n_eff: Any) -> Any:
     """Degrees of freedom of a variance: as estimated or `ENOUGH_FREE`, and fewer only where rows or clusters are."""
-    most = at_least(n_eff - 1, 1.0)
-    estimate = at_least(estimate, ENOUGH_FREE)
-    return min(estimate, most) if isinstance(most, float) else np.minimum(estimate, most)
+    if isinstance(n_eff, float):  # of one table
+        return min(max(estimate, ENOUGH_FREE), max(n_eff - 1, 1.0))
+    return np.minimum(np.maximum(estimate, ENOUGH_FREE), np.maximum(n_eff - 1, 1.0))
 
 
 def dense_shares(table: Table) -> FloatArray:
@@ -60,26 +60,15 @@ def class_shares(table: Table, axis: int) -> FloatArray:
 
 
 def of_rows(slope: FloatArray, cells: CellSums) -> Precision:
-    """Precision of a score of independent rows, from the sums of their cells. Leading axes are a stack of tables.
-
-    A table has no Σw⁴. Per cell it is taken to be that of log-normal weights of the same n, Σw and Σw², and is kept
-    within what n, Σw, Σw² and the largest weight allow.
-    """
-    most, n = cells.w_max, np.maximum(cells.n, 1.0)  # in float64: powers of a number of rows go beyond 64 bits
-    unit = np.maximum(most, TINY)
-    w = np.maximum(cells.w, unit)  # which it is, but for rounding
-    mean = w / unit / n
-    # n Σw² / (Σw)²: the Σw² of weights that hardly count may be lost, and is as small as it can be.
-    uneven = np.maximum(cells.w2 / w / w * n, 1.0)
-    least = mean * mean * uneven
-    fourths = np.minimum(least * uneven**4, 1.0)  # Σw⁴ as a part of Σw², of weights that are at most 1
-    u = slope * most  # of the heaviest row
+    """Precision of a score of independent rows, from the sums of their cells. Leading axes are a stack of tables."""
+    squares, fourths = cells.powers
+    u = slope * cells.w_max  # of the heaviest row
     square = u * u
-    part = square * least * n
+    part = square * squares * np.maximum(cells.n, 1.0)
     variance = total(part)
     # The transformation of the score takes care of the numbers of rows, which vary; their weights make Σu² vary more.
-    excess = total(part * square * (fourths - least))
-    return Precision(variance, free(2 * variance * variance / at_least(excess, TINY), cells.n_eff))
+    excess = total(part * square * (fourths - squares))
+    return Precision(variance, free(2 * variance * variance / np.maximum(excess, TINY), cells.n_eff))
 
 
 def of_clusters(slope: FloatArray, clusters: Clusters) -> Precision:

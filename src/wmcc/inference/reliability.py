@@ -12,7 +12,7 @@ import numpy as np
 from ..core.arraytypes import Array, FloatArray
 from ..core.design import SHOWN, SampleDesign, name_strata
 from ..measures.base import Measure
-from ..measures.stacks import furthest, largest, over, total
+from ..measures.stacks import furthest, over, total
 from ..present.text import number
 from .cells import CellSums
 from .strata import StratifiedSample
@@ -98,8 +98,7 @@ def influential_rows(extreme_slope: Any, cells: CellSums, variance: Any) -> Any:
     ``extreme_slope`` is its slope. That cell may be empty: if few rows there would make up the variance, some may well
     have been missed.
     """
-    usual_square = total(cells.w2) / total(cells.n)
-    return np.divide(variance, extreme_slope * extreme_slope * usual_square)
+    return np.divide(variance, extreme_slope * extreme_slope * cells.usual_square)
 
 
 def heaviest_row(slope: FloatArray, cells: CellSums, variance: Any) -> Any:
@@ -107,8 +106,7 @@ def heaviest_row(slope: FloatArray, cells: CellSums, variance: Any) -> Any:
 
     It need not be the share of that row itself: the next heavy row may fall into a cell where it matters more.
     """
-    most = largest(cells.w_max)
-    return total(slope * slope * cells.w) * most * most / variance
+    return total(slope * slope * cells.w) * cells.heaviest * cells.heaviest / variance
 
 
 def heaviest_of_classes(slope: FloatArray, cells: CellSums, variance: Any) -> Any:

@@ -11,7 +11,7 @@ from ..core.arraytypes import FloatArray
 from ..core.table import Margins
 from .arithmetic import mean_of_terms, over_root, over_roots, root_ratio
 from .base import Measure, OnZero, Shares
-from .stacks import PerCell, mean_over, over, per_table, quotient, root, total
+from .stacks import PerCell, mean_over, over, per_table, quotient, total
 
 
 def _covariance(m: Margins) -> int:
@@ -62,12 +62,12 @@ def _ecc_terms(x: Shares) -> tuple[FloatArray, ...]:
 
 
 def _ecc_of_totals(classes: Any, covariance: Any, P: Any, Q: Any) -> Any:
-    return over(covariance, root(P) * root(Q))
+    return over(covariance, np.sqrt(P) * np.sqrt(Q))
 
 
 def _ecc_slope(x: Shares, value: Any) -> PerCell:
     P, Q = total(x.A), total(x.B)
-    scale = per_table(over(1.0, root(P) * root(Q)))
+    scale = per_table(over(1.0, np.sqrt(P) * np.sqrt(Q)))
     by_row, by_column = per_table(over(value, P)), per_table(over(value, Q))
     return _covariance_slope(x, scale, x.not_r * by_row, x.not_q * by_column)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,16 +52,6 @@ def furthest(x: FloatArray) -> Any:
     """Return the number that is furthest from 0 over the last axis, with its sign."""
     most, least = largest(x), -largest(-x)
     return (least if -least > most else most) if isinstance(most, float) else np.where(-least > most, least, most)
-
-
-def root(x: Any) -> Any:
-    """Square root of a number per table."""
-    return sqrt(x) if isinstance(x, float) else np.sqrt(x)
-
-
-def at_least(x: Any, least: Any) -> Any:
-    """Return a number per table, or another where that is larger; NaN stays."""
-    return max(x, least) if isinstance(x, float) else np.maximum(x, least)
 
 
 def per_table(x: Any) -> Any:
