@@ -98,8 +98,8 @@ class CellSums:
         return total(self.w2) / total(self.n)
 
     @cached_property
-    def powers(self) -> tuple[FloatArray, FloatArray]:
-        """Of the weights of each cell divided by its largest: the mean square, and Σw⁴ / Σw².
+    def powers(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Of the weights of each cell divided by its largest: their number, the mean square, and Σw⁴ / Σw².
 
         A table has no Σw⁴. Per cell it is taken to be that of log-normal weights of the same n, Σw and Σw², and is
         kept within what n, Σw, Σw² and the largest weight allow.
@@ -111,7 +111,7 @@ class CellSums:
         # n Σw² / (Σw)²: the Σw² of weights that hardly count may be lost, and is as small as it can be.
         uneven = np.maximum(self.w2 / w / w * n, 1.0)
         squares = mean * mean * uneven
-        return squares, np.minimum(squares * uneven**4, 1.0)
+        return n, squares, np.minimum(squares * uneven**4, 1.0)
 
 
 class Precision(NamedTuple):

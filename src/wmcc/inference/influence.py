@@ -61,10 +61,10 @@ def class_shares(table: Table, axis: int) -> FloatArray:
 
 def of_rows(slope: FloatArray, cells: CellSums) -> Precision:
     """Precision of a score of independent rows, from the sums of their cells. Leading axes are a stack of tables."""
-    squares, fourths = cells.powers
+    n, squares, fourths = cells.powers
     u = slope * cells.w_max  # of the heaviest row
     square = u * u
-    part = square * squares * np.maximum(cells.n, 1.0)
+    part = square * squares * n
     variance = total(part)
     # The transformation of the score takes care of the numbers of rows, which vary; their weights make Σu² vary more.
     excess = total(part * square * (fourths - squares))

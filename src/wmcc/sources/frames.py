@@ -5,10 +5,11 @@ A frame in memory is read column by column by the exact kernel; a lazy one is as
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
 
 import narwhals as nw
 from narwhals import dependencies
@@ -26,7 +27,8 @@ from .pushdown import GroupedCells
 from .values import Replicates
 
 
-class NamedColumns(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class NamedColumns:
     """Which columns of a frame hold what: names, or expressions of narwhals or of the frame's own engine."""
 
     true: Any
@@ -36,13 +38,14 @@ class NamedColumns(NamedTuple):
     cluster: By = ()
     predictions: tuple[str, ...] = ()
     """Names of the predictions, if the caller named them."""
-    series: Mapping[str, Any] = MappingProxyType({})
+    series: dict[str, Any] = field(default_factory=dict)
     """Groups and clusters, by role, that are given as series of the frame."""
     resampled: Replicates | None = None
     """Replicate weights; their columns, when it is known which those are."""
     counted: bool = False
     """Whether tables are to know how many rows each cluster has, those included that `ignore` leaves out."""
 
+    @cached_property
     def roles(self) -> dict[str, Any]:
         """By the names used inside: t, w; p0 … for predictions, r0 … replicates, b0 … groups and c0 … clusters."""
         replicates = () if self.resampled is None else self.resampled.replicates
@@ -51,25 +54,34 @@ class NamedColumns(NamedTuple):
         weight = {} if self.weight is None else {"w": self.weight}
         return {"t": self.true, **weight, **numbered, **self.series}
 
+    @cached_property
+    def named(self) -> dict[str, Any]:
+        """Those of them that are names of columns, and no expressions."""
+        return {role: what for role, what in self.roles.items() if is_name(what)}
+
+    @property
     def weights(self) -> dict[str, Any]:
         """Names of the columns of weights, and of replicate weights, by role."""
-        return {role: name for role, name in self.roles().items() if role[0] in "wr" and is_name(name)}
+        return {role: name for role, name in self.named.items() if role[0] in "wr"}
 
+    @property
     def plain(self) -> list[Any] | None:
         """Names of the columns that are needed; None if expressions may need any."""
-        return None if self.computed() else list(dict.fromkeys(self.roles().values()))
+        return None if self.computed else list(dict.fromkeys(self.named.values()))
 
+    @property
     def computed(self) -> bool:
         """Whether there are expressions, which may need any column."""
-        return not all(map(is_name, self.roles().values()))
+        return len(self.named) < len(self.roles)
 
+    @cached_property
     def names(self) -> dict[str, Any]:
         """What to call each in a message."""
-        roles, keys = self.roles(), self._replace(series={}).roles()
+        keys = replace(self, series={}).roles if self.series else self.roles
         words = {"t": "true", "w": "weight", "p0": "pred"}
         words |= {f"p{i}": f"pred[{name!r}]" for i, name in enumerate(self.predictions)}
-        words |= {role: f"replicates[{role[1:]}]" for role in replicate_roles(roles)}
-        return {role: x if is_name(x) else words.get(role, keys[role]) for role, x in roles.items()}
+        words |= {role: f"replicates[{role[1:]}]" for role in replicate_roles(self.roles)}
+        return {role: self.named.get(role, words.get(role, keys[role])) for role in self.roles}
 
 
 def as_tuple(by: By) -> tuple[Any, ...]:
@@ -79,8 +91,8 @@ def as_tuple(by: By) -> tuple[Any, ...]:
 
 def tabulate_frame(data: Data, columns: NamedColumns, rules: Rules, threads: int | None) -> Tables[Any]:
     """One table per group; without groups, the one of the empty tuple."""
-    frame, text = selected(data, columns.roles())
-    names = columns.names()
+    frame, text = selected(data, columns.roles)
+    names = columns.names
     frame = checked(frame, names)
     if isinstance(frame, nw.DataFrame):
         return tabulate_in_memory(frame, columns, rules, threads)
@@ -106,13 +118,14 @@ def no_rows(columns: NamedColumns, rules: Rules) -> Tables[Any]:
 def selected(data: Data, roles: dict[str, Any]) -> tuple[Any, set[str]]:
     """The frame with the chosen columns only, renamed to their roles; and which of those are text to be read."""
     frame, names = data.frame, data.known()
-    places = {role: place(what, names, frame) for role, what in roles.items() if is_name(what)}
+    named = {role: what for role, what in roles.items() if is_name(what)}
+    places = {role: place(name, names, frame) for role, name in named.items()}
     for role, what in roles.items():
         if role not in places:
             own = own_names(frame)
             frame, places[role] = with_expression(frame, unused(f"wmcc {role}", own), what), len(own)
     frame = picked(frame, {role: places[role] for role in roles})
-    text = {role for role, what in roles.items() if is_name(what) and what in data.text}
+    text = {role for role, name in named.items() if name in data.text}
     numbers = [role for role in ("w", *replicate_roles(roles)) if role in text]
     casts = [nw.col(role).cast(nw.Float64) for role in numbers]
     labels = label_roles(roles)
@@ -229,7 +242,7 @@ def tabulate_in_memory(
     """Tables of an eager frame, with exact sums; ``numbered`` if its rows are the caller's, for messages."""
     if not len(frame):
         return no_rows(columns, rules)
-    names = columns.names()
+    names = columns.names
     try:
         return read_in_memory(frame, columns, rules, threads)
     except (LabelError, WeightError) as problem:  # how many rows are bad is worth knowing, and the engine can count
@@ -248,7 +261,7 @@ def count_problems(frame: Any, names: dict[str, Any], rules: Rules) -> Problems:
 
 def read_in_memory(frame: Any, columns: NamedColumns, rules: Rules, threads: int | None, first: int = 0) -> Tables[Any]:
     """Tables of an eager frame that is not empty; ``first`` is the number of its first row, for messages."""
-    names = columns.names()
+    names = columns.names
     called = {role: name if isinstance(name, str) else f"column {name}" for role, name in names.items()}
     labels = [
         label_column(frame[role].to_native(), called[role], first, rules.skip_missing) for role in label_roles(names)

@@ -37,7 +37,7 @@ def tabulate_joined(
             "convert one to the other's engine.",
         )
     _check_columns(truth, pred, columns, on)
-    names = columns.names()
+    names = columns.names
     joined, text = _joined(truth, pred, columns, on)
     frame = checked(joined, names)
     if isinstance(frame, nw.LazyFrame):
@@ -68,8 +68,8 @@ def _engine(frame: Any) -> str:
 def _check_columns(truth: Data, pred: Data, columns: NamedColumns, on: tuple[Any, ...]) -> None:
     """Refuse columns that neither side has, and keys that one of them has not."""
     known = [side.known() for side in (truth, pred)]
-    for role, name in columns.roles().items():
-        if role[0] in "wrbc" and is_name(name) and not any(name in names for names in known):
+    for role, name in columns.named.items():
+        if role[0] in "wrbc" and not any(name in names for names in known):
             raise no_column(name, [*known[0], *known[1]], "either")
     for names, where in zip(known, ("the truth", "the prediction"), strict=True):
         for key in on:
@@ -82,7 +82,7 @@ def _joined(truth: Data, pred: Data, columns: NamedColumns, on: tuple[Any, ...])
     Rows of a key are first made one, with their number: a key that comes twice would otherwise multiply rows.
     """
     keys = {f"k{i}": name for i, name in enumerate(on)}
-    roles = columns.roles()
+    roles = dict(columns.roles)
     mine = {"t": roles.pop("t")}
     preds = {role: roles.pop(role) for role in label_roles(roles)}
     theirs = {role: what for role, what in preds.items() if not isinstance(what, TrueAgain)}

@@ -36,7 +36,7 @@ AHEAD = 8
 def scan(files: FileSet, columns: NamedColumns, rules: Rules, threads: int | None, progress: Progress) -> Tables[Any]:
     """Tables of files, one batch after the other."""
     parts: list[Tables[Any]] = []
-    names, roles, text = columns.names(), columns.roles(), set[str]()
+    names, roles, text = columns.names, columns.roles, set[str]()
     threads = threads or 1  # Arrow's own threads decode the next batches meanwhile
     batches = _batches(files, columns, progress)
     for path, first, data in batches:
@@ -71,9 +71,9 @@ def numbered_parts(data: Any, column: str) -> Iterator[tuple[str, int, Data]]:
 
 def _batches(files: FileSet, columns: NamedColumns, progress: Progress) -> Iterator[tuple[str, int, Data]]:
     """Batches that are not empty: the file each is of, the number of its first row there, and its columns."""
-    wanted = columns.plain()
+    wanted = columns.plain
     files.check_headers(wanted or ())
-    numbers = list(columns.weights().values())
+    numbers = list(columns.weights.values())
     text = set(wanted or ()).difference(numbers) if files.is_csv else set(files.partitions)
     for path, tables in itertools.groupby(_tables(files.with_rows(), wanted, numbers, progress), key=itemgetter(0)):
         first = 0
@@ -151,10 +151,10 @@ def _count_all(
     first: WmccError,
 ) -> None:
     """Raise an error that says how many rows of all files are bad, if they are of a kind that can be counted."""
-    names = columns.names()
+    names = columns.names
     problems = Problems(rows=int(sum(part.rows.sum() + part.ignored.sum() for part in before)))
     for _, _, data in batches:
-        frame, _ = selected(data, columns.roles())
+        frame, _ = selected(data, columns.roles)
         try:
             problems += count_problems(checked(frame, names), names, rules)
         except LabelError:  # no label at all: that is said first, where it comes first

@@ -37,14 +37,14 @@ def tabulate_columns(data: Any, columns: NamedColumns, rules: Rules, threads: in
         _names(_without_series(given, word, series), word, sides)
         for given, word in ((columns.by, "by"), (columns.cluster, "cluster"))
     )
-    columns = columns._replace(by=by, cluster=cluster, series=series)
+    columns = replace(columns, by=by, cluster=cluster, series=series)
     found = [find(side) for side in sides if is_path(side)]
     if series and (found or join is not None):
         raise InputTypeError("a series of keys goes with the one frame that it is of.", "name a column of the data.")
     if columns.resampled is not None:
         with _sentences(found, {}), _one_at_a_time(sides):
             columns = _with_replicates(columns, columns.resampled, sides, engine)
-    with reading(found, progress) as bar, _sentences(found, columns.weights()), _one_at_a_time(sides):
+    with reading(found, progress) as bar, _sentences(found, columns.weights), _one_at_a_time(sides):
         if join is not None:
             keys, session = as_tuple(_names(join.on, "on", sides)), dict[str, Any]()
             own = joining_engine() if engine == "arrow" else engine
@@ -76,7 +76,7 @@ def _engine_of(sides: tuple[Any, ...]) -> str:
 
 def _with_replicates(columns: NamedColumns, resampled: Replicates, sides: tuple[Any, ...], engine: str) -> NamedColumns:
     """Put the columns of replicate weights in the place of a pattern."""
-    names, plain = dict[Any, None](), columns._replace(resampled=None)
+    names, plain = dict[Any, None](), replace(columns, resampled=None)
     if isinstance(resampled.replicates, str):
         for side in sides:
             if is_path(side) and len(sides) == 1 and engine == "arrow":
@@ -86,10 +86,10 @@ def _with_replicates(columns: NamedColumns, resampled: Replicates, sides: tuple[
                     _data(side, joining_engine() if engine == "arrow" else engine, plain, {}).known()
                 )
     words = {"t": "true", "p": "pred", "w": "weight", "b": "by", "c": "cluster"}
-    used = {name: words[role[0]] for role, name in plain.roles().items() if is_name(name)}
+    used = {name: words[role[0]] for role, name in plain.named.items()}
     several = replicate_columns(resampled.replicates, list(names), used)
     drawn_by(resampled, len(several))  # what is wrong is said before rows are read
-    return columns._replace(resampled=replace(resampled, replicates=several))
+    return replace(columns, resampled=replace(resampled, replicates=several))
 
 
 def _without_series(given: Any, word: str, series: dict[str, Any]) -> Any:
@@ -160,8 +160,8 @@ def _in_memory(*sides: Data) -> tuple[Data, ...]:
 def _data(data: Any, engine: str | None, columns: NamedColumns, session: dict[str, Any] | None = None) -> Data:
     """Return a frame, or open a file as one; ``session`` is what two that are to be joined have in common."""
     if is_path(data):  # which columns of two files are wanted is found out later
-        wanted = columns.plain() if session is None else []
-        return open_lazy(find(data), str(engine), wanted, guess=columns.computed(), session=session)
+        wanted = columns.plain if session is None else []
+        return open_lazy(find(data), str(engine), wanted, guess=columns.computed, session=session)
     frame = as_data(data)
     if frame is None:
         raise InputTypeError(
