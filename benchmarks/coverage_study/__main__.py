@@ -1,4 +1,4 @@
-"""Simulate, and write docs/understand/coverage.md: ``python -m coverage_study``."""
+"""Simulate, and write docs/understand/coverage.md and a part of thresholds.md: ``python -m coverage_study``."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from typing import Any
 
 from common import processors, write_section
 
-from . import beside, clusters, designs, drift, freedom, grid, pairs, pictures, plans, report, resampling
+from . import beside, clusters, designs, drift, freedom, grid, pairs, pictures, plans, report, resampling, thresholds
 
 RAW = pictures.PAGES / "coverage.csv"
 DESIGNS = pictures.PAGES / "coverage-designs.csv"
 FEWER = 5
 """The bootstrap is slow: one sample in five is resampled. So are samples that are tabulated one by one."""
+
+FEWEST = 10
+"""One sample in ten has a threshold chosen: two bands are drawn for each."""
 
 
 class Study:
@@ -97,6 +100,11 @@ class Study:
             designs.write(points, DESIGNS)
         return designs.text(points, tests)
 
+    def thresholds(self) -> str:
+        """Return bias and coverage where a threshold is chosen on the data."""
+        simulate = partial(thresholds.simulate, runs=self.runs // FEWEST)
+        return thresholds.text(self._gathered(simulate, thresholds.settings(), "thresholds"))
+
     def _gathered(
         self, function: Callable[..., Any], jobs: Iterable[Any], what: str, processes: int | None = None
     ) -> list[Any]:
@@ -110,7 +118,9 @@ class Study:
         return out
 
 
-PARTS = "grid", "freedom", "beside", "bootstrap", "null", "power", "drift", "clusters", "designs"
+PARTS = "grid", "freedom", "beside", "bootstrap", "null", "power", "drift", "clusters", "designs", "thresholds"
+ELSEWHERE = {"thresholds": "understand/thresholds.md"}
+"""Parts that another page has."""
 
 
 def main() -> None:
@@ -128,7 +138,7 @@ def main() -> None:
             text = getattr(study, part)()
             print(f"\n{text}\n")
             if write:
-                write_section(part, text, "understand/coverage.md")
+                write_section(part, text, ELSEWHERE.get(part, "understand/coverage.md"))
 
 
 if __name__ == "__main__":
