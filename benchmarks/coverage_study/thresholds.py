@@ -27,8 +27,8 @@ FINE = np.linspace(-5, 8, 5201)
 """Thresholds among which the best of the population is looked for."""
 
 SURE, EXPECTED, WIDE, BOOTSTRAP = 94.0, 0.02, 1.6, 10.0
-"""The bars: least coverage in per cent, most bias, most width over that of a fixed threshold, and most per cent by which
-a standard error is off."""
+"""The bars: least coverage in per cent, most bias, most width over that of a fixed threshold, and by how many per cent
+a standard error may be off."""
 
 RESAMPLED, RESAMPLES = 20, 500
 """Samples of each setting that are resampled, and how often."""

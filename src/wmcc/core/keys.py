@@ -8,6 +8,7 @@ are missing. Dates and times are text in the form of ISO 8601, since files of te
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from decimal import Decimal
@@ -78,8 +79,18 @@ def merged_keys(several: Sequence[tuple[Key, ...]]) -> tuple[tuple[Key, ...], li
     return names, [np.array([place[key] for key in keys], dtype=np.intp) for keys in several]
 
 
+def ascending(keys: Sequence[Key]) -> bool:
+    """Tell whether each key is larger than the one before it; then they are sorted, and no two are equal."""
+    try:
+        return all(map(operator.lt, keys, keys[1:]))
+    except TypeError:  # some are missing, or of different types
+        return False
+
+
 def distinct_keys(keys: Sequence[Key]) -> tuple[tuple[Key, ...], IndexArray]:
     """Return the keys that occur, sorted, and where each of those given is among them."""
+    if ascending(keys):
+        return tuple(keys), np.arange(len(keys), dtype=np.intp)
     first = {key: k for k, key in enumerate(dict.fromkeys(keys))}
     names, (place,) = merged_keys([tuple(first)])
     return names, place[[first[key] for key in keys]]

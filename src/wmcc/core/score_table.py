@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate
 from math import inf, isfinite
 from typing import Any, NamedTuple
 
@@ -25,6 +24,7 @@ from . import storage
 from .arraytypes import FloatArray, IntArray
 from .base_table import frozen
 from .design import SampleDesign
+from .exact import Exact
 from .joint import JointTable
 from .keys import Key
 from .labels import Label, listed
@@ -165,13 +165,17 @@ class ScoreTable(Result):
 
     @cached_property
     def counts(self) -> Counts:
-        """Weight of both classes at and above each step, exactly."""
-        (steps, classes), weights = self.cells.codes.tolist(), self.cells.sums.w_exact
-        sides = [0] * len(self.steps), [0] * len(self.steps)
-        for step, k, weight in zip(steps, classes, weights.integers(), strict=True):
-            sides[k][step] = weight
-        above = [[*accumulate(reversed(side))][::-1] for side in sides]
-        return Counts(above[self._place(self.positive)], above[self._place(self.negative)], weights.exponent)
+        """Weight of both classes at and above each step, as integers."""
+        positive, negative = self.above.integers()
+        return Counts(positive, negative, self.above.exponent)
+
+    @cached_property
+    def above(self) -> Exact:
+        """Weight of the positive and the negative class at and above each step, exactly: 2 × steps."""
+        (step, label), weights = self.cells.codes, self.cells.sums.w_exact
+        digits = np.zeros((len(weights.digits), 2, len(self.steps)), dtype=np.int64)
+        digits[:, (label != self._place(self.positive)).astype(int), step] = weights.digits
+        return Exact(digits[..., ::-1].cumsum(axis=-1)[..., ::-1], weights.exponent)
 
     @cached_property
     def cells(self) -> Stack:

@@ -35,6 +35,11 @@ class Unit(NamedTuple):
         bits = whole.bit_length()
         return x.times((1 << bits) / whole, -power * self.exponent - bits)
 
+    def rounded(self, x: Exact) -> FloatArray:
+        """As `shares`, of an array of any shape: each number and the total are rounded once, and their quotient."""
+        bits = self.s.bit_length()
+        return np.asarray(x.floats(-self.exponent - bits) / (self.s / (1 << bits)))
+
     def of_few(self, x: list[int], exponent: int, power: int = 1) -> FloatArray:
         """As `shares`, of integers: Python rounds their quotients correctly, and once."""
         whole, shift = self.s**power, exponent - power * self.exponent

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ..core.arraytypes import Array, FloatArray
+from ..core.arraytypes import FloatArray
 from ..core.keys import Key
 from ..core.labels import Label, is_missing
 from ..core.score_table import STEP, ClassScores, ScoreTable, binned_tables, checked_edges
@@ -22,12 +22,8 @@ from ..present.text import counted
 from .columns import weight_array, what
 from .places import TrueAgain
 from .request import Request
+from .score_steps import MOST_STEPS, Steps, steps_of
 from .values import Join
-
-MOST_STEPS = 1 << 17
-"""Different scores that are all kept; of more, the weight is divided evenly among `CHOSEN_STEPS`."""
-
-CHOSEN_STEPS = 10_000
 
 
 def tabulate_scores(request: Request, tabulated: Any, made: Any = ScoreTable) -> Any:
@@ -73,7 +69,7 @@ def _of_columns(request: Request, edges: tuple[float, ...] | None, tabulated: An
         return known[key]
 
     keys = [key if isinstance(key, tuple) else (key,) for key in tables.groups]
-    scores = [tuple(number(x, name) for x, name in zip(key[len(groups) :], columns, strict=True)) for key in keys]
+    scores = [[number(key[k], name) for key in keys] for k, name in enumerate(columns, len(groups))]
     _refuse_missing(tables, scores, columns, request.y_true)
     if edges is not None and names:
         raise _not_together()
@@ -134,13 +130,11 @@ def _as_number(key: Key, column: Any) -> float:
         raise InputError(f"{where} holds {key!r}; a score must be a number.", argument="score") from None
 
 
-def _refuse_missing(
-    tables: Tables[Any], scores: Sequence[tuple[float, ...]], columns: Sequence[Any], data: Any
-) -> None:
+def _refuse_missing(tables: Tables[Any], scores: Sequence[Sequence[float]], columns: Sequence[Any], data: Any) -> None:
     """Refuse rows without a score, unless their labels leave them out."""
-    for k, column in enumerate(columns):
-        lost = [j for j, own in enumerate(scores) if own[k] != own[k]]
-        rows = int(tables.rows[lost].sum()) if lost else 0
+    for own, column in zip(scores, columns, strict=True):
+        lost = np.flatnonzero(np.isnan(np.array(own, dtype=np.float64)))
+        rows = int(tables.rows[lost].sum()) if len(lost) else 0
         if rows:
             where = f"the column {column!r}" if isinstance(column, str) else "`score`"
             first = None if tables.ignored.any() else _first_missing(data, column)
@@ -166,30 +160,28 @@ def _first_missing(data: Any, column: Any) -> str | None:
 
 
 def _divided(
-    tables: Tables[Any], groups: Sequence[tuple[Key, ...]], scores: Sequence[tuple[float, ...]], names: tuple[str, ...]
+    tables: Tables[Any], groups: Sequence[tuple[Key, ...]], scores: Sequence[Sequence[float]], names: tuple[str, ...]
 ) -> dict[Any, Tables[Any]]:
-    """Return tables by score for each group, of tables whose keys have the scores after the groups."""
+    """Return tables by score for each group, of tables whose keys have the scores after the groups.
+
+    ``scores`` has those of each column.
+    """
+    keys: Sequence[Key] = list(zip(*scores, strict=True)) if names else scores[0]
+    places: dict[tuple[Key, ...], list[int]] = {}
+    for j, group in enumerate(groups):
+        places.setdefault(group, []).append(j)
     made: dict[Any, Tables[Any]] = {}
     if not groups:
         made[()] = replace(tables, by=names or STEP)
-    for group in dict.fromkeys(groups):
-        here = [j for j, own in enumerate(groups) if own == group]
-        some = tables if len(here) == len(groups) else tables.select([tables.groups[j] for j in here])
-        keys: list[Key] = [scores[j] if names else scores[j][0] for j in here]
-        made[group if len(group) != 1 else group[0]] = replace(some, by=names or STEP)._rekeyed(keys)
+    for group, here in places.items():
+        whole = len(here) == len(groups)
+        some = tables if whole else tables.select([tables.groups[j] for j in here])
+        own = keys if whole else [keys[j] for j in here]
+        made[group if len(group) != 1 else group[0]] = replace(some, by=names or STEP)._rekeyed(own)
     return made
 
 
 # ---- arrays --------------------------------------------------------------------------------------------------
-
-
-class Steps(NamedTuple):
-    """The step of each row, and the smallest score of each step; of rows without a score the step is the last."""
-
-    codes: Array
-    lower: list[float]
-    edges: tuple[float, ...] | None
-    unknown: int | None  # the first row without a score
 
 
 def _of_arrays(request: Request, edges: tuple[float, ...] | None, tabulated: Any, made: Any) -> Any:
@@ -231,32 +223,7 @@ def _steps(given: Any, name: str, edges: tuple[float, ...] | None, request: Requ
             "for more than two classes give a column of scores for each class.",
             "score",
         )
-    unknown = np.isnan(values)
-    first = int(np.flatnonzero(unknown.reshape(-1))[0]) if unknown.any() else None
-    if edges is not None:
-        codes = np.searchsorted(np.array(edges), values, side="right")
-        lower = [-np.inf, *edges]
-    else:
-        different, codes = np.unique(values, return_inverse=True)
-        codes, lower = codes.reshape(values.shape), different.tolist()
-        if len(lower) > MOST_STEPS:
-            edges = _even_edges(different, codes, request)
-            place = np.searchsorted(np.array(edges), different, side="right")
-            codes, lower = place[codes], [-np.inf, *edges]
-    if first is not None:
-        codes = np.where(unknown, len(lower), codes)
-        lower = [*lower, np.nan]
-    return Steps(codes.astype(np.int64), lower, edges, first)
-
-
-def _even_edges(different: FloatArray, codes: Array, request: Request) -> tuple[float, ...]:
-    """Choose thresholds between which the weight is nearly the same."""
-    weights = request.weights
-    w = None if weights is None else np.broadcast_to(np.asarray(weights, dtype=np.float64), codes.shape).reshape(-1)
-    share = np.cumsum(np.bincount(codes.reshape(-1), w, len(different)))
-    places = np.searchsorted(share, np.linspace(0, share[-1], CHOSEN_STEPS, endpoint=False)[1:], side="right")
-    chosen = different[np.unique(np.minimum(places, len(different) - 1))]
-    return tuple(chosen[np.isfinite(chosen)].tolist())
+    return steps_of(values, edges, request.weights, request.threads)
 
 
 def _tabulated_steps(
@@ -273,10 +240,11 @@ def _tabulated_steps(
     tables = tabulated(request._replace(y_pred=request.y_true, by=by, score=None, thresholds=None))
     count = len(of_user)
     keys = [key if isinstance(key, tuple) else (key,) for key in tables.groups]
-    scores = [tuple(own.lower[code] for own, code in zip(several, key[count:], strict=True)) for key in keys]
-    for k, (own, name) in enumerate(zip(several, words, strict=True)):
-        lost = [j for j, score in enumerate(scores) if score[k] != score[k]]
-        if lost and tables.rows[lost].any():
+    codes = np.array([key[count:] for key in keys], dtype=np.int64).reshape(len(keys), -1).T
+    scores = [np.array(own.lower)[code].tolist() for own, code in zip(several, codes, strict=False)]
+    for score, own, name in zip(scores, several, words, strict=False):
+        lost = np.flatnonzero(np.isnan(score))
+        if len(lost) and tables.rows[lost].any():
             raise _no_score(f"score[{name!r}][{own.unknown}]" if names else f"score[{own.unknown}]")
     edges = several[0].edges
     if len(several) > 1 and any(own.edges is not None for own in several):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.arraytypes import Array, FloatArray, IntArray
+from ...core.exact import Exact
 from ...core.score_table import ScoreTable
 from ...core.table import Margins, Table
 from ...errors import InputError
@@ -72,8 +73,8 @@ class ThresholdGrid:
             steps = scores.steps
             if len(steps) <= most:
                 return cls(scores, scores.steps)
-            above = np.array([a + b for a, b in zip(scores.counts.positive, scores.counts.negative, strict=True)])
-            share = (above / above[0]).astype(float)
+            above = scores.above.sum(axis=0)
+            share = Unit.of(above.take([0])).shares(above)
             places = np.searchsorted(-share, -np.linspace(1, share[-1], most), side="left").clip(0, len(steps) - 1)
             thresholds = steps[np.unique(np.append(places, 0))]
         cuts = np.unique(np.asarray(thresholds, dtype=np.float64))
@@ -95,24 +96,18 @@ class ThresholdGrid:
 
     # ---- the tables of all thresholds ---------------------------------------------------------------------
 
-    @cached_property
-    def counts(self) -> tuple[list[int], list[int], int, int]:
-        """Weight of the positive and the negative class at and above each threshold, and in all; integers."""
-        positive, negative, _ = self.scores.counts
-        return positive, negative, positive[0], negative[0]
-
     def margins(self, j: int) -> Margins:
         """Exact margins of the table of a threshold, the positive class first."""
-        (tp, fp), P, N = (side[j] for side in self.counts[:2]), *self.counts[2:]
+        (P, tp), (N, fp) = self.scores.above.take((slice(None), [0, j])).integers()
         return Margins.of([P, N], [tp + fp, P + N - tp - fp], [tp, N - fp], 2)
 
     @cached_property
     def cells(self) -> CellSums:
         """Sums of the four cells of each threshold: hits, misses, alarms, others; in units of the total weight."""
-        positive, negative, P, N = self.counts
-        whole = P + N
-        rows = [(tp, P - tp, fp, N - fp) for tp, fp in zip(positive, negative, strict=True)]
-        w = np.array([x / whole for row in rows for x in row]).reshape(-1, 4)
+        above = self.scores.above
+        below = Exact(above.digits[..., :1] - above.digits, above.exponent)
+        unit = Unit.of(above.take((slice(None), [0])))
+        w = np.stack([unit.rounded(side) for side in (above, below)], axis=-1).swapaxes(0, 1).reshape(-1, 4)
         stack = self.scores.cells
         sums, J = stack.sums, len(self)
         place = np.zeros((J, 2), dtype=np.int64)

@@ -1,0 +1,153 @@
+"""The step of each row of scores in memory: which scores occur, or between which edges each lies.
+
+Values are sorted, which is several times faster than to find the order of the rows; then each row is placed among the
+steps. A step is found by a table of buckets of equal width, and a few comparisons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core.arraytypes import Array, FloatArray
+from ..core.threads import in_order, processors
+
+MOST_STEPS = 1 << 17
+"""Different scores that are all kept; of more, the weight is divided evenly among `CHOSEN_STEPS`."""
+
+CHOSEN_STEPS = 10_000
+
+FINE = 16
+"""Parts that a chosen step is made of, where rows have weights: it has as many as come near its share."""
+
+FEW, AT_ONCE = 1 << 14, 1 << 16
+"""Rows that are looked up by search alone, and rows that are looked up together, in the processor's own memory."""
+
+MOST_BUCKETS, COMPARED = 1 << 20, 3
+"""Size of the table of buckets, and edges of a bucket that a score is compared with; in others it is searched for."""
+
+
+class Steps(NamedTuple):
+    """The step of each row, and the smallest score of each step; of rows without a score the step is the last."""
+
+    codes: Array
+    lower: list[float]
+    edges: tuple[float, ...] | None
+    unknown: int | None  # the first row without a score
+
+
+def steps_of(values: FloatArray, edges: tuple[float, ...] | None, weights: Any, threads: int | None = None) -> Steps:
+    """Find the step of each row, between edges or, without, that of its score; if those are too many, choose edges."""
+    flat = values.reshape(-1)
+    unknown = np.isnan(flat)
+    first = int(unknown.argmax()) if unknown.any() else None
+    if edges is not None:
+        codes, lower = places(flat, np.array(edges), threads), [-np.inf, *edges]
+    else:
+        known = np.sort(flat)[: flat.size - np.count_nonzero(unknown)]
+        known += 0.0  # −0 is 0
+        new = np.flatnonzero(np.append(True, known[1:] != known[:-1])[: known.size])
+        if len(new) > MOST_STEPS:
+            codes, edges = _chosen(flat, known, _of_rows(weights, values.shape), threads)
+            lower = [-np.inf, *edges]
+        else:
+            codes, lower = places(flat, known[new], threads) - 1, known[new].tolist()
+    if first is not None:
+        codes[unknown] = len(lower)
+        lower = [*lower, np.nan]
+    return Steps(codes.reshape(values.shape), lower, edges, first)
+
+
+def _of_rows(weights: Any, shape: tuple[int, ...]) -> FloatArray | None:
+    """Return the weight of each row; None if there are none, or such as will be refused."""
+    if weights is None:
+        return None
+    try:
+        return np.broadcast_to(np.asarray(weights, dtype=np.float64), shape).reshape(-1)
+    except (TypeError, ValueError):
+        return None
+
+
+def _chosen(
+    flat: FloatArray, known: FloatArray, weights: FloatArray | None, threads: int | None
+) -> tuple[Array, tuple[float, ...]]:
+    """Choose thresholds between which the weight is nearly the same, and return the step of each row too."""
+    if weights is None:
+        return _between(flat, known[_evenly(known.size, CHOSEN_STEPS)[1:]], threads)
+    fine = np.unique(known[_evenly(known.size, FINE * CHOSEN_STEPS)])
+    codes = np.maximum(places(flat, fine, threads) - 1, 0)
+    share = np.cumsum(np.bincount(codes, weights, len(fine)))
+    least = np.searchsorted(share, np.linspace(0, share[-1], CHOSEN_STEPS, endpoint=False)[1:], side="right")
+    chosen = _finite(fine[np.minimum(least, len(fine) - 1)])
+    return np.searchsorted(chosen, fine, side="right").astype(np.int32)[codes], tuple(chosen.tolist())
+
+
+def _between(flat: FloatArray, chosen: FloatArray, threads: int | None) -> tuple[Array, tuple[float, ...]]:
+    edges = _finite(chosen)
+    return places(flat, edges, threads), tuple(edges.tolist())
+
+
+def _evenly(count: int, parts: int) -> Array:
+    return np.linspace(0, count, parts, endpoint=False).astype(np.int64)
+
+
+def _finite(edges: FloatArray) -> FloatArray:
+    return np.unique(edges[np.isfinite(edges)])
+
+
+# ---- places among edges --------------------------------------------------------------------------------------
+
+
+def places(values: FloatArray, edges: FloatArray, threads: int | None = None) -> Array:
+    """Return what ``np.searchsorted(edges, values, side="right")`` does, faster for many values in any order."""
+    look_up = _search(edges) if values.size <= FEW else _table(edges)
+    out = np.empty(values.size, dtype=np.int32)
+
+    def place(start: int) -> None:
+        out[start : start + AT_ONCE] = look_up(values[start : start + AT_ONCE])
+
+    workers = min(threads or processors(), -(-values.size // AT_ONCE))
+    for _ in in_order(place, range(0, values.size, AT_ONCE), workers):
+        pass
+    return out
+
+
+def _search(edges: FloatArray) -> Callable[[FloatArray], Any]:
+    return lambda values: np.searchsorted(edges, values, side="right")
+
+
+def _table(edges: FloatArray) -> Callable[[FloatArray], Any]:
+    """Return a look-up by buckets of equal width.
+
+    The bucket never falls as the score rises, whatever is rounded. So edges of the buckets before that of a score are
+    at most as large as it, and edges of the buckets after it are larger; it is compared with those of its own.
+    """
+    finite = edges[np.isfinite(edges)]
+    low, size = (finite[0] if len(finite) else 0.0), min(MOST_BUCKETS, 8 * len(edges))
+    with np.errstate(all="ignore"):
+        scale = size / (finite[-1] - low) if len(finite) > 1 else 0.0
+    if not (0 < scale < np.inf):
+        return _search(edges)
+
+    def bucket(values: FloatArray) -> Array:
+        with np.errstate(invalid="ignore", over="ignore"):
+            scaled = (values - low) * scale
+            return np.fmax(np.fmin(scaled, size - 1, out=scaled), 0, out=scaled).astype(np.int32)
+
+    counts = np.bincount(bucket(edges), minlength=size)
+    first = (np.cumsum(counts) - counts).astype(np.int32)
+    crowded, most = counts > COMPARED, min(COMPARED, int(counts.max()))
+    ends = np.append(edges, np.nan)  # of which none is at most a score
+
+    def look_up(values: FloatArray) -> Array:
+        own = bucket(values)
+        out = first.take(own)
+        for _ in range(most):
+            out += ends.take(out) <= values
+        hard = np.flatnonzero(crowded.take(own))
+        out[hard] = np.searchsorted(edges, values[hard], side="right")
+        return out
+
+    return look_up
