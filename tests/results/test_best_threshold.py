@@ -1,8 +1,11 @@
 """The best threshold: brute force, what to expect of it, certified choices that an adversary tries to break."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hunt_thresholds import NASTY_SCORES, attack_best, draw_scores
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import wmcc
@@ -125,6 +128,26 @@ def test_no_weights_break_what_is_certified(seed, eps):
         top = max(values.values())
         winners = {t for t, value in values.items() if value == top}
         assert winners & set(best.could_be_best)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10_000), st.sampled_from([None, *NASTY_SCORES]), st.sampled_from(["mcc", "accuracy", "mean_iou"]))
+def test_the_adversary_does_not_break_a_certified_choice(seed, kind, measure):
+    case = draw_scores(np.random.default_rng(seed), kind, most=16)
+    broken = attack_best(case, measure, seed, tried=1)
+    assert not broken.there, (broken, case)
+
+
+def test_the_adversary_would_see_a_choice_that_is_not_certified(monkeypatch):
+    case = draw_scores(np.random.default_rng(2))._replace(eps=0.7)
+    best = case.best("mcc")
+    said_too_much = replace(best, certified=best.certified + 1e-9)
+    monkeypatch.setattr(wmcc, "best_threshold", lambda *given, **options: said_too_much)
+    assert 0 < attack_best(case, "mcc").below <= 1e-9
+    worse = [t for t in best.could_be_best if t != best.threshold]
+    left_out = replace(best, could_be_best=(best.threshold,), never_best=best.never_best + len(worse))
+    monkeypatch.setattr(wmcc, "best_threshold", lambda *given, **options: left_out)
+    assert attack_best(case, "mcc").as_good > 0
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Tables of every kind of trouble, and the adversary set on their certificates for as long as one likes.
 
-A tenth of the time goes to columns of nasty names, in frames of every engine that answers at once.
+So are certificates of rankings and of best thresholds. A tenth of the time goes to columns of nasty names, in frames of
+every engine that answers at once.
 
 ``scripts/adversary [SECONDS]`` runs this file.
 """
@@ -20,6 +21,7 @@ from adversary import FORMULAS, Array, Limits, attack, between, limits
 from adversary_arrays import hunt_arrays
 from adversary_names import hunt_names
 from hunt_pairs import hunt_pairs
+from hunt_thresholds import hunt_thresholds
 
 import wmcc
 
@@ -126,6 +128,9 @@ def hunt(job: tuple[int, float]) -> tuple[int, int, Decimal, list[str]]:
     return tables, weightings, furthest, found
 
 
+CERTIFICATES = {"tables": (hunt, 0.3), "rankings": (hunt_pairs, 0.3), "best thresholds": (hunt_thresholds, 0.2)}
+"""Certificates that are attacked, by what they are of, and each one's share of the time."""
+
 INPUTS = {"layouts of arrays": hunt_arrays, "frames with nasty names": hunt_names}
 """What else is attacked: ways to write the same rows down, by what reads them."""
 
@@ -134,9 +139,11 @@ def main() -> int:
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 300.0
     jobs, start = min(4, os.cpu_count() or 1), int(time.time())
     with multiprocessing.get_context("spawn").Pool(jobs) as pool:
-        seeds = [(start + i, 0.4 * seconds) for i in range(jobs)]
-        failed = [_told(what, start, pool.map(of, seeds)) for what, of in (("tables", hunt), ("rankings", hunt_pairs))]
-        seeds = [(seed, 0.1 * seconds) for seed, _ in seeds]
+        failed = [
+            _told(what, start, pool.map(of, [(start + i, share * seconds) for i in range(jobs)]))
+            for what, (of, share) in CERTIFICATES.items()
+        ]
+        seeds = [(start + i, 0.1 * seconds) for i in range(jobs)]
         inputs = {what: pool.map(of, seeds) for what, of in INPUTS.items()}
     wrong = 0
     for what, found in inputs.items():
