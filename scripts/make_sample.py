@@ -3,7 +3,8 @@
 Parcels of three classes in three regions, most of them small and a few very large, as maps are. The classifier errs
 on small parcels more often than on large ones, and more in the mountains than elsewhere; so weighted and plain scores
 differ, and regions do too. Two more classifiers are there to be ranked: one errs least often, but on large parcels
-too, the other most often, but on small ones. The file is kept under version control: run this only to change it.
+too, the other most often, but on small ones. Two models say how probable it is that a parcel is forest; one of them
+knows large parcels better. The file is kept under version control: run this only to change it.
 """
 
 import csv
@@ -16,6 +17,8 @@ CLASSES, SHARES = ["field", "forest", "water"], [0.5, 0.35, 0.15]
 REGIONS, ERRORS = ["coast", "mountains", "plain"], [0.15, 0.3, 0.1]
 OTHERS = {"pred_b": (0.12, 0.0), "pred_c": (0.25, 0.8)}
 """Share of errors of the other classifiers, and how much rarer they are on large parcels."""
+MODELS = {"p": (1.0, 0.5), "p_b": (1.6, 0.0)}
+"""How well models tell forest from the rest, and how much better they do on large parcels."""
 
 
 def main() -> None:
@@ -36,13 +39,19 @@ def main() -> None:
         wrong = np.argsort(-difficulty)[: round(share * PARCELS)]
         others.append(label.copy())
         others[-1][wrong] = (label[wrong] + rng.choice([1, 2], len(wrong), p=[0.7, 0.3])) % 3
+    probabilities = []
+    for known, slope in MODELS.values():
+        evidence = (known + slope * np.log(area)) * np.where(label == CLASSES.index("forest"), 1, -1)
+        probabilities.append(1 / (1 + np.exp(-evidence - rng.normal(0, 2, PARCELS))))
     path = Path(__file__).parent.parent / "src" / "wmcc" / "data" / "parcels.csv"
     with path.open("w", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
-        out.writerow(["id", "label", "pred", *OTHERS, "area", "region"])
+        out.writerow(["id", "label", "pred", *OTHERS, "area", "region", *MODELS])
         for i in range(PARCELS):
             labels = [CLASSES[column[i]] for column in (label, pred, *others)]
-            out.writerow([i + 1, *labels, f"{area[i]:.2f}", REGIONS[region[i]]])
+            out.writerow(
+                [i + 1, *labels, f"{area[i]:.2f}", REGIONS[region[i]], *(f"{p[i]:.2f}" for p in probabilities)]
+            )
 
 
 if __name__ == "__main__":

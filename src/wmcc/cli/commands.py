@@ -10,8 +10,8 @@ import click
 from .guard import told
 
 NAMES = (
-    "score", "compare", "images", "drift", "certify", "radius", "rank", "map", "plan", "report", "tabulate", "merge",
-    "show", "demo", "sample", "reproduce",
+    "score", "compare", "threshold", "images", "drift", "certify", "radius", "rank", "map", "plan", "report",
+    "tabulate", "merge", "show", "demo", "sample", "reproduce",
 )  # fmt: skip
 
 

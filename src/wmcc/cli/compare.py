@@ -18,7 +18,8 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
 
     Shows the difference of the scores of each pair, its interval and a p-value corrected for the number of pairs. With
     --eps it adds the range of the difference for all weights off by that much; with --lower and --upper, for all
-    weights between these.
+    weights between these. Of several --score it compares the labels of one --threshold, or of the best threshold of
+    each, and allows for the choice; --measure roc_auc and average_precision need no threshold.
 
     Examples::
 
@@ -27,6 +28,7 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
         wmcc compare parcels.csv --true label --pred pred --pred pred_b --weight area --measure iou --of forest
         wmcc compare parcels.csv --true label --pred pred --pred pred_b --pred pred_c --weight area --eps 0.1
         wmcc compare parcels.csv --true label --pred pred --pred pred_b --weight area --by region
+        wmcc compare parcels.csv --true label --score p --score p_b --weight area --ignore water --threshold best
     """
     from ..errors import InputError
     from ..inference.contrasts import compare
@@ -40,6 +42,10 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
             f"--of cannot be given with --{other}: certified ranges are for measures of all classes together."
         )
 
+    if request.threshold == ("best",) or asked.measure in o.SCORE_MEASURES:
+        output.write(_of_scores(request, asked))
+        return
+
     def ask(joint: Any, **sides: Any) -> Any:
         of = o.class_of(joint.classes, asked.of)
         found = compare(joint, asked.measure, of=of, confidence_level=asked.confidence, margin=asked.margin)
@@ -51,3 +57,21 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
         return Uncertainty(found, certify_ranking(joint, asked.measure, eps=asked.eps, model=asked.model, **sides))
 
     output.write(per_group(request.joint(), ask, beside=request.bounds(asked.bounds)))
+
+
+def _of_scores(request: o.DataOptions, asked: o.CommandOptions) -> Any:
+    """Compare the best thresholds of scores, or scores as a whole."""
+    from ..errors import InputError
+    from ..inference.contrasts import compare
+    from .request import per_group
+
+    what = asked.measure if asked.measure in o.SCORE_MEASURES else "--threshold best"
+    odd = next(iter(asked.chosen("of", "eps", "lower", "upper")), None)
+    if odd is not None:
+        hint = "precision, recall, f1 and iou are those of the positive class." if odd == "of" else None
+        raise InputError(f"--{odd} cannot be given with {what}.", hint, odd)
+    if request.threshold and asked.measure in o.SCORE_MEASURES:
+        raise InputError(f"--threshold cannot be given with {what}, which is of all thresholds.", argument="threshold")
+    how: dict[str, Any] = {"confidence_level": asked.confidence, "margin": asked.margin}
+    how["threshold"] = None if asked.measure in o.SCORE_MEASURES else "best"
+    return per_group(request.scores(), lambda scores: compare(scores, asked.measure, **how))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from . import options as o
@@ -24,14 +25,13 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
         wmcc drift monday.json tuesday.json
         wmcc drift parcels.csv parcels.csv --true label --pred pred --weight area --measure accuracy
     """
-    from ..core.tables import Tables
     from ..errors import InputError
     from ..inference.contrasts import compare
 
     if len(request.files) != 2:
         raise InputError(f"expected two files, before and after; got {len(request.files)}.")
     found: list[Any] = [request.of(name).table() for name in request.files]
-    grouped = next((name for name, one in zip(request.files, found, strict=True) if isinstance(one, Tables)), None)
+    grouped = next((name for name, one in zip(request.files, found, strict=True) if isinstance(one, Mapping)), None)
     if grouped is not None:
         raise InputError(f"{grouped} holds a table for each group; expected one table.", "tabulate without --by.")
     both = dict(zip(("before", "after"), found, strict=True))

@@ -140,12 +140,15 @@ class CommandOptions(SimpleNamespace):
         """How weights may be off."""
         return "absolute" if self.relative is False else "relative"
 
-    def check(self) -> None:
-        """Check options as the library does, before data are read, which may take long."""
+    def check(self, scores: bool = False) -> None:
+        """Check options as the library does, before data are read, which may take long.
+
+        Measures of ``scores`` are checked by what reads these.
+        """
         from ..measures import checks
 
         given = vars(self)
-        if given.get("measure") is not None:
+        if given.get("measure") is not None and not (scores or self.measure in SCORE_MEASURES):
             named = checks.named_measure if given.get("of") is None else checks.named_class_measure
             named(self.measure)
         checks.checked_level(given.get("confidence", 0.95))
@@ -168,11 +171,13 @@ class CommandOptions(SimpleNamespace):
             raise InputError(f"--{name} needs --eps, how far each weight may be off.", argument="eps")
 
 
-def data(least: int = 1, most: int | None = 1, stored: int | None = 1, units: bool = False) -> Decorator:
+def data(
+    least: int = 1, most: int | None = 1, stored: int | None = 1, units: bool = False, scores: bool = False
+) -> Decorator:
     """Give a command the options that say what to read, and hand it the `DataOptions` that they make.
 
     ``least`` and ``most`` say how many predictions it takes, and ``stored`` how many stored tables; ``units`` whether
-    it writes the unit of weights beside them.
+    it writes the unit of weights beside them; ``scores`` whether it is of scores, and chooses the threshold itself.
     """
 
     def decorate(run: Run) -> Run:
@@ -181,7 +186,7 @@ def data(least: int = 1, most: int | None = 1, stored: int | None = 1, units: bo
             from .request import DataOptions  # brings what reads files, which --help does without
 
             request = DataOptions(**{name: given.pop(name) for name in NAMES})
-            request.check(least, most, stored, units)
+            request.check(least, most, stored, units, scores)
             run(request, **given)
 
         files = click.argument("files", metavar="FILE...", nargs=-1, required=True)
@@ -189,6 +194,9 @@ def data(least: int = 1, most: int | None = 1, stored: int | None = 1, units: bo
 
     return decorate
 
+
+SCORE_MEASURES = ("roc_auc", "average_precision")
+"""Measures of scores as a whole, which need no threshold."""
 
 FORMATS = {
     "table": ".txt", "json": ".json", "csv": ".csv", "csv-safe": ".csv", "markdown": ".md", "latex": ".tex",
@@ -216,7 +224,7 @@ def output(
             asked = CommandOptions(**given)
             made.check(request[0].files if request else [])
             if request:
-                asked.check()
+                asked.check(request[0].of_scores)
             if "confidence" in given:  # there will be intervals
                 from .startup import load_student
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -31,7 +32,6 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
         wmcc report parcels.csv --true label --pred pred --weight area --at-least 0.85 -o report.md
         wmcc report parcels.csv --true label --pred pred --weight area --terms map --unit ha -o map.html
     """
-    from ..core.tables import Tables
     from ..errors import InputError
     from ..report.write import ReportOptions, build, render
     from ..robustness.box import EPS
@@ -46,9 +46,10 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
         **{name: getattr(asked, name) for name in ("measure", "at_least", "terms", "pixel_area", "title")},
         **request.pictures(),
     )
-    found = request.read()
-    if isinstance(found, Tables):
-        said = f"there is a table for each {' and '.join(map(str, found.columns))}; a report takes one table."
+    found: Any = request.read()
+    if isinstance(found, Mapping):
+        groups: Any = found
+        said = f"there is a table for each {' and '.join(map(str, groups.columns))}; a report takes one table."
         raise InputError(said, "tabulate without --by, or score the groups with `wmcc score`.")
     sides: Any = request.bounds(asked.bounds)
     wish = replace(wish, map=request.error_maps())

@@ -16,7 +16,6 @@ from typing import Any, Literal, TypeVar
 
 from ..core.joint import JointTable
 from ..core.table import Table
-from ..core.tables import Tables
 from ..errors import (
     InputError,
     LabelWarning,
@@ -38,7 +37,7 @@ from . import sizes, standard_input
 from .guard import warn
 from .options import NAMES, TABLE, written
 from .startup import load
-from .stored import Stored, read
+from .stored import read
 
 SMALL = 1 << 26
 """Bytes that are read before a progress bar could be looked at."""
@@ -61,6 +60,7 @@ class DataOptions(SimpleNamespace):
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
         self.used: set[str] = {"files", "images"}
+        self.of_scores = bool(self.score or self.threshold)
 
     def of(self, file: str) -> DataOptions:
         """Return the same options of one file."""
@@ -88,7 +88,7 @@ class DataOptions(SimpleNamespace):
         """
         if self.images:
             return "images"
-        if not (self.true or self.pred or self.overlay):
+        if not (self.true or self.pred or self.score or self.overlay):
             if is_raster(self.files[0]):
                 return "rasters"
             if not self.join:
@@ -160,14 +160,21 @@ class DataOptions(SimpleNamespace):
 
     # ---- what does not go together -------------------------------------------------------------------------
 
-    def check(self, least: int = 1, most: int | None = 1, stored: int | None = 1, units: bool = False) -> None:
+    def check(
+        self, least: int = 1, most: int | None = 1, stored: int | None = 1, units: bool = False, scores: bool = False
+    ) -> None:
         """Refuse what cannot be tabulated, before it is read.
 
         There are to be so many predictions, or so many stored tables; ``units`` if the command writes the unit of
-        weights, which may be those of a table.
+        weights, which may be those of a table; ``scores`` if it is of scores, and chooses the threshold itself.
         """
         if units:
             self.used.add("unit")
+        if scores:
+            self.of_scores = True
+            self._check_chosen()
+        elif self.score or self.kind == "stored":
+            self.used.add("threshold")
         self._check_streams()
         if self.kind == "stored":
             self._check_stored(stored)
@@ -211,6 +218,18 @@ class DataOptions(SimpleNamespace):
             raise InputError(
                 f"{written(first)} and {written(second)} are both given; expected one of them.", argument=second
             )
+
+    def _check_chosen(self) -> None:
+        """Refuse labels, and a threshold, where a threshold is to be chosen."""
+        if self.pred or (self.true and not self.score):
+            given = "--pred" if self.pred else "--true without --score"
+            raise InputError(
+                f"{given} was given; expected --true and --score, the columns of labels and of scores.",
+                argument="score",
+            )
+        if self.threshold:
+            hint = "`wmcc score --threshold` scores the labels of one threshold."
+            raise InputError("--threshold was given, which this command chooses.", hint, "threshold")
 
     def _check_stored(self, stored: int | None) -> None:
         folder = next(filter(os.path.isdir, self.files), None)
@@ -256,6 +275,10 @@ class DataOptions(SimpleNamespace):
             one, place = ("folder", "truth/ pred/ other/") if self.images else ("raster", "truth.tif map.tif other.tif")
             place = place if least > 1 else place.rpartition(" ")[0]
             name, more = f"{counted(count, f'predicted {one}')} after the true one", f"give them in this order: {place}"
+        elif self.score:
+            self._one_of("pred", "score")
+            self._one_of("overlay", "score")
+            count, name, more = len(self.score), f"--score names {counted(len(self.score), 'column')}", "repeat --score"
         elif self.overlay and (on_raster or len(self.overlay) > 1):
             count, name, more = (
                 len(self.overlay),
@@ -264,11 +287,15 @@ class DataOptions(SimpleNamespace):
             )
         else:
             count, name, more = len(self.pred), f"--pred names {counted(len(self.pred), 'column')}", "repeat --pred"
-            twice = next((x for x in self.pred if self.pred.count(x) > 1), None)
+        for word in ("pred", "score"):
+            names = getattr(self, word)
+            twice = next((x for x in names if names.count(x) > 1), None)
             if twice is not None:
-                raise InputError(f"--pred names {twice!r} more than once; expected different columns.", argument="pred")
-        if not self.of_pixels and (self.true is None or not (self.pred or on_raster)):
-            given = next(x for x in ("true", "pred", "join", "overlay") if getattr(self, x))
+                raise InputError(
+                    f"{written(word)} names {twice!r} more than once; expected different columns.", argument=word
+                )
+        if not self.of_pixels and (self.true is None or not (self.pred or self.score or on_raster)):
+            given = next(x for x in ("true", "pred", "score", "join", "overlay") if getattr(self, x))
             lacking = "--pred" if self.true is not None else "--true"
             raise InputError(f"{written(given)} needs {lacking}; name both columns of labels.")
         if count < least:
@@ -363,7 +390,8 @@ class DataOptions(SimpleNamespace):
         if isinstance(pred, list):
             pred = dict(zip(pred, pred, strict=True))
         weight = self._area() if weight == AREA else weight
-        return {"y_true": data, "true": true, "pred": pred, "weight": weight, "design": self._design(reads)}
+        columns = {"true": true, "pred": pred, "score": self.take("score"), "weight": weight}
+        return {"y_true": data, **columns, "design": self._design(reads)}
 
     def _overlaid(self, data: Any) -> Overlay:
         """Lay the map, or several by name, over the data."""
@@ -446,9 +474,43 @@ class DataOptions(SimpleNamespace):
 
     # ---- reading ---------------------------------------------------------------------------------------------
 
-    def read(self) -> Stored:
+    def read(self) -> Any:
+        """Return what is stored, or the table of the data; of scores that of the labels that ``--threshold`` makes."""
+        if self.score:
+            from .scores import cut
+
+            cut(self.threshold, self._said)  # refused before data are read
+        return self._labelled(self.given_table())
+
+    def scores(self) -> Any:
+        """Return score tables, as they are stored or as the data have them."""
+        from .scores import is_scores
+
+        found = self.given_table()
+        if not is_scores(found):
+            said = f"{self._said} holds a table of labels; expected scores."
+            raise InputError(said, "give data with --true and --score, or `wmcc tabulate` them with -o.", "score")
+        return found
+
+    def given_table(self) -> Any:
         """Return what is stored, or the table of the data."""
         return read(self.files[0]) if self.kind == "stored" else self.tabulated()
+
+    def part(self) -> Any:
+        """Return the table of data that may be a part of a sample; of scores as it is, unless ``--threshold`` asks."""
+        found = self.tabulated(is_part=True)
+        return self._labelled(found) if self.threshold else found
+
+    def _labelled(self, found: Any) -> Any:
+        if not (self.threshold or found._kind.startswith("score")):
+            return found
+        from .scores import labelled
+
+        return labelled(found, self.threshold, self._said)
+
+    @property
+    def _said(self) -> str:
+        return standard_input.said(self.files[0])
 
     def table(self) -> Any:
         """Return the table of one prediction; by group if groups were asked for or stored."""
@@ -459,7 +521,7 @@ class DataOptions(SimpleNamespace):
         return self._expected(self.read(), JointTable)
 
     def _expected(self, table: Any, kind: type[Any]) -> Any:
-        one = next(iter(table.values()), None) if isinstance(table, Tables) else table
+        one = next(iter(table.values()), None) if isinstance(table, Mapping) else table
         if one is None or isinstance(one, kind):
             return table
         name = standard_input.said(self.files[0])
@@ -472,21 +534,25 @@ class DataOptions(SimpleNamespace):
             "`wmcc drift` compares tables of different rows.",
         )
 
-    def tabulated(self, weight: str | None = None, is_part: bool = False) -> Stored:
+    def tabulated(self, weight: str | None = None, is_part: bool = False) -> Any:
         """Read the data and tabulate them.
 
         ``weight`` takes the place of the column of weights; ``is_part`` if the data may be a part of a sample, in which
         some strata have no row.
         """
-        keys = self.by or self.cluster or self.stratum or self.poststratum or self.of_pixels
+        keys = self.by or self.cluster or self.stratum or self.poststratum or self.of_pixels or self.score
         load(not (keys or self.join or self.kind == "layers") and self.engine in (None, "arrow"))
         call = self.call(weight, reads=True)
         if not (self.of_pixels or self.kind == "layers" or _are_large([*self.paths, *self.other_paths])):
             call = call._replace(progress=False)
         sized = (self.population, self.fpc, self.totals) != (None, None, None)
         with _warned(""):
-            table: Stored = tabulate_part(call) if is_part and sized else tabulate(**call._asdict())
-        return table
+            table: Any = tabulate_part(call) if is_part and sized else tabulate(**call._asdict())
+        if not (self.score and self.by):
+            return table
+        from .scores import ByGroup
+
+        return ByGroup.of(table, self.by)
 
     # ---- bounds, pictures and maps ---------------------------------------------------------------------------
 
@@ -509,9 +575,9 @@ class DataOptions(SimpleNamespace):
             said = f"--{side} is a bound of --weight; with --population, weights follow from the sizes of strata."
             raise InputError(said, "give the weights of the design as --weight, and leave --population out.", side)
 
-    def bounds(self, columns: Mapping[str, str]) -> dict[str, Stored]:
+    def bounds(self, columns: Mapping[str, str]) -> dict[str, Any]:
         """Return the tables of the same rows with their smallest and their largest weights, by side."""
-        return {side: self.tabulated(column) for side, column in columns.items()}
+        return {side: self._labelled(self.tabulated(column)) for side, column in columns.items()}
 
     @property
     def images_are_clusters(self) -> bool:
@@ -617,7 +683,7 @@ def per_group(
 
     What stands ``beside`` a table, such as one of the same rows with other weights, is handed on by name.
     """
-    if not isinstance(table, Tables):
+    if not isinstance(table, Mapping):
         with _warned(""):
             return ask(table, **beside)
 

@@ -11,7 +11,8 @@ from . import options as o
 def command(out: str | None) -> None:
     """Write the sample data of the examples.
 
-    360 parcels of a map with their true class, the predictions of three classifiers, their area in hectares and region.
+    360 parcels of a map with their true class, the predictions of three classifiers, their area in hectares and region,
+    and how probable two models find it that a parcel is forest.
 
     Examples::
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..core import storage
 from ..core.joint import JointTable
@@ -12,7 +12,10 @@ from ..core.tables import Tables
 from ..errors import InputError, SchemaError, WmccError, missing_file
 from . import standard_input
 
-Stored = Table | JointTable | Tables[Any]
+if TYPE_CHECKING:
+    from ..core.score_table import ScoreTable
+
+Stored: TypeAlias = "Table | JointTable | Tables[Any] | ScoreTable"
 
 
 def read(name: str) -> Stored:
@@ -23,6 +26,10 @@ def read(name: str) -> Stored:
         kind: Any = Table
         if isinstance(data, dict):
             kind = JointTable if data.get("kind") == "joint table" else Tables if "groups" in data else Table
+            if data.get("kind") == "score table":
+                from ..core.score_table import ScoreTable  # which tables of labels do without
+
+                kind = ScoreTable
         found: Stored = kind.from_dict(data)
     except WmccError as problem:
         hint = "expected a table that `wmcc tabulate -o` wrote; data need --true and --pred."
@@ -38,7 +45,9 @@ def check_alike(a: Stored, b: Stored) -> None:
     if "nothing" in by and by[0] != by[1]:
         raise InputError(f"one is grouped by {by[0]}, the other by {by[1]}; they cannot be merged.")
     if type(a) is not type(b):
-        raise InputError("one is a table of one prediction, the other of several; they cannot be merged.")
+        of = ["scores" if "score" in x._kind else "labels" for x in (a, b)]
+        what = "of one prediction, the other of several" if of[0] == of[1] else f"of {of[0]}, the other of {of[1]}"
+        raise InputError(f"one is a table {what}; they cannot be merged.")
 
 
 def _bytes(name: str) -> bytes:

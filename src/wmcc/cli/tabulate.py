@@ -13,6 +13,7 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
 
     With -o it is stored, to be merged with others and scored later. With --cluster, --stratum or --replicates the table
     keeps how its rows were drawn. With several --pred it keeps how the predictions agree, so that they can be compared.
+    With --score it is a table over all thresholds, or with --threshold that of one.
 
     Examples::
 
@@ -21,9 +22,16 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
         wmcc show regions.json
         wmcc tabulate parcels.csv --true label --pred pred --pred pred_b --weight area -o both.json
         wmcc compare both.json
+        wmcc tabulate parcels.csv --true label --score p --weight area --ignore water -o scores.json
     """
     from ..errors import InputError
 
     if request.kind == "stored":
         raise InputError("expected --true and --pred: the columns of labels.", "`wmcc show` shows a stored table.")
-    output.write(request.tabulated(is_part=True))
+    if request.score and request.by:
+        raise InputError(
+            "--score and --by are both given; a score table is stored alone.",
+            "leave --by out, and tabulate the rows of each group.",
+            "by",
+        )
+    output.write(request.part())

@@ -99,6 +99,7 @@ class ScoreTable(Result):
                 "for more classes give arrays, with a column of scores for each class: tabulate(y_true, score=P)."
                 if len(classes) > 2
                 else "give rows of both classes; a part of a sample may have one, if `labels` names both.",
+                shell="--ignore leaves out the rows of other classes." if len(classes) > 2 else None,
             )
 
     # ---- what it has ------------------------------------------------------------------------------------
@@ -303,13 +304,38 @@ class ScoreTable(Result):
         return {"schema": self._version, "kind": self._kind, **stored}
 
     @classmethod
-    def from_json(cls, text: str | bytes) -> ScoreTable:
-        """Read what `to_json` made."""
-        data = storage.parse(text)
+    def from_dict(cls, data: Any) -> ScoreTable:
+        """Read what `to_dict` made; anything else is refused with a `SchemaError`."""
         if not isinstance(data, dict) or data.get("kind") != cls._kind:
             raise SchemaError("this is no stored score table.", "wmcc.Table.from_json reads tables.")
-        edges = None if data["edges"] is None else tuple(map(float.fromhex, data["edges"]))
-        return cls(Tables.from_dict(data["tables"]), edges, tuple(data["names"]))
+        storage.check_version(data)
+        try:
+            edges = None if data["edges"] is None else tuple(map(float.fromhex, data["edges"]))
+            tables, names = Tables.from_dict(data["tables"]), tuple(map(str, data["names"]))
+            keys = tables.groups if names else [(key,) for key in tables.groups]
+            if any(type(x) not in (int, float) for key in keys for x in key):
+                raise ValueError("a score is no number")
+            if any(len(key) != max(1, len(names)) for key in keys):
+                raise ValueError("'names' must have a name for each score")
+            return cls(tables, edges, names)
+        except SchemaError:
+            raise
+        except (KeyError, TypeError, ValueError) as problem:
+            what = f"it has no entry {problem}" if type(problem) is KeyError else getattr(problem, "message", problem)
+            raise SchemaError(f"the stored score table cannot be read: {what}") from None
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> ScoreTable:
+        """Read what `to_json`, or ``wmcc tabulate --score -o``, wrote.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> scores = wmcc.tabulate([0, 0, 1, 1], score=[0.1, 0.6, 0.4, 0.9])
+        >>> wmcc.results.ScoreTable.from_json(scores.to_json()) == scores
+        True
+        """
+        return cls.from_dict(storage.parse(text))
 
     def blocks(self) -> list[Block]:
         """Return what it is, in a line."""
@@ -327,12 +353,13 @@ class ScoreTable(Result):
         return [Block("", (), [], [title])]
 
     def records(self) -> list[Record]:
-        """Return a row for each step: the weight of each class."""
-        cells = self.cells
-        weights = np.zeros((len(self.steps), 2))
+        """Return a row for each step, or for each that several scores have together: the weight of each class."""
+        cells, keys = self.cells, self.tables.groups
+        weights = np.zeros((len(keys), 2))
         weights[cells.codes[0], cells.codes[1]] = cells.sums.w_exact.floats()
         sides = weights[:, self._place(self.positive)].tolist(), weights[:, self._place(self.negative)].tolist()
-        return [{"score": s, "positive": p, "negative": q} for s, p, q in zip(self.steps.tolist(), *sides, strict=True)]
+        scores = [dict(zip(self.names, key, strict=True)) if self.names else {"score": key} for key in keys]
+        return [{**own, "positive": p, "negative": q} for own, p, q in zip(scores, *sides, strict=True)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -130,8 +130,8 @@ def unpack(data: Any, kind: str) -> dict[str, Any]:
         raise SchemaError(f"the stored table cannot be read: {what}") from None
 
 
-def _check_head(data: Any, expected: str) -> None:
-    """Refuse what is no stored table, or one of another version or kind."""
+def check_version(data: Any) -> None:
+    """Refuse what is no stored table, or one of another version."""
     if not isinstance(data, dict) or "schema" not in data:
         raise SchemaError("this is not a stored wmcc table: it has no 'schema' entry.")
     if type(data["schema"]) is not int or data["schema"] != SCHEMA:
@@ -139,6 +139,11 @@ def _check_head(data: Any, expected: str) -> None:
             f"the stored table has schema {data['schema']!r}; this version of wmcc reads schema {SCHEMA}.",
             "update wmcc, or tabulate the data again.",
         )
+
+
+def _check_head(data: Any, expected: str) -> None:
+    """Refuse what is no stored table, or one of another version or kind."""
+    check_version(data)
     kind = data.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         raise SchemaError(f"the stored table cannot be read: its 'kind' is {kind!r}, which is not known.")

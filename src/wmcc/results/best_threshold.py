@@ -14,7 +14,7 @@ from ..core.labels import Label
 from ..core.score_table import ScoreTable
 from ..core.table import Table
 from ..errors import InputError
-from ..inference.answer import Answer, said_units
+from ..inference.answer import Answer, said_units, why_unsure
 from ..inference.estimate import quietly
 from ..inference.scores.band import Simulated, band_ends
 from ..inference.scores.crossfit import Constraints, cross_fitted
@@ -116,12 +116,7 @@ class BestThreshold(Answer):
     def blocks(self) -> list[Block]:
         """Return the threshold, what to expect of it, and what it only seems to have."""
         level = f"{number(100 * self.confidence_level)} %"
-        what = f"Threshold {number(self.threshold)} for the best {self.title}"
-        if self.at_least:
-            least = [f"{CLASS_MEASURES[name].title} at least {number(x)}" for name, x in self.at_least.items()]
-            what += f" with {listed(least)}"
-        if self.eps is not None:
-            what += f" that is certain if each weight is off by up to {share(self.eps)}"
+        what = f"Threshold {number(self.threshold)} for {self._asked}"
         rows = [["expected on new data", decimal(self.expected)]]
         if self.problem is None:
             rows.append([f"{level} interval, allowing for the choice", f"{decimal(self.low)} to {decimal(self.high)}"])
@@ -134,9 +129,40 @@ class BestThreshold(Answer):
             rows.append(["thresholds that are never best", f"{self.never_best:,}"])
         units = said_units(self.clusters, self.strata, self.replicates)
         sizes = ", ".join([counted(self.n, "row"), *units])
-        notes = [f"A score of at least the threshold is {self.positive}. {sizes}."]
+        notes = [f"{self._rule} {sizes}."]
         notes += [f"interval not estimable: {self.problem}"] if self.problem else []
         return [Block(what, (), rows, [*notes, *(f"unreliable: {why}" for why in self.warnings)])]
+
+    def lines(self) -> list[Block]:
+        """Return the same in a row, what to expect before what only seems to be."""
+        level, reach = f"{number(100 * self.confidence_level)} %", " to ".join(map(number, self.plausible))
+        head = ["Threshold", "Expected", f"{level} interval", "Apparent", "May be as good"]
+        row = [number(self.threshold), decimal(self.expected), self.ends, decimal(self.value), reach]
+        if self.certified is not None:
+            head, row = [*head, "Proved at least"], [*row, decimal(self.certified)]
+        if self.problem:
+            row[-1 if self.certified is None else -2] = "—"
+        notes = [f"{self._rule} Intervals allow for the choice.", *why_unsure({"": self})]
+        return [Block(f"Thresholds for {self._asked}", head, [row], notes, texts=0)]
+
+    @property
+    def _asked(self) -> str:
+        """What the threshold was chosen for."""
+        what = f"the best {self.title}"
+        if self.at_least:
+            least = [
+                f"{CLASS_MEASURES[name].title if name in CLASS_MEASURES else title_of(name, '')} at least {number(x)}"
+                for name, x in self.at_least.items()
+            ]
+            what += f" with {listed(least)}"
+        if self.eps is not None:
+            what += f" that is certain if each weight is off by up to {share(self.eps)}"
+        return what
+
+    @property
+    def _rule(self) -> str:
+        """Who is positive."""
+        return f"A score of at least the threshold is {self.positive}."
 
 
 def best_threshold(
@@ -210,6 +236,7 @@ def best_threshold(
             f"no threshold has {listed([f'{name} of at least {number(x)}' for name, x in constraints.least.items()])}.",
             "ask for less; wmcc.curve(scores, 'recall') shows what there is.",
             "at_least",
+            "ask for less.",
         )
     threshold = float(every.thresholds[best])
     grid = ThresholdGrid.with_threshold(given, threshold)

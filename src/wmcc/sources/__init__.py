@@ -225,6 +225,10 @@ def tabulated(request: Request, cells: Cells | None = None, doubts: bool = True)
 
 def tabulate_part(request: Request, cells: Cells | None = None) -> Any:
     """Tabulate a part of a sample, in which some strata may have no row."""
+    if request.score is not None:
+        from .scores import tabulate_scores
+
+        return tabulate_scores(request, tabulate_part)
     rules = request.rules()
     check(request)
     if cells is None:

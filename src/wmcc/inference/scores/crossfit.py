@@ -17,6 +17,7 @@ from ...errors import InputError
 from ...measures.base import Measure, Shares
 from ...measures.checks import checked_number
 from ...present.text import brief
+from ..estimate import quietly
 from .draws import SEED, fold_weights
 from .grid import ThresholdGrid, asked_measure
 
@@ -55,6 +56,7 @@ class Constraints(NamedTuple):
         return np.asarray(out)
 
 
+@quietly
 def cross_fitted(grid: ThresholdGrid, measure: Measure, constraints: Constraints) -> float:
     """Return the value of a measure to expect on new data, if its best threshold is chosen on these."""
     rng, values = np.random.default_rng(SEED), []

@@ -1,0 +1,264 @@
+"""Scores and thresholds on the command line: what it prints is what the library answers."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from cli_helpers import put_sample, run
+
+import wmcc
+from wmcc.results import ScoreTable
+
+COLUMNS = ("--true", "label", "--weight", "area", "--ignore", "water")
+ONE, BOTH = (*COLUMNS, "--score", "p"), (*COLUMNS, "--score", "p", "--score", "p_b")
+NAMED = {"true": "label", "weight": "area", "ignore": "water"}
+DATA = "parcels.csv"
+
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    put_sample(tmp_path)
+    return tmp_path
+
+
+def scores(**options):
+    """The score table of the sample."""
+    return wmcc.tabulate(DATA, **{**NAMED, "score": "p", **options})
+
+
+@pytest.mark.parametrize(
+    ("args", "options"),
+    [
+        ((), {}),
+        (("--measure", "f1", "--confidence", "0.9"), {"measure": "f1", "confidence_level": 0.9}),
+        (
+            ("--at-least", "recall=0.9", "--at-least", "accuracy=0.8"),
+            {"at_least": {"recall": 0.9, "accuracy": 0.8}},
+        ),
+        (("--eps", "0.2"), {"eps": 0.2}),
+    ],
+)
+def test_a_threshold_is_that_of_the_library(args, options):
+    best = wmcc.best_threshold(scores(), **options)
+    assert run("threshold", DATA, *ONE, *args).stdout == f"{best}\n"
+    assert json.loads(run("threshold", DATA, *ONE, *args, "-f", "json").stdout) == best.to_dict()
+    run("tabulate", DATA, *ONE, "-o", "scores.json")
+    run("threshold", "scores.json", *args, "-o", "best.json")
+    assert json.loads(Path("best.json").read_text()) == best.to_dict()
+
+
+def test_what_to_expect_comes_before_what_only_seems_to_be():
+    alone = run("threshold", DATA, *ONE).stdout
+    by_region = run("threshold", DATA, *ONE, "--by", "region").stdout
+    assert alone.index("expected on new data") < alone.index("allowing for the choice") < alone.index("apparent")
+    head = by_region.splitlines()[1]
+    assert head.index("Expected") < head.index("95 % interval") < head.index("Apparent")
+
+
+def test_a_threshold_for_each_group_and_each_score():
+    found = json.loads(run("threshold", DATA, *BOTH, "--by", "region", "-f", "json").stdout)
+    assert found["by"] == ["region", "score"]
+    for group in found["groups"]:
+        region, name = group["key"]
+        own = wmcc.best_threshold(scores(by="region", score=name)[region])
+        assert group["result"] == own.to_dict()
+    assert [group["key"] for group in found["groups"]] == [
+        [region, name] for region in ("coast", "mountains", "plain") for name in ("p", "p_b")
+    ]
+    shown = run("threshold", DATA, *BOTH, "--by", "region", "--eps", "0.1").stdout
+    assert "Proved at least" in shown
+
+
+def test_a_group_without_a_threshold_has_a_reason():
+    shown = run("threshold", DATA, *BOTH, "--at-least", "recall=0.9", "--at-least", "precision=0.65").stdout
+    assert "score = p_b: no threshold has recall of at least 0.9 and precision of at least 0.65." in shown
+    assert "score = p: A score of at least the threshold is forest." in shown
+
+
+@pytest.mark.parametrize(
+    "design",
+    [
+        (("--cluster", "region"), {"cluster": "region"}),
+        (("--stratum", "region"), {"design": wmcc.Strata("region")}),
+        (("--engine", "polars"), {}),
+    ],
+    ids=["cluster", "stratum", "engine"],
+)
+def test_designs_and_engines_are_kept(design):
+    args, options = design
+    best = wmcc.best_threshold(scores(**options))
+    assert run("threshold", DATA, *ONE, *args).stdout == f"{best}\n"
+    run("tabulate", DATA, *ONE, *args, "-o", "scores.json")
+    assert run("threshold", "scores.json").stdout == f"{best}\n"
+
+
+def test_parts_of_a_stratified_sample_are_merged():
+    frame = pl.read_csv(DATA)
+    design = ("--stratum", "region", "--population", "sizes.csv")
+    Path("sizes.csv").write_text("region,size\ncoast,2000\nmountains,900\nplain,1500\n")
+    columns = [x for x in ONE if x not in ("--weight", "area")]
+    frame.filter(pl.col("region") == "coast").write_csv("a.csv")
+    frame.filter(pl.col("region") != "coast").write_csv("b.csv")
+    for name in ("a", "b", "parcels"):
+        run("tabulate", f"{name}.csv", *columns, *design, "-o", f"{name}.json")
+    run("merge", "a.json", "b.json", "-o", "merged.json")
+    merged, whole = (ScoreTable.from_json(Path(x).read_text()) for x in ("merged.json", "parcels.json"))
+    assert merged == whole
+    assert run("threshold", "merged.json").stdout == run("threshold", DATA, *columns, *design).stdout
+
+
+# ---- labels of a threshold -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["score", "certify", "radius", "images", "tabulate", "show"])
+def test_every_command_reads_the_labels_of_a_threshold(command):
+    """Given data, given a stored score table, or given the labels, it says the same."""
+    pl.read_csv(DATA).with_columns(
+        pred=pl.when(pl.col("p") >= 0.42).then(pl.lit("forest")).otherwise(pl.lit("field"))
+    ).write_csv("labels.csv")
+    more = {"radius": ["--change", "0.1"], "images": ["--cluster", "region"]}.get(command, [])
+    labels = ("labels.csv", *COLUMNS, "--pred", "pred", *more, "--labels", "field,forest")
+    if command == "show":
+        run("tabulate", DATA, *ONE, "--threshold", "0.42", "-o", "at.json")
+        assert run("show", "at.json").stdout == run("tabulate", *labels).stdout
+        return
+    expected = run(command, *labels).stdout
+    assert run(command, DATA, *ONE, "--threshold", "0.42", *more).stdout == expected
+    run("tabulate", DATA, *ONE, *more[:2] * (command == "images"), "-o", "scores.json")
+    if command != "tabulate":
+        args = more if command == "radius" else []
+        assert run(command, "scores.json", "--threshold", "0.42", *args).stdout == expected
+
+
+def test_by_group():
+    found = json.loads(run("score", DATA, *ONE, "--threshold", "0.5", "--by", "region", "-f", "json").stdout)
+    tables = scores(by="region")
+    assert {group["key"][0]: group["result"] for group in found["groups"]} == {
+        region: json.loads(wmcc.score(own.at(0.5)).to_json()) for region, own in tables.items()
+    }
+    said = run("score", DATA, *ONE, "--threshold", "0.5", "--by", "region", "--fail-under", "recall/x=0.5", code=2)
+    assert "names the class 'x'; the classes are 'field', 'forest'" in said.stderr
+
+
+def test_bounds_of_weights_are_of_the_same_threshold():
+    pl.read_csv(DATA).with_columns(least=0.9 * pl.col("area"), most=1.2 * pl.col("area")).write_csv(DATA)
+    found = run("certify", DATA, *ONE, "--threshold", "0.5", "--lower", "least", "--upper", "most", "-f", "json").stdout
+    sides = {side: scores(weight=name).at(0.5) for side, name in (("lower", "least"), ("upper", "most"))}
+    assert json.loads(found) == wmcc.certify(scores().at(0.5), **sides).to_dict()
+
+
+def test_scores_before_and_after():
+    run("tabulate", DATA, *ONE, "-o", "a.json")
+    run("tabulate", DATA, *COLUMNS, "--score", "p_b", "-o", "b.json")
+    found = json.loads(run("drift", "a.json", "b.json", "--threshold", "0.5", "-f", "json").stdout)
+    tables = {"before": scores().at(0.5), "after": scores(score="p_b").at(0.5)}
+    assert found == wmcc.compare(tables, sample="independent").to_dict()
+
+
+# ---- comparisons -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("args", "options"),
+    [
+        (("--threshold", "best", "--margin", "0.05"), {"threshold": "best", "margin": 0.05}),
+        (("--threshold", "best", "--measure", "f1"), {"threshold": "best", "measure": "f1"}),
+        (("--threshold", "0.5", "--measure", "kappa"), {"threshold": 0.5, "measure": "kappa"}),
+        (("--threshold", "p=0.5", "--threshold", "p_b=0.25"), {"threshold": {"p": 0.5, "p_b": 0.25}}),
+        (
+            ("--threshold", "0.5", "--measure", "iou", "--of", "forest"),
+            {"threshold": 0.5, "measure": "iou", "of": "forest"},
+        ),
+        (("--measure", "roc_auc"), {"measure": "roc_auc"}),
+    ],
+)  # fmt: skip
+def test_scores_are_compared(args, options):
+    both = scores(score=["p", "p_b"])
+    expected = wmcc.compare(both, **options).to_dict()
+    assert json.loads(run("compare", DATA, *BOTH, *args, "-f", "json").stdout) == expected
+    run("tabulate", DATA, *BOTH, "-o", "both.json")
+    assert json.loads(run("compare", "both.json", *args, "-f", "json").stdout) == expected
+
+
+def test_scores_are_compared_in_each_group():
+    found = json.loads(run("compare", DATA, *BOTH, "--threshold", "best", "--by", "region", "-f", "json").stdout)
+    tables = scores(score=["p", "p_b"], by="region")
+    for group in found["groups"]:
+        assert group["result"] == wmcc.compare(tables[group["key"][0]], threshold="best").to_dict()
+
+
+# ---- stored score tables -------------------------------------------------------------------------------------------
+
+
+def test_stored_score_tables():
+    run("tabulate", DATA, *BOTH, "-o", "both.json")
+    both = scores(score=["p", "p_b"])
+    assert ScoreTable.from_json(Path("both.json").read_text()) == both
+    assert run("show", "both.json").stdout == f"{both}\n"
+    lines = run("show", "both.json", "-f", "csv").stdout.splitlines()
+    assert lines[0] == "p,p_b,positive,negative"
+    assert len(lines) == 1 + len(both.tables)
+    run("tabulate", DATA, *ONE, "-o", "one.json")
+    run("merge", "one.json", "one.json", "-o", "twice.json")
+    assert ScoreTable.from_json(Path("twice.json").read_text()) == scores() + scores()
+    csv = run("show", "one.json", "-f", "csv").stdout.splitlines()
+    assert csv[0] == "score,positive,negative"
+    assert len(csv) == 1 + len(scores().steps)
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("score", DATA, *ONE), "parcels.csv has scores; expected --threshold, which makes labels of them.\n"
+         "Hint: `wmcc threshold` finds the best one"),
+        (("score", "scores.json"), "scores.json has scores; expected --threshold"),
+        (("score", DATA, *ONE, "--threshold", "best"), "chosen on the same data is too good"),
+        (("score", DATA, *ONE, "--threshold", "high"), "--threshold is 'high'; expected a number"),
+        (("score", DATA, *ONE, "--threshold", "0.4", "--threshold", "0.5"), "expected a number, or one for each"),
+        (("score", DATA, *COLUMNS, "--pred", "pred", "--threshold", "0.5"), "--threshold is for scores, from --score"),
+        (("score", "labels.json", "--threshold", "0.5"), "labels.json holds a table of labels"),
+        (("score", DATA, *ONE, "--pred", "pred"), "--pred and --score are both given"),
+        (("score", DATA, "--score", "p", "--threshold", "0.5"), "--score needs --true"),
+        (("score", DATA, *ONE, "--score", "p_b", "--threshold", "0.5"), "--score names 2 columns; expected one"),
+        (("score", "both.json", "--threshold", "0.5"), "holds a table of several predictions"),
+        (("score", DATA, *ONE, "--score", "p"), "--score names 'p' more than once"),
+        (("threshold", DATA, *COLUMNS, "--pred", "pred"), "--pred was given; expected --true and --score"),
+        (("threshold", DATA, *COLUMNS), "--true without --score was given"),
+        (("threshold", DATA, *ONE, "--threshold", "0.5"), "--threshold was given, which this command chooses"),
+        (("threshold", "labels.json"), "labels.json holds a table of labels; expected scores"),
+        (("threshold", DATA, "--true", "label", "--score", "p"), "there are 3.\nHint: --ignore leaves out"),
+        (("threshold", DATA, *COLUMNS, "--score", "pred"), "the column 'pred' holds 'field'; a score must be a number"),
+        (("threshold", DATA, *ONE, "--at-least", "recall"), "--at-least is 'recall'; expected a measure and a number"),
+        (("threshold", DATA, *ONE, "--at-least", "recal=0.5"), "`measure` is 'recal'"),
+        (("threshold", DATA, *ONE, "--measure", "best"), "`measure` is 'best'"),
+        (("tabulate", DATA, *ONE, "--by", "region"), "--score and --by are both given"),
+        (("compare", DATA, *BOTH), "expected --threshold"),
+        (("compare", DATA, *ONE, "--threshold", "best"), "--score names 1 column; expected at least 2"),
+        (("compare", "scores.json", "--threshold", "best"), "expected several scores of the same rows"),
+        (("compare", DATA, *BOTH, "--threshold", "p=0.5"), "expected one of each score"),
+        (("compare", DATA, *BOTH, "--threshold", "best", "--eps", "0.1"), "--eps cannot be given with --threshold"),
+        (("compare", DATA, *BOTH, "--threshold", "best", "--of", "forest"), "--of cannot be given with --threshold"),
+        (("compare", DATA, *BOTH, "--threshold", "0.5", "--measure", "roc_auc"), "which is of all thresholds"),
+        (("compare", "labels.json", "--measure", "roc_auc"), "labels.json holds a table of labels; expected scores"),
+        (("merge", "scores.json", "labels.json"), "one is a table of scores, the other of labels"),
+        (("merge", "scores.json", "both.json"), "scores.json and both.json"),
+        (("map", DATA, *ONE, "--threshold", "0.5", "--images"), "--images has the file"),
+        (("show", "broken.json"), "broken.json: the stored score table cannot be read: it has no entry 'edges'"),
+        (("show", "newer.json"), "newer.json: the stored table has schema 9"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(args, said):
+    run("tabulate", DATA, *ONE, "-o", "scores.json")
+    run("tabulate", DATA, *BOTH, "-o", "both.json")
+    run("tabulate", DATA, *COLUMNS, "--pred", "pred", "-o", "labels.json")
+    stored = json.loads(Path("scores.json").read_text())
+    Path("newer.json").write_text(json.dumps({**stored, "schema": 9}))
+    del stored["edges"]
+    Path("broken.json").write_text(json.dumps(stored))
+    result = run(*args, code=2)
+    assert said in result.stderr
+    assert result.stdout == ""
