@@ -207,6 +207,17 @@ def golden_tables():
             design=wmcc.Replicates([weights, weights[::-1]], scales=[0.5, 2]),
         ),
         "pixels": wmcc.tabulate([y_true[:3], y_true[3:6]], [y_pred[:3], y_pred[3:6]], [weights[:3], weights[3:6]]),
+        "scores": wmcc.tabulate(
+            ["oak", "elm", "oak", "elm", "void"],
+            score={"A": [0.1, 0.1, float("inf"), 1e-300, 2.0], "B": [0.5, 0.25, 0.1, 0.1, 2.0]},
+            sample_weight=weights[1:6],
+            ignore="void",
+            positive="elm",
+            cluster=places[:5],
+        ),
+        "scores-edges": wmcc.tabulate(
+            [0, 1, 1, 0], score=[0.1, 0.2, 0.7, 0.4], design=wmcc.Strata(["b", "a", "b", "a"]), thresholds=[0.1, 0.3]
+        ),
         "pixels-tables": joint_table([y_true[:3]], [y_pred[:3]], [y_pred[:3]], by=[places[:3]]),
     }
 

@@ -29,6 +29,14 @@ TWO_JOINT = wmcc.tabulate(CODES < 1, dict(zip(NAMES[:2], (x < 1 for x in GUESSES
 SEVERAL = wmcc.tabulate(T, dict(zip(NAMES, (A, B, C), strict=True)), W)
 FEW = wmcc.tabulate(T[:40], {k: y[:40] for k, y in zip(NAMES, (A, B, C), strict=True)}, W[:40])
 IMAGES = wmcc.tabulate(T, dict(zip(NAMES, (A, B, C), strict=True)), W, cluster=np.arange(len(T)) % 7)
+SCORES = wmcc.tabulate(
+    np.array(LABELS[:2])[(CODES < 1).astype(int)], score=(CODES < 1) + W.round(0) / 5, sample_weight=W
+)
+BOTH_SCORES = wmcc.tabulate(
+    np.array(LABELS[:2])[(CODES[:90] < 1).astype(int)],
+    score=dict(zip(NAMES[:2], (x[:90] + W[:90].round(-1) for x in GUESSES), strict=False)),
+    sample_weight=W[:90],
+)
 NOTHING = wmcc.Table.from_counts([[3, 0], [0, 0]], labels=LABELS[:2])
 
 RESULTS = {
@@ -82,6 +90,16 @@ RESULTS = {
     "MatrixScore": lambda: wmcc.matrices.score([0, 0, 1, 1], [0, 0, 0, 1], wmcc.matrices.grid((1, 4))),
     "MatrixCheck": lambda: wmcc.matrices.check([[1, 2], [2, 1]]),
     "ErrorMap": lambda: wmcc.error_map(T[:90].reshape(9, 10), A[:90].reshape(9, 10), of=LABELS[0]),
+    "ScoreTable": lambda: SCORES,
+    "ScoreTable, edges": lambda: SCORES.binned([0.5, 1.5]),
+    "ScoreTable, two": lambda: BOTH_SCORES,
+    "ClassScores": lambda: wmcc.tabulate(T, score=np.eye(3)[GUESSES[0]] + 0.1 * np.eye(3)[GUESSES[1]], labels=LABELS),
+    "ThresholdCurve": lambda: wmcc.curve(SCORES),
+    "BestThreshold": lambda: wmcc.best_threshold(SCORES, "f1", at_least={"recall": 0.5}),
+    "BestThreshold, certified": lambda: wmcc.best_threshold(SCORES.binned([0.5, 1.5]), eps=0.1),
+    "BestThreshold, unreliable": lambda: wmcc.best_threshold(BOTH_SCORES[NAMES[0]], "accuracy"),
+    "Interval, scores": lambda: wmcc.interval(SCORES, "roc_auc"),
+    "Comparison, scores": lambda: wmcc.compare(BOTH_SCORES, threshold="best"),
     "Separation": lambda: wmcc.experiments.separation(3, n=12, repetitions=2),
 }
 """One of every kind, with markup in labels and names, and with warnings."""

@@ -65,6 +65,30 @@ assert_type(wmcc.merge([table, table]), wmcc.Table)
 assert_type(wmcc.Table.from_json(table.to_json()), wmcc.Table)
 
 
+# ---- scores and thresholds -------------------------------------------------------------------------------
+
+probability, sick = np.linspace(0.0, 1.0, 120), y_true > 0
+frame = frame.assign(sick=sick, half=area // 2, p=probability, q=probability[::-1])
+scored = wmcc.tabulate(sick, score=probability, sample_weight=area)
+assert_type(scored, wmcc.results.ScoreTable)
+assert_type(wmcc.tabulate([0, 1, 1], score=[0.1, 0.7, 0.3], thresholds=[0.5]), wmcc.results.ScoreTable)
+assert_type(wmcc.tabulate(frame, true="sick", score="p", weight="ha", cluster="tile"), wmcc.results.ScoreTable)
+models = wmcc.tabulate(frame, true="sick", score=["p", "q"])
+assert_type(models, wmcc.results.ScoreTable)
+assert_type(models["p"], wmcc.results.ScoreTable)
+assert_type(wmcc.tabulate(sick, score=probability, by=area > 2), dict[Any, wmcc.results.ScoreTable])
+assert_type(wmcc.tabulate(frame, true="sick", score="p", by="half")[1], wmcc.results.ScoreTable)
+assert_type(wmcc.tabulate([0, 1, 2], score=[[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0, 0.1, 0.9]]), wmcc.results.ClassScores)
+assert_type(wmcc.results.ScoreTable.from_json(scored.to_json()), wmcc.results.ScoreTable)
+assert_type(scored + scored, wmcc.results.ScoreTable)
+assert_type(wmcc.curve(scored, "mcc"), wmcc.results.ThresholdCurve)
+chosen = wmcc.best_threshold(scored, "mcc", at_least={"recall": 0.5})
+assert_type(chosen, wmcc.results.BestThreshold)
+assert_type((chosen.threshold, chosen.expected, chosen.plausible), tuple[float, float, tuple[float, float]])
+assert_type(wmcc.interval(scored, "roc_auc"), wmcc.results.Interval)
+assert_type(wmcc.compare(models, "mcc", threshold="best"), wmcc.results.Comparison)
+
+
 # ---- measures, of tables and of labels ------------------------------------------------------------------
 
 assert_type(wmcc.ecc(table), float)
@@ -150,6 +174,8 @@ assert_type(known, NDArray[Any] | None)
 def refused() -> None:
     """Calls that type checkers refuse; nobody makes them."""
     wmcc.tabulate(y_true, a, stratum=a)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+    wmcc.tabulate(y_true, a, score=probability)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+    wmcc.best_threshold(table)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     wmcc.tabulate(y_true, a, area, treads=2)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
     wmcc.Blocks(64, 64, 64)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     wmcc.Strata(a, population=3, lonly="adjust")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]

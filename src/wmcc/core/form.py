@@ -18,6 +18,10 @@ JOINT = re.compile("^pred_[0-9]+$")
 """Names of the columns of the predictions of a joint table."""
 
 
+HEAD = ("schema", Literal[1])
+"""The version of a table that is stored in another object."""
+
+
 class StoredCells(TypedDict):
     """The cells that occur, column by column: places of their labels and other keys, and sums.
 
@@ -131,6 +135,30 @@ class OfTables(TypedDict):
     cells: Annotated[Fields, ("group", list[int]), StoredCells, ("pred", NotRequired[list[int]]), (JOINT, list[int])]
 
 
+class OfScores(TypedDict):
+    """What is stored of a score table.
+
+    Parameters
+    ----------
+    edges
+        Thresholds between which scores were put together, as hexadecimal numbers; null if all scores are kept.
+    names
+        Of the scores, if there are several.
+    tables
+        The rows of each step: tables of groups, whose keys are scores. Their predicted class is the true one.
+    """
+
+    edges: list[str] | None
+    names: list[str]
+    tables: Annotated[Fields, HEAD, StoredSample, OfTables]
+
+
 StoredTable = Annotated[Fields, StoredSample, OfTable]
 StoredJointTable = Annotated[Fields, StoredSample, OfJointTable]
 StoredTables = Annotated[Fields, StoredSample, OfTables]
+StoredScoreTable = Annotated[Fields, OfScores]
+StoredClassScores = Annotated[
+    Fields,
+    ("table", Annotated[Fields, HEAD, ("kind", Literal["table"]), StoredSample, OfTable]),
+    ("scores", list[tuple[Label, Annotated[Fields, HEAD, ("kind", Literal["score table"]), OfScores]]]),
+]

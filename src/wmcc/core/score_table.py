@@ -25,6 +25,7 @@ from .arraytypes import FloatArray, IntArray
 from .base_table import frozen
 from .design import SampleDesign
 from .exact import Exact
+from .form import StoredClassScores, StoredScoreTable
 from .joint import JointTable
 from .keys import Key
 from .labels import Label, listed
@@ -85,6 +86,7 @@ class ScoreTable(Result):
 
     _kind = "score table"
     _version = storage.SCHEMA
+    _form = StoredScoreTable
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tables", occupied_steps(self.tables))
@@ -315,8 +317,8 @@ class ScoreTable(Result):
             keys = tables.groups if names else [(key,) for key in tables.groups]
             if any(type(x) not in (int, float) for key in keys for x in key):
                 raise ValueError("a score is no number")
-            if any(len(key) != max(1, len(names)) for key in keys):
-                raise ValueError("'names' must have a name for each score")
+            if len(set(names)) < len(names) or any(len(key) != max(1, len(names)) for key in keys):
+                raise ValueError("'names' must have a name of its own for each score")
             return cls(tables, edges, names)
         except SchemaError:
             raise
@@ -389,6 +391,8 @@ class ClassScores(Result, Mapping[Label, ScoreTable]):
     table: Table
 
     _kind = "class scores"
+    _version = storage.SCHEMA
+    _form = StoredClassScores
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -414,6 +418,10 @@ class ClassScores(Result, Mapping[Label, ScoreTable]):
         """Return each class in a line."""
         rows = [[str(label), f"{len(own.steps):,}", number(own.total)] for label, own in self.scores.items()]
         return [Block(f"Scores of {counted(len(self), 'class', 'classes')}", ["Class", "Steps", "Weight"], rows)]
+
+    def records(self) -> list[Record]:
+        """Return a row for each step of each class: the weight of it, and of all others."""
+        return [{"class": label, **row} for label, own in self.scores.items() for row in own.records()]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, lists, numbers and texts."""

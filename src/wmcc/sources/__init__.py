@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -22,6 +22,7 @@ from .stream import Accumulator
 from .values import Design
 
 if TYPE_CHECKING:
+    from ..core.score_table import ClassScores, ScoreTable
     from .map_cells import Cells
 
 Several = Mapping[str, Any]
@@ -83,6 +84,36 @@ def tabulate(
     design: Design | None = ..., labels: Any = ..., names: Any = ..., ignore: Any = ..., missing: Missing = ...,
     positive: Any = ..., threads: int | None = ..., progress: bool | None = ...,
 ) -> Tables[Table]: ...
+@overload
+def tabulate(
+    y_true: Given, *, score: Sequence[Sequence[float]], sample_weight: Any = ..., by: None = ..., cluster: Any = ...,
+    design: Design | None = ..., labels: Any = ..., names: Any = ..., ignore: Any = ..., missing: Missing = ...,
+    positive: Any = ..., threads: int | None = ..., progress: bool | None = ..., thresholds: Any = ...,
+) -> ClassScores: ...
+@overload
+def tabulate(
+    y_true: Given, *, score: Any, sample_weight: Any = ..., by: None = ..., cluster: Any = ...,
+    design: Design | None = ..., labels: Any = ..., names: Any = ..., ignore: Any = ..., missing: Missing = ...,
+    positive: Any = ..., threads: int | None = ..., progress: bool | None = ..., thresholds: Any = ...,
+) -> ScoreTable: ...
+@overload
+def tabulate(
+    y_true: Given, *, score: Any, sample_weight: Any = ..., by: Any, cluster: Any = ...,
+    design: Design | None = ..., labels: Any = ..., names: Any = ..., ignore: Any = ..., missing: Missing = ...,
+    positive: Any = ..., threads: int | None = ..., progress: bool | None = ..., thresholds: Any = ...,
+) -> dict[Any, ScoreTable]: ...
+@overload
+def tabulate(
+    data: Any, /, *, true: Any, score: Any, weight: Any = ..., by: None = ..., cluster: Any = ...,
+    design: Design | None = ..., labels: Any = ..., names: Any = ..., ignore: Any = ..., missing: Missing = ...,
+    positive: Any = ..., threads: int | None = ..., progress: bool | None = ..., thresholds: Any = ...,
+) -> ScoreTable: ...
+@overload
+def tabulate(
+    data: Any, /, *, true: Any, score: Any, weight: Any = ..., by: Any, cluster: Any = ...,
+    design: Design | None = ..., labels: Any = ..., names: Any = ..., ignore: Any = ..., missing: Missing = ...,
+    positive: Any = ..., threads: int | None = ..., progress: bool | None = ..., thresholds: Any = ...,
+) -> dict[Any, ScoreTable]: ...
 # fmt: on
 def tabulate(
     y_true: Any = None,

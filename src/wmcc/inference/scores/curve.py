@@ -80,8 +80,8 @@ class ThresholdCurve(Result):
         rows = [
             [
                 number(float(self.thresholds[j])), decimal(self.values[j]), decimal(self.se[j]),
-                f"{decimal(self.low[j])} to {decimal(self.high[j])}",
-                f"{decimal(self.band_low[j])} to {decimal(self.band_high[j])}", "largest" if j == best else "",
+                _ends(self.low[j], self.high[j]), _ends(self.band_low[j], self.band_high[j]),
+                "largest" if j == best else "",
             ]
             for j in some.tolist()
         ]  # fmt: skip
@@ -102,6 +102,11 @@ class ThresholdCurve(Result):
         return [
             dict(zip(names, map(finite, row), strict=True)) for row in zip(*(x.tolist() for x in columns), strict=True)
         ]
+
+
+def _ends(low: float, high: float) -> str:
+    """Write an interval; a dash where there is none."""
+    return "—" if np.isnan(low) else f"{decimal(low)} to {decimal(high)}"
 
 
 def title_of(measure: str, positive: Label) -> str:
