@@ -24,13 +24,16 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
     The page is one file that loads nothing from elsewhere. It has the answer in a sentence, scores, intervals and
     certified ranges, comparisons, confusion tables, classes, weights, warnings and formulas. With --images it also has
     the scores of images, and pictures of those with the lowest; of rasters, polygons and points with coordinates, a map
-    of where the prediction is wrong. Without -o it is printed as Markdown.
+    of where the prediction is wrong. With --score it has the curve over all thresholds, and the labels are those of
+    --threshold, or else of the best one; it then begins with what to expect on new data. Without -o it is printed as
+    Markdown.
 
     Examples::
 
         wmcc report parcels.csv --true label --pred pred --pred pred_b --weight area -o report.html
         wmcc report parcels.csv --true label --pred pred --weight area --at-least 0.85 -o report.md
         wmcc report parcels.csv --true label --pred pred --weight area --terms map --unit ha -o map.html
+        wmcc report parcels.csv --true label --score p --weight area --ignore water -o scores.html
     """
     from ..errors import InputError
     from ..report.write import ReportOptions, build, render
@@ -46,11 +49,13 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
         **{name: getattr(asked, name) for name in ("measure", "at_least", "terms", "pixel_area", "title")},
         **request.pictures(),
     )
-    found: Any = request.read()
+    found: Any = request.given_table()
     if isinstance(found, Mapping):
         groups: Any = found
         said = f"there is a table for each {' and '.join(map(str, groups.columns))}; a report takes one table."
         raise InputError(said, "tabulate without --by, or score the groups with `wmcc score`.")
+    if request.threshold:
+        wish = replace(wish, threshold=request.given_threshold(found))
     sides: Any = request.bounds(asked.bounds)
     wish = replace(wish, map=request.error_maps())
     paths = [*request.paths, *request.other_paths]

@@ -492,6 +492,14 @@ class DataOptions(SimpleNamespace):
             raise InputError(said, "give data with --true and --score, or `wmcc tabulate` them with -o.", "score")
         return found
 
+    def given_threshold(self, found: Any) -> Any:
+        """Return ``--threshold`` for these score tables; None for the best one."""
+        from .scores import BEST, cut, is_scores
+
+        if not is_scores(found):
+            self._labelled(found)  # which says so
+        return None if self.threshold == (BEST,) else cut(self.threshold, self._said)
+
     def given_table(self) -> Any:
         """Return what is stored, or the table of the data."""
         return read(self.files[0]) if self.kind == "stored" else self.tabulated()

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from math import ceil, floor, inf
+from collections.abc import Sequence
+from math import ceil, floor, inf, log10
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from ..core.arraytypes import Array
 from ..core.table import Table
 from ..inference.estimate import Interval
 from ..inference.influence import class_shares
+from ..measures import MEASURES
 from ..present.colours import SERIES
 from ..present.html import element
 from ..present.text import decimal, number, share, shortened, visible
 from ..robustness.certificate import Curve
 from .findings import EPS_DIGITS, Findings
+from .thresholds import Thresholds
 
 WIDTH, HEIGHT = 800, 380
 LEFT, RIGHT, TOP, BOTTOM = 58, 190, 16, 52
 STRIP, LINE = 26, 16
 """Room for the interval of one prediction, to the left of the band, and for its name, to the right of it."""
+
+TICK = 30
+"""Room to the right of a picture for half of the name of its last tick."""
 
 LEVELS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75)
 """Shares of a row from which on a cell of a map is a shade darker."""
@@ -83,7 +90,11 @@ def _scores(found: Findings, curves: list[Curve], sampled: list[Interval], botto
     seen += [end for c in curves if not c.problem for end in (c.low.min(), c.high.max())]
     seen += [end for one in sampled if one.problem is None for end in (one.low, one.high)]
     seen += [] if found.at_least is None else [found.at_least]
-    limits = found.measure.range
+    return _tenths(seen, found.measure.range, bottom)
+
+
+def _tenths(seen: Sequence[float], limits: tuple[float, float], bottom: float) -> Axis:
+    """Scale of scores from whole tenths to whole tenths, within their range."""
     least = max(floor(10 * min(seen) - 0.01) / 10, limits[0])
     most = min(ceil(10 * max(seen) + 0.01) / 10, limits[1])
     return Axis(least, most if most > least else least + 0.1, bottom, TOP)
@@ -100,11 +111,17 @@ def _band(curve: Curve, x: Axis, y: Axis) -> dict[str, list[str]]:
     }
 
 
-def _axes(x: Axis, y: Axis) -> list[Element]:
+def _lines_of_scores(y: Axis, right: float) -> list[Element]:
+    """Lines across a picture, with the scores that they stand for."""
     parts = []
     for tick in _ticks(y.least, y.most):
-        parts.append(element("line", class_="axis", x1=LEFT, x2=WIDTH - RIGHT, y1=y(tick), y2=y(tick)))
+        parts.append(element("line", class_="axis", x1=LEFT, x2=right, y1=y(tick), y2=y(tick)))
         parts.append(element("text", f"{tick:.2f}", class_="tick", x=LEFT - 8, y=y(tick) + 4, text_anchor="end"))
+    return parts
+
+
+def _axes(x: Axis, y: Axis) -> list[Element]:
+    parts = _lines_of_scores(y, WIDTH - RIGHT)
     for tick in _ticks(0.0, x.most):
         name = f"{number(100 * tick, 3)} %"
         parts.append(element("text", name, class_="tick", x=x(tick), y=y.start + 18, text_anchor="middle"))
@@ -199,6 +216,68 @@ def _said(found: Findings, eps: float) -> str:
         else:
             said.append(f"it is not proved that {leader} beats {other}")
     return visible(f"{off}: {'; '.join(said)}.")  # the page's script writes it, not an element
+
+
+# ---- scores by threshold ----------------------------------------------------------------------------------
+
+
+def threshold_chart(at: Thresholds) -> Element:
+    """Draw a measure by threshold: its value, intervals, the band for all thresholds together, and the choice."""
+    found, best, right = at.curve, at.best, WIDTH - TICK
+    there = np.isfinite(found.thresholds)
+    columns = (found.values, found.low, found.high, found.band_low, found.band_high)
+    cuts, values, low, high, band_low, band_high = (x[there] for x in (found.thresholds, *columns))
+    x = _scale(cuts.tolist(), LEFT, right)
+    seen = np.concatenate([values, low, high, band_low, band_high, [best.expected, best.low, best.high]])
+    y = _tenths(seen[np.isfinite(seen)].tolist(), MEASURES[best.measure].range, HEIGHT - BOTTOM)
+    parts = _lines_of_scores(y, right)
+    for tick in _round_ticks(x.least, x.most):
+        parts.append(element("text", number(tick), class_="tick", x=x(tick), y=y.start + 18, text_anchor="middle"))
+    parts.append(element("text", "threshold", x=(LEFT + right) / 2, y=y.start + 40, text_anchor="middle"))
+    for name, lower, upper in (("all", band_low, band_high), ("now", low, high)):
+        for outline in _outlines(cuts, lower, upper, x, y):
+            parts.append(element("polygon", class_=name, points=outline, fill=colour(0)))
+    line = " ".join(_steps(cuts, values, x, y))
+    parts.append(element("polyline", class_="value", points=line, fill="none", stroke=colour(0)))
+    if x.least <= at.threshold <= x.most:
+        place = x(at.threshold)
+        parts.append(element("line", class_="threshold", x1=place, x2=place, y1=TOP, y2=y.start))
+        if at.chosen:
+            if best.problem is None:
+                ends = {"y1": y(best.low), "y2": y(best.high)}
+                parts.append(element("line", class_="whisker", x1=place, x2=place, stroke=colour(1), **ends))
+            parts.append(element("circle", cx=place, cy=y(best.expected), r=5, fill=colour(1)))
+    return element("svg", *parts, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=at.caption)
+
+
+def _scale(values: list[float], start: float, end: float) -> Axis:
+    least, most = min(values), max(values)
+    return Axis(least, most if most > least else least + 1, start, end)
+
+
+def _round_ticks(least: float, most: float) -> list[float]:
+    """Places of at most nine round numbers."""
+    digit = floor(log10((most - least) / 8))
+    steps = (factor * 10.0**k for k in (digit, digit + 1) for factor in (1, 2, 5))
+    step = next(s for s in steps if (most - least) / s <= 8)
+    return [float(f"{k * step:.12g}") for k in range(ceil(least / step - 1e-9), floor(most / step + 1e-9) + 1)]
+
+
+def _steps(cuts: Array, values: Array, x: Axis, y: Axis) -> list[str]:
+    """Points of a line that is level up to each threshold, since a table changes only there."""
+    before = [cuts[0], *cuts[:-1]]
+    return [f"{x(a)},{y(v)} {x(b)},{y(v)}" for a, b, v in zip(before, cuts, values, strict=True)]
+
+
+def _outlines(cuts: Array, low: Array, high: Array, x: Axis, y: Axis) -> list[str]:
+    """Outlines of what lies between two lines, wherever there are both."""
+    there = np.isfinite(low) & np.isfinite(high)
+    ends = np.flatnonzero(np.diff(there.astype(int), prepend=0, append=0)).reshape(-1, 2).tolist()
+    out = []
+    for a, b in ends:
+        upper, lower = (" ".join(_steps(cuts[a:b], own[a:b], x, y)).split() for own in (high, low))
+        out.append(" ".join([*upper, *reversed(lower)]))
+    return out
 
 
 def heat_map(table: Table, caption: str) -> Element:

@@ -12,6 +12,7 @@ from ..present.text import number, percent, share
 from .findings import EPS_DIGITS, Findings
 from .maps import Figure, MapPictures
 from .pictures import Gallery
+from .thresholds import Thresholds
 
 SQUARE = 25
 """Classes of the largest confusion table that is written in numbers."""
@@ -70,7 +71,7 @@ class Items(NamedTuple):
     items: list[tuple[str, str]]
 
 
-Part = str | Block | Heat | Funnel | Items | Gallery | MapPictures | Figure
+Part = str | Block | Heat | Funnel | Items | Gallery | MapPictures | Figure | Thresholds
 
 
 class Section(NamedTuple):

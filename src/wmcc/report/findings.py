@@ -24,6 +24,7 @@ from ..robustness.ranking import Lead, Ranking, certify_ranking
 from ..robustness.sensitivities import Sensitivity, sensitivity
 from .maps import Figure, MapPictures
 from .pictures import Gallery
+from .thresholds import Thresholds
 
 Pair = tuple[str, str]
 
@@ -83,6 +84,8 @@ class Findings:
         Figures that were given.
     unit
         Of the weights, if it is known.
+    thresholds
+        Of scores, by prediction: the curve, and the choice of the threshold that makes labels of them.
     """
 
     measure: Measure
@@ -105,6 +108,12 @@ class Findings:
     map_pictures: dict[str, MapPictures] = field(default_factory=dict)
     drawings: tuple[Figure, ...] = ()
     unit: str | None = None
+    thresholds: dict[str, Thresholds] = field(default_factory=dict)
+
+    @property
+    def chosen(self) -> bool:
+        """Whether thresholds of scores were chosen on these rows."""
+        return any(x.chosen for x in self.thresholds.values())
 
     @property
     def names(self) -> list[str]:

@@ -6,6 +6,7 @@ from ..present.markdown import escaped, items, paragraphs
 from .document import SQUARE, Document, Funnel, Heat, Items, Part, confusions
 from .maps import Figure, MapPictures
 from .pictures import Gallery
+from .thresholds import Thresholds
 
 
 def markdown(document: Document) -> str:
@@ -32,6 +33,6 @@ def _part(part: Part) -> list[str]:
             return [items([("", x.said) for x in part.pictures]), escaped("The pictures are in the report as HTML.")]
         case Heat() if len(part.table.labels) > SQUARE:
             return paragraphs(confusions(part))
-        case Funnel() | Heat():
+        case Funnel() | Heat() | Thresholds():
             return paragraphs(part.block())
     return paragraphs(part)

@@ -19,10 +19,11 @@ from ..present.blocks import Block, Mark
 from ..present.colours import SERIES
 from ..present.html import element, items, raw, table, written
 from ..present.text import decimal, number
-from .charts import WIDTH, colour, funnel, heat_map
+from .charts import WIDTH, colour, funnel, heat_map, threshold_chart
 from .document import DRAWN, SQUARE, Document, Funnel, Heat, Items, Part, Section, confusions, starred
 from .maps import Figure, Key, MapPictures
 from .pictures import Gallery
+from .thresholds import Thresholds
 
 
 def page(document: Document) -> str:
@@ -84,6 +85,7 @@ def _part(part: Part) -> list[Element]:
         str: lambda text: [element("p", text)],
         Items: lambda own: [items(own.items)],
         Figure: _drawing,
+        Thresholds: _thresholds,
     }  # fmt: skip
     return writers[type(part)](part)
 
@@ -212,6 +214,17 @@ def _funnel(part: Funnel) -> list[Element]:
     chart = _scrolled(f"Picture: {caption}", drawn.picture, rail)
     figure = element("figure", chart, element("figcaption", _caption(found.at_least)))
     return [figure, panel, _scrolled(caption, made), *_notes(starred([intervals])), stored]
+
+
+def _thresholds(at: Thresholds) -> list[Element]:
+    """A measure by threshold, and some of it in numbers."""
+    said = (
+        f"Line: {at.curve.title} at each threshold. Dark: the interval of a threshold that was fixed in advance. "
+        "Light: the band for all thresholds together. Dotted: the threshold of this report"
+    )
+    said += "; on it, what to expect on new data, and its interval." if at.chosen else "."
+    figure = element("figure", _scrolled(at.caption, threshold_chart(at)), element("figcaption", said))
+    return [figure, *_table(at.block())]
 
 
 def _caption(at_least: float | None) -> str:

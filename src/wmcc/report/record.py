@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 from ..inference.comparison import Difference
+from ..inference.estimate import Interval
+from ..inference.scores.curve import ThresholdCurve
 from ..mapping.accuracy import MapAccuracy
 from ..mapping.error_map import ErrorMap
 from ..present.result import Delegate
 from ..present.stored import Fields, Storable
+from ..results.best_threshold import BestThreshold
 from ..results.images import ImageScores
 from ..results.scores import Score
 from ..robustness.certificate import Certificate
@@ -37,6 +40,9 @@ class OfPrediction(NamedTuple):
         How far weights may be off while the score is as high as was asked; None if that was not asked.
     map, error_map
         Accuracy and areas of a map, and where it is wrong, if the report has them; the HTML has the pictures.
+    threshold, best_threshold, curve, of_all_thresholds
+        Of scores: the threshold of the report, the best one of these rows, the measure at every threshold, and measures
+        of all thresholds together.
     influences
         The cells whose weights matter most.
     table
@@ -48,6 +54,10 @@ class OfPrediction(NamedTuple):
     radius: Annotated[Fields, (Radius, Radius._row)] | None
     map: MapAccuracy | None
     error_map: ErrorMap | None
+    threshold: float | None
+    best_threshold: BestThreshold | None
+    curve: ThresholdCurve | None
+    of_all_thresholds: list[Interval]
     influences: list[Annotated[Fields, ("measure", str), CellInfluence]]
     table: dict[str, Any]
 
@@ -114,6 +124,7 @@ class Report(Storable):
 
     def _prediction(self, name: str) -> Fields:
         found = self.found
+        at = found.thresholds.get(name)
         curve, radius, bounded = found.curves[name], found.radii.get(name), found.bounded.get(name)
         more = OfPrediction(
             None if curve.problem else curve.records(),
@@ -121,6 +132,10 @@ class Report(Storable):
             None if radius is None else radius.picked(radius._row),
             found.maps[name] if found.maps else None,
             found.error_maps.get(name),
+            None if at is None else at.threshold,
+            None if at is None else at.best,
+            None if at is None else at.curve,
+            [] if at is None else list(at.whole),
             found.sensitivities[name].records()[:INFLUENCES],
             found.scores[name].table.to_dict(),
         )

@@ -9,14 +9,14 @@ from math import nan
 import numpy as np
 
 from ..core.table import Table
-from ..inference.answer import why_unsure
+from ..inference.answer import TITLES_OF_SCORES, why_unsure
 from ..inference.reliability import doubts_of
 from ..mapping.accuracy import MapAccuracy
 from ..measures import MEASURES
 from ..measures.base import Shares
 from ..present.blocks import Block, Mark
 from ..present.groups import Groups
-from ..present.text import counted, decimal, heaviest, number, share
+from ..present.text import counted, decimal, heaviest, listed, number, share
 from ..results.images import ImageScores
 from ..results.scores import Score, class_block
 from ..robustness.radii import Radius
@@ -26,11 +26,14 @@ from .methods import methods
 from .provenance import Provenance
 from .verdict import verdict
 
+APPARENT = "Values and intervals are apparent: the threshold was chosen on these rows, where it looks best."
+
 
 def document(found: Findings, how: Provenance, title: str) -> Document:
     """Put what was found into sections."""
     several = found.comparisons is not None
     sections = [
+        *_thresholds(found),
         Section("Scores", _scores(found)),
         *_where_wrong(found, several),
         Section("Uncertainty from sampling and weights", _uncertainties(found)),
@@ -73,6 +76,36 @@ def _where_wrong(found: Findings, several: bool) -> list[Section]:
     if not several:
         return [Section("Where the map is wrong", parts) for parts in own.values()]
     return [Section("Where the maps are wrong", []), *(Section(name, parts, 3) for name, parts in own.items())]
+
+
+def _thresholds(found: Findings) -> list[Section]:
+    """The curve of scores over all thresholds, and the choice of one."""
+    if not found.thresholds:
+        return []
+    every = [*found.thresholds.values()]
+    several, cuts = len(every) > 1, listed([number(x.threshold) for x in every])
+    what = f"The threshold{'s' * several} of this report{' are' if several else ' is'} {cuts}"
+    text = f"A threshold makes labels of scores: a score of at least it is {every[0].curve.positive}. {what}"
+    text += (
+        ": chosen on these rows, where the choice looks better than it is. Expected is the value on new data, and its "
+        "interval allows for the choice. The apparent value, and all other intervals of this report, are as if the "
+        "threshold had been fixed in advance."
+        if found.chosen
+        else ", as given, and intervals are as for a threshold that was fixed in advance. The best on these rows:"
+    )
+    blocks = Groups(("Prediction",), {(x.name,): x.best for x in every}).blocks() if several else every[0].best.lines()
+    of_all = [(x.name, TITLES_OF_SCORES[own.measure], own) for x in every for own in x.whole]
+    rows = [[*[name] * several, title, decimal(own.value), own.ends] for name, title, own in of_all]
+    head = [*["Prediction"] * several, "Measure", "Value", found.level]
+    notes = why_unsure({f"{name} {title}".strip(): own for name, title, own in of_all})
+    whole = Block("All thresholds together", head, rows, notes, 1 + several)
+    return [Section("Thresholds" if several else "The threshold", [text, *blocks, *every, whole])]
+
+
+def _at(found: Findings) -> str:
+    """Say which thresholds scores are of."""
+    cuts = [number(x.threshold) for x in found.thresholds.values()]
+    return f" at the threshold{'s' * (len(cuts) > 1)} {listed(cuts)}" if cuts else ""
 
 
 def _images(found: Findings, images: ImageScores) -> list[Section]:
@@ -138,8 +171,9 @@ def _summary(found: Findings) -> str:
 def _scores(found: Findings) -> list[Part]:
     scores, several = found.scores, len(found.names) > 1
     shown = [m for m in MEASURES.values() if any(m.name in s.shown for s in scores.values())]
-    title = "Scores" if found.first.paired else f"Scores of {counted(found.first.n, 'row')}"
-    notes = list(dict.fromkeys(s.alike for s in scores.values() if s.alike))
+    title = "Scores" if found.first.paired else f"Scores of {counted(found.first.n, 'row')}{_at(found)}"
+    notes = [APPARENT] if found.chosen else []
+    notes += list(dict.fromkeys(s.alike for s in scores.values() if s.alike))
     notes += [_by(name, s.disagreement, several) for name, s in scores.items() if s.disagreement]
     if len(scores) <= 2:
         columns: list[tuple[str, Mapping[str, str]]] = []
@@ -190,6 +224,8 @@ def _pairs(found: Findings) -> Block:
         f"Differences of {found.measure.title}", {"The leader leads up to": leads_up_to}
     )
     notes = ["—: not computed; only the leader is checked against each of the others."] if several else []
+    if found.chosen:
+        notes.append("Values are those to expect on new data; intervals and p allow for the choice of the thresholds.")
     leads = [lead for lead in found.leads.values() if not lead.problem]
     if any(lead.stopped for lead in leads):
         notes.append("†: the search for a proof stopped at its limit; the lead may also hold for larger changes.")

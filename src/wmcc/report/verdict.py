@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..inference.comparison import Difference, probability
-from ..present.text import decimal, listed, share
+from ..present.text import decimal, listed, number, share
 from ..robustness.certificate import Certificate
 from ..robustness.radii import UNPROVED, Radius
 from .findings import EPS_DIGITS, Findings
@@ -14,12 +14,26 @@ UNSURE = " (unreliable: see the warnings)"
 def verdict(found: Findings) -> list[str]:
     """What was found: a sentence to begin with, and more if there is more."""
     if found.comparisons is None:
-        return _of_one(found)
+        return [*_expected(found), *_of_one(found)]
     leader, second, *others = found.best_first
     sentences = [_of_two(found, leader, second)]
     if others and not found.undefined(leader):
         sentences.append(_of_others(found, leader, [second, *others]))
-    return sentences + _statements(found) + _within_bounds(found, leader, second)
+    return _expected(found) + sentences + _statements(found) + _within_bounds(found, leader, second)
+
+
+def _expected(found: Findings) -> list[str]:
+    """Say what to expect on new data, where a threshold was chosen on these rows and looks better there."""
+    if not found.chosen:
+        return []
+    said = []
+    for x in found.thresholds.values():
+        of, best = f" of {x.name}" if x.name else "", x.best
+        what = f"On new data {found.measure.title}{of} is expected to be {decimal(best.expected)} at the threshold "
+        ends = f"{found.level} {decimal(best.low)} to {decimal(best.high)}{UNSURE * bool(best.warnings)}"
+        ends = f"its interval cannot be estimated, since {best.problem}" if best.problem else ends
+        said.append(f"{what}{number(x.threshold)}, which was chosen on these rows: {ends}.")
+    return said
 
 
 def _within_bounds(found: Findings, leader: str, second: str) -> list[str]:
@@ -39,6 +53,8 @@ def _of_one(found: Findings) -> list[str]:
     weights = f"{' to '.join(at.ends)} for any change of the weights up to ±{share(at.eps, EPS_DIGITS)}"
     bounded = found.bounded.get(name)
     within = [] if bounded is None or bounded.problem else [_bounded(title, bounded)]
+    if found.chosen:  # an interval that ignores the choice would be too good to begin with
+        return [f"On these rows {title} is {value}, and {weights}.", *_statements(found), *within]
     return [f"{title} is {value}: {rows}, and {weights}.", *_statements(found), *within]
 
 

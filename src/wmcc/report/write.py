@@ -11,8 +11,10 @@ import numpy as np
 
 from ..core.joint import JointTable
 from ..core.labels import Label, listed
+from ..core.score_table import ScoreTable
 from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError, InputTypeError
+from ..inference.contrasts import compare
 from ..mapping.accuracy import checked_area, map_accuracy
 from ..mapping.error_map import ErrorMap
 from ..measures.base import Measure, MeasureName
@@ -31,6 +33,7 @@ from .pictures import Pictured, checked_folders, pictured
 from .provenance import Provenance, provenance
 from .record import Report
 from .sections import document
+from .thresholds import Thresholds, at_thresholds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,6 +67,7 @@ class ReportOptions:
     names: Mapping[Label, Label] | None = None
     map: ErrorMap | Mapping[str, ErrorMap] | None = None
     figures: Mapping[str, Figure | Axes | bytes] | None = None
+    threshold: float | Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= checked_number(self.eps, "eps") < 1:
@@ -86,7 +90,7 @@ class ReportOptions:
 
 def write_report(
     path: str | os.PathLike[str],
-    table: Tabulated | JointTable | ErrorMap,
+    table: Tabulated | JointTable | ErrorMap | ScoreTable,
     *,
     measure: MeasureName | Measure | None = None,
     eps: float = 0.1,
@@ -105,6 +109,7 @@ def write_report(
     names: Mapping[Label, Label] | None = None,
     map: ErrorMap | Mapping[str, ErrorMap] | None = None,  # noqa: A002
     figures: Mapping[str, Figure | Axes | bytes] | None = None,
+    threshold: float | Mapping[str, float] | None = None,
 ) -> str:
     """Write a page about one prediction or several, in one file that loads nothing from elsewhere.
 
@@ -117,7 +122,8 @@ def write_report(
         Where to write: ``.html``, ``.md`` or ``.json``. The file is replaced only when it is complete.
     table
         A `wmcc.Table`; or a `wmcc.JointTable` of several predictions, which are compared. A `wmcc.results.ErrorMap` is
-        its table, and its picture as ``map``.
+        its table, and its picture as ``map``. Of a `wmcc.results.ScoreTable` the report is of the labels that a
+        ``threshold`` makes, and has the curve over all thresholds.
     measure
         The measure by which predictions are compared, or its name; by default MCC for two classes and ECC for more.
     eps
@@ -158,6 +164,9 @@ def write_report(
     figures
         Figures of your own: a mapping from titles to figures or axes of matplotlib, or to the bytes of a PNG; 20 at
         most, each of at most 0.5 MB.
+    threshold
+        Of a score table: what makes labels of scores, or a mapping from the names of several. By default it is the best
+        by ``measure``; the report then begins with what to expect of it on new data.
 
         Pages have the pictures. Markdown and JSON have their numbers, and the titles of figures.
 
@@ -181,13 +190,13 @@ def write_report(
     form = ending(out, ENDINGS)
     check(out, files)
     asked = measure, eps, at_least, confidence_level, title, command, progress, terms, pixel_area, unit
-    options = ReportOptions(*asked, images, names, map, figures)
+    options = ReportOptions(*asked, images, names, map, figures, threshold)
     write(out, render(form, *build(table, options, dict(zip(files, files, strict=True)), lower=lower, upper=upper)))
     return out
 
 
 def build(
-    table: Tabulated | JointTable | ErrorMap,
+    table: Tabulated | JointTable | ErrorMap | ScoreTable,
     options: ReportOptions,
     files: Mapping[str, str] | None = None,
     *,
@@ -198,6 +207,14 @@ def build(
     if isinstance(table, ErrorMap):
         options = replace(options, map=table)
         table = table.table
+    thresholds: dict[str, Thresholds] = {}
+    scores: Any = None
+    if isinstance(table, ScoreTable):
+        chosen = named_measure(options.measure or "mcc")
+        scores = replace(table, tables=_named(table.tables, options.names))
+        table, thresholds = at_thresholds(scores, options.threshold, chosen, options.confidence_level)
+    elif options.threshold is not None:
+        raise InputError("`threshold` is for scores; this is a table of labels.", "leave it out.", "threshold")
     data: Table | JointTable = table if isinstance(table, JointTable) else one_table(table)
     data, lower, upper = (_named(x, options.names) for x in (data, lower, upper))
     drawn = () if options.figures is None else drawings(options.figures)
@@ -218,6 +235,10 @@ def build(
         found = replace(found, images=of_images, galleries=pictures)
     weighs = options.unit if options.pixel_area == 1 else None
     found = replace(found, error_maps=maps, map_pictures=map_pictures(maps), drawings=drawn, unit=weighs)
+    found = replace(found, thresholds=dict(zip(found.names, thresholds.values(), strict=False)))
+    if found.chosen and found.comparisons is not None:
+        best = compare(scores, found.measure, threshold="best", confidence_level=level)
+        found = replace(found, comparisons=best)
     how = provenance(options.command, files or {}, {name: own.table for name, own in found.scores.items()})
     return document(found, how, options.title or _title(found)), how
 
