@@ -318,21 +318,49 @@ def _table(
 
 
 def refuse_bad(
-    counts: IntArray, first: IntArray, classes: int, ignore: int | None, item: tuple[int, ...] | None
+    counts: IntArray,
+    first: IntArray,
+    classes: int,
+    ignore: int | None,
+    item: tuple[int, ...] | None,
+    within: tuple[float, float] | None = None,
+    scores: bool = False,
 ) -> None:
-    """Raise the error that says which row is bad, if there are any: the first label, or else the first weight."""
+    """Raise the error that says which row is bad, if there are any: the first label, or else the first weight.
+
+    If predictions are ``scores``, values of bad ones are bits of float64, and the others are ``within`` two numbers.
+    """
     labels = [(*first[k, :2].tolist(), k) for k in (0, 1) if counts[1 + k]]
     if labels:
         update, row, kind = min(labels)
         where, value = _place(("target", "pred")[kind], update, row, item), int(first[kind, 2])
-        raise _unknown(where, value, int(counts[1 + kind]), classes, ignore)
+        if scores and kind:
+            raise _bad_score(where, np.array(value).view(np.float64).item(), int(counts[2]), within)
+        raise _unknown(where, value, int(counts[1 + kind]), classes, ignore, scores)
     if counts[3]:
         update, row, bits = first[2].tolist()
         weight = np.array(bits).view(np.float64).item()
         raise bad_weight(_place("weight", update, row, item), weight, more=f" {_rows(int(counts[3]))} such a weight.")
 
 
-def _unknown(where: str, value: int, rows: int, classes: int, ignore: int | None) -> LabelError:
+def _bad_score(where: str, score: float, rows: int, within: tuple[float, float] | None) -> InputError:
+    if score != score:
+        return InputError(
+            f"{where} is nan; a score must be a number. {_rows(rows)} such a score.",
+            "check the model for overflow: float16 holds no number above 65,504.",
+            "pred",
+        )
+    low, high = within or (-math.inf, math.inf)
+    return InputError(
+        f"{where} is {score!r}; with these `bins` a score must be from {low:g} to {high:g}. "
+        f"{_rows(rows)} such a score.",
+        "give probabilities; or as `bins` thresholds for the scores as they are, of logits for instance "
+        "numpy.linspace(-8, 8, 161).",
+        "pred",
+    )
+
+
+def _unknown(where: str, value: int, rows: int, classes: int, ignore: int | None, scores: bool = False) -> LabelError:
     if value == NAN_LOGIT:
         return LabelError(
             f"the logits of {where} hold NaN, so no class is predicted. {_rows(rows)} a prediction that is no class.",
@@ -340,7 +368,7 @@ def _unknown(where: str, value: int, rows: int, classes: int, ignore: int | None
             "pred",
         )
     among = f"the classes 0 to {classes - 1}" + ("" if ignore is None else f" and is not `ignore_index` {ignore}")
-    todo = [f"`num_classes` {value + 1} or more if it is a class"] if value >= classes else []
+    todo = [f"`num_classes` {value + 1} or more if it is a class"] if value >= classes and not scores else []
     todo += [f"`ignore_index` {value} if it marks pixels that do not count"] if ignore is None else []
     hint = f"use {', or '.join(todo)}." if todo else "check how the labels were made."
     error = _labels.unknown(where, value, among, hint)

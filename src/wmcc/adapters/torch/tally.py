@@ -16,11 +16,14 @@ from ...core.design import PIXELS, ROWS
 from ...core.doubts import look_like_outputs, warn_of_outputs, warn_of_void
 from ...core.labels import Label
 from ...core.planes import NARROW, NO_LEAST, NO_MOST, WIDE, Layout, Planes
+from ...core.score_table import ScoreTable
 from ...core.table import Table
 from ...errors import InputError, InputTypeError
+from ...present.text import brief
 from .batches import Rows, columns_of, has_pixels, is_one_hot, rows_of
 from .counting import Repeat, check_device, count, count_op, likeness, on_cuda, on_host, scratch_on, warn_of_host
 from .images import TalliedImages
+from .steps import ScoreSteps, checked_bins
 
 STATE = (*Planes._fields, "updates")
 """Names of the tensors that are moved and stored."""
@@ -39,7 +42,7 @@ class Tally(torch.nn.Module):
     Parameters
     ----------
     num_classes
-        Number of classes, K; labels are 0 to K − 1.
+        Number of classes, K; labels are 0 to K − 1. With ``bins`` it is 2.
     ignore_index
         Rows with this label in the target do not count. A prediction of it is void, and wrong. It may be one of the K.
     names
@@ -48,6 +51,10 @@ class Tally(torch.nn.Module):
         Whether each item of a batch is an image of its own, and a cluster in the table. Intervals then allow for
         pixels of one image being alike; without it, intervals of images warn that they are too short. On a GPU the
         sums of single images take up to 256 MiB; then they are moved to the host, which waits for the device.
+    bins
+        Thresholds: ``update`` takes scores of class 1 in the place of predictions, and `scores` is their score table.
+        Thresholds are for scores as they are, so those of logits are logits. A number n stands for 0, 1/n, 2/n … 1, and
+        a score outside of [0, 1] is refused then.
 
     Attributes
     ----------
@@ -69,6 +76,15 @@ class Tally(torch.nn.Module):
     ...     target, logits.argmax(1), [[1.0, 2.5, 0.5, 1.0]], labels=range(3), ignore=255
     ... )
     True
+
+    Scores of two classes, and what each threshold makes of them:
+
+    >>> tally = Tally(bins=100)
+    >>> tally.update(torch.tensor([0.25, 0.75, 0.5, 0.8125]), torch.tensor([0, 0, 1, 1]))
+    >>> tally.scores
+    Scores of 4 rows in 4 steps, 0.25 to 0.81, positive class 1, total weight 4
+    >>> [round(wmcc.mcc(tally.scores.at(threshold)), 4) for threshold in (0.25, 0.5, 0.8)]
+    [0.0, 0.5774, 0.5774]
     """
 
     digits: torch.Tensor
@@ -80,13 +96,20 @@ class Tally(torch.nn.Module):
 
     def __init__(
         self,
-        num_classes: int,
+        num_classes: int | None = None,
         *,
         ignore_index: int | None = None,
         names: Sequence[Label] | Mapping[int, Label] | None = None,
         per_image: bool = False,
+        bins: int | Iterable[float] | None = None,
     ) -> None:
         super().__init__()
+        self.bins = checked_bins(bins)
+        if self.bins is not None and num_classes not in (None, 2):
+            said = f"`num_classes` is {num_classes!r}; `bins` are thresholds for the scores of two classes."
+            raise InputError(said, "make a tally for each class against all others, target == k.", "num_classes")
+        if self.bins is not None:
+            num_classes = 2
         if isinstance(num_classes, bool) or not isinstance(num_classes, (int, np.integer)) or num_classes < 2:
             hint = "of one kind of object and its background num_classes is 2."
             raise InputError.of("num_classes", num_classes, "an integer of at least 2", hint)
@@ -94,16 +117,19 @@ class Tally(torch.nn.Module):
         self.ignore_index: int | None = planes.check_ignore(ignore_index)
         self.names: dict[int, Label] | None = _checked_names(names, self.num_classes, self.ignore_index)
         self.per_image: bool = bool(per_image)
+        self._steps = None if self.bins is None else ScoreSteps.of_bins(self.bins, self.ignore_index)
+        self._counted_as = (self.num_classes, self.ignore_index) if self._steps is None else self._steps.counted_as
         device = torch.get_default_device()
-        for name, own in planes.no_rows(self.num_classes)._asdict().items():
+        for name, own in planes.no_rows(self._counted_as[0])._asdict().items():
             setattr(self, name, torch.from_numpy(own).to(device))
         self.updates = torch.zeros((), dtype=torch.int64)
         self._scratch = scratch_on(self.digits.device)
+        self._cuts = None if self._steps is None else self._steps.cuts(self.digits.device)
         self._lock = threading.RLock()
         self._forget()
 
     def _forget(self) -> None:
-        self._images = TalliedImages(self.num_classes, self.ignore_index)
+        self._images = TalliedImages(*self._counted_as)
         self._item: tuple[int, ...] | str | None = None
         self._channels = self._pixels = self._reduced = False
         self._columns = 1
@@ -118,7 +144,8 @@ class Tally(torch.nn.Module):
         ----------
         pred
             Predicted labels, of the shape of the target; or logits or probabilities of the classes on axis 1, of which
-            the largest is predicted.
+            the largest is predicted. With ``bins``, the score of class 1 for each label, of any floating type; it is
+            compared as it is, without rounding.
         target
             True labels: (B, H, W), (B, 1, H, W), (N,), or any other shape, the first axis of which counts items. They
             are integers or booleans, and so are predicted labels.
@@ -148,6 +175,8 @@ class Tally(torch.nn.Module):
                 self._add(pred, target, weight, image_ids, compiling=False)
 
     def _add(self, pred: Any, target: Any, weight: Any, image_ids: Any, compiling: bool) -> None:
+        if self._steps is not None:
+            pred = self._steps.steps(pred, target, self._cuts)
         rows = rows_of(pred, target, weight, self.num_classes)
         if image_ids is not None and not self.per_image:
             hint = "make it with `per_image` True."
@@ -155,7 +184,10 @@ class Tally(torch.nn.Module):
         if rows.target.ndim > 2 and rows.target.size(1) == self.num_classes:
             # on a GPU, or while compiling, the table alone tells: to look at the labels would wait for the device
             seen = not compiling and rows.target.device.type == "cpu"
-            self._channels |= not seen or all(is_one_hot(own, self.num_classes) for own in rows[:2])
+            labels = rows[:2] if self._steps is None else rows[:1]
+            self._channels |= not seen or all(is_one_hot(own, self.num_classes) for own in labels)
+        if self._steps is not None:
+            rows = self._steps.folded(rows)
         if has_pixels(rows.target):
             self._pixels = True
         if self.per_image:
@@ -167,11 +199,11 @@ class Tally(torch.nn.Module):
             self._widen()
         if compiling:
             self._item = VARIOUS  # to look at it here would compile anew for each shape
-            count_op(*self._state, self.updates, self._scratch, *rows, self.num_classes, self.ignore_index)
+            count_op(*self._state, self.updates, self._scratch, *rows, *self._counted_as)
         else:
             self._note_shape(rows.target)
             self._columns = columns_of(pred, rows.target)
-            count(self._state, self.updates, self._scratch, rows, self.num_classes, self.ignore_index)
+            count(self._state, self.updates, self._scratch, rows, *self._counted_as)
             if rows.target.is_cuda and rows.target is target and rows.pred is pred and rows.weight is weight:
                 self._repeat = Repeat.of(rows, self.digits, self.num_classes, self.ignore_index)
 
@@ -222,7 +254,7 @@ class Tally(torch.nn.Module):
         self.digits = wide(self.digits)
 
     def _count_images(self, rows: Rows, image_ids: Any) -> None:
-        target, (classes, ignore) = rows.target, (self.num_classes, self.ignore_index)
+        target, (classes, ignore) = rows.target, self._counted_as
         check_device(self.digits, target)
         if target.is_cuda and torch.cuda.is_current_stream_capturing():
             said = "a tally with `per_image` True takes new memory for each batch, so a CUDA graph cannot hold it."
@@ -275,6 +307,11 @@ class Tally(torch.nn.Module):
         <BLANKLINE>
         Hint: use `num_classes` 3 or more if it is a class, or `ignore_index` 2 if it marks pixels that do not count.
         """
+        if self._steps is not None:
+            raise InputTypeError(
+                "this tally holds scores, and a table needs labels.",
+                "read its .scores; tally.scores.at(0.5) is the table of a threshold.",
+            )
         with self._lock:
             table, columns = self._table(), self._columns
         warn_of_void(table, "target", "pred", "update takes the predictions first, and the target second")
@@ -287,16 +324,21 @@ class Tally(torch.nn.Module):
         return table.rename({label: self.names[label] for label in table.labels if label in self.names})
 
     def _table(self) -> Table:
+        """Return the table of labels, or of what steps of scores are counted as; bad rows are refused."""
         item = self._item if isinstance(self._item, tuple) else None
+        (classes, ignore), steps = self._counted_as, self._steps
+        counts, first = self.counts.cpu().numpy(), self.first.cpu().numpy()
+        if steps is None:
+            planes.refuse_bad(counts, first, classes, ignore, item)
+        else:
+            steps.refuse_bad(counts, first, item)
         if self.per_image:
-            counts, first = self.counts.cpu().numpy(), self.first.cpu().numpy()
-            planes.refuse_bad(counts, first, self.num_classes, self.ignore_index, item)
             table = replace(self._images.table, ignored=int(counts[0]))
         else:
             drawn = PIXELS if self._pixels else ROWS
-            table = planes.table_of(Planes(*(x.cpu().numpy() for x in self._state)), self.ignore_index, item, drawn)
+            table = planes.table_of(Planes(*(x.cpu().numpy() for x in self._state)), ignore, item, drawn)
         if self._channels:
-            _check_one_hot(table, self.num_classes)
+            _check_one_hot(table if steps is None else steps.scores(table).tables.total(), self.num_classes)
         return table
 
     @property
@@ -304,9 +346,36 @@ class Tally(torch.nn.Module):
         """The table of all rows so far, as `compute` returns it."""
         return self.compute()
 
+    @property
+    def scores(self) -> ScoreTable:
+        """The score table of all rows so far, of a tally with ``bins``: `wmcc.tabulate` with them as ``thresholds``.
+
+        It waits for the device, and refuses bad rows. A score is positive where it is at least the threshold.
+
+        Examples
+        --------
+        >>> import torch
+        >>> import wmcc
+        >>> from wmcc.adapters.torch import Tally
+        >>> logits, target = torch.tensor([-1.5, 0.25, 3.0, 0.5]), torch.tensor([0, 0, 1, 1])
+        >>> tally = Tally(bins=[-1, 0, 0.5, 1])
+        >>> tally.update(logits.bfloat16(), target)
+        >>> tally.scores == wmcc.tabulate(target, score=logits, thresholds=[-1, 0, 0.5, 1], labels=[0, 1])
+        True
+        """
+        if self._steps is None:
+            raise InputTypeError("this tally has no scores.", "make it with `bins`, such as Tally(bins=100).")
+        with self._lock:
+            table, columns = self._table(), self._columns
+        scores = self._steps.scores(table, self.names)
+        if look_like_outputs((scores.rows + scores.ignored) // columns, columns):
+            warn_of_outputs(columns, "target", "pred", ".flatten()")
+        return scores
+
     def extra_repr(self) -> str:
         """Say what it was made with, for ``repr``."""
         given = {"ignore_index": self.ignore_index, "names": self.names, "per_image": self.per_image or None}
+        given["bins"] = self.bins
         return ", ".join([str(self.num_classes), *(f"{name}={x!r}" for name, x in given.items() if x is not None)])
 
     # ---- adding up --------------------------------------------------------------------------------------
@@ -394,12 +463,14 @@ class Tally(torch.nn.Module):
 
     def _meaning(self) -> dict[str, Any]:
         """What two tallies must have in common to be added up."""
-        return {"num_classes": self.num_classes, "ignore_index": self.ignore_index, "per_image": self.per_image}
+        own = {"num_classes": self.num_classes, "ignore_index": self.ignore_index, "per_image": self.per_image}
+        return {**own, "bins": self.bins}
 
     def _check_same(self, other: Mapping[str, Any], whose: str) -> None:
         for name, own in self._meaning().items():
-            if other[name] != own:
-                said = f"{whose} has `{name}` {other[name]!r}, and this one `{name}` {own!r}; they do not fit together."
+            if other.get(name) != own:  # what was stored before there were bins does not have them
+                came, here = brief(other.get(name)), brief(own)
+                said = f"{whose} has `{name}` {came}, and this one `{name}` {here}; they do not fit together."
                 raise InputError(said, f"make both with the same {name}.")
 
     # ---- moving and storing -----------------------------------------------------------------------------
@@ -414,6 +485,8 @@ class Tally(torch.nn.Module):
         if unfilled and not self.digits.is_meta:
             self.reset()
         self._scratch = scratch_on(self.digits.device, self._scratch)
+        if self._steps is not None:
+            self._cuts = self._steps.cuts(self.digits.device)
         return self
 
     def __getstate__(self) -> dict[str, Any]:
@@ -459,7 +532,9 @@ class Tally(torch.nn.Module):
             found[0].extend(absent)  # the keys that are missing; others are of what is not expected, and of errors
             return
         digits = state_dict[prefix + "digits"]
-        self._check_same({**self._meaning(), "num_classes": planes.classes_of(digits.shape[-1])}, "the stored tally")
+        classes = planes.classes_of(digits.shape[-1])
+        if classes != self._counted_as[0]:
+            self._check_same({**self._meaning(), "num_classes": classes, "bins": "unknown"}, "the stored tally")
         if WIDE.planes in (len(self.digits), len(digits)):
             self.digits, digits = wide(self.digits), wide(digits)
         assign = metadata.get("assign_to_params_buffers", False)
