@@ -240,9 +240,9 @@ def _tabulated_steps(
     tables = tabulated(request._replace(y_pred=request.y_true, by=by, score=None, thresholds=None))
     count = len(of_user)
     keys = [key if isinstance(key, tuple) else (key,) for key in tables.groups]
-    codes = np.array([key[count:] for key in keys], dtype=np.int64).reshape(len(keys), -1).T
-    scores = [np.array(own.lower)[code].tolist() for own, code in zip(several, codes, strict=False)]
-    for score, own, name in zip(scores, several, words, strict=False):
+    codes = np.array([key[count:] for key in keys], dtype=np.int64).reshape(len(keys), len(several)).T
+    scores = [np.array(own.lower)[code].tolist() for own, code in zip(several, codes, strict=True)]
+    for score, own, name in zip(scores, several, words, strict=True):
         lost = np.flatnonzero(np.isnan(score))
         if len(lost) and tables.rows[lost].any():
             raise _no_score(f"score[{name!r}][{own.unknown}]" if names else f"score[{own.unknown}]")
