@@ -17,7 +17,7 @@ CLASSES, SHARES = ["field", "forest", "water"], [0.5, 0.35, 0.15]
 REGIONS, ERRORS = ["coast", "mountains", "plain"], [0.15, 0.3, 0.1]
 OTHERS = {"pred_b": (0.12, 0.0), "pred_c": (0.25, 0.8)}
 """Share of errors of the other classifiers, and how much rarer they are on large parcels."""
-MODELS = {"p": (1.0, 0.5), "p_b": (1.6, 0.0)}
+MODELS = {"prob": (1.0, 0.5), "prob_b": (1.6, 0.0)}
 """How well models tell forest from the rest, and how much better they do on large parcels."""
 
 

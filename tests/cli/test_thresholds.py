@@ -11,7 +11,7 @@ import wmcc
 from wmcc.results import ScoreTable
 
 COLUMNS = ("--true", "label", "--weight", "area", "--ignore", "water")
-ONE, BOTH = (*COLUMNS, "--score", "p"), (*COLUMNS, "--score", "p", "--score", "p_b")
+ONE, BOTH = (*COLUMNS, "--score", "prob"), (*COLUMNS, "--score", "prob", "--score", "prob_b")
 NAMED = {"true": "label", "weight": "area", "ignore": "water"}
 DATA = "parcels.csv"
 
@@ -27,7 +27,7 @@ def folder(tmp_path, monkeypatch):
 
 def scores(**options):
     """The score table of the sample."""
-    return wmcc.tabulate(DATA, **{**NAMED, "score": "p", **options})
+    return wmcc.tabulate(DATA, **{**NAMED, "score": "prob", **options})
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_threshold_for_each_group_and_each_score():
         own = wmcc.best_threshold(scores(by="region", score=name)[region])
         assert group["result"] == own.to_dict()
     assert [group["key"] for group in found["groups"]] == [
-        [region, name] for region in ("coast", "mountains", "plain") for name in ("p", "p_b")
+        [region, name] for region in ("coast", "mountains", "plain") for name in ("prob", "prob_b")
     ]
     shown = run("threshold", DATA, *BOTH, "--by", "region", "--eps", "0.1").stdout
     assert "Proved at least" in shown
@@ -75,8 +75,8 @@ def test_a_threshold_for_each_group_and_each_score():
 
 def test_a_group_without_a_threshold_has_a_reason():
     shown = run("threshold", DATA, *BOTH, "--at-least", "recall=0.9", "--at-least", "precision=0.65").stdout
-    assert "score = p_b: no threshold has recall of at least 0.9 and precision of at least 0.65." in shown
-    assert "score = p: A score of at least the threshold is forest." in shown
+    assert "score = prob_b: no threshold has recall of at least 0.9 and precision of at least 0.65." in shown
+    assert "score = prob: A score of at least the threshold is forest." in shown
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_parts_of_a_stratified_sample_are_merged():
 def test_every_command_reads_the_labels_of_a_threshold(command):
     """Given data, given a stored score table, or given the labels, it says the same."""
     pl.read_csv(DATA).with_columns(
-        pred=pl.when(pl.col("p") >= 0.42).then(pl.lit("forest")).otherwise(pl.lit("field"))
+        pred=pl.when(pl.col("prob") >= 0.42).then(pl.lit("forest")).otherwise(pl.lit("field"))
     ).write_csv("labels.csv")
     more = {"radius": ["--change", "0.1"], "images": ["--cluster", "region"]}.get(command, [])
     labels = ("labels.csv", *COLUMNS, "--pred", "pred", *more, "--labels", "field,forest")
@@ -153,9 +153,9 @@ def test_bounds_of_weights_are_of_the_same_threshold():
 
 def test_scores_before_and_after():
     run("tabulate", DATA, *ONE, "-o", "a.json")
-    run("tabulate", DATA, *COLUMNS, "--score", "p_b", "-o", "b.json")
+    run("tabulate", DATA, *COLUMNS, "--score", "prob_b", "-o", "b.json")
     found = json.loads(run("drift", "a.json", "b.json", "--threshold", "0.5", "-f", "json").stdout)
-    tables = {"before": scores().at(0.5), "after": scores(score="p_b").at(0.5)}
+    tables = {"before": scores().at(0.5), "after": scores(score="prob_b").at(0.5)}
     assert found == wmcc.compare(tables, sample="independent").to_dict()
 
 
@@ -168,7 +168,7 @@ def test_scores_before_and_after():
         (("--threshold", "best", "--margin", "0.05"), {"threshold": "best", "margin": 0.05}),
         (("--threshold", "best", "--measure", "f1"), {"threshold": "best", "measure": "f1"}),
         (("--threshold", "0.5", "--measure", "kappa"), {"threshold": 0.5, "measure": "kappa"}),
-        (("--threshold", "p=0.5", "--threshold", "p_b=0.25"), {"threshold": {"p": 0.5, "p_b": 0.25}}),
+        (("--threshold", "prob=0.5", "--threshold", "prob_b=0.25"), {"threshold": {"prob": 0.5, "prob_b": 0.25}}),
         (
             ("--threshold", "0.5", "--measure", "iou", "--of", "forest"),
             {"threshold": 0.5, "measure": "iou", "of": "forest"},
@@ -177,7 +177,7 @@ def test_scores_before_and_after():
     ],
 )  # fmt: skip
 def test_scores_are_compared(args, options):
-    both = scores(score=["p", "p_b"])
+    both = scores(score=["prob", "prob_b"])
     expected = wmcc.compare(both, **options).to_dict()
     assert json.loads(run("compare", DATA, *BOTH, *args, "-f", "json").stdout) == expected
     run("tabulate", DATA, *BOTH, "-o", "both.json")
@@ -186,9 +186,30 @@ def test_scores_are_compared(args, options):
 
 def test_scores_are_compared_in_each_group():
     found = json.loads(run("compare", DATA, *BOTH, "--threshold", "best", "--by", "region", "-f", "json").stdout)
-    tables = scores(score=["p", "p_b"], by="region")
+    tables = scores(score=["prob", "prob_b"], by="region")
     for group in found["groups"]:
         assert group["result"] == wmcc.compare(tables[group["key"][0]], threshold="best").to_dict()
+
+
+# ---- reports -------------------------------------------------------------------------------------------------------
+
+
+def test_a_report_of_scores(monkeypatch):
+    from report_helpers import quick
+
+    quick(monkeypatch)
+
+    def predictions(*args):
+        return json.loads(run("report", *args, "--format", "json").stdout)["predictions"]
+
+    run("tabulate", DATA, *BOTH, "-o", "both.json")
+    chosen = predictions(DATA, *BOTH)
+    assert chosen == predictions("both.json") == predictions(DATA, *BOTH, "--threshold", "best")
+    for one in chosen:
+        assert one["threshold"] == wmcc.best_threshold(scores(score=one["name"])).threshold
+    given = predictions(DATA, *BOTH, "--threshold", "prob=0.5", "--threshold", "prob_b=0.25")
+    assert given == predictions("both.json", "--threshold", "prob=0.5", "--threshold", "prob_b=0.25")
+    assert [one["threshold"] for one in given] == [0.5, 0.25]
 
 
 # ---- stored score tables -------------------------------------------------------------------------------------------
@@ -196,11 +217,11 @@ def test_scores_are_compared_in_each_group():
 
 def test_stored_score_tables():
     run("tabulate", DATA, *BOTH, "-o", "both.json")
-    both = scores(score=["p", "p_b"])
+    both = scores(score=["prob", "prob_b"])
     assert ScoreTable.from_json(Path("both.json").read_text()) == both
     assert run("show", "both.json").stdout == f"{both}\n"
     lines = run("show", "both.json", "-f", "csv").stdout.splitlines()
-    assert lines[0] == "p,p_b,positive,negative"
+    assert lines[0] == "prob,prob_b,positive,negative"
     assert len(lines) == 1 + len(both.tables)
     run("tabulate", DATA, *ONE, "-o", "one.json")
     run("merge", "one.json", "one.json", "-o", "twice.json")
@@ -222,15 +243,15 @@ def test_stored_score_tables():
         (("score", DATA, *COLUMNS, "--pred", "pred", "--threshold", "0.5"), "--threshold is for scores, from --score"),
         (("score", "labels.json", "--threshold", "0.5"), "labels.json holds a table of labels"),
         (("score", DATA, *ONE, "--pred", "pred"), "--pred and --score are both given"),
-        (("score", DATA, "--score", "p", "--threshold", "0.5"), "--score needs --true"),
-        (("score", DATA, *ONE, "--score", "p_b", "--threshold", "0.5"), "--score names 2 columns; expected one"),
+        (("score", DATA, "--score", "prob", "--threshold", "0.5"), "--score needs --true"),
+        (("score", DATA, *ONE, "--score", "prob_b", "--threshold", "0.5"), "--score names 2 columns; expected one"),
         (("score", "both.json", "--threshold", "0.5"), "holds a table of several predictions"),
-        (("score", DATA, *ONE, "--score", "p"), "--score names 'p' more than once"),
+        (("score", DATA, *ONE, "--score", "prob"), "--score names 'prob' more than once"),
         (("threshold", DATA, *COLUMNS, "--pred", "pred"), "--pred was given; expected --true and --score"),
         (("threshold", DATA, *COLUMNS), "--true without --score was given"),
         (("threshold", DATA, *ONE, "--threshold", "0.5"), "--threshold was given, which this command chooses"),
         (("threshold", "labels.json"), "labels.json holds a table of labels; expected scores"),
-        (("threshold", DATA, "--true", "label", "--score", "p"), "there are 3.\nHint: --ignore leaves out"),
+        (("threshold", DATA, "--true", "label", "--score", "prob"), "there are 3.\nHint: --ignore leaves out"),
         (("threshold", DATA, *COLUMNS, "--score", "pred"), "the column 'pred' holds 'field'; a score must be a number"),
         (("threshold", DATA, *ONE, "--at-least", "recall"), "--at-least is 'recall'; expected a measure and a number"),
         (("threshold", DATA, *ONE, "--at-least", "recal=0.5"), "`measure` is 'recal'"),
@@ -239,11 +260,14 @@ def test_stored_score_tables():
         (("compare", DATA, *BOTH), "expected --threshold"),
         (("compare", DATA, *ONE, "--threshold", "best"), "--score names 1 column; expected at least 2"),
         (("compare", "scores.json", "--threshold", "best"), "expected several scores of the same rows"),
-        (("compare", DATA, *BOTH, "--threshold", "p=0.5"), "expected one of each score"),
+        (("compare", DATA, *BOTH, "--threshold", "prob=0.5"), "expected one of each score"),
         (("compare", DATA, *BOTH, "--threshold", "best", "--eps", "0.1"), "--eps cannot be given with --threshold"),
         (("compare", DATA, *BOTH, "--threshold", "best", "--of", "forest"), "--of cannot be given with --threshold"),
         (("compare", DATA, *BOTH, "--threshold", "0.5", "--measure", "roc_auc"), "which is of all thresholds"),
         (("compare", "labels.json", "--measure", "roc_auc"), "labels.json holds a table of labels; expected scores"),
+        (("report", "labels.json", "--threshold", "0.5"), "labels.json holds a table of labels"),
+        (("report", DATA, *ONE, "--by", "region"), "there is a table for each region; a report takes one table"),
+        (("report", DATA, *BOTH, "--threshold", "x=0.5"), "expected one of each score"),
         (("merge", "scores.json", "labels.json"), "one is a table of scores, the other of labels"),
         (("merge", "scores.json", "both.json"), "scores.json and both.json"),
         (("map", DATA, *ONE, "--threshold", "0.5", "--images"), "--images has the file"),

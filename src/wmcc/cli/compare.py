@@ -28,7 +28,7 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
         wmcc compare parcels.csv --true label --pred pred --pred pred_b --weight area --measure iou --of forest
         wmcc compare parcels.csv --true label --pred pred --pred pred_b --pred pred_c --weight area --eps 0.1
         wmcc compare parcels.csv --true label --pred pred --pred pred_b --weight area --by region
-        wmcc compare parcels.csv --true label --score p --score p_b --weight area --ignore water --threshold best
+        wmcc compare parcels.csv --true label --score prob --score prob_b --weight area --ignore water --threshold best
     """
     from ..errors import InputError
     from ..inference.contrasts import compare

@@ -33,7 +33,7 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
         wmcc report parcels.csv --true label --pred pred --pred pred_b --weight area -o report.html
         wmcc report parcels.csv --true label --pred pred --weight area --at-least 0.85 -o report.md
         wmcc report parcels.csv --true label --pred pred --weight area --terms map --unit ha -o map.html
-        wmcc report parcels.csv --true label --score p --weight area --ignore water -o scores.html
+        wmcc report parcels.csv --true label --score prob --weight area --ignore water -o scores.html
     """
     from ..errors import InputError
     from ..report.write import ReportOptions, build, render

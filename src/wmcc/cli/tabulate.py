@@ -22,7 +22,7 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
         wmcc show regions.json
         wmcc tabulate parcels.csv --true label --pred pred --pred pred_b --weight area -o both.json
         wmcc compare both.json
-        wmcc tabulate parcels.csv --true label --score p --weight area --ignore water -o scores.json
+        wmcc tabulate parcels.csv --true label --score prob --weight area --ignore water -o scores.json
     """
     from ..errors import InputError
 

@@ -226,8 +226,8 @@ def threshold_chart(at: Thresholds) -> Element:
     found, best, right = at.curve, at.best, WIDTH - TICK
     there = np.isfinite(found.thresholds)
     columns = (found.values, found.low, found.high, found.band_low, found.band_high)
-    cuts, values, low, high, band_low, band_high = (x[there] for x in (found.thresholds, *columns))
-    x = _scale(cuts.tolist(), LEFT, right)
+    cuts, (values, low, high, band_low, band_high) = found.thresholds[there], (x[there][1:] for x in columns)
+    x = Axis(float(cuts[0]), float(cuts[-1]), LEFT, right)
     seen = np.concatenate([values, low, high, band_low, band_high, [best.expected, best.low, best.high]])
     y = _tenths(seen[np.isfinite(seen)].tolist(), MEASURES[best.measure].range, HEIGHT - BOTTOM)
     parts = _lines_of_scores(y, right)
@@ -250,11 +250,6 @@ def threshold_chart(at: Thresholds) -> Element:
     return element("svg", *parts, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=at.caption)
 
 
-def _scale(values: list[float], start: float, end: float) -> Axis:
-    least, most = min(values), max(values)
-    return Axis(least, most if most > least else least + 1, start, end)
-
-
 def _round_ticks(least: float, most: float) -> list[float]:
     """Places of at most nine round numbers."""
     digit = floor(log10((most - least) / 8))
@@ -264,9 +259,8 @@ def _round_ticks(least: float, most: float) -> list[float]:
 
 
 def _steps(cuts: Array, values: Array, x: Axis, y: Axis) -> list[str]:
-    """Points of a line that is level up to each threshold, since a table changes only there."""
-    before = [cuts[0], *cuts[:-1]]
-    return [f"{x(a)},{y(v)} {x(b)},{y(v)}" for a, b, v in zip(before, cuts, values, strict=True)]
+    """Points of a line that is level from one threshold to the next, whose value it has: a table changes only there."""
+    return [f"{x(a)},{y(v)} {x(b)},{y(v)}" for a, b, v in zip(cuts, cuts[1:], values, strict=False)]
 
 
 def _outlines(cuts: Array, low: Array, high: Array, x: Axis, y: Axis) -> list[str]:
@@ -275,7 +269,7 @@ def _outlines(cuts: Array, low: Array, high: Array, x: Axis, y: Axis) -> list[st
     ends = np.flatnonzero(np.diff(there.astype(int), prepend=0, append=0)).reshape(-1, 2).tolist()
     out = []
     for a, b in ends:
-        upper, lower = (" ".join(_steps(cuts[a:b], own[a:b], x, y)).split() for own in (high, low))
+        upper, lower = (" ".join(_steps(cuts[a : b + 1], own[a:b], x, y)).split() for own in (high, low))
         out.append(" ".join([*upper, *reversed(lower)]))
     return out
 

@@ -217,7 +217,9 @@ def _funnel(part: Funnel) -> list[Element]:
 
 
 def _thresholds(at: Thresholds) -> list[Element]:
-    """A measure by threshold, and some of it in numbers."""
+    """A measure by threshold, and some of it in numbers; a single finite score gives no picture."""
+    if np.isfinite(at.curve.thresholds).sum() < 2:
+        return _table(at.block())
     said = (
         f"Line: {at.curve.title} at each threshold. Dark: the interval of a threshold that was fixed in advance. "
         "Light: the band for all thresholds together. Dotted: the threshold of this report"
