@@ -282,6 +282,30 @@ def test_maps_are_seen_and_said_in_their_proportions(opened, tmp_path, monkeypat
         assert [x["id"] for x in problems if x["impact"] in ("serious", "critical")] == []
 
 
+def test_curves_of_scores_are_seen_by_everybody(opened, tmp_path, monkeypatch):
+    from axe_playwright_python.sync_playwright import Axe
+
+    quick(monkeypatch)
+    rng = np.random.default_rng(0)
+    truth = np.array(CLASSES[:2], dtype=object)[rng.integers(0, 2, 300)]
+    score = {name: (truth == CLASSES[0]) + rng.normal(size=300).round(1) for name in (HACK, "other")}
+    path = wmcc.write_report(tmp_path / "scores.html", wmcc.tabulate(truth, score=score))
+    for scheme, width in (("light", 1100), ("dark", 360)):
+        page = opened(path, color_scheme=scheme, viewport={"width": width, "height": 800})
+        pictures = page.locator("svg:has(polyline)")
+        assert pictures.count() == 2
+        for one in pictures.all():
+            room, line = one.bounding_box(), one.locator("polyline").bounding_box()
+            assert room["x"] <= line["x"] < line["x"] + line["width"] <= room["x"] + room["width"]
+            assert line["width"] > 0.8 * room["width"]
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert "hacked" not in page.title()
+        problems = Axe().run(page).response["violations"]
+        assert [x["id"] for x in problems if x["impact"] in ("serious", "critical")] == []
+    page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def wide_picture():
     from wmcc.report.pictures import png
 

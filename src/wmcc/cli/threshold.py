@@ -27,7 +27,7 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
     Examples::
 
         wmcc threshold parcels.csv --true label --score prob --weight area --ignore water
-        wmcc threshold parcels.csv --true label --score prob --score prob_b --weight area --ignore water --measure accuracy
+        wmcc threshold parcels.csv --true label --score prob --score prob_b --ignore water --measure accuracy
         wmcc threshold parcels.csv --true label --score prob --weight area --ignore water --at-least recall=0.9
         wmcc tabulate parcels.csv --true label --score prob --weight area --ignore water -o scores.json
         wmcc threshold scores.json --eps 0.1

@@ -88,8 +88,8 @@ def _thresholds(found: Findings) -> list[Section]:
     text = f"A threshold makes labels of scores: a score of at least it is {every[0].curve.positive}. {what}"
     text += (
         ": chosen on these rows, where the choice looks better than it is. Expected is the value on new data, and its "
-        "interval allows for the choice. The apparent value, and the intervals of scores below, are as if the threshold "
-        "had been fixed in advance."
+        "interval allows for the choice. The apparent value, and the intervals of scores below, are as if the "
+        "threshold had been fixed in advance."
         if found.chosen
         else ", as given, and intervals are as for a threshold that was fixed in advance. The best on these rows:"
     )
