@@ -302,6 +302,7 @@ def test_curves_of_scores_are_seen_by_everybody(opened, tmp_path, monkeypatch):
         assert "hacked" not in page.title()
         problems = Axe().run(page).response["violations"]
         assert [x["id"] for x in problems if x["impact"] in ("serious", "critical")] == []
+    page.set_viewport_size({"width": 680, "height": 1000})
     page.emulate_media(media="print")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
