@@ -314,6 +314,99 @@ def test_moved_and_stored():
     assert other.compute() == tally.compute() == tally.cpu().compute()
 
 
+# ---- scores ------------------------------------------------------------------------------------------------
+
+
+def of_scores(rows, dtype, seed, ignore=255):
+    """Scores, half of which are thresholds or beside one; labels, some to be ignored; and weights."""
+    rng = np.random.default_rng(seed)
+    near = rng.integers(0, 101, rows) / 100 + rng.integers(-1, 2, rows) * 1e-9
+    score = torch.from_numpy(np.where(rng.random(rows) < 0.5, near, rng.random(rows)).clip(0, 1)).to(dtype)
+    target = rng.integers(0, 2, rows)
+    target[rng.random(rows) < 0.1] = ignore
+    score[torch.from_numpy(target == ignore)] = float("nan")  # nobody looks at the scores of these
+    return score, torch.from_numpy(target), torch.from_numpy(rng.random(rows)).float()
+
+
+def same_scores(tally, score, target, weight, **more):
+    """Whether thresholds, all or some thirty of them, make the tables of `wmcc.tabulate`."""
+    w = None if weight is None else weight.double().flatten().numpy()
+    found = tally.scores
+    rows = target.flatten().numpy(), score.double().flatten().numpy(), w
+    named = {"thresholds": found.edges, "labels": [0, 1], "ignore": 255, **more}
+    wanted = wmcc.tabulate(rows[0], score=rows[1], sample_weight=rows[2], **named)
+    drawn = {} if more else {"drawn": found.drawn}
+    assert found.rows == wanted.rows > 0
+    some = (*found.edges[:: len(found.edges) // 30 + 1], np.inf)
+    assert all(found.at(edge) == replace(wanted.at(edge), **drawn) for edge in some)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
+@pytest.mark.parametrize("bins", [1, 100, 3000, (-1.0, 0.1, 0.30000000000000004, 0.5, np.nextafter(0.5, 1), 1e300)])
+def test_scores(bins, dtype):
+    score, target, weight = of_scores(20_011, dtype, 20)
+    for own in (None, weight, weight.double(), weight.bfloat16()):
+        tally = Tally(bins=bins, ignore_index=255).cuda()
+        for part in torch.randperm(20_011).split(7_000):
+            tally.update(score[part].cuda(), target[part].cuda(), None if own is None else own[part].cuda())
+        same_scores(tally, score, target, own)
+    other = Tally(bins=bins, ignore_index=255)
+    other.load_state_dict(tally.state_dict())
+    assert other.scores == tally.scores == tally.cpu().scores
+
+
+def test_scores_of_images():
+    score, target, weight = (x.reshape(6, 31, 33) for x in of_scores(6 * 31 * 33, torch.bfloat16, 21))
+    tally = Tally(bins=100, ignore_index=255, per_image=True).cuda()
+    for part in (slice(0, 4), slice(4, 6)):
+        tally.update(score[part, None].cuda(), target[part].to(torch.uint8).cuda(), weight[part].cuda())
+    same_scores(tally, score, target, weight, cluster=np.repeat(np.arange(6), 31 * 33))
+
+
+def test_every_bfloat16_is_on_its_side():
+    score = torch.arange(1 << 16).to(torch.uint16).view(torch.bfloat16)
+    score = score[~score.isnan()]
+    target = torch.arange(len(score)) % 2
+    tally = Tally(bins=(-1.5, 0.0, 0.1, 0.3, 0.5, 1e-40, 3e38)).cuda()
+    tally.update(score.cuda(), target.cuda())
+    same_scores(tally, score, target, None)
+
+
+@pytest.mark.parametrize(("value", "said"), [(float("nan"), "is nan"), (1.5, "is 1.5"), (-0.25, "is -0.25")])
+def test_bad_scores(value, said):
+    score, target, weight = of_scores(10_000, torch.float16, 22)
+    tally = Tally(bins=10, ignore_index=255).cuda()
+    tally.update(score.cuda(), target.cuda(), weight.cuda())
+    score[[123, 4_567]], target[[123, 4_567]] = value, 1
+    tally.update(score.cuda(), target.cuda(), weight.cuda())
+    with pytest.raises(InputError, match=rf"pred\[123\] of update 1 {said}; .* 2 rows have such a score"):
+        tally.scores  # noqa: B018
+    tally.reset()
+    target[[77, 5_000]] = 2
+    tally.update(score.cuda(), target.cuda())
+    with pytest.raises(InputError, match=r"target\[77\] of update 0 is 2, which is not among the classes 0 to 1"):
+        tally.scores  # noqa: B018
+
+
+def test_scores_wait_for_nothing_replay_and_compile():
+    batch = of_scores(8192, torch.bfloat16, 23)
+    score, target, weight = (x.cuda() for x in batch)
+    tally = Tally(bins=100, ignore_index=255).cuda()
+    tally.update(score, target, weight)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        tally.update(score, target, weight)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        tally.update(score, target, weight)
+    for _ in range(3):
+        graph.replay()
+    torch.compile(lambda *rows: tally.update(*rows), fullgraph=True)(score, target, weight)
+    same_scores(tally, *(torch.cat([x] * 6) for x in batch))
+
+
 @pytest.mark.slow
 def test_the_cache_is_used(tmp_path):
     code = "import torch; from wmcc.adapters.torch import Tally; labels = torch.zeros(8, dtype=torch.uint8).cuda(); "

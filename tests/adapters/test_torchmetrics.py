@@ -458,6 +458,7 @@ def test_it_can_be_scripted():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         torch.jit.script(WeightedECC("multiclass", 3))
+        torch.jit.script(WeightedECC("binary", bins=3))
 
 
 def test_gradients_are_left_alone():
@@ -555,7 +556,7 @@ def test_states_of_two_metrics_merge():
         fresh = WeightedECC("multiclass", 4, ignore_index=255)
         fresh.merge_state(one.metric_state)
         assert fresh.table() == expected
-    with pytest.raises(InputError, match="differ in `task`, `num_classes`, `threshold` or `ignore_index`"):
+    with pytest.raises(InputError, match="differ in `task`, `num_classes`, `threshold`, `ignore_index` or `bins`"):
         one.merge_state(WeightedECC("multiclass", 4, ignore_index=0))
     with pytest.raises(InputError, match="has no 'settings'"):
         one.merge_state({})
@@ -580,13 +581,136 @@ def test_a_state_dict_holds_the_state_if_asked():
     assert again.table() == metric.table()
     for other in (WeightedECC("multiclass", 4), WeightedECC("multiclass", 5, ignore_index=255)):
         with pytest.raises(
-            RuntimeError, match="was stored with another `task`, `num_classes`, `threshold` or `ignore_index`"
+            RuntimeError, match="was stored with another `task`, `num_classes`, `threshold`, `ignore_index` or `bins`"
         ):
             other.load_state_dict(stored)
     part = {name: x for name, x in stored.items() if name != "digits"}
     with pytest.raises(RuntimeError, match="digits is missing, without which the rest of the table means nothing"):
         again.load_state_dict(part, strict=False)
     assert again.table() == metric.table()
+
+
+# ---- score tables -------------------------------------------------------------------------------------------
+
+
+def chances(seed, dtype=torch.bfloat16, shape=(4, 5, 6)):
+    """Probabilities of class 1, many of which are thresholds; targets, some to be ignored, and weights."""
+    made = torch.Generator().manual_seed(seed)
+    target = torch.randint(2, shape, generator=made)
+    score = torch.rand(shape, generator=made) * 0.6 + 0.4 * target
+    score = torch.where(torch.rand(shape, generator=made) < 0.5, (score * 8).round() / 8, score)
+    target[torch.rand(shape, generator=made) < 0.1] = 255
+    return score.to(dtype), target, torch.rand(shape, generator=made)
+
+
+def at_each(parts, edges):
+    """The table of each threshold, of all batches at once, by another way."""
+    score, target, weight = (torch.cat(own) for own in zip(*parts, strict=True))
+    preds = [(score.double() >= edge).long().numpy() for edge in edges]
+    return [wmcc.tabulate(target.numpy(), own, weight.numpy(), labels=[0, 1], ignore=255) for own in preds]
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.3, 0.5, 0.625, 1.0])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32, torch.float64])
+@pytest.mark.parametrize("bins", [8, 100, [0.1, 0.5, 0.9]])
+def test_bins_change_no_value_and_give_the_score_table(bins, dtype, threshold):
+    named = {"ignore_index": 255, "threshold": threshold, "names": ["road", "car"]}
+    metric, plain = WeightedMCC("binary", bins=bins, **named), WeightedMCC("binary", **named)
+    parts = [chances(seed, dtype) for seed in range(3)]
+    for part in parts:
+        assert metric(*part) == plain(*part)
+    assert metric.compute() == plain.compute()
+    assert metric.table() == plain.table()
+    edges = metric.scores().edges
+    assert edges == (tuple(bins) if isinstance(bins, list) else tuple(k / bins for k in range(bins + 1)))
+    expected = [table.rename({0: "road", 1: "car"}) for table in at_each(parts, edges)]
+    assert [metric.scores().at(edge) for edge in edges] == expected
+    with pytest.raises(InputError, match=r"`threshold` is 0.555; scores were put together between edges"):
+        metric.scores().at(0.555)
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.3, 0.5, 1.0])
+def test_bins_beyond_probabilities_are_those_of_logits(threshold):
+    bins = [-2.0, -0.8472978603872037, 0.0, 0.5, 2.0]  # the second is the logit of 0.3
+    metric, plain = (WeightedAccuracy("binary", threshold=threshold, bins=own) for own in (bins, None))
+    made = torch.Generator().manual_seed(0)
+    target = torch.randint(2, (500,), generator=made)
+    logits = (2 * torch.randn(500, generator=made)).bfloat16()
+    logits[:3] = torch.tensor([0.0, torch.inf, -torch.inf])
+    metric.update(logits, target)
+    plain.update(logits, target)
+    assert metric.table() == plain.table()
+    assert metric.scores() == wmcc.tabulate(target.numpy(), score=logits.double(), thresholds=bins, labels=[0, 1])
+    metric.update(torch.tensor([0.25, 0.75]), torch.tensor([0, 1]))  # logits as well, and not by their range
+    assert metric.scores().at(0.5).rows == 502
+
+
+def test_metrics_with_bins_share_a_table_merge_and_are_stored():
+    scores = MetricCollection(
+        {
+            "mcc": WeightedMCC("binary", bins=20),
+            "iou": WeightedMeanIoU("binary", bins=20),
+            "finer": WeightedMCC("binary", bins=21),
+            "higher": WeightedMCC("binary", bins=20, threshold=0.55),
+            "same edges": WeightedMCC("binary", bins=[k / 20 for k in range(21)]),
+            "plain": WeightedMCC("binary"),
+        }
+    )
+    parts = [(score, target.clamp(max=1), weight) for score, target, weight in (chances(seed) for seed in range(2))]
+    for part in parts:
+        scores.update(*part)
+    groups = sorted(map(sorted, scores.compute_groups.values()))
+    assert groups == [["finer"], ["higher"], ["iou", "mcc", "same edges"], ["plain"]]
+    metric, other = scores["mcc"].clone(), WeightedMCC("binary", bins=20)
+    other.merge_state(metric)
+    other.merge_state(metric.metric_state)
+    assert other.scores() == metric.scores() + metric.scores()
+    for different in (scores["finer"], scores["higher"], scores["plain"]):
+        with pytest.raises(InputError, match=r"differ in .* or `bins`"):
+            metric.merge_state(different)
+    metric.persistent(True)
+    stored, resumed = metric.state_dict(), pickle.loads(pickle.dumps(WeightedMCC("binary", bins=20)))
+    resumed.load_state_dict(stored)
+    resumed.update(*(parts[0][0], parts[0][1], parts[0][2].double()))  # wider
+    assert resumed.scores().rows == 3 * parts[0][1].numel()
+    with pytest.raises(RuntimeError, match=r"was stored with another .* or `bins`"):
+        scores["plain"].load_state_dict(stored)
+    metric.reset()
+    assert metric.scores().rows == 0
+
+
+def test_processes_with_bins_are_summed_and_then_apart_again():
+    one, other = (WeightedMCC("binary", bins=20, ignore_index=255) for _ in range(2))
+    one.update(*chances(1))
+    other.update(*chances(2, torch.float64))
+    alone = one.scores()
+    expected = alone + other.scores()
+    of_two(one, other)
+    assert one.scores() == expected
+    one._to_sync = False
+    assert one.scores() == alone
+
+
+def test_bins_that_metrics_refuse():
+    with pytest.raises(InputError, match="`bins` are thresholds for the scores of two classes, and `task` is 'multi"):
+        WeightedECC("multiclass", 3, bins=10)
+    with pytest.raises(InputError, match="`ignore_index` is 0, one of the two classes"):
+        WeightedECC("binary", ignore_index=0, bins=10)
+    with pytest.raises(InputError, match="`bins` is 0; expected a number of steps"):
+        WeightedECC("binary", bins=0)
+    with pytest.raises(InputTypeError, match="this metric has no scores"):
+        WeightedECC("binary").scores()
+    metric = WeightedMCC("binary", bins=[0.25, 0.5])
+    with pytest.raises(InputTypeError, match="with `bins` it has scores of class 1"):
+        metric.update(torch.tensor([0, 1]), torch.tensor([0, 1]))
+    metric.update(torch.tensor([0.25, 0.5]), torch.tensor([0, 1]))
+    for bad, said in (
+        (torch.nan, "is nan; a score must be"),
+        (1.5, "is 1.5; with these `bins` a score must be from 0 to"),
+    ):
+        with pytest.raises(InputError, match=said):
+            metric(torch.tensor([0.5, bad]), torch.tensor([0, 1]))
+        assert metric.scores().rows == 2
 
 
 # ---- collections --------------------------------------------------------------------------------------------
@@ -876,6 +1000,10 @@ def test_the_device_does_not_matter(dtype):
         scores.update(*(x.cuda() for x in part))
     assert list(scores.compute_groups) == [0]
     assert scores.compute()["WeightedMPC2"].item() == wmcc.mpc2(table)
+    of_scores = WeightedMCC("binary", bins=20, ignore_index=255).cuda()
+    of_scores.update(*(x.cuda() for x in chances(1)))
+    assert of_scores.cpu().scores().edges[:2] == (0.0, 0.05)
+    assert [of_scores.scores().at(edge) for edge in (0.25, 0.5)] == at_each([chances(1)], (0.25, 0.5))
     binary = WeightedMCC("binary").cuda()
     assert binary(torch.tensor([3.0, -2.0, 0.4]).cuda(), torch.tensor([1, 0, 1]).cuda()) == 1.0
     with pytest.raises(InputError, match="expected one device"):

@@ -19,12 +19,14 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from decimal import Context, Decimal, localcontext
 from functools import cache
+from hashlib import blake2b
 from inspect import signature
-from typing import Any, ClassVar, Literal, TypedDict, Unpack
+from typing import Any, ClassVar, Literal, TypedDict, TypeVar, Unpack
 
 import numpy as np
 
@@ -32,6 +34,7 @@ from .. import optional
 from ..core.arraytypes import FloatArray
 from ..core.labels import Label
 from ..core.planes import NAN_LOGIT, WIDE, Planes, settle
+from ..core.score_table import ScoreTable
 from ..core.table import Table
 from ..errors import InputError, InputTypeError, unknown_keyword, warn
 from ..measures import accuracy, balanced_accuracy, ecc, kappa, mcc, mean_f1, mean_iou, mean_recall, mpc1, mpc2
@@ -40,12 +43,14 @@ from ..measures.checks import named_class_measure
 from ..plot import confusion
 from .torch.batches import check_same_device, columns_of, has_pixels, rows_of
 from .torch.counting import count, scratch_on
+from .torch.steps import Bins, ScoreSteps, checked_bins
 from .torch.tally import STATE, Tally, alike, earliest, wide
 
 torch = optional.module("torch")
 torchmetrics = optional.module("torchmetrics")
 
 Task = Literal["binary", "multiclass"]
+Read = TypeVar("Read")
 
 
 class MetricOptions(TypedDict, total=False):
@@ -65,6 +70,7 @@ class TableOptions(MetricOptions, total=False):
     threshold: float
     ignore_index: int | None
     names: Sequence[Label] | Mapping[int, Label] | None
+    bins: int | Iterable[float] | None
 
 
 class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
@@ -79,11 +85,15 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
         Number of classes; it is 2 for a binary task.
     threshold
         Of a binary task: a pixel is of class 1 where its probability is above the threshold. If a score of the batch is
-        outside of [0, 1], all are taken for logits.
+        outside of [0, 1], all are taken for logits. With ``bins`` it is the thresholds that say what scores are.
     ignore_index
         Pixels with this label in the target do not count. A prediction of it is wrong. It may be one of the classes.
     names
         Names of the classes, for `table`: a list, or a mapping from labels.
+    bins
+        Of a binary task: thresholds for scores as they are, for which `scores` has a score table; a number n stands for
+        0, 1/n, 2/n … 1. If all are within [0, 1], scores are probabilities, and those outside are refused. Else they
+        are logits. What a metric computes is the same with bins and without: ``threshold`` need not be one of them.
     **options
         The keywords of ``torchmetrics.Metric``.
     """
@@ -104,6 +114,7 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
         threshold: float = 0.5,
         ignore_index: int | None = None,
         names: Sequence[Label] | Mapping[int, Label] | None = None,
+        bins: int | Iterable[float] | None = None,
         **options: Unpack[MetricOptions],
     ) -> None:
         known = [x for x in {**signature(type(self)).parameters, **TableOptions.__annotations__} if x != "options"]
@@ -114,6 +125,11 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
         self.task, self.threshold = task, _checked_threshold(threshold)
         empty = Tally(_class_count(task, num_classes), ignore_index=ignore_index, names=names)
         self.num_classes, self.ignore_index, self.names = empty.num_classes, empty.ignore_index, empty.names
+        self.bins, self._steps, self._cuts = checked_bins(bins), None, None
+        if self.bins is not None:
+            self._steps, self._above_threshold = _score_steps(task, self.bins, self.threshold, self.ignore_index)
+            empty._start(self._steps)
+        self._counted_as = empty._counted_as
         self._counted = [k for k in range(self.num_classes) if k != self.ignore_index]  # in the order of the table
         self.add_state("settings", self._settings(), _agreed)
         for name, reduction in zip(STATE, ("sum", "min", "max", "sum", earliest, "sum"), strict=True):
@@ -129,7 +145,10 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
         apart.
         """
         binary, ignore = self.task == "binary", self.ignore_index
-        own = (self.num_classes, ignore is not None, ignore or 0, binary, self.threshold if binary else 0.0)
+        kind = self.num_classes  # which is 2 with bins, and these are told in its place
+        if self._steps is not None:
+            kind = int.from_bytes(blake2b(repr(self._steps).encode(), digest_size=8).digest(), "little", signed=True)
+        own = (kind, ignore is not None, ignore or 0, binary, self.threshold if binary else 0.0)
         return torch.tensor(list(struct.pack("<q?q?d", *own)), dtype=torch.int64)
 
     # ---- writing ----------------------------------------------------------------------------------------
@@ -162,17 +181,22 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
             raise InputTypeError(
                 f"the weights were given as `{name}`; a metric takes them as `weight`.", "give `weight`.", name
             )
-        if self.task == "binary":
+        if self._steps is not None:
+            self._cuts = self._steps.cuts(self.digits.device, self._cuts)
+            preds = self._steps.steps(preds, target, self._cuts)
+        elif self.task == "binary":
             preds = self._above(preds, target)
         rows = rows_of(preds, target, weight, self.num_classes)
         self._columns = columns_of(preds, rows.target)
+        if self._steps is not None:
+            rows = self._steps.folded(rows)
         if has_pixels(rows.target):
             self.pixels = torch.ones_like(self.pixels)
         if rows.weight is not None and rows.weight.dtype is torch.float64:
             self.digits = wide(self.digits)
         self._scratch = scratch_on(self.digits.device, self._scratch)
         *state, updates = (self._changeable(name) for name in STATE)
-        count(Planes(*state), updates, self._scratch, rows, self.num_classes, self.ignore_index)
+        count(Planes(*state), updates, self._scratch, rows, *self._counted_as)
 
     def _changeable(self, name: str) -> Any:
         """Return a tensor of the state; one that was made in ``torch.inference_mode`` is copied when that is over."""
@@ -283,20 +307,52 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
         >>> wmcc.ecc(metric.table()) == metric.compute().item()
         True
         """
+        return self._of_all(self._table)
+
+    def scores(self) -> ScoreTable:
+        """Return the score table of all pixels so far, of all processes, of a metric with ``bins``.
+
+        All processes must call it, as `compute`. Here a score is positive where it is at least a threshold, as
+        everywhere in wmcc; in `compute` and `table` where it is above the ``threshold`` of the metric, as in
+        TorchMetrics.
+
+        Examples
+        --------
+        >>> import torch, wmcc
+        >>> from wmcc.adapters.torchmetrics import WeightedMCC
+        >>> metric = WeightedMCC("binary", bins=100)
+        >>> metric.update(torch.tensor([0.9, 0.2, 0.4, 0.5]), torch.tensor([1, 0, 1, 0]))
+        >>> round(metric.compute().item(), 4), round(wmcc.mcc(metric.scores().at(0.4)), 4)
+        (0.5774, 0.5774)
+        """
+        if self.bins is None:
+            raise InputTypeError("this metric has no scores.", 'make it with `task` "binary" and `bins`, such as 100.')
+        edges = ScoreSteps.of_bins(self.bins, None).edges
+        return self._of_all(lambda: self._tally().scores.binned(edges))
+
+    def _of_all(self, read: Callable[[], Read]) -> Read:
+        """Return what is read of the state of all processes."""
         apart = not self._is_synced
         with self.sync_context(
             dist_sync_fn=self.dist_sync_fn, should_sync=self._to_sync and apart, should_unsync=apart
         ):
-            return self._table()
+            return read()
 
     def _table(self) -> Table:
         """Return the table of the state as it is; it warns as that of a tally does."""
+        tally = self._tally()
+        table: Table = tally.compute() if self._steps is None else tally.scores.at(self._above_threshold)
+        return table
+
+    def _tally(self) -> Tally:
+        """Return a tally of the state as it is."""
         tally = Tally(self.num_classes, ignore_index=self.ignore_index, names=self.names)
+        tally._start(self._steps)
         for name in STATE:
             setattr(tally, name, getattr(self, name))
         tally._pixels = bool(self.pixels)
         tally._columns = self._columns
-        return tally.compute()
+        return tally
 
     def _tensor(self, value: float | FloatArray) -> Any:
         """Return the value on the metric's device, in float64 where the device has it."""
@@ -322,7 +378,9 @@ class TableMetric(torchmetrics.Metric):  # type: ignore[name-defined]
             return
         if stored is not None and stored.tolist() != self.settings.tolist():
             name = prefix.rstrip(".") or "the metric"
-            more[-1].append(f"{name} was stored with another `task`, `num_classes`, `threshold` or `ignore_index`.")
+            more[-1].append(
+                f"{name} was stored with another `task`, `num_classes`, `threshold`, `ignore_index` or `bins`."
+            )
             return
         super()._load_from_state_dict(state_dict, prefix, *more)
         if stored is not None:
@@ -335,7 +393,7 @@ def _agreed(settings: Any) -> Any:
     """Return the settings that several states have in common."""
     if not bool((settings == settings[0]).all()):
         raise InputError(
-            "these metrics differ in `task`, `num_classes`, `threshold` or `ignore_index`, so their tables "
+            "these metrics differ in `task`, `num_classes`, `threshold`, `ignore_index` or `bins`, so their tables "
             "cannot be added up.",
             "make them with the same arguments.",
         )
@@ -398,6 +456,19 @@ def _checked_threshold(threshold: Any) -> float:
     raise InputError.of("threshold", threshold, "a probability, from 0 to 1")
 
 
+def _score_steps(task: str, bins: Bins, threshold: float, ignore: int | None) -> tuple[ScoreSteps, float]:
+    """Return the steps of scores, cut at the threshold too, and the smallest number that is above it."""
+    if task != "binary":
+        said = f"`bins` are thresholds for the scores of two classes, and `task` is {task!r}."
+        raise InputError(said, "make a binary metric for each class against all others, target == k.", "bins")
+    steps = ScoreSteps.of_bins(bins, ignore)
+    probabilities = steps.edges[0] >= 0 and steps.edges[-1] <= 1
+    chance, logit = cutoffs(threshold, torch.float64)
+    above = math.nextafter(chance if probabilities else logit, math.inf)
+    edges = tuple(sorted({*steps.edges, above} - {math.inf}))
+    return replace(steps, edges=edges, within=(0.0, 1.0) if probabilities else None), above
+
+
 # ---- the metrics ----------------------------------------------------------------------------------------
 
 
@@ -406,7 +477,7 @@ class WeightedScore(TableMetric):
 
     Parameters
     ----------
-    task, num_classes, threshold, ignore_index, names, options
+    task, num_classes, threshold, ignore_index, names, bins, options
         As in `TableMetric`.
     zero_division
         The value where the measure is undefined, as in `wmcc.measures.Measure`; also where no pixel has weight.
@@ -557,7 +628,7 @@ class WeightedClassScores(TableMetric):
     ----------
     measure
         ``"iou"``, ``"recall"``, ``"precision"``, ``"f1"`` (Dice) or ``"mcc"``.
-    task, num_classes, threshold, ignore_index, names, options
+    task, num_classes, threshold, ignore_index, names, bins, options
         As in `TableMetric`.
     zero_division
         The value of a class for which the measure is undefined, as in `wmcc.measures.Measure`; NaN tells classes that
@@ -607,7 +678,7 @@ class WeightedConfusionMatrix(TableMetric):
 
     Parameters
     ----------
-    task, num_classes, threshold, ignore_index, names, options
+    task, num_classes, threshold, ignore_index, names, bins, options
         As in `TableMetric`.
 
     Examples

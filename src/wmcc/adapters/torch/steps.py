@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -89,11 +89,12 @@ class ScoreSteps:
 
     # ---- tensors ----------------------------------------------------------------------------------------
 
-    def cuts(self, device: Any) -> Any:
-        """Return the thresholds on a device; float64 holds scores of every type as they are."""
-        return torch.tensor(
-            self.edges, dtype=torch.float64, device="cpu" if torch.device(device).type == "mps" else device
-        )
+    def cuts(self, device: Any, before: Any = None) -> Any:
+        """Return the thresholds on a device, those of before if they are there; float64 holds scores of every type."""
+        where = torch.device("cpu") if device.type == "mps" else device  # which knows no float64
+        if before is not None and before.device == where:
+            return before
+        return torch.tensor(self.edges, dtype=torch.float64, device=where)
 
     def steps(self, pred: Any, target: Any, cuts: Any) -> Any:
         """Return the step of each score, without waiting for the device; of a score that is none the bits of it."""
@@ -156,10 +157,6 @@ class ScoreSteps:
         cells = Stack.gathered(np.stack([place, true, true, *codes[2:]]), folded.raw_cells.sums)
         tables: Tables[Table] = Tables(STEP, keys, labels, cells, ignored, True, drawn=folded.drawn)
         return ScoreTable(tables, self.edges)
-
-    def with_cut(self, cut: float) -> ScoreSteps:
-        """Return the same with one more threshold."""
-        return replace(self, edges=tuple(sorted({*self.edges, cut})))
 
 
 def checked_bins(bins: Any) -> Bins | None:

@@ -117,15 +117,19 @@ class Tally(torch.nn.Module):
         self.ignore_index: int | None = planes.check_ignore(ignore_index)
         self.names: dict[int, Label] | None = _checked_names(names, self.num_classes, self.ignore_index)
         self.per_image: bool = bool(per_image)
-        self._steps = None if self.bins is None else ScoreSteps.of_bins(self.bins, self.ignore_index)
-        self._counted_as = (self.num_classes, self.ignore_index) if self._steps is None else self._steps.counted_as
+        self._lock = threading.RLock()
+        self._start(None if self.bins is None else ScoreSteps.of_bins(self.bins, self.ignore_index))
+
+    def _start(self, steps: ScoreSteps | None) -> None:
+        """Begin with no rows, of labels or of steps of scores."""
+        self._steps = steps
+        self._counted_as = (self.num_classes, self.ignore_index) if steps is None else steps.counted_as
         device = torch.get_default_device()
         for name, own in planes.no_rows(self._counted_as[0])._asdict().items():
             setattr(self, name, torch.from_numpy(own).to(device))
         self.updates = torch.zeros((), dtype=torch.int64)
         self._scratch = scratch_on(self.digits.device)
-        self._cuts = None if self._steps is None else self._steps.cuts(self.digits.device)
-        self._lock = threading.RLock()
+        self._cuts = None if steps is None else steps.cuts(self.digits.device)
         self._forget()
 
     def _forget(self) -> None:
@@ -374,8 +378,8 @@ class Tally(torch.nn.Module):
 
     def extra_repr(self) -> str:
         """Say what it was made with, for ``repr``."""
-        given = {"ignore_index": self.ignore_index, "names": self.names, "per_image": self.per_image or None}
-        given["bins"] = self.bins
+        given: dict[str, Any] = {"ignore_index": self.ignore_index, "names": self.names}
+        given |= {"per_image": self.per_image or None, "bins": self.bins}
         return ", ".join([str(self.num_classes), *(f"{name}={x!r}" for name, x in given.items() if x is not None)])
 
     # ---- adding up --------------------------------------------------------------------------------------
@@ -486,7 +490,7 @@ class Tally(torch.nn.Module):
             self.reset()
         self._scratch = scratch_on(self.digits.device, self._scratch)
         if self._steps is not None:
-            self._cuts = self._steps.cuts(self.digits.device)
+            self._cuts = self._steps.cuts(self.digits.device, self._cuts)
         return self
 
     def __getstate__(self) -> dict[str, Any]:
