@@ -187,3 +187,11 @@ def test_a_series_of_the_frame_is_a_key():
         wmcc.tabulate(frame, true="t", pred="p", by=frame["g"][:2])
     with pytest.raises(InputTypeError, match="goes with the one frame that it is of"):
         wmcc.tabulate(wmcc.Join(frame, frame, "t"), true="t", pred="p", by=frame["g"])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_both_zeros_are_one_group(engine):
+    keys = pa.array([-0.0, 0.0, None, 3, 1, None, 2, 3, 1], pa.float64())
+    data = ALL[engine](pa.table({"y": [0, 1, 0, 1, 0, 1, 0, 1, 0], "k": keys}))
+    found = wmcc.tabulate(data, true="y", pred="y", by="k")
+    assert dict(zip(found.groups, found.rows.tolist(), strict=True)) == {0: 2, 1: 2, 2: 1, 3: 2, None: 2}

@@ -221,6 +221,8 @@ def checked(frame: Any, names: dict[str, Any]) -> Any:
                 f"column {names[role]!r} holds {kind}; rows cannot be grouped by it.",
                 "convert it to text or integers first.",
             )
+        if kind.is_float() and frame.implementation.is_dask():
+            casts.append(nw.col(role) + 0.0)  # −0 is 0: its group-by puts rows into wrong groups where both are
     return frame.with_columns(*casts) if casts else frame
 
 

@@ -49,6 +49,8 @@ def tabulate_scores(request: Request, tabulated: Any, made: Any = ScoreTable) ->
 
 def _of_columns(request: Request, edges: tuple[float, ...] | None, tabulated: Any, made: Any) -> Any:
     """Read scores of named columns: as one more value of the key of groups."""
+    from .score_columns import with_steps  # brings narwhals, which arrays do without
+
     names, columns = _named(request.score)
     for column in columns:
         if isinstance(column, (list, tuple, np.ndarray)):
@@ -58,23 +60,26 @@ def _of_columns(request: Request, edges: tuple[float, ...] | None, tabulated: An
                 "score",
             )
     groups = [] if request.by is None else _as_list(request.by)
-    by = [*groups, *columns]
-    pred = TrueAgain(request.true) if isinstance(request.y_true, Join) else request.true
-    tables = tabulated(request._replace(pred=pred, by=by if len(by) > 1 else by[0], score=None, thresholds=None))
-    known: dict[Any, float] = {}
-
-    def number(key: Any, column: Any) -> float:
-        if key not in known:
-            known[key] = _as_number(key, column)
-        return known[key]
-
-    keys = [key if isinstance(key, tuple) else (key,) for key in tables.groups]
-    scores = [[number(key[k], name) for key in keys] for k, name in enumerate(columns, len(groups))]
-    _refuse_missing(tables, scores, columns, request.y_true)
+    stepped, data, keyed = with_steps(request, columns, edges), request.y_true, columns
+    if stepped is not None:
+        data, keyed, chosen = stepped.data, stepped.names, [*stepped.edges, edges]
+        edges = next((own for own in chosen if own is not None), None)
     if edges is not None and names:
         raise _not_together()
+    by = [*groups, *keyed]
+    pred = TrueAgain(request.true) if isinstance(request.y_true, Join) else request.true
+    tables = tabulated(
+        request._replace(y_true=data, pred=pred, by=by if len(by) > 1 else by[0], score=None, thresholds=None)
+    )
+    keys = [key if isinstance(key, tuple) else (key,) for key in tables.groups]
+    several = [[key[k] for key in keys] for k in range(len(groups), len(by))]
+    if stepped is not None:
+        scores = [np.array(own)[codes].tolist() for own, codes in zip(stepped.lower, several, strict=True)]
+    else:
+        scores = [_as_numbers(own, name) for own, name in zip(several, columns, strict=True)]
+    _refuse_missing(tables, scores, columns, request.y_true)
     divided = _divided(tables, [key[: len(groups)] for key in keys], scores, names)
-    if edges is not None:
+    if edges is not None and stepped is None:  # those of steps are together
         divided = {group: binned_tables(own, edges) for group, own in divided.items()}
     return _made_each(divided, request, lambda own: made(own, edges, names))
 
@@ -118,6 +123,11 @@ def _named(score: Any) -> tuple[tuple[str, ...], list[Any]]:
             raise InputError("`score` is an empty list; expected names of columns.", argument="score")
         return tuple(map(str, score)), list(score)
     return (), [score]
+
+
+def _as_numbers(keys: Sequence[Key], column: Any) -> list[float]:
+    known = {key: _as_number(key, column) for key in dict.fromkeys(keys)}
+    return [known[key] for key in keys]
 
 
 def _as_number(key: Key, column: Any) -> float:
