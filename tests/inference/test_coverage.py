@@ -18,7 +18,7 @@ import wmcc.measures
 
 sys.path.append(str(ROOT / "benchmarks"))  # last: files there may be called as those here
 
-from coverage_study import beside, clusters, drift, grid, pairs, report
+from coverage_study import beside, clusters, drift, grid, pairs, report, thresholds
 from coverage_study.intervals import Samples, class_intervals, comparisons, differences, intervals, table_of
 from coverage_study.population import (
     EQUAL,
@@ -253,3 +253,33 @@ def test_uneven_clusters_are_no_more_often_missed(count, sigma, tie):
     found = clusters.simulate(clusters.Images(count, 0.15, True, sigma=sigma, tie=tie), 3000)
     assert 93 < found.covered < 97.5
     assert 3.5 < found.size < 6.2  # 6.7 and 92.4 by the sandwich
+
+
+# ---- thresholds --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("setting", thresholds.settings()[-6:], ids=thresholds.described)
+def test_the_true_score_of_a_threshold_is_that_of_very_many_rows(setting):
+    clusters = 3000 if setting.clusters else 0
+    sample = setting._replace(n=300_000, clusters=clusters).draw(grid.seeded(setting))
+    scores = sample.tabulated()
+    for edge in scores.edges[500::3000]:
+        assert wmcc.mcc(scores.at(edge)) == pytest.approx(float(setting.true(edge)), abs=0.015)
+
+
+def test_resampled_areas_are_those_of_scikit_learn():
+    from sklearn.metrics import average_precision_score, roc_auc_score
+
+    rng = np.random.default_rng(0)
+    score, truth, w = -np.sort(-rng.normal(size=50)), rng.random(50) < 0.4, rng.poisson(1.0, (6, 50)) * rng.random(50)
+    for name, found in zip((roc_auc_score, average_precision_score), thresholds.areas(w, truth), strict=True):
+        assert found == pytest.approx([name(truth, score, sample_weight=own) for own in w], abs=1e-12)
+
+
+def test_chosen_thresholds_are_judged_by_the_truth():
+    setting = thresholds.settings()[2]
+    found = thresholds.simulate(setting, 30)
+    assert found.apparent > 0.02 > abs(found.expected) - 3 * found.expected_se
+    assert found.ordinary < found.covered
+    assert 0.8 < found.areas[0] < 1.2
+    assert thresholds.described(setting) in thresholds.text([found])
