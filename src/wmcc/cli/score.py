@@ -66,7 +66,8 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
     from .guard import fail
     from .request import each, per_group
 
-    request.check_bounds(asked.bounds, asked.eps, asked.relative)
+    bounds = asked.bounds
+    request.check_bounds(bounds, asked.eps, asked.relative)
     asked.check_model()
     division, bars = _division(asked.zero_division), list(map(_bar, asked.fail_under))
 
@@ -83,7 +84,7 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
                 f"--fail-under names the class {bar.label!r}; the classes are {listed(table.classes)}.",
                 argument="fail_under",
             )
-    result = per_group(table, ask, (InputError,), request.bounds(asked.bounds))
+    result = per_group(table, ask, (InputError,), request.bounds(bounds))
     output.write(result)
     found = [(where, bar.failure(one, asked.low)) for where, one in each(result) for bar in bars]
     fail([f"{where}{sentence}" for where, sentence in found if sentence])

@@ -24,10 +24,10 @@ from ..measures.base import Measure, OnZero, Shares
 from ..measures.stacks import PerCell, over, per_table, quotient, total
 from . import reliability
 from .cells import CellSums, Precision, balance
-from .estimate import Interval, Spread, estimate, quietly, spread, within_range
+from .estimate import Interval, Spread, estimate, quietly, spread, that_hold, within_range
 from .fisher import Moves, Scale, unseen_ends
 from .influence import Clusters, Sample, T, of_clusters, of_rows
-from .reliability import FAR_APART, NOTHING, that_hold
+from .reliability import FAR_APART, NOTHING
 
 FOUR = np.indices((2, 2)).reshape(2, 4)
 """Cells of a class and the rest: hits, misses, alarms and others."""

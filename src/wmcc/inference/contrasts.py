@@ -36,10 +36,10 @@ from . import reliability
 from .cells import Precision, balance
 from .classes import OWN, class_part, class_spread, two_classes
 from .comparison import Comparison, Difference, with_holm
-from .estimate import TAIL, Spread, quietly, spread, value_or_problem, widened
+from .estimate import TAIL, Spread, quietly, spread, that_hold, value_or_problem, widened
 from .influence import Sample
 from .pivot import Pivot
-from .reliability import FAR_APART, FEW_CLUSTERS, NOTHING, SHORT, that_hold
+from .reliability import FAR_APART, FEW_CLUSTERS, NOTHING, SHORT
 from .strata import StratifiedSample
 from .zero_error_strata import Predicted, missed_ends
 

@@ -22,7 +22,7 @@ from .cells import balance
 from .fisher import Scale, unseen_ends
 from .influence import Sample
 from .pivot import Pivot
-from .reliability import FAR_APART, NOTHING, that_hold
+from .reliability import FAR_APART, NOTHING
 from .strata import StratifiedSample
 from .zero_error_strata import Predicted, missed_ends
 
@@ -230,6 +230,11 @@ def doubts(
     true = cells.classes - len(sample.table.void)  # rows whose true label is void are not in the table
     extreme_slope = furthest(slope) if len(slope) == cells.classes**2 else of_all.extreme_slope(true)
     return that_hold(reliability.interval_doubts(measure, slope, extreme_slope, cells, variance, clusters))
+
+
+def that_hold(doubts: dict[str, Any]) -> tuple[str, ...]:
+    """Sentences that hold, of those about one table."""
+    return tuple(why for why, holds in doubts.items() if holds)
 
 
 def value_or_problem(measure: Measure, sample: Sample[Table]) -> tuple[float, str | None]:

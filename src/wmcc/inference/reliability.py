@@ -215,11 +215,6 @@ def below(x: float, limit: float) -> str:
     return next((text for text in texts if float(text.replace(",", "")) < limit), repr(x))
 
 
-def that_hold(doubts: dict[str, Any]) -> tuple[str, ...]:
-    """Sentences that hold, of those about one table."""
-    return tuple(why for why, holds in doubts.items() if holds)
-
-
 # ---- where little varied, and where nothing did ---------------------------------------------------------
 
 

@@ -26,11 +26,11 @@ from ..core.arraytypes import Array, FloatArray, IntArray
 from ..core.table import Table
 from ..inference import reliability
 from ..inference.cells import Precision, balance
-from ..inference.estimate import Interval, quietly, value_or_problem, within_range
+from ..inference.estimate import Interval, quietly, that_hold, value_or_problem, within_range
 from ..inference.fisher import Scale
 from ..inference.influence import Sample
 from ..inference.pivot import Pivot
-from ..inference.reliability import FAR_APART, FEW_FREE, FREEDOM_IS_LITTLE, MISSED, NOTHING, that_hold
+from ..inference.reliability import FAR_APART, FEW_FREE, FREEDOM_IS_LITTLE, MISSED, NOTHING
 from ..inference.zero_error_strata import reach_of_missed
 from ..measures import MEASURES
 from ..measures.stacks import furthest

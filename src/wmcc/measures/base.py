@@ -19,7 +19,7 @@ from ..core.table import Margins, Table, Tabulated, check_matrix, occurring, one
 from ..errors import InputError, InputTypeError, UndefinedMeasureError, UndefinedMeasureWarning, unknown_keyword
 from ..present.result import Result
 from ..present.text import brief
-from .stacks import SMALL, PerCell, by_class, others, per_table, product, sums_of, total
+from .stacks import SMALL, PerCell, by_class, others, product, sums_of, total, totals
 
 ZeroDivision = float | Literal["warn", "raise"]
 
@@ -120,7 +120,7 @@ class Shares(NamedTuple):
 
         A class may hold nearly all of the weight, so 1 − r is the sum of the others.
         """
-        d, fn, fp = sums / per_table(total(sums[0] + sums[1]))
+        d, fn, fp = sums / totals(sums[0] + sums[1])
         return cls.of_each(d, fn, fp, others(d + fn), others(d + fp), counted=counted)
 
     @classmethod
@@ -437,6 +437,13 @@ def table_of(y_true: Any, y_pred: Any, sample_weight: Any) -> Table:
     from ..sources import tabulate  # labels are read above the waist; who gives tables does not load that
 
     return one_table(tabulate(y_true, y_pred, sample_weight))
+
+
+def scorable_table(y_true: Any, y_pred: Any, sample_weight: Any) -> Table:
+    """Return the same, if it has weight."""
+    table = table_of(y_true, y_pred, sample_weight)
+    check_scorable(table)
+    return table
 
 
 def check_scorable(table: Table) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 from ..core.arraytypes import FloatArray, Labels, Weights
 from ..core.table import Margins, Tabulated
 from .arithmetic import mean, mean_of_terms, over_root
-from .base import Measure, OnZero, Shares, ZeroDivision, check_scorable, on_zero, registered, table_of
-from .stacks import PerCell, itself, mean_over, over, per_table, quotient, total
+from .base import Measure, OnZero, Shares, ZeroDivision, on_zero, registered, scorable_table
+from .stacks import PerCell, itself, mean_over, over, per_table, quotient, totals
 
 
 def _accuracy(m: Margins, zero: OnZero) -> float:
@@ -45,10 +45,9 @@ def _kappa_terms(x: Shares) -> tuple[FloatArray, ...]:
 
 
 def _kappa_slope(x: Shares, value: Any) -> PerCell:
-    scale = per_table(over(1.0, total(x.r * x.not_q)))  # 1 / (1 − chance)
+    scale = over(1.0, totals(x.r * x.not_q))  # 1 / (1 − chance)
     lost = per_table(1 - value)
-    chance = per_table(total(x.r * x.q))
-    rows = lost * (2 * chance - x.q) - per_table(total(x.d))
+    rows = lost * (2 * totals(x.r * x.q) - x.q) - totals(x.d)
     return PerCell(rows * scale, -lost * x.r * scale, scale)
 
 
@@ -98,7 +97,7 @@ def _balanced_accuracy_terms(x: Shares) -> tuple[FloatArray, ...]:
 
 
 def _balanced_accuracy_slope(x: Shares, value: Any) -> PerCell:
-    return _recall.slope(x._replace(classes=per_table(total(x.r != 0))), value)
+    return _recall.slope(x._replace(classes=totals(x.r != 0)), value)
 
 
 # fmt: off
@@ -162,8 +161,7 @@ class ClassMeasure:
         self, y_true: Any, y_pred: Any = None, *, sample_weight: Any = None, zero_division: ZeroDivision = 0.0
     ) -> FloatArray:
         """Value per class, in the order of ``table.labels``; the arguments are those of a `wmcc.measures.Measure`."""
-        table = table_of(y_true, y_pred, sample_weight)
-        check_scorable(table)
+        table = scorable_table(y_true, y_pred, sample_weight)
         m, handle = table.margins, on_zero(zero_division, self.title)
         out = []
         for label, r, q, d in zip(table.labels, m.r, m.q, m.d, strict=True):

@@ -11,7 +11,7 @@ from ..core.arraytypes import FloatArray
 from ..core.table import Margins
 from .arithmetic import mean_of_terms, over_root, over_roots, root_ratio
 from .base import Measure, OnZero, Shares
-from .stacks import PerCell, mean_over, over, per_table, quotient, total
+from .stacks import PerCell, mean_over, over, per_table, quotient, totals
 
 
 def _covariance(m: Margins) -> int:
@@ -66,15 +66,14 @@ def _ecc_of_totals(classes: Any, covariance: Any, P: Any, Q: Any) -> Any:
 
 
 def _ecc_slope(x: Shares, value: Any) -> PerCell:
-    P, Q = total(x.A), total(x.B)
-    scale = per_table(over(1.0, np.sqrt(P) * np.sqrt(Q)))
-    by_row, by_column = per_table(over(value, P)), per_table(over(value, Q))
-    return _covariance_slope(x, scale, x.not_r * by_row, x.not_q * by_column)
+    P, Q, value = totals(x.A), totals(x.B), per_table(value)
+    scale = over(1.0, np.sqrt(P) * np.sqrt(Q))
+    return _covariance_slope(x, scale, x.not_r * over(value, P), x.not_q * over(value, Q))
 
 
 def _covariance_slope(x: Shares, scale: Any, rows: FloatArray, columns: FloatArray) -> PerCell:
     """s·∂N/∂C over s², T + s[a=b] − q_a − r_b, times a scale; less what is given of rows and columns."""
-    return PerCell((per_table(total(x.d)) - x.q) * scale - rows, -x.r * scale - columns, scale)
+    return PerCell((totals(x.d) - x.q) * scale - rows, -x.r * scale - columns, scale)
 
 
 def _roots(x: Shares) -> tuple[FloatArray, FloatArray]:
@@ -91,9 +90,9 @@ def _mpc1_slope(x: Shares, value: Any) -> PerCell:
     a, b = _roots(x)
     u, v = over(b, a) / 2, over(a, b) / 2
     # d√(A_k B_k) = u_k dA_k + v_k dB_k, where dA_k is s − r_k for a cell of row k and r_k for the others
-    rows = per_table(total(u * x.r)) + u * (x.not_r - x.r)
-    columns = per_table(total(v * x.q)) + v * (x.not_q - x.q)
-    scale = per_table(over(1.0, total(a * b)))
+    rows = totals(u * x.r) + u * (x.not_r - x.r)
+    columns = totals(v * x.q) + v * (x.not_q - x.q)
+    scale = over(1.0, totals(a * b))
     lost = per_table(value) * scale
     return _covariance_slope(x, scale, rows * lost, columns * lost)
 
@@ -108,8 +107,8 @@ def _mpc2_slope(x: Shares, value: Any) -> PerCell:
     c = over(over(1.0, a), b)
     phi = x.covariance * c
     u, v = over(phi, a * a) / 2, over(phi, b * b) / 2
-    rows = per_table(total(c * x.d - u * x.r)) - c * x.q - u * (x.not_r - x.r)
-    columns = -c * x.r - per_table(total(v * x.q)) - v * (x.not_q - x.q)
+    rows = totals(c * x.d - u * x.r) - c * x.q - u * (x.not_r - x.r)
+    columns = -c * x.r - totals(v * x.q) - v * (x.not_q - x.q)
     return PerCell(rows / x.classes, columns / x.classes, c / x.classes)
 
 

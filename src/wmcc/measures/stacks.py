@@ -59,6 +59,11 @@ def per_table(x: Any) -> Any:
     return x if isinstance(x, float) else np.asarray(x)[..., np.newaxis]
 
 
+def totals(x: Array) -> Any:
+    """Sum over the last axis, to be combined with what is per class."""
+    return per_table(total(x))
+
+
 class PerCell(NamedTuple):
     """Numbers of all K x K cells of a table: row[a] + column[b], and diagonal[a] more where a = b.
 

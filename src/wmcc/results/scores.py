@@ -271,8 +271,8 @@ class Score(Result):
             [MEASURES[name].title, value, *(own.get(name, "—") for own in beside.values())]
             for name, value in zip(self.shown, decimals([getattr(self, name) for name in self.shown]), strict=True)
         ]
-        notes = [self.alike] if self.alike else []
-        overall = Block(self.counts, ["Measure", "Value", *beside], rows, notes)
+        alike = self.alike
+        overall = Block(self.counts, ["Measure", "Value", *beside], rows, [alike] if alike else [])
         return [overall, replace(class_block(self, SHOWN_CLASSES), notes=self.notes)]
 
     def lines(self) -> list[Block]:

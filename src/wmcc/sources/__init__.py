@@ -268,7 +268,8 @@ def tabulate_part(request: Request, cells: Cells | None = None) -> Any:
         request, kind = placed_kind_of(request)
         table = kind.tabulate(request, rules, cells)
     table = _with_names(table, rules.names)
-    if table.classes and isinstance(table.classes[0], str) and (odd := LIKE_MISSING.intersection(table.classes)):
+    classes = table.classes
+    if classes and isinstance(classes[0], str) and (odd := LIKE_MISSING.intersection(classes)):
         name = min(odd)
         warn(
             f"a class is called {name!r}, a common code for missing labels. If it means missing, list it in "

@@ -20,7 +20,7 @@ def dataset(files: FileSet, columns: Collection[Any] | None = None, numbers: Col
     """
     pa, ds = module("pyarrow"), module("pyarrow.dataset")
     folders = pa.schema([(name, pa.string()) for name in files.partitions])
-    options = {"partitioning": ds.partitioning(folders, flavor="hive")} if files.partitions else {}
+    options = {"partitioning": ds.partitioning(folders, flavor="hive")} if len(folders) else {}
     if files.is_csv:
         parts = [_csv(part, names, columns or (), numbers, options) for part, names in files.alike()]
         return parts[0] if len(parts) == 1 else ds.dataset(parts)

@@ -105,14 +105,15 @@ def _names(given: Any, word: str, data: tuple[Any, ...]) -> By:
     """Names of columns, given as one or several; integers are names in frames that have such."""
     frames = [native for side in data if hasattr(native := nw.to_native(side, pass_through=True), "iloc")]
     numbers = any(is_name(name) and not isinstance(name, str) for frame in frames for name in frame.columns)
-    names = (given,) if is_name(given) else () if given is None else given
+    single = is_name(given)
+    names = (given,) if single else () if given is None else given
     allowed = isinstance(names, (list, tuple)) and all(is_name(x) and (numbers or isinstance(x, str)) for x in names)
-    if not allowed or (given is not None and not is_name(given) and not len(names)):
+    if not allowed or (given is not None and not single and not len(names)):
         raise InputTypeError(
             f"{word} is {what(given)}; expected the name of a column, or a list of names.",
             "make it a column of the frame." if hasattr(given, "__len__") else None,
         )
-    return given if is_name(given) else tuple(names)
+    return given if single else tuple(names)
 
 
 _DASK = threading.Lock()

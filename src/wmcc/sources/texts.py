@@ -99,17 +99,17 @@ def typed(tables: Tables[Any], rules: Rules, text: set[str], names: Mapping[str,
     ``text`` are the roles that were read as text, and ``names`` has the columns by their roles.
     """
     if "t" in text:
+        classes = [*map(str, tables.classes)]
         if rules.labels is None and rules.names is None:
-            codes, classes = tables.raw_cells.codes[1:], [*map(str, tables.classes)]
             sides = {
                 role: {classes[k] for k in np.unique(own).tolist() if k < len(classes)}
-                for role, own in zip(label_roles(names), codes, strict=False)
+                for role, own in zip(label_roles(names), tables.raw_cells.codes[1:], strict=False)
             }
             refuse_decimals(sides, names)
-        read, void = reader(map(str, tables.classes)), ignored_texts(rules)
+        read, void = reader(classes), ignored_texts(rules)
         # Where all rows are ignored there is no text to go by, and the caller's classes are of the kind they are.
-        meant = read_rules(rules, read) if tables.classes else rules._replace(ignore=())
-        labels = [read(str(label)) for label in tables.classes]
+        meant = read_rules(rules, read) if classes else rules._replace(ignore=())
+        labels = [read(label) for label in classes]
         labels += [read(written(void[str(label)])) for label in tables.void]  # of the kind that the classes are
         tables = _of_classes(tables._relabelled(labels), meant)
     groups, clusters = ({int(role[1:]) for role in text if role[0] == letter} for letter in "bc")
