@@ -12,7 +12,13 @@ from sklearn.datasets import make_classification
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import matthews_corrcoef as theirs
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    StratifiedKFold,
+    TunedThresholdClassifierCV,
+    cross_validate,
+)
 
 import wmcc
 import wmcc.measures
@@ -142,3 +148,111 @@ def test_what_cannot_be_scored_is_nan_with_a_sentence_and_no_traceback():
     assert not [warning for warning in said if "Traceback" in str(warning.message)]
     with pytest.raises(ValueError, match=r"negative|at least 0"):  # a mistake is one
         scorer("ecc")(model, [[0], [1]], [0, 1], sample_weight=[1.0, -1.0])
+
+
+# ---- thresholds -------------------------------------------------------------------------------------------------
+
+
+def tuned_by(measure, data, labels=(0, 1), **options):
+    X, y, area = data
+    with sklearn.config_context(enable_metadata_routing=True):
+        tuned = TunedThresholdClassifierCV(
+            LogisticRegression().set_fit_request(sample_weight=True),
+            scoring=scorer(measure).set_score_request(sample_weight=True), store_cv_results=True, **options,
+        )  # fmt: skip
+        return tuned.fit(X, np.array(labels)[y], sample_weight=area)
+
+
+@pytest.mark.parametrize("method", ["predict_proba", "decision_function"])
+@pytest.mark.parametrize("thresholds", [20, [-0.5, 0.2, 0.5, 0.8]])
+def test_thresholds_are_tuned_with_weights(data, method, thresholds):
+    """What scikit-learn finds is the mean of our scores over the folds, each at the thresholds of its own."""
+    X, y, area = data
+    folds = [*StratifiedKFold(3).split(X, y)]
+    tuned = tuned_by("mcc", data, cv=3, response_method=method, thresholds=thresholds)
+    ranges, curves = [], []
+    for train, test in folds:
+        model = LogisticRegression().fit(X[train], y[train], sample_weight=area[train])
+        response = getattr(model, method)(X[test])
+        score = response[:, 1] if method == "predict_proba" else response
+        scores = wmcc.tabulate(y[test], score=score, sample_weight=area[test])
+        cuts = thresholds if isinstance(thresholds, list) else np.linspace(score.min(), score.max(), thresholds)
+        tables = [wmcc.tabulate(y[test], (score >= cut).astype(int), area[test], labels=[0, 1]) for cut in cuts]
+        assert all(table == scores.at(cut) for table, cut in zip(tables, cuts, strict=True) if cut in scores.steps)
+        ranges.append(cuts)
+        curves.append([wmcc.mcc(table) for table in tables])
+    grid = tuned.cv_results_["thresholds"]
+    mean = np.mean([np.interp(grid, x, own) for x, own in zip(ranges, curves, strict=True)], axis=0)
+    assert tuned.cv_results_["scores"] == pytest.approx(mean, abs=1e-12)
+    assert tuned.best_score_ == pytest.approx(mean.max(), abs=1e-12)
+
+
+@pytest.mark.parametrize("labels", [(-1, 1), (False, True), ("no", "yes")])
+def test_labels_of_any_kind_are_tuned_alike(data, labels):
+    plain = tuned_by("mcc", data, cv=3, thresholds=9)
+    named = tuned_by("mcc", data, labels, cv=3, thresholds=9, n_jobs=2)  # in other processes
+    assert (named.best_threshold_, named.best_score_) == (plain.best_threshold_, plain.best_score_)
+
+
+def test_a_model_that_is_fitted_is_tuned_to_the_best_of_our_thresholds(data):
+    X, y, area = data
+    model = LogisticRegression().fit(X, y, sample_weight=area)
+    scores = wmcc.tabulate(y, score=model.predict_proba(X)[:, 1], sample_weight=area)
+    best = wmcc.best_threshold(scores, "mcc")
+    with sklearn.config_context(enable_metadata_routing=True):
+        weighted = scorer("mcc").set_score_request(sample_weight=True)
+        model.set_fit_request(sample_weight=True)
+        tuned = TunedThresholdClassifierCV(model, scoring=weighted, cv="prefit", refit=False, thresholds=scores.steps)
+        tuned.fit(X, y, sample_weight=area)
+    assert (tuned.best_threshold_, tuned.best_score_) == (best.threshold, best.value)
+    fewer = TunedThresholdClassifierCV(model, scoring=scorer("mcc"), cv="prefit", refit=False).fit(X, y)
+    assert fewer.best_threshold_ != best.threshold  # among a hundred, without weights
+
+
+def test_a_fixed_threshold_predicts_our_table(data):
+    X, y, area = data
+    model = LogisticRegression().fit(X, y, sample_weight=area)
+    scores = wmcc.tabulate(y, score=model.predict_proba(X)[:, 1], sample_weight=area)
+    best = wmcc.best_threshold(scores, "mcc")
+    with sklearn.config_context(enable_metadata_routing=True):
+        fixed = FixedThresholdClassifier(
+            LogisticRegression().set_fit_request(sample_weight=True), threshold=best.threshold
+        )
+        fixed.fit(X, y, sample_weight=area)
+    assert wmcc.tabulate(y, fixed.predict(X), area) == best.table
+
+
+def test_weights_that_are_not_asked_for_are_refused_while_tuning(data):
+    X, y, area = data
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = LogisticRegression().set_fit_request(sample_weight=True)
+        with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError):
+            TunedThresholdClassifierCV(model, scoring=scorer("mcc"), cv=3).fit(X, y, sample_weight=area)
+
+
+def test_thresholds_are_tuned_to_gains(data):
+    """Of a mean gain by hand; the positive class is the larger label, whatever labels are called."""
+    X, y, area = data
+    gains = wmcc.measures.ExpectedGain(hit=20, miss=-3, alarm=-1, rejection=0.5)
+    model = LogisticRegression().fit(X, y, sample_weight=area)
+    scores = wmcc.tabulate(y, score=model.predict_proba(X)[:, 1], sample_weight=area)
+    best = wmcc.best_threshold(scores, gains)
+    called = (model.predict_proba(X)[:, 1] >= best.threshold).astype(int)
+    by_hand = np.average(np.array([[0.5, -1], [-3, 20]])[y, called], weights=area)
+    metric = pickle.loads(pickle.dumps(scorer(gains)))._score_func
+    assert metric(y, called, sample_weight=area) == pytest.approx(by_hand, rel=1e-12)
+    words = np.array(["no", "yes"])
+    assert metric(words[y], words[called], sample_weight=area) == best.value
+    with sklearn.config_context(enable_metadata_routing=True):
+        weighted = scorer(gains).set_score_request(sample_weight=True)
+        model.set_fit_request(sample_weight=True)
+        tuned = TunedThresholdClassifierCV(model, scoring=weighted, cv="prefit", refit=False, thresholds=scores.steps)
+        tuned.fit(X, y, sample_weight=area)
+    assert (tuned.best_threshold_, tuned.best_score_) == (best.threshold, best.value)
+
+
+def test_gains_of_what_has_not_two_classes_are_nan():
+    metric = scorer(wmcc.measures.ExpectedGain(1, 0, 0, 0))._score_func
+    for labels, why in (([0, 0], "has 1, and it is not known"), ([0, 1, 2], "for two classes")):
+        with pytest.warns(UndefinedMeasureWarning, match=f"the score is NaN: .*{why}"):
+            assert np.isnan(metric(labels, labels))

@@ -33,10 +33,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..core.table import Table
+from ..core.table import Margins, Table
 from ..errors import InputError, MissingDependencyError, UndefinedMeasureWarning
-from ..measures import MEASURES
-from ..measures.base import Measure, MeasureName
+from ..inference.scores.grid import exact_value
+from ..measures import MEASURES, ExpectedGain
+from ..measures.base import Measure, MeasureName, check_scorable
 from ..measures.checks import named_measure
 from ..optional import pip_install
 from ..sources import tabulate
@@ -63,17 +64,18 @@ class Scorer(Protocol):
         ...
 
 
-def scorer(measure: MeasureName | Measure = "ecc") -> Scorer:
+def scorer(measure: MeasureName | Measure | ExpectedGain = "ecc") -> Scorer:
     """Make a scorer of a measure, new at each call: what is requested of one does not change another.
 
     A score that is undefined is 0, as for the measure itself. Rows that cannot be scored at all (their weights are all
     zero, or MCC is asked of more than two classes) give NaN, as scikit-learn's ``error_score`` does, and an
-    `UndefinedMeasureWarning` that says why.
+    `UndefinedMeasureWarning` that says why. It is of predicted labels, and ``TunedThresholdClassifierCV`` makes these
+    at each threshold that it tries.
 
     Parameters
     ----------
     measure
-        A measure of wmcc, or its name.
+        A measure of wmcc, or its name; or an `ExpectedGain`, whose positive class is the larger label.
 
     Returns
     -------
@@ -89,7 +91,9 @@ def scorer(measure: MeasureName | Measure = "ecc") -> Scorer:
     >>> cross_val_score(DummyClassifier(), [[0]] * 6, [0, 1, 0, 1, 0, 1], cv=2, scoring=scorer("balanced_accuracy"))
     array([0.5, 0.5])
     """
-    made: Scorer = make_scorer(_Metric(named_measure(measure).name))
+    gains = measure if isinstance(measure, ExpectedGain) else None
+    name = "expected_gain" if isinstance(measure, ExpectedGain) else named_measure(measure).name
+    made: Scorer = make_scorer(_Metric(name, gains))
     return made
 
 
@@ -142,14 +146,26 @@ class _Metric:
     """A measure with scikit-learn's signature; unlike a closure it can be sent to worker processes."""
 
     __name__: str
+    gains: ExpectedGain | None = None
 
     def __call__(self, y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
         table = _table(y_true, y_pred, sample_weight)
         try:
-            return MEASURES[self.__name__](table)
+            return MEASURES[self.__name__](table) if self.gains is None else _mean_gain(table, self.gains)
         except InputError as problem:  # of a table that was made: it has no weight, or too many classes for MCC
             warnings.warn(f"the score is NaN: {problem.message}", UndefinedMeasureWarning, stacklevel=2)
             return float("nan")
+
+
+def _mean_gain(table: Table, gains: ExpectedGain) -> float:
+    """Return the expected gain of labels of two classes, the larger of which is the positive one."""
+    classes = len(table.labels)
+    if classes != 2:
+        which = ", and it is not known whether it is the positive one" if classes == 1 else ""
+        raise InputError(f"expected gain is for two classes; this table has {classes}{which}.")
+    check_scorable(table)
+    m = table.margins
+    return exact_value(gains.measure, Margins.of(m.r[::-1], m.q[::-1], m.d[::-1], 2))
 
 
 def _table(y_true: Any, y_pred: Any, sample_weight: Any) -> Table:
