@@ -1,4 +1,8 @@
-"""Every bar with its measured ratio. Answers are asserted before anything is timed."""
+"""Every bar with its measured ratio. Answers are asserted before anything is timed.
+
+Names of sections choose some of them: ``bars.py text_in_frames many_classes``. ``--write`` puts all into
+docs/benchmarks.md.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from common import (
     THREADS,
     Bars,
+    best_in_turns,
     bincount,
     data,
     floor,
@@ -26,6 +32,7 @@ from common import (
 )
 
 import wmcc
+import wmcc.measures
 from wmcc.core.kernel import kernel
 
 BARS = Bars()
@@ -70,6 +77,13 @@ def against_memory() -> None:
             note = f"[{rates}; ratios {min(ratios):.2f}–{max(ratios):.2f}]"
             what = f"codes {dtype} with labels given, N = 1e7, K = {classes}, over the {THREADS}-thread memory floor"
             bar(what, median(ratios), limit, "x", False, note)
+    t, p, w = data(10**7, 2, "u1")
+    w = w.astype("f4")
+    table = wmcc.tabulate(t, p, w)
+    assert (table.n.ravel() == np.bincount(2 * t + p, minlength=4)).all()
+    ours, base = best_in_turns(lambda: wmcc.tabulate(t, p, w, threads=THREADS), floor((t, p, w)), 15)
+    note = f"[{ours * 100:.2f} against {base * 100:.2f} ns/row]"
+    bar("uint8 labels, float32 weights, N = 1e7, K = 2, over reading them", ours / base, 2.5, "x", False, note)
 
 
 def small_inputs() -> None:
@@ -80,6 +94,16 @@ def small_inputs() -> None:
         peer = timed(lambda t=t, p=p, w=w: sklearn_mcc(t, p, w), 50)
         note = f"[best {min(ours) * 1e6:.0f}, worst {max(ours) * 1e6:.0f}; scikit-learn {median(peer) * 1e6:,.0f} µs]"
         bar(f"N = 1,000, K = {classes}, one call of ecc", median(ours) * 1e6, limit, "µs", False, note)
+    for classes, limit in ((200, 170), (1000, 330)):
+        t, p, w = data(1000, classes)
+        assert wmcc.ecc(t, p, sample_weight=w) == wmcc.ecc(wmcc.tabulate(t, p, w))
+        ours, peer = best_in_turns(
+            lambda t=t, p=p, w=w: wmcc.ecc(t, p, sample_weight=w),
+            lambda t=t, p=p, w=w: wmcc.ecc(wmcc.tabulate(t, p, w)),
+            300,
+        )
+        note = f"[{ours / peer:.2f} x ecc of a table that is made of them]"
+        bar(f"N = 1,000, K = {classes:,}, one call of ecc", ours * 1e6, limit, "µs", False, note)
     for classes, limit in ((200, 0.15), (1000, 0.3), (2048, 0.5)):
         t, p, w = data(1000, classes)
         table = wmcc.tabulate(t, p, w)
@@ -102,6 +126,18 @@ def many_classes() -> None:
         ours += timed(lambda: wmcc.tabulate(t, p, w, threads=THREADS), 1)
     note = f"[{spread(ours)}; NumPy's bincount {median(peers) * 100:.1f}: {median(peers) / median(ours):.2f} x ours]"
     bar("N = 1e7, K = 1,000, a table", median(ours) * 100, 15, "ns/row", False, note)
+    ours, peer = best_in_turns(
+        lambda: wmcc.tabulate(t, p, w, threads=THREADS), lambda: np.bincount(t * 1000 + p, w, 1000**2), 5
+    )
+    note = f"[{ours * 100:.1f} against {peer * 100:.1f} ns/row]"
+    bar("N = 1e7, K = 1,000, a table, over one bincount of Σw", ours / peer, 1.2, "x", False, note)
+    few = data(2_000_000, 100_000)
+    assert wmcc.tabulate(*few).cells.sums.n.sum() == 2_000_000
+    ours, peer = best_in_turns(
+        lambda: wmcc.tabulate(*few, threads=THREADS), lambda: np.unique(few[0] * 100_000 + few[1]), 3
+    )
+    note = f"[NumPy's unique of the cells alone {peer * 500:.0f} ns/row]"
+    bar("N = 2e6, K = 100,000, a table", ours * 500, 100, "ns/row", False, note)
     t, p, w = data(10**7, 100_000)
     table = wmcc.tabulate(t, p, w)
     correct = np.bincount(t, w * (t == p), 100_000)
@@ -138,6 +174,43 @@ def groups_and_clusters() -> None:
     bar("interval with 10,000 clusters, 1e6 rows", median(ours), 0.1, "s", False, note)
 
 
+def designs() -> None:
+    t, p, w = data(5 * 10**6, 5)
+    rng = np.random.default_rng(2)
+    stratum, cluster = rng.integers(0, 8, len(t)), rng.integers(0, 200, len(t))
+    drawn = {"cluster": cluster, "design": wmcc.Strata(stratum)}
+    plain = wmcc.tabulate(t, p, w)
+    assert wmcc.tabulate(t, p, w, **drawn).cells == plain.cells
+    ours, peer = best_in_turns(lambda: wmcc.tabulate(t, p, w, **drawn), lambda: wmcc.tabulate(t, p, w), 7)
+    note = f"[{ours * 1e3:.0f} against {peer * 1e3:.0f} ms]"
+    bar("200 clusters in each of 8 strata, 5e6 rows, over a plain table", ours / peer, 2, "x", False, note)
+    t, p, w = (x[:2_000_000] for x in (t, p, w))
+    for dtype in ("f8", "f4"):
+        several = np.asfortranarray(w[:, None] * rng.integers(0, 2, (len(w), 80), dtype=np.uint8), dtype=dtype)
+        brr = wmcc.Replicates(several, "brr")
+        table = wmcc.tabulate(t, p, w, design=brr)
+        assert table.cells.sums.replicates[79] == wmcc.tabulate(t, p, several[:, 79]).cells.sums.w_exact
+        ours, peer = best_in_turns(
+            lambda brr=brr: wmcc.tabulate(t, p, w, design=brr), lambda: wmcc.tabulate(t, p, w), 7
+        )
+        read = min(timed(floor((t, p, w, several.reshape(-1, order="F"))), 7))
+        note = f"[{ours * 1e3:.0f} against {peer * 1e3:.1f} ms; reading them is {read / peer:.1f} x]"
+        bar(f"80 replicate weights, {dtype}, 2e6 rows, over one weight", ours / peer, 8, "x", False, note)
+
+
+def blocks_of_rasters() -> None:
+    import maps  # which needs what reads rasters
+
+    with tempfile.TemporaryDirectory() as name:
+        maps.check(Path(name))
+        paths = maps.put_rasters(Path(name), 31_623)[:2]
+        (reading,) = timed_once(lambda: maps.read_blocks(paths))
+        took, most = min(maps.memory(paths, maps.CALLS["in blocks of 64"]) for _ in range(2))
+    note = f"[{took:.1f} s, reading {reading:.1f} s]"
+    bar("Blocks(64) of 1e9 pixels, over reading with rasterio", took / reading, 2.5, "x", False, note)
+    bar("Blocks(64) of 1e9 pixels, memory", most, 600, "MB", False)
+
+
 def _from(table) -> float:
     return median(timed(lambda: wmcc.interval(wmcc.Table(*table._values())), 5))
 
@@ -149,6 +222,19 @@ def intervals() -> None:
     score = timed(lambda: wmcc.ecc(wmcc.Table(*table._values())), 100)
     note = f"[best {min(ours) * 1e6:.0f}, worst {max(ours) * 1e6:.0f}; the score alone {median(score) * 1e6:.0f} µs]"
     bar("interval from a table, K = 3", median(ours) * 1e6, 80, "µs", False, note)
+    for classes, limit in ((2, 80), (20, 120), (200, 400)):
+        table = wmcc.tabulate(*data(200_000, classes))
+        g, found = wmcc.measures.MEASURES["ecc"].gradient(table), wmcc.interval(table)
+        assert np.isclose(found.se, np.sqrt((g * g * table.w2).sum()), rtol=1e-9)
+        ours, peer = best_in_turns(partial(wmcc.interval, table), lambda g=g, w2=table.w2: (g * g * w2).sum(), 300)
+        note = f"[NumPy's Σ g²·Σw² of the same table, all else known, {peer * 1e6:.0f} µs]"
+        bar(f"interval(table), K = {classes}", ours * 1e6, limit, "µs", False, note)
+    for classes, limit in ((200, 1.5), (1000, 4)):
+        table = wmcc.tabulate(*data(200_000, classes))
+        assert wmcc.score(table).intervals["kappa"] == wmcc.interval(table, "kappa")
+        ours, peer = best_in_turns(lambda x=table: wmcc.score(x).intervals, lambda x=table: wmcc.score(x), 20)
+        note = f"[without intervals {peer * 1e3:.2f} ms]"
+        bar(f"score(table) with all intervals, K = {classes:,}", ours * 1e3, limit, "ms", False, note)
 
 
 def report_of_a_pair() -> None:
@@ -175,6 +261,30 @@ def strings() -> None:
         ours = timed(lambda a=a, b=b: wmcc.ecc(a, b, sample_weight=w))
         note = f"[{median(ours) * 1e9 / 1e6:.1f} ns/row ({spread(ours)})]"
         bar(f"strings ({kind}), N = 1e6, K = 10, over scikit-learn", peer / median(ours), 30, "x", True, note)
+
+
+def text_in_frames() -> None:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    t, p, w = data(5 * 10**6, 10)
+    names = np.array([f"land cover class {k}" for k in range(10)])
+    frame = pd.DataFrame({"t": names[t], "p": names[p], "w": w})
+    held = [pa.chunked_array(pa.array(frame[side])) for side in "tp"]
+    objects = [names.astype(object)[codes] for codes in (t, p)]
+    columns = {"true": "t", "pred": "p", "weight": "w"}
+    codes = wmcc.tabulate(t, p, w).rename({k: str(names[k]) for k in range(10)})
+    calls = {
+        "pandas frame, two columns of text": (lambda: wmcc.tabulate(frame, **columns), 35),
+        "polars frame, two columns of text": (lambda x=pl.from_pandas(frame): wmcc.tabulate(x, **columns), 30),
+        "object arrays of text": (lambda: wmcc.tabulate(*objects, w), 60),
+    }
+    for what, (call, limit) in calls.items():
+        assert call() == codes
+        ours, peer = best_in_turns(call, lambda: [column.dictionary_encode() for column in held], 5)
+        note = f"[{ours / peer:.2f} x Arrow's dictionary_encode of both, {peer * 200:.0f} ns/row]"
+        bar(f"{what}, 5e6 rows", ours * 200, limit, "ns/row", False, note)
 
 
 PEAK = """
@@ -228,20 +338,27 @@ def import_time() -> None:
     bar("import wmcc and its tabulate, over importing NumPy and narwhals", ratio, 1.3, "x", False, note)
 
 
+SECTIONS = (
+    against_scikit_learn,
+    against_memory,
+    small_inputs,
+    strings,
+    text_in_frames,
+    many_classes,
+    groups_and_clusters,
+    designs,
+    blocks_of_rasters,
+    intervals,
+    report_of_a_pair,
+    peak_memory,
+    import_time,
+)
+
 if __name__ == "__main__":
     print(f"kernel: {kernel()}; {processors()} processors\n")
-    for section in (
-        against_scikit_learn,
-        against_memory,
-        small_inputs,
-        strings,
-        many_classes,
-        groups_and_clusters,
-        intervals,
-        report_of_a_pair,
-        peak_memory,
-        import_time,
-    ):
-        section()
-    if "--write" in sys.argv[1:]:
+    chosen = {x for x in sys.argv[1:] if not x.startswith("-")}
+    for section in SECTIONS:
+        if not chosen or section.__name__ in chosen:
+            section()
+    if "--write" in sys.argv[1:] and not chosen:
         write_section("bars", BARS.markdown())
