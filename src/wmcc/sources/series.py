@@ -25,7 +25,7 @@ def labels(data: Any, name: str, first: int, skip_missing: bool) -> Coded:
 
     ``first`` is the number of its first row, for messages. Missing labels are a category, or refused.
     """
-    data = _native(data)
+    data = _text_of_arrow(_native(data))
     read = _reader(data)
     if read is None:
         return data, None
@@ -56,6 +56,7 @@ def weights(data: Any, name: str) -> Any:
 
 def group_codes(data: Any) -> tuple[Any, list[Any]]:
     """Integers for the values of a series of any type, and the values they stand for; missing ones are a value too."""
+    data = _text_of_arrow(data)
     if dependencies.is_polars_series(data):
         values = data.unique().to_frame("value").with_row_index("code")
         found = data.to_frame("value").join(values, on="value", how="left", nulls_equal=True, maintain_order="left")
@@ -72,6 +73,15 @@ def group_codes(data: Any) -> tuple[Any, list[Any]]:
 
 def _native(data: Any) -> Any:
     return nw.to_native(data) if dependencies.is_narwhals_series(data) else data
+
+
+def _text_of_arrow(data: Any) -> Any:
+    """Text of pandas that Arrow holds, as Arrow has it, without objects on the way; all else as it is."""
+    kind: Any = getattr(data, "dtype", None)
+    of_arrow = hasattr(kind, "pyarrow_dtype") and _is_text(kind.pyarrow_dtype)
+    if not (of_arrow or str(getattr(kind, "storage", "")).startswith("pyarrow")):
+        return data
+    return getattr(data, "array", data).__arrow_array__()
 
 
 def _reader(data: Any) -> Any:
@@ -99,6 +109,12 @@ def _is_categorical(data: Any) -> bool:
     return str(data.dtype).partition("(")[0] in ("category", "Categorical", "Enum")
 
 
+def _is_text(kind: Any) -> bool:
+    """Whether a type of Arrow is one of text."""
+    types = sys.modules["pyarrow"].types
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
 def _missing(data: Any) -> int | None:
     """Return the first missing row, if any."""
     if dependencies.is_polars_series(data):
@@ -119,7 +135,8 @@ def _pandas(data: Any) -> Coded:
         coded = data.cat if hasattr(data, "cat") else data
         return np.asarray(coded.codes), coded.categories
     values = _values(data)
-    if values.dtype.kind == "O" and str(data.dtype) != "object":  # text of any backend, but not a mix of types
+    objects = str(data.dtype) == "object" or getattr(data.dtype, "storage", "") == "python"  # text, or a mix of types
+    if values.dtype.kind == "O" and not objects:
         codes, uniques = data.factorize()
         return codes, uniques
     return values, None
@@ -136,10 +153,9 @@ def _polars(data: Any) -> Coded:
 
 
 def _arrow(data: Any) -> Coded:
-    types = sys.modules["pyarrow"].types
-    if types.is_string(data.type) or types.is_large_string(data.type) or types.is_string_view(data.type):
+    if _is_text(data.type):
         data = data.dictionary_encode()
-    if not types.is_dictionary(data.type):
+    if not _is_categorical(data):
         return _values(data), None
     data = _whole(data)
     return _values(data.indices), data.dictionary.to_pylist()
