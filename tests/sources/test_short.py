@@ -47,7 +47,7 @@ def label_arrays(draw, rows):
     infos = [np.iinfo("u1") if dtype == "?" else np.iinfo(dtype) for dtype in dtypes]
     low, high = max(i.min for i in infos), 1 if "?" in dtypes else min(i.max for i in infos)
     start = draw(st.sampled_from([low, max(low, min(0, high)), max(low, high - 3)]))
-    label = st.integers(start, min(high, start + draw(st.sampled_from([1, 2, 20, 63, 64]))))
+    label = st.integers(start, min(high, start + draw(st.sampled_from([1, 2, 20, 31, 32, 1023, 1024]))))
     columns = [draw(st.lists(label, min_size=rows, max_size=rows)) for _ in range(2)]
     if draw(st.booleans()):
         columns[1] = [a if draw(st.integers(0, 3)) else b for a, b in zip(*columns, strict=True)]
@@ -142,10 +142,10 @@ def test_the_usual_case_makes_no_table(monkeypatch, dtype, weights):
 
 @needs_compiled
 def test_what_is_short():
-    """Up to 65,536 rows and 64 labels from end to end, in arrays of any one shape."""
+    """Up to 65,536 rows and 1,024 labels from end to end, in arrays of any one shape."""
     margins = base.short_margins
-    assert margins(*usual(64)) is not None
-    assert margins(*usual(65)) is None
+    assert margins(*usual(1024, 1 << 16)) is not None
+    assert margins(*usual(1025, 1 << 16)) is None
     assert margins(*usual(rows=1 << 16)) is not None
     assert margins(*usual(rows=(1 << 16) + 1)) is None
     assert margins(*(x.reshape(10, 20, 5) for x in usual())) is not None

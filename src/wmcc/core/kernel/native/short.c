@@ -3,7 +3,7 @@
 #include "native.h"
 #include <string.h>
 
-enum { SHORT_ROWS = 1 << 16, SHORT_RANGE = 64, BLOCK = 256 };
+enum { SHORT_ROWS = 1 << 16, SHORT_RANGE = 1024, FEW = 32, BLOCK = 256 };
 
 #ifdef __SIZEOF_INT128__
 
@@ -17,8 +17,11 @@ typedef struct {
 
 /* Sums of one call, in a common unit. Classes are places from the smallest label on, whether they occur or not. */
 typedef struct {
-    wide cell[SHORT_RANGE * SHORT_RANGE];
-    uint64_t met; /* a bit for each place: whether it occurs */
+    struct {
+        wide of_truth[2], alarms; /* rows of this class that are wrong, and right; others that are predicted to be of it */
+    } at[SHORT_RANGE];
+    uint8_t met[SHORT_RANGE]; /* whether it occurs */
+    wide cell[FEW * FEW];     /* of few classes, which are one addition for a row */
     uint32_t places;
 } sums;
 
@@ -112,6 +115,12 @@ WMCC_CLONES static void split(const double *w, Py_ssize_t n, uint32_t exponent, 
     }
 }
 
+static inline void add_to_classes(sums *self, uint32_t t, uint32_t p, wide w)
+{
+    self->at[t].of_truth[t == p] += w;
+    self->at[p].alarms += t == p ? 0 : w;
+}
+
 /* Add all rows. Returns 0 if another thread changed a label meanwhile, so that nothing is written elsewhere. */
 static int add_rows(sums *self, const labels *columns, uint64_t first, const Py_buffer *weights, uint32_t exponent)
 {
@@ -120,7 +129,11 @@ static int add_rows(sums *self, const labels *columns, uint64_t first, const Py_
     uint64_t low[BLOCK], high[BLOCK];
     const Py_ssize_t rows = columns->rows;
     const uint32_t places = self->places;
-    uint64_t met = 0;
+    const int few = places <= FEW;
+    if (few)
+        memset(self->cell, 0, places * places * sizeof *self->cell);
+    memset(self->at, 0, places * sizeof *self->at);
+    memset(self->met, 0, places);
     for (Py_ssize_t start = 0; start < rows; start += BLOCK) {
         const Py_ssize_t n = rows - start < BLOCK ? rows - start : BLOCK;
         uint32_t codes = 0;
@@ -135,11 +148,16 @@ static int add_rows(sums *self, const labels *columns, uint64_t first, const Py_
             split(block_of(weights, start, n, scratch), n, exponent, low, high);
         for (Py_ssize_t i = 0; i < n; i++) {
             const uint32_t t = code[0][i], p = code[1][i];
-            met |= (uint64_t)1 << t | (uint64_t)1 << p;
-            self->cell[t * places + p] += weights == NULL ? 1 : (wide)high[i] << 64 | low[i];
+            const wide w = weights == NULL ? 1 : (wide)high[i] << 64 | low[i];
+            self->met[t] = self->met[p] = 1;
+            if (few)
+                self->cell[t * places + p] += w;
+            else
+                add_to_classes(self, t, p, w);
         }
     }
-    self->met = met;
+    for (uint32_t k = 0; few && k < places * places; k++)
+        add_to_classes(self, k / places, k % places, self->cell[k]);
     return 1;
 }
 
@@ -159,46 +177,36 @@ static PyObject *integer(wide x)
     return PyLong_FromString(text, NULL, 16);
 }
 
-/* A list of the sums of classes that occur. */
-static PyObject *listed(const sums *self, const wide *sum, Py_ssize_t classes)
-{
-    PyObject *list = PyList_New(classes);
-    Py_ssize_t next = 0;
-    for (uint32_t k = 0; list != NULL && k < self->places; k++) {
-        if (!(self->met >> k & 1))
-            continue;
-        PyObject *number = integer(sum[k]);
-        if (number == NULL || PyList_SetItem(list, next++, number) < 0)
-            Py_CLEAR(list);
-    }
-    return list;
-}
-
 static PyObject *margins(const sums *self)
 {
-    const uint32_t K = self->places;
-    wide total = 0, any = 0, r[SHORT_RANGE] = {0}, q[SHORT_RANGE] = {0}, d[SHORT_RANGE];
-    const Py_ssize_t classes = __builtin_popcountll(self->met);
-    for (uint32_t t = 0; t < K; t++) {
-        for (uint32_t p = 0; p < K; p++) {
-            const wide x = self->cell[t * K + p];
-            r[t] += x;
-            q[p] += x;
-            any |= x;
-        }
-        d[t] = self->cell[t * K + t];
-        total += r[t];
+    wide total = 0, any = 0;
+    Py_ssize_t classes = 0, next = 0;
+    for (uint32_t k = 0; k < self->places; k++) {
+        total += self->at[k].of_truth[0] + self->at[k].of_truth[1];
+        any |= self->at[k].of_truth[0] | self->at[k].of_truth[1] | self->at[k].alarms;
+        classes += self->met[k];
     }
-    if (any == 0)
+    if (total == 0)
         return Py_NewRef(Py_None); /* nothing to score: the long way says so */
-    const uint64_t low = (uint64_t)any;
+    const uint64_t low = (uint64_t)any; /* the largest unit: small numbers for small weights */
     const int zeros = low ? __builtin_ctzll(low) : 64 + __builtin_ctzll((uint64_t)(any >> 64));
-    for (uint32_t k = 0; k < K; k++) { /* the largest unit: small numbers for small weights */
-        r[k] >>= zeros;
-        q[k] >>= zeros;
-        d[k] >>= zeros;
+    PyObject *lists[3], *one = NULL;
+    for (int m = 0; m < 3; m++)
+        lists[m] = PyList_New(classes);
+    int sound = lists[0] != NULL && lists[1] != NULL && lists[2] != NULL;
+    for (uint32_t k = 0; sound && k < self->places; k++) {
+        if (!self->met[k])
+            continue;
+        const wide d = self->at[k].of_truth[1], of_class[3] = {self->at[k].of_truth[0] + d, self->at[k].alarms + d, d};
+        for (int m = 0; sound && m < 3; m++)
+            sound = (one = integer(of_class[m] >> zeros)) != NULL && PyList_SetItem(lists[m], next, one) == 0;
+        next++;
     }
-    return Py_BuildValue("NNNN", integer(total >> zeros), listed(self, r, classes), listed(self, q, classes), listed(self, d, classes));
+    if (sound)
+        return Py_BuildValue("NNNN", integer(total >> zeros), lists[0], lists[1], lists[2]);
+    for (int m = 0; m < 3; m++)
+        Py_XDECREF(lists[m]);
+    return NULL;
 }
 
 PyObject *wmcc_margins(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t count)
@@ -224,7 +232,6 @@ PyObject *wmcc_margins(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ss
     if (rows > 0 && rows <= SHORT_ROWS && columns->view.ndim > 0 && same_shape(&columns[0].view, &columns[1].view) &&
         (!weighted || (same_shape(&columns[0].view, &weights) && window(&weights, rows, &exponent))) &&
         places(columns, &first, &all.places)) {
-        memset(all.cell, 0, all.places * all.places * sizeof *all.cell);
         if (add_rows(&all, columns, first, weighted ? &weights : NULL, exponent))
             result = margins(&all);
     }
