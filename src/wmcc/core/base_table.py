@@ -21,7 +21,7 @@ from . import labels as _labels
 from . import storage
 from .arraytypes import Array, FloatArray, IndexArray, IntArray
 from .design import SampleDesign, check_sampled, merged_drawn, unsampled
-from .exact import Exact, effective_size
+from .exact import Exact, effective_size, nearest_float
 from .labels import Label
 from .stack import Stack, merged_stacks
 from .sums import Sums
@@ -272,7 +272,8 @@ class BaseTable(StackedCells):
     @cached_property
     def total(self) -> float:
         """Weight of all rows."""
-        return float(self.cells.sums.w_exact.sum().floats())
+        w = self.cells.sums.w_exact
+        return nearest_float(w.total(), w.exponent)
 
     @property
     def n_eff(self) -> float:

@@ -309,19 +309,24 @@ def nearest_float(x: int, exponent: int) -> float:
 
 
 def integers(digits: IntArray) -> Any:
-    """Fold planes of digits into Python integers, as nested lists of the shape of one plane."""
+    """Fold planes of digits, each below 2**32, into Python integers, as nested lists of the shape of one plane."""
     if len(digits) == 0:
         return np.zeros(digits.shape[1:], dtype=np.int64).tolist()
     if digits.ndim > 2:
         return [integers(digits[:, i]) for i in range(digits.shape[1])]
+    bits = RADIX_BITS
+    if digits.ndim == 2 and digits.shape[1] > FEW:  # of many numbers two digits become one, while they are in arrays
+        bits, pairs = 2 * RADIX_BITS, digits[::2].astype(np.uint64)
+        pairs[: len(digits) // 2] |= digits[1::2].astype(np.uint64) << np.uint64(RADIX_BITS)
+        digits = pairs
     planes = digits.tolist()
     values = planes.pop()
     while planes:
         plane = planes.pop()
         if digits.ndim == 1:
-            values = (values << RADIX_BITS) + plane
+            values = (values << bits) + plane
         else:
-            values = [(v << RADIX_BITS) + d for v, d in zip(values, plane, strict=True)]
+            values = [(v << bits) + d for v, d in zip(values, plane, strict=True)]
     return values
 
 

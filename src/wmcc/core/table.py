@@ -262,9 +262,11 @@ class Table(BaseTable):
             r, q, d = class_totals(self._weights, true.tolist(), pred.tolist(), K)
         else:
             w = self.cells.sums.w_exact
-            right = true == pred
-            sums = w.by_code(true, K), w.by_code(pred, K), w.take(right).by_code(true[right], K)
-            r, q, d = (x.integers(w.exponent) for x in sums)
+            right = np.flatnonzero(true == pred)
+            cells = np.concatenate([np.arange(len(true)), np.arange(len(true)), right])
+            sums = w.take(cells).by_code(np.concatenate([true, pred + K, true[right] + 2 * K]), 3 * K)
+            all_sums = sums.integers(w.exponent)
+            r, q, d = all_sums[:K], all_sums[K : 2 * K], all_sums[2 * K :]
         return Margins.of(r, q, d, len(self.classes))
 
     def against_rest(self, label: Label) -> Table:
