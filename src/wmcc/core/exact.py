@@ -314,12 +314,11 @@ def integers(digits: IntArray) -> Any:
         return np.zeros(digits.shape[1:], dtype=np.int64).tolist()
     if digits.ndim > 2:
         return [integers(digits[:, i]) for i in range(digits.shape[1])]
-    bits = RADIX_BITS
+    bits, pairs = RADIX_BITS, np.asarray(digits)
     if digits.ndim == 2 and digits.shape[1] > FEW:  # of many numbers two digits become one, while they are in arrays
         bits, pairs = 2 * RADIX_BITS, digits[::2].astype(np.uint64)
         pairs[: len(digits) // 2] |= digits[1::2].astype(np.uint64) << np.uint64(RADIX_BITS)
-        digits = pairs
-    planes = digits.tolist()
+    planes: Any = pairs.tolist()
     values = planes.pop()
     while planes:
         plane = planes.pop()
