@@ -23,7 +23,7 @@ from ..core.joint import JointTable
 from ..core.labels import NOTHING, Label
 from ..core.memory import available
 from ..core.stack import LARGEST_KEY, Stack, merged_stacks
-from ..core.sums import Sums, bad_weight
+from ..core.sums import Sums, added_by_code, bad_weight
 from ..core.table import Table, no_positive
 from ..core.tables import NONE_DECLARED, Tables, merge
 from ..core.threads import MOST_THREADS, in_order, processors
@@ -83,11 +83,14 @@ def tabulate_arrays(
 def _rows_of_clusters(parts: Parts, columns: list[Column], found: Counted, rules: Rules) -> tuple[int, ...]:
     """Count the rows of each cluster that have labels, those included that `ignore` leaves out."""
     assert parts.clusters is not None
+    count = len(parts.clusters.keys)
+    if not found.ignored.any():
+        return tuple(added_by_code(found.stack.codes[-1], found.stack.sums.n, count).tolist())
     of_rows = parts.clusters.codes.reshape(-1)
-    if rules.skip_missing and found.ignored.any():
+    if rules.skip_missing:
         codes = all_codes(columns, Codebook(Rules(missing="ignore")))
         of_rows = of_rows[np.all([own != tally.IGNORED for own in codes], axis=0)]
-    return tuple(np.bincount(of_rows, minlength=len(parts.clusters.keys)).tolist())
+    return tuple(np.bincount(of_rows, minlength=count).tolist())
 
 
 def nothing(rules: Rules, parts: Parts = WHOLE, names: tuple[str, ...] = (), drawn: SampleDesign = ROWS) -> Any:

@@ -71,22 +71,45 @@ def keyed(by: By, columns: Iterable[tuple[Any, Sequence[Any]]]) -> Keyed:
     """
     several, values = zip(*columns, strict=True)
     shape = np.shape(several[0])
-    codes, sizes = [np.asarray(own, dtype=np.int64).reshape(-1) for own in several], [len(own) for own in values]
-    if len(codes) == 1 or math.prod(sizes) <= max(len(codes[0]), FEW):  # counting them is faster than sorting rows
-        where = codes[0] if len(codes) == 1 else np.ravel_multi_index(codes, sizes)
-        met = np.flatnonzero(np.bincount(where, minlength=math.prod(sizes)))
+    arrays = [np.asarray(own).reshape(-1) for own in several]
+    codes = [own if own.dtype.kind in "iu" else own.astype(np.int64) for own in arrays]  # of no rows they are floats
+    sizes = [len(own) for own in values]
+    if math.prod(sizes) <= max(len(codes[0]), FEW):  # marking them is faster than sorting rows
+        where = _as_one(codes, sizes)
+        met = _occurring(where, math.prod(sizes))
         combinations = np.stack(np.unravel_index(met, sizes))
     else:
-        combinations, where = numbered(np.stack(codes))
+        combinations, where = numbered(np.stack(codes).astype(np.int64))
         met = np.arange(combinations.shape[1])
     names = by if isinstance(by, tuple) else (by,)
     known = [of_one_kind([plain_key(x) for x in own], name) for own, name in zip(values, names, strict=True)]
     plain = [[named[k] for k in own] for own, named in zip(combinations.tolist(), known, strict=True)]
     found = list(zip(*plain, strict=True)) if isinstance(by, tuple) else plain[0]
     keys, places = distinct_keys(found)  # null and NaN are one key
+    if np.array_equal(places, met):  # mostly, the codes are in the order of the keys
+        return Keyed(by, keys, where.reshape(shape))
     place_of = np.zeros(int(met[-1]) + 1 if len(met) else 0, dtype=np.min_scalar_type(len(keys)))
     place_of[met] = places
     return Keyed(by, keys, place_of.take(where).reshape(shape))
+
+
+def _as_one(codes: Sequence[Array], sizes: Sequence[int]) -> Array:
+    """Codes of several columns as one, in an integer as small as it may be: many rows are memory above all."""
+    if len(codes) == 1:
+        return codes[0]
+    kind = np.min_scalar_type(math.prod(sizes))
+    one = codes[0].astype(kind)
+    for own, size in zip(codes[1:], sizes[1:], strict=True):
+        one *= kind.type(size)
+        one += own.astype(kind)
+    return one
+
+
+def _occurring(codes: Array, size: int) -> IntArray:
+    """Return the codes that occur, of so many."""
+    flags = np.zeros(size, dtype=np.uint8)
+    tally.active.mark(native(codes), 0, flags)
+    return np.flatnonzero(flags)
 
 
 def integer_codes(values: Array) -> tuple[IntArray, Sequence[int]] | None:
@@ -254,6 +277,15 @@ def _no_key(what_is: str, name: str) -> InputError:
 
 def _distinct(column: Column) -> tuple[tuple[Key, ...], IntArray]:
     """Return the keys that occur, sorted, and the place there of each row's."""
+    integers = integer_codes(column.values.reshape(-1)) if column.categories is None else None
+    if integers is not None:
+        codes, values = integers
+        there = _occurring(codes, len(values))
+        if len(there) < len(values):
+            place_of = np.zeros(len(values), dtype=np.min_scalar_type(len(there)))
+            place_of[there] = np.arange(len(there))
+            codes = place_of.take(codes)
+        return tuple(values[k] for k in there.tolist()), codes
     codebook = Codebook(Rules())
     (codes,) = all_codes([column], codebook)
     of_one_kind(codebook.classes, column.name)
