@@ -40,6 +40,25 @@ def test_each_group_is_tabulated(kernel, data, kind, seed):
     assert wmcc.tabulate(t, p, w, by=np.array(keys.tolist(), dtype=object)) == found
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("keys", [[0, 2, 2, 5], [7, 7, 9, 8], [-3, 4, -3, 0], [0, 90, 5000, 90], [70_000, 0, 3, 3]])
+def test_integers_are_keys_whether_close_or_not(kernel, keys):
+    t, p, w = np.resize([0, 1, 1], 20), np.resize([0, 1], 20), np.linspace(1, 2, 20)
+    objects = np.array(keys * 5, dtype=object)
+    holds = [
+        x for x in ("i1", "u1", ">i4", "i8", "u8") if np.iinfo(x).min <= min(keys) and max(keys) <= np.iinfo(x).max
+    ]
+    assert len(holds) > 1
+    with using(kernel):
+        for call in (
+            lambda x: {"by": x}, lambda x: {"cluster": x}, lambda x: {"design": wmcc.Strata(x)},
+            lambda x: {"design": wmcc.Strata({"a": x, "b": x[::-1]}), "cluster": x},
+        ):  # fmt: skip
+            expected = wmcc.tabulate(t, p, w, **call(objects))
+            assert all(wmcc.tabulate(t, p, w, **call(objects.astype(x))) == expected for x in holds)
+        assert list(wmcc.tabulate(t, p, w, by=np.array(keys * 5))) == sorted(set(keys))
+
+
 def test_keys_of_any_container():
     t, p, w = sample(0, 12)
     keys = ["a", "b", "c"] * 4

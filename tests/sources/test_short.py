@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import wmcc
-from wmcc.errors import InputError, UndefinedMeasureWarning, WmccError
+from wmcc.errors import InputError, LabelWarning, UndefinedMeasureWarning, WmccError
 from wmcc.measures import base
 
 needs_compiled = pytest.mark.skipif(COMPILED is KERNELS["numpy"], reason="only the compiled kernel has a short call")
@@ -23,7 +23,7 @@ def outcome(function, *args, **options):
     """The value to the last bit, or what was said instead."""
     try:
         value = function(*args, **options)
-    except WmccError as problem:
+    except (WmccError, LabelWarning) as problem:  # warnings are errors in tests
         return type(problem), str(problem)
     return value.hex()
 
