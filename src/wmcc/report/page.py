@@ -221,8 +221,8 @@ def _thresholds(at: Thresholds) -> list[Element]:
     if np.isfinite(at.curve.thresholds).sum() < 2:
         return _table(at.block())
     said = (
-        f"Line: {at.curve.title} at each threshold. Dark: the interval of a threshold that was fixed in advance. "
-        "Light: the band for all thresholds together. Dotted: the threshold of this report"
+        f"Line: {at.curve.title} at each threshold. Strong: the interval of a threshold that was fixed in advance. "
+        "Faint: the band for all thresholds together. Dotted: the threshold of this report"
     )
     said += "; on it, what to expect on new data, and its interval." if at.chosen else "."
     figure = element("figure", _scrolled(at.caption, threshold_chart(at)), element("figcaption", said))
