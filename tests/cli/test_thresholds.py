@@ -96,6 +96,16 @@ def test_designs_and_engines_are_kept(design):
     assert run("threshold", "scores.json").stdout == f"{best}\n"
 
 
+def test_scores_in_another_file_and_standard_input():
+    frame, best = pl.read_csv(DATA), wmcc.best_threshold(scores())
+    frame.select("id", "label", "area").write_csv("truth.csv")
+    frame.select("id", "prob").write_csv("scores.csv")
+    columns = (*COLUMNS, "--score", "prob", "--join", "scores.csv", "--on", "id")
+    assert run("threshold", "truth.csv", *columns).stdout == f"{best}\n"
+    stored = run("tabulate", "-", *ONE, "-f", "json", text=Path(DATA).read_text()).stdout
+    assert run("threshold", "-", text=stored).stdout == f"{best}\n"
+
+
 def test_parts_of_a_stratified_sample_are_merged():
     frame = pl.read_csv(DATA)
     design = ("--stratum", "region", "--population", "sizes.csv")
@@ -250,6 +260,8 @@ def test_stored_score_tables():
         (("threshold", DATA, *COLUMNS, "--pred", "pred"), "--pred was given; expected --true and --score"),
         (("threshold", DATA, *COLUMNS), "--true without --score was given"),
         (("threshold", DATA, *ONE, "--threshold", "0.5"), "--threshold was given, which this command chooses"),
+        (("threshold", DATA), "expected --true and --score, the columns of labels and of scores in parcels.csv; or a"),
+        (("threshold", DATA, "--score", "prob"), "--score needs --true; name the columns of labels and of scores"),
         (("threshold", "labels.json"), "labels.json holds a table of labels; expected scores"),
         (("threshold", DATA, "--true", "label", "--score", "prob"), "there are 3.\nHint: --ignore leaves out"),
         (("threshold", DATA, *COLUMNS, "--score", "pred"), "the column 'pred' holds 'field'; a score must be a number"),

@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -110,6 +111,18 @@ def test_float32_scores_keep_their_values():
     scores = wmcc.tabulate([0, 1], score=score)
     assert scores.steps.tolist() == score.astype(float).tolist()
     assert scores.at(0.1).pred_counts.tolist() == [0, 2]  # float32's 0.1 is above that of float64
+
+
+@pytest.mark.parametrize("edges", [None, [0.5]])
+def test_ignored_rows_may_lack_a_score(edges):
+    truth, score = ["a", "b", "x", "a"], [0.1, 0.9, np.nan, 0.6]
+    expected = wmcc.tabulate([*"aba"], score=[0.1, 0.9, 0.6], thresholds=edges)
+    scores = wmcc.tabulate(truth, score=score, ignore="x", thresholds=edges)
+    frame = {"truth": truth, "p": score}
+    of_frame = wmcc.tabulate(pd.DataFrame(frame), true="truth", score="p", ignore="x", thresholds=edges)
+    for found in (scores, of_frame):
+        assert (found.ignored, found.steps.tolist()) == (1, expected.steps.tolist())
+        assert found.at(0.5).w.tolist() == expected.at(0.5).w.tolist()
 
 
 def test_the_positive_class():

@@ -139,6 +139,24 @@ def test_no_rows_to_join(engine):
         flat.tabulate(ALL[engine](full), join=nothing, **call)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("labels", [["no", "yes", "yes", "no", "no"], [0, 1, 1, 0, 0]], ids=["text", "integers"])
+def test_scores_are_joined_with_their_labels(engine, labels):
+    """The prediction has no column of labels, or other labels, which do not matter."""
+    truth = ALL[engine](pa.table({"id": [1, 2, 3, 4, 5], "y": labels, "w": [1.0, 2, 4, 8, 16]}))
+    score = pa.table({"id": [6, 5, 4, 3, 2], "p": [0.9, 0.5, 0.5, 0.25, 0.75]})
+    expected = wmcc.tabulate(labels[1:], score=[0.75, 0.25, 0.5, 0.5], sample_weight=[2, 4, 8, 16])
+    for pred in (score, score.append_column("y", pa.array(labels[::-1]))):
+        found = wmcc.tabulate(
+            wmcc.Join(truth, ALL[engine](pred), "id", unmatched="ignore"), true="y", score="p", weight="w"
+        )
+        assert (found.rows, found.ignored, found.steps.tolist()) == (4, 2, [0.25, 0.5, 0.75])
+        for cut in (0.25, 0.5, 0.75, 1):
+            assert found.at(cut).w.tolist() == expected.at(cut).w.tolist()
+    with pytest.raises(InputError, match="1 keys of 'id' are in the truth only and 1 in the prediction only"):
+        wmcc.tabulate(wmcc.Join(truth, ALL[engine](score), "id"), true="y", score="p")
+
+
 def test_frames_of_two_engines_are_not_joined():
     table = pa.table({"id": [1], "y": [0]})
     with pytest.raises(InputTypeError, match=r"truth is a frame of pyarrow and prediction one of lazy polars"):

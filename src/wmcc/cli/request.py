@@ -60,7 +60,7 @@ class DataOptions(SimpleNamespace):
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
         self.used: set[str] = {"files", "images"}
-        self.of_scores = bool(self.score or self.threshold)
+        self.of_scores, self.chooses = bool(self.score or self.threshold), False
 
     def of(self, file: str) -> DataOptions:
         """Return the same options of one file."""
@@ -171,7 +171,7 @@ class DataOptions(SimpleNamespace):
         if units:
             self.used.add("unit")
         if scores:
-            self.of_scores = True
+            self.of_scores = self.chooses = True
             self._check_chosen()
         elif self.score or self.kind == "stored":
             self.used.add("threshold")
@@ -237,6 +237,11 @@ class DataOptions(SimpleNamespace):
             said = f"{folder!r} is a folder; expected --true and --pred, columns of labels in it; or a stored table."
             raise InputError(said, "folders of images are given as --images truth/ pred/.")
         odd = next((x for x in self.files if not (standard_input.is_stream(x) or x.endswith(".json"))), None)
+        if odd is not None and self.chooses:
+            said = (
+                f"expected --true and --score, the columns of labels and of scores in {odd}; or a stored score table."
+            )
+            raise InputError(said, "for instance FILE --true label --score probability.", "score")
         if odd is not None:
             hint = "data are given as FILE --true label --pred pred; `wmcc merge` adds up stored tables."
             raise InputError(f"expected --true and --pred, columns of labels in {odd}; or a stored table.", hint)
@@ -297,7 +302,8 @@ class DataOptions(SimpleNamespace):
         if not self.of_pixels and (self.true is None or not (self.pred or self.score or on_raster)):
             given = next(x for x in ("true", "pred", "score", "join", "overlay") if getattr(self, x))
             lacking = "--pred" if self.true is not None else "--true"
-            raise InputError(f"{written(given)} needs {lacking}; name both columns of labels.")
+            both = "the columns of labels and of scores" if self.score else "both columns of labels"
+            raise InputError(f"{written(given)} needs {lacking}; name {both}.")
         if count < least:
             few = f"at least {least}, to be compared" if least > 1 else "one"
             raise InputError(f"{name}; expected {few}.", f"{more}.")
