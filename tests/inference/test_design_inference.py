@@ -270,7 +270,8 @@ def test_lonely_strata(clusters):
     unit = "row" if clusters is None else "cluster"
     assert refused.problem == (
         f"a single {unit} was sampled in each of the strata 1, 4, so the variance there cannot be estimated. "
-        "Merge them with similar strata, or tabulate with `lonely` 'collapse', 'adjust', 'average' or 'certainty'"
+        "Merge them with similar strata, or tabulate with another `lonely` of `wmcc.Strata`: "
+        "'collapse', 'adjust', 'average' or 'certainty'"
     )
     assert isnan(refused.low)
     assert isnan(refused.se)
@@ -329,9 +330,11 @@ def test_hints_for_lonely_strata_are_true():
     y, pred = [0, 1, 0, 1], [0, 1, 1, 1]
     sizes = {"population": {0: 3, 1: 2}, "fpc": True}
     said = wmcc.interval(flat.tabulate(y, pred, stratum=[0, 0, 0, 1], **sizes)).problem
-    assert said.endswith("cannot be estimated. Tabulate with `lonely` 'adjust' or 'certainty'")
+    assert said.endswith(
+        "cannot be estimated. Tabulate with another `lonely` of `wmcc.Strata`: 'adjust' or 'certainty'"
+    )
     said = wmcc.interval(wmcc.tabulate(y, pred, design=wmcc.Strata([0, 1, 2, 3]))).problem
-    assert said.endswith("or tabulate with `lonely` 'collapse', 'adjust' or 'certainty'")
+    assert said.endswith("or tabulate with another `lonely` of `wmcc.Strata`: 'collapse', 'adjust' or 'certainty'")
     for lonely in ("collapse", "adjust", "certainty"):
         assert wmcc.interval(wmcc.tabulate(y, pred, design=wmcc.Strata([0, 1, 2, 3], lonely=lonely))).problem is None
     certain = wmcc.interval(wmcc.tabulate(y, pred, design=wmcc.Strata([0, 1, 2, 3], lonely="certainty")))

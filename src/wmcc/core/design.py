@@ -294,7 +294,8 @@ def _check_alike(designs: Sequence[StratifiedDesign]) -> None:
     for field, word in (("nested", "cluster"), ("weighting", "population"), ("lonely", "lonely")):
         values = list(dict.fromkeys(getattr(design, field) for design in designs))
         if len(values) > 1:
-            raise cannot_merge(f"the tables were tabulated with different `{word}`", f"the same `{word}`")
+            by_what = "`cluster`" if word == "cluster" else "`wmcc.Strata`"
+            raise cannot_merge(f"the tables were tabulated with different `{word}`", f"the same {by_what}")
 
 
 def _merged_design(several: Sequence[SampleDesign], units: int, places: Places) -> tuple[StratifiedDesign, Places]:
@@ -318,17 +319,18 @@ def _merged_sizes(
     """Sizes of the strata of all; those that are named twice must be the same."""
     if all(sizes is None for sizes in several):
         return None
+    by_what = "`wmcc.PostStrata`" if word == "totals" else "`wmcc.Strata`"
     known: dict[int, float] = {}
     for sizes, place in zip(several, at, strict=True):
         if sizes is None:
-            raise cannot_merge(f"one table was tabulated with `{word}`, another without", f"the same `{word}`")
+            raise cannot_merge(f"one table was tabulated with `{word}`, another without", f"the same {by_what}")
         for k, size in zip(place.tolist(), sizes, strict=True):
             if word == "fpc" and known.get(k) == 0:
                 known[k] = size  # a column has none where no row is
             elif known.setdefault(k, size) != size and not (word == "fpc" and size == 0):
                 where = f"stratum {name_strata([strata[k]])}"
                 why = f"{where} has size {known[k]!r} in one table and {size!r} in another"
-                raise cannot_merge(why, f"the same `{word}`")
+                raise cannot_merge(why, f"the same {by_what}")
     return tuple(known[k] for k in range(len(strata)))
 
 

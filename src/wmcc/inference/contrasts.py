@@ -615,7 +615,8 @@ def _check_same_design(first: str, own: SampleDesign, other: str, its: SampleDes
     for word in ("strata", "of", "fpc", "lonely", "poststrata"):
         if a is not None and b is not None and own.units == its.units and getattr(a, word) != getattr(b, word):
             keyword = {"strata": "stratum", "of": "stratum", "poststrata": "poststratum"}.get(word, word)
+            value = "wmcc.PostStrata" if word == "poststrata" else "wmcc.Strata"
             raise InputError(
                 f"the tables of {first!r} and {other!r} were tabulated with different `{keyword}`.",
-                f"tabulate both with the same `{keyword}`; or compare them as independent samples.",
+                f"tabulate both with the same `{value}`; or compare them as independent samples.",
             )

@@ -193,11 +193,11 @@ class StratifiedSample:
         are = f"a single {what} was sampled in {'stratum' if len(alone) == 1 else 'each of the strata'}"
         known = f"{are} {name_strata(alone)}, so the variance there cannot be estimated"
         if np.sum((self.fraction < 1) & (self.m > 0)) == 1:  # the others were sampled completely
-            return f"{known}. Tabulate with `lonely` 'adjust' or 'certainty'"
+            return f"{known}. Tabulate with another `lonely` of `wmcc.Strata`: 'adjust' or 'certainty'"
         average = ", 'average'" * (not self.lonely.all())
         return (
             f"{known}. Merge {'it' if len(alone) == 1 else 'them'} with similar strata, or tabulate with "
-            f"`lonely` 'collapse', 'adjust'{average} or 'certainty'"
+            f"another `lonely` of `wmcc.Strata`: 'collapse', 'adjust'{average} or 'certainty'"
         )
 
     # ---- influences ---------------------------------------------------------------------------------------

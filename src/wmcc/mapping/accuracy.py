@@ -275,7 +275,10 @@ class MapAccuracy(Result):
         said = [self.design]
         sums = self.table.cells.sums
         if self.pixel_area == 1 and self.table.drawn.kind == "rows" and sums.w_min.min() == sums.w_max.max() == 1:
-            said.append("All rows weigh 1, so areas are numbers of rows. Tabulate with `population` for areas.")
+            said.append(
+                "All rows weigh 1, so areas are numbers of rows. For areas, tabulate with the sizes of strata: "
+                "`design=wmcc.Strata(…, population=sizes)`, or --stratum and --population."
+            )
         if any(c.mapped_area_se > 0 for c in self.classes):
             most = max(self.classes, key=lambda c: c.mapped_area_se)
             said.append(
@@ -435,7 +438,8 @@ def said_design(drawn: SampleDesign, rows: int) -> str:
         return f"Design: none; each of {counted(rows, 'pixel')} counts as drawn independently."
     if design is None:
         what = counted(len(drawn.units), "cluster") if drawn.kind == "clusters" else counted(rows, "row")
-        return f"Design: {what} drawn independently. If they were drawn in strata, tabulate with `stratum`."
+        how = "tabulate with `design=wmcc.Strata(…)`, or --stratum"
+        return f"Design: {what} drawn independently. If they were drawn in strata, {how}."
     units = counted(len(drawn.units), "cluster") if design.nested else counted(sum(drawn.rows), "row")
     strata = (
         "from the whole map" if design.strata == ((),) else f"in {counted(len(design.strata), 'stratum', 'strata')}"
