@@ -134,16 +134,16 @@ def _of_frame(data: Any, crs: Any, columns: Any, name: str, geometry: bool) -> O
 
 def _of_file(path: str, layer: str, crs: Any, columns: Any, name: str, geometry: bool) -> OpenLayer:
     pyogrio, _ = module("pyogrio"), module("geopandas")  # which the former needs, too
-    info = _info(path, layer)
-    columns = _names(columns, info["fields"].tolist(), name)
-    if geometry and info["geometry_type"] is None:
+    described = _description(path, layer)
+    columns = _names(columns, described["fields"].tolist(), name)
+    if geometry and described["geometry_type"] is None:
         raise InputError(f"{name} has no geometry: it is a table.", OF_POINTS)
-    by_arrow = find_spec("pyarrow") is not None and info["encoding"] == "UTF-8"  # which it takes all text to be in
+    by_arrow = find_spec("pyarrow") is not None and described["encoding"] == "UTF-8"  # which it takes all text to be in
     with _sentences(name):
         read = pyogrio.read_dataframe(path, layer=layer, columns=columns, read_geometry=geometry, use_arrow=by_arrow)
     if geometry:
         return _of_frame(read, crs, None, name, True)
-    return OpenLayer(read, np.empty(0, dtype=object), known_crs(info["crs"], crs, name), name)
+    return OpenLayer(read, np.empty(0, dtype=object), known_crs(described["crs"], crs, name), name)
 
 
 def _of_parquet(path: str, columns: Any, name: str) -> Any:
@@ -242,7 +242,7 @@ def column_names(data: Any, layer: str | None = None) -> list[Any]:
     if path.lower().endswith(PARQUET):
         with _sentences(path):
             return list(module("pyarrow.parquet").read_schema(path).names)
-    return _info(path, one_layer(path, layer))["fields"].tolist()  # type: ignore[no-any-return]
+    return _description(path, one_layer(path, layer))["fields"].tolist()  # type: ignore[no-any-return]
 
 
 def _existing(data: Any) -> str:
@@ -253,7 +253,7 @@ def _existing(data: Any) -> str:
     return path
 
 
-def _info(path: str, layer: str) -> Any:
+def _description(path: str, layer: str) -> Any:
     with _sentences(path):
         return module("pyogrio").read_info(path, layer=layer)
 

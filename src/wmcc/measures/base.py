@@ -460,21 +460,21 @@ def on_zero(rule: Any, title: str) -> OnZero:
     rule = rule.item() if isinstance(rule, np.generic) else rule
     if isinstance(rule, str) and rule == "raise":
 
-        def handle(reason: str) -> float:
+        def value_for(reason: str) -> float:
             raise UndefinedMeasureError(f"{title} is undefined: {reason}.", "`zero_division` 0.0 scores it as 0.")
 
     elif isinstance(rule, str) and rule == "warn":
 
-        def handle(reason: str) -> float:
+        def value_for(reason: str) -> float:
             message = f"{title} is undefined and set to 0: {reason}."
             warnings.warn(message, UndefinedMeasureWarning, stacklevel=4)
             return 0.0
 
     elif isinstance(rule, (int, float)) and not isinstance(rule, bool) and (rule != rule or abs(rule) <= 1e300):
 
-        def handle(reason: str) -> float:
+        def value_for(reason: str) -> float:
             return float(rule)
 
     else:
         raise InputError.of("zero_division", rule, "a number, 'warn' or 'raise'")
-    return handle
+    return value_for

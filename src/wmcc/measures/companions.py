@@ -162,11 +162,11 @@ class ClassMeasure:
     ) -> FloatArray:
         """Value per class, in the order of ``table.labels``; the arguments are those of a `wmcc.measures.Measure`."""
         table = scorable_table(y_true, y_pred, sample_weight)
-        m, handle = table.margins, on_zero(zero_division, self.title)
+        m, value_for = table.margins, on_zero(zero_division, self.title)
         out = []
         for label, r, q, d in zip(table.labels, m.r, m.q, m.d, strict=True):
             value = self.value(m.s, r, q, d)
-            out.append(handle(f"class {label!r} lacks weight in y_true or y_pred") if value is None else value)
+            out.append(value_for(f"class {label!r} lacks weight in y_true or y_pred") if value is None else value)
         return np.array(out)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -37,12 +37,12 @@ def check(out: str | None, inputs: Iterable[str] = ()) -> None:
         raise InputError(f"the output {out!r} cannot be written: {problem.strerror}.", "choose another name.") from None
     if not _special(out):
         try:  # what permissions say is not always true
-            handle, temporary = _temporary(folder)
+            descriptor, temporary = _temporary(folder)
         except OSError as problem:
             if problem.errno in (errno.ENOSPC, errno.EDQUOT):  # nobody gave a wrong name
                 raise
             raise InputError(f"the output {out!r} cannot be written: {problem.strerror}: {folder!r}.") from None
-        os.close(handle)
+        os.close(descriptor)
         os.unlink(temporary)
     for name in inputs:
         if os.path.exists(out) and os.path.exists(name) and os.path.samefile(out, name):
@@ -56,19 +56,19 @@ def write(path: str, content: str | bytes) -> None:
     What fails or is interrupted on the way leaves the name as it was. Only a kill leaves the temporary file.
     """
     try:
-        data = content.encode() if isinstance(content, str) else content
+        encoded = content.encode() if isinstance(content, str) else content
     except UnicodeEncodeError as problem:
         raise InputError(f"a label is not valid text: {problem.reason}.", "write JSON, which escapes it.") from None
     if _special(path):  # /dev/stdout and the like are written to; a file in their place would be no help
         with open(path, "wb", buffering=0) as device:
-            write_all(device.fileno(), data)
+            write_all(device.fileno(), encoded)
         return
     target = os.path.realpath(path)
     with sigterm_raises():
-        handle, temporary = _temporary(os.path.dirname(target))
+        descriptor, temporary = _temporary(os.path.dirname(target))
         try:
-            with open(handle, "wb", buffering=0) as file:
-                write_all(file.fileno(), data)
+            with open(descriptor, "wb", buffering=0) as file:
+                write_all(file.fileno(), encoded)
                 os.chmod(temporary, _mode(target))
                 os.fsync(file.fileno())
             os.replace(temporary, target)
@@ -99,11 +99,11 @@ def _special(path: str) -> bool:
     return os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode) and not os.path.isdir(path)
 
 
-def write_all(handle: int, data: bytes) -> None:
-    """Write all of the data: the system may take a part at a time."""
-    rest = memoryview(data)
+def write_all(descriptor: int, content: bytes) -> None:
+    """Write all of the content: the system may take a part at a time."""
+    rest = memoryview(content)
     while rest:
-        rest = rest[os.write(handle, rest) :]
+        rest = rest[os.write(descriptor, rest) :]
 
 
 def _mode(path: str) -> int:

@@ -243,13 +243,13 @@ def _pass(
     # Each takes the next block, so that a slow one holds up nobody.
     queue = deque(blocks([*rows.labels, *rows.codes, *rows.weights, *converted], workers))
 
-    def work(_: Any) -> list[Filling]:
+    def filled(_: Any) -> list[Filling]:
         filling = Filling(rows, coders, codebook)
         for index in _taken(queue):
             filling.add(index)
         return [filling]
 
-    first, *others = chain.from_iterable(run(work, range(workers)))
+    first, *others = chain.from_iterable(run(filled, range(workers)))
     while others:
         first.merge(others.pop())  # which is gone then, before the cells are read
     found = first.found()

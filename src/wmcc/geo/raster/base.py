@@ -203,8 +203,8 @@ def _not_nodata(values: Array, nodata: float | int | None) -> Array | None:
     if nodata is None or nodata != nodata:  # NaN is never a class
         return None
     if values.dtype.kind in "iu":
-        info = np.iinfo(values.dtype)
-        if not isinstance(nodata, int) or not info.min <= nodata <= info.max:
+        limits = np.iinfo(values.dtype)
+        if not isinstance(nodata, int) or not limits.min <= nodata <= limits.max:
             return None
     elif values.dtype.kind == "b" and nodata not in (0, 1):
         return None

@@ -143,12 +143,12 @@ class Device:
 
     def __init__(self, number: int) -> None:
         self._cuda = driver()
-        handle, self._context = ctypes.c_int(), ctypes.c_void_p()
-        check(self._cuda, self._cuda.cuDeviceGet(ctypes.byref(handle), number))
-        check(self._cuda, self._cuda.cuDevicePrimaryCtxRetain(ctypes.byref(self._context), handle))
+        device, self._context = ctypes.c_int(), ctypes.c_void_p()
+        check(self._cuda, self._cuda.cuDeviceGet(ctypes.byref(device), number))
+        check(self._cuda, self._cuda.cuDevicePrimaryCtxRetain(ctypes.byref(self._context), device))
         values = [ctypes.c_int() for _ in range(4)]
         for value, attribute in zip(values, (self.SHARED, self.PROCESSORS, self.MAJOR, self.MINOR), strict=True):
-            check(self._cuda, self._cuda.cuDeviceGetAttribute(ctypes.byref(value), attribute, handle))
+            check(self._cuda, self._cuda.cuDeviceGetAttribute(ctypes.byref(value), attribute, device))
         self.shared, self.processors, major, minor = (value.value for value in values)
         self.arch: int = 10 * major + minor
         if self.arch < self.OLDEST:
