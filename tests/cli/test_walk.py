@@ -7,7 +7,7 @@ from cli_helpers import SAMPLE, WEIGHTED, run
 
 import wmcc
 
-MOST = 569
+MOST = 566
 """Calls from a function of one file to a function of another, in `wmcc score`: less than half of 1,140."""
 
 

@@ -275,7 +275,7 @@ class BaseTable(StackedCells):
         w = self.cells.sums.w_exact
         return nearest_float(w.total(), w.exponent)
 
-    @property
+    @cached_property
     def n_eff(self) -> float:
         """Effective sample size (Σw)² / Σw²: how many rows of equal weight would say as much about a mean.
 
