@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import wmcc
 from wmcc.errors import InputError, InputTypeError, UndefinedMeasureError, UndefinedMeasureWarning
 from wmcc.measures.arithmetic import mean, over_roots
+from wmcc.measures.stacks import MANY, product
 
 AIM = 0.51  # units in the last place; the project's bar is 4
 
@@ -325,3 +326,13 @@ def test_a_mean_is_rounded_once(xs, cancel, rest):
         return [(x.numerator << bits) // x.denominator for x in xs]
 
     assert mean(terms, len(xs)) == float(sum(xs) / len(xs))
+
+
+@pytest.mark.parametrize("rows", [1, MANY])
+def test_products_of_stacks_are_added_in_one_order(rows):
+    rng = np.random.default_rng(0)
+    x, matrix = np.exp(9 * rng.normal(size=(rows, 3, 5))), (rng.random((5, 7)) < 0.5) * 1.0
+    expected = np.zeros((rows, 3, 7))
+    for k in range(5):
+        expected += x[..., k, None] * matrix[k]
+    assert (product(x, matrix) == expected).all()

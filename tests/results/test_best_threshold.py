@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import wmcc
 from wmcc.errors import WmccError
+from wmcc.inference.scores.grid import ThresholdGrid
 
 pytestmark = pytest.mark.filterwarnings("ignore::wmcc.errors.LabelWarning")
 
@@ -65,6 +66,17 @@ def test_what_is_shown_first_is_what_to_expect():
     assert any(line.startswith("apparent, on these data") for line in lines)
     low, high = best.plausible
     assert low <= best.threshold <= high
+
+
+def test_what_to_expect_does_not_come_of_thresholds_that_were_chosen_on_all_rows(monkeypatch):
+    truth, score, weight = sample(5, 400, digits=6)
+    scores = wmcc.tabulate(truth, score=score, sample_weight=weight)
+    best = wmcc.best_threshold(scores)
+    of_band = ThresholdGrid.with_threshold
+    monkeypatch.setattr(ThresholdGrid, "with_threshold", lambda scores, threshold: of_band(scores, threshold, 10))
+    few = wmcc.best_threshold(scores)
+    assert (few.threshold, few.expected) == (best.threshold, best.expected)
+    assert few.high != best.high
 
 
 def test_results_are_the_same_each_time():

@@ -15,6 +15,9 @@ FEW = 64
 SMALL = 6
 """Classes of which all sums are one product with a matrix."""
 
+FEW_ROWS, MANY = 16, 1024
+"""Rows of a matrix that are added one after the other, and numbers that are multiplied with it from which on."""
+
 
 def over(x: Any, y: Any) -> Any:
     """x/y, and 0 where that is undefined."""
@@ -164,6 +167,11 @@ def by_class_of_all(cells: FloatArray) -> FloatArray:
 
 def product(x: FloatArray, matrix: FloatArray) -> FloatArray:
     """Return x @ matrix, added up in one order: that of a library of linear algebra depends on where numbers lie."""
+    if len(matrix) <= FEW_ROWS and x.size >= MANY:  # the same order, without an array of all products
+        out = x[..., :1] * matrix[0]
+        for k in range(1, len(matrix)):
+            out += x[..., k : k + 1] * matrix[k]
+        return np.asarray(out)
     return np.asarray(np.add.reduce(x[..., np.newaxis] * matrix, -2))
 
 

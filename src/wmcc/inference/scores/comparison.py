@@ -149,7 +149,7 @@ def _of_best(scores: ScoreTable, measure: Measure, contrast: Contrast, pair: Pai
         grids.append(grid)
         places.append(place)
         values.append(grid.values(measure))
-        expected.append(cross_fitted(ThresholdGrid.with_threshold(scores[name], threshold), measure, Constraints({})))
+        expected.append(cross_fitted(scores[name], measure, Constraints({})))
     sample = Sample.of(joint_cells(scores, pair))
     none = _untested(scores, sample, contrast, pair, (expected[0], expected[1]))
     problem = sample.problem

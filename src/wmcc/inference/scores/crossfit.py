@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.arraytypes import Array, FloatArray
+from ...core.score_table import ScoreTable
 from ...errors import InputError
 from ...measures.base import Measure, Shares
 from ...measures.checks import checked_number
 from ...present.text import brief
 from ..estimate import quietly
 from .draws import SEED, fold_weights
-from .grid import ThresholdGrid, asked_measure
+from .grid import MOST_OF_ROWS, ThresholdGrid, asked_measure
 
 FOLDS, REPEATS = 10, 5
 """Parts that the sample is divided into, and how many times."""
@@ -57,8 +58,13 @@ class Constraints(NamedTuple):
 
 
 @quietly
-def cross_fitted(grid: ThresholdGrid, measure: Measure, constraints: Constraints) -> float:
-    """Return the value of a measure to expect on new data, if its best threshold is chosen on these."""
+def cross_fitted(scores: ScoreTable, measure: Measure, constraints: Constraints) -> float:
+    """Return the value of a measure to expect on new data, if its best threshold is chosen on these.
+
+    The parts choose among all thresholds or, of very many, among some that do not depend on the labels. The one that
+    all rows together have chosen must not be put beside others that were left out: it knows of the tenth, too.
+    """
+    grid = ThresholdGrid.of(scores, MOST_OF_ROWS)
     rng, values = np.random.default_rng(SEED), []
     for _ in range(REPEATS):
         parts = fold_weights(grid, FOLDS, rng)
