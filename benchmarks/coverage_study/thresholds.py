@@ -277,8 +277,8 @@ def text(found: list[Outcome]) -> str:
             against(x.covered, SURE),
             _bold(f"{x.width:.2f}", x.width > WIDE),
             f"{x.flagged:.1f}",
-            f"{x.at_chosen:.1f}",
-            f"{x.at_all:.1f}",
+            against(x.at_chosen, SURE),
+            against(x.at_all, SURE),
             *(_bold(f"{ratio:.2f}", abs(ratio - 1) > BOOTSTRAP / 100) for ratio in x.areas),
         ]
         for x in found
@@ -292,7 +292,7 @@ def _bold(figure: str, missed: bool) -> str:
 
 def _said(found: list[Outcome]) -> str:
     runs, many = found[0].runs, len(found)
-    apparent, ordinary, covered, width = ([getattr(x, k) for x in found] for k in _SAID)
+    apparent, ordinary, covered, width, chosen, every = ([getattr(x, k) for x in found] for k in _SAID)
     off = max(found, key=lambda x: abs(x.expected))
     ratios = [ratio for x in found for ratio in x.areas]
     error = max(x.expected_se for x in found)
@@ -307,10 +307,13 @@ def _said(found: list[Outcome]) -> str:
         f"{min(covered):.1f} to {max(covered):.1f}.\n"
         f"- **Its width** is at most {WIDE:g} times that of a threshold fixed in advance in "
         f"{sum(x <= WIDE for x in width)} of {many}, from {min(width):.2f} to {max(width):.2f}.\n"
+        f"- **The band** over all thresholds holds the truth at the chosen one in {min(chosen):.1f} to "
+        f"{max(chosen):.1f} %, and at all of them together in {min(every):.1f} to {max(every):.1f} %, "
+        f"{SURE:g} % or more in {sum(x >= SURE for x in every)} of {many}.\n"
         f"- **Standard errors** of ROC AUC and average precision are within {BOOTSTRAP:g} % of a bootstrap's in "
         f"{sum(abs(x - 1) <= BOOTSTRAP / 100 for x in ratios)} of {len(ratios)}, from {min(ratios):.2f} to "
         f"{max(ratios):.2f} times; means over {min(RESAMPLED, runs)} samples, {RESAMPLES} resamples each."
     )
 
 
-_SAID = "apparent", "ordinary", "covered", "width"
+_SAID = "apparent", "ordinary", "covered", "width", "at_chosen", "at_all"
