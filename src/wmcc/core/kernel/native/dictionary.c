@@ -134,6 +134,13 @@ static PyObject *keys(PyObject *object, PyObject *Py_UNUSED(ignored))
     return PyBytes_FromStringAndSize((const char *)self->keys, (Py_ssize_t)self->count * self->width);
 }
 
+/* An object that was looked up, which is kept meanwhile, and its code. Mostly, rows share few objects. */
+enum { SEEN = 256 };
+typedef struct {
+    PyObject *object;
+    int32_t code;
+} seen;
+
 /* find_codes(objects, known, codes, start) -> the first row from `start` on whose object is not known (or cannot
    be), or the number of rows. Codes of the rows before it are written. `known` has a dict for each type of object:
    True, 1 and 1+0j are equal, and only one of them may be an integer label. */
@@ -157,8 +164,15 @@ PyObject *wmcc_find_codes(PyObject *Py_UNUSED(module), PyObject *args)
         goto done;
     }
     PyObject *type = NULL, *same = NULL; /* of the row before, and the dict of this type; `known` keeps both */
+    seen last[SEEN] = {{NULL, 0}};
     for (; row < n; row++) {
         PyObject *key = item[row] ? Py_NewRef(item[row]) : Py_NewRef(Py_None); /* NumPy keeps NULL for None */
+        seen *here = &last[((uintptr_t)key >> 4 ^ (uintptr_t)key >> 12) % SEEN];
+        if (here->object == key) {
+            Py_DECREF(key);
+            ((int32_t *)codes.buf)[row] = here->code;
+            continue;
+        }
         if ((PyObject *)Py_TYPE(key) != type) {
             type = (PyObject *)Py_TYPE(key);
             same = PyDict_GetItemWithError(known, type);
@@ -166,13 +180,21 @@ PyObject *wmcc_find_codes(PyObject *Py_UNUSED(module), PyObject *args)
                 same = NULL;
         }
         PyObject *code = same != NULL ? PyDict_GetItemWithError(same, key) : NULL;
-        Py_DECREF(key);
         if (code == NULL) {
+            Py_DECREF(key);
             PyErr_Clear(); /* not hashable: the caller says so better */
             break;
         }
         ((int32_t *)codes.buf)[row] = (int32_t)PyLong_AsLong(code);
+        if (Py_REFCNT(key) > 2) { /* somebody has it beside this row and us: another row, maybe */
+            Py_XDECREF(here->object);
+            here->object = Py_NewRef(key);
+            here->code = ((int32_t *)codes.buf)[row];
+        }
+        Py_DECREF(key);
     }
+    for (int k = 0; k < SEEN; k++)
+        Py_XDECREF(last[k].object);
     result = PyLong_FromSsize_t(row);
 done:
     PyBuffer_Release(&items);
