@@ -33,10 +33,11 @@ from .arrays import OfParts, folded, nothing
 from .codes import LOOKUP_RANGE, Codebook, Rules, all_codes, native
 from .columns import Column
 from .files import FileSet
+from .finished_blocks import FinishedBlocks
 from .groups import Parts
 from .map_cells import NODATA, Cells, PixelCells, WindowCells
 from .progress import reading
-from .scenes import Scene, Scenes, Window, Zones
+from .scenes import BlockKeys, Scene, Scenes, Window, Zones
 
 FEW = 1 << 22
 """Cells of windows that are kept before they are added up."""
@@ -113,18 +114,32 @@ def _sum_of_windows(
 ) -> Any:
     """Add up the tables of the windows of a scene, some at a time."""
     tables: list[Any] = []
+    finished = FinishedBlocks()
     count, limit = 0, FEW
     for window, table, part in windows:
         if picture is not None and part is not None:
             picture.add(part)
         tables.append(table)
         count += len(table.raw_cells)
-        if count > limit:
+        tall = _rows_of_blocks(window, table)
+        if tall and window.cols.stop == window.scene.truth.shape[1]:
+            tables = [finished.taken_from(merge(tables), window.rows.stop // tall)]
+            count = len(tables[0].raw_cells)
+        elif count > limit:
             tables = [merge(tables)]
             count = len(tables[0].raw_cells)
             limit = max(FEW, 4 * count)  # where windows have few cells in common, sums save nothing
         progress.advance(window.shape[0] * window.shape[1])
-    return merge(tables)
+    if not finished:
+        return merge(tables)
+    finished.taken_from(merge(tables))
+    return finished.table()
+
+
+def _rows_of_blocks(window: Window, table: Any) -> int:
+    """Return how many rows of pixels a block has, which is a cluster; 0 if clusters are something else."""
+    blocks = window.scene.cluster
+    return blocks.tall if isinstance(blocks, BlockKeys) and not isinstance(table, Tables) else 0
 
 
 @contextmanager
