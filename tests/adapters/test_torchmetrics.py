@@ -691,6 +691,15 @@ def test_processes_with_bins_are_summed_and_then_apart_again():
     assert one.scores() == alone
 
 
+@pytest.mark.filterwarnings("ignore:.*was called before the ``update`` method")
+def test_no_pixels_with_bins():
+    metric = WeightedMCC("binary", bins=10, zero_division=math.nan, ignore_index=255)
+    assert math.isnan(metric.compute())
+    metric.update(torch.tensor([0.5, math.nan]), torch.tensor([255, 255]))
+    assert math.isnan(metric.compute())
+    assert (metric.table().rows, metric.table().ignored, metric.scores().ignored) == (0, 2, 2)
+
+
 def test_bins_that_metrics_refuse():
     with pytest.raises(InputError, match="`bins` are thresholds for the scores of two classes, and `task` is 'multi"):
         WeightedECC("multiclass", 3, bins=10)
