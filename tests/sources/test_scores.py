@@ -101,7 +101,7 @@ def test_a_threshold_beyond_all_scores(source):
 def test_edges_that_are_no_finite_numbers(source, edges):
     with pytest.raises(InputError, match=r"`thresholds` is .*; expected a list of finite numbers"):
         source(thresholds=edges)
-    assert len(source(thresholds=np.linspace(0, 1, 101)).edges) == 101  # which the hint advises
+    assert len(source(thresholds=np.arange(101) / 100).edges) == 101  # which the hint advises
 
 
 def test_edges_may_come_in_any_order_and_more_than_once(source):

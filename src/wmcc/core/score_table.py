@@ -458,7 +458,7 @@ def checked_edges(edges: Any) -> tuple[float, ...]:
     if not cuts or not all(map(isfinite, cuts)):
         raise InputError(
             f"`thresholds` is {brief(edges)}; expected a list of finite numbers.",
-            "for instance numpy.linspace(0, 1, 101).",
+            "for instance numpy.arange(101) / 100.",
             "thresholds",
         )
     return cuts
