@@ -96,6 +96,17 @@ def test_designs_and_engines_are_kept(design):
     assert run("threshold", "scores.json").stdout == f"{best}\n"
 
 
+def test_some_thresholds_are_kept():
+    best = wmcc.best_threshold(scores(thresholds=[0.2, 0.4, 0.6]))
+    Path("cuts.txt").write_text("0.2\n0.4\n0.6\n")
+    for given in ("0.2,0.4,0.6", "cuts.txt"):
+        run("tabulate", DATA, *ONE, "--thresholds", given, "-o", "scores.json")
+        assert ScoreTable.from_json(Path("scores.json").read_text()).edges == (0.2, 0.4, 0.6)
+        assert run("threshold", "scores.json").stdout == f"{best}\n"
+    said = run("score", "scores.json", "--threshold", "0.5", code=2).stderr
+    assert "`threshold` is 0.5; scores were put together between edges, and the nearest are 0.4 and 0.6" in said
+
+
 def test_scores_in_another_file_and_standard_input():
     frame, best = pl.read_csv(DATA), wmcc.best_threshold(scores())
     frame.select("id", "label", "area").write_csv("truth.csv")
@@ -268,6 +279,10 @@ def test_stored_score_tables():
         (("threshold", DATA, *ONE, "--at-least", "recall"), "--at-least is 'recall'; expected a measure and a number"),
         (("threshold", DATA, *ONE, "--at-least", "recal=0.5"), "`measure` is 'recal'"),
         (("threshold", DATA, *ONE, "--measure", "best"), "`measure` is 'best'"),
+        (("tabulate", DATA, *ONE, "--thresholds", "0.1,high"), "--thresholds has 'high'; expected numbers"),
+        (("tabulate", DATA, *BOTH, "--thresholds", "0.1"), "several scores cannot yet be tabulated together with"),
+        (("tabulate", DATA, *COLUMNS, "--pred", "pred", "--thresholds", "0.1"), "--thresholds needs --score"),
+        (("score", "scores.json", "--thresholds", "0.1"), "--thresholds is for data files"),
         (("tabulate", DATA, *ONE, "--by", "region"), "--score and --by are both given"),
         (("compare", DATA, *BOTH), "expected --threshold"),
         (("compare", DATA, *ONE, "--threshold", "best"), "--score names 1 column; expected at least 2"),

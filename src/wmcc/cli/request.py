@@ -209,7 +209,7 @@ class DataOptions(SimpleNamespace):
         why = f"is for {home}; it does not work with {self.kind_in_words}"
         if self.kind == "stored" and not home.startswith("--join"):
             why = "is for data files, read with --true and --pred; a stored table is already tabulated"
-        elif home.startswith(("--join", "--overlay")):
+        elif home.startswith(("--join", "--overlay", "--score")):
             why = f"needs {home}"
         raise InputError(f"{written(odd)} {why}.", argument=odd)
 
@@ -396,7 +396,10 @@ class DataOptions(SimpleNamespace):
         if isinstance(pred, list):
             pred = dict(zip(pred, pred, strict=True))
         weight = self._area() if weight == AREA else weight
-        columns = {"true": true, "pred": pred, "score": self.take("score"), "weight": weight}
+        columns = {"true": true, "pred": pred, "weight": weight}
+        if self.score:
+            cuts = self.take("thresholds")
+            columns |= {"score": self.take("score"), "thresholds": cuts and sizes.read_numbers(cuts, "thresholds")}
         return {"y_true": data, **columns, "design": self._design(reads)}
 
     def _overlaid(self, data: Any) -> Overlay:

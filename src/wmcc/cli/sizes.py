@@ -83,16 +83,25 @@ def _check_header(header: list[str], names: tuple[str, ...], said: str, word: st
 
 
 def read_scales(given: str) -> float | list[float]:
+    """Return the scales of replicates: one for each, or a single number for all."""
+    hint = "write 0.5,0.5,0.75, one number for all replicates, or the name of a file of numbers."
+    found = read_numbers(given, "scales", hint)
+    return found[0] if len(found) == 1 and not os.path.isfile(given) else found
+
+
+def read_numbers(
+    given: str, word: str, hint: str = "write 0.1,0.2,0.5, or the name of a file of numbers."
+) -> list[float]:
     """Return numbers that stand in an option, separated by commas, or in a file of text."""
-    text = given
+    text, where = given, f"--{word}"
     if os.path.isfile(given):
+        where = f"--{word}: {given}"
         with open(given, encoding="utf-8-sig") as file:
             text = file.read()
-    numbers = [as_number(one) for one in re.split(r"[\s,;]+", text.strip())]
-    if None in numbers:
-        wrong = re.split(r"[\s,;]+", text.strip())[numbers.index(None)]
-        where = "--scales" if text is given else f"--scales: {given}"
-        hint = "write 0.5,0.5,0.75, one number for all replicates, or the name of a file of numbers."
-        raise InputError(f"{where} has {wrong!r}; expected numbers.", hint, "scales")
-    found = [x for x in numbers if x is not None]
-    return found[0] if text is given and len(found) == 1 else found
+    found = list[float]()
+    for one in re.split(r"[\s,;]+", text.strip()):
+        number = as_number(one)
+        if number is None:
+            raise InputError(f"{where} has {one!r}; expected numbers.", hint, word)
+        found.append(number)
+    return found
