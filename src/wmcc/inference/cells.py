@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core.arraytypes import FloatArray, IntArray
-from ..core.exact import FEW, Exact
+from ..core.exact import FEW, Exact, integers
 from ..core.joint import JointTable
 from ..core.table import Table
 from ..measures.stacks import largest, over, total
+
+FEW_SHARES = 1 << 12
+"""Quotients that Python computes, which rounds them once."""
 
 TINY = 1e-300
 """Added to what may be 0 and is divided by."""
@@ -36,7 +40,9 @@ class Unit(NamedTuple):
         return x.times((1 << bits) / whole, -power * self.exponent - bits)
 
     def rounded(self, x: Exact) -> FloatArray:
-        """As `shares`, of an array of any shape: each number and the total are rounded once, and their quotient."""
+        """As `shares`, of an array of any shape, rounded once; of very many, numbers are rounded first."""
+        if prod(x.shape) <= FEW_SHARES:
+            return self.of_few(integers(x._vectors()), x.exponent).reshape(x.shape)
         bits = self.s.bit_length()
         return np.asarray(x.floats(-self.exponent - bits) / (self.s / (1 << bits)))
 
