@@ -83,7 +83,7 @@ class Exact:
     @classmethod
     def from_counts(cls, n: IntArray) -> Exact:
         """Exact form of non-negative integers."""
-        return cls(n[np.newaxis].astype(np.int64), 0)
+        return cls._own(n[np.newaxis].astype(np.int64), 0)
 
     @classmethod
     def from_floats(cls, x: FloatArray) -> Exact:

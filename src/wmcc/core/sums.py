@@ -34,7 +34,7 @@ class Sums(NamedTuple):
     def from_counts(cls, n: IntArray) -> Sums:
         """Of rows that all weigh one."""
         one, exact = np.where(n > 0, 1.0, np.nan), Exact.from_counts(n)
-        return cls(n, exact, exact, one, one.copy())
+        return cls(n, exact, exact, one, one)
 
     @classmethod
     def from_floats(
