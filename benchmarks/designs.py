@@ -78,7 +78,7 @@ def replicates(bars: Bars, rows: int, classes: int = 10) -> None:
             "a column after the other" if order == "F" else "a row after the other"
         )
         note = f"{median(own) * 1e3:,.0f} ms, one weight {median(alone) * 1e3:.1f} ms; spread {spread(own)}"
-        bars.add(f"{name}, over one weight", median(own) / median(alone), 10, "times", False, note)
+        bars.add(f"{name}, over one weight", median(own) / median(alone), 8, "times", False, note)
         bars.add(
             f"{name}, over reading them",
             median(own) / median(read),
