@@ -70,7 +70,8 @@ def test_parts_add_up_to_the_whole(data, kind):
         return wmcc.tabulate(truth[which], score=score[which], sample_weight=weight[which], **own)
 
     whole = part(slice(None))
-    assert sum([part(slice(0, None, 2)), part(slice(1, None, 2))]) == whole
+    parts = [part(slice(0, None, 2)), part(slice(1, None, 2))]
+    assert sum(parts) == wmcc.merge(parts) == whole
 
 
 @given(rows(), st.sampled_from(KINDS))

@@ -92,6 +92,21 @@ def test_of_many_scores_in_memory_steps_are_chosen(engine, monkeypatch):
     assert len(found.edges) < 20
 
 
+@pytest.mark.parametrize("engine", ["polars, lazy", "duckdb", "dask"])
+def test_of_many_scores_of_an_engine_thresholds_are_kept(engine, monkeypatch):
+    """Between two of them is nearly the same weight, and each is exact."""
+    for name, value in {"MOST_STEPS": 500, "CHOSEN_STEPS": 50}.items():
+        monkeypatch.setattr(score_steps, name, value)
+    rng = np.random.default_rng(0)
+    truth, score, weight = rng.integers(0, 2, 4000), rng.normal(size=4000), rng.integers(1, 9, 4000)
+    found = wmcc.tabulate(ALL[engine](frame_of(truth, score, weight, truth)), **COLUMNS)
+    shares = np.diff([weight[score < edge].sum() for edge in found.edges]) / weight.sum()
+    assert 45 <= len(found.edges) < 50
+    assert np.abs(shares - 0.02).max() < 0.002
+    for edge in found.edges[::7]:
+        assert found.at(edge).w.tolist() == wmcc.tabulate(truth, (score >= edge).astype(int), weight).w.tolist()
+
+
 def test_rows_of_pandas_keep_their_places_whatever_their_index():
     truth, score, weight, group = rows()
     data = frame_of(truth, score, weight, group).to_pandas()

@@ -282,15 +282,20 @@ class ScoreTable(Result):
     def __add__(self, other: ScoreTable) -> ScoreTable:
         if not isinstance(other, ScoreTable):
             return NotImplemented
-        if self.edges != other.edges:
-            raise InputError(
-                "the two score tables put scores together between different edges.",
-                "tabulate both with the same `thresholds`.",
-            )
-        return replace(self, tables=self.tables + other.tables)
+        return self._merged([self, other])
 
     def __radd__(self, other: object) -> ScoreTable:
         return self if other == 0 else NotImplemented  # so that sum(tables) works
+
+    @classmethod
+    def _merged(cls, several: Sequence[ScoreTable]) -> ScoreTable:
+        """Return the sum of score tables."""
+        if any(own.edges != several[0].edges for own in several):
+            raise InputError(
+                "the score tables put scores together between different edges.",
+                "tabulate all with the same `thresholds`.",
+            )
+        return replace(several[0], tables=Tables._merged([own.tables for own in several]))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ScoreTable):

@@ -27,10 +27,12 @@ from .table import Table, merged_positive, rest_beside
 if TYPE_CHECKING:  # whose stub every type checker has; a default is a matter of Python 3.13 at run time
     from typing_extensions import TypeVar as TypeVarWithDefault
 
+    from .score_table import ScoreTable
+
     T = TypeVarWithDefault("T", bound=BaseTable, default=Table)
 else:
     T = TypeVar("T", bound=BaseTable)
-M = TypeVar("M", bound="BaseTable | Tables[Any]")
+M = TypeVar("M", bound="BaseTable | Tables[Any] | ScoreTable")
 
 SHOWN_GROUPS, SHOWN_TABLES = 20, 5
 """Groups that are listed, and groups up to which each table is shown."""
@@ -387,7 +389,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def merge(tables: Iterable[M]) -> M:
-    """Return the sum of tables: of `Table`, of `JointTable`, or of `Tables`, all of one type and at least one.
+    """Return the sum of tables: `Table`, `JointTable`, `Tables` or `ScoreTable`, all of one type and at least one.
 
     It is what ``+`` makes of them, in any order and to the last bit, and faster where there are many.
 
@@ -399,9 +401,10 @@ def merge(tables: Iterable[M]) -> M:
     array([[1, 0],
            [1, 2]])
     """
-    several: list[Any] = [tables] if isinstance(tables, (BaseTable, Mapping)) else list(tables)
+    single = hasattr(tables, "_merged") or isinstance(tables, Mapping)
+    several: list[Any] = [tables] if single else list(tables)
     kinds = list(dict.fromkeys(type(table).__name__ for table in several))
-    if isinstance(tables, (BaseTable, Mapping)) or len(kinds) != 1 or not isinstance(several[0], (BaseTable, Tables)):
+    if single or len(kinds) != 1 or not hasattr(several[0], "_merged"):
         raise InputTypeError(
             f"merge takes a list of tables of one type, at least one; got {' and '.join(kinds) or 'none'}.",
             "a mapping of groups to tables is added up with tables.total(), or with merge(tables.values()).",

@@ -60,6 +60,14 @@ def steps_of(values: FloatArray, edges: tuple[float, ...] | None, weights: Any, 
     return Steps(codes.reshape(values.shape), lower, edges, first)
 
 
+def evenly_weighted(scores: FloatArray, weights: Array) -> tuple[float, ...] | None:
+    """Return thresholds between which scores, each given once, have nearly the same weight; None of a few scores."""
+    if len(scores) <= MOST_STEPS:
+        return None
+    order = np.argsort(scores)
+    return tuple(_dividing(scores[order], weights[order]).tolist())
+
+
 def _of_rows(weights: Any, shape: tuple[int, ...]) -> FloatArray | None:
     """Return the weight of each row; None if there are none, or such as will be refused."""
     if weights is None:
@@ -78,10 +86,15 @@ def _chosen(
         return _between(flat, known[_evenly(known.size, CHOSEN_STEPS)[1:]], threads)
     fine = np.unique(known[_evenly(known.size, FINE * CHOSEN_STEPS)])
     codes = np.maximum(places(flat, fine, threads) - 1, 0)
-    share = np.cumsum(np.bincount(codes, weights, len(fine)))
-    least = np.searchsorted(share, np.linspace(0, share[-1], CHOSEN_STEPS, endpoint=False)[1:], side="right")
-    chosen = _finite(fine[np.minimum(least, len(fine) - 1)])
+    chosen = _dividing(fine, np.bincount(codes, weights, len(fine)))
     return np.searchsorted(chosen, fine, side="right").astype(np.int32)[codes], tuple(chosen.tolist())
+
+
+def _dividing(ascending: FloatArray, weights: Array) -> FloatArray:
+    """Return those of some scores at which the sum of their weights reaches each of even shares."""
+    share = np.cumsum(weights)
+    least = np.searchsorted(share, np.linspace(0, share[-1], CHOSEN_STEPS, endpoint=False)[1:], side="right")
+    return _finite(ascending[np.minimum(least, len(ascending) - 1)])
 
 
 def _between(flat: FloatArray, chosen: FloatArray, threads: int | None) -> tuple[Array, tuple[float, ...]]:

@@ -22,7 +22,7 @@ from ..present.text import counted
 from .columns import weight_array, what
 from .places import TrueAgain
 from .request import Request
-from .score_steps import MOST_STEPS, Steps, steps_of
+from .score_steps import MOST_STEPS, Steps, evenly_weighted, steps_of
 from .values import Join
 
 
@@ -78,10 +78,18 @@ def _of_columns(request: Request, edges: tuple[float, ...] | None, tabulated: An
     else:
         scores = [_as_numbers(own, name) for own, name in zip(several, columns, strict=True)]
     _refuse_missing(tables, scores, columns, request.y_true)
+    if edges is None and stepped is None and not names:
+        edges = _chosen_edges(tables, scores[0])
     divided = _divided(tables, [key[: len(groups)] for key in keys], scores, names)
     if edges is not None and stepped is None:  # those of steps are together
         divided = {group: binned_tables(own, edges) for group, own in divided.items()}
     return _made_each(divided, request, lambda own: made(own, edges, names))
+
+
+def _chosen_edges(tables: Tables[Any], scores: Sequence[float]) -> tuple[float, ...] | None:
+    """Return thresholds to keep of very many scores; None if all are kept."""
+    distinct, codes = np.unique(np.array(scores, dtype=np.float64), return_inverse=True)
+    return evenly_weighted(distinct, np.bincount(codes, tables.weights, len(distinct)))
 
 
 def _made_each(divided: dict[Any, Tables[Any]], request: Request, made: Callable[[Tables[Any]], Any]) -> Any:
