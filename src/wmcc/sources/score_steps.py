@@ -22,7 +22,7 @@ CHOSEN_STEPS = 10_000
 FINE = 16
 """Parts that a chosen step is made of, where rows have weights: it has as many as come near its share."""
 
-FEW, AT_ONCE = 1 << 14, 1 << 16
+FEW, AT_ONCE = 1 << 14, 1 << 14
 """Rows that are looked up by search alone, and rows that are looked up together, in the processor's own memory."""
 
 MOST_BUCKETS, COMPARED = 1 << 20, 3
@@ -48,12 +48,13 @@ def steps_of(values: FloatArray, edges: tuple[float, ...] | None, weights: Any, 
     else:
         known = np.sort(flat)[: flat.size - np.count_nonzero(unknown)]
         known += 0.0  # −0 is 0
-        new = np.flatnonzero(np.append(True, known[1:] != known[:-1])[: known.size])
+        new = np.concatenate([np.arange(min(known.size, 1)), 1 + np.flatnonzero(known[1:] != known[:-1])])
         if len(new) > MOST_STEPS:
             codes, edges = _chosen(flat, known, _of_rows(weights, values.shape), threads)
             lower = [-np.inf, *edges]
         else:
-            codes, lower = places(flat, known[new], threads) - 1, known[new].tolist()
+            codes, lower = places(flat, known[new], threads), known[new].tolist()
+            codes -= 1
     if first is not None:
         codes[unknown] = len(lower)
         lower = [*lower, np.nan]
@@ -85,9 +86,12 @@ def _chosen(
     if weights is None:
         return _between(flat, known[_evenly(known.size, CHOSEN_STEPS)[1:]], threads)
     fine = np.unique(known[_evenly(known.size, FINE * CHOSEN_STEPS)])
-    codes = np.maximum(places(flat, fine, threads) - 1, 0)
+    codes = places(flat, fine, threads)  # from here in place: there may be very many
+    codes -= 1
+    np.maximum(codes, 0, out=codes)
     chosen = _dividing(fine, np.bincount(codes, weights, len(fine)))
-    return np.searchsorted(chosen, fine, side="right").astype(np.int32)[codes], tuple(chosen.tolist())
+    step = np.searchsorted(chosen, fine, side="right").astype(np.int32)
+    return step.take(codes, out=codes, mode="clip"), tuple(chosen.tolist())
 
 
 def _dividing(ascending: FloatArray, weights: Array) -> FloatArray:
