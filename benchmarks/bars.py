@@ -123,19 +123,15 @@ def many_classes() -> None:
     ours, peers = [], []
     for _ in range(5):  # in turns, since the machine's speed drifts
         peers += timed_once(lambda: bincount(t, p, w, 1000))
-        ours += timed(lambda: wmcc.tabulate(t, p, w, threads=THREADS), 1)
+        ours += timed(lambda: wmcc.tabulate(t, p, w), 1)
     note = f"[{spread(ours)}; NumPy's bincount {median(peers) * 100:.1f}: {median(peers) / median(ours):.2f} x ours]"
     bar("N = 1e7, K = 1,000, a table", median(ours) * 100, 15, "ns/row", False, note)
-    ours, peer = best_in_turns(
-        lambda: wmcc.tabulate(t, p, w, threads=THREADS), lambda: np.bincount(t * 1000 + p, w, 1000**2), 5
-    )
+    ours, peer = best_in_turns(lambda: wmcc.tabulate(t, p, w), lambda: np.bincount(t * 1000 + p, w, 1000**2), 5)
     note = f"[{ours * 100:.1f} against {peer * 100:.1f} ns/row]"
     bar("N = 1e7, K = 1,000, a table, over one bincount of Σw", ours / peer, 1.2, "x", False, note)
     few = data(2_000_000, 100_000)
     assert wmcc.tabulate(*few).cells.sums.n.sum() == 2_000_000
-    ours, peer = best_in_turns(
-        lambda: wmcc.tabulate(*few, threads=THREADS), lambda: np.unique(few[0] * 100_000 + few[1]), 3
-    )
+    ours, peer = best_in_turns(lambda: wmcc.tabulate(*few), lambda: np.unique(few[0] * 100_000 + few[1]), 3)
     note = f"[NumPy's unique of the cells alone {peer * 500:.0f} ns/row]"
     bar("N = 2e6, K = 100,000, a table", ours * 500, 100, "ns/row", False, note)
     t, p, w = data(10**7, 100_000)
@@ -147,7 +143,7 @@ def many_classes() -> None:
     key = t * 100_000 + p
     for _ in range(3):
         peers += timed_once(lambda: np.unique(key, return_inverse=True))
-        ours += timed(lambda: wmcc.tabulate(t, p, w, threads=THREADS), 1)
+        ours += timed(lambda: wmcc.tabulate(t, p, w), 1)
     base = timed(read, 5)
     note = (
         f"[{len(table.cells):,} cells; {spread(ours)}; {median(ours) / median(base):.0f} x the memory floor; "

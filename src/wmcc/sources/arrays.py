@@ -34,6 +34,8 @@ from .groups import WHOLE, Keyed, Parts
 from .problems import NO_NEGATIVE, too_many_cells, too_many_predictions
 
 THREAD_ROWS = 1 << 19  # rows a thread must have to be worth starting
+ROWS_OF_CELL, HASHED_ROWS = 16, 1 << 23
+"""Rows that a thread must have for each cell of a table with a place for each; and where there are more of them."""
 FEW_CELLS, MOST_CELLS = 1 << 10, 1 << 22
 """Tables of few cells have a place for each, and those of many have not; between, it depends on the rows."""
 SMALL_ROOM, MOST_ROOM = 1 << 18, (1 << 31) - 1
@@ -66,7 +68,8 @@ def tabulate_arrays(
         return nothing(rules, parts, names, drawn)
     rows = _rows(columns, weights, replicates, parts, rules)
     workers = _workers(threads, rows.labels[0].size, len(replicates))
-    found, codebook = _pass(rows, workers, map if workers == 1 else partial(in_order, workers=workers), expected)
+    run = map if workers == 1 else partial(in_order, workers=workers)
+    found, codebook = _pass(rows, workers, run, expected, chosen=threads is not None)
     if found.unknown:
         _raise_unknown(columns, rules)
     if found.bad_weights and weights is not None:
@@ -232,13 +235,19 @@ def _rows(
 
 
 def _pass(
-    rows: RowArrays, workers: int, run: Map, expected: Integers | None = None, guess: bool = True
+    rows: RowArrays, workers: int, run: Map, expected: Integers | None = None, guess: bool = True, chosen: bool = False
 ) -> tuple[Counted, Codebook]:
-    """Find the classes and tally all rows; once more if the classes were expected or guessed, and wrongly."""
+    """Find the classes and tally all rows; once more if the classes were expected or guessed, and wrongly.
+
+    ``chosen`` if there are to be so many workers, whether or not the rows are worth it.
+    """
     codebook = Codebook(rows.rules)
     coders = encoders(rows.columns, rows.labels, codebook, workers, run, guess, expected)
     if not all(coder.static for coder in coders):
         workers, run = 1, map
+    elif not chosen:
+        cells = len(codebook.classes) ** len(coders) * math.prod(len(own.keys) for own in rows.keys)
+        workers = min(workers, _worth_of_cells(rows.labels[0].size * (1 + len(rows.replicates)), cells))
     converted = [array for array in rows.replicates if not _is_column(array)]
     # Each takes the next block, so that a slow one holds up nobody.
     queue = deque(blocks([*rows.labels, *rows.codes, *rows.weights, *converted], workers))
@@ -254,7 +263,7 @@ def _pass(
         first.merge(others.pop())  # which is gone then, before the cells are read
     found = first.found()
     if found.unknown and rows.rules.labels is None and guess:
-        return _pass(rows, workers, run, guess=False)
+        return _pass(rows, workers, run, guess=False, chosen=chosen)
     return found, codebook
 
 
@@ -366,6 +375,13 @@ def _workers(threads: int | None, rows: int, replicates: int = 0) -> int:
     if work < 2 * THREAD_ROWS:
         return 1
     return min(processors(), work // THREAD_ROWS, -(-rows // SHARE))
+
+
+def _worth_of_cells(rows: int, cells: int) -> int:
+    """Return how many threads are worth it: each has cells of its own, which are touched, and added up at last."""
+    if cells <= min(rows // 2, MOST_CELLS):
+        return max(1, rows // (ROWS_OF_CELL * max(cells, 1)))
+    return max(1, rows // HASHED_ROWS)
 
 
 def _taken(queue: deque[Any]) -> Iterator[Any]:
