@@ -22,7 +22,7 @@ CHOSEN_STEPS = 10_000
 FINE = 16
 """Parts that a chosen step is made of, where rows have weights: it has as many as come near its share."""
 
-FEW, AT_ONCE = 1 << 14, 1 << 14
+FEW, AT_ONCE = 1 << 14, 1 << 13
 """Rows that are looked up by search alone, and rows that are looked up together, in the processor's own memory."""
 
 MOST_BUCKETS, COMPARED = 1 << 20, 3
