@@ -148,8 +148,9 @@ def _polars(data: Any) -> Coded:
         data = data.cast(polars.Categorical)
     elif not _is_categorical(data):
         return _values(data), None
-    known = data.unique()
-    return _values(data.to_physical()), dict(zip(known.to_physical(), known.cast(polars.String), strict=True))
+    codes = data.to_physical()
+    known = data.gather(codes.arg_unique())  # which takes half the time of unique
+    return _values(codes), dict(zip(known.to_physical(), known.cast(polars.String), strict=True))
 
 
 def _arrow(data: Any) -> Coded:
