@@ -15,7 +15,7 @@ import wmcc
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 ROWS, PARTS = 300_000, 6
-README = ROOT / "README.md"
+PAGE = ROOT / "docs/howto/data.md"
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +78,8 @@ def test_tables_of_shards_merge_exactly(folder):
 
 
 @pytest.mark.spark
-def test_the_example_of_the_readme(folder):
-    (example,) = (x for x in README.read_text().split("```python\n") if "SparkSession" in x)
+def test_the_example_of_the_page_on_data(folder):
+    (example,) = (x for x in PAGE.read_text().split("```python\n") if "SparkSession" in x)
     names = {"wmcc": wmcc, "folder": str(folder)}
     exec(example.partition("```")[0], names)
     assert names["score"].ecc == pytest.approx(

@@ -41,7 +41,7 @@ class ThresholdCurve(Result):
     low, high
         Ends of the ordinary interval at each threshold, if the threshold is fixed in advance.
     band_low, band_high
-        Ends of the band that holds the true scores of all thresholds together; NaN where it is not defined.
+        Ends of the band, which allows for choosing among these thresholds; NaN where it is not defined.
     n, total
         Number of rows, and their weight.
     steps
@@ -87,8 +87,8 @@ class ThresholdCurve(Result):
         ]  # fmt: skip
         level = f"{number(100 * self.confidence_level)} %"
         notes = [
-            "An interval is for a threshold that was fixed in advance. The band holds for all thresholds together, and "
-            "so for one that was chosen here."
+            "An interval is for a threshold that was fixed in advance. The band is wider: it allows for choosing among "
+            "these thresholds."
         ]
         if len(some) < len(self.values):
             notes.append(f"Shown are {len(some):,} of {counted(len(self.values), 'threshold')}.")
@@ -168,7 +168,7 @@ def curve(
     0.5        0.4141  0.0611  0.2809 to 0.5315  0.2537 to 0.5523  largest
     1          0.3945  0.0582  0.2712 to 0.5051  0.2461 to 0.5249
     <BLANKLINE>
-    An interval is for a threshold that was fixed in advance. The band holds for all thresholds together, and so for one that was chosen here.
+    An interval is for a threshold that was fixed in advance. The band is wider: it allows for choosing among these thresholds.
     """  # noqa: E501
     given, chosen, level = checked_scores(scores, "wmcc.curve"), asked_measure(measure), checked_level(confidence_level)
     grid = ThresholdGrid.of(given, thresholds=thresholds)
