@@ -269,13 +269,15 @@ def text_in_frames() -> None:
     frame = pd.DataFrame({"t": names[t], "p": names[p], "w": w})
     held = [pa.chunked_array(pa.array(frame[side])) for side in "tp"]
     objects = [names.astype(object)[codes] for codes in (t, p)]
+    own = [names[codes].astype(object) for codes in (t, p)]
     polars = pl.from_pandas(frame)
     columns = {"true": "t", "pred": "p", "weight": "w"}
     codes = wmcc.tabulate(t, p, w).rename({k: str(names[k]) for k in range(10)})
     calls = {
         "pandas frame, two columns of text": (lambda: wmcc.tabulate(frame, **columns), 35),
         "polars frame, two columns of text": (lambda: wmcc.tabulate(polars, **columns), 30),
-        "object arrays of text": (lambda: wmcc.tabulate(*objects, w), 60),
+        "object arrays of text, rows share objects": (lambda: wmcc.tabulate(*objects, w), 60),
+        "object arrays of text, an object for each row": (lambda: wmcc.tabulate(*own, w), 60),
     }
     for what, (call, limit) in calls.items():
         assert call() == codes
