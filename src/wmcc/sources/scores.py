@@ -89,7 +89,9 @@ def _of_columns(request: Request, edges: tuple[float, ...] | None, tabulated: An
 def _chosen_edges(tables: Tables[Any], scores: Sequence[float]) -> tuple[float, ...] | None:
     """Return thresholds to keep of very many scores; None if all are kept."""
     distinct, codes = np.unique(np.array(scores, dtype=np.float64), return_inverse=True)
-    return evenly_weighted(distinct, np.bincount(codes, tables.weights, len(distinct)))
+    cells = tables.raw_cells  # not those of the design, which wait for the other parts of a sample
+    weights = cells.sums.w_exact.by_code(cells.codes[0], len(tables)).floats()
+    return evenly_weighted(distinct, np.bincount(codes, weights, len(distinct)))
 
 
 def _made_each(divided: dict[Any, Tables[Any]], request: Request, made: Callable[[Tables[Any]], Any]) -> Any:
