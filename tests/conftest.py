@@ -37,6 +37,13 @@ def torch():
     return torch
 
 
+def pytest_collection_modifyitems(items):
+    """Let drawn labels have nothing in common: tests with examples drawn by hypothesis are about other things."""
+    for item in items:
+        if hypothesis.is_hypothesis_test(getattr(item, "obj", None)):
+            item.add_marker(pytest.mark.filterwarnings("ignore:no true label is ever predicted"), append=False)
+
+
 def pytest_runtest_setup(item):
     """Start Spark, or skip the test with a sentence where there is no Java."""
     if item.get_closest_marker("spark"):
