@@ -1104,7 +1104,7 @@ def _process(rank, size, file, out):
     model.tally.all_reduce()
     found["ddp"] = model.tally.compute()
     Path(f"{out}{rank}").write_bytes(pickle.dumps(found))
-    del wrapped  # before the group: the last to hold it would wait, with Python's lock, for a thread that wants the lock
+    del wrapped  # before the group: the last to hold it would wait, with the lock of Python, for a thread that wants it
     dist.destroy_process_group()
 
 
