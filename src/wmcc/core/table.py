@@ -19,6 +19,7 @@ from . import labels as _labels
 from .arraytypes import Array, ArrayLike, FloatArray, IntArray
 from .base_table import BaseTable, frozen, no_cells
 from .design import ROWS, SampleDesign, StratifiedDesign, check_sizes
+from .exact import effective_sizes
 from .form import StoredTable
 from .labels import REST, Label
 from .stack import Stack
@@ -253,6 +254,18 @@ class Table(BaseTable):
     def pred_counts(self) -> IntArray:
         """Number of observations per predicted class."""
         return frozen(added_by_code(self.cells.codes[1], self.cells.sums.n, len(self.labels)))
+
+    @cached_property
+    def class_n_eff(self) -> list[float]:
+        """Effective sample size of each true class, as `n_eff` of all rows; 0 for one without weight."""
+        cells, K = self.cells, len(self.labels)
+        w, w2 = (x.by_code(cells.codes[0], K) for x in (cells.sums.w_exact, cells.sums.w2_exact))
+        return effective_sizes(w, w2)
+
+    @cached_property
+    def known_values(self) -> dict[Any, tuple[float, str | None]]:
+        """What measures were found to be here: the value of each, and why it is undefined or None."""
+        return {}
 
     @cached_property
     def margins(self) -> Margins:

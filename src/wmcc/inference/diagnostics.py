@@ -10,7 +10,6 @@ import numpy as np
 
 from ..core.arraytypes import FloatArray
 from ..core.design import name_strata
-from ..core.exact import effective_sizes
 from ..core.keys import Key
 from ..core.labels import Label
 from ..core.table import Table, Tabulated, one_table
@@ -26,13 +25,6 @@ from .cells import CellSums, balance
 from .estimate import quietly, value_or_problem
 from .influence import Sample
 from .reliability import FEW_PIXELS_COUNT, below
-
-
-def class_sizes(table: Table) -> list[float]:
-    """Effective sample sizes of the true classes; 0 for one without weight."""
-    cells, K = table.cells, len(table.labels)
-    w, w2 = (x.by_code(cells.codes[0], K) for x in (cells.sums.w_exact, cells.sums.w2_exact))
-    return effective_sizes(w, w2)
 
 
 class ClassSize(NamedTuple):
@@ -238,7 +230,7 @@ def diagnose(
     for name, limit in limits.items():
         at_least_zero(limit, name)
     check_scorable(given)
-    size, of_classes, cells = given.n_eff, class_sizes(given), CellSums.of(given)
+    size, of_classes, cells = given.n_eff, given.class_n_eff, CellSums.of(given)
     effect, row, cell = given.rows / size, float(cells.w_max.max()), int(np.argmax(cells.w))
     warnings, design = [FEW_PIXELS_COUNT] * given.drawn.pixels, diagnose_design(given, chosen)
     if design is not None:

@@ -262,8 +262,10 @@ class Measure:
 
     def value_or_reason(self, table: Table) -> tuple[float, str | None]:
         """Return the value at a table that can be scored, 0 where it is undefined, and why it is so or None."""
-        self._check(table)
-        return self.of_margins(table.margins)
+        if self not in table.known_values:
+            self._check(table)
+            table.known_values[self] = self.of_margins(table.margins)
+        return table.known_values[self]
 
     def of_margins(self, margins: Margins) -> tuple[float, str | None]:
         """Return the same from the margins of a table that has weight."""

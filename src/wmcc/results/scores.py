@@ -12,12 +12,12 @@ from ..core.table import Table, Tabulated
 from ..core.tables import Tables
 from ..inference.answer import why_unsure
 from ..inference.classes import class_intervals
-from ..inference.diagnostics import SHOWN_CLASSES, Diagnosis, class_sizes, diagnose
+from ..inference.diagnostics import SHOWN_CLASSES, Diagnosis, diagnose
 from ..inference.estimate import FEW_DF, Interval, estimate
 from ..inference.influence import Sample
 from ..inference.reliability import FEW_PIXELS_COUNT
 from ..measures import CLASS_MEASURES, MEASURES
-from ..measures.base import ZeroDivision, for_tabulated, table_of
+from ..measures.base import Measure, ZeroDivision, for_tabulated, table_of
 from ..measures.checks import checked_level
 from ..present.blocks import Block
 from ..present.groups import Groups
@@ -497,13 +497,18 @@ def score(
         tables: Tables[Table] = y_true
         return Groups.of(tables, lambda key: score(tables[key], zero_division=zero_division, confidence_level=level))
     table = table_of(y_true, y_pred, sample_weight)
+    usual = zero_division == 0.0  # values that intervals need again
+
+    def value(measure: Measure) -> float:
+        return measure.value_or_reason(table)[0] if usual else measure(table, zero_division=zero_division)
+
     overall = {
-        name: measure(table, zero_division=zero_division) if not measure.two_classes or measure.fits(table) else None
+        name: value(measure) if not measure.two_classes or measure.fits(table) else None
         for name, measure in MEASURES.items()
     }
     by_class = {name: measure(table, zero_division=zero_division) for name, measure in CLASS_MEASURES.items()}
     paired = table.drawn.kind == "pairs"  # entries of a matrix are no rows, and have no effective number
-    sizes = [nan] * len(table.labels) if paired else class_sizes(table)
+    sizes = [nan] * len(table.labels) if paired else table.class_n_eff
     rows = zip(table.classes, table.true_counts.tolist(), table.true_sums.tolist(), sizes, strict=False)  # void last
     classes = tuple(ClassScore(*own, *(float(x[k]) for x in by_class.values())) for k, own in enumerate(rows))
     n_eff = nan if paired else table.n_eff
