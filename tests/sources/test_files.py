@@ -307,6 +307,14 @@ def test_some_decimal_numbers_may_be_classes(tmp_path):
     assert len(wmcc.tabulate(path, true="stars", pred="stars", labels=[f"{k / 2}" for k in range(400)]).labels) == 400
 
 
+@pytest.mark.parametrize("engine", READERS)
+@pytest.mark.parametrize("names", [("area", "label"), ("label", "area"), ("area", {"a": "label", "b": "label"})])
+def test_few_decimal_numbers_on_one_side_only_are_measurements(tmp_path, engine, names):
+    path, _ = measured(tmp_path, rows=6)
+    with pytest.raises(LabelError, match=r"the column 'area' holds 5 different decimal numbers, such as '0.125'"):
+        wmcc.tabulate(wmcc.Files(path, engine=engine), true=names[0], pred=names[1])
+
+
 @pytest.mark.parametrize("engine", ["arrow", "polars"])
 def test_a_file_that_changes_while_it_is_read(folder, tmp_path, engine, monkeypatch):
     path = tmp_path / "a.parquet"

@@ -29,7 +29,7 @@ NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)?(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?|-?(?
 """A number as it is written by programs: ``01.25`` is a code."""
 
 MOST_DECIMALS = 100
-"""Different decimal numbers in a column of labels, beyond which they must be named."""
+"""Different decimal numbers in columns of labels, all of them, beyond which they must be named."""
 
 
 def reader(texts: Iterable[str]) -> Callable[[str], Label]:
@@ -45,13 +45,14 @@ def reader(texts: Iterable[str]) -> Callable[[str], Label]:
 def refuse_decimals(sides: Mapping[str, set[str]], names: Mapping[str, Any]) -> None:
     """Refuse a column of labels that holds measurements, which a typed column could not: each would be a class.
 
-    ``sides`` has the texts of each role, and ``names`` the columns. Decimal numbers are measurements if they are many;
-    in predictions also if there are none among the true labels.
+    ``sides`` has the texts of each role, and ``names`` the columns. Decimal numbers are measurements if they are many,
+    or if they are on one side only: in predictions and not among the true labels, or the other way round.
     """
     decimal = {role: decimals_of(texts) for role, texts in sides.items()}
+    predicted = any(decimals for role, decimals in decimal.items() if role != "t")
     for role, decimals in decimal.items():
-        scores = role != "t" and not decimal["t"]
-        if len(decimals) > (0 if scores else MOST_DECIMALS):
+        alone = not (predicted if role == "t" else decimal["t"])
+        if len(decimals) > (0 if alone else MOST_DECIMALS):
             hint = "name the column of classes as `true`; " if role == "t" else (
                 "name the column of classes as `pred`, or that of scores as `score`; "
             )  # fmt: skip
