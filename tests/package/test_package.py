@@ -1,6 +1,7 @@
 """The shape of the package: its face, its layers, its weight, its size."""
 
 import ast
+import inspect
 import os
 import re
 import runpy
@@ -65,6 +66,31 @@ def test_imports_point_one_way(path):
         assert name == own or layer(name) < layer(own) or {name, own} <= LAYERS[0], f"{own} imports {name}"
 
 
+READS_DATA = {
+    "measures/base.py": "a measure that is called with labels instead of a table",
+    "inference/rows.py": "the bootstrap, which draws rows",
+    "robustness/rows.py": "the weights of rows that reach the end of a certificate",
+    "mapping/error_map.py": "a picture, which is told of places in the pass that makes the table",
+    "matrices/checks.py": "a weight matrix, which is data",
+    "matrices/correlation.py": "a weight matrix, which is data",
+    "matrices/neighbours.py": "labels of neighbours, of which a weight matrix is made",
+    "plot/_weights.py": "a picture of weights before there is a table",
+    "report/pictures.py": "pictures of the images with the lowest scores",
+    "report/provenance.py": "checksums of the files that were read",
+}
+"""What below the waist asks `sources`, and what for."""
+
+
+def test_what_reads_data_below_the_waist_is_listed():
+    below = {name for names in LAYERS[layer("measures") : layer("adapters")] for name in names}
+    places = {
+        path.relative_to(SOURCE).as_posix()
+        for path in SOURCE.rglob("*.py")
+        if path.relative_to(SOURCE).parts[0].removesuffix(".py") in below and "sources" in imports(path)
+    }
+    assert places == set(READS_DATA)
+
+
 def nodes(kind):
     """Nodes of a kind in the modules of the package, with the module that each is in."""
     for path in sorted(SOURCE.rglob("*.py")):
@@ -86,6 +112,16 @@ def test_functions_can_be_read_at_a_glance():
         doc = ast.get_docstring(node, clean=False) or ""
         lines = node.end_lineno - node.lineno + 1 - (len(doc.splitlines()) if doc else 0)
         assert lines <= 80, (path, node.name, lines)
+
+
+def test_tabulate_has_only_what_every_call_may_need():
+    """Anything else is a field of a value; those that are not named are refused with the value they belong to."""
+    named = [
+        p
+        for p in inspect.signature(wmcc.tabulate).parameters.values()
+        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    ]
+    assert len(named) <= 18
 
 
 def test_all_is_sorted_and_true():
