@@ -45,7 +45,16 @@ def may_need(modules):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "modules",
-    ["torch torchmetrics duckdb", "geopandas sklearn pyspark", "rasterio dask", "polars matplotlib", "pandas PIL"],
+    [
+        "torch torchmetrics",
+        "geopandas",
+        "rasterio",
+        "pyspark dask",
+        "duckdb",
+        "sklearn",
+        "polars matplotlib",
+        "pandas PIL",
+    ],
 )
 def test_without_an_extra_all_tests_are_collected(modules):
     files = [str(path) for path in may_need(modules) if path.name.startswith("test_")]
