@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from fractions import Fraction
 from functools import cached_property
@@ -27,6 +27,7 @@ from .stack import Stack, merged_stacks
 from .sums import Sums
 
 A = TypeVar("A", bound=Array)
+X = TypeVar("X")
 
 NUMBERS = ("n", "w", "w2", "w_min", "w_max")
 """What a cell has, as columns of a frame."""
@@ -251,6 +252,16 @@ class BaseTable(StackedCells):
         return codes if self.drawn.kind == "rows" else codes - len(self.drawn.axes)
 
     # ---- reading ------------------------------------------------------------------------------------
+
+    @cached_property
+    def _computed(self) -> dict[Any, Any]:
+        return {}
+
+    def once(self, key: Any, compute: Callable[[], X]) -> X:
+        """Return what a reader computes of this table and will need again, of another measure say."""
+        if key not in self._computed:
+            self._computed[key] = compute()
+        return self._computed[key]  # type: ignore[no-any-return]
 
     @cached_property
     def cells(self) -> Stack:

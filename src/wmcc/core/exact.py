@@ -195,13 +195,19 @@ class Exact:
         Planes of digits are added from the top, with what rounding took away kept beside: so the sum is the nearest
         float64 but in very rare cases, and is rounded once more by the factor. Faster than `floats` for many.
         """
-        out, lost = np.zeros(self.shape), np.zeros(self.shape)
-        for d in range(len(self.digits) - 1, -1, -1):
-            plane = self.digits[d] * math.ldexp(1.0, self.exponent + power + RADIX_BITS * d)
+        if not len(self.digits):
+            return np.zeros(self.shape)
+        scales = [math.ldexp(1.0, self.exponent + power + RADIX_BITS * d) for d in range(len(self.digits))]
+        out, lost = self.digits[-1] * scales[-1], np.zeros(self.shape)
+        for digits, scale in zip(self.digits[-2::-1], scales[-2::-1], strict=True):
+            plane = digits * scale
             more = out + plane
-            lost += plane - (more - out)
+            np.subtract(more, out, out=out)  # what was added
+            lost += np.subtract(plane, out, out=plane)
             out = more
-        return np.asarray((out + lost) * factor)
+        lost += out
+        lost *= factor
+        return lost
 
     def scaled(self, factors: FloatArray) -> Exact:
         """Return a vector of the numbers, each times a factor of its own, exactly.

@@ -263,11 +263,6 @@ class Table(BaseTable):
         return effective_sizes(w, w2)
 
     @cached_property
-    def known_values(self) -> dict[Any, tuple[float, str | None]]:
-        """What measures were found to be here: the value of each, and why it is undefined or None."""
-        return {}
-
-    @cached_property
     def margins(self) -> Margins:
         """Exact margins in a common unit; see `Margins`."""
         (true, pred), K = self.cells.codes, len(self.labels)

@@ -76,6 +76,10 @@ class CellSums:
     @classmethod
     def of(cls, table: Table | JointTable) -> CellSums:
         """Return those of a table, in the order of its stack."""
+        return table.once(cls, lambda: cls._of_cells(table))
+
+    @classmethod
+    def _of_cells(cls, table: Table | JointTable) -> CellSums:
         codes, sums = table.cells.codes, table.cells.sums
         exact, squares = sums.w_exact, sums.w2_exact
         if len(sums.n) <= FEW:

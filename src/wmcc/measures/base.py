@@ -62,12 +62,16 @@ class Shares(NamedTuple):
     @classmethod
     def of(cls, table: Table) -> Shares:
         """Shares of a table's margins."""
-        s, r, q, d, *_ = table.margins
-        square, margins = s * s, r + q
-        parts = [x / s for x in margins + d] + [(s - x) / s for x in margins]
+        return table.once(cls, lambda: cls._of_margins(table.margins))
+
+    @classmethod
+    def _of_margins(cls, margins: Margins) -> Shares:
+        s, r, q, d, *_ = margins
+        square, sides = s * s, r + q
+        parts = [x / s for x in sides + d] + [(s - x) / s for x in sides]
         parts += [(s * c - a * b) / square for a, b, c in zip(r, q, d, strict=True)]
         r_, q_, d_, not_r, not_q, covariance = np.array(parts).reshape(6, len(r))
-        return cls.made(r_, q_, d_, not_r, not_q, covariance, table.margins.classes)
+        return cls.made(r_, q_, d_, not_r, not_q, covariance, margins.classes)
 
     @classmethod
     def made(
@@ -262,10 +266,11 @@ class Measure:
 
     def value_or_reason(self, table: Table) -> tuple[float, str | None]:
         """Return the value at a table that can be scored, 0 where it is undefined, and why it is so or None."""
-        if self not in table.known_values:
-            self._check(table)
-            table.known_values[self] = self.of_margins(table.margins)
-        return table.known_values[self]
+        return table.once(self, lambda: self._found(table))
+
+    def _found(self, table: Table) -> tuple[float, str | None]:
+        self._check(table)
+        return self.of_margins(table.margins)
 
     def of_margins(self, margins: Margins) -> tuple[float, str | None]:
         """Return the same from the margins of a table that has weight."""

@@ -84,7 +84,8 @@ class PerCell(NamedTuple):
 
     def at(self, true: IntArray, pred: IntArray) -> FloatArray:
         """Return the numbers of some cells, in any order; a cell may come more than once."""
-        out = np.asarray(self.row[..., true] + self.column[..., pred])
+        out = self.row.take(true, -1)
+        out += self.column.take(pred, -1)
         correct = (true == pred).nonzero()[0]
         one = np.ndim(self.diagonal) == 0 or self.diagonal.shape[-1] == 1
         out[..., correct] += self.diagonal if one else self.diagonal[..., true[correct]]
