@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import ast
 import inspect
+import pkgutil
 import re
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, get_args, get_origin
 
@@ -126,6 +128,9 @@ EXPLAINED = {
     "coming-from": "adapters.sklearn.",
 }
 """Pages, and the names that they explain; a name that ends with a dot stands for all that begin with it."""
+
+GONE = {"wmcc.raster", "wmcc.balanced_accuracy", "wmcc.mean_f1"}
+"""Names of earlier versions, of which the changelog says what took their place."""
 
 
 def defined_in(module) -> list[str]:
@@ -450,7 +455,24 @@ def resolve(app, env, node, contnode):
             from sphinx.util.nodes import make_refnode
 
             return make_refnode(app.builder, node["refdoc"], entry.docname, entry.node_id, contnode, place + target)
+    if target.startswith("wmcc.") and target not in GONE and not exists(target):
+        log.warning("there is no %s in the package", target, location=node)
     return contnode
+
+
+def exists(name: str) -> bool:
+    """Whether the package has a name, public or not; a module may be one whose own imports are not installed here."""
+    owner, _, last = name.rpartition(".")
+    try:
+        if find_spec(name) is not None:
+            return True
+    except (ImportError, AttributeError):  # the owner is no module
+        pass
+    try:
+        thing = pkgutil.resolve_name(owner)
+    except (ImportError, AttributeError):
+        return False
+    return hasattr(thing, last) or last in getattr(thing, "__dataclass_fields__", ())
 
 
 BARS = re.compile(r"(?<!\\)\|(\S[^|]*)\|")  # |x| is no substitution
@@ -500,7 +522,10 @@ def sign(app, what, name, thing, options, signature, returns):
 
 
 def check_names(app, env):
-    """Say which public names have no page, and which pictures have no text."""
+    """Say which public names have no page, and which pages want to be in no contents."""
+    for page, about in env.metadata.items():
+        if "orphan" in about:
+            log.warning("a page must not be an orphan; name it in the toctree of the index beside it", location=page)
     objects = env.domains["py"].objects
     for name in public_names():
         if name not in objects:
