@@ -84,7 +84,7 @@ RETURNED_BY = {
     "results.Sensitivity": "sensitivity", "results.TrimmingCurve": "certify_trimming",
     "results.Uncertainty": "results.uncertainty", "Table": "tabulate", "JointTable": "tabulate", "Tables": "tabulate",
     "results.ThresholdCurve": "curve",
-    "results.BestThreshold": "best_threshold", "results.ScoreTable": "tabulate", "results.ClassScores": "tabulate",
+    "demo.Map": "demo.make_map", "results.BestThreshold": "best_threshold", "results.ScoreTable": "tabulate", "results.ClassScores": "tabulate",
     "matrices.MatrixCheck": "matrices.check", "matrices.MatrixScore": "matrices.score",
     "published.PublishedBound": "published.binary", "experiments.Separation": "experiments.separation",
     "experiments.Trace": "experiments.separation", "experiments.Verdict": "experiments.verdicts",
@@ -108,7 +108,7 @@ EXPLAINED = {
     "results.Curve results.Radius results.Lead results.Ranking results.Sensitivity results.TrimmingCurve "
     "results.Uncertainty results.uncertainty",
     "understand/thresholds": "best_threshold curve plot.curve plot.mcc_f1 plot.roc plot.precision_recall "
-    "measures.ExpectedGain results.ThresholdCurve results.BestThreshold results.ScoreTable results.ClassScores",
+    "measures.ExpectedGain measures.ScoreMeasureName results.ThresholdCurve results.BestThreshold results.ScoreTable results.ClassScores",
     "understand/theory": "certify radius certify_ranking certify_trimming",
     "understand/designs": "Strata PostStrata Replicates",
     "understand/designs-maps": "Strata map_accuracy plan_sample results.Estimate results.MapAccuracy "
@@ -122,6 +122,7 @@ EXPLAINED = {
     "understand/matrices": "matrices.",
     "understand/experiments": "experiments.",
     "understand/errata": "published.",
+    "start": "demo.",
     "reference/errors": "errors.",
     "reference/results": "results.",
     "tutorials/probabilities": "best_threshold curve adapters.sklearn.scorer",
@@ -144,11 +145,11 @@ def defined_in(module) -> list[str]:
 
 def public_names() -> dict[str, object]:
     """Return all public names, each with what it is."""
-    from wmcc import errors, experiments, matrices, measures, plot, published, results, weightmaps
+    from wmcc import demo, errors, experiments, matrices, measures, plot, published, results, weightmaps
     from wmcc.adapters import sklearn as adapter
 
     names: dict[str, object] = {}
-    for module in (wmcc, results, measures, plot, weightmaps, matrices, published, experiments, adapter):
+    for module in (wmcc, results, measures, plot, weightmaps, matrices, published, experiments, demo, adapter):
         for name in getattr(module, "__all__", None) or defined_in(module):
             thing = getattr(module, name)
             if not inspect.ismodule(thing) and not (module is measures and name in wmcc.__all__):

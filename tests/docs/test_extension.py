@@ -1,4 +1,4 @@
-"""What docs/_ext/wmcc_site.py refuses: each of these pages builds with a warning, which `scripts/docs` makes an error."""
+"""What docs/_ext/wmcc_site.py refuses: such a page builds with a warning, which `scripts/docs` makes an error."""
 
 import io
 
