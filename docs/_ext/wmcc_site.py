@@ -84,7 +84,8 @@ RETURNED_BY = {
     "results.Sensitivity": "sensitivity", "results.TrimmingCurve": "certify_trimming",
     "results.Uncertainty": "results.uncertainty", "Table": "tabulate", "JointTable": "tabulate", "Tables": "tabulate",
     "results.ThresholdCurve": "curve",
-    "demo.Map": "demo.make_map", "results.BestThreshold": "best_threshold", "results.ScoreTable": "tabulate", "results.ClassScores": "tabulate",
+    "demo.Map": "demo.make_map",
+    "results.BestThreshold": "best_threshold", "results.ScoreTable": "tabulate", "results.ClassScores": "tabulate",
     "matrices.MatrixCheck": "matrices.check", "matrices.MatrixScore": "matrices.score",
     "published.PublishedBound": "published.binary", "experiments.Separation": "experiments.separation",
     "experiments.Trace": "experiments.separation", "experiments.Verdict": "experiments.verdicts",
@@ -108,7 +109,8 @@ EXPLAINED = {
     "results.Curve results.Radius results.Lead results.Ranking results.Sensitivity results.TrimmingCurve "
     "results.Uncertainty results.uncertainty",
     "understand/thresholds": "best_threshold curve plot.curve plot.mcc_f1 plot.roc plot.precision_recall "
-    "measures.ExpectedGain measures.ScoreMeasureName results.ThresholdCurve results.BestThreshold results.ScoreTable results.ClassScores",
+    "measures.ExpectedGain measures.ScoreMeasureName results.ThresholdCurve "
+    "results.BestThreshold results.ScoreTable results.ClassScores",
     "understand/theory": "certify radius certify_ranking certify_trimming",
     "understand/designs": "Strata PostStrata Replicates",
     "understand/designs-maps": "Strata map_accuracy plan_sample results.Estimate results.MapAccuracy "
