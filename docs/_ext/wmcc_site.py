@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import ast
 import inspect
+import pkgutil
 import re
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, get_args, get_origin
 
@@ -82,6 +84,7 @@ RETURNED_BY = {
     "results.Sensitivity": "sensitivity", "results.TrimmingCurve": "certify_trimming",
     "results.Uncertainty": "results.uncertainty", "Table": "tabulate", "JointTable": "tabulate", "Tables": "tabulate",
     "results.ThresholdCurve": "curve",
+    "demo.Map": "demo.make_map",
     "results.BestThreshold": "best_threshold", "results.ScoreTable": "tabulate", "results.ClassScores": "tabulate",
     "matrices.MatrixCheck": "matrices.check", "matrices.MatrixScore": "matrices.score",
     "published.PublishedBound": "published.binary", "experiments.Separation": "experiments.separation",
@@ -106,7 +109,8 @@ EXPLAINED = {
     "results.Curve results.Radius results.Lead results.Ranking results.Sensitivity results.TrimmingCurve "
     "results.Uncertainty results.uncertainty",
     "understand/thresholds": "best_threshold curve plot.curve plot.mcc_f1 plot.roc plot.precision_recall "
-    "measures.ExpectedGain results.ThresholdCurve results.BestThreshold results.ScoreTable results.ClassScores",
+    "measures.ExpectedGain measures.ScoreMeasureName results.ThresholdCurve "
+    "results.BestThreshold results.ScoreTable results.ClassScores",
     "understand/theory": "certify radius certify_ranking certify_trimming",
     "understand/designs": "Strata PostStrata Replicates",
     "understand/designs-maps": "Strata map_accuracy plan_sample results.Estimate results.MapAccuracy "
@@ -120,12 +124,16 @@ EXPLAINED = {
     "understand/matrices": "matrices.",
     "understand/experiments": "experiments.",
     "understand/errata": "published.",
+    "start": "demo.",
     "reference/errors": "errors.",
     "reference/results": "results.",
     "tutorials/probabilities": "best_threshold curve adapters.sklearn.scorer",
     "coming-from": "adapters.sklearn.",
 }
 """Pages, and the names that they explain; a name that ends with a dot stands for all that begin with it."""
+
+GONE = {"wmcc.raster", "wmcc.balanced_accuracy", "wmcc.mean_f1"}
+"""Names of earlier versions, of which the changelog says what took their place."""
 
 
 def defined_in(module) -> list[str]:
@@ -139,11 +147,11 @@ def defined_in(module) -> list[str]:
 
 def public_names() -> dict[str, object]:
     """Return all public names, each with what it is."""
-    from wmcc import errors, experiments, matrices, measures, plot, published, results, weightmaps
+    from wmcc import demo, errors, experiments, matrices, measures, plot, published, results, weightmaps
     from wmcc.adapters import sklearn as adapter
 
     names: dict[str, object] = {}
-    for module in (wmcc, results, measures, plot, weightmaps, matrices, published, experiments, adapter):
+    for module in (wmcc, results, measures, plot, weightmaps, matrices, published, experiments, demo, adapter):
         for name in getattr(module, "__all__", None) or defined_in(module):
             thing = getattr(module, name)
             if not inspect.ismodule(thing) and not (module is measures and name in wmcc.__all__):
@@ -450,7 +458,24 @@ def resolve(app, env, node, contnode):
             from sphinx.util.nodes import make_refnode
 
             return make_refnode(app.builder, node["refdoc"], entry.docname, entry.node_id, contnode, place + target)
+    if target.startswith("wmcc.") and target not in GONE and not exists(target):
+        log.warning("there is no %s in the package", target, location=node)
     return contnode
+
+
+def exists(name: str) -> bool:
+    """Whether the package has a name, public or not; a module may be one whose own imports are not installed here."""
+    owner, _, last = name.rpartition(".")
+    try:
+        if find_spec(name) is not None:
+            return True
+    except (ImportError, AttributeError):  # the owner is no module
+        pass
+    try:
+        thing = pkgutil.resolve_name(owner)
+    except (ImportError, AttributeError):
+        return False
+    return hasattr(thing, last) or last in getattr(thing, "__dataclass_fields__", ())
 
 
 BARS = re.compile(r"(?<!\\)\|(\S[^|]*)\|")  # |x| is no substitution
@@ -500,7 +525,10 @@ def sign(app, what, name, thing, options, signature, returns):
 
 
 def check_names(app, env):
-    """Say which public names have no page, and which pictures have no text."""
+    """Say which public names have no page, and which pages want to be in no contents."""
+    for page, about in env.metadata.items():
+        if "orphan" in about:
+            log.warning("a page must not be an orphan; name it in the toctree of the index beside it", location=page)
     objects = env.domains["py"].objects
     for name in public_names():
         if name not in objects:

@@ -5,6 +5,7 @@ import math
 import pickle
 import re
 import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -38,6 +39,7 @@ from wmcc.errors import InputError, InputTypeError, LabelError, LabelWarning, Un
 torch.set_num_threads(1)
 
 SEGMENTATION = DOCS / "understand" / "segmentation.md"
+TUTORIAL = DOCS / "tutorials" / "segmentation.md"
 SCORES = [own for own in vars(adapter).values() if isinstance(own, type) and issubclass(own, WeightedScore)][1:]
 FLOAT32 = 2e-5
 """How far a score of TorchMetrics, which computes in float32, may be off with a few hundred pixels."""
@@ -1151,16 +1153,23 @@ def test_averages_of_scores_are_not_the_score(processes):
 # ---- Lightning -----------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def segmenter():
-    """The module of the documentation."""
+@contextmanager
+def module_of(page):
+    """The LightningModule that a page has."""
     pytest.importorskip("lightning")
-    blocks = re.findall(r"```python\n(.*?)```", SEGMENTATION.read_text(), re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
     made = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Lightning warns of what torch is to drop, and of few workers
         exec(next(own for own in blocks if "LightningModule" in own), made)
         yield made["Segmenter"]
+
+
+@pytest.fixture
+def segmenter():
+    """The module of the documentation."""
+    with module_of(SEGMENTATION) as made:
+        yield made
 
 
 def images(count):
@@ -1200,6 +1209,21 @@ def test_the_module_of_the_documentation(segmenter):
     assert logged["train/ecc_epoch"] != logged["train/ecc_step"]
     assert int(module.train_ecc.updates) == int(module.scores["WeightedECC"].updates) == 0  # the epoch is over
     assert list(module.scores.compute_groups) == [0]
+
+
+@pytest.mark.slow
+def test_the_validation_step_of_the_tutorial():
+    """A reader's network is what the module leaves open: here the first channel is the logit."""
+    x, target, weight = images(8)
+    target = (target == 1).long().masked_fill(target == 255, 255)
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, target, weight), batch_size=3)
+    with module_of(TUTORIAL) as segmenter:
+        module, run = segmenter(), trainer()
+        module.forward = lambda image: image[:, 0]
+        run.validate(module, loader, verbose=False)
+    table = wmcc.tabulate(target, (x[:, 0] > 0).long(), weight, labels=[0, 1], ignore=255)
+    assert run.callback_metrics["val_mcc"].item() == wmcc.mcc(table)
+    assert int(module.val_mcc.updates) == 0  # the epoch is over
 
 
 class Resumable:

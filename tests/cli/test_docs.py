@@ -3,15 +3,21 @@
 import doctest
 import os
 import re
+import shlex
+import shutil
 import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from cli_helpers import COMMANDS, examples, put_sample, run, shell
-from paths import DOCS
+from click.testing import CliRunner
+from paths import DOCS, ROOT
 from PIL import Image
 
+import wmcc
+from wmcc.cli.commands import wmcc as group
 from wmcc.core.storage import SCHEMA
 
 pytestmark = pytest.mark.slow
@@ -123,12 +129,60 @@ def put_map():
     Path("plots.csv").write_text("lon,lat,class,part\n" + "".join(rows))
 
 
-def put_maps():
-    """Write the files of docs/understand/maps.md, which its first block makes."""
-    first = re.search(r"^```python\n(.*?)^```$", MAPS.read_text(), re.MULTILINE | re.DOTALL)[1]
+def made_by(page):
+    """Run the first block of a page, which makes its data, and return what it names."""
+    first = re.search(r"^```python\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL)[1]
     names: dict = {}
     for example in doctest.DocTestParser().get_examples(first):
         exec(example.source, names)
+    return names
+
+
+def put_maps():
+    """Write the files of docs/understand/maps.md."""
+    made_by(MAPS)
+
+
+def put_survey():
+    """Write the survey of docs/tutorials/survey.md."""
+    made_by(DOCS / "tutorials/survey.md")["survey"].to_parquet("survey.parquet")
+
+
+def put_tests():
+    """Write the sample under the names that pages give to files like it, with the columns of two models."""
+    head, *rows = put_sample(Path.cwd()).read_text().splitlines()
+    at = [head.split(",").index(name) for name in ("pred", "pred_b")]
+    new = [f"{head},new,old", *(",".join([row, *(row.split(",")[k] for k in at)]) for row in rows)]
+    Path("test.csv").write_text("\n".join(new) + "\n")
+    pd.read_csv("parcels.csv").to_parquet("shard-17.parquet")
+
+
+def put_weeks():
+    """Write the tables and the day of docs/tutorials/monitoring.md."""
+    names = made_by(DOCS / "tutorials/monitoring.md")
+    for name in ("before", "today"):
+        wmcc.tabulate(*names["batch"](0.9)).save(f"{name}.json")
+    truth, pred, amount = names["batch"](0.9)
+    rows = (f"{a},{b},{w}\n" for a, b, w in zip(truth, pred, amount, strict=True))
+    Path("today.csv").write_text("label,pred,amount\n" + "".join(rows))
+
+
+def put_predictions():
+    """Write the folders of images under the names that docs/understand has."""
+    put_streets()
+    for own, name in (("new", "pred"), ("old", "blurrier")):
+        shutil.move(own, name)
+
+
+def put_cars():
+    """Write the folders with the labels of cars that Cityscapes has, and volumes."""
+    put_predictions()
+    for path in [*Path("truth").rglob("*.png"), *Path("pred").rglob("*.png")]:
+        labels = np.asarray(Image.open(path))
+        Image.fromarray(np.where(labels == 1, 26, labels).astype(np.uint8)).save(path)
+    for shift, name in enumerate(("volumes", "segmented")):
+        os.makedirs(name)
+        np.save(f"{name}/0.npy", np.roll(np.arange(6 * 8 * 8).reshape(6, 8, 8) // 5 % 2, shift))
 
 
 FILES = {
@@ -172,6 +226,56 @@ def test_the_docs_show_every_command_and_name_every_option():
         options = re.findall(r"(--[a-z-]+)", run(command, "--help").stdout.partition("Examples")[0])
         for option in set(options) - {"--help", "--out"}:
             assert option in text, (command, option)
+
+
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+WRITTEN = r"^(?: {4,}|\$ )?wmcc (\S.*)$|(?<!`)`wmcc ([^`]+)`(?!`)"
+
+
+def commands_of(page):
+    """Calls of a page as words, those in blocks whole; what stands beside and behind a call is left out."""
+    for match in re.finditer(WRITTEN, page.read_text(), re.MULTILINE):
+        line = match[1] or match[2]
+        if line.split()[0] in COMMANDS:
+            for call in re.split(r" \| | && ", re.split(r"  +|;| #| [<>]", f"wmcc {line}")[0]):
+                yield shlex.split(call)[1:], match[1] is not None and "…" not in call
+
+
+def test_every_command_of_every_page_has_options_that_there_are():
+    seen = 0
+    for page in PAGES:
+        for (name, *words), whole in commands_of(page):
+            command = group.get_command(None, name)
+            known = {option for x in command.params for option in (*x.opts, *x.secondary_opts)} | {"--help"}
+            assert {word.partition("=")[0] for word in words if word.startswith("--")} <= known, (page.name, words)
+            if whole:
+                command.make_context(name, list(words))
+            seen += 1
+    assert seen >= 150
+
+
+RUN = {
+    "start.md": (put_the_sample,),
+    "tutorials/survey.md": (put_survey,),
+    "tutorials/monitoring.md": (put_weeks,),
+    "howto/data.md": (put_tests,),
+    "howto/gates.md": (put_tests,),
+    "howto/report.md": (put_the_sample,),
+    "understand/weightmaps.md": (put_cars,),
+    "understand/segmentation.md": (put_predictions,),
+}
+
+
+@pytest.mark.parametrize("page", RUN)
+def test_the_commands_of_other_pages_run(page, folder):
+    for put in RUN[page]:
+        put()
+    calls = [words for words, whole in commands_of(DOCS / page) if whole]
+    assert calls
+    for words in calls:
+        files = [name for word in words for name in (sorted(folder.glob(word)) if "*" in word else [word])]
+        result = CliRunner().invoke(group, [str(x) for x in files], prog_name="wmcc")
+        assert result.exit_code in (0, 3), (words, result.output)  # 3 is the gate's
 
 
 if __name__ == "__main__":  # python tests/cli/test_docs.py FOLDER writes what is printed now into the docs

@@ -83,7 +83,12 @@ def test_nothing_is_loaded_from_elsewhere(pages):
 
 
 def test_each_page_is_linked_from_the_text_or_the_contents_of_another(pages):
-    linked = {target(page, link)[0] for page, content in pages.items() for link in local(content.links)}
+    linked = {
+        where
+        for page, content in pages.items()
+        for where in (target(page, link)[0] for link in local(content.links))
+        if where != page
+    }
     assert not set(pages) - linked - GENERATED - {"index.html"}
 
 
@@ -110,6 +115,21 @@ def test_tabulate_has_a_line_for_each_parameter_and_no_overloads():
     }
     assert names <= set(re.findall(r"`(\w+)`", rows))
     assert "Unpack" not in (SITE / "reference" / "tabulate.html").read_text(encoding="utf-8")
+
+
+def test_what_examples_import_from_wmcc_has_a_page(pages):
+    known = set().union(*(content.names for name, content in pages.items() if name.startswith("reference/")))
+    imported = r"^(?:>>> |\.\.\. )? *from (wmcc[\w.]*) import ([\w, ]+)"
+    texts = [ROOT / "README.md", *(x for x in (ROOT / "docs").rglob("*.md") if "contributing" not in x.parts)]
+    used = {
+        f"{module}.{name}"
+        for path in texts
+        for module, names in re.findall(imported, path.read_text(), re.M)
+        for name in names.split(", ")
+        if module != "wmcc"
+    }
+    assert len(used) >= 5
+    assert used - known == {"wmcc.core.kernel.kernel"}  # by which one sees whether the kernel was compiled
 
 
 # ---- in a browser ------------------------------------------------------------------------------------------

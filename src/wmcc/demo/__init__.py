@@ -32,6 +32,9 @@ POINTS = 150
 """Points of the sample in each class of a map."""
 
 
+__all__ = ["Map", "make_map"]
+
+
 @dataclass(frozen=True)
 class Map:
     """Parcels with their true class, their area in hectares, and what two classifiers say."""
@@ -70,6 +73,23 @@ def make_map(parcels: int = 2000, errors: float = 0.2, seed: int = 2026) -> Map:
     """Make a map of forest and farmland; both classifiers err on the same share of each class.
 
     The tail of the areas is light enough for the sample to show how sure the scores are.
+
+    Parameters
+    ----------
+    parcels
+        How many parcels the map has.
+    errors
+        The share of the parcels of each class that a classifier gets wrong.
+    seed
+        Another seed makes another map.
+
+    Examples
+    --------
+    >>> import wmcc
+    >>> land = make_map()
+    >>> pair = wmcc.tabulate(land.truth, {"A": land.careless_with_small, "B": land.careless_with_large}, land.area)
+    >>> round(wmcc.mcc(pair["A"]), 4), round(wmcc.mcc(pair["B"]), 4)
+    (0.8056, 0.2879)
     """
     rng = np.random.default_rng(seed)
     truth = rng.choice(["farmland", "forest"], parcels, p=[0.7, 0.3])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .base import ClassMeasureName, Measure, MeasureName
+from .base import ClassMeasureName, Measure, MeasureName, ScoreMeasureName
 from .companions import (
     ClassMeasure,
     accuracy,
@@ -32,4 +32,5 @@ CLASS_MEASURES: dict[str, ClassMeasure] = {measure.name: measure for measure in 
 __all__ = [
     "accuracy", "balanced_accuracy", "CLASS_MEASURES", "ClassMeasure", "ClassMeasureName", "ecc", "ExpectedGain",
     "kappa", "mcc", "mean_f1", "mean_iou", "mean_recall", "Measure", "MeasureName", "MEASURES", "mpc1", "mpc2",
+    "ScoreMeasureName",
 ]  # fmt: skip
