@@ -142,7 +142,6 @@ def _of_best(scores: ScoreTable, measure: Measure, contrast: Contrast, pair: Pai
         every = ThresholdGrid(scores[name], scores[name].steps)
         of_every = every.values(measure)
         best = every.best(measure, of_every, np.ones(len(every), dtype=bool))
-        assert best is not None  # nothing was asked of it
         threshold = float(every.thresholds[best])
         grid = ThresholdGrid.with_threshold(scores[name], threshold, MOST)
         place = int(np.searchsorted(grid.thresholds, threshold))

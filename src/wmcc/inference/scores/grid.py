@@ -160,13 +160,13 @@ class ThresholdGrid:
         """Return the slopes of the measure in the four cells of each threshold."""
         return balance(measure.slope(self.shares, values).of_table(FOUR), self.cells)
 
-    def best(self, measure: Measure, values: FloatArray, allowed: Array) -> int | None:
-        """Return the place of the first of the largest values; None if no threshold is allowed.
+    def best(self, measure: Measure, values: FloatArray, allowed: Array) -> int:
+        """Return the place of the first of the largest values; -1 if no threshold is allowed.
 
         Values that could be the largest but for rounding are compared exactly rounded.
         """
         if not allowed.any():
-            return None
+            return -1
         most = values[allowed].max()
         near = np.flatnonzero(allowed & (values >= most - 1e-9))
         exact = [exact_value(measure, self.margins(j)) for j in near.tolist()]
