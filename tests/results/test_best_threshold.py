@@ -265,6 +265,27 @@ def test_a_constant_score():
         wmcc.best_threshold(wmcc.tabulate([0, 1, 1], score=[0.5, 0.5, 0.5]))
 
 
+@pytest.mark.parametrize("weight", [None, "negatives", "positives"])
+@pytest.mark.parametrize("eps", [None, 0.1])
+def test_one_class_has_no_best_threshold(weight, eps):
+    truth, score, _ = sample(1, 50)
+    truth = np.ones(50, int) if weight is None else truth
+    weights = None if weight is None else (truth == (weight == "positives")) * 1.0
+    best = wmcc.best_threshold(wmcc.tabulate(truth, score=score, sample_weight=weights, labels=[0, 1]), eps=eps)
+    assert best.problem == "MCC is undefined at these weights: all the weight of y_true is in one class"
+    assert best.status == "not estimable"
+    assert np.isnan([best.expected, best.low, best.high]).all()
+    assert "interval not estimable: MCC is undefined" in str(best)
+    assert "95 %" not in str(best)
+
+
+def test_a_best_threshold_at_which_the_measure_is_undefined():
+    best = wmcc.best_threshold(wmcc.tabulate([0, 1] * 20, score=[0.9, 0.1, 0.8, 0.2] * 10))
+    assert (best.threshold, best.value) == (0.1, 0)
+    assert best.expected == 0  # so it was chosen each time
+    assert "undefined" in best.problem
+
+
 # ---- gains ---------------------------------------------------------------------------------------------------
 
 

@@ -237,7 +237,9 @@ def best_threshold(
     of_grid = grid.values(chosen)
     found = errors(grid, chosen, of_grid, level, np.array([place]))
     low, high, plausible = _band_at(grid, chosen, of_grid, place, found, level, constraints)
-    sample, expected = sample_at(given, threshold), cross_fitted(given, chosen, constraints)
+    sample = sample_at(given, threshold)
+    nowhere = all("undefined" in (problem or "") for problem in grid.problems(chosen))
+    expected = nan if nowhere else cross_fitted(given, chosen, constraints)
     problem = None if np.isfinite(low) else _why_not(sample, chosen)
     warnings = () if problem else (*sample.doubts, *(() if grid.usable[place] else (FEW_ROWS,)))
     rows, n_eff, total, clusters, strata, replicates = sample.sizes
