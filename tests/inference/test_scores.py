@@ -74,6 +74,83 @@ def test_a_curve_has_the_score_and_the_interval_of_each_threshold(kind, measure)
         assert curve.values[j] == pytest.approx(one.value, abs=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["rows", "clusters", "strata"])
+@pytest.mark.parametrize("measure", ["mcc", "kappa", "accuracy", "mpc2", "mean_iou"])
+def test_a_curve_has_an_interval_where_the_threshold_has_one(kind, measure):
+    truth, score, weight = sample(n=60)
+    for score_, weight_ in ((score, weight), (score, np.where(truth == 1, 0.0, weight)), (score * 0, weight)):
+        scores = wmcc.tabulate(truth, score=score_, sample_weight=weight_, **drawn(kind, 60))
+        curve = wmcc.curve(scores, measure)
+        own = [wmcc.interval(scores.at(t), measure) for t in curve.thresholds]
+        assert np.isnan(curve.low).tolist() == [one.problem is not None for one in own]
+        problems = [one.problem for one in own if one.problem]
+        assert curve.problem == (problems[0] if len(problems) == len(own) else None)
+        if problems:
+            assert problems[0] in str(curve)
+            assert (f"at {len(problems)} threshold" in str(curve)) == (curve.problem is None)
+
+
+def test_a_curve_is_undefined_where_a_class_is_too_light():
+    scores = wmcc.tabulate([0, 1] * 9, score=[0.2, 0.3, 0.4] * 6, sample_weight=[1e200, 1e-200] * 9)
+    assert "less than 1e-140 of the weight" in wmcc.curve(scores, "accuracy").problem
+
+
+def test_a_curve_has_all_thresholds_that_were_asked_for():
+    truth, score, weight = sample(n=60)
+    scores = wmcc.tabulate(truth, score=score, sample_weight=weight)
+    asked = [0.9, -np.inf, score.max(), 0.21, 0.22, 0.22, 0.23, -9.0, score.max() + 1e-9, 50.0, np.inf]
+    with pytest.warns(wmcc.errors.LabelWarning, match=r"50.0, above all scores"):
+        curve = wmcc.curve(scores, "accuracy", thresholds=asked)
+    assert curve.thresholds.tolist() == sorted({*asked})
+    with pytest.warns(wmcc.errors.LabelWarning, match=r"-9.0, below all scores"):
+        own = [wmcc.interval(scores.at(t), "accuracy") for t in curve.thresholds]
+    for name, found in (("value", curve.values), ("se", curve.se), ("low", curve.low), ("high", curve.high)):
+        assert found == pytest.approx([getattr(one, name) for one in own], abs=1e-12)
+    assert np.isnan(curve.band_low[[0, -1]]).all()
+    binned = wmcc.tabulate(truth, score=score, sample_weight=weight, thresholds=[-8, 0.5, 40.0])
+    assert wmcc.curve(binned, "accuracy", thresholds=[0.5, 40.0]).values[1] == wmcc.accuracy(scores.at(np.inf))
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "sentence"),
+    [
+        ([0.2, 5, np.nan], r"`thresholds\[2\]` is nan; expected a number"),
+        ([0.2, "x"], r"`thresholds\[1\]` is 'x'"),
+        ([], "`thresholds` is empty"),
+    ],
+)
+def test_thresholds_that_are_none(thresholds, sentence):
+    with pytest.raises(WmccError, match=sentence):
+        wmcc.curve(scores_of("rows"), thresholds=thresholds)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        wmcc.best_threshold,
+        lambda scores: wmcc.best_threshold(scores, eps=0.1),
+        wmcc.curve,
+        wmcc.plot.roc,
+        wmcc.plot.precision_recall,
+        wmcc.plot.mcc_f1,
+        lambda scores: wmcc.interval(scores, "roc_auc"),
+    ],
+)
+def test_rows_without_weight(ask):
+    truth, score, _ = sample(n=50)
+    scores = wmcc.tabulate(truth, score=score, sample_weight=np.zeros(50))
+    with pytest.raises(WmccError, match=r"^the total weight of 50 rows is zero; there is nothing to score"):
+        ask(scores)
+
+
+@pytest.mark.parametrize("options", [{"threshold": "best"}, {"measure": "roc_auc"}])
+def test_a_comparison_of_rows_without_weight(options):
+    truth, score, _ = sample(n=50)
+    scores = wmcc.tabulate(truth, score={"a": score, "b": -score}, sample_weight=np.zeros(50))
+    with pytest.raises(WmccError, match=r"^the total weight of 50 rows is zero; there is nothing to score"):
+        wmcc.compare(scores, **options)
+
+
 def test_the_band_holds_the_interval():
     curve = wmcc.curve(scores_of("rows"))
     inside = ~np.isnan(curve.band_low)
@@ -262,7 +339,7 @@ def test_best_thresholds_allow_for_the_choice(clusters):
         (lambda s, b: wmcc.curve(b), r"there are several scores, 'A', 'B'; choose one"),
         (lambda s, b: wmcc.curve(s.at(0.5)), r"wmcc.curve reads a score table"),
         (lambda s, b: wmcc.curve(s, "nonsense"), r"`measure` is 'nonsense'"),
-        (lambda s, b: wmcc.curve(s, thresholds=[np.inf]), r"`thresholds` has no finite number"),
+        (lambda s, b: wmcc.curve(s, thresholds=[]), r"`thresholds` is empty"),
         (lambda s, b: wmcc.compare(b.at(0.5), "mcc", threshold=0.5), r"`threshold` is for scores"),
     ],
 )

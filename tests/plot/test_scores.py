@@ -73,3 +73,14 @@ def test_the_metric_of_points_worked_by_hand():
 def test_a_table_is_no_score_table(draw, scores):
     with pytest.raises(WmccError, match=r"wmcc.plot reads a score table; got Table"):
         draw(scores.at(0.5))
+
+
+@pytest.mark.filterwarnings("error")
+def test_one_class_is_said_to_be_undefined(rows):
+    truth, score, _ = rows
+    scores = wmcc.tabulate(truth, score=score, sample_weight=truth * 1.0)
+    curve = wmcc.curve(scores)
+    assert "not estimable: MCC is undefined" in plot.curve(curve).get_title(loc="left")
+    assert "not estimable" in plot.curve(curve, best=wmcc.best_threshold(scores)).get_title(loc="left")
+    for draw in (plot.roc, plot.precision_recall, plot.mcc_f1):
+        assert "— the class 0 has no weight" in " ".join(draw(scores).get_title(loc="left").split("\n"))

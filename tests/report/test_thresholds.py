@@ -135,3 +135,10 @@ def test_what_is_refused():
         made("json", SCORES.at(0.5), threshold=0.5)
     with pytest.raises(InputError, match="expected one of each score"):
         made("json", BOTH, threshold={"A": 0.5})
+
+
+def test_one_class_has_nothing_to_expect():
+    scores = wmcc.tabulate(np.where(TRUTH == "yes", 1, 0), score=A, sample_weight=(TRUTH == "no") * 1.0)
+    verdict = as_json(scores)["verdict"][0]
+    assert verdict.startswith("What MCC to expect on new data is not known: MCC is undefined")
+    assert "nan" not in made("html", scores).partition("</script>")[2]

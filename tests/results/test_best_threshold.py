@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hunt_thresholds import NASTY_SCORES, attack_best, draw_scores
+from adversary import values
+from hunt_thresholds import NASTY_SCORES, attack_best, draw_scores, steps_of, untrue
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -146,8 +147,86 @@ def test_no_weights_break_what_is_certified(seed, eps):
 @given(st.integers(0, 10_000), st.sampled_from([None, *NASTY_SCORES]), st.sampled_from(["mcc", "accuracy", "mean_iou"]))
 def test_the_adversary_does_not_break_a_certified_choice(seed, kind, measure):
     case = draw_scores(np.random.default_rng(seed), kind, most=16)
+    assert untrue(case, measure, case.best(measure)) == []
     broken = attack_best(case, measure, seed, tried=1)
     assert not broken.there, (broken, case)
+
+
+MONOTONE = ["mcc", "mpc2", "accuracy", "balanced_accuracy", "mean_iou", "mean_f1", "mean_recall"]
+
+
+@settings(max_examples=8)
+@given(st.integers(0, 10_000), st.sampled_from([None, *NASTY_SCORES]), st.sampled_from([*MONOTONE, "kappa"]))
+def test_the_adversary_does_not_break_a_choice_among_thousands(seed, kind, measure):
+    case = draw_scores(np.random.default_rng(seed), kind, most=1500 + seed % 1000, digits=15)
+    assert untrue(case, measure, case.best(measure)) == []
+    broken = attack_best(case, measure, seed, tried=1)
+    assert not broken.there, (broken, case)
+
+
+@pytest.mark.parametrize("measure", [*MONOTONE, "kappa"])
+@pytest.mark.parametrize("eps", [0.01, 0.2])
+def test_all_of_thousands_of_steps_are_looked_at(measure, eps):
+    case = draw_scores(np.random.default_rng(3), most=4000, digits=15)._replace(eps=eps)
+    best, (steps, tables) = case.best(measure), steps_of(case)
+    assert untrue(case, measure, best) == []
+    right = np.eye(2) > 0
+    lowest, highest = (
+        values(measure, tables * np.where(right, 1 + s * eps, 1 - s * eps)).clip(*clip)
+        for s, clip in ((-1, (None, None)), (1, (0 if measure == "kappa" else None, None)))
+    )
+    assert best.certified == pytest.approx(lowest.max(), abs=1e-12)
+    could = np.isin(steps, best.could_be_best)
+    assert highest[~could].max() < best.certified + 1e-12
+    assert highest[could].min() > best.certified - 1e-12
+
+
+@given(
+    st.integers(0, 10_000), st.sampled_from([0.05, 0.3]), st.sampled_from(["precision", "recall", "f1", "iou", "gain"])
+)
+def test_measures_of_the_positive_class_and_gains_are_certified(seed, eps, name):
+    case = draw_scores(np.random.default_rng(seed))._replace(eps=eps)
+    gain = wmcc.measures.ExpectedGain(*np.random.default_rng(seed).normal(size=4).tolist())
+    best = wmcc.best_threshold(case.scores, gain if name == "gain" else name, eps=eps)
+    steps, tables = steps_of(case)
+    assert best.never_best + len(best.could_be_best) == len(steps)
+    assert best.certified <= best.value
+    factors = np.array([*np.ndindex(*[2] * 4)]) * 2 * eps + 1 - eps  # all corners: of all of these it is monotone
+    (rejection, alarm), (miss, hit) = np.moveaxis(tables[:, np.newaxis] * factors.reshape(-1, 2, 2), (2, 3), (0, 1))
+    total = {
+        "precision": lambda: hit / (hit + alarm),
+        "recall": lambda: hit / (hit + miss),
+        "f1": lambda: 2 * hit / (2 * hit + miss + alarm),
+        "iou": lambda: hit / (hit + miss + alarm),
+        "gain": lambda: (
+            (gain.hit * hit + gain.miss * miss + gain.alarm * alarm + gain.rejection * rejection)
+            / (hit + miss + alarm + rejection)
+        ),
+    }[name]()
+    assert best.certified == pytest.approx(total.min(axis=1).max(), abs=1e-9)
+    assert total.max(axis=1)[~np.isin(steps, best.could_be_best)].max(initial=-np.inf) < best.certified + 1e-9
+
+
+@given(st.integers(0, 10_000), st.floats(0.3, 0.95))
+def test_constraints_are_proved_for_other_weights_too(seed, least):
+    case = draw_scores(np.random.default_rng(seed))._replace(eps=0.1)
+    best = wmcc.best_threshold(case.scores, "accuracy", at_least={"recall": least}, eps=0.1)
+    steps, tables = steps_of(case)
+    hit, miss = tables[:, 1, 1], tables[:, 1, 0]
+    sure = 0.9 * hit / (0.9 * hit + 1.1 * miss) >= least
+    possible = 1.1 * hit / (1.1 * hit + 0.9 * miss) >= least
+    lowest = {t: wmcc.certify(case.scores.at(t), "accuracy", eps=0.1).low for t in steps[sure].tolist()}
+    assert best.certified == max(lowest.values())
+    assert best.threshold in steps[sure]
+    assert set(best.could_be_best) <= set(steps[possible])
+    assert "with Recall at least" in str(best)
+
+
+def test_no_threshold_meets_a_constraint_for_all_weights():
+    scores = wmcc.tabulate([0, 1, 0, 1] * 9, score=[0.1, 0.2, 0.3, 0.4] * 9)
+    assert wmcc.best_threshold(scores, at_least={"precision": 0.95}).threshold == 0.4
+    with pytest.raises(WmccError, match=r"precision of at least 0.6 for all weights that are off by up to 30 %"):
+        wmcc.best_threshold(wmcc.tabulate([0, 1] * 9, score=[0.2, 0.2, 0.1] * 6), at_least={"precision": 0.6}, eps=0.3)
 
 
 def test_the_adversary_would_see_a_choice_that_is_not_certified(monkeypatch):
@@ -160,6 +239,8 @@ def test_the_adversary_would_see_a_choice_that_is_not_certified(monkeypatch):
     left_out = replace(best, could_be_best=(best.threshold,), never_best=best.never_best + len(worse))
     monkeypatch.setattr(wmcc, "best_threshold", lambda *given, **options: left_out)
     assert attack_best(case, "mcc").as_good > 0
+    other = replace(best, threshold=worse[0], never_best=best.never_best + 1)
+    assert len(untrue(case, "mcc", other)) == 2
 
 
 @pytest.mark.parametrize(
@@ -168,8 +249,6 @@ def test_the_adversary_would_see_a_choice_that_is_not_certified(monkeypatch):
         (lambda s: wmcc.best_threshold(s, at_least={"recall": 2}), r"no threshold has recall of at least 2"),
         (lambda s: wmcc.best_threshold(s, at_least=0.9), r"`at_least` is 0.9; expected a mapping"),
         (lambda s: wmcc.best_threshold(s, eps=1.5), r"`eps` is 1.5"),
-        (lambda s: wmcc.best_threshold(s, eps=0.1, at_least={"recall": 0.5}), r"`eps` and `at_least` were given"),
-        (lambda s: wmcc.best_threshold(s, "f1", eps=0.1), r"'f1' is a number per class"),
         (lambda s: wmcc.best_threshold(s.at(0.5)), r"reads a score table"),
         (lambda s: wmcc.best_threshold([0, 1]), r"write wmcc.tabulate\(y_true, score="),
         (lambda s: wmcc.best_threshold(s, "best"), r"`measure` is 'best'"),
@@ -184,6 +263,27 @@ def test_what_is_refused(call, sentence):
 def test_a_constant_score():
     with pytest.raises(WmccError, match="all scores are the same"):
         wmcc.best_threshold(wmcc.tabulate([0, 1, 1], score=[0.5, 0.5, 0.5]))
+
+
+@pytest.mark.parametrize("weight", [None, "negatives", "positives"])
+@pytest.mark.parametrize("eps", [None, 0.1])
+def test_one_class_has_no_best_threshold(weight, eps):
+    truth, score, _ = sample(1, 50)
+    truth = np.ones(50, int) if weight is None else truth
+    weights = None if weight is None else (truth == (weight == "positives")) * 1.0
+    best = wmcc.best_threshold(wmcc.tabulate(truth, score=score, sample_weight=weights, labels=[0, 1]), eps=eps)
+    assert best.problem == "MCC is undefined at these weights: all the weight of y_true is in one class"
+    assert best.status == "not estimable"
+    assert np.isnan([best.expected, best.low, best.high]).all()
+    assert "interval not estimable: MCC is undefined" in str(best)
+    assert "95 %" not in str(best)
+
+
+def test_a_best_threshold_at_which_the_measure_is_undefined():
+    best = wmcc.best_threshold(wmcc.tabulate([0, 1] * 20, score=[0.9, 0.1, 0.8, 0.2] * 10))
+    assert (best.threshold, best.value) == (0.1, 0)
+    assert best.expected == 0  # so it was chosen each time
+    assert "undefined" in best.problem
 
 
 # ---- gains ---------------------------------------------------------------------------------------------------

@@ -12,11 +12,10 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
-from adversary import FORMULAS, Array, Attack, limits
+from adversary import FORMULAS, Array, Attack, limits, values
 from adversary_pairs import PairAttack, joint_limits
 
 import wmcc
-import wmcc.measures
 
 
 class ScoreCase(NamedTuple):
@@ -63,12 +62,14 @@ NASTY_SCORES: dict[str, Callable[[Any, Array, Array, Array], Rows]] = {
 }
 
 
-def draw_scores(random: Any, kind: str | None = None, most: int = 40) -> ScoreCase:
-    """Return rows of a kind of trouble (None: none), and an ε."""
-    rows = int(random.integers(4, most + 1))
+def draw_scores(random: Any, kind: str | None = None, most: int = 40, digits: int | None = None) -> ScoreCase:
+    """Return rows of a kind of trouble (None: none), and an ε; with many digits each score occurs once."""
+    rows = int(random.integers(4, most + 1)) if digits is None else most
     truth = (random.random(rows) < random.uniform(0.1, 0.9)).astype(np.int64)
     truth[:2] = 0, 1
-    score = random.normal(truth * random.uniform(0, 3), 1).round(int(random.integers(0, 3)))
+    score = random.normal(truth * random.uniform(0, 3), 1).round(
+        int(random.integers(0, 3)) if digits is None else digits
+    )
     w = random.uniform(1.0, 10.0, rows) if random.random() < 0.5 else random.integers(1, 4, rows) * 1.0
     if kind is not None:
         truth, score, w = NASTY_SCORES[kind](random, truth, score, w)
@@ -97,24 +98,48 @@ class Broken(NamedTuple):
         return self.below > 0 or self.as_good >= 0
 
 
+def steps_of(case: ScoreCase) -> tuple[Array, Array]:
+    """The scores that occur, and the tables of their thresholds, in plain float64: thresholds × truth × prediction."""
+    steps, place = np.unique(case.score, return_inverse=True)
+    weight = np.zeros((len(steps), 2))
+    np.add.at(weight, (place, case.truth), case.w / case.w.sum())
+    above = weight[::-1].cumsum(axis=0)[::-1]
+    return steps, np.stack([above[0] - above, above], axis=-1)
+
+
 def attack_best(case: ScoreCase, measure: str, seed: int = 0, tried: int = 2) -> Broken:
     """Attack the proved value of the chosen threshold, and some of those that are never best.
 
-    Of these they are the ones whose value is the largest, and so the nearest to being best.
+    Of these they are the ones whose largest value is the largest, and so the nearest to being best.
     """
-    best, steps = case.best(measure), case.scores.steps
+    best = case.best(measure)
+    steps, tables = steps_of(case)
     chosen = case.called(best.threshold)
     one = Attack(limits(case.truth, chosen, case.w.tolist(), 2, "relative", case.eps), measure, -1, seed)
     below, count = Decimal(best.certified) - one.run()[0], one.weightings
-    never = np.setdiff1d(steps, best.could_be_best)
-    assert len(never) == best.never_best
-    values = [float(getattr(wmcc.measures, measure)(case.scores.at(t))) for t in never]
+    is_never = ~np.isin(steps, best.could_be_best)
+    never, raised = steps[is_never], np.where(np.eye(2) > 0, 1 + case.eps, 1 - case.eps)
+    highest = values(measure, tables[is_never] * raised)
     as_good = Decimal("-Infinity")
-    for k in np.argsort(values)[::-1][:tried]:
+    for k in np.argsort(highest)[::-1][:tried]:
         rows = case.truth, case.called(never[k]), chosen, case.w.tolist()
         other = PairAttack(joint_limits(*rows, 2, "relative", case.eps), measure, 1, seed)
         as_good, count = max(as_good, other.run()[0]), count + other.weightings
     return Broken(below, as_good, count)
+
+
+def untrue(case: ScoreCase, measure: str, best: Any) -> list[str]:
+    """Return what does not hold, of what must hold of every certified choice, however many steps there are."""
+    scores, steps = case.scores, set(np.unique(case.score).tolist())
+    certificate = wmcc.certify(scores.at(best.threshold), measure, eps=case.eps)
+    held = {
+        "it is as certain as its own certificate": best.certified == (0.0 if certificate.problem else certificate.low),
+        "what is proved is at most the apparent value": best.certified <= best.value,
+        "the chosen threshold could be best": best.threshold in best.could_be_best,
+        "thresholds are steps": set(best.could_be_best) <= steps,
+        "all steps could be best or never are": best.never_best + len(best.could_be_best) == len(steps),
+    }
+    return [sentence for sentence, holds in held.items() if not holds]
 
 
 def hunt_thresholds(job: tuple[int, float]) -> tuple[int, int, Decimal, list[str]]:
@@ -123,8 +148,10 @@ def hunt_thresholds(job: tuple[int, float]) -> tuple[int, int, Decimal, list[str
     random, end = np.random.default_rng(seed), time.monotonic() + seconds
     tables, weightings, furthest, found = 0, 0, Decimal("-Infinity"), []
     while time.monotonic() < end:
-        kind = random.choice([None, *NASTY_SCORES])
-        case, name = draw_scores(random, kind), str(random.choice(list(FORMULAS)))
+        kind, name = random.choice([None, *NASTY_SCORES]), str(random.choice(list(FORMULAS)))
+        many = random.random() < 0.1
+        case = draw_scores(random, kind, int(random.integers(1000, 5000)), 15) if many else draw_scores(random, kind)
+        found += [f"{kind}: {name}: not so: {sentence}: {case}" for sentence in untrue(case, name, case.best(name))]
         broken = attack_best(case, name, seed)
         tables, weightings = tables + 1, weightings + broken.weightings
         furthest = max(furthest, broken.beyond)

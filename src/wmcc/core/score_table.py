@@ -223,26 +223,27 @@ class ScoreTable(Result):
             place[(np.array(own, dtype=np.float64) >= cut).astype(int)][raw.codes[0]]
             for own, cut in zip(scores, cuts, strict=True)
         ]
-        if self.edges is None:
-            for own, cut in zip(scores, cuts, strict=True):
-                self._warn_of_beyond(cut, min(own), max(own))
+        for own, cut in zip(scores, cuts, strict=True):
+            self._warn_of_beyond(cut, own)
         codes: IntArray = np.concatenate([raw.codes[1:2], np.array(preds, dtype=np.int64), raw.codes[3:]])
         cells = Stack.gathered(codes, raw.sums)
         if self.names:
             return JointTable(self.tables.labels, self.names, cells, self.ignored, self.drawn)
         return Table(self.tables.labels, cells, self.ignored, self.tables.positive, self.drawn)
 
-    def _warn_of_beyond(self, cut: float, low: Any, high: Any) -> None:
+    def _warn_of_beyond(self, cut: float, scores: Any = None) -> None:
         """Say so if a threshold lies beyond all scores."""
-        if not isfinite(cut) or low <= cut <= high:
+        given = self.steps if scores is None else scores
+        low, high = min(given), max(given)
+        if self.edges is not None or not isfinite(cut) or low <= cut <= high:
             return
         side, every = ("above", f"no row is predicted {self.positive!r}") if cut > high else (
             "below", f"every row is predicted {self.positive!r}"
         )  # fmt: skip
         warn(f"`threshold` is {cut!r}, {side} all scores, which are {number(low)} to {number(high)}: {every}.")
 
-    def _checked(self, threshold: Any) -> float:
-        """Return a threshold, if the table can say what it predicts."""
+    def _checked(self, threshold: Any, said: str = "`threshold`") -> float:
+        """Return a threshold, if the table can say what it predicts; ``said`` is what the caller knows it as."""
         try:
             if isinstance(threshold, (str, bytes, bool)):
                 raise ValueError
@@ -250,12 +251,12 @@ class ScoreTable(Result):
         except (TypeError, ValueError):
             cut = np.nan
         if cut != cut:
-            raise InputError(f"`threshold` is {brief(threshold)}; expected a number.", argument="threshold")
+            raise InputError(f"{said} is {brief(threshold)}; expected a number.", argument="threshold")
         if self.edges is None or not isfinite(cut) or cut in self.edges:
             return cut
         near = sorted(self.edges, key=lambda edge: abs(edge - cut))[:2]
         raise InputError(
-            f"`threshold` is {cut!r}; scores were put together between edges, and the nearest are "
+            f"{said} is {cut!r}; scores were put together between edges, and the nearest are "
             f"{' and '.join(map(repr, sorted(near)))}.",
             "take one of these, or tabulate with `thresholds` that contain it.",
             "threshold",

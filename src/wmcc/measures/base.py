@@ -456,10 +456,15 @@ def scorable_table(y_true: Any, y_pred: Any, sample_weight: Any) -> Table:
 def check_scorable(table: Table) -> None:
     """Refuse a table without weight."""
     if table.margins.s == 0:
-        ignored = f" ({table.ignored:,} were ignored)" if table.ignored else ""
-        if table.rows == 0:
-            raise InputError(f"the table has no observations{ignored}; there is nothing to score.")
-        raise InputError(f"the total weight of {table.rows:,} rows is zero{ignored}; there is nothing to score.")
+        raise nothing_to_score(table.rows, table.ignored)
+
+
+def nothing_to_score(rows: int, ignored: int) -> InputError:
+    """Return the error of so many rows without weight."""
+    left = f" ({ignored:,} were ignored)" if ignored else ""
+    if rows == 0:
+        return InputError(f"the table has no observations{left}; there is nothing to score.")
+    return InputError(f"the total weight of {rows:,} rows is zero{left}; there is nothing to score.")
 
 
 def on_zero(rule: Any, title: str) -> OnZero:

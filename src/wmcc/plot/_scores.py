@@ -11,6 +11,7 @@ from ..core.score_table import ScoreTable
 from ..inference.interval import interval
 from ..inference.scores import mcc_f1 as curves
 from ..inference.scores.curve import ThresholdCurve, checked_scores
+from ..inference.scores.measures import undefined
 from ..measures.base import ScoreMeasureName
 from ..present.text import decimal, number
 from . import _style as style
@@ -70,6 +71,8 @@ def curve(curve: ThresholdCurve, *, best: BestThreshold | None = None, ax: Axes 
             label=f"expected at {number(best.threshold)}",
         )  # fmt: skip
         said = f"best at {number(best.threshold)}: {decimal(best.expected)} to expect, {decimal(best.value)} apparent"
+    why = curve.problem or (best.problem if best is not None else None)
+    said = f"not estimable: {why}" if why else said
     ax.legend(fontsize=style.SMALL, facecolor=ax.get_facecolor(), edgecolor="none", framealpha=0.9)
     style.label(ax, "threshold", curve.title)
     style.titled(ax, f"{curve.title} by threshold", said)
@@ -105,7 +108,8 @@ def mcc_f1(scores: ScoreTable, *, ax: Axes | None = None) -> Axes:
     ax.plot([found.f1[found.best]], [found.mcc[found.best]], "o", color=style.GREEN, markersize=6)
     style.label(ax, "F1", "(MCC + 1) / 2")
     nearest = f"nearest to perfect at the threshold {number(float(found.thresholds[found.best]))}"
-    style.titled(ax, f"MCC–F1 curve: metric {decimal(found.metric)}", nearest, "dotted: no better than chance")
+    said = undefined(scores) or nearest
+    style.titled(ax, f"MCC–F1 curve: metric {decimal(found.metric)}", said, "dotted: no better than chance")
     return ax
 
 
@@ -133,7 +137,7 @@ def roc(scores: ScoreTable, *, ax: Axes | None = None) -> Axes:
     """
     hits, alarms = _rates(_scores(scores))
     ax = _square(ax)
-    ax.plot(np.append(alarms / alarms[0], 0.0), np.append(hits / hits[0], 0.0), color=style.BLUE, linewidth=1.4)
+    ax.plot(np.append(_share(alarms), 0.0), np.append(_share(hits), 0.0), color=style.BLUE, linewidth=1.4)
     ax.plot([0, 1], [0, 1], color=style.GREY, linewidth=0.8, linestyle=":")
     style.label(ax, f"share of {scores.negative} above the threshold", f"share of {scores.positive} above it")
     style.titled(ax, *_with_interval("ROC curve: area", scores, "roc_auc"), "dotted: no better than chance")
@@ -166,7 +170,7 @@ def precision_recall(scores: ScoreTable, *, ax: Axes | None = None) -> Axes:
     called = hits + alarms
     precision = np.divide(hits, called, out=np.ones_like(hits), where=called > 0)
     ax = _square(ax)
-    ax.step(hits / hits[0], precision, where="pre", color=style.BLUE, linewidth=1.4)
+    ax.step(_share(hits), precision, where="pre", color=style.BLUE, linewidth=1.4)
     ax.axhline(hits[0] / called[0], color=style.GREY, linewidth=0.8, linestyle=":")
     style.label(ax, f"recall of {scores.positive}", f"precision of {scores.positive}")
     title = _with_interval("Precision and recall: average precision", scores, "average_precision")
@@ -183,6 +187,11 @@ def _rates(scores: ScoreTable) -> tuple[FloatArray, FloatArray]:
     positive, negative, _ = scores.counts
     whole = positive[0] + negative[0]
     return np.array([x / whole for x in positive]), np.array([x / whole for x in negative])
+
+
+def _share(above: FloatArray) -> FloatArray:
+    """Weight at and above each step as shares of the class; NaN of a class without weight."""
+    return np.divide(above, above[0], out=np.full_like(above, np.nan), where=above[0] > 0)
 
 
 def _with_interval(what: str, scores: ScoreTable, measure: ScoreMeasureName) -> tuple[str, str]:

@@ -242,7 +242,7 @@ def threshold_chart(at: Thresholds) -> Element:
     if x.least <= at.threshold <= x.most:
         place = x(at.threshold)
         parts.append(element("line", class_="threshold", x1=place, x2=place, y1=TOP, y2=y.start))
-        if at.chosen:
+        if at.chosen and np.isfinite(best.expected):
             if best.problem is None:
                 ends = {"y1": y(best.low), "y2": y(best.high)}
                 parts.append(element("line", class_="whisker", x1=place, x2=place, stroke=colour(1), **ends))

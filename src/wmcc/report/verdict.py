@@ -32,6 +32,9 @@ def _expected(found: Findings) -> list[str]:
         what = f"On new data {found.measure.title}{of} is expected to be {decimal(best.expected)} at the threshold "
         ends = f"{found.level} {decimal(best.low)} to {decimal(best.high)}{UNSURE * bool(best.warnings)}"
         ends = f"its interval cannot be estimated, since {best.problem}" if best.problem else ends
+        if best.expected != best.expected:
+            said.append(f"What {found.measure.title}{of} to expect on new data is not known: {best.problem}.")
+            continue
         said.append(f"{what}{number(x.threshold)}, which was chosen on these rows: {ends}.")
     return said
 

@@ -17,23 +17,16 @@ from ..errors import InputError
 from ..inference.answer import Answer, said_units, why_unsure
 from ..inference.estimate import quietly
 from ..inference.scores.band import Simulated, band_ends
-from ..inference.scores.crossfit import Constraints, cross_fitted
+from ..inference.scores.crossfit import ROUNDED, Constraints, cross_fitted
 from ..inference.scores.curve import checked_scores, title_of
-from ..inference.scores.grid import (
-    MOST_OF_ROWS,
-    Errors,
-    ThresholdGrid,
-    asked_measure,
-    errors,
-    exact_value,
-    sample_at,
-)
-from ..measures import CLASS_MEASURES, ExpectedGain
+from ..inference.scores.grid import Errors, ThresholdGrid, asked_measure, errors, exact_value, sample_at
+from ..measures import CLASS_MEASURES, MEASURES, ExpectedGain
 from ..measures.base import Measure
 from ..measures.checks import checked_eps, checked_level
 from ..present.blocks import Block
 from ..present.text import counted, decimal, listed, number, share
 from ..robustness.certify import certify
+from ..robustness.thresholds import ProvedRange, proved_ranges
 
 FEW_ROWS = (
     "there are fewer than 5 effective rows or clusters on one side of the threshold; the interval may be too short"
@@ -68,7 +61,8 @@ class BestThreshold(Answer):
     could_be_best
         With ``eps``: the thresholds that were not proved never to be best, for weights within ε.
     never_best
-        With ``eps``: the number of thresholds that are never best, whatever the weights within ε.
+        With ``eps``: the number of thresholds that are never best, whatever the weights within ε. With those that could
+        be best these are all steps of the scores.
     warnings, problem
         What is wrong with the interval, or why there is none.
     table
@@ -126,7 +120,8 @@ class BestThreshold(Answer):
             rows.append(["thresholds that may be as good", f"{number(low)} to {number(high)}"])
         if self.certified is not None:
             rows.append(["proved at least, for all such weights", decimal(self.certified)])
-            rows.append(["thresholds that are never best", f"{self.never_best:,}"])
+            every = self.never_best + len(self.could_be_best)
+            rows.append(["thresholds that are never best", f"{self.never_best:,} of {every:,}"])
         units = said_units(self.clusters, self.strata, self.replicates)
         sizes = ", ".join([counted(self.n, "row"), *units])
         notes = [f"{self._rule} {sizes}."]
@@ -189,7 +184,7 @@ def best_threshold(
         Only thresholds at which other measures are at least this: ``{"recall": 0.9}``.
     eps
         How far each weight may be off, as a share of itself. The threshold is then the one whose proved lowest value
-        is largest.
+        is largest, of all thresholds; and what ``at_least`` asks is met for all such weights.
     confidence_level
         Of the interval.
 
@@ -227,24 +222,24 @@ def best_threshold(
             "look at what the model returns.",
             "scores",
         )
-    every = ThresholdGrid(given, given.steps)
-    values = every.values(chosen)
-    certain = None if eps is None else _certain(every, chosen, values, constraints, checked_eps(eps, "relative"))
-    best = every.best(chosen, values, constraints.met(every.shares)) if certain is None else certain.best
-    if best is None:
-        raise InputError(
-            f"no threshold has {listed([f'{name} of at least {number(x)}' for name, x in constraints.least.items()])}.",
-            "ask for less; wmcc.curve(scores, 'recall') shows what there is.",
-            "at_least",
-            "ask for less.",
-        )
+    every, certain = ThresholdGrid(given, given.steps), None
+    if eps is None:
+        values = every.values(chosen)
+        best = every.best(chosen, values, constraints.met(every.shares))
+    else:
+        certain = _certain(every, chosen, constraints, checked_eps(eps, "relative"))
+        best = certain.best
+    if best < 0:
+        raise constraints.unmet(eps)
     threshold = float(every.thresholds[best])
     grid = ThresholdGrid.with_threshold(given, threshold)
     place = int(np.searchsorted(grid.thresholds, threshold))
     of_grid = grid.values(chosen)
     found = errors(grid, chosen, of_grid, level, np.array([place]))
     low, high, plausible = _band_at(grid, chosen, of_grid, place, found, level, constraints)
-    sample, expected = sample_at(given, threshold), cross_fitted(given, chosen, constraints)
+    sample = sample_at(given, threshold)
+    nowhere = all("undefined" in (problem or "") for problem in grid.problems(chosen))
+    expected = nan if nowhere else cross_fitted(given, chosen, constraints)
     problem = None if np.isfinite(low) else _why_not(sample, chosen)
     warnings = () if problem else (*sample.doubts, *(() if grid.usable[place] else (FEW_ROWS,)))
     rows, n_eff, total, clusters, strata, replicates = sample.sizes
@@ -288,45 +283,40 @@ def _band_at(
 
 
 class Certain(NamedTuple):
-    """The threshold with the largest proved lowest value."""
+    """The threshold with the largest proved lowest value; -1 if none meets all constraints for certain."""
 
-    best: int | None
+    best: int
     low: float
     possible: tuple[float, ...]
     never: int
 
 
-def _certain(
-    every: ThresholdGrid, measure: Measure, values: FloatArray, constraints: Constraints, eps: float
-) -> Certain:
-    """Certify thresholds in the order of their values, until none can be better; then see which could be best.
+def _certain(every: ThresholdGrid, measure: Measure, constraints: Constraints, eps: float) -> Certain:
+    """Look for the threshold with the largest proved lowest value among all, and see which others could be best.
 
-    A proved lowest value is at most the value itself, so a threshold whose value is below the best proved one need not
-    be looked at.
+    A constraint must be met for all weights within ε. A threshold is never best if it meets a constraint for none of
+    them, or if its proved highest value is below the proved lowest one of the chosen threshold, which may always be
+    taken.
     """
-    if constraints.least:
-        raise InputError(
-            "`eps` and `at_least` were given; wmcc cannot yet prove constraints for other weights.",
-            "leave one of them out.",
-        )
-    if every.scores.steps.size > MOST_OF_ROWS:
-        every = ThresholdGrid.of(every.scores, MOST_OF_ROWS)
-        values = every.values(measure)
-    ranges = {}
-
-    def range_at(j: int) -> tuple[float, float]:
-        if j not in ranges:
-            certificate = certify(every.scores.at(float(every.thresholds[j])), measure, eps=eps)
-            # A score that is undefined is 0 by convention, with any weights of the box.
-            ranges[j] = (0.0, 0.0) if certificate.problem else (certificate.low, certificate.high)
-        return ranges[j]
-
-    best, most = None, -np.inf
-    for j in np.argsort(-values, kind="stable").tolist():
-        if values[j] < most:
+    ranges, sure, possible = proved_ranges(every.scores, measure, eps), set(range(len(every))), set(range(len(every)))
+    for name, least in constraints.least.items():
+        met = proved_ranges(every.scores, asked_measure(name), eps)
+        sure &= {j for j, own in enumerate(met) if own.low >= least - ROUNDED}
+        possible &= {j for j, own in enumerate(met) if own.high >= least - ROUNDED}
+    best, most = -1, -np.inf
+    for j in sorted(sure, key=lambda j: (-ranges[j].attained, j)):
+        if not ranges[j].attained > most:  # some weights attain it, so its lowest value is not larger
             break
-        low, _ = range_at(j)
+        low = _proved_low(every, measure, j, ranges[j], eps)
         if low > most:
             best, most = j, low
-    possible = [j for j in range(len(every)) if not range_at(j)[1] < most]
-    return Certain(best, most, tuple(every.thresholds[possible].tolist()), len(every) - len(possible))
+    could = sorted(j for j in possible if not ranges[j].high < most)
+    return Certain(best, most, tuple(every.thresholds[could].tolist()), len(every) - len(could))
+
+
+def _proved_low(every: ThresholdGrid, measure: Measure, j: int, found: ProvedRange, eps: float) -> float:
+    """Return the proved lowest value at a threshold: that of its certificate, if there can be one."""
+    if measure.name not in MEASURES or MEASURES[measure.name] is not measure:
+        return found.low
+    certificate = certify(every.scores.at(float(every.thresholds[j])), measure, eps=eps)
+    return 0.0 if certificate.problem else certificate.low

@@ -25,7 +25,7 @@ from ..estimate import quietly
 from ..influence import Sample
 from .crossfit import Constraints, cross_fitted
 from .draws import DRAWS, SEED, draws_of_steps, moved_scores
-from .grid import ThresholdGrid, asked_measure
+from .grid import ThresholdGrid, asked_measure, check_weight
 from .measures import SCORE_MEASURES, ScoreMeasure, score_value, slope_of_cells, undefined
 
 MOST = 60
@@ -34,6 +34,7 @@ MOST = 60
 
 def compare_scores(scores: ScoreTable, measure: Any, level: float, margin: float | None, threshold: Any) -> Comparison:
     """Compare several scores: over all thresholds, or at the best threshold of each."""
+    check_weight(scores)
     if threshold == "best":
         return compare_best(scores, asked_measure(measure), level, margin)
     name = getattr(measure, "name", measure)
@@ -142,7 +143,6 @@ def _of_best(scores: ScoreTable, measure: Measure, contrast: Contrast, pair: Pai
         every = ThresholdGrid(scores[name], scores[name].steps)
         of_every = every.values(measure)
         best = every.best(measure, of_every, np.ones(len(every), dtype=bool))
-        assert best is not None  # nothing was asked of it
         threshold = float(every.thresholds[best])
         grid = ThresholdGrid.with_threshold(scores[name], threshold, MOST)
         place = int(np.searchsorted(grid.thresholds, threshold))

@@ -17,7 +17,7 @@ from ...core.score_table import ScoreTable
 from ...errors import InputError
 from ...measures.base import Measure, Shares
 from ...measures.checks import checked_number
-from ...present.text import brief
+from ...present.text import brief, listed, number, share
 from ..estimate import quietly
 from .draws import SEED, fold_weights
 from .grid import MOST_OF_ROWS, ThresholdGrid, asked_measure
@@ -55,6 +55,18 @@ class Constraints(NamedTuple):
         for name, least in self.least.items():
             out &= asked_measure(name).near(shares) >= least - ROUNDED
         return np.asarray(out)
+
+    def unmet(self, eps: float | None) -> InputError:
+        """Return the error that no threshold meets all of them, for all weights within ε if that was asked."""
+        which = listed([f"{name} of at least {number(x)}" for name, x in self.least.items()])
+        if eps is not None:
+            which += f" for all weights that are off by up to {share(eps)}"
+        return InputError(
+            f"no threshold has {which}.",
+            f"ask for less; wmcc.curve(scores, {next(iter(self.least))!r}) shows what there is.",
+            "at_least",
+            "ask for less.",
+        )
 
 
 @quietly

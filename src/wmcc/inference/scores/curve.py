@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf, nan
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from ...core.arraytypes import FloatArray
 from ...core.labels import Label
 from ...core.score_table import ScoreTable
-from ...errors import InputTypeError
+from ...errors import InputError, InputTypeError
 from ...measures import CLASS_MEASURES, MEASURES, ExpectedGain
 from ...measures.base import Measure
 from ...measures.checks import checked_level
@@ -19,8 +20,9 @@ from ...present.blocks import Block
 from ...present.json_csv import Record, finite
 from ...present.result import Result
 from ...present.text import brief, counted, decimal, number
+from ..estimate import spread
 from .band import Simulated, band_ends
-from .grid import ThresholdGrid, asked_measure, errors
+from .grid import ThresholdGrid, asked_measure, check_weight, errors, sample_at
 
 SHOWN = 11
 """Thresholds that the text of a curve shows."""
@@ -46,6 +48,10 @@ class ThresholdCurve(Result):
         Number of rows, and their weight.
     steps
         How many thresholds make different predictions; the curve may have fewer.
+    notes
+        What to know of the curve, a sentence each.
+    problem
+        Why there is no interval at any threshold; None if there is one.
     """
 
     measure: str
@@ -61,11 +67,13 @@ class ThresholdCurve(Result):
     n: int
     total: float
     steps: int
+    notes: tuple[str, ...] = ()
+    problem: str | None = None
 
     _kind = "threshold curve"
     _stored = (
         "measure", "positive", "confidence_level", "n", "total", "steps", "thresholds", "values", "se", "low", "high",
-        "band_low", "band_high",
+        "band_low", "band_high", "notes", "problem",
     )  # fmt: skip
 
     @property
@@ -75,13 +83,13 @@ class ThresholdCurve(Result):
 
     def blocks(self) -> list[Block]:
         """Return some of the thresholds, the best among them."""
-        best = int(np.nanargmax(self.values))
+        best = int(np.argmax(np.where(np.isnan(self.low), -np.inf, self.values)))
         some = np.unique(np.append(np.linspace(0, len(self.values) - 1, SHOWN).astype(int), best))
         rows = [
             [
                 number(float(self.thresholds[j])), decimal(self.values[j]), decimal(self.se[j]),
                 _ends(self.low[j], self.high[j]), _ends(self.band_low[j], self.band_high[j]),
-                "largest" if j == best else "",
+                "largest" if j == best and self.problem is None else "",
             ]
             for j in some.tolist()
         ]  # fmt: skip
@@ -89,7 +97,8 @@ class ThresholdCurve(Result):
         notes = [
             "An interval is for a threshold that was fixed in advance. The band is wider: it allows for choosing among "
             "these thresholds."
-        ]
+        ] * (self.problem is None)
+        notes += [f"interval not estimable: {self.problem}"] if self.problem else [*self.notes]
         if len(some) < len(self.values):
             notes.append(f"Shown are {len(some):,} of {counted(len(self.values), 'threshold')}.")
         title = f"{self.title} by threshold, {counted(self.n, 'row')}"
@@ -125,6 +134,7 @@ def checked_scores(scores: Any, function: str) -> ScoreTable:
             hint = f"take one of them, for instance scores[{list(scores)[-1]!r}]."
         raise InputTypeError(f"{function} reads a score table; got {brief(scores)}.", hint, "scores")
     given._check_single()
+    check_weight(given)
     return given
 
 
@@ -171,24 +181,42 @@ def curve(
     An interval is for a threshold that was fixed in advance. The band is wider: it allows for choosing among these thresholds.
     """  # noqa: E501
     given, chosen, level = checked_scores(scores, "wmcc.curve"), asked_measure(measure), checked_level(confidence_level)
-    grid = ThresholdGrid.of(given, thresholds=thresholds)
+    asked = None if thresholds is None else _asked(given, thresholds)
+    grid = ThresholdGrid.of(given, thresholds=asked)
     values = grid.values(chosen)
     found, simulated = errors(grid, chosen, values, level), Simulated.of(grid, chosen, values)
     ends = band_ends(chosen, values, found, simulated.critical(simulated.usable, level), level)
-    low, high = (np.where(simulated.usable, end, np.nan) for end in ends)
-    shown = slice(None) if thresholds is None else np.isin(grid.thresholds, np.asarray(thresholds, dtype=np.float64))
-    return ThresholdCurve(
-        chosen.name,
-        given.positive,
-        level,
-        grid.thresholds[shown],
-        values[shown],
-        found.se[shown],
-        found.low[shown],
-        found.high[shown],
-        low[shown],
-        high[shown],
-        given.rows,
-        given.total,
-        len(given.steps),
-    )
+    band = [np.where(simulated.usable, end, np.nan) for end in ends]
+    columns, problems = np.stack([grid.thresholds, values, found.se, found.low, found.high, *band]), found.problems
+    if asked is not None:
+        places = np.searchsorted(grid.thresholds, asked)  # the step above, where no score lies between the two
+        above = asked[places == len(grid)]
+        beyond, problem = _beyond(given, chosen, level) if len(above) else (np.empty((len(columns), 0)), None)
+        columns = np.concatenate([columns, beyond], axis=1)[:, places]
+        columns[0], problems = asked, [[*problems, problem][j] for j in places.tolist()]
+    lacking = [problem for problem in problems if problem]
+    problem = lacking[0] if len(lacking) == len(problems) else None
+    notes = [f"There is no interval at {counted(len(lacking), 'threshold')}: {lacking[0]}."] if lacking else []
+    sizes = given.rows, given.total, len(given.steps)
+    return ThresholdCurve(chosen.name, given.positive, level, *columns, *sizes, tuple(notes), problem)
+
+
+def _asked(scores: ScoreTable, thresholds: Any) -> FloatArray:
+    """Return the thresholds that were asked for, ascending and each once."""
+    try:
+        given = [*thresholds]
+    except TypeError:
+        given = [thresholds]
+    if not given:
+        raise InputError("`thresholds` is empty; expected at least one number.", argument="thresholds")
+    asked = np.unique([scores._checked(x, f"`thresholds[{k}]`") for k, x in enumerate(given)])
+    for cut in asked.tolist():
+        scores._warn_of_beyond(cut)
+    return asked
+
+
+def _beyond(scores: ScoreTable, measure: Measure, level: float) -> tuple[FloatArray, str | None]:
+    """Return the same of a threshold above all scores, and why there is no interval."""
+    found = spread(sample_at(scores, inf), measure)
+    low, high = (nan, nan) if found.problem else found.ends((1 - level) / 2)
+    return np.array([[x] for x in (inf, found.value, found.se, low, high, nan, nan)]), found.problem

@@ -13,16 +13,15 @@ from ...core.arraytypes import Array, FloatArray, IntArray
 from ...core.exact import Exact
 from ...core.score_table import ScoreTable
 from ...core.table import Margins, Table
-from ...errors import InputError
 from ...measures import CLASS_MEASURES, ExpectedGain
-from ...measures.base import Measure, Shares
+from ...measures.base import Measure, Shares, nothing_to_score
 from ...measures.checks import named_measure
 from ..cells import CellSums, Unit, balance
 from ..classes import FOUR, OWN
-from ..estimate import quietly, spread
+from ..estimate import quietly, spread, value_or_problem
 from ..fisher import Moves, Scale, unseen_ends
 from ..influence import Sample, of_rows
-from ..reliability import NOTHING
+from ..reliability import LIGHTEST, NOTHING
 
 MOST_OF_ROWS, MOST_OF_UNITS = 1000, 200
 """Thresholds that are looked at: of independent rows, and of designs, where each takes longer."""
@@ -42,6 +41,12 @@ def asked_measure(measure: Any) -> Measure:
         return measure
     name = getattr(measure, "name", measure)
     return OWN[name] if isinstance(name, str) and name in CLASS_MEASURES else named_measure(measure)
+
+
+def check_weight(scores: ScoreTable) -> None:
+    """Refuse scores of rows without weight."""
+    if not scores.total:
+        raise nothing_to_score(scores.rows, scores.ignored)
 
 
 def exact_value(measure: Measure, margins: Margins) -> float:
@@ -77,11 +82,8 @@ class ThresholdGrid:
             share = Unit.of(above.take([0])).shares(above)
             places = np.searchsorted(-share, -np.linspace(1, share[-1], most), side="left").clip(0, len(steps) - 1)
             thresholds = steps[np.unique(np.append(places, 0))]
-        cuts = np.unique(np.asarray(thresholds, dtype=np.float64))
-        inner = cuts[np.isfinite(cuts)]
-        if not len(inner):
-            raise InputError("`thresholds` has no finite number.", argument="thresholds")
-        made = scores.binned(inner)
+        inner = thresholds[np.isfinite(thresholds)]
+        made = scores.binned(inner) if len(inner) else scores.binned(scores.steps[-1:])
         return cls(made, made.steps)
 
     @classmethod
@@ -156,17 +158,29 @@ class ThresholdGrid:
         """Shares of both classes at each threshold."""
         return Shares.of_cells(self.cells.w.reshape(-1, 2, 2))
 
+    def problems(self, measure: Measure) -> list[str | None]:
+        """Return why a measure has no standard error at each threshold, if rows were drawn independently.
+
+        That it is undefined, or a class too light, is only asked where a margin is next to nothing.
+        """
+        w = self.cells.w
+        least = np.min([w[:, 0] + w[:, 1], w[:, 2] + w[:, 3], w[:, 0] + w[:, 2], w[:, 1] + w[:, 3]], axis=0)
+        found: list[str | None] = [sample_at(self.scores, -np.inf).problem] * len(self)
+        for j in np.flatnonzero(least < 1 / LIGHTEST).tolist():
+            found[j] = value_or_problem(measure, sample_at(self.scores, float(self.thresholds[j])))[1]
+        return found
+
     def slopes(self, measure: Measure, values: FloatArray) -> FloatArray:
         """Return the slopes of the measure in the four cells of each threshold."""
         return balance(measure.slope(self.shares, values).of_table(FOUR), self.cells)
 
-    def best(self, measure: Measure, values: FloatArray, allowed: Array) -> int | None:
-        """Return the place of the first of the largest values; None if no threshold is allowed.
+    def best(self, measure: Measure, values: FloatArray, allowed: Array) -> int:
+        """Return the place of the first of the largest values; -1 if no threshold is allowed.
 
         Values that could be the largest but for rounding are compared exactly rounded.
         """
         if not allowed.any():
-            return None
+            return -1
         most = values[allowed].max()
         near = np.flatnonzero(allowed & (values >= most - 1e-9))
         exact = [exact_value(measure, self.margins(j)) for j in near.tolist()]
@@ -188,6 +202,7 @@ class Errors(NamedTuple):
     df: FloatArray
     low: FloatArray
     high: FloatArray
+    problems: list[str | None]
 
 
 @quietly
@@ -210,17 +225,23 @@ def errors(
         low[constant], high[constant] = unseen_ends(measure, values[constant], moves, tail, n_eff)
     least, most = measure.range
     low, high = np.maximum(np.minimum(low, values), least), np.minimum(np.maximum(high, values), most)
-    return Errors(se, np.where(varied, precision.df, nan), low, high)
+    every = grid.problems(measure)
+    problems = [every[j] for j in places.tolist()]
+    none = np.array([problem is not None for problem in problems])
+    se, df, low, high = (np.where(none, nan, x) for x in (se, np.where(varied, precision.df, nan), low, high))
+    return Errors(se, df, low, high, problems)
 
 
 def _errors_of_units(grid: ThresholdGrid, measure: Measure, level: float, places: IntArray) -> Errors:
     """Find the same where clusters, strata or replicate weights say how rows were drawn: threshold by threshold."""
     out, tail = np.full((4, len(places)), nan), (1 - level) / 2
+    problems = []
     for k, threshold in enumerate(grid.thresholds[places].tolist()):
         found = spread(sample_at(grid.scores, threshold), measure)
+        problems.append(found.problem)
         if found.problem is None:
             out[:, k] = found.se, found.df, *found.ends(tail)
-    return Errors(*out)
+    return Errors(*out, problems)
 
 
 def sample_at(scores: ScoreTable, threshold: float) -> Sample[Table]:

@@ -6,6 +6,7 @@ brought to 0 to 1 there, as (MCC + 1) / 2. Here all rows have weights.
 
 from __future__ import annotations
 
+from math import nan
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from ...core.score_table import ScoreTable
 from ...measures import MEASURES
 from ..classes import OWN
 from .grid import ThresholdGrid
+from .measures import undefined
 
 RANGES = 100
 """Ranges of MCC on each side of the best threshold, over which distances are averaged."""
@@ -30,7 +32,8 @@ class MccF1(NamedTuple):
     best
         Place of the threshold that is nearest to the perfect corner, (1, 1).
     metric
-        1 less the mean distance to the perfect corner in units of √2: 1 is perfect, 0 the worst.
+        1 less the mean distance to the perfect corner in units of √2: 1 is perfect, 0 the worst. NaN where a class has
+        no weight, so that both measures are undefined.
     """
 
     thresholds: FloatArray
@@ -61,7 +64,7 @@ def mcc_f1(scores: ScoreTable) -> MccF1:
         for side in (slice(0, most + 1), slice(most, None))
         for mean in _means(np.clip(np.searchsorted(edges, mcc[side], side="right") - 1, 0, RANGES - 1), distance[side])
     ]
-    metric = 1 - float(np.mean(means)) / 2**0.5
+    metric = nan if undefined(scores) else 1 - float(np.mean(means)) / 2**0.5
     return MccF1(grid.thresholds, mcc, f1, int(distance.argmin()), metric)
 
 
