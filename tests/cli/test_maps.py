@@ -130,6 +130,12 @@ SAME = {
             design=wmcc.Strata("part", population={"north": 900, "south": 1200}),
         ),
     ),
+    "points in the classes of a raster": (
+        (*POINTS, "--overlay", "b.tif", "--stratum", "class", "--population", "map"),
+        lambda: wmcc.tabulate(
+            wmcc.Overlay(in_degrees(), "b.tif"), true="ref", design=wmcc.Strata("class", population="map")
+        ),
+    ),
     "points on two rasters": (
         (*POINTS, "--overlay", "A=a.tif", "--overlay", "B=b.tif"),
         lambda: wmcc.tabulate(wmcc.Overlay(in_degrees(), {"A": "a.tif", "B": "b.tif"}), true="ref"),

@@ -1,30 +1,21 @@
-"""The classes of a map and their sizes: of rasters, whatever the windows, and of polygons."""
+"""The classes of a map and their sizes: of rasters, whatever the windows, and of polygons; as sizes of strata."""
 
 import geopandas as gpd
 import numpy as np
+import pandas as pd
 import pytest
 import rasterio
 import shapely
 import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
+from map_files import put
 
 import wmcc
 from wmcc.errors import InputError, InputTypeError
 from wmcc.geo.areas import polygon_areas
 from wmcc.sources import scenes
 from wmcc.sources.map_classes import map_classes
-
-DEGREES = {"crs": "EPSG:4326", "transform": rasterio.Affine(0.5, 0, 8.0, 0, -0.5, 60.0)}
-METRES = {"crs": "EPSG:32632", "transform": rasterio.Affine(10, 0, 500_000, 0, -10, 5_540_000)}
-
-
-def put(path, values, grid=DEGREES, nodata=None, block=16):
-    options = {"driver": "GTiff", "height": values.shape[0], "width": values.shape[1], "count": 1, "nodata": nodata}
-    options |= {"dtype": values.dtype, "tiled": True, "blockxsize": block, "blockysize": block, **grid}
-    with rasterio.open(path, "w", **options) as file:
-        file.write(values, 1)
-    return str(path)
 
 
 @given(
@@ -92,3 +83,91 @@ def test_maps_without_sizes_are_refused(tmp_path, data, column, message):
     }
     with pytest.raises((InputError, InputTypeError), match=message):
         map_classes(given_data[data] if isinstance(data, str) else data, column)
+
+
+# ---- as sizes of strata -----------------------------------------------------------------------------------
+
+BY_MAP = wmcc.Strata("class", population="map")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A map in degrees, another one, and labelled points in files of several kinds."""
+    folder, rng = tmp_path_factory.mktemp("maps"), np.random.default_rng(1)
+    values = np.repeat(np.repeat(rng.integers(1, 4, (6, 5)), 10, 0), 10, 1).astype(np.uint8)
+    values[:4, :4] = 0
+    put(folder / "map.tif", values, nodata=0)
+    put(folder / "other.tif", np.where(values == 3, 1, values), nodata=0)
+    rows, cols = rng.integers(5, 60, 80), rng.integers(5, 50, 80)
+    code = np.where(rng.random(80) < 0.8, values[rows, cols], rng.integers(1, 4, 80))
+    points = pd.DataFrame({"code": code, "lon": 8 + 0.5 * (cols + 0.5), "lat": 60 - 0.5 * (rows + 0.5)})
+    points.to_csv(folder / "points.csv", index=False)
+    geometry = gpd.points_from_xy(points.lon, points.lat, crs=4326)
+    gpd.GeoDataFrame(points, geometry=geometry).to_file(folder / "points.gpkg")
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["csv", "gpkg", "frame"])
+def test_sizes_are_those_that_one_would_have_typed(made, kind):
+    points = wmcc.Layer(made / "points.csv", xy=("lon", "lat"), crs="EPSG:4326")
+    points = {"csv": points, "gpkg": made / "points.gpkg", "frame": gpd.read_file(made / "points.gpkg")}[kind]
+    data, sizes = wmcc.Overlay(points, made / "map.tif"), map_classes(made / "map.tif").areas
+    table = wmcc.tabulate(data, true="code", design=BY_MAP)
+    assert table == wmcc.tabulate(data, true="code", design=wmcc.Strata("class", population=sizes))
+    assert table.total == pytest.approx(sum(sizes.values()))
+
+
+def test_polygons_have_the_sizes_of_their_classes(made):
+    west, east = shapely.box(8, 30, 20, 60), shapely.box(20, 30, 33, 60)
+    land = gpd.GeoDataFrame({"map": [1, 2], "sheet": ["w", "e"]}, geometry=[west, east], crs=4326)
+    data = wmcc.Overlay(made / "points.gpkg", land)
+    for column in ("map", "sheet"):
+        table = wmcc.tabulate(data, true="code", pred="map", design=wmcc.Strata(column, population="map"))
+        sizes = map_classes(land, column).areas
+        assert table == wmcc.tabulate(data, true="code", pred="map", design=wmcc.Strata(column, population=sizes))
+
+
+def test_names_of_classes_are_those_of_strata(made):
+    names = {1: "oak", 2: "elm", 3: "ash"}
+    with rasterio.open(made / "map.tif") as file:
+        put(made / "named.tif", file.read(1), nodata=0)
+    with rasterio.open(made / "named.tif", "r+") as file:
+        file.update_tags(1, flag_values="1,2,3", flag_meanings="oak elm ash")
+    points = gpd.read_file(made / "points.gpkg").assign(code=lambda x: x.code.map(names))
+    table = wmcc.tabulate(wmcc.Overlay(points, made / "named.tif"), true="code", design=BY_MAP)
+    assert table.total == pytest.approx(sum(map_classes(made / "map.tif").areas.values()))
+    assert set(table.drawn.design.strata) == set(names.values())
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "message"),
+    [
+        ("frame", {"true": "code", "pred": "code", "design": BY_MAP}, "there is no map here"),
+        ("arrays", {"design": BY_MAP}, "there is no map here"),
+        ("map", {"true": "code", "design": wmcc.Strata(population="map")}, "there is no `stratum`"),
+        ("map", {"true": "code", "design": wmcc.Strata("code", population="map")}, "is 'code', which no map has"),
+        ("map", {"true": "code", "design": wmcc.Strata("class", population="map", fpc=True)}, "which has areas"),
+        ("two", {"true": "code", "design": BY_MAP}, "several maps"),
+        ("map", {"true": "code", "weight": "lon", "design": BY_MAP}, "`population` makes the weights of rows"),
+        ("parcels", {"true": "code", "pred": "map", "design": wmcc.Strata("map", population="map")}, "two layers of"),
+    ],
+)
+def test_what_has_no_map_is_refused(made, data, options, message):
+    points = made / "points.gpkg"
+    parcels = gpd.GeoDataFrame({"code": [1], "map": [1]}, geometry=[shapely.box(8, 30, 20, 60)], crs=4326)
+    args = {
+        "frame": (gpd.read_file(points).drop(columns="geometry"),),
+        "arrays": ([1, 2], [1, 2]),
+        "map": (wmcc.Overlay(points, made / "map.tif"),),
+        "two": (wmcc.Overlay(points, {"a": made / "map.tif", "b": made / "other.tif"}),),
+        "parcels": (wmcc.Overlay(parcels, parcels),),
+    }[data]
+    with pytest.raises((InputError, InputTypeError), match=message):
+        wmcc.tabulate(*args, **options)
+
+
+def test_classes_without_a_point_are_named(made):
+    points = gpd.read_file(made / "points.gpkg")
+    lost = wmcc.Overlay(points[points.code > 1].iloc[:2], made / "map.tif")
+    with pytest.raises(InputError, match="2 strata have a size but no sampled row: 1"):
+        wmcc.tabulate(lost, true="code", design=BY_MAP)

@@ -31,7 +31,7 @@ from ..present.text import counted
 from ..sources import tabulate, tabulate_part
 from ..sources.files import find, is_address
 from ..sources.recognised import is_layer, is_raster
-from ..sources.request import AREA, Request, check
+from ..sources.request import AREA, MAP, Request, check
 from ..sources.values import Area, Blocks, Design, Files, Join, Layer, Overlay, PostStrata, Replicates, Strata
 from . import sizes, standard_input
 from .guard import warn
@@ -121,6 +121,8 @@ class DataOptions(SimpleNamespace):
     @property
     def shown_unit(self) -> str | None:
         """The unit that is written beside areas: the one that was named, or that in which areas are measured."""
+        if self.overlay and self.population == MAP:
+            return self.unit or "ha"
         if self.unit is not None or self.weight != AREA:
             return self.unit  # type: ignore[no-any-return]
         return "ha" if self.kind == "rasters" or (self.kind == "layers" and not self._has_area_column) else None

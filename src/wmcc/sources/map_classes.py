@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from .layers import as_layer
 from .progress import reading
 from .rasters import bounded_cache
 from .recognised import is_layer, is_raster
+from .request import CLASS, Request
 from .scenes import Scene, zone_codes
 from .values import Layer, Unit
 
@@ -157,6 +158,43 @@ def map_classes(
     return polygon_classes(
         read_layer(given.data, layer=given.layer, name=None if is_path else "the map", crs=given.crs), column, unit
     )
+
+
+def strata_sizes(request: Request, maps: Sequence[tuple[str | None, Any, Any]], named: bool) -> dict[Label, float]:
+    """Return the areas of the strata of points, which are classes of one of the maps that are laid over them.
+
+    Parameters
+    ----------
+    request
+        The call, whose ``stratum`` names the map, or a column of it.
+    maps
+        Of each map its name, what was opened, and the column of its classes.
+    named
+        Whether classes of rasters have the names that these have for them.
+    """
+    stratum = request.strata.stratum if request.strata is not None else None
+    stratum = stratum[0] if isinstance(stratum, (list, tuple)) and len(stratum) == 1 else stratum
+    found = {id(own): (own, column) for key, own, column in maps if stratum is not None and stratum == key}
+    if not found:
+        columns = {id(own): [CLASS] if isinstance(own, OpenRaster) else own.frame.columns for _, own, _ in maps}
+        mine = [own for _, own, _ in maps if isinstance(stratum, str) and stratum in columns[id(own)]]
+        found = {id(own): (own, stratum) for own in mine}
+    if len(found) != 1:
+        of = "several maps have" if found else "no map has"
+        raise InputError(
+            f"`population` is 'map', and `stratum` is {brief(stratum)}, which {of}; expected the classes of one map.",
+            "name the column of the map's classes, which is 'class' for a raster"
+            + ("; or that map, of several." if len(maps) > 1 else "; or give a mapping from strata to sizes."),
+            "stratum",
+        )
+    ((own, column),) = found.values()
+    if isinstance(own, OpenLayer):
+        return polygon_classes(own, column).areas
+    sizes: dict[Label, float] = {}
+    for label, area in pixel_classes(own, threads=request.threads, progress=request.progress).areas.items():
+        name = own.names.get(int(label), label) if named else label
+        sizes[name] = sizes.get(name, 0.0) + area
+    return sizes
 
 
 # ---- rasters -----------------------------------------------------------------------------------------------
