@@ -504,14 +504,14 @@ def _fewest(guess: Guess, sd: FloatArray, rule: Rule, se: float, fpc: bool) -> F
     return rows
 
 
-def _of_number(n: Any, rule: Rule, minimum: int) -> FloatArray:
+def rows_of_number(n: Any, rule: Rule, minimum: int, name: str = "n") -> FloatArray:
     """Return the rows of each stratum, of so many in all."""
-    count, few, most = whole_number(n, "n", 1), int(rule.least.sum()), rule.most.sum()
+    count, few, most = whole_number(n, name, 1), int(rule.least.sum()), rule.most.sum()
     if count < few:
         strata = f"{len(rule.least):,} strata with at least {minimum:,} rows each"
-        raise InputError(f"`n` is {count:,}; {strata} need {few:,}.", argument="n")
+        raise InputError(f"`{name}` is {count:,}; {strata} need {few:,}.", argument=name)
     if count > most:
-        raise InputError(f"`n` is {count:,}; the population has {int(most):,} units.", argument="n")
+        raise InputError(f"`{name}` is {count:,}; the population has {int(most):,} units.", argument=name)
     return rule.whole(count)
 
 
@@ -615,7 +615,7 @@ def plan_sample(
         wanted = _above_zero(se, "se")
         rows = _fewest(known, sd, rule, wanted / scale, fpc)
     else:
-        wanted, rows = None, _of_number(n, rule, least)
+        wanted, rows = None, rows_of_number(n, rule, least)
     expected = [_expected(known, own, of_class, rows, fpc) for own, of_class in _listed(known, name, label)]
     strata = zip(known.strata, known.sizes.tolist(), rows.astype(int).tolist(), sd.tolist(), strict=True)
     plans, how = tuple(StratumPlan(*own) for own in strata), allocation if isinstance(allocation, str) else "given"

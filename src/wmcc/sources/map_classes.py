@@ -152,7 +152,6 @@ def map_classes(
         raise InputTypeError(
             f"the map is {brief(data)}; expected a raster or a layer of polygons.",
             "give a path, wmcc.Raster(…), wmcc.Layer(…), a DataArray or a GeoDataFrame.",
-            "map",
         )
     is_path = isinstance(given.data, (str, os.PathLike))
     return polygon_classes(
@@ -217,7 +216,7 @@ def pixel_classes(
             found.append((row, places[column], n))
             bar.advance(pixels)
     if not labels:
-        raise InputError(f"{raster.name} has no pixel that is known: all are nodata, or there is none.", argument="map")
+        raise InputError(f"{raster.name} has no pixel that is known: all are nodata, or there is none.")
     order = sorted(labels)
     rank = np.empty(len(order), dtype=np.int64)
     rank[[labels[x] for x in order]] = np.arange(len(order))
@@ -250,7 +249,7 @@ def polygon_classes(layer: OpenLayer, column: Any, unit: Unit = "ha") -> Polygon
     """Measure the polygons of a layer whose classes are in a column."""
     columns = [*layer.frame.columns]
     if are_points(layer):
-        raise InputError(f"{layer.name} holds points; a map has polygons, or is a raster.", argument="map")
+        raise InputError(f"{layer.name} holds points; a map has polygons, or is a raster.")
     if column is None:
         raise InputTypeError(
             f"`pred` is missing: the column of {layer.name} that has its classes; its columns are "
