@@ -322,7 +322,9 @@ def test_other_commands_refuse_in_their_own_words():
     assert "--blocks 64 takes blocks of pixels for images" in run("images", "truth.tif", "a.tif", code=2).stderr
     said = run("plan", "b.tif", "--rows", "50", code=2).stderr
     assert said.startswith("Error: b.tif is a map; expected a table of its classes")
-    assert said.endswith("`wmcc tabulate b.tif b.tif --weight area` shows the sizes of the classes of a raster.\n")
+    assert said.endswith(
+        "give a table of two columns, the class and the accuracy, and the map as --population b.tif.\n"
+    )
     said = run("compare", *OVERLAID, "--overlay", "other=map.gpkg", code=2).stderr
     assert "several maps are laid over points only" in said
     assert "--overlay names 1 map; expected at least 2" in run("compare", *POINTS, "--overlay", "a.tif", code=2).stderr

@@ -472,8 +472,8 @@ def _sample(
     strata = tuple(
         DrawnStratum(
             key,
-            sum(areas.values()) if key == () else areas[by_name[key]],  # type: ignore[index]
-            sum(units.values()) if key == () else units[by_name[key]],  # type: ignore[index]
+            sum(areas.values()) if key == () else areas[by_name[key]],
+            sum(units.values()) if key == () else units[by_name[key]],
             len(own.x),
         )
         for key, own in drawn.items()
@@ -483,19 +483,17 @@ def _sample(
     lon, lat = EqualArea(crs).lonlat(places.x, places.y)
     across = None if sides is None else -(-classes.raster.shape[1] // sides[1])  # type: ignore[union-attr]
     order = np.random.default_rng((seed, len(of))).permutation(len(of))
+    block = places.unit
     points = tuple(
         DrawnPoint(
-            place + 1, names[int(places.codes[k])], *_floats(places.x[k], places.y[k], lon[k], lat[k]),
+            place + 1, names[int(places.codes[k])],
+            float(places.x[k]), float(places.y[k]), float(lon[k]), float(lat[k]),
             strata[of[k]].size / strata[of[k]].n, strata[of[k]].stratum, strata[of[k]].size,
-            None if places.unit is None or across is None else "r{}c{}".format(*divmod(int(places.unit[k]), across)),
+            None if block is None or across is None else "r{}c{}".format(*divmod(int(block[k]), across)),
         )
         for place, k in enumerate(order.tolist())
     )  # fmt: skip
     return DrawnSample(name, how, seed, metres, _crs_text(crs), strata, points, tuple(said))
-
-
-def _floats(*numbers: Any) -> tuple[float, ...]:
-    return tuple(map(float, numbers))
 
 
 def _crs_text(crs: Any) -> str:

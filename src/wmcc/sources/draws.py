@@ -58,7 +58,9 @@ class DrawnPlaces(NamedTuple):
 
 def joined(parts: Sequence[DrawnPlaces]) -> DrawnPlaces:
     """Return all places of several lists."""
-    return DrawnPlaces(*(None if own[0] is None else np.concatenate(own) for own in zip(*parts, strict=True)))
+    codes, x, y = (np.concatenate([own[k] for own in parts]) for k in range(3))
+    units = [own.unit for own in parts if own.unit is not None]
+    return DrawnPlaces(codes, x, y, np.concatenate(units) if units else None)
 
 
 class PlaceSource(Protocol):

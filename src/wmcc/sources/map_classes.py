@@ -66,7 +66,7 @@ class PixelClasses(NamedTuple):
         """What the classes are called: by the names that the raster has, if each class has one of its own."""
         own = {label: str(self.raster.names.get(int(label), "")).strip() for label in self.labels}
         named = bool(own) and all(own.values()) and len({*own.values()}) == len(own)
-        return own if named else {label: label for label in self.labels}  # type: ignore[return-value]
+        return own if named else {label: label for label in self.labels}
 
 
 class PolygonClasses(NamedTuple):
@@ -232,7 +232,7 @@ def _of_window(raster: OpenRaster, window: tuple[slice, slice]) -> tuple[IntArra
     """Rows of a window, places of their classes in a list, the pixels of each; the list, and the size of the window."""
     rows, cols = window
     codes, keys = zone_codes(*raster.labels(rows, cols), "map")
-    met = [k for k in np.flatnonzero(np.bincount(codes.ravel(), minlength=len(keys))) if keys[k] is not None]
+    met = [k for k in np.flatnonzero(np.bincount(codes.ravel(), minlength=len(keys))).tolist() if keys[k] is not None]
     place = np.full(len(keys), len(met))
     place[met] = np.arange(len(met))
     height, width = codes.shape[0], len(met) + 1  # the last column has what is not known
@@ -270,7 +270,7 @@ def polygon_classes(layer: OpenLayer, column: Any, unit: Unit = "ha") -> Polygon
         )
     layer = repaired(layer)
     own = [as_label(x, f"{layer.name}, column {column!r}") for x in layer.frame[column].tolist()]
-    labels = tuple(sorted(dict.fromkeys(own)))  # type: ignore[type-var]
+    labels = tuple(sorted(dict.fromkeys(own)))
     if len({*map(type, labels)}) > 1:
         raise InputError(f"the column {column!r} of {layer.name} has both text and numbers.", argument="pred")
     at = {label: k for k, label in enumerate(labels)}
