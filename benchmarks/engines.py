@@ -159,7 +159,7 @@ def command_line(folder: Path) -> None:
     """From the shell's prompt to the score of a small file."""
     command = shutil.which("wmcc", path=str(Path(sys.executable).parent))
     sample = folder / "parcels.csv"
-    subprocess.run([command, "sample", "-o", str(sample)], check=True, capture_output=True)
+    subprocess.run([command, "example", "-o", str(sample)], check=True, capture_output=True)
     seconds = []
     for _ in range(21):
         start = time.perf_counter()

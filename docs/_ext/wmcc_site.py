@@ -81,6 +81,7 @@ RETURNED_BY = {
     "results.Estimate": "map_accuracy", "results.ImageScores": "image_scores", "results.Interval": "interval",
     "results.Lead": "certify_ranking", "results.MapAccuracy": "map_accuracy", "results.Radius": "radius",
     "results.Ranking": "certify_ranking", "results.SamplePlan": "plan_sample", "results.Score": "score",
+    "results.DrawnSample": "draw_sample",
     "results.Sensitivity": "sensitivity", "results.TrimmingCurve": "certify_trimming",
     "results.Uncertainty": "results.uncertainty", "Table": "tabulate", "JointTable": "tabulate", "Tables": "tabulate",
     "results.ThresholdCurve": "curve",
@@ -102,7 +103,7 @@ EXPLAINED = {
     "howto/streams": "Accumulator merge",
     "howto/report": "write_report",
     "howto/plots": "plot.",
-    "understand/measures": "accuracy ecc kappa mcc mean_iou mpc1 mpc2 score measures. results.Score",
+    "understand/measures": "accuracy ecc mcc mean_iou mpc1 mpc2 score measures. results.Score",
     "understand/inference": "interval compare diagnose bootstrap results.Interval results.Comparison "
     "results.Difference results.Diagnosis",
     "understand/certificates": "certify radius certify_ranking certify_trimming sensitivity results.Certificate "
@@ -114,7 +115,7 @@ EXPLAINED = {
     "understand/theory": "certify radius certify_ranking certify_trimming",
     "understand/designs": "Strata PostStrata Replicates",
     "understand/designs-maps": "Strata map_accuracy plan_sample results.Estimate results.MapAccuracy "
-    "results.SamplePlan",
+    "results.SamplePlan draw_sample results.DrawnSample",
     "understand/designs-surveys": "Strata PostStrata Replicates certify_trimming",
     "understand/maps": "Layer Overlay Raster Area Blocks error_map map_accuracy results.ErrorMap",
     "understand/segmentation": "image_scores results.ImageScores adapters.torch.Tally adapters.torchmetrics.",

@@ -16,11 +16,11 @@ from .inference.interval import interval as interval
 from .inference.rows import bootstrap as bootstrap
 from .inference.scores.curve import curve as curve
 from .mapping.accuracy import map_accuracy as map_accuracy
+from .mapping.drawing import draw_sample as draw_sample
 from .mapping.error_map import error_map as error_map
 from .mapping.planning import plan_sample as plan_sample
 from .measures import accuracy as accuracy
 from .measures import ecc as ecc
-from .measures import kappa as kappa
 from .measures import mcc as mcc
 from .measures import mean_iou as mean_iou
 from .measures import mpc1 as mpc1

@@ -335,13 +335,13 @@ def test_a_format_is_for_names_that_say_none(folder):
 
 
 def test_sample(folder):
-    assert run("sample").stdout == SAMPLE.read_text()
-    run("sample", "-o", "again.csv")
+    assert run("example").stdout == SAMPLE.read_text()
+    run("example", "-o", "again.csv")
     assert (folder / "again.csv").read_bytes() == SAMPLE.read_bytes()
     assert SAMPLE.stat().st_size < 20_000
     assert (
         "'x.txt' has no known ending; expected a name that ends with .csv"
-        in run("sample", "-o", "x.txt", code=2).stderr
+        in run("example", "-o", "x.txt", code=2).stderr
     )
 
 

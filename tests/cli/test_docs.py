@@ -45,8 +45,8 @@ def test_the_examples_of_help_work(command, folder):
     found = examples(text)
     assert found
     assert command is None or any(line.split()[2] == command for line in found)
-    if command not in (None, "demo", "sample", "reproduce"):
-        assert "on the sample that `wmcc sample -o parcels.csv` writes" in text
+    if command not in (None, "demo", "example", "reproduce"):
+        assert "on the sample that `wmcc example -o parcels.csv` writes" in text
         put_sample(folder)
     for line in found:
         printed = shell(line)

@@ -69,8 +69,8 @@ MENDED_BY_THE_USER = {
     "output of an unknown kind": ["score", *DATA, "-o", "x.xls"],
     "output of another kind": ["score", *DATA, "-o", "x.json", "-f", "csv"],
     "option given twice": ["score", *DATA, "--true", "label"],
-    "output is a link to itself": ["sample", "-o", "loop.csv"],
-    "name of the output too long": ["sample", "-o", f"{LONG}.csv"],
+    "output is a link to itself": ["example", "-o", "loop.csv"],
+    "name of the output too long": ["example", "-o", f"{LONG}.csv"],
     "folder of figures is a file": ["reproduce", "--out", "parcels.csv"],
     "page of another format": ["demo", "-o", "page.pdf"],
 }  # fmt: skip

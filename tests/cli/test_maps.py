@@ -130,6 +130,12 @@ SAME = {
             design=wmcc.Strata("part", population={"north": 900, "south": 1200}),
         ),
     ),
+    "points in the classes of a raster": (
+        (*POINTS, "--overlay", "b.tif", "--stratum", "class", "--population", "map"),
+        lambda: wmcc.tabulate(
+            wmcc.Overlay(in_degrees(), "b.tif"), true="ref", design=wmcc.Strata("class", population="map")
+        ),
+    ),
     "points on two rasters": (
         (*POINTS, "--overlay", "A=a.tif", "--overlay", "B=b.tif"),
         lambda: wmcc.tabulate(wmcc.Overlay(in_degrees(), {"A": "a.tif", "B": "b.tif"}), true="ref"),
@@ -316,7 +322,9 @@ def test_other_commands_refuse_in_their_own_words():
     assert "--blocks 64 takes blocks of pixels for images" in run("images", "truth.tif", "a.tif", code=2).stderr
     said = run("plan", "b.tif", "--rows", "50", code=2).stderr
     assert said.startswith("Error: b.tif is a map; expected a table of its classes")
-    assert said.endswith("`wmcc tabulate b.tif b.tif --weight area` shows the sizes of the classes of a raster.\n")
+    assert said.endswith(
+        "give a table of two columns, the class and the accuracy, and the map as --population b.tif.\n"
+    )
     said = run("compare", *OVERLAID, "--overlay", "other=map.gpkg", code=2).stderr
     assert "several maps are laid over points only" in said
     assert "--overlay names 1 map; expected at least 2" in run("compare", *POINTS, "--overlay", "a.tif", code=2).stderr

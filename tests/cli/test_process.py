@@ -47,7 +47,7 @@ def test_exit_codes(tmp_path):
 
 def test_the_package_is_a_command_too():
     code = "from wmcc.cli import main; main()"
-    args = [sys.executable, "-c", code, "sample"]
+    args = [sys.executable, "-c", code, "example"]
     assert subprocess.run(args, capture_output=True, text=True, check=True).stdout == SAMPLE.read_text()
 
 
@@ -67,7 +67,7 @@ sys.meta_path.insert(0, Gone())
 from wmcc.cli import main
 main()
 """
-    done = subprocess.run([sys.executable, "-c", code, "sample"], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code, "example"], capture_output=True, text=True)
     assert done.returncode == 2
     which = "click and rich, which are" if " " in name else f"{name}, which is"
     assert done.stderr == f"Error: the command line needs {which} not installed.\nHint: pip install 'wmcc[cli]'\n"
@@ -91,7 +91,7 @@ finally:
     heavy = {"pandas", "polars", "duckdb", "rich", "dask", "sklearn", "matplotlib"}
     assert not loaded("score", SAMPLE, *COLUMNS) & heavy
     assert not loaded("certify", SAMPLE, *COLUMNS) & heavy
-    assert not loaded("sample") & {*heavy, "pyarrow", "narwhals"}
+    assert not loaded("example") & {*heavy, "pyarrow", "narwhals"}
     assert not loaded("--help") & {*heavy, "pyarrow", "narwhals"}
 
 
@@ -206,7 +206,7 @@ def test_a_full_standard_output_is_told(unbuffered):
 def test_a_disk_that_gets_full_on_the_way_is_told(unbuffered, tmp_path):
     env = {**os.environ, "PYTHONUNBUFFERED": unbuffered, "PYTHONDONTWRITEBYTECODE": "1"}
     with open(tmp_path / "out", "w") as out:
-        args = [sys.executable, "-m", "wmcc", "sample"]
+        args = [sys.executable, "-m", "wmcc", "example"]
         done = subprocess.run(args, stdout=out, stderr=subprocess.PIPE, text=True, env=env, preexec_fn=limit)
     assert (tmp_path / "out").stat().st_size == 1000
     assert done.returncode == 1
@@ -302,7 +302,7 @@ def test_a_folder_that_is_not_writable(tmp_path):
     if os.geteuid():
         folder = tmp_path / "closed"
         folder.mkdir(mode=0o555)
-    done = process("sample", "-o", folder / "parcels.csv")
+    done = process("example", "-o", folder / "parcels.csv")
     assert done.returncode == 2
     assert done.stderr.startswith(f"Error: the output '{folder}/parcels.csv' cannot be written: ")
 
@@ -311,17 +311,17 @@ def test_modes_links_and_devices(tmp_path):
     put_sample(tmp_path)
     before = os.umask(0o027)
     try:
-        process("sample", "-o", tmp_path / "new.csv")
+        process("example", "-o", tmp_path / "new.csv")
     finally:
         os.umask(before)
     assert (tmp_path / "new.csv").stat().st_mode & 0o777 == 0o640
     (tmp_path / "new.csv").chmod(0o600)
     (tmp_path / "link.csv").symlink_to("new.csv")
-    process("sample", "-o", tmp_path / "link.csv")
+    process("example", "-o", tmp_path / "link.csv")
     assert (tmp_path / "link.csv").is_symlink()
     assert (tmp_path / "new.csv").stat().st_mode & 0o777 == 0o600
-    assert process("sample", "-o", "/dev/stdout").stdout == SAMPLE.read_text()
-    assert process("sample", "-o", "/dev/null").returncode == 0
+    assert process("example", "-o", "/dev/stdout").stdout == SAMPLE.read_text()
+    assert process("example", "-o", "/dev/null").returncode == 0
     assert not os.path.isfile("/dev/null")
 
 

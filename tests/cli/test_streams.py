@@ -56,7 +56,7 @@ def redirected(streams, *args):
 
 @pytest.mark.parametrize(
     "args",
-    [["score", "parcels.csv", *COLUMNS], ["sample"], ["--help"], ["score", "--help"], ["--version"], ["demo"]],
+    [["score", "parcels.csv", *COLUMNS], ["example"], ["--help"], ["score", "--help"], ["--version"], ["demo"]],
     ids=" ".join,
 )
 def test_a_closed_standard_output_is_told(args):
@@ -99,7 +99,7 @@ def test_help_on_a_full_disk():
 
 
 def test_the_output_may_be_called_a_dash(folder):
-    assert run("sample", "-o", "-").stdout == SAMPLE.read_text()
+    assert run("example", "-o", "-").stdout == SAMPLE.read_text()
     assert not (folder / "-").exists()
 
 

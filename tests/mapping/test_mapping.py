@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 from cli_helpers import put_sample, run
 from flat import tabulate
+from map_files import put
 from schemas import check
 
 import wmcc
-from wmcc.errors import InputError, WmccError
+from wmcc.errors import InputError, InputTypeError, WmccError
 from wmcc.measures.base import Shares
 from wmcc.present.blocks import text
 from wmcc.report.write import ReportOptions, build, render
+from wmcc.sources.map_classes import map_classes
 
 OLOFSSON_2014 = np.array([[66, 0, 5, 4], [0, 55, 8, 12], [1, 0, 153, 11], [2, 1, 9, 313]])
 NAMES = ["deforestation", "forest gain", "stable forest", "stable non-forest"]
@@ -898,3 +900,37 @@ def test_bad_input_of_plans(change, said):
     with pytest.raises(WmccError) as caught:
         wmcc.plan_sample(given.pop("guess"), given.pop("population"), **given)
     assert said in caught.value.message
+
+
+def test_a_map_has_the_sizes_of_a_plan(tmp_path):
+    import geopandas as gpd
+    import shapely
+
+    values = np.repeat(np.array([[1, 1, 2], [2, 3, 1]], np.uint8), 20, 0)
+    path = put(tmp_path / "map.tif", values)
+    sizes = map_classes(path).areas
+    guess = {1: 0.9, 2: 0.8, 3: 0.7}
+    assert wmcc.plan_sample(guess, path, n=50) == wmcc.plan_sample(guess, sizes, n=50)
+    assert wmcc.plan_sample(guess, wmcc.Raster(path), n=50).strata[2].size == sizes[3]
+    land = gpd.GeoDataFrame({"map": ["a", "b"]}, geometry=[shapely.box(8, 50, 9, 51), shapely.box(9, 50, 9.5, 51)])
+    plan = wmcc.plan_sample({"a": 0.9, "b": 0.8}, land.set_crs(4326), pred="map", n=50)
+    assert plan.strata[0].size == pytest.approx(2 * plan.strata[1].size, rel=1e-4)
+    with pytest.raises(InputError, match="`guess` has no entry for 3, which `population` has"):
+        wmcc.plan_sample({1: 0.9, 2: 0.8}, path, n=50)
+    with pytest.raises(InputTypeError, match="`fpc` is True, which needs sizes that count units"):
+        wmcc.plan_sample(guess, path, n=50, fpc=True)
+    with pytest.raises(InputTypeError, match="`pred` is missing"):
+        wmcc.plan_sample(guess, land.set_crs(4326), n=50)
+    with pytest.raises(InputTypeError, match="`population` is no map"):
+        wmcc.plan_sample(guess, sizes, pred="map", n=50)
+
+
+def test_names_of_the_raster_are_those_of_a_plan():
+    import xarray as xr
+
+    cover = xr.DataArray(np.ones((3, 2)), {"y": [49.95, 49.85, 49.75], "x": [10.05, 10.15]}, ("y", "x"))
+    cover[0] = 2
+    cover.attrs |= {"flag_values": [1, 2], "flag_meanings": "oak elm"}
+    cover = wmcc.Raster(cover, crs="EPSG:4326")
+    by_name = wmcc.plan_sample({"oak": 0.9, "elm": 0.8}, cover, n=50)
+    assert list(by_name.rows.values()) == list(wmcc.plan_sample({1: 0.9, 2: 0.8}, cover, n=50).rows.values())

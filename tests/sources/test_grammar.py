@@ -151,10 +151,10 @@ def test_a_list_of_lists_is_read_as_an_array():
 @call
 def test_a_table_is_given_alone():
     table = wmcc.tabulate(Y > 0, A > 0)
-    for measure in ("kappa", wmcc.kappa):
+    for measure in ("kappa", wmcc.measures.kappa):
         with refused(r"a Table is given alone[\s\S]*wmcc\.score\(table\)\.kappa and wmcc\.kappa\(table\)"):
             wmcc.score(table, measure)
-    assert wmcc.score(table).kappa == wmcc.kappa(table)
+    assert wmcc.score(table).kappa == wmcc.measures.kappa(table)
     for found in (table, wmcc.score(table), wmcc.tabulate(Y, A, by=Y)):
         for reader in (wmcc.score, wmcc.mcc):
             with refused("is given alone; `sample_weight` was given with it"):

@@ -21,8 +21,8 @@ from wmcc.present.text import width
 COLUMNS = ("--true", "label", "--pred", "pred")
 WEIGHTED = (*COLUMNS, "--weight", "area")
 COMMANDS = [
-    "score", "compare", "threshold", "images", "drift", "certify", "radius", "rank", "map", "plan", "report",
-    "tabulate", "merge", "show", "demo", "sample", "reproduce",
+    "score", "compare", "threshold", "images", "drift", "certify", "radius", "rank", "map", "plan", "draw", "report",
+    "tabulate", "merge", "show", "demo", "example", "reproduce",
 ]  # fmt: skip
 
 

@@ -39,6 +39,17 @@ BOTH_SCORES = wmcc.tabulate(
 )
 NOTHING = wmcc.Table.from_counts([[3, 0], [0, 0]], labels=LABELS[:2])
 
+
+def drawn_sample():
+    """Points in polygons; one class has none, which is warned of."""
+    import geopandas
+    import shapely
+
+    squares = [shapely.box(10 + k, 50, 11 + k, 51) for k in range(3)]
+    land = geopandas.GeoDataFrame({"map": LABELS}, geometry=squares, crs=4326)
+    return wmcc.draw_sample(land, dict(zip(LABELS, (3, 0, 2), strict=True)), pred="map", min_distance=10)
+
+
 RESULTS = {
     "Table": lambda: TABLE,
     "Table, empty": lambda: wmcc.Table.empty(),
@@ -84,6 +95,7 @@ RESULTS = {
     ),
     "MapAccuracy, undefined": lambda: wmcc.map_accuracy(NOTHING),
     "Estimate": lambda: wmcc.map_accuracy(TABLE)[LABELS[0]].area,
+    "DrawnSample": lambda: drawn_sample(),
     "SamplePlan": lambda: wmcc.plan_sample(dict.fromkeys(LABELS, 0.9), dict.fromkeys(LABELS, 500), se=0.02),
     "Uncertainty, bounds": lambda: wmcc.results.uncertainty(TWO_JOINT, "mcc", upper=TWO_JOINT),
     "PublishedBound": lambda: wmcc.published.binary(TWO, 0.01),

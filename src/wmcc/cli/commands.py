@@ -10,8 +10,8 @@ import click
 from .guard import told
 
 NAMES = (
-    "score", "compare", "threshold", "images", "drift", "certify", "radius", "rank", "map", "plan", "report",
-    "tabulate", "merge", "show", "demo", "sample", "reproduce",
+    "score", "compare", "threshold", "images", "drift", "certify", "radius", "rank", "map", "plan", "draw", "report",
+    "tabulate", "merge", "show", "demo", "example", "reproduce",
 )  # fmt: skip
 
 
@@ -51,7 +51,7 @@ class Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="""\b
 Example:
-  $ wmcc sample -o parcels.csv
+  $ wmcc example -o parcels.csv
   $ wmcc score parcels.csv --true label --pred pred --weight area""",
 )
 @click.version_option(package_name="wmcc", message="wmcc %(version)s")

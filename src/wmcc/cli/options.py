@@ -111,7 +111,7 @@ def command(sample: bool = True) -> Callable[[Run], click.Command]:
 
     def decorate(run: Run) -> click.Command:
         text, _, examples = cleandoc(run.__doc__ or "").partition("\n\nExamples::\n\n")
-        on = "Examples, on the sample that `wmcc sample -o parcels.csv` writes:" if sample else "Examples:"
+        on = "Examples, on the sample that `wmcc example -o parcels.csv` writes:" if sample else "Examples:"
         shown = "\n".join(f"  $ {line.strip()}" for line in examples.splitlines())
         return click.command(cls=Command, help=text, epilog=f"\b\n{on}\n{shown}")(run)
 

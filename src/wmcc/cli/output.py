@@ -53,7 +53,7 @@ class Output(NamedTuple):
         if self.form == ".txt" and self.out is None:
             show_blocks(result.blocks())
         else:
-            self.emit(written(result, self.form, self.safe))
+            self.emit(written(result, self.form, self.safe, self.out or ""))
 
     def emit(self, content: str | bytes) -> None:
         """Write a text, which ends with a line break, or bytes of a file."""

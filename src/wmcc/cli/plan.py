@@ -14,7 +14,9 @@ COLUMNS = ("stratum", "size", "accuracy")
 
 @o.command()
 @click.argument("file", metavar="FILE")
-@o.options("se", "rows")
+@o.option("population", "The map whose classes are the strata; FILE has the class and the accuracy only, then.")
+@o.option("pred", "With --population: column of the classes, if the map has polygons.", multiple=False)
+@o.options("crs", "band", "se", "rows")
 @o.option(
     "measure",
     "What the standard error is of: overall_accuracy, ecc, mpc1, kappa …; with --of users_accuracy, "
@@ -29,7 +31,8 @@ def command(asked: o.CommandOptions, output: o.Output) -> None:
     """Plan a stratified sample of a map: how many rows, and how many in each stratum.
 
     FILE has a row for each class of the map and three columns, in this order: the class, its mapped size, and a guess
-    of its user's accuracy. Or it is the stored table of a pilot sample, which `wmcc tabulate -o` wrote.
+    of its user's accuracy. With --population map.tif the sizes are those of the map. Or it is the stored table of a
+    pilot sample, which `wmcc tabulate -o` wrote.
 
     Examples::
 
@@ -43,6 +46,7 @@ def command(asked: o.CommandOptions, output: o.Output) -> None:
     from ..mapping.planning import plan_sample
     from ..sources.recognised import LAYERS, RASTERS
     from . import standard_input
+    from .request import as_map
     from .stored import read
 
     file = asked.file
@@ -50,12 +54,10 @@ def command(asked: o.CommandOptions, output: o.Output) -> None:
     if file.lower().endswith((*RASTERS, *LAYERS)):
         raise InputError(
             f"{file} is a map; expected a table of its classes, their mapped sizes and guesses of their accuracy.",
-            f"`wmcc tabulate {file} {file} --weight area` shows the sizes of the classes of a raster."
-            if file.lower().endswith(RASTERS)
-            else None,
+            f"give a table of two columns, the class and the accuracy, and the map as --population {file}.",
         )
     guess: Any
-    population = None
+    population: Any = None
     if standard_input.is_stream(file) or file.endswith(".json"):
         guess = read(file)
         if isinstance(guess, (JointTable, Tables)):
@@ -63,29 +65,37 @@ def command(asked: o.CommandOptions, output: o.Output) -> None:
             raise InputError(f"{standard_input.said(file)} holds tables of {what}; expected one table.")
         labels = guess.classes
     else:
-        population, guess = _strata(file)
+        columns = tuple(word for word in COLUMNS if word != "size" or asked.population is None)
+        population, guess = _strata(file, columns)
         labels = tuple(guess)
-    how = {name: x for name, x in vars(asked).items() if name not in ("file", "rows")}
+    if asked.population is not None:
+        population = as_map(asked.population, asked.crs, asked.band)
+    how = {name: x for name, x in vars(asked).items() if name not in ("file", "rows", "population", "crs", "band")}
     try:
         plan = plan_sample(guess, population, **how | {"n": asked.rows, "of": o.class_of(labels, asked.of)})
     except WmccError as problem:
-        of_file = population is not None and (problem.argument or "").startswith(("population[", "guess["))
+        of_file = (
+            asked.population is None
+            and population is not None
+            and (problem.argument or "").startswith(("population[", "guess["))
+        )
         raise (problem.about(file) if of_file else problem) from None
     output.write(plan)
 
 
-def _strata(name: str) -> tuple[dict[Any, Any], dict[Any, Any]]:
-    """Sizes and guessed accuracies of strata, from a file; what they may be is the library's to say."""
+def _strata(name: str, expected: tuple[str, ...]) -> tuple[dict[Any, Any] | None, dict[Any, Any]]:
+    """Sizes, if they are there, and guessed accuracies of strata, from a file; what they may be the library says."""
     from ..errors import InputError
     from ..sources.texts import reader
     from .sizes import as_read, read_columns
 
     columns, is_text = read_columns(name)
-    if len(columns) != len(COLUMNS):
-        said = f"{name} has {len(columns)} columns; expected three, in this order: {', '.join(COLUMNS)}."
+    if len(columns) != len(expected):
+        count = {2: "two", 3: "three"}[len(expected)]
+        said = f"{name} has {len(columns)} columns; expected {count}, in this order: {', '.join(expected)}."
         hint = "select these columns; a pilot sample is first stored with `wmcc tabulate -o pilot.json`."
         raise InputError(said, hint)
-    for what, values in zip(COLUMNS, columns.values(), strict=True):
+    for what, values in zip(expected, columns.values(), strict=True):
         if None in values:
             raise InputError(f"{name}: row {values.index(None) + 1} has no {what}.")
     keys, *numbers = columns.values()
@@ -95,5 +105,5 @@ def _strata(name: str) -> tuple[dict[Any, Any], dict[Any, Any]]:
     if is_text:
         keys = list(map(reader(keys), keys))
         numbers = [list(map(as_read, own)) for own in numbers]
-    sizes, guesses = (dict(zip(keys, own, strict=True)) for own in numbers)
-    return sizes, guesses
+    *sizes, guesses = (dict(zip(keys, own, strict=True)) for own in numbers)
+    return (sizes[0] if sizes else None), guesses

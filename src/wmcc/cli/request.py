@@ -31,7 +31,7 @@ from ..present.text import counted
 from ..sources import tabulate, tabulate_part
 from ..sources.files import find, is_address
 from ..sources.recognised import is_layer, is_raster
-from ..sources.request import AREA, Request, check
+from ..sources.request import AREA, MAP, Request, check
 from ..sources.values import Area, Blocks, Design, Files, Join, Layer, Overlay, PostStrata, Replicates, Strata
 from . import sizes, standard_input
 from .guard import warn
@@ -121,6 +121,8 @@ class DataOptions(SimpleNamespace):
     @property
     def shown_unit(self) -> str | None:
         """The unit that is written beside areas: the one that was named, or that in which areas are measured."""
+        if self.overlay and self.population == MAP:
+            return self.unit or "ha"
         if self.unit is not None or self.weight != AREA:
             return self.unit  # type: ignore[no-any-return]
         return "ha" if self.kind == "rasters" or (self.kind == "layers" and not self._has_area_column) else None
@@ -359,9 +361,9 @@ class DataOptions(SimpleNamespace):
             )
         crs, band, resample = self.take("crs"), self.take("band"), self.take("resample")
         values = {
-            "y_true": _raster(truth, crs, band),
-            "y_pred": _each(pred, lambda path: _raster(path, crs, band, resample)),
-            "sample_weight": area if weights is None else _raster(weights, crs),
+            "y_true": as_raster(truth, crs, band),
+            "y_pred": _each(pred, lambda path: as_raster(path, crs, band, resample)),
+            "sample_weight": area if weights is None else as_raster(weights, crs),
         }
         for name in ("by", "cluster"):
             given = getattr(self, name)
@@ -371,8 +373,8 @@ class DataOptions(SimpleNamespace):
                     argument=name,
                 )
             if given:
-                values[name] = _raster(given[0], crs, resample=resample)
-        return values if blocks is None else values | {"cluster": _blocks(blocks)}
+                values[name] = as_raster(given[0], crs, resample=resample)
+        return values if blocks is None else values | {"cluster": as_blocks(blocks)}
 
     def _of_columns(self, weight: str | None, reads: bool) -> dict[str, Any]:
         """Return what is asked of columns of files, of layers, and of maps that are laid over them."""
@@ -408,7 +410,7 @@ class DataOptions(SimpleNamespace):
         self.take("overlay")
         _check_names(self.maps, "--overlay old=a.tif --overlay new=b.tif", "overlay")
         maps = {
-            name: _raster(path, crs, self.take("band")) if is_raster(path) else Layer(path, layer, crs=crs)
+            name: as_raster(path, crs, self.take("band")) if is_raster(path) else Layer(path, layer, crs=crs)
             for name, path in self.maps
         }
         laid = maps if len(maps) > 1 else next(iter(maps.values()))
@@ -637,7 +639,7 @@ def _each(given: Any, ask: Callable[[Any], Any]) -> Any:
     return {name: ask(one) for name, one in given.items()} if isinstance(given, Mapping) else ask(given)
 
 
-def _raster(path: str, crs: str | None, band: int | None = None, resample: Any = None) -> Any:
+def as_raster(path: str, crs: str | None, band: int | None = None, resample: Any = None) -> Any:
     """Return a raster with what is said of it, or its path if nothing is; ``crs`` is for one that has none."""
     if (crs, band, resample) == (None, None, None):
         return path
@@ -647,7 +649,12 @@ def _raster(path: str, crs: str | None, band: int | None = None, resample: Any =
     return raster if crs is None or raster.crs is not None else Raster(path, band, crs=crs, resample=resample)
 
 
-def _blocks(text: str) -> Blocks:
+def as_map(path: str, crs: str | None, band: int | None, layer: str | None = None) -> Any:
+    """Return a raster or a layer of polygons with what is said of it."""
+    return as_raster(path, crs, band) if is_raster(path) else Layer(path, layer, crs=crs)
+
+
+def as_blocks(text: str) -> Blocks:
     """The sides of blocks: ``64``, or ``64,128``."""
     sides = [int(x) if x.strip().isdecimal() else 0 for x in text.split(",")]
     if len(sides) > 2 or not all(sides):

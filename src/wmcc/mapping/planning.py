@@ -278,6 +278,27 @@ def _guess(given: Any, population: Any) -> Guess:
     return _of_pilot(table, population)
 
 
+def _of_map(guess: Any, given: Any, column: Any, fpc: bool) -> Any:
+    """Return the areas of the classes of a map in place of the map; other sizes as they are."""
+    from ..sources.map_classes import is_map, map_classes  # which plans of typed sizes do without
+
+    if given is None or isinstance(given, Mapping) or not is_map(given):
+        if column is not None:
+            raise InputTypeError(
+                "`pred` names the column of a map's classes; `population` is no map.", "leave it out.", "pred"
+            )
+        return given
+    if fpc:
+        raise InputTypeError(
+            "`fpc` is True, which needs sizes that count units; those of a map are areas.", "leave `fpc` out.", "fpc"
+        )
+    found = map_classes(given, column)
+    keys = {x for x in guess if isinstance(x, str)} if isinstance(guess, Mapping) else {*one_table(guess).classes}
+    names = found.names
+    by_name = any(isinstance(x, str) for x in keys)
+    return {names[label] if by_name else label: area for label, area in found.areas.items()}
+
+
 def _sizes(given: Any) -> dict[Key, float]:
     """Sizes of strata, by their keys."""
     if given is None or not hasattr(given, "items"):
@@ -483,14 +504,14 @@ def _fewest(guess: Guess, sd: FloatArray, rule: Rule, se: float, fpc: bool) -> F
     return rows
 
 
-def _of_number(n: Any, rule: Rule, minimum: int) -> FloatArray:
+def rows_of_number(n: Any, rule: Rule, minimum: int, name: str = "n") -> FloatArray:
     """Return the rows of each stratum, of so many in all."""
-    count, few, most = whole_number(n, "n", 1), int(rule.least.sum()), rule.most.sum()
+    count, few, most = whole_number(n, name, 1), int(rule.least.sum()), rule.most.sum()
     if count < few:
         strata = f"{len(rule.least):,} strata with at least {minimum:,} rows each"
-        raise InputError(f"`n` is {count:,}; {strata} need {few:,}.", argument="n")
+        raise InputError(f"`{name}` is {count:,}; {strata} need {few:,}.", argument=name)
     if count > most:
-        raise InputError(f"`n` is {count:,}; the population has {int(most):,} units.", argument="n")
+        raise InputError(f"`{name}` is {count:,}; the population has {int(most):,} units.", argument=name)
     return rule.whole(count)
 
 
@@ -499,8 +520,9 @@ def _of_number(n: Any, rule: Rule, minimum: int) -> FloatArray:
 
 def plan_sample(
     guess: Tabulated | Mapping[Any, Any],
-    population: Mapping[Any, float] | None = None,
+    population: Any = None,
     *,
+    pred: str | None = None,
     se: float | None = None,
     n: int | None = None,
     measure: PlannedMeasure | MeasureName | Measure = "overall_accuracy",
@@ -519,7 +541,11 @@ def plan_sample(
         (``{"forest": {"forest": 0.9, "water": 0.1}}``). Or the `wmcc.Table` of a pilot sample: its strata are planned
         for; if it has none, the classes of the map.
     population
-        The size of each stratum, an area or a number of units. A table that was tabulated with ``population=`` has it.
+        The size of each stratum, an area or a number of units: a mapping from strata. Or the map itself, a raster or a
+        layer of polygons, of whose classes the areas are taken, in hectares. A table that was tabulated with
+        ``population=`` has it.
+    pred
+        The column of the classes, if the map is a layer of polygons.
     se
         The standard error that is wanted; of an area, in the unit of the sizes.
     n
@@ -563,7 +589,7 @@ def plan_sample(
     >>> plan.n, plan.rows["deforestation"]
     (352, 50)
     """
-    known = _guess(guess, population)
+    known = _guess(guess, _of_map(guess, population, pred, fpc))
     name, label = _target(known, measure, of)
     if (se is None) == (n is None):
         came = "neither `se` nor `n` was given" if se is None else "`se` and `n` were both given"
@@ -589,7 +615,7 @@ def plan_sample(
         wanted = _above_zero(se, "se")
         rows = _fewest(known, sd, rule, wanted / scale, fpc)
     else:
-        wanted, rows = None, _of_number(n, rule, least)
+        wanted, rows = None, rows_of_number(n, rule, least)
     expected = [_expected(known, own, of_class, rows, fpc) for own, of_class in _listed(known, name, label)]
     strata = zip(known.strata, known.sizes.tolist(), rows.astype(int).tolist(), sd.tolist(), strict=True)
     plans, how = tuple(StratumPlan(*own) for own in strata), allocation if isinstance(allocation, str) else "given"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from ..errors import InputError
 from . import blocks as _blocks
@@ -44,6 +44,12 @@ class Result(Storable):
     A subclass names its ``_kind`` and the attributes that are ``_stored``, and makes `blocks`; it may have `lines` and
     `records` of its own.
     """
+
+    _endings: ClassVar[tuple[str, ...]] = ENDINGS
+    """Ends of names of files that it is written to."""
+
+    def _file(self, form: str, name: str) -> bytes | None:
+        """Return what a file of this name and ending holds, if it is none that all results are written to."""
 
     def blocks(self) -> list[Block]:
         """Return what people read: tables and sentences."""
@@ -97,9 +103,9 @@ class Result(Storable):
         from . import files
 
         out = os.fsdecode(path)
-        form = ending(out)
+        form = ending(out, self._endings)
         files.check(out)
-        files.write(out, written(self, form))
+        files.write(out, written(self, form, name=out))
         return out
 
     def __repr__(self) -> str:
@@ -120,8 +126,11 @@ def ending(path: str, known: Sequence[str] = ENDINGS) -> str:
     return form
 
 
-def written(result: Result, form: str, safe: bool = False) -> str | bytes:
+def written(result: Result, form: str, safe: bool = False, name: str = "") -> str | bytes:
     """Write a result in the form of a file with this ending; with ``safe``, no text in CSV is a formula."""
+    own = result._file(form, name)
+    if own is not None:
+        return own
     if form == ".json":
         return result.to_json()
     if form == ".csv":

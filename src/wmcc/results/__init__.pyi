@@ -8,6 +8,7 @@ from ..inference.diagnostics import Diagnosis as Diagnosis
 from ..inference.estimate import Interval as Interval
 from ..inference.scores.curve import ThresholdCurve as ThresholdCurve
 from ..mapping.accuracy import MapAccuracy as MapAccuracy
+from ..mapping.drawing import DrawnSample as DrawnSample
 from ..mapping.error_map import ErrorMap as ErrorMap
 from ..mapping.estimates import Estimate as Estimate
 from ..mapping.planning import SamplePlan as SamplePlan

@@ -15,6 +15,7 @@ from ..core.labels import LIKE_MISSING
 from ..core.table import Table
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, warn
+from .drawn_design import with_drawn_design
 from .kinds import kind_of, placed_kind_of
 from .recognised import are_rasters
 from .request import Request, check, misplaced, no_keyword
@@ -262,6 +263,7 @@ def tabulate_part(request: Request, cells: Cells | None = None) -> Any:
         return tabulate_scores(request, tabulate_part)
     rules = request.rules()
     check(request)
+    request = with_drawn_design(request)
     if cells is None:
         table = kind_of(request).tabulate(request, rules)
     else:

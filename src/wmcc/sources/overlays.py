@@ -17,16 +17,14 @@ from ..optional import module
 from ..present.text import counted, listed, percent
 from .layers import Keys, as_layer, from_text, keys_of, named_columns
 from .map_cells import NOT_COVERED, Cells
+from .map_classes import strata_sizes
 from .places import is_name, unused
 from .recognised import as_area, is_raster
-from .request import AREA, Request
+from .request import AREA, CLASS, Request
 from .values import Layer, Overlay
 
 FAR = -(1 << 31)
 """Stands for what the map does not cover among labels that are integers; if it is one of them, a number below."""
-
-CLASS = "class"
-"""What the only column of a raster is called."""
 
 POINTS_ONLY = {
     "population": "it makes the weights of rows from their number, and the pieces of a polygon are several rows",
@@ -42,6 +40,7 @@ def overlaid(request: Request, skip_missing: bool, cells: Cells | None) -> tuple
     """
     given, true, weight, keys = request.y_true, request.true, request.weight, keys_of(request)
     maps = _maps(given, request.pred)
+    sized = request.sized_by_map and keys.pop("population")  # which is no column
     side = as_layer(given.reference)
     reference = _reference(side, (true, weight, keys), maps)
     for word, column in (("true", true), ("weight", weight)):
@@ -50,6 +49,7 @@ def overlaid(request: Request, skip_missing: bool, cells: Cells | None) -> tuple
     if are_points(reference):
         reference, true = _with_truth(repaired(reference, points=True), side.data, true)
         return _of_points(side.data, reference, maps, request._replace(true=true), keys, skip_missing, cells)
+    keys |= {"population": sized} if sized else {}
     return _of_polygons(repaired(reference), maps, request, keys, skip_missing, cells)
 
 
@@ -154,7 +154,7 @@ def _reference(given: Layer, named: tuple[Any, ...], maps: list[LaidMap]) -> Ope
     columns = named_columns(true, weight, *keys.values())
     if is_path and columns is not None:
         there = column_names(data, given.layer)
-        elsewhere = {x for own in maps if isinstance(own.found, OpenLayer) for x in own.found.frame.columns}
+        elsewhere = {x for own in maps for x in ([CLASS] if isinstance(own.found, OpenRaster) else own.found.frame)}
         columns = [x for x in columns if x in there or not (x in elsewhere or x == AREA)]
     return read_layer(data, layer=given.layer, columns=columns if is_path else None, name=name, crs=given.crs)
 
@@ -286,6 +286,10 @@ def _of_points(
     if not skip_missing:
         _refuse_missing(points, true, np.arange(len(frame)), laid)
     frame, columns, void = _with_classes(frame, points.name, true, laid, keys)
+    if request.sized_by_map:
+        request = request.with_population(
+            strata_sizes(request, [(own.key, own.found, own.column) for own in maps], named)
+        )
     if cells is not None:
         cells.place_rows(points, frame, true, columns, None, void)
     if hasattr(data, "iloc"):  # series of the same frame may be given as columns

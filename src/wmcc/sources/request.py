@@ -19,6 +19,12 @@ from .values import Area, Blocks, Design, Files, Join, Layer, Overlay, PostStrat
 AREA = "area"
 """What is short for the areas of polygons or pixels as weights."""
 
+CLASS = "class"
+"""What the only column of a raster is called that is laid over points."""
+
+MAP = "map"
+"""What is short for the areas of the classes of a map as sizes of strata."""
+
 VALUES = {
     "design": (Strata, PostStrata, Replicates),
     "cluster": (Blocks,),
@@ -85,6 +91,16 @@ class Request(NamedTuple):
     def replicates(self) -> Replicates | None:
         """The replicate weights, if there are any."""
         return self.design if isinstance(self.design, Replicates) else None
+
+    @property
+    def sized_by_map(self) -> bool:
+        """Whether the sizes of strata are the areas of the classes of the map that is laid over points."""
+        return self.strata is not None and isinstance(self.strata.population, str) and self.strata.population == MAP
+
+    def with_population(self, sizes: Mapping[Any, float]) -> Request:
+        """Return the same call with these sizes of strata."""
+        assert isinstance(self.design, Strata)
+        return self._replace(design=dataclasses.replace(self.design, population=sizes))
 
     def rules(self) -> Rules:
         """Return what becomes of labels."""
@@ -162,7 +178,33 @@ def check(request: Request) -> None:
         _check_strata(strata, request)
 
 
+def _check_map(strata: Strata, request: Request) -> None:
+    """Refuse a map as the sizes of strata where there is none, or where it cannot have them."""
+    if not isinstance(request.y_true, Overlay):
+        raise InputTypeError(
+            "`population` is 'map', the areas of the classes of a map that is laid over points; there is no map here.",
+            "lay it over the points: wmcc.Overlay(points, 'map.tif'); or give a mapping from strata to sizes. A column "
+            "of sizes needs another name.",
+            "population",
+            "lay it over the points: --overlay map.tif; or give a file of sizes. A column of sizes needs another name.",
+        )
+    if strata.stratum is None:
+        raise InputTypeError(
+            "`population` is 'map', the areas of its classes, and there is no `stratum`.",
+            f"name the column of the map's classes as `stratum`; that of a raster is {CLASS!r}.",
+            "stratum",
+        )
+    if strata.fpc is True:
+        raise InputTypeError(
+            "`fpc` is True, which takes `population` as numbers of units; it is 'map', which has areas.",
+            "leave `fpc` out: a few points of a map are a small part of it.",
+            "fpc",
+        )
+
+
 def _check_strata(strata: Strata, request: Request) -> None:
+    if request.sized_by_map:
+        _check_map(strata, request)
     if strata.stratum is None and (strata.lonely != "error" or not strata.nested):
         name = "nested" if strata.lonely == "error" else "lonely"
         raise InputTypeError(f"`{name}` is for samples with several strata; give `stratum`.", argument=name)

@@ -435,12 +435,12 @@ class Zones(NamedTuple):
 
     def _codes(self, source: OpenRaster | Array, window: Window) -> tuple[Array, Sequence[Key]]:
         if isinstance(source, OpenRaster):
-            return _zone_codes(*source.read(window.rows, window.cols), self.argument)
+            return zone_codes(*source.read(window.rows, window.cols), self.argument)
         own = source[window.rows, window.cols] if source.ndim == 2 else source[window.rows]
         return key_codes(own, self.argument, window.shape)
 
 
-def _zone_codes(values: Array, known: Array | None, argument: str) -> tuple[Array, Sequence[Key]]:
+def zone_codes(values: Array, known: Array | None, argument: str) -> tuple[Array, Sequence[Key]]:
     """Return the zone of each pixel as a code, and what it stands for: None where it is not known.
 
     There may be keys of no pixel among the keys.

@@ -47,9 +47,10 @@ class Strata:
         stratum.
     population
         The size of each stratum, an area or a number of units: a mapping from strata, a frame whose last column has the
-        sizes and whose others have the strata, or a column of the data (with arrays, a number per row). Without strata
-        it is one number. If there are no weights, each row weighs the size of its stratum divided by the number of its
-        sampled rows.
+        sizes and whose others have the strata, or a column of the data (with arrays, a number per row). ``"map"``: the
+        areas, in hectares, of the classes of the map that an `Overlay` lays over points; ``stratum`` is the column of
+        its classes, ``"class"`` of a raster. Without strata it is one number. If there are no weights, each row weighs
+        the size of its stratum divided by the number of its sampled rows.
     fpc
         Finite populations: the number of units that each stratum has, of which some were sampled (rows, or clusters),
         given as ``population`` is; True if ``population`` has these numbers. A stratum of which all units were sampled

@@ -177,6 +177,7 @@ class OpenRaster(AbstractContextManager["OpenRaster"]):
                 "areas of its pixels are not known.",
                 "say which it is: wmcc.Raster(…, crs=…)." if placed else "give weights of your own.",
                 "crs" if placed else None,
+                "say which it is, as --crs EPSG:32632." if placed else None,
             )
         from ..areas import pixel_row_areas
 
