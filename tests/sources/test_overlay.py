@@ -941,7 +941,9 @@ def test_names_of_classes_of_a_raster():
     points = frame(shapely.points([[0.5, 0.5], [0.5, 1.5]]), ref=["elm", "oak"])
     named = replace(wmcc.Raster(raster(CODES), name="cover"), names={4: "elm", 1: "oak"})
     assert wmcc.tabulate(wmcc.Overlay(points, named), true="ref").labels == ("elm", "oak")
-    with pytest.raises(InputError, match="cover has names of classes, but none for 1, which it has at 1 point"):
+    with pytest.raises(
+        InputError, match="classes of the other side are names, and cover has none for 1, which it has at 1 place"
+    ):
         wmcc.tabulate(wmcc.Overlay(points, replace(named, names={4: "elm"})), true="ref")
     numbers = points.assign(ref=[4, 1])
     assert wmcc.tabulate(wmcc.Overlay(numbers, named), true="ref").labels == (1, 4)

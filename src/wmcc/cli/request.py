@@ -445,7 +445,8 @@ class DataOptions(SimpleNamespace):
             return {}
         from . import labels  # brings engines, which most requests do without
 
-        kind = int if self.of_pixels else labels.kind_of(self._label_columns())
+        over_raster = any(is_raster(path) for _, path in self.maps)
+        kind = int if self.of_pixels else labels.kind_of(self._label_columns(), over_raster)
         lists = {name: getattr(self, name) for name in ("labels", "ignore")}
         values: dict[str, Any] = {x: labels.several(texts, kind, f"--{x}") for x, texts in lists.items() if texts}
         if self.names:

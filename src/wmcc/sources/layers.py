@@ -11,6 +11,7 @@ from ..errors import InputTypeError
 from ..geo.areas import polygon_areas
 from ..geo.layers import TEXT, are_points, column_names, no_crs, read_layer, repaired
 from ..optional import module
+from .codes import Rules
 from .places import unused
 from .recognised import LAYERS, as_area
 from .request import Request
@@ -36,23 +37,22 @@ def keys_of(request: Request) -> Keys:
     return {name: own for name, own in found.items() if own is not None}
 
 
-def laid_out(request: Request, skip_missing: bool, cells: Cells | None = None) -> tuple[Request, Mapping[Any, str]]:
+def laid_out(request: Request, rules: Rules, cells: Cells | None = None) -> tuple[Request, Rules, Mapping[Any, str]]:
     """Return the call of a frame whose rows are those of a layer, or of two, with a column of areas if they weigh.
 
-    Beside it are the labels that stand for no class. Classes may be missing if rows without are to be skipped.
-    ``cells`` is told where the rows lie.
+    Beside it are the rules of its labels, and the labels that stand for no class. ``cells`` is told where the rows lie.
     """
     given = request.y_true
     if isinstance(given, Overlay):
         from .overlays import overlaid
 
-        return overlaid(request, skip_missing, cells)
+        return overlaid(request, rules, cells)
     join = given if isinstance(given, Join) else None
     request = _of_one(request._replace(y_true=given if join is None else join.truth), join is not None, cells)
     if join is not None:
         both = replace(join, truth=request.y_true, prediction=joined_frame(join.prediction))
         request = request._replace(y_true=both)
-    return request, {}
+    return request, rules, {}
 
 
 def as_layer(data: Any) -> Layer:
