@@ -18,7 +18,7 @@ from ..present.text import counted, listed, percent
 from .class_names import Wording, is_text, words_of_sizes
 from .codes import Rules
 from .layers import Keys, as_layer, from_text, keys_of, named_columns
-from .map_cells import NOT_COVERED, Cells
+from .map_cells import NOT_COVERED, Below, Cells
 from .places import is_name, unused
 from .recognised import as_area, is_raster
 from .request import AREA, Request
@@ -307,7 +307,10 @@ def _of_points(
         _refuse_missing(points, true, np.arange(len(frame)), laid)
     frame, columns, rules, void = _with_classes(frame, points.name, true, laid, keys, rules)
     if cells is not None:
-        cells.place_rows(points, frame, true, columns, None, void)
+        own = next(own for own in laid if cells.which in (None, own.key))
+        raster = next(x.found for x in maps if x.key == own.key)
+        below = raster if isinstance(raster, OpenRaster) else Below.of(own.layer, own.column)
+        cells.place_rows(points, frame, true, columns, None, void, below)
     if hasattr(data, "iloc"):  # series of the same frame may be given as columns
         frame.index = data.index
     return request._replace(y_true=frame, pred=columns), rules, void
