@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InputTypeError
 from ..geo.areas import polygon_areas
 from ..geo.layers import TEXT, are_points, column_names, no_crs, read_layer, repaired
+from ..geo.overlay import warn_of_overlaps
 from ..optional import module
 from .codes import Rules
 from .places import unused
@@ -95,6 +96,7 @@ def _of_one(request: Request, joined: bool, cells: Cells | None) -> Request:
     frame = layer.frame if is_file else module("pandas").DataFrame(data.drop(columns=data.geometry.name))
     own = unused(f"area ({area.unit})", list(frame.columns))
     areas = polygon_areas(layer.geometry, layer.crs, area.unit)
+    warn_of_overlaps(layer, area.unit)
     return request._replace(y_true=frame.assign(**{own: areas}), weight=own)
 
 
