@@ -119,10 +119,20 @@ def test_a_column_called_area(tmp_path, name):
     """It is the weight, unless a unit is given, which a column does not have."""
     frame = parcels(area=[1.0, 2.0, 3.0, 4.0])
     data = frame if name == "frame" else saved(frame, tmp_path / name)
-    assert wmcc.tabulate(data, **CALL).total == 10
+    with pytest.warns(MapWarning, match="`weight` 'area' is the column 'area' .* from 1 to 4, 10 together"):
+        assert wmcc.tabulate(data, **CALL).total == 10
     assert wmcc.tabulate(data, **SIDES, weight=wmcc.Area("ha")).total == pytest.approx(
         wmcc.tabulate(parcels(), **CALL).total
     )
+
+
+def test_a_column_called_area_beside_points_is_a_weight_like_others(tmp_path):
+    points = parcels(shapely.centroid(np.array(BOXES)), area=[1.0, 2.0, 3.0, 4.0])
+    for data in (points, saved(points, tmp_path / "a.gpkg"), saved(points, tmp_path / "a.parquet")):
+        assert wmcc.tabulate(data, **CALL).total == 10
+    table = pd.DataFrame(points.drop(columns="geometry")).assign(x=9.0, y=45.0)
+    assert wmcc.tabulate(wmcc.Layer(table, xy=("x", "y"), crs=4326), **CALL).total == 10
+    assert wmcc.tabulate(table, **CALL).total == 10
 
 
 def test_parquet_files_without_geometry(tmp_path):

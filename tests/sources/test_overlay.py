@@ -193,7 +193,8 @@ def test_the_weight_of_a_polygon_is_divided_among_its_pieces():
     assert np.asarray(wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER))[:2] == pytest.approx(
         np.array([[0.5, 0, 0.5], [0.5, 0.5, 0]])
     )
-    known = wmcc.tabulate(wmcc.Overlay(REFERENCE.assign(area=[10.0, 20.0]), MAP), **OVER, weight="area")
+    with pytest.warns(MapWarning, match="`weight` 'area' is the column 'area' of the frame, with values from 10 to 20"):
+        known = wmcc.tabulate(wmcc.Overlay(REFERENCE.assign(area=[10.0, 20.0]), MAP), **OVER, weight="area")
     assert known.total == pytest.approx(30)
     assert wmcc.tabulate(
         wmcc.Overlay(REFERENCE.assign(area=[10.0, 20.0]), MAP), **OVER, weight=wmcc.Area("ha")

@@ -17,7 +17,7 @@ from ..optional import module
 from ..present.text import counted, listed, percent
 from .class_names import Wording, is_text, words_of_sizes
 from .codes import Rules
-from .layers import Keys, as_layer, from_text, keys_of, named_columns
+from .layers import Keys, as_layer, from_text, keys_of, named_columns, note_area_column
 from .map_cells import NOT_COVERED, Below, Cells
 from .places import is_name, unused
 from .recognised import as_area, is_raster
@@ -202,6 +202,7 @@ def _of_polygons(
             hint = "leave it out, and give weight='area', or a column of weights." if name == "population" else None
             raise InputTypeError(f"`{name}` does not work with two layers of polygons: {why}.", hint, name)
     area = as_area(weight, lambda: reference.frame.columns)
+    note_area_column(as_layer(given.reference), reference.frame, weight)
     _check_names(true=true, weight=AREA if area else weight, **keys)
     overlay = repaired(overlay)
     sizes = None if area else _weights(reference, weight)
