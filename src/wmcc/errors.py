@@ -213,7 +213,7 @@ class LabelWarning(UserWarning):
 
 
 class MapWarning(UserWarning):
-    """Something of a layer or a raster was repaired or left out."""
+    """Something of a layer or a raster was repaired or left out, or may not be meant as it was taken."""
 
 
 class UndefinedMeasureWarning(UserWarning):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import geopandas
 import numpy as np
+import pandas
 import pytest
 import rasterio
 import shapely
@@ -232,6 +233,26 @@ def test_maps_of_polygons_over_points_are_compared():
     args = ("points.gpkg", "--overlay", "A=map.gpkg", "--overlay", "B=b.gpkg", "--true", "ref", "--pred", "class")
     table = wmcc.tabulate(wmcc.Overlay("points.gpkg", {"A": "map.gpkg", "B": "b.gpkg"}), true="ref", pred="class")
     assert json.loads(run("compare", *args, "-f", "json").stdout) == json.loads(wmcc.compare(table, "ecc").to_json())
+
+
+def test_names_and_strata_of_points_over_rasters():
+    names = {0: "sea", 1: "land", 2: "ice"}
+    table = pandas.read_csv("points.csv")
+    table.assign(kind=table["ref"].map(names)).to_csv("named.csv", index=False)
+    Path("areas.csv").write_text("class,ha\nsea,300\nland,500\nice,200\n")
+    points = wmcc.Layer("named.csv", xy=("lon", "lat"), crs="EPSG:4326")
+    place = ("named.csv", "--xy", "lon,lat", "--crs", "EPSG:4326", "--true", "kind", "--overlay", "b.tif")
+    said = [x for number, name in names.items() for x in ("--names", f"{number}={name}")]
+    areas = wmcc.Strata("class", population={"sea": 300, "land": 500, "ice": 200})
+    expected = wmcc.tabulate(wmcc.Overlay(points, "b.tif"), true="kind", names=names, design=areas)
+    assert tabulated(*place, *said, "--stratum", "class", "--population", "areas.csv") == expected
+    lines = run("score", *place, code=2).stderr.splitlines()
+    assert lines[1].startswith("Hint: say what the numbers stand for: --names ")
+    maps = ("--overlay", "A=a.tif", "--overlay", "B=b.tif", "--uncovered", "class")
+    joint = tabulated(*POINTS, *maps, "--stratum", "B")
+    assert joint == wmcc.tabulate(
+        wmcc.Overlay(in_degrees(), {"A": "a.tif", "B": "b.tif"}), true="ref", design=wmcc.Strata("B")
+    )
 
 
 REFUSED = [

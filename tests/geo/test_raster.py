@@ -4,6 +4,7 @@ import builtins
 import gc
 import importlib.machinery
 import itertools
+import re
 import sys
 import time
 import types
@@ -22,8 +23,8 @@ from rasterio.io import MemoryFile
 from rasterio.vrt import WarpedVRT
 
 import wmcc
-from wmcc.errors import InputError, InputTypeError, LabelError, MissingDependencyError
-from wmcc.geo.raster import aligned, as_raster, check_grid
+from wmcc.errors import InputError, InputTypeError, LabelError, MapWarning, MissingDependencyError
+from wmcc.geo.raster import aligned, as_raster, check_grid, ties
 from wmcc.geo.raster.crs import same_crs
 
 CLASSES = np.array([[0, 1, 2, 1], [2, 2, 0, 255], [1, 0, 1, 2]], dtype=np.uint8)
@@ -635,9 +636,21 @@ def test_rounding_of_a_large_grid_is_no_shift():
     small = wmcc.Raster(array(crs="EPSG:4326"))
     grids = (1 / 3600, 0.0, 10.0, 0.0, -1 / 3600, 50.0), (0.000277777777777778, 0.0, 10.0, 0.0, -1 / 3600, 50.0)
     check_grid(*(replace(small, shape=(36_000, 36_000), transform=grid) for grid in grids))
-    grids = (*grids[:1], (0.00027777778, 0.0, 10.0, 0.0, -1 / 3600, 50.0))
+    grids = (*grids[:1], (0.00027777788, 0.0, 10.0, 0.0, -1 / 3600, 50.0))
     rasters = [replace(small, shape=(36_000, 36_000), transform=grid) for grid in grids]
-    refused(lambda: check_grid(*rasters), "0.000277777778 x", "0.00027777778 x")
+    refused(lambda: check_grid(*rasters), "0.0002777778 x", "0.0002777779 x")
+
+
+@pytest.mark.parametrize(("left", "step"), [(500_000.009, 10.0), (500_000.001, 10.0), (500_000.0, 10.0001)])
+def test_less_than_a_thousandth_of_a_pixel_is_taken_with_a_note(tmp_path, left, step):
+    rasters = pair(array(left=left, step=step, top=5_540_000))
+    assert re.match(r"map\.tif lies up to [\de.-]+ pixels off the grid of truth\.tif\. That is", check_grid(*rasters))
+    assert check_grid(*pair(array())) is None
+    with pytest.warns(MapWarning, match="taken to lie on each other"):
+        table = wmcc.tabulate(*rasters)
+    assert table == wmcc.tabulate(*pair(array()))
+    unlike(array(left=500_000.011), "0.0011 pixels to the right")
+    unlike(array(np.zeros((5, 9)), left=499_980.001), "begins 2 pixels to the left from its corner", hint="errors")
 
 
 def test_each_way_in_which_grids_differ():
@@ -646,9 +659,9 @@ def test_each_way_in_which_grids_differ():
     unlike(array(), "truth.tif has no coordinate reference system", truth=array(crs=None), hint="`crs` 'EPSG:32632'")
     unlike(array(left=500_005), "map.tif is shifted by 0.5 pixels to the right against truth.tif")
     unlike(array(top=5_540_005), "shifted by 0.5 pixels up against")
-    unlike(array(left=500_000.001), "0.0001 pixels to the right")
+    unlike(array(left=500_000.02), "0.002 pixels to the right")
     unlike(array(step=20.0), "10 x 10 units", "20 x 20;")
-    unlike(array(step=10.0001), "10 x 10", "10.0001 x 10.0001")
+    unlike(array(step=10.01), "10 x 10", "10.01 x 10.01")
     unlike(
         array(left=600_000), "do not overlap", "begins 10,000 pixels to the right from the corner", hint="same place"
     )
@@ -732,6 +745,35 @@ def test_nearest_neighbours_are_those_of_gdal(tmp_path, name):
     for data in (other, array(values).chunk({"y": 7, "x": 11})):
         found, known = whole(aligned(wmcc.Raster(data), wmcc.Raster(truth)))
         assert (np.where(known, found, 255) == expected).all()
+
+
+@pytest.mark.parametrize(
+    ("shift", "step", "said"),
+    [
+        ((5, 0), 10, "100 % of the pixels of truth.tif .* the one to the right is taken"),
+        ((0, -5), 10, "100 % of the pixels of truth.tif .* the one below is taken"),
+        ((5, 5), 10, "100 % .* the one to the right and below is taken"),
+        ((0, 0), 5, "100 % .* to the right and below"),  # centres of pixels of 10 m lie on corners of those of 5 m
+        ((0, 0), 30, None),
+        ((5 / 3, -5 / 3), 20 / 3, "75.0 % of"),
+        ((3, 2), 10, None),
+        ((5.01, 0), 10, None),
+    ],
+)
+def test_a_toss_is_said(shift, step, said):
+    values = np.arange(900).reshape(30, 30)
+    other = array(values, left=500_000 + shift[0], top=5_540_000 + shift[1], step=step)
+    truth, map_ = wmcc.Raster(array(np.zeros((8, 8))), name="truth.tif"), wmcc.Raster(other, name="map.tif")
+    found = ties(aligned(map_, truth), truth)
+    assert found is None if said is None else re.match(said, found)
+
+
+def test_the_neighbour_that_is_taken_is_the_one_that_is_said():
+    truth, other = wmcc.Raster(array(np.zeros((3, 4)))), wmcc.Raster(array(left=499_995), name="map.tif")
+    assert "the one to the right is taken" in ties(aligned(other, truth), truth)
+    found, known = whole(aligned(other, truth))
+    assert (found[:, :3] == CLASSES[:, 1:]).all()
+    assert known.tolist() == [[True] * 3 + [False]] * 3
 
 
 def test_nearest_neighbours_by_windows_are_those_of_the_whole(monkeypatch):

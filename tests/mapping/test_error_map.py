@@ -15,9 +15,10 @@ from shapely.affinity import rotate
 import wmcc
 from wmcc.errors import InputError, InputTypeError, MapWarning, WmccError
 from wmcc.geo.canvas import Canvas, crs_title, ground
-from wmcc.mapping.error_map import ErrorMap
+from wmcc.mapping.error_map import ErrorMap, error_maps
 from wmcc.report.maps import thinned
 from wmcc.sources import scenes
+from wmcc.sources.request import Request
 
 NAMES = {0: "field", 1: "forest", 2: "water"}
 BLOCKS = {"blockxsize": 16, "blockysize": 16}
@@ -493,3 +494,108 @@ def test_polygons_without_geometry_and_maps_all_around_the_earth():
             size=40,
         )
     assert np.mean(found.wrong) == pytest.approx(0.5)
+
+
+# ---- points on maps, parcels, colours -----------------------------------------------------------------------------
+
+SHADES = {0: (250, 240, 10), 1: (10, 120, 20), 2: (20, 40, 200)}
+
+
+def sampled(shape=(12, 18), count=60):
+    """Points with names of reference classes in the middle of pixels, and the map."""
+    truth, pred = labels(shape)
+    row, col = (np.random.default_rng(4).integers(0, n, count) for n in shape)
+    places = shapely.points(600_005 + 10.0 * col, 5_699_995 - 10.0 * row)
+    named = [NAMES[int(k)] for k in truth[row, col]]
+    return geopandas.GeoDataFrame({"ref": named}, geometry=places, crs="EPSG:25832"), pred
+
+
+@pytest.mark.parametrize("crs", ["EPSG:25832", "EPSG:4326"])
+@pytest.mark.parametrize("kind", ["raster", "polygons"])
+def test_points_lie_on_the_classes_of_the_map(tmp_path, crs, kind):
+    points, pred = sampled()
+    path = saved(tmp_path / "p.tif", pred)
+    layer = geopandas.GeoDataFrame({"class": pred.ravel()}, geometry=boxes(pred), crs="EPSG:25832")
+    over, column = (path, None) if kind == "raster" else (layer, "class")
+    found = wmcc.error_map(wmcc.Overlay(points.to_crs(crs), over), true="ref", pred=column, names=NAMES)
+    (high, wide), (left, right, bottom, top) = found.below.shape, found.extent
+    assert max(high, wide) == 900
+    x, y = (
+        left + (np.arange(wide) + 0.5) * (right - left) / wide,
+        top - (np.arange(high) + 0.5) * (top - bottom) / high,
+    )
+    cells = geopandas.GeoSeries(shapely.points(*(k.ravel() for k in np.meshgrid(x, y))), crs=crs).to_crs("EPSG:25832")
+    col, row = np.floor((cells.x - 600_000) / 10).astype(int), np.floor((5_700_000 - cells.y) / 10).astype(int)
+    inside = ((col >= 0) & (col < 18) & (row >= 0) & (row < 12)).to_numpy()
+    there = pred[row.clip(0, 11), col.clip(0, 17)]
+    place = np.array([found.labels.index(NAMES[k]) for k in range(3)])
+    assert (
+        np.where(inside, place[there], -1) == found.below.ravel()
+    ).mean() > 0.99  # edges of polygons bend by up to 1 cm
+    assert found.notes[0] == "Each point is where it was sampled, on the classes of the map."
+
+
+def test_colours_are_those_of_the_table_of_the_raster_or_given(tmp_path):
+    points, pred = sampled()
+    path = saved(tmp_path / "p.tif", pred)
+    with rasterio.open(path, "r+") as file:
+        file.write_colormap(1, SHADES)
+    over = wmcc.Overlay(points, path)
+    found = wmcc.error_map(over, true="ref", names=NAMES)
+    assert [found.colours[found.labels.index(NAMES[k])] for k in range(3)] == [*SHADES.values()]
+    for key in (1, "forest"):
+        for colour in ("#0a0B0c", (10, 11, 12), [10, np.uint8(11), 12]):
+            own = wmcc.error_map(over, true="ref", names=NAMES, colours={key: colour})
+            assert dict(zip(own.labels, own.colours, strict=True)) == {
+                "field": SHADES[0], "forest": (10, 11, 12), "water": SHADES[2],
+            }  # fmt: skip
+    codes = points.assign(ref=points["ref"].map({name: k for k, name in NAMES.items()}))
+    assert wmcc.error_map(wmcc.Overlay(codes, path), true="ref").colours == tuple(SHADES.values())
+    for colours, said in (
+        ({"forest": "green"}, "`colours` has 'green' for 'forest'; expected '#rrggbb', or red, green and blue"),
+        ({"forest": (0, 0, 256)}, r"`colours` has \(0, 0, 256\) for 'forest'"),
+        ({"wood": "#000000"}, "`colours` has 'wood'; the classes are"),
+        (["#000000"], "expected a mapping from classes to colours, such as"),
+    ):
+        with pytest.raises((InputError, InputTypeError), match=said):
+            wmcc.error_map(over, true="ref", names=NAMES, colours=colours)
+
+
+def test_shares_say_what_they_are_of(tmp_path):
+    points, pred = sampled()
+    over = wmcc.Overlay(points.assign(w=2.0), saved(tmp_path / "p.tif", pred))
+    sizes = {0: 900.0, 1: 50.0, 2: 50.0}
+    design = wmcc.Strata("class", population=sizes)
+    found = wmcc.error_map(over, true="ref", names=NAMES, design=design)
+    share = 1 - wmcc.accuracy(wmcc.tabulate(over, true="ref", names=NAMES, design=design))
+    assert found.errors["wrong"] == pytest.approx(share)
+    assert found.blocks()[0].title == f"Error map of 60 points: an estimated {share:.1%} of the map is wrong".replace(
+        "%", " %"
+    )
+    assert "Shares are estimates: each point stands for the size of its stratum" in " ".join(found.notes)
+    counted = wmcc.error_map(over, true="ref", names=NAMES, design=wmcc.Strata("class"))
+    assert counted.blocks()[0].title.endswith("of the points are wrong")
+    assert "Shares are those of the sampled points: no estimates" in " ".join(counted.notes)
+    weighed = wmcc.error_map(over, true="ref", names=NAMES, weight="w")
+    assert weighed.blocks()[0].title.endswith("of the weight is wrong")
+    assert "Points have their weights in all shares." in weighed.notes
+
+
+def test_cells_know_their_parcel():
+    truth, pred = labels((6, 8))
+    frame = geopandas.GeoDataFrame({"ref": truth.ravel(), "map": pred.ravel()}, geometry=boxes(truth), crs="EPSG:25832")
+    found = wmcc.error_map(frame, true="ref", pred="map", size=64)
+    assert (found.parcels == np.kron(np.arange(48).reshape(6, 8), np.ones((8, 8), int))).all()
+    assert (thinned(found, 16).parcels == np.kron(np.arange(48).reshape(6, 8), np.ones((2, 2), int))).all()
+    assert wmcc.error_map(truth, pred).parcels is None
+
+
+def test_each_of_several_maps_has_the_strata_of_one(tmp_path):
+    points, pred = sampled()
+    maps = {"A": saved(tmp_path / "a.tif", pred), "B": saved(tmp_path / "b.tif", pred[::-1].copy())}
+    design = wmcc.Strata("A", population={0: 900.0, 1: 50.0, 2: 50.0})
+    request = Request(wmcc.Overlay(points, maps), true="ref", names=NAMES, design=design)
+    joint = wmcc.tabulate(wmcc.Overlay(points, maps), true="ref", names=NAMES, design=design)
+    drawn = error_maps(request, ["A", "B"])
+    assert [drawn[name].table == joint[name] for name in "AB"] == [True, True]
+    assert (drawn["A"].below != drawn["B"].below).any()

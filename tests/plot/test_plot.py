@@ -453,3 +453,29 @@ def test_what_is_no_map_is_refused():
         plot.map(THREE)
     with pytest.raises(InputError, match="`show` is 'wrong'; expected 'errors', 'true' or 'pred'"):
         plot.map(MAP, show="wrong")
+
+
+def test_points_of_a_map_lie_on_its_classes():
+    flat = {name: getattr(MAP, name).ravel() for name in ("wrong", "known", "truth", "pred")}
+    rows, cols = np.indices((20, 20))
+    xy = np.column_stack([cols.ravel() + 0.5, rows.ravel() + 0.5])
+    found = replace(MAP, **flat, points=xy, below=MAP.pred, extent=(0, 20, 0, 20), grain="point", metres=None)
+    ax = plot.map(found)
+    (ground,) = ax.images
+    handles = dict(zip(legend(ax), ax.get_legend().legend_handles, strict=True))
+    for k, label in enumerate(found.labels):
+        assert (ground.get_array()[MAP.pred == k] == shade(handles[str(label)])).all()
+    assert [type(x).__name__ for x in handles.values()] == ["Line2D", "Line2D", "Rectangle", "Rectangle"]
+    assert fits(ax.figure)
+
+
+def test_parcels_of_a_map_have_outlines():
+    parcels = np.kron(np.arange(4).reshape(2, 2), np.ones((10, 10), int))
+    left, right, bottom, top = MAP.extent
+    ax = plot.map(replace(MAP, parcels=parcels, grain="polygon"))
+    (lines,) = ax.collections
+    x, y = (left + right) / 2, (bottom + top) / 2
+    ends = {tuple(map(tuple, np.round(line, 9).tolist())) for line in lines.get_segments()}
+    halves = [((left, y), (right, y)), ((x, top), (x, bottom))]
+    assert {frozenset(line) for line in ends} == {frozenset(line) for line in halves}
+    assert not plot.map(MAP).collections

@@ -17,7 +17,7 @@ from schemas import check, strict
 
 import wmcc
 from wmcc.errors import InputError, InputTypeError, WmccError
-from wmcc.present.colours import NOTHING, RIGHT, WRONG, error_tint
+from wmcc.present.colours import FAINT, NOTHING, OUTLINE, RIGHT, WRONG, error_tint
 from wmcc.report import maps
 
 NASTY = "<script>alert('x')</script>"
@@ -252,3 +252,65 @@ def test_a_report_of_an_error_map_is_that_of_its_table(tmp_path):
     wmcc.write_report(tmp_path / "one.md", found)
     wmcc.write_report(tmp_path / "two.md", found.table, map=found)
     assert (tmp_path / "one.md").read_text() == (tmp_path / "two.md").read_text()
+
+
+def points_on_classes():
+    """Points in the middle of the cells of a small map, a third of them wrong, on its classes."""
+    flat = {name: getattr(MAP, name).ravel() for name in ("wrong", "known", "truth", "pred")}
+    rows, cols = np.indices((30, 40))
+    xy = np.column_stack([cols.ravel() + 0.5, 30 - rows.ravel() - 0.5])
+    below = np.where(np.arange(40) < 35, MAP.pred, -1)
+    return replace(MAP, **flat, points=xy, extent=(0.0, 40.0, 0.0, 30.0), metres=None, grain="point", below=below)
+
+
+@pytest.mark.parametrize("show", ["errors", "true", "pred"])
+def test_points_lie_on_the_classes_of_the_map(show):
+    found = points_on_classes()
+    at = ["errors", "true", "pred"].index(show)
+    picture = images(made("html", TABLE, map=found))[at][0].convert("RGBA")
+    seen = np.asarray(picture)
+    width, height = picture.size
+    x, y = (found.points[:, 0] * width / 40).astype(int), ((30 - found.points[:, 1]) * height / 30).astype(int)
+    own = {"errors": np.where(found.wrong > 0, 1, 0), "true": found.truth, "pred": found.pred}[show]
+    dots = {"errors": [(255, 255, 255), WRONG]}.get(show, list(found.colours))
+    assert (seen[y, x, :3] == np.array(dots)[own]).all()
+    opacity = 255 if show == "pred" else FAINT
+    corner = seen[y - height // 60 + 1, x - width // 80 + 1]  # of the cell, between dots
+    inside = np.arange(1200) % 40 < 35
+    assert (corner[inside] == np.array([(*c, opacity) for c in found.colours])[found.pred[inside]]).all()
+    assert (corner[~inside, 3] == 0).all()
+    legend = maps.painted(found, show).legend
+    assert [key.name for key in legend if key.below] == (["0", "1", "2"] if show == "errors" else [])
+
+
+def test_errors_of_one_class_lie_on_classes_too():
+    found = replace(points_on_classes(), of=1, missed=(MAP.wrong.ravel() > 0) & (MAP.truth.ravel() == 1))
+    painting = maps.painted(found, "errors")
+    assert len(painting.palette) <= 256
+    assert {painting.palette[k] for k in np.unique(painting.codes)} >= {(*WRONG, 255), (255, 255, 255, 255)}
+    many = replace(found, colours=tuple((k % 256, 0, 0) for k in range(900)), of=None, missed=None)
+    assert len(maps.painted(many, "errors").palette) == 256
+
+
+def test_parcels_have_outlines():
+    parcels = np.kron(np.arange(4).reshape(2, 2), np.ones((60, 60), int))
+    cells = {name: np.kron(getattr(MAP, name)[:2, :2], np.ones((60, 60), int)) for name in ("truth", "pred")}
+    wrong = (cells["truth"] != cells["pred"]).astype(np.float32)
+    found = replace(MAP, **cells, wrong=wrong, known=np.ones((120, 120), int), parcels=parcels, metres=None)
+    page = made("html", TABLE, map=replace(found, grain="polygon"))
+    for picture, _ in images(page):
+        grey = (np.asarray(picture.convert("RGBA")) == OUTLINE).all(axis=2)
+        assert grey[60].all()
+        assert grey[:, 60].all()
+        assert grey.sum() == 239
+    assert maps.borders(replace(found, parcels=np.arange(14400).reshape(120, 120))) is None  # too small
+
+
+def test_pictures_have_the_weights_of_the_table():
+    weights = np.where(TRUTH.ravel() == 0, 5.0, 1.0)
+    table = wmcc.tabulate(TRUTH.ravel(), PRED.ravel(), weights)
+    share = 1 - wmcc.accuracy(table)
+    page = made("html", table, map=MAP, unit="ha")
+    assert f"Where the map is wrong: {share:.1%} of the weight is wrong".replace("%", " %") in page
+    assert "Reference, ha" in page
+    assert MAP.with_weights_of(wmcc.tabulate(TRUTH.ravel(), TRUTH.ravel())) is MAP  # of other rows

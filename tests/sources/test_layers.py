@@ -11,9 +11,12 @@ import pyogrio
 import pytest
 import shapely
 from flat import tabulate
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import wmcc
 from wmcc.errors import InputError, InputTypeError, LabelError, MapWarning, MissingDependencyError
+from wmcc.geo import overlay
 from wmcc.geo.areas import polygon_areas
 from wmcc.geo.layers import OpenLayer, read_layer, repaired
 
@@ -116,10 +119,20 @@ def test_a_column_called_area(tmp_path, name):
     """It is the weight, unless a unit is given, which a column does not have."""
     frame = parcels(area=[1.0, 2.0, 3.0, 4.0])
     data = frame if name == "frame" else saved(frame, tmp_path / name)
-    assert wmcc.tabulate(data, **CALL).total == 10
+    with pytest.warns(MapWarning, match="`weight` 'area' is the column 'area' .* from 1 to 4, 10 together"):
+        assert wmcc.tabulate(data, **CALL).total == 10
     assert wmcc.tabulate(data, **SIDES, weight=wmcc.Area("ha")).total == pytest.approx(
         wmcc.tabulate(parcels(), **CALL).total
     )
+
+
+def test_a_column_called_area_beside_points_is_a_weight_like_others(tmp_path):
+    points = parcels(shapely.centroid(np.array(BOXES)), area=[1.0, 2.0, 3.0, 4.0])
+    for data in (points, saved(points, tmp_path / "a.gpkg"), saved(points, tmp_path / "a.parquet")):
+        assert wmcc.tabulate(data, **CALL).total == 10
+    table = pd.DataFrame(points.drop(columns="geometry")).assign(x=9.0, y=45.0)
+    assert wmcc.tabulate(wmcc.Layer(table, xy=("x", "y"), crs=4326), **CALL).total == 10
+    assert wmcc.tabulate(table, **CALL).total == 10
 
 
 def test_parquet_files_without_geometry(tmp_path):
@@ -199,9 +212,10 @@ def test_no_such_file(tmp_path):
 def test_several_files_are_one_frame(tmp_path):
     """What the sentence advises works."""
     path = saved(parcels(), tmp_path / "a.gpkg")
+    other = saved(parcels(shapely.transform(np.array(BOXES), lambda xy: xy + np.array([0, 1]))), tmp_path / "b.gpkg")
     with pytest.raises(InputError, match=r"no known format[\s\S]*geopandas.read_file, and pass the frame"):
-        wmcc.tabulate([path, path], **CALL)
-    frame = pd.concat([gpd.read_file(path), gpd.read_file(path)])
+        wmcc.tabulate([path, other], **CALL)
+    frame = pd.concat([gpd.read_file(path), gpd.read_file(other)])
     assert wmcc.tabulate(frame, **CALL).n.sum() == 8
 
 
@@ -391,11 +405,11 @@ def test_invalid_polygons_are_repaired_and_counted():
 
 
 def test_a_repair_reaches_the_weights():
-    frame = parcels([BOXES[0], BOW_TIE])
+    frame = parcels([BOXES[2], BOW_TIE])
     with pytest.warns(MapWarning, match="the frame: 1 polygon is invalid .row 1."):
         table = wmcc.tabulate(frame, **CALL)
     halves = shapely.get_parts(shapely.make_valid(BOW_TIE))
-    assert table.total == pytest.approx(polygon_areas([BOXES[0], *halves], 4326).sum(), rel=1e-9)
+    assert table.total == pytest.approx(polygon_areas([BOXES[2], *halves], 4326).sum(), rel=1e-9)
 
 
 @pytest.mark.parametrize("nothing", [None, shapely.Polygon(), shapely.MultiPolygon()])
@@ -522,3 +536,55 @@ def test_a_layer_is_what_was_asked_for():
     assert len(read_layer(parcels(), geometry=False).geometry) == 0
     with pytest.raises(InputTypeError, match="the frame is a DataFrame without geometry"):
         read_layer(pd.DataFrame(SAMPLE))
+
+
+# ---- parcels that overlap ----------------------------------------------------------------------------------------
+
+
+def lying(shapes, crs="EPSG:4326"):
+    return gpd.GeoDataFrame({"ref": ["a"] * len(shapes), "map": ["a"] * len(shapes)}, geometry=list(shapes), crs=crs)
+
+
+@pytest.mark.parametrize("limit", [10**9, 0])
+def test_parcels_that_come_twice_are_found(monkeypatch, limit):
+    monkeypatch.setattr(overlay, "MOST_VERTICES", limit)
+    hole = shapely.box(10, 45, 11, 46) - shapely.box(10.2, 45.2, 10.8, 45.8)
+    twice = lying([*BOXES, hole, BOXES[2], shapely.box(10.2, 45.2, 10.8, 45.8)])  # one lies in a hole
+    area = polygon_areas([BOXES[2]], 4326)[0]
+    with pytest.warns(MapWarning) as told:
+        table = wmcc.tabulate(twice, **CALL)
+    assert [str(x.message) for x in told] == [
+        f"1 pair of polygons of the frame overlaps, by {area:,.4g} ha together, which count twice: rows 2 and 5 by "
+        f"{area:,.4g} ha, for instance. Polygons that come twice: 1 pair, such as rows 2 and 5. If the reference "
+        "should have one class at each place, cut the overlaps."
+    ]
+    assert table.rows == 7
+    wmcc.tabulate(twice, **SIDES)  # without areas it does not matter
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(*[st.integers(0, 8)] * 2, *[st.integers(1, 4)] * 2), min_size=1, max_size=6))
+def test_overlaps_have_the_area_of_exact_arithmetic(squares):
+    """All pairs of rectangles; those that touch do not overlap."""
+    ends = [(x, y, x + width, y + height) for x, y, width, height in squares]
+    sides = [[min(a[k + 2], b[k + 2]) - max(a[k], b[k]) for k in (0, 1)] for i, a in enumerate(ends) for b in ends[:i]]
+    common = [x * y for x, y in sides if x > 0 < y]
+    shapes = [shapely.box(*(4e6 + 100 * x for x in own)) for own in ends]
+    frame = lying(shapes, crs="EPSG:6933")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        wmcc.tabulate(frame, **CALL)
+    if not common:
+        assert not told
+        return
+    (said,) = (str(x.message) for x in told)
+    pairs, size = re.match(r"([\d,]+) pairs? of polygons of the frame overlaps?, by ([\d.,]+) ha", said).groups()
+    assert int(pairs) == len(common)
+    assert float(size) == pytest.approx(sum(common), rel=1e-3)
+
+
+def test_polygons_over_the_antimeridian_are_no_overlaps():
+    across = shapely.Polygon([(179, -17), (-179, -17), (-179, -16), (179, -16)])
+    with pytest.warns(MapWarning) as told:
+        wmcc.tabulate(lying([across, shapely.box(0, -17, 1, -16), shapely.box(0, -17, 1, -16)]), **CALL)
+    assert sorted(str(x.message).split(" ", 2)[1] for x in told) == ["pair", "polygon"]

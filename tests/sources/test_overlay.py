@@ -193,7 +193,8 @@ def test_the_weight_of_a_polygon_is_divided_among_its_pieces():
     assert np.asarray(wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER))[:2] == pytest.approx(
         np.array([[0.5, 0, 0.5], [0.5, 0.5, 0]])
     )
-    known = wmcc.tabulate(wmcc.Overlay(REFERENCE.assign(area=[10.0, 20.0]), MAP), **OVER, weight="area")
+    with pytest.warns(MapWarning, match="`weight` 'area' is the column 'area' of the frame, with values from 10 to 20"):
+        known = wmcc.tabulate(wmcc.Overlay(REFERENCE.assign(area=[10.0, 20.0]), MAP), **OVER, weight="area")
     assert known.total == pytest.approx(30)
     assert wmcc.tabulate(
         wmcc.Overlay(REFERENCE.assign(area=[10.0, 20.0]), MAP), **OVER, weight=wmcc.Area("ha")
@@ -941,7 +942,9 @@ def test_names_of_classes_of_a_raster():
     points = frame(shapely.points([[0.5, 0.5], [0.5, 1.5]]), ref=["elm", "oak"])
     named = replace(wmcc.Raster(raster(CODES), name="cover"), names={4: "elm", 1: "oak"})
     assert wmcc.tabulate(wmcc.Overlay(points, named), true="ref").labels == ("elm", "oak")
-    with pytest.raises(InputError, match="cover has names of classes, but none for 1, which it has at 1 point"):
+    with pytest.raises(
+        InputError, match="classes of the other side are names, and cover has none for 1, which it has at 1 place"
+    ):
         wmcc.tabulate(wmcc.Overlay(points, replace(named, names={4: "elm"})), true="ref")
     numbers = points.assign(ref=[4, 1])
     assert wmcc.tabulate(wmcc.Overlay(numbers, named), true="ref").labels == (1, 4)

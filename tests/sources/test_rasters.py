@@ -751,12 +751,14 @@ def test_folders_of_geotiffs_that_lie_elsewhere(folders):
     put(Path("pred/a.tif"), folders["a"][1], **shifted(0.5))
     with pytest.raises(errors.InputError, match=r"pred/a\.tif is shifted by 0\.5 pixels"):
         wmcc.tabulate("truth", "pred")
-    assert (
-        wmcc.tabulate(
+    with pytest.warns(
+        errors.MapWarning, match=r"^100 % of the pixels of truth/a\.tif .* to the right is taken"
+    ) as told:
+        table = wmcc.tabulate(
             *zip(*((f"truth/{x}.tif", wmcc.Raster(f"pred/{x}.tif", resample="nearest")) for x in folders), strict=True)
-        ).rows
-        == of_folders(folders, str).rows
-    )
+        )
+    assert table.rows == of_folders(folders, str).rows
+    assert [str(x.message).endswith("It is the first tile of which this is to be said.") for x in told] == [True]
     os.remove("pred/a.tif")
     np.save("pred/a.npy", folders["a"][1])  # which does not say where it lies
     assert wmcc.tabulate("truth", "pred") == of_folders(folders, str)

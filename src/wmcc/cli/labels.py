@@ -15,16 +15,17 @@ from ..errors import InputError
 from ..sources.datasets import dataset
 from ..sources.files import find, is_path
 
-Kind = type[bool] | type[int] | type[str]
+Kind = type[bool] | type[int] | type[str] | type[object]
+"""What labels are; objects are numbers where they look like such, and text otherwise."""
 
 
-def kind_of(sides: Iterable[tuple[Any, Sequence[str]]]) -> Kind:
+def kind_of(sides: Iterable[tuple[Any, Sequence[str]]], over_raster: bool = False) -> Kind:
     """What columns of labels hold, in files or frames of layers; one that is not there is the library's to refuse."""
-    kinds: set[Kind] = set()
+    kinds: set[Kind] = {int} if over_raster else set()
     for data, names in sides:
         schema = _of_file(data) if is_path(data) else _kinds(data.convert_dtypes())
         kinds.update(schema[name] for name in names if name in schema)
-    return next((kind for kind in (str, int, bool) if kind in kinds), str)
+    return object if {str, int} <= kinds else next((kind for kind in (str, int, bool) if kind in kinds), str)
 
 
 def _of_file(data: Any) -> dict[str, Kind]:
@@ -109,9 +110,11 @@ def one(text: str, kind: Kind, option: str) -> Label:
     if kind is str:
         return text
     word = text.strip().lower()
+    if kind is object and not re.fullmatch(r"[+-]?[0-9]+", word):
+        return text
     if kind is bool and word in ("true", "false", "1", "0"):
         return word in ("true", "1")
-    if kind is int and re.fullmatch(r"[+-]?[0-9]+(\.0*)?", word):
+    if kind in (int, object) and re.fullmatch(r"[+-]?[0-9]+(\.0*)?", word):
         return int(word.partition(".")[0])
     if kind is int and word in ("true", "false"):  # one column may hold booleans beside another of integers
         return int(word == "true")

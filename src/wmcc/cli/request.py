@@ -447,7 +447,8 @@ class DataOptions(SimpleNamespace):
             return {}
         from . import labels  # brings engines, which most requests do without
 
-        kind = int if self.of_pixels else labels.kind_of(self._label_columns())
+        over_raster = any(is_raster(path) for _, path in self.maps)
+        kind = int if self.of_pixels else labels.kind_of(self._label_columns(), over_raster)
         lists = {name: getattr(self, name) for name in ("labels", "ignore")}
         values: dict[str, Any] = {x: labels.several(texts, kind, f"--{x}") for x, texts in lists.items() if texts}
         if self.names:
@@ -616,7 +617,7 @@ class DataOptions(SimpleNamespace):
         geoparquet = self.kind == "columns" and len(self.files) == 1 and is_layer(self.files[0], Area())
         if self.join is not None or not (self.kind in ("rasters", "layers") or geoparquet):
             return None
-        from ..mapping.error_map import error_map
+        from ..mapping.error_map import error_map, error_maps
 
         call = self.call(reads=True)
         of_table = "true", "sample_weight", "weight", "cluster", "design", "labels", "names", "ignore", "missing"
@@ -627,10 +628,9 @@ class DataOptions(SimpleNamespace):
                 return _each(call.y_pred, lambda prediction: error_map(call.y_true, prediction, **shared))
             data = call.y_true
             if isinstance(data, Overlay):
-                laid, pred = data.map, next(iter(self.pred), None)
-                return _each(
-                    laid, lambda prediction: error_map(Overlay(data.reference, prediction), pred=pred, **shared)
-                )
+                if isinstance(data.map, dict):
+                    return error_maps(call, list(data.map))
+                return error_map(data, pred=next(iter(self.pred), None), **shared)
             return _each(call.pred, lambda prediction: error_map(data, pred=prediction, **shared))
 
 

@@ -234,6 +234,23 @@ def _names(columns: Any, names: Any, where: str) -> list[Any]:
     return chosen
 
 
+def of_polygons(data: Any, layer: str | None = None) -> bool:
+    """Return whether a frame of geopandas, or a file, says that it holds polygons."""
+    if not isinstance(data, (str, os.PathLike)):
+        if not hasattr(data, "geometry"):
+            return False
+        kinds = {*module("shapely").get_type_id(data.geometry.to_numpy()).tolist()}
+        return bool(kinds & {POLYGON, MULTIPOLYGON})
+    path = _existing(data)
+    if path.lower().endswith(PARQUET):
+        with _sentences(path):
+            about = json.loads((module("pyarrow.parquet").read_schema(path).metadata or {}).get(b"geo", b"{}"))
+        kinds = about.get("columns", {}).get(about.get("primary_column"), {}).get("geometry_types", [])
+    else:
+        kinds = [_description(path, one_layer(path, layer))["geometry_type"]]
+    return any("Polygon" in str(kind) for kind in kinds)
+
+
 def column_names(data: Any, layer: str | None = None) -> list[Any]:
     """Return the names of the columns of a frame of geopandas, or of a file of polygons or points."""
     if not isinstance(data, (str, os.PathLike)):

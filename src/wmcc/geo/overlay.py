@@ -33,6 +33,12 @@ LONG, EARTH = 1e4, 6.4e6
 BENT = 1e-2
 """By how much an edge of a map may bend when it is brought to another plane, in metres, before it gets vertices."""
 
+SAME = 1e-9
+"""By which share of its area a polygon may differ from another that is the same."""
+
+MOST_VERTICES = 2_000_000
+"""Of a layer whose polygons are all held against their neighbours, which takes two seconds."""
+
 SMALL = 1e-5
 """Gaps that are a smaller share of their polygon have this share of its area, though scale varies in it a little."""
 
@@ -476,18 +482,53 @@ def _report_overlaps(
                 MapWarning,
                 stacklevel=2,
             )
-    first, second, common = cut.overlaps(*a)
-    size = cut.area(common)
+    _warn_of_overlaps(cut, reference, a, sliver, unit)
+
+
+def warn_of_overlaps(layer: OpenLayer, unit: str) -> None:
+    """Warn of polygons that overlap or come twice: their area counts twice, too.
+
+    In layers of more than `MOST_VERTICES` those are found that have a point well inside of another. Polygons whose
+    edges jump over the antimeridian are passed over.
+    """
+    shapely = module("shapely")
+    geometry = layer.geometry.copy()
+    geometry[jumping_rows(geometry, layer.crs)] = shapely.Polygon()
+    if shapely.get_num_coordinates(geometry).sum() > MOST_VERTICES:
+        inner = shapely.point_on_surface(geometry)
+        point, other = shapely.STRtree(geometry).query(inner, predicate="intersects")
+        met = np.unique(np.concatenate([point[point != other], other[point != other]]))
+        geometry[np.setdiff1d(np.arange(len(geometry)), met)] = shapely.Polygon()
+    layer = layer._replace(geometry=geometry)
+    parts = _parts(layer)
+    noise = ROUNDING * np.abs(shapely.bounds(parts[0])).max(initial=0)
+    cut = _Cutting(shapely, noise, partial(plane_areas, crs=layer.crs, unit=unit))
+    _warn_of_overlaps(cut, layer, parts, 0.0, unit)
+
+
+def _warn_of_overlaps(cut: _Cutting, layer: OpenLayer, parts: tuple[Array, Array], sliver: float, unit: str) -> None:
+    """Warn of polygons of a reference that overlap by more than a sliver."""
+    first, second, common = cut.overlaps(*parts)
+    pairs, of = np.unique(np.stack([first, second]), axis=1, return_inverse=True)
+    of = of.reshape(-1)
+    size = np.bincount(of, cut.area(common), pairs.shape[1])
     large = np.flatnonzero(size > sliver / METRES[unit])
-    if len(large):
-        k, verb = large[0], "overlaps" if len(large) == 1 else "overlap"
-        warnings.warn(
-            f"{counted(len(large), 'pair')} of polygons of {reference.name} {verb}, by {number(size[large].sum(), 4)} "
-            f"{unit} together, which count twice: rows {first[k]} and {second[k]} by {number(size[k], 4)} {unit}, for "
-            "instance. If the reference should have one class at each place, cut the overlaps.",
-            MapWarning,
-            stacklevel=2,
-        )
+    if not len(large):
+        return
+    plane = np.bincount(of, cut.shapely.area(common), pairs.shape[1])
+    doubled = large[plane[large] >= (1 - SAME) * cut.shapely.area(layer.geometry[pairs[:, large]]).max(axis=0)]
+    (one, other), twice = pairs[:, large[0]], ""
+    if len(doubled):
+        where = "rows {} and {}".format(*pairs[:, doubled[0]])
+        twice = f" Polygons that come twice: {counted(len(doubled), 'pair')}, such as {where}."
+    verb, size = "overlaps" if len(large) == 1 else "overlap", size[large]
+    warnings.warn(
+        f"{counted(len(large), 'pair')} of polygons of {layer.name} {verb}, by {number(size.sum(), 4)} {unit} "
+        f"together, which count twice: rows {one} and {other} by {number(size[0], 4)} {unit}, for instance.{twice} If "
+        "the reference should have one class at each place, cut the overlaps.",
+        MapWarning,
+        stacklevel=2,
+    )
 
 
 def _no_overlap(reference: str, here: Array, overlay: str, there: Array, crs: Any) -> InputError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import starmap
@@ -19,9 +19,10 @@ from ..errors import InputError, InputTypeError
 from ..geo.canvas import NO_GROUND, Canvas, Extent, Ground, crs_title, ground
 from ..geo.layers import OpenLayer, are_points
 from ..geo.overlay import all_around, in_plane_of, jumping_rows
+from ..geo.raster import OpenRaster, aligned
 from ..optional import module
 from ..present.blocks import Block
-from ..present.colours import VOID, Colour, class_colour
+from ..present.colours import VOID, Colour, as_colour, class_colour
 from ..present.json_csv import Record, plain
 from ..present.result import Result
 from ..present.text import brief, counted, heaviest, left_out, number, percent
@@ -35,6 +36,9 @@ SIZE = 1200
 
 SHOWN = 50
 """Classes that are listed."""
+
+BELOW = 900
+"""Cells along the longer side of the map that points are drawn on."""
 
 MARGIN = 0.04
 """Of a picture of points, on each side, as a share of the longer one."""
@@ -105,6 +109,10 @@ class ErrorMap(Result):
         class and is another.
     unit
         The unit of the table's weights, if they are areas.
+    below
+        Of points on a map, its classes on the cells of a picture: places in ``table.labels``, −1 where there is none.
+    parcels
+        Of polygons, the number of the one in the middle of each cell; −1 where there is none.
     """
 
     table: Table
@@ -124,6 +132,8 @@ class ErrorMap(Result):
     of: Label | None = None
     missed: Array | None = None
     unit: str | None = None
+    below: IntArray | None = None
+    parcels: IntArray | None = None
 
     _kind = "error map"
     _stored = (
@@ -159,6 +169,38 @@ class ErrorMap(Result):
     def _off(self) -> FloatArray:
         """The table without what is right: sums of it are 0 only where nothing is wrong."""
         return self.table.w * ~np.eye(len(self.labels), dtype=bool)
+
+    @property
+    def estimated(self) -> bool:
+        """Whether shares are those of strata of known size, from a sample of them, rather than of what was counted."""
+        drawing = self.table.drawn.design
+        return drawing is not None and drawing.weighting
+
+    def share_said(self, share: float, what: str) -> str:
+        """Say which share of all is so.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> wmcc.error_map([[0, 1], [1, 1]], [[0, 1], [0, 1]]).share_said(0.25, "wrong")
+        '25.0 % of the pixels are wrong'
+        """
+        if self.estimated:
+            return f"an estimated {percent(share)} of the map is {what}"
+        return (
+            f"{percent(share)} of the {self.measured} {'is' if self.measured in ('area', 'weight') else 'are'} {what}"
+        )
+
+    def with_weights_of(self, table: Table) -> ErrorMap:
+        """Return the same with the weights of another table of the same rows."""
+        same = self.table.labels == table.labels and np.array_equal(self.table.n, table.n)
+        if not same or np.array_equal(self.table.w, table.w):
+            return self
+        return replace(self, table=table, measured="weight", unit=None)
+
+    def in_unit(self, unit: str | None) -> ErrorMap:
+        """Return the same, whose weights have a unit, if they have none yet."""
+        return replace(self, unit=unit) if self.measured == "weight" and unit is not None else self
 
     def renamed(self, names: Mapping[Label, Label]) -> ErrorMap:
         """Return the same with other names of some classes."""
@@ -200,6 +242,10 @@ class ErrorMap(Result):
         }[self.grain]
         more = ": the share that is wrong, and the classes in the middle" if self.step > 1 else ""
         said = [f"Each {'point' if self.grain == 'point' else 'cell'} {what}{more}."]
+        if self.below is not None:
+            said[0] = "Each point is where it was sampled, on the classes of the map."
+        if self.grain == "point":
+            said.append(self._of_which_shares)
         if self.crs is not None:
             said.append(f"Coordinates: {self.crs}.")
         if self.metres is None:
@@ -215,6 +261,18 @@ class ErrorMap(Result):
             side = "right" if self.north > 0 else "left"
             said.append(f"North is {abs(self.north):.0f}° to the {side} of up in the middle of the picture.")
         return said
+
+    @property
+    def _of_which_shares(self) -> str:
+        """What the shares of points are shares of."""
+        if self.estimated:
+            return "Shares are estimates: each point stands for the size of its stratum / the points drawn there."
+        if self.measured == "points":
+            return (
+                "Shares are those of the sampled points: no estimates for the map, if some classes were sampled more "
+                "than others."
+            )
+        return "Points have their weights in all shares."
 
     @cached_property
     def classes(self) -> tuple[ClassErrors, ...]:
@@ -248,8 +306,7 @@ class ErrorMap(Result):
         cells = (
             counted(len(self.wrong), "point") if self.points is not None else "{:,} x {:,} cells".format(*self.shape)
         )
-        is_ = "is" if self.measured in ("area", "weight") else "are"
-        said = "; ".join(f"{percent(x)} of the {self.measured} {is_} {what}" for what, x in self.errors.items())
+        said = "; ".join(self.share_said(x, what) for what, x in self.errors.items())
         found = self.class_block()
         return [replace(found, title=f"Error map of {cells}: {said}", notes=[*found.notes, " ".join(self.notes)])]
 
@@ -275,6 +332,7 @@ def error_map(
     weight: Any = None,
     of: Any = None,
     size: int = SIZE,
+    colours: Mapping[Any, Any] | None = None,
     cluster: Any = None,
     design: Design | None = None,
     labels: Any = None,
@@ -306,6 +364,9 @@ def error_map(
         A class: only its errors are drawn, what is missed of it and what is mapped as it, in different colours.
     size
         Cells along the longer side of the picture, at most.
+    colours
+        Colours of classes: a mapping from labels to red, green and blue, 0 to 255, or to ``"#rrggbb"``. Others have
+        those of the raster's colour table, if it has one.
     threads, progress
         As in `wmcc.tabulate`.
 
@@ -341,8 +402,19 @@ def error_map(
                 "call wmcc.error_map for each; wmcc.write_report takes several maps by their names.",
                 name,
             )
-    cells = Cells(request.rules(), of, int(size))
-    table: Table = tabulated(request, cells)
+    return _drawn(request, Cells(request.rules(), of, int(size)), checked_colours(colours))
+
+
+def error_maps(request: Request, names: Sequence[str]) -> dict[str, ErrorMap]:
+    """Return an error map of each of several maps of the same points, whose strata may be the classes of one."""
+    return {name: _drawn(request, Cells(request.rules(), None, SIZE, name), {}) for name in names}
+
+
+def _drawn(request: Request, cells: Cells, colours: Mapping[Label, Colour]) -> ErrorMap:
+    """Tabulate the data, and draw what the pass tells of places."""
+    table, of = tabulated(request, cells), cells.of
+    if cells.which is not None:
+        table = table[cells.which]
     found, unit = cells.found, None if cells.area is None else cells.area.unit
     assert found is not None
     if not table.rows:
@@ -353,6 +425,7 @@ def error_map(
     drawing = table.drawn.design
     weighs = request.weights is not None or (drawing is not None and drawing.weighting)
     drawn["measured"] = "area" if unit else "weight" if weighs else f"{drawn['grain']}s"
+    drawn["colours"] = _given_colours(drawn["colours"], table, colours, request.rules().names or {})
     return ErrorMap(table, **drawn, of=of, unit=unit)
 
 
@@ -409,7 +482,8 @@ def _frame(raster: Grid, covered: tuple[int, int]) -> tuple[Extent, Ground, tupl
 def _of_rows(cells: RowCells, table: Table, wish: Cells) -> dict[str, Any]:
     """Return the fields of a picture of polygons on cells, or of points where they are."""
     shapely, of = module("shapely"), wish.of
-    place = Places(table, {**(wish.rules.names or {}), **cells.void}, NOT_COVERED)
+    own = cells.below.names if isinstance(cells.below, OpenRaster) else {}
+    place = Places(table, {**own, **(wish.rules.names or {}), **cells.void}, NOT_COVERED)
     truth, pred = place.codes(cells.truth), place.codes(cells.pred)
     truth = np.where(np.isin(truth, [place.of(x) for x in wish.rules.ignore]), -1, truth)
     points, other = are_points(cells.layer), None
@@ -423,11 +497,11 @@ def _of_rows(cells: RowCells, table: Table, wish: Cells) -> dict[str, Any]:
     if points:
         xy = shapely.get_coordinates(layer.geometry)
         margin = MARGIN * max(right - left, top - bottom) or 1.0
-        extent = left - margin, right + margin, bottom - margin, top + margin
+        canvas = Canvas.over((left - margin, right + margin, bottom - margin, top + margin), layer.crs, BELOW)
+        row, below = None, _below(cells, canvas, place)
     else:
         canvas = Canvas.over((left, right, bottom, top), layer.crs, wish.size)
-        xy, extent = None, canvas.extent
-        row = canvas.polygons(layer.geometry)
+        xy, below, row = None, None, canvas.polygons(layer.geometry)
         truth = np.where(row < 0, -1, truth[row])
         pred = pred[row if other is None else canvas.polygons(other)]
     known = (truth >= 0) & (pred >= 0)  # rows without a label are left out of the table, too
@@ -436,12 +510,32 @@ def _of_rows(cells: RowCells, table: Table, wish: Cells) -> dict[str, Any]:
     wrong = truth != pred if of is None else (truth == k) != (pred == k)
     shares = [np.where(known, x, np.nan).astype(np.float32) for x in (wrong, wrong & (truth == k))]
     on_earth = ground(layer.crs, (left + right) / 2, (bottom + top) / 2)
+    palette = cells.below.colours if isinstance(cells.below, OpenRaster) else {}
     return {
-        "wrong": shares[0], "known": known.astype(np.int64), "truth": truth, "pred": pred, "extent": extent,
-        "grain": "point" if points else "polygon", "step": 1, "colours": label_colours(table, {}, {}),
+        "wrong": shares[0], "known": known.astype(np.int64), "truth": truth, "pred": pred, "extent": canvas.extent,
+        "grain": "point" if points else "polygon", "step": 1, "colours": label_colours(table, place.names, palette),
+        "below": below, "parcels": row,
         "crs": None if layer.crs is None else crs_title(layer.crs), "metres": on_earth.metres, "north": on_earth.north,
         "points": xy, "missed": None if of is None else shares[1],
     }  # fmt: skip
+
+
+def _below(cells: RowCells, canvas: Canvas, place: Places) -> IntArray | None:
+    """Return the classes of the map that points lie on, on the cells of a canvas; None if they lie on none."""
+    map_, points = cells.below, cells.layer
+    if map_ is None:
+        return None
+    if isinstance(map_, OpenRaster):
+        (high, wide), (left, right, bottom, top) = canvas.shape, canvas.extent
+        grid = (right - left) / wide, 0.0, left, 0.0, (bottom - top) / high, top
+        cells_of = replace(map_, shape=canvas.shape, crs=points.crs, transform=grid, block_shape=canvas.shape)
+        values, known = aligned(map_, cells_of).labels(slice(0, high), slice(0, wide))
+        return place.codes(values, np.ones(values.shape, dtype=bool) if known is None else known)
+    own = in_plane_of(map_.layer, points)[0].geometry
+    left, right, bottom, top = canvas.extent
+    shapes, rows = all_around(own, np.arange(len(own)), np.array([left, bottom, right, top]), points.crs)
+    classes: IntArray = np.append(place.codes(map_.classes)[rows], -1)[canvas.polygons(shapes)]
+    return classes
 
 
 def _around_the_antimeridian(layer: OpenLayer) -> OpenLayer:
@@ -492,9 +586,37 @@ class Places:
         return np.array([self.of(x) for x in own.tolist()], dtype=np.int64)[at].reshape(values.shape)
 
 
+def checked_colours(given: Any) -> dict[Label, Colour]:
+    """Return colours of classes, as red, green and blue."""
+    if given is None:
+        return {}
+    such = "a mapping from classes to colours, such as {'forest': '#228833'}"
+    if not isinstance(given, Mapping):
+        raise InputTypeError.of("colours", given, such)
+    found = {as_label(label, "a key of `colours`"): as_colour(own) for label, own in given.items()}
+    odd = next((label for label, own in found.items() if own is None), None)
+    if odd is not None:
+        raise InputError(
+            f"`colours` has {brief(given[odd])} for {odd!r}; expected '#rrggbb', or red, green and blue, 0 to 255.",
+            argument="colours",
+        )
+    return {label: own for label, own in found.items() if own is not None}
+
+
+def _given_colours(
+    own: tuple[Colour, ...], table: Table, given: Mapping[Label, Colour], names: Mapping[Any, Any]
+) -> tuple[Colour, ...]:
+    """Colours of labels, with those that the caller gave in their place."""
+    named = {names.get(label, label): colour for label, colour in given.items()}
+    odd = next((label for label in given if names.get(label, label) not in table.labels), None)
+    if odd is not None:
+        raise InputError(f"`colours` has {odd!r}; the classes are {listed(table.classes)}.", "leave it out.", "colours")
+    return tuple(named.get(label, colour) for label, colour in zip(table.labels, own, strict=True))
+
+
 def label_colours(table: Table, names: Mapping[Any, Any], palette: Mapping[int, Colour]) -> tuple[Colour, ...]:
     """Colours of labels: those of the palette if it has all classes; what is no class is grey."""
-    of_label = {names.get(x, x): colour for x, colour in palette.items()}
+    of_label = {**palette, **{names[x]: colour for x, colour in palette.items() if x in names}}
     own = [of_label.get(x) for x in table.classes]
     classes = [class_colour(k) for k in range(len(own))] if None in own else own
     return *(x for x in classes if x is not None), *[VOID] * len(table.void)

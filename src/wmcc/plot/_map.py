@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core.arraytypes import Array
 from ..mapping.error_map import ErrorMap
 from ..optional import module
-from ..present.colours import on_white
-from ..report.maps import Painting, Show, checked_show, painted
+from ..present.colours import OUTLINE, css, on_white
+from ..report.maps import Painting, Show, borders, checked_show, painted
 from . import _style as style
 
 if TYPE_CHECKING:
@@ -60,8 +61,11 @@ def map(error_map: ErrorMap, *, show: Show = "errors", ax: Axes | None = None) -
     colours = np.array([on_white(x) for x in painting.palette], dtype=np.uint8)
     if error_map.points is None:
         ax.imshow(colours[painting.codes], extent=error_map.extent, interpolation="nearest", origin="upper")
+        _outlines(ax, error_map)
         marks: list[str] = []
     else:
+        if painting.below is not None:
+            ax.imshow(colours[painting.below], extent=error_map.extent, interpolation="nearest", origin="upper")
         marks = _scatter(ax, error_map, painting, colours, show)
     ax.set(xlim=(left, right), ylim=(bottom, top), xticks=[], yticks=[])
     ax.set_aspect(error_map.aspect)
@@ -96,10 +100,34 @@ def _scatter(ax: Any, found: ErrorMap, painting: Painting, colours: Any, show: S
         own = known & (kinds == kind)
         xy, paint = found.points[own], colours[painting.codes[own]] / 255
         edge = {"linewidths": 0.4, "edgecolors": "white" if kind else style.GREY}
+        if painting.below is not None:
+            edge = {"linewidths": 0.7, "edgecolors": [colours[-2] / 255]}
         ax.scatter(xy[:, 0], xy[:, 1], s=size, c=paint, marker=mark, zorder=2 + kind, **edge)
     if show != "errors":
         return ["o"] * len(painting.legend)
     return ["X", "P", "o", "o", "o"] if found.of is not None else ["o", "X", "o"]
+
+
+def _outlines(ax: Any, found: ErrorMap) -> None:
+    """Draw the borders of parcels, between cells that show different ones."""
+    if found.parcels is None or borders(found) is None:
+        return
+    left, right, bottom, top = found.extent
+    across = _steps(found.parcels, (left, right), (top, bottom))
+    along = _steps(found.parcels.T, (top, bottom), (left, right))[:, :, ::-1]
+    lines = module("matplotlib.collections").LineCollection(
+        np.concatenate([across, along]), colors=css(on_white(OUTLINE)), linewidths=0.5
+    )
+    ax.add_collection(lines)
+
+
+def _steps(parcels: Array, x: tuple[float, float], y: tuple[float, float]) -> Array:
+    """Return lines between rows of cells with different parcels: of each both ends, and of these both coordinates."""
+    differ = np.pad(np.diff(parcels, axis=0) != 0, ((0, 0), (1, 1))).astype(np.int8)
+    (row, start), (_, stop) = (np.nonzero(np.diff(differ, axis=1) == step) for step in (1, -1))
+    high, wide = parcels.shape
+    level = y[0] + (row + 1) * (y[1] - y[0]) / high
+    return np.stack([np.column_stack([x[0] + k * (x[1] - x[0]) / wide, level]) for k in (start, stop)], axis=1)
 
 
 def _legend(ax: Any, painting: Painting, marks: list[str]) -> None:
@@ -109,7 +137,7 @@ def _legend(ax: Any, painting: Painting, marks: list[str]) -> None:
     for k, key in enumerate(painting.legend):
         said = f"{style.name(key.name, MOST_NAME)}  {key.said}".rstrip()
         shade = tuple(x / 255 for x in on_white(key.tint))
-        if marks:
+        if marks and not key.below:
             look = {"marker": marks[k], "markerfacecolor": shade, "markeredgecolor": style.GREY, "markeredgewidth": 0.4}
             handles.append(lines.Line2D([], [], linestyle="", label=said, markersize=7, **look))
         else:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from colorsys import hls_to_rgb
 from math import sqrt
+from numbers import Integral
 
 Colour = tuple[int, int, int]
 """Red, green and blue, 0 to 255."""
@@ -21,6 +24,9 @@ SERIES = {
     "dark": ("#6cb6ff", "#ff9b5e", "#4cc99a", "#e69ac4", "#e6b84c", "#9cc3e0", "#b5b5b5"),
 }
 """Colours of predictions on a page, by its ground: text in them can be read."""
+
+MOST = 255
+"""Of red, green and blue."""
 
 COLOURS = 254
 """Classes that have colours of their own; those beyond repeat them. A palette has 256."""
@@ -40,6 +46,19 @@ ELSEWHERE: Tint = (128, 128, 128, 38)
 HIT: Tint = (128, 128, 128, 150)
 """Where the class is, and was predicted."""
 
+OUTLINE: Tint = (128, 128, 128, 255)
+"""Borders of parcels."""
+
+WHITE: Tint = (255, 255, 255, 255)
+RING: Tint = (48, 48, 48, 255)
+"""Around points that lie on the classes of a map; white around those that have a class's colour."""
+
+ON_CLASSES = {RIGHT: WHITE, ELSEWHERE: WHITE, HIT: (96, 96, 96, 255)}
+"""What these tints are for points on the classes of a map: no colour of a class."""
+
+FAINT = 110
+"""Opacity of the classes of a map below points."""
+
 WRONG, ADDED = RED, BLUE
 """What is wrong, or missed of one class; and what was taken for this class."""
 
@@ -57,6 +76,22 @@ def class_colour(k: int) -> Colour:
         return OKABE_ITO[k]
     found = hls_to_rgb(k * 0.618034 % 1, (0.36, 0.56, 0.74)[k % 3], (0.75, 0.55, 0.6)[k % 3])
     return round(255 * found[0]), round(255 * found[1]), round(255 * found[2])
+
+
+def as_colour(given: object) -> Colour | None:
+    """Return a colour that is given as red, green and blue, 0 to 255, or as ``"#rrggbb"``; None of anything else.
+
+    Examples
+    --------
+    >>> as_colour("#ff8000"), as_colour((1, 2, 3)), as_colour("reddish")
+    ((255, 128, 0), (1, 2, 3), None)
+    """
+    if isinstance(given, str):
+        return tuple(bytes.fromhex(given[1:])) if re.fullmatch("#[0-9a-fA-F]{6}", given) else None  # type: ignore[return-value]
+    if not isinstance(given, Sequence) or len(given) != len("rgb"):
+        return None
+    whole = all(isinstance(x, Integral) and not isinstance(x, bool) and 0 <= x <= MOST for x in given)
+    return tuple(map(int, given)) if whole else None  # type: ignore[return-value]
 
 
 def css(colour: Colour) -> str:

@@ -16,9 +16,14 @@ from ..present.colours import (
     ADDED,
     COLOURS,
     ELSEWHERE,
+    FAINT,
     HIT,
     NOTHING,
+    ON_CLASSES,
+    OUTLINE,
     RIGHT,
+    RING,
+    WHITE,
     WRONG,
     Tint,
     error_tint,
@@ -47,6 +52,12 @@ FEW = 240
 DOT = 0.006
 """Radius of a point, as a share of the longer side."""
 
+MOST_BORDER = 0.2
+"""Share of cells at the border of a parcel beyond which parcels are too small to have outlines."""
+
+MOST_TINTS = 256
+"""Of a palette."""
+
 
 MOST_FIGURES, MOST_FIGURE = 20, 400_000
 """Figures of a page, and bytes of each."""
@@ -65,6 +76,7 @@ class Key(NamedTuple):
     tint: Tint
     said: str = ""
     rest: bool = False  # whether it stands for classes that the legend has no room for
+    below: bool = False  # whether it is of the map that points lie on
 
 
 class MapPicture(NamedTuple):
@@ -101,13 +113,53 @@ class Painting(NamedTuple):
     legend: tuple[Key, ...]
     title: str
     said: str
+    below: IntArray | None = None  # of points on a map, the places of its cells
 
 
 def painted(found: ErrorMap, show: Show) -> Painting:
     """Choose colours."""
     if show == "errors":
-        return _all_errors(found) if found.of is None else _errors_of(found)
-    return _classes(found, show)
+        painting = _all_errors(found) if found.of is None else _errors_of(found)
+    else:
+        painting = _classes(found, show)
+    return painting if found.below is None else _on_classes(found, found.below, painting, show)
+
+
+def _on_classes(found: ErrorMap, below: IntArray, painting: Painting, show: Show) -> Painting:
+    """Lay points on the classes of the map, which are faint unless they are what is shown. Rings come last but one."""
+    used, codes = np.unique(painting.codes, return_inverse=True)
+    palette = [painting.palette[k] for k in used.tolist()]
+    room = MOST_TINTS - len(palette) - 2
+    classes = [(*colour, 255 if show == "pred" else FAINT) for colour in found.colours[:room]]
+    nothing = len(palette) + len(classes) + 1
+    cells = np.where(below < 0, nothing, len(palette) + below % len(classes))
+    legend = painting.legend
+    if show == "errors":
+        there = np.bincount(below[below >= 0], minlength=len(found.labels))
+        most = [k for k in heaviest(there.tolist(), CLASSES) if there[k]]
+        legend += tuple(Key(str(found.labels[k]), classes[k % len(classes)], below=True) for k in most)
+    tints = (*palette, *classes, RING if show == "errors" else WHITE, NOTHING)
+    return painting._replace(codes=codes.reshape(painting.codes.shape), palette=tints, legend=legend, below=cells)
+
+
+def borders(found: ErrorMap) -> Array | None:
+    """Return which cells have another parcel above or to the left; None where that is too many, or there are none.
+
+    Examples
+    --------
+    >>> import numpy as np, wmcc
+    >>> found = wmcc.error_map([["a", "b"]], [["a", "b"]])
+    >>> borders(found) is None
+    True
+    >>> borders(replace(found, parcels=np.kron([[0, 1], [0, 2]], np.ones((8, 8), int)))).sum().item()
+    23
+    """
+    if found.parcels is None:
+        return None
+    border = np.zeros(found.parcels.shape, dtype=bool)
+    border[1:] = found.parcels[1:] != found.parcels[:-1]
+    border[:, 1:] |= found.parcels[:, 1:] != found.parcels[:, :-1]
+    return border if border.mean() <= MOST_BORDER else None
 
 
 def checked_show(show: str) -> Show:
@@ -118,7 +170,9 @@ def checked_show(show: str) -> Show:
 
 
 def _seen(tint: Tint, found: ErrorMap) -> Tint:
-    """Return a faint tint of areas; of points, which are small, a stronger one."""
+    """Return a faint tint of areas; of points, which are small, a stronger one; on classes one that none has."""
+    if found.below is not None:
+        return ON_CLASSES[tint]
     *colour, opacity = tint
     return tint if found.points is None else (*colour, (opacity + 255) // 2)  # type: ignore[return-value]
 
@@ -134,7 +188,7 @@ def _all_errors(found: ErrorMap) -> Painting:
     else:
         steps = [Key(f"{share:.0%} wrong".replace("%", " %"), error_tint(share, WRONG, right)) for share in STEPS]
         keys = [Key("all right", right), *steps, Key("all wrong", palette[LEVELS])]
-    said = f"{percent(wrong)} of the {found.measured} {'is' if found.measured == 'area' else 'are'} wrong"
+    said = found.share_said(wrong, "wrong")
     return Painting(codes, palette, (*keys, *_unknown(unknown)), "Where the map is wrong", said)
 
 
@@ -208,10 +262,14 @@ def _pictures(found: ErrorMap, side: int) -> MapPictures:
     drawn = []
     for show in SHOWS:
         painting = painted(small, show)
-        codes = painting.codes if small.points is None else _dots(small, painting, side, ratio)
+        codes, palette = painting.codes, painting.palette
+        if small.points is not None:
+            codes = _dots(small, painting, side, ratio)
+        elif (border := borders(small)) is not None:
+            codes, palette = np.where(border, len(palette), codes), (*palette, OUTLINE)
         said = f"{painting.title}: {painting.said}"
         title = said if show == "errors" else painting.title
-        drawn.append(MapPicture(title, png(codes, painting.palette), said, painting.legend))
+        drawn.append(MapPicture(title, png(codes, palette), said, painting.legend))
     shared = None if bar is None else (bar[0] / (right - left), bar[1])
     return MapPictures(
         tuple(drawn), ratio, shared, tuple(small.notes), small.points is None and max(small.shape) <= FEW
@@ -252,6 +310,7 @@ def thinned(found: ErrorMap, most: int) -> ErrorMap:
         known=known,
         truth=found.truth[middles],
         pred=found.pred[middles],
+        parcels=None if found.parcels is None else found.parcels[middles],
         extent=(left, left + (right - left) * wide, top - (top - bottom) * high, top),
         step=found.step * by,
     )
@@ -263,14 +322,19 @@ def _dots(found: ErrorMap, painting: Painting, side: int, ratio: float) -> IntAr
     left, right, bottom, top = found.extent
     wide, high = (side, max(1, round(side / ratio))) if ratio >= 1 else (max(1, round(side * ratio)), side)
     canvas = np.full((high, wide), len(painting.palette) - 1, dtype=np.int64)
-    order = np.argsort(np.nan_to_num(found.wrong, nan=-1.0), kind="stable")
-    order = order[~np.isnan(found.wrong[order])]
-    x, y = found.points[order].T
-    col, row = (x - left) / (right - left) * wide, (top - y) / (top - bottom) * high
     size = max(1, round(DOT * side))
-    for dy, dx in np.argwhere(np.hypot(*np.mgrid[-size : size + 1, -size : size + 1]) <= size + 0.3) - size:
-        at = np.clip(row.astype(int) + dy, 0, high - 1), np.clip(col.astype(int) + dx, 0, wide - 1)
-        canvas[at] = painting.codes[order]
+    rings: list[int] = []
+    if painting.below is not None:
+        at = (np.arange(n) * old // n for n, old in zip((high, wide), painting.below.shape, strict=True))
+        canvas, rings = painting.below[np.ix_(*at)], [size + 1]
+    for own in (found.wrong == 0, found.wrong > 0):
+        x, y = found.points[own].T
+        col, row = (x - left) / (right - left) * wide, (top - y) / (top - bottom) * high
+        for radius in (*rings, size):
+            codes = painting.codes[own] if radius == size else len(painting.palette) - 2
+            for dy, dx in np.argwhere(np.hypot(*np.mgrid[-radius : radius + 1, -radius : radius + 1]) <= radius + 0.3):
+                down, across = row.astype(int) + dy - radius, col.astype(int) + dx - radius
+                canvas[np.clip(down, 0, high - 1), np.clip(across, 0, wide - 1)] = codes
     return canvas
 
 

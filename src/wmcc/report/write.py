@@ -218,7 +218,7 @@ def build(
     data: Table | JointTable = table if isinstance(table, JointTable) else one_table(table)
     data, lower, upper = (_named(x, options.names) for x in (data, lower, upper))
     drawn = () if options.figures is None else drawings(options.figures)
-    maps = {} if options.map is None else _maps(options.map, data, options.names)
+    maps = {} if options.map is None else _maps(options.map, data, options)
     if len(data.labels) > MOST_CLASSES:  # it takes long to certify, and is a column of numbers more often
         hint = "check the column of labels; wmcc.score takes any number of classes."
         raise InputError(f"there are {len(data.labels):,} classes; a report takes {MOST_CLASSES:,} at most.", hint)
@@ -257,8 +257,8 @@ def _named(table: Any, names: Mapping[Label, Label] | None) -> Any:
     return table.rename(known)
 
 
-def _maps(given: object, table: Table | JointTable, names: Mapping[Label, Label] | None) -> dict[str, ErrorMap]:
-    """Return maps by the names of the predictions."""
+def _maps(given: object, table: Table | JointTable, options: ReportOptions) -> dict[str, ErrorMap]:
+    """Return maps by the names of the predictions, with the weights of the table."""
     tables: dict[str, Table] = table.tables if isinstance(table, JointTable) else {ALONE: table}
     known = ", ".join(map(repr, tables))
     if isinstance(given, ErrorMap) and len(tables) > 1:
@@ -278,8 +278,9 @@ def _maps(given: object, table: Table | JointTable, names: Mapping[Label, Label]
             said = f"{right[0]:,} of {tables[name].rows:,} rows are right on it, and {right[1]:,} in the table."
             hint = "give wmcc.error_map the labels that were tabulated."
             raise InputError(f"the `map` of {name} is not of the data of the table: {said}", hint, "map")
-    ordered = {name: given[name] for name in tables if name in given}
-    return {name: own if names is None else own.renamed(names) for name, own in ordered.items()}
+    ordered = {name: given[name].renamed(options.names or {}) for name in tables if name in given}
+    unit = options.unit if options.pixel_area == 1 else None
+    return {name: own.with_weights_of(tables[name]).in_unit(unit) for name, own in ordered.items()}
 
 
 def render(form: str, built: Document, how: Provenance) -> str:

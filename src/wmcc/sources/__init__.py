@@ -20,7 +20,7 @@ from .kinds import kind_of, placed_kind_of
 from .recognised import are_rasters
 from .request import Request, check, misplaced, no_keyword
 from .stream import Accumulator
-from .values import Design
+from .values import Design, Overlay
 
 if TYPE_CHECKING:
     from ..core.score_table import ClassScores, ScoreTable
@@ -269,7 +269,8 @@ def tabulate_part(request: Request, cells: Cells | None = None) -> Any:
     else:
         request, kind = placed_kind_of(request)
         table = kind.tabulate(request, rules, cells)
-    table = _with_names(table, rules.names)
+    if not (isinstance(request.y_true, Overlay) and _are_names(table.classes, rules.names)):
+        table = _with_names(table, rules.names)
     classes = table.classes
     if classes and isinstance(classes[0], str) and (odd := LIKE_MISSING.intersection(classes)):
         name = min(odd)
@@ -294,6 +295,11 @@ def _doubts(table: Any, request: Request) -> Iterable[str]:
     from .doubts import doubtful  # which most calls do without
 
     return doubtful(table, truth, preds, request.labels, request.names)
+
+
+def _are_names(classes: Iterable[Any], names: Names | None) -> bool:
+    """Whether classes are text, and the mapping is from numbers: that of a map over a reference that has names."""
+    return names is not None and all(isinstance(x, str) for x in classes) and not any(isinstance(x, str) for x in names)
 
 
 def _with_names(table: Any, names: Names | None) -> Any:

@@ -123,8 +123,8 @@ class LayerKind:
         from .layers import laid_out
 
         refuse(request, "layers of polygons or points", ("design", "area"), {"blocks": "give a column of clusters."})
-        frame, void = laid_out(request, rules.skip_missing, cells)
-        table = COLUMNS.tabulate(frame, rules._replace(ignore=(*rules.ignore, *void)))
+        frame, rules, void = laid_out(request, rules, cells)
+        table = COLUMNS.tabulate(frame, rules)
         return table.rename({x: name for x, name in void.items() if x in table.void}) if void else table
 
 

@@ -7,13 +7,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InputTypeError
+from ..errors import InputTypeError, MapWarning, warn
 from ..geo.areas import polygon_areas
-from ..geo.layers import TEXT, are_points, column_names, no_crs, read_layer, repaired
+from ..geo.layers import TEXT, are_points, column_names, no_crs, of_polygons, read_layer, repaired
+from ..geo.overlay import warn_of_overlaps
 from ..optional import module
+from ..present.text import number
+from .codes import Rules
 from .places import unused
 from .recognised import LAYERS, as_area
-from .request import Request
+from .request import AREA, Request
 from .texts import reader
 from .values import Join, Layer, Overlay
 
@@ -36,23 +39,22 @@ def keys_of(request: Request) -> Keys:
     return {name: own for name, own in found.items() if own is not None}
 
 
-def laid_out(request: Request, skip_missing: bool, cells: Cells | None = None) -> tuple[Request, Mapping[Any, str]]:
+def laid_out(request: Request, rules: Rules, cells: Cells | None = None) -> tuple[Request, Rules, Mapping[Any, str]]:
     """Return the call of a frame whose rows are those of a layer, or of two, with a column of areas if they weigh.
 
-    Beside it are the labels that stand for no class. Classes may be missing if rows without are to be skipped.
-    ``cells`` is told where the rows lie.
+    Beside it are the rules of its labels, and the labels that stand for no class. ``cells`` is told where the rows lie.
     """
     given = request.y_true
     if isinstance(given, Overlay):
         from .overlays import overlaid
 
-        return overlaid(request, skip_missing, cells)
+        return overlaid(request, rules, cells)
     join = given if isinstance(given, Join) else None
     request = _of_one(request._replace(y_true=given if join is None else join.truth), join is not None, cells)
     if join is not None:
         both = replace(join, truth=request.y_true, prediction=joined_frame(join.prediction))
         request = request._replace(y_true=both)
-    return request, {}
+    return request, rules, {}
 
 
 def as_layer(data: Any) -> Layer:
@@ -73,6 +75,7 @@ def _of_one(request: Request, joined: bool, cells: Cells | None) -> Request:
         return request._replace(y_true=data)
     area = None if of_points else as_area(weight, lambda: column_names(data, given.layer))
     if cells is None and not is_file and area is None:
+        note_area_column(given, data, weight)
         return request._replace(y_true=data)
     columns = named_columns(request.true, request.pred, None if area else weight, *keys_of(request).values())
     layer = read_layer(
@@ -83,6 +86,7 @@ def _of_one(request: Request, joined: bool, cells: Cells | None) -> Request:
         geometry=area is not None or cells is not None,
         xy=given.xy,
     )
+    note_area_column(given, layer.frame, weight)
     if area is not None and layer.crs is None:
         raise no_crs(layer.name, "area")
     if area is not None or cells is not None:
@@ -95,7 +99,24 @@ def _of_one(request: Request, joined: bool, cells: Cells | None) -> Request:
     frame = layer.frame if is_file else module("pandas").DataFrame(data.drop(columns=data.geometry.name))
     own = unused(f"area ({area.unit})", list(frame.columns))
     areas = polygon_areas(layer.geometry, layer.crs, area.unit)
+    warn_of_overlaps(layer, area.unit)
     return request._replace(y_true=frame.assign(**{own: areas}), weight=own)
+
+
+def note_area_column(given: Layer, frame: Any, weight: Any) -> None:
+    """Warn if the word for areas names a column of polygons: it is taken, and may be of another unit, or of old."""
+    if not (isinstance(weight, str) and weight == AREA and given.xy is None and AREA in frame.columns):
+        return
+    if not of_polygons(given.data, given.layer):
+        return
+    values = module("pandas").to_numeric(frame[AREA], errors="coerce")
+    where = f"of {os.fspath(given.data)}" if isinstance(given.data, (str, os.PathLike)) else "of the frame"
+    warn(
+        f"`weight` {AREA!r} is the column {AREA!r} {where}, with values from {number(values.min())} to "
+        f"{number(values.max())}, {number(values.sum())} together. It is not computed from the polygons, as "
+        "`wmcc.Area('ha')` is.",
+        MapWarning,
+    )
 
 
 def joined_frame(data: Any) -> Any:

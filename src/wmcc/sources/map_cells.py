@@ -44,12 +44,15 @@ class Cells:
         The class whose errors are counted; None for all.
     size
         Cells of pixels along the longer side.
+    which
+        The one of several maps that is drawn.
     """
 
-    def __init__(self, rules: Rules, of: Any, size: int) -> None:
+    def __init__(self, rules: Rules, of: Any, size: int, which: str | None = None) -> None:
         self.rules: Rules = rules
         self.of: Any = of
         self.size: int = size
+        self.which: str | None = which
         self.area: Area | None = None
         self.found: PixelCells | RowCells | None = None
 
@@ -82,9 +85,16 @@ class Cells:
         pred: Any,
         area: Area | None,
         void: Mapping[Any, str] = MappingProxyType({}),
+        below: OpenRaster | Below | None = None,
     ) -> None:
-        """Take polygons, or points, and both classes of each; ``void`` names labels that are no classes."""
-        self.area, self.found = area, RowCells(layer, _column(frame, true, "true"), _column(frame, pred, "pred"), void)
+        """Take polygons, or points, and both classes of each; ``void`` names labels that are no classes.
+
+        ``below`` is the map that the points lie on.
+        """
+        if isinstance(pred, Mapping):
+            pred = pred[self.which]
+        classes = _column(frame, true, "true"), _column(frame, pred, "pred")
+        self.area, self.found = area, RowCells(layer, *classes, void, below=below)
 
     def place_polygons(self, reference: OpenLayer, overlay: OpenLayer, true: Any, pred: Any, area: Area | None) -> None:
         """Take polygons and those of a map that is laid over them."""
@@ -100,6 +110,19 @@ class RowCells(NamedTuple):
     pred: Array
     void: Mapping[Any, str]
     overlay: OpenLayer | None = None
+    below: OpenRaster | Below | None = None
+
+
+class Below(NamedTuple):
+    """Polygons that points lie on, with their classes."""
+
+    layer: OpenLayer
+    classes: Array
+
+    @classmethod
+    def of(cls, layer: OpenLayer, column: Any) -> Below:
+        """Take the classes of a column."""
+        return cls(layer, _column(layer.frame, column, "pred"))
 
 
 def _column(frame: Any, column: Any, argument: str) -> Array:

@@ -159,7 +159,9 @@ def map_classes(
     )
 
 
-def strata_sizes(request: Request, maps: Sequence[tuple[str | None, Any, Any]], named: bool) -> dict[Label, float]:
+def strata_sizes(
+    request: Request, maps: Sequence[tuple[str | None, Any, Any]], names: Mapping[Any, Any]
+) -> dict[Label, float]:
     """Return the areas of the strata of points, which are classes of one of the maps that are laid over them.
 
     Parameters
@@ -168,8 +170,8 @@ def strata_sizes(request: Request, maps: Sequence[tuple[str | None, Any, Any]], 
         The call, whose ``stratum`` names the map, or a column of it.
     maps
         Of each map its name, what was opened, and the column of its classes.
-    named
-        Whether classes of rasters have the names that these have for them.
+    names
+        What classes of rasters are called, if they are not called by their numbers.
     """
     stratum = request.strata.stratum if request.strata is not None else None
     stratum = stratum[0] if isinstance(stratum, (list, tuple)) and len(stratum) == 1 else stratum
@@ -191,7 +193,7 @@ def strata_sizes(request: Request, maps: Sequence[tuple[str | None, Any, Any]], 
         return polygon_classes(own, column).areas
     sizes: dict[Label, float] = {}
     for label, area in pixel_classes(own, threads=request.threads, progress=request.progress).areas.items():
-        name = own.names.get(int(label), label) if named else label
+        name = names.get(label, label)
         sizes[name] = sizes.get(name, 0.0) + area
     return sizes
 

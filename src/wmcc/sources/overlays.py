@@ -15,8 +15,10 @@ from ..geo.overlay import at_pixels, at_points, pieces
 from ..geo.raster import OpenRaster, as_raster
 from ..optional import module
 from ..present.text import counted, listed, percent
-from .layers import Keys, as_layer, from_text, keys_of, named_columns
-from .map_cells import NOT_COVERED, Cells
+from .class_names import Wording, is_text, words_of_sizes
+from .codes import Rules
+from .layers import Keys, as_layer, from_text, keys_of, named_columns, note_area_column
+from .map_cells import NOT_COVERED, Below, Cells
 from .map_classes import strata_sizes
 from .places import is_name, unused
 from .recognised import as_area, is_raster
@@ -32,11 +34,15 @@ POINTS_ONLY = {
 }
 
 
-def overlaid(request: Request, skip_missing: bool, cells: Cells | None) -> tuple[Request, Mapping[Any, str]]:
+Rows = tuple[Request, Rules, Mapping[Any, str]]
+"""The call of a frame of rows, what becomes of its labels, and the labels that stand for no class."""
+
+
+def overlaid(request: Request, rules: Rules, cells: Cells | None) -> Rows:
     """Return the call of a frame of the pieces of two layers, or of points and what a map says there.
 
-    Beside it are the labels that stand for no class. Missing classes are refused by the rows of their layers, unless
-    rows without are to be skipped. ``cells`` is told where the rows lie.
+    Missing classes are refused by the rows of their layers, unless rows without are to be skipped. ``cells`` is told
+    where the rows lie.
     """
     given, true, weight, keys = request.y_true, request.true, request.weight, keys_of(request)
     maps = _maps(given, request.pred)
@@ -48,9 +54,9 @@ def overlaid(request: Request, skip_missing: bool, cells: Cells | None) -> tuple
             raise InputError(f"{reference.name} has several columns {column!r}; expected one.", "rename them.", word)
     if are_points(reference):
         reference, true = _with_truth(repaired(reference, points=True), side.data, true)
-        return _of_points(side.data, reference, maps, request._replace(true=true), keys, skip_missing, cells)
+        return _of_points(side.data, reference, maps, request._replace(true=true), keys, rules, cells)
     keys |= {"population": sized} if sized else {}
-    return _of_polygons(repaired(reference), maps, request, keys, skip_missing, cells)
+    return _of_polygons(repaired(reference), maps, request, keys, rules, cells)
 
 
 # ---- what the caller gave ----------------------------------------------------------------------------------
@@ -65,12 +71,16 @@ class LaidMap(NamedTuple):
 
 
 class Laid(NamedTuple):
-    """The same, with the row of the layer that belongs to each row of the reference; −1 where there is none."""
+    """The same, with the row of the layer that belongs to each row of the reference, −1 where there is none.
+
+    ``names`` are those that a raster has for its classes.
+    """
 
     key: str | None
     layer: OpenLayer
     column: Any
     rows: Array
+    names: Mapping[int, str]
 
 
 def _maps(given: Overlay, pred: Any) -> list[LaidMap]:
@@ -149,22 +159,30 @@ def _reference(given: Layer, named: tuple[Any, ...], maps: list[LaidMap]) -> Ope
         )
     if given.xy is not None:
         layer = read_layer(data, crs=given.crs, layer=given.layer, xy=given.xy, name=name)
-        numbers = (weight, *map(keys.get, ("population", "fpc", "totals")))
+        numbers = tuple(filter(is_name, (weight, *map(keys.get, ("population", "fpc", "totals")))))
         return layer._replace(frame=from_text(layer.frame, data, numbers))
     columns = named_columns(true, weight, *keys.values())
     if is_path and columns is not None:
         there = column_names(data, given.layer)
-        elsewhere = {x for own in maps for x in ([CLASS] if isinstance(own.found, OpenRaster) else own.found.frame)}
+        elsewhere = [x for own in maps for x in (own.key, *_columns_of(own.found)) if x is not None]
+        lost = next((x for x in columns if x not in [*there, *elsewhere] and str(x).lower() != AREA), None)
+        if lost is not None:
+            where = listed([os.fspath(data), *(own.found.name for own in maps)], "or")
+            raise missing_column(lost, [*dict.fromkeys([*there, *elsewhere])], where)
         columns = [x for x in columns if x in there or not (x in elsewhere or x == AREA)]
     return read_layer(data, layer=given.layer, columns=columns if is_path else None, name=name, crs=given.crs)
+
+
+def _columns_of(found: OpenLayer | OpenRaster) -> list[Any]:
+    return [CLASS] if isinstance(found, OpenRaster) else [*found.frame.columns]
 
 
 # ---- rows --------------------------------------------------------------------------------------------------
 
 
 def _of_polygons(
-    reference: OpenLayer, maps: list[LaidMap], request: Request, keys: Keys, skip_missing: bool, cells: Cells | None
-) -> tuple[Request, Mapping[Any, str]]:
+    reference: OpenLayer, maps: list[LaidMap], request: Request, keys: Keys, rules: Rules, cells: Cells | None
+) -> Rows:
     """Return the call of a frame of pieces; each has its share of the weight of its polygon."""
     given, true, weight, overlay = request.y_true, request.true, request.weight, maps[0].found
     if isinstance(given.map, Mapping):
@@ -184,6 +202,7 @@ def _of_polygons(
             hint = "leave it out, and give weight='area', or a column of weights." if name == "population" else None
             raise InputTypeError(f"`{name}` does not work with two layers of polygons: {why}.", hint, name)
     area = as_area(weight, lambda: reference.frame.columns)
+    note_area_column(as_layer(given.reference), reference.frame, weight)
     _check_names(true=true, weight=AREA if area else weight, **keys)
     overlay = repaired(overlay)
     sizes = None if area else _weights(reference, weight)
@@ -191,10 +210,10 @@ def _of_polygons(
     found = pieces(reference, overlay, unit, given.sliver, given.uncovered)
     rows = found.reference
     frame = reference.frame.iloc[rows].reset_index(drop=True)
-    laid = [Laid(own.key, overlay, own.column, found.map) for own in maps]
-    if not skip_missing:
+    laid = [Laid(own.key, overlay, own.column, found.map, {}) for own in maps]
+    if not rules.skip_missing:
         _refuse_missing(reference, true, rows, laid)
-    frame, columns, void = _with_classes(frame, reference.name, true, laid, keys)
+    frame, columns, wording, void = _with_classes(frame, reference.name, true, laid, keys, rules)
     if cells is not None:
         cells.place_polygons(reference, overlay, true, maps[0].column, area)
     own = unused(f"{AREA} ({unit})" if area else str(weight or "weight"), list(frame.columns))
@@ -203,7 +222,7 @@ def _of_polygons(
     if cluster is None:
         cluster = unused("polygon", list(frame.columns))
         frame[cluster] = rows
-    return request._replace(y_true=frame, pred=columns, weight=own, cluster=cluster), void
+    return request._replace(y_true=frame, pred=columns, weight=own, cluster=cluster), wording.rules, void
 
 
 def _check_names(**given: Any) -> None:
@@ -266,8 +285,8 @@ def _with_truth(points: OpenLayer, data: Any, true: Any) -> tuple[OpenLayer, Any
 
 
 def _of_points(
-    data: Any, points: OpenLayer, maps: list[LaidMap], request: Request, keys: Keys, skip_missing: bool, cells: Any
-) -> tuple[Request, Mapping[Any, str]]:
+    data: Any, points: OpenLayer, maps: list[LaidMap], request: Request, keys: Keys, rules: Rules, cells: Cells | None
+) -> Rows:
     """Return the call of a frame of points, as they are, with the class that each map has there."""
     given, true, weight = request.y_true, request.true, request.weight
     if given.sliver:
@@ -278,37 +297,40 @@ def _of_points(
             "leave it out, or name a column of weights; `population` of `wmcc.Strata` has the areas of strata.",
             "weight",
         )
-    named = true in points.frame.columns and _is_text(points.frame[true])
     several = {id(own.found): own.found for own in maps}  # several columns of one map are looked up once
-    found = {k: _at(points, own, given.uncovered, named) for k, own in several.items()}
-    laid = [Laid(own.key, found[id(own.found)][0], own.column, found[id(own.found)][1]) for own in maps]
+    found = {k: _at(points, own, given.uncovered) for k, own in several.items()}
+    laid = [
+        Laid(own.key, found[id(own.found)][0], own.column, found[id(own.found)][1], _names_of(own.found))
+        for own in maps
+    ]
     frame = points.frame.copy()
-    if not skip_missing:
+    if not rules.skip_missing:
         _refuse_missing(points, true, np.arange(len(frame)), laid)
-    frame, columns, void = _with_classes(frame, points.name, true, laid, keys)
+    frame, columns, wording, void = _with_classes(frame, points.name, true, laid, keys, rules)
     if request.sized_by_map:
-        request = request.with_population(
-            strata_sizes(request, [(own.key, own.found, own.column) for own in maps], named)
-        )
+        opened, names = [(own.key, own.found, own.column) for own in maps], wording.names if wording.in_names else {}
+        request = request.with_population(strata_sizes(request, opened, names))
     if cells is not None:
-        cells.place_rows(points, frame, true, columns, None, void)
+        own = next(own for own in laid if cells.which in (None, own.key))
+        raster = next(x.found for x in maps if x.key == own.key)
+        below = raster if isinstance(raster, OpenRaster) else Below.of(own.layer, own.column)
+        cells.place_rows(points, frame, true, columns, None, void, below)
     if hasattr(data, "iloc"):  # series of the same frame may be given as columns
         frame.index = data.index
-    return request._replace(y_true=frame, pred=columns), void
+    return request._replace(y_true=frame, pred=columns), wording.rules, void
 
 
-def _at(points: OpenLayer, overlay: OpenLayer | OpenRaster, uncovered: str, named: bool) -> tuple[OpenLayer, Array]:
-    """Look a map up at points: a layer with its classes, and the row there of each point, −1 where it has none.
+def _names_of(found: OpenLayer | OpenRaster) -> Mapping[int, str]:
+    return found.names if isinstance(found, OpenRaster) else {}
 
-    Classes of a raster have their names if those of the points are ``named``.
-    """
+
+def _at(points: OpenLayer, overlay: OpenLayer | OpenRaster, uncovered: str) -> tuple[OpenLayer, Array]:
+    """Look a map up at points: a layer with its classes, and the row there of each point, −1 where it has none."""
     if isinstance(overlay, OpenRaster):
         values, known = at_pixels(points, overlay)
         rows = np.where(known, np.arange(len(known)), -1)
-        classes = module("pandas").Series(values)
-        if named and overlay.names:
-            classes = _named(classes, known, overlay)
-        layer = OpenLayer(classes.to_frame(CLASS), points.geometry, overlay.crs, overlay.name)
+        classes = module("pandas").Series(values).to_frame(CLASS)
+        layer = OpenLayer(classes, points.geometry, overlay.crs, overlay.name)
     else:
         layer = repaired(overlay)
         rows = at_points(points, layer)
@@ -323,51 +345,30 @@ def _at(points: OpenLayer, overlay: OpenLayer | OpenRaster, uncovered: str, name
     return layer, rows
 
 
-def _named(values: Any, known: Array, raster: OpenRaster) -> Any:
-    """Names of the classes of a raster; of those that are not known, any."""
-    nameless = known & ~values.isin([*raster.names]).to_numpy()
-    if nameless.any():
-        raise InputError(
-            f"{raster.name} has names of classes, but none for {values[nameless].iloc[0]}, which it has at "
-            f"{counted(int(nameless.sum()), 'point')}; classes of the points are names.",
-            "give the points classes by their numbers, or the raster a name for each class.",
-            "overlay",
-        )
-    return values.map(dict(raster.names))
-
-
-def _with_classes(frame: Any, name: str, true: Any, laid: list[Laid], keys: Keys) -> tuple[Any, Any, dict[Any, str]]:
+def _with_classes(
+    frame: Any, name: str, true: Any, laid: list[Laid], keys: Keys, rules: Rules
+) -> tuple[Any, Any, Wording, dict[Any, str]]:
     """Add the classes of maps to rows, and columns of the map that has them, if keys name such.
 
-    Returns the frame, its columns of predictions, and what stands for places that a map does not cover.
+    Where one side has names of classes and another numbers, all have names. Returns the frame, its columns of
+    predictions, these words with the rules of the labels, and what stands for places that a map does not cover.
     """
     if true not in frame.columns:
         theirs = next((own.layer.name for own in laid if true in own.layer.frame.columns), None)
         hint = f"it is a column of {theirs}: `true` names one of the reference, and `pred` one of the map."
         raise missing_column(true, [*frame.columns], name, hint if theirs else None, "true")
-    truth = frame[true]
-    for key in dict.fromkeys(named_columns(*keys.values()) or ()):
-        if key in frame.columns:
-            continue
-        sides = {id(own.layer): own for own in laid if key in own.layer.frame.columns}
-        if not sides:
-            every = [*frame.columns, *(x for own in laid for x in own.layer.frame.columns)]
-            raise missing_column(key, [*dict.fromkeys(every)], listed([name, *(own.layer.name for own in laid)], "or"))
-        if len(sides) > 1:
-            word = next(word for word, own in keys.items() if key in (named_columns(own) or ()))
-            theirs = listed([repr(own.key) for own in sides.values()])
-            raise InputError(
-                f"{key!r}, given as `{word}`, is a column of several maps: {theirs}; {name} has none of this name.",
-                f"make it a column of {name}, with the values of the map that is meant.",
-                word,
-            )
-        (side,) = sides.values()
-        values = side.layer.frame[key].iloc[np.maximum(side.rows, 0)].astype(object).reset_index(drop=True)
-        frame[key] = values.where(side.rows >= 0, None)
     classes = [_classes(own) for own in laid]
+    known = [values[own.rows >= 0] for own, values in zip(laid, classes, strict=True)]
+    wording = Wording.of([frame[true], *known], [own.names for own in laid], rules)
+    _add_keys(frame, name, laid, keys, wording)
+    if wording.in_names:
+        frame[true] = wording.named(frame[true], frame[true].notna().to_numpy(), name)
+        classes = [
+            wording.named(values, own.rows >= 0, own.layer.name) for own, values in zip(laid, classes, strict=True)
+        ]
     void: dict[Any, str] = {}
     if any((own.rows < 0).any() for own in laid):
-        mark = _mark([truth, *classes])
+        mark = _mark([frame[true], *classes])
         void = {mark: NOT_COVERED}
         classes = [_marked(values, own.rows < 0, mark) for values, own in zip(classes, laid, strict=True)]
     columns: dict[str | None, str] = {}
@@ -375,12 +376,45 @@ def _with_classes(frame: Any, name: str, true: Any, laid: list[Laid], keys: Keys
         here = own.column if own.column not in frame.columns else f"{own.column} of {own.layer.name}"
         columns[own.key] = unused(str(here), list(frame.columns))
         frame[columns[own.key]] = values
-    return frame, columns.get(None, columns), void
+    rules = wording.rules._replace(ignore=(*wording.rules.ignore, *void))
+    return frame, columns.get(None, columns), wording._replace(rules=rules), void
+
+
+def _add_keys(frame: Any, name: str, laid: list[Laid], keys: Keys, wording: Wording) -> None:
+    """Add the columns of maps that keys name: a column of one of them, or the name of a map, which are its classes."""
+    for key in dict.fromkeys(named_columns(*keys.values()) or ()):
+        if key in frame.columns:
+            continue
+        sides = {(id(own.layer), key): own for own in laid if key in own.layer.frame.columns}
+        sides |= {(id(own.layer), own.column): own for own in laid if key is not None and key == own.key}
+        word = next(word for word, own in keys.items() if key in (named_columns(own) or ()))
+        if not sides:
+            every = [*frame.columns, *(x for own in laid for x in own.layer.frame.columns), *(own.key for own in laid)]
+            every = [x for x in dict.fromkeys(every) if x is not None]
+            raise missing_column(key, every, listed([name, *(own.layer.name for own in laid)], "or"))
+        if len(sides) > 1:
+            raise _ambiguous(key, word, [*sides.values()], name)
+        (((_, column), side),) = sides.items()
+        values = side.layer.frame[column].iloc[np.maximum(side.rows, 0)].reset_index(drop=True)
+        if column == side.column:
+            values = wording.like_sizes(values, words_of_sizes(keys, key), side.rows >= 0, side.layer.name)
+        frame[key] = values.astype(object).where(side.rows >= 0, None)
+
+
+def _ambiguous(key: Any, word: str, sides: list[Laid], name: str) -> InputError:
+    """Say that several maps have a column: the first of them would decide, and so would their order."""
+    theirs = listed([repr(own.key) for own in sides])
+    hint = f"make it a column of {name}, with the values of the map that is meant."
+    if all(key == own.column for own in sides):
+        hint = f"`{word}` {sides[0].key!r} are the classes of the map {sides[0].key!r}, and so on."
+    return InputError(
+        f"{key!r}, given as `{word}`, is a column of several maps: {theirs}; {name} has none of this name.", hint, word
+    )
 
 
 def _classes(laid: Laid) -> Any:
     """The class of the map for each row; any where it has none."""
-    _, layer, column, rows = laid
+    _, layer, column, rows, _ = laid
     if column is None:
         raise InputTypeError(
             f"`pred` is missing: the column of {layer.name} that has its classes; its columns are "
@@ -418,14 +452,9 @@ def _refuse_missing(reference: OpenLayer, true: Any, rows: Array, laid: list[Lai
             )
 
 
-def _is_text(values: Any) -> bool:
-    first = values.dropna().head(1).tolist()
-    return bool(first) and isinstance(first[0], (str, bytes))
-
-
 def _mark(columns: list[Any]) -> Any:
     """A label that no row has: text among text, and an integer among others."""
-    if not any(map(_is_text, columns)):
+    if not any(map(is_text, columns)):
         mark = FAR
         while any((own == mark).any() for own in columns):
             mark -= 1

@@ -90,7 +90,7 @@ def is_layer(data: Any, weight: Any) -> bool:
         if not isinstance(name, str):
             return False
         if as_area(weight) and name.lower().endswith((".parquet", ".pq")):
-            return _has_polygons(name, weight)
+            return _has_geometry(name)
         if name.startswith(("/vsi", "zip://")) or name.lower().rstrip("/").endswith(LAYERS):
             return True
         return name.lower().endswith((".zip", ".json")) and _has_features(os.path.expanduser(name))
@@ -108,11 +108,11 @@ def _has_features(path: str) -> bool:
         return b"FeatureCollection" in file.read(4096)
 
 
-def _has_polygons(name: str, weight: Any) -> bool:
-    """Whether areas come from the geometry of a Parquet file, rather than from a column of any table."""
+def _has_geometry(name: str) -> bool:
+    """Whether a Parquet file has geometry, so that areas are those of polygons, or a column beside them."""
     pa, parquet = module("pyarrow"), module("pyarrow.parquet")
     try:
         schema = parquet.read_schema(os.path.expanduser(name))
     except (OSError, pa.ArrowException):  # whoever reads the data says what is wrong
         return False
-    return b"geo" in (schema.metadata or {}) and as_area(weight, lambda: schema.names) is not None
+    return b"geo" in (schema.metadata or {})

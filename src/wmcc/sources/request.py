@@ -334,7 +334,7 @@ def homes() -> dict[str, str]:
     for name in inspect.signature(Raster).parameters:
         found.setdefault(name, f"wmcc.Raster(…, {name}=…), …")
     return {
-        **{name: how for name, how in found.items() if name not in ("data", "name", "map", "design")},
+        **{name: how for name, how in found.items() if name not in ("data", "name", "names", "map", "design")},
         "strata": "…, design=wmcc.Strata(…)",
         "blocks": "…, cluster=wmcc.Blocks(…)",
         "overlay": "wmcc.Overlay(reference, map), …",

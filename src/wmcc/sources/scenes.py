@@ -14,8 +14,8 @@ import numpy as np
 
 from ..core.arraytypes import Array, IntArray
 from ..core.keys import Key, plain_key
-from ..errors import InputError, InputTypeError
-from ..geo.raster import OpenRaster, aligned, as_raster, check_grid
+from ..errors import InputError, InputTypeError, MapWarning, warn
+from ..geo.raster import OpenRaster, aligned, as_raster, check_grid, ties
 from ..present.text import brief, counted
 from .arrays import of_one_item
 from .columns import along_dims, check_aligned, fitted, label_column, weight_array
@@ -110,6 +110,7 @@ class Scenes:
         self._weights = self._per_tile(sample_weight, "sample_weight", rasters, of_all)
         self.names: tuple[Key, ...] = _tile_names(self._truths, names) if self.tiled else ("",)
         self._by_tile = self._cluster_by_tile = None
+        self._noted: set[str] = set()
         self._by: list[Any] = [by] * len(self)
         self._cluster: list[Any] = [cluster] * len(self)
         if self.tiled:
@@ -203,10 +204,12 @@ class Scenes:
         if isinstance(beside, ImageFile):  # which belongs to the image by its name, wherever it lies
             other = replace(other, crs=None, transform=None)
         if role != "weights" and other.resample == "nearest":
-            return aligned(other, truth)
+            found = aligned(other, truth)
+            self._note("ties", ties(found, truth))
+            return found
         try:
             _check_xarray(beside, given, name)
-            check_grid(truth, other)
+            self._note("grids", check_grid(truth, other))
         except InputError as problem:
             _check_xarray(beside, given, name, grids_differ=True)
             if role != "weights":
@@ -214,6 +217,12 @@ class Scenes:
             hint = f"bring {other.name} to the pixels of {truth.name} first: `resample` is for labels, not for weights."
             raise type(problem)(problem.message, hint, "sample_weight") from None
         return other
+
+    def _note(self, about: str, sentence: str | None) -> None:
+        """Warn, once for all tiles."""
+        if sentence is not None and about not in self._noted:
+            self._noted.add(about)
+            warn(sentence + " It is the first tile of which this is to be said." * self.tiled, MapWarning)
 
     def _weight(self, given: Any, name: str, truth: OpenRaster, beside: Any) -> tuple[OpenRaster | Array | None, str]:
         area = as_area(given)

@@ -466,7 +466,9 @@ class Overlay:
     cluster. The weight of a polygon, its area or another, is divided among its pieces in proportion to their areas. A
     point has the class of the polygon that it lies in; or of the pixel, if the map is a raster, which needs no
     ``pred``. On a border it is that of the polygon that comes first, and of the pixel to the right or below. Columns
-    for ``by`` and the like are of the reference, or else of the one map that has them.
+    for ``by``, strata and the like are of the reference, or else of the one map that has them. The classes of a raster
+    are called ``"class"``, and those of one of several maps have the name of the map. If one side has names of classes
+    and another numbers, ``names`` of `wmcc.tabulate` says what the numbers stand for, or the raster itself.
 
     Parameters
     ----------

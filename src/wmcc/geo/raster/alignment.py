@@ -10,12 +10,16 @@ import numpy as np
 from ... import optional
 from ...core.arraytypes import Array
 from ...errors import InputError
+from ...present.text import listed, percent
 from .base import OpenRaster
 from .crs import crs_name, same_crs
 from .grids import between, check_systems
 
 TIE = 1e-6
 """A centre this near to the border of two pixels, in pixels, is in the right or lower one, whatever rounding does."""
+
+FEW_TIES = 0.05
+"""Share of ties that is not worth a word: grids that have nothing to do with each other have some by chance."""
 
 MOST = 1 << 24
 """Pixels that are read at once; more are read in parts."""
@@ -72,6 +76,21 @@ def aligned(other: OpenRaster, truth: OpenRaster) -> OpenRaster:
         other, shape=truth.shape, crs=truth.crs, transform=truth.transform, block_shape=truth.block_shape,
         precision=truth.precision, source=source,
     )  # fmt: skip
+
+
+def ties(found: OpenRaster, truth: OpenRaster) -> str | None:
+    """Say if centres of pixels lie on borders of the pixels that they are brought from; ``found`` is `aligned`."""
+    assert isinstance(found.source, _Nearest)
+    shares = found.source.ties()
+    share = 1 - (1 - shares[0]) * (1 - shares[1])
+    if share <= FEW_TIES:
+        return None
+    side = listed([way for way, own in zip(("to the right", "below"), shares, strict=True) if own > FEW_TIES])
+    return (
+        f"{percent(share)} of the pixels of {truth.name} have their centre on a border of two pixels of {found.name}: "
+        f"which one is nearest is a toss, and the one {side} is taken. If the two grids should lie on each other, one "
+        "of them is placed wrong, as when coordinates of corners are taken for those of centres: correct its place."
+    )
 
 
 class _Places(NamedTuple):
@@ -141,6 +160,18 @@ class _Nearest:
             outside, east = outside | (y < 0) | (y >= height), east + b * (y - height / 2)
         times = np.where(outside, np.round(east / self.circle), 0)
         return x - times * self.turn[0], y - times * self.turn[1] if b or d else y
+
+    def ties(self) -> tuple[float, float]:
+        """The share of columns and of rows whose centres lie on borders of pixels; 0 where that happens by chance."""
+        if not self.separable:
+            return 0.0, 0.0
+        height, width = self.truth.shape
+        found = []
+        for axis, count in enumerate((width, height)):
+            at = self.direct[axis, axis] * (np.arange(count) + 0.5) + self.direct[axis, 2]
+            at = at[(at > TIE) & (at < self.other.shape[1 - axis] - TIE)]
+            found.append(float((np.abs(at - np.round(at)) <= TIE).mean()) if len(at) else 0.0)
+        return found[0], found[1]
 
     def overlaps(self) -> bool:
         """Whether some centre of the truth lies in the other raster."""

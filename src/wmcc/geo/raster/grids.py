@@ -12,14 +12,20 @@ from .base import OpenRaster, Transform
 from .crs import crs_name, same_crs
 
 TOLERANCE = 1e-6
-"""By how many pixels a corner may be off: what different programs make of one grid by rounding."""
+"""By how many pixels a corner may be off without a word: what different programs make of one grid by rounding."""
+
+NOTED = 1e-3
+"""By how many pixels a corner may be off at all; no label changes by that, and it is said."""
 
 HALF_TURN = 180
 """The largest longitude, unless they count from 0 to 360."""
 
 
-def check_grid(truth: OpenRaster, other: OpenRaster) -> None:
-    """Refuse rasters whose pixels do not lie on each other, with the sentence that says how they differ."""
+def check_grid(truth: OpenRaster, other: OpenRaster) -> str | None:
+    """Refuse rasters whose pixels do not lie on each other, with the sentence that says how they differ.
+
+    A sentence comes back if they differ by so little that they are taken to lie on each other.
+    """
     nearest = (
         f"`resample` 'nearest' of `wmcc.Raster` brings {other.name} onto the grid of {truth.name} by nearest neighbour."
     )
@@ -31,7 +37,7 @@ def check_grid(truth: OpenRaster, other: OpenRaster) -> None:
         )
     if truth.transform is None or other.transform is None:
         _check_shapes(truth, other)
-        return
+        return None
     check_systems(truth, other)
     if truth.crs is not None and other.crs is not None and not same_crs(truth.crs, other.crs):
         raise InputError(
@@ -43,8 +49,15 @@ def check_grid(truth: OpenRaster, other: OpenRaster) -> None:
     change = between(other.transform, truth.transform)
     height, width = other.shape
     corners = np.array([[0, width, 0, width], [0, 0, height, height], [1, 1, 1, 1]], dtype=np.float64)
-    if truth.shape == other.shape and np.abs(change @ corners - corners[:2]).max() <= near:
-        return
+    off = float(np.abs(change @ corners - corners[:2]).max())
+    if truth.shape == other.shape and off <= max(near, NOTED):
+        if off <= near:
+            return None
+        return (
+            f"{other.name} lies up to {off:.2g} pixels off the grid of {truth.name}. That is taken for rounding: their "
+            "pixels are taken to lie on each other."
+        )
+    near = max(near, NOTED)
     reach = np.maximum(truth.shape, other.shape)[::-1]
     if (np.abs(change[:, :2] - np.eye(2)) @ reach).max() > near:
         raise _other_pixels(truth, other, nearest)
@@ -134,7 +147,8 @@ def _other_place(
     return InputError(
         f"{truth.name} has {_size(truth)} pixels, and {other.name} has {_size(other)} and begins {apart or 'at'}"
         f"{' from' * bool(apart)} its corner: the grid is the same, but the extent is not.",
-        f"{nearest} Here that is exact; pixels outside of {other.name} are not known.",
+        f"{nearest} Here that is exact; pixels outside of {other.name} are not known: if it is the map, they count as "
+        "errors, unless `missing` is 'ignore'.",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -40,6 +41,8 @@ class Raster:
     resample
         ``"nearest"`` brings a map, or zones, to the pixels of the true raster: each takes the label of the nearest.
         Rasters of weights, and all others without it, must have its coordinate reference system, pixels and size.
+    names
+        Names of classes by their numbers, in place of those that the file has.
     name
         What to call it in messages; by default the path.
 
@@ -78,6 +81,7 @@ class Raster:
         crs: Any = None,
         variable: str | None = None,
         resample: Literal["nearest"] | None = None,
+        names: Mapping[int, str] | None = None,
         name: str | None = None,
     ) -> OpenRaster:
         """Open it; nothing is read yet."""
@@ -91,13 +95,25 @@ class Raster:
             raise InputError.of("band", band, "the number of a band, from 1")
         if resample not in (None, "nearest"):
             raise InputError.of("resample", resample, "'nearest', or None")
+        if names is not None and not _are_names(names):
+            raise InputTypeError.of("names", names, "a mapping from numbers of classes to text, such as {1: 'forest'}")
         opened = replace(_opened(data, band, variable, name), resample=resample)
+        if names is not None:
+            opened = replace(opened, names={int(number): text for number, text in names.items()})
         if nodata != "file":
             opened = replace(opened, nodata=plain_number(nodata))
         if crs is not None:
             hint = "`crs` is for rasters that have none; leave it out."
             opened = replace(opened, crs=agreed_crs(opened.crs, crs, opened.name, hint))
         return opened
+
+
+def _are_names(names: Any) -> bool:
+    """Whether this names classes by their numbers."""
+    return isinstance(names, Mapping) and all(
+        isinstance(number, (int, np.integer)) and not isinstance(number, bool) and isinstance(text, str)
+        for number, text in names.items()
+    )
 
 
 def _opened(data: Any, band: int | None, variable: str | None, name: str | None) -> OpenRaster:
