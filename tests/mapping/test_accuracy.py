@@ -20,8 +20,8 @@ def test_areas_of_a_whole_map_are_counted():
     assert found.counted
     for c in found.classes:
         area = c.area
-        assert area.value == pytest.approx(0.09 * (TRUTH == c.label).sum())
-        assert c.mapped_area == pytest.approx(0.09 * (MAP == c.label).sum())
+        assert area.value == pytest.approx(0.09 * (c.label == TRUTH).sum())
+        assert c.mapped_area == pytest.approx(0.09 * (c.label == MAP).sum())
         assert (area.se, area.margin, c.mapped_area_se) == (0, 0, 0)
         assert area.low == area.value == area.high
         assert (area.status, area.known, area.problem, area.warnings) == ("known", True, None, ())

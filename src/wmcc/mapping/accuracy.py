@@ -328,20 +328,21 @@ class MapAccuracy(Result):
         """Say of a whole map what is counted, and what intervals are about, if there are any."""
         if not self.counted:
             return []
-        said = (
+        said = [
             "No number here has a sampling error. For how far the accuracy would differ on other land like this, "
             "tabulate with `cluster=wmcc.Blocks(64)`, or --blocks 64."
             if self._exact
-            else "Areas and disagreements are counted, and have no sampling error. The intervals of accuracies say how far these would "
-            "differ on other land like this, if its blocks or parcels were as different from each other as these."
-        )
+            else "Areas and disagreements are counted, and have no sampling error. The intervals of accuracies say how "
+            "far these would differ on other land like this, if its blocks or parcels were as different from each "
+            "other as these."
+        ]
         if self.ignored:
             were = "place without a reference label is" if self.ignored == 1 else "places without a reference label are"
-            said += (
-                f" {self.ignored:,} {were} left out, and not in the areas. If only a sample has reference labels, "
+            said.append(
+                f"{self.ignored:,} {were} left out, and not in the areas. If only a sample has reference labels, "
                 "tabulate its rows as a table, with `design=wmcc.Strata(…)`."
             )
-        return [said]
+        return said
 
     @property
     def _in_unit(self) -> str:

@@ -41,8 +41,8 @@ def laid_out(
 ) -> tuple[Request, Mapping[Any, str], bool]:
     """Return the call of a frame whose rows are those of a layer, or of two, with a column of areas if they weigh.
 
-    Beside it are the labels that stand for no class, and whether the rows are all of a map, wall to wall. Classes may be missing if rows without are to be skipped.
-    ``cells`` is told where the rows lie.
+    Beside it are the labels that stand for no class, and whether the rows are all of a map, wall to wall. Classes
+    may be missing if rows without are to be skipped. ``cells`` is told where the rows lie.
     """
     given = request.y_true
     if isinstance(given, Overlay):

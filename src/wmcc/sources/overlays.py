@@ -10,8 +10,8 @@ import numpy as np
 
 from ..core.arraytypes import Array
 from ..errors import InputError, InputTypeError, LabelError, WeightError, missing_column
-from ..geo.layers import OpenLayer, are_points, column_names, read_layer, repaired
 from ..geo.areas import polygon_areas
+from ..geo.layers import OpenLayer, are_points, column_names, read_layer, repaired
 from ..geo.overlay import Pieces, at_pixels, at_points, pieces
 from ..geo.raster import OpenRaster, as_raster
 from ..optional import module
@@ -41,8 +41,9 @@ POINTS_ONLY = {
 def overlaid(request: Request, skip_missing: bool, cells: Cells | None) -> tuple[Request, Mapping[Any, str], bool]:
     """Return the call of a frame of the pieces of two layers, or of points and what a map says there.
 
-    Beside it are the labels that stand for no class, and whether the rows are all of a map, wall to wall. Missing classes are refused by the rows of their layers, unless
-    rows without are to be skipped. ``cells`` is told where the rows lie.
+    Beside it are the labels that stand for no class, and whether the rows are all of a map, wall to wall. Missing
+    classes are refused by the rows of their layers, unless rows without are to be skipped. ``cells`` is told where the
+    rows lie.
     """
     given, true, weight, keys = request.y_true, request.true, request.weight, keys_of(request)
     maps = _maps(given, request.pred)
