@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.metadata import version
 from math import floor, log10, nan
 from typing import Any, ClassVar, NamedTuple, TypedDict
 
@@ -24,6 +25,7 @@ from ..measures.checks import checked_level, checked_number
 from ..present.blocks import Block
 from ..present.json_csv import Record, finite, plain
 from ..present.result import Delegate, Result
+from ..present.sheets import COUNT, SCORE, SHARE, TEXT, Grid, Sheet, decimals_form
 from ..present.text import counted, decimal, heaviest, left_out, number, percent
 from .disagreement import disagreements, linear_interval, standard_error
 from .estimates import CLASSIFIER_NAMES, TITLES, Estimate, share_interval
@@ -124,6 +126,25 @@ class MapAccuracy(Result):
     def _sample(self) -> Sample[Table]:
         return Sample.of(self.table)
 
+    @property
+    def counted(self) -> bool:
+        """Whether map and reference were compared wall to wall: then areas are counted, and have no sampling error.
+
+        Without clusters nothing has one. Of clusters, such as blocks of pixels, the intervals of accuracies say how far
+        these would differ on other land like this.
+        """
+        return self.table.drawn.wall_to_wall
+
+    @property
+    def _exact(self) -> bool:
+        """Whether no number has a sampling error."""
+        return self.table.drawn.pixels
+
+    def _estimate(self, found: Interval, name: str, label: Label | None = None) -> Estimate:
+        """Make an accuracy or a share of an interval; one that is undefined stays so."""
+        made = Estimate.of(found, name, label)
+        return made.counted() if self._exact and not made.problem else made
+
     @cached_property
     def _has_errors(self) -> bool:
         """Whether sampling errors are known."""
@@ -136,7 +157,7 @@ class MapAccuracy(Result):
         """Overall accuracy, the correlations and kappa, by name."""
         found = {name: MEASURES[CLASSIFIER_NAMES.get(name, name)] for name in OVERALL}
         return {
-            name: Estimate.of(estimate(self._sample, measure, self.confidence_level), name)
+            name: self._estimate(estimate(self._sample, measure, self.confidence_level), name)
             for name, measure in found.items()
             if measure.fits(self.table)
         }
@@ -150,7 +171,8 @@ class MapAccuracy(Result):
     def disagreement(self) -> dict[str, Estimate]:
         """Quantity and allocation disagreement, and the parts of the latter, exchange and shift, by name."""
         found = disagreements(self._sample, self.confidence_level)
-        return {name: Estimate.of(own, name) for name, own in found.items()}
+        made = {name: Estimate.of(own, name) for name, own in found.items()}
+        return {name: x.counted() for name, x in made.items()} if self.counted else made
 
     @cached_property
     def classes(self) -> tuple[MapClass, ...]:
@@ -164,11 +186,12 @@ class MapAccuracy(Result):
             own = {name: x[k] for name, x in of_all.items()}
             if by_design:
                 own = domain_intervals(two, label, level, OF_CLASS.values())
-            users, producers, f1 = (Estimate.of(own[name], title, label) for title, name in OF_CLASS.items())
+            users, producers, f1 = (self._estimate(own[name], title, label) for title, name in OF_CLASS.items())
             found = share_interval(two, level)
-            share, size = Estimate.of(found, "area_share", label), self._part_of_whole(k) or found
+            share, size = self._estimate(found, "area_share", label), self._part_of_whole(k) or found
             scale = area if size is found else self._whole_area
             size = Estimate.of(size, "area", label, scale, self.unit)
+            size = size.counted() if self.counted else size
             out.append(MapClass(label, n_map, n_reference, *self._mapped(k), users, producers, f1, size, share))
         return tuple(out)
 
@@ -198,6 +221,8 @@ class MapAccuracy(Result):
         """Area that is mapped as a class, and its standard error."""
         cells = self._sample.cells
         own = (cells.codes[1] == k).astype(float)
+        if self.counted:
+            return float(own @ cells.w) * self.total_area, 0.0
         se = standard_error(self._sample, own) if self._has_errors else nan
         return float(own @ cells.w) * self.total_area, se * self.total_area
 
@@ -273,10 +298,13 @@ class MapAccuracy(Result):
     def notes(self) -> list[str]:
         """The design, what areas are, and what to know before relying on the numbers."""
         said = [self.design]
-        sums = self.table.cells.sums
-        if self.pixel_area == 1 and self.table.drawn.kind == "rows" and sums.w_min.min() == sums.w_max.max() == 1:
+        said += self._of_whole_map
+        if self.areas_are_counts:
             said.append(
-                "All rows weigh 1, so areas are numbers of rows. For areas, tabulate with the sizes of strata: "
+                "All pixels weigh 1, so areas are numbers of pixels. For areas, give `pixel_area`, or tabulate rasters "
+                "with the weight 'area'."
+                if self.counted
+                else "All rows weigh 1, so areas are numbers of rows. For areas, tabulate with the sizes of strata: "
                 "`design=wmcc.Strata(…, population=sizes)`, or --stratum and --population."
             )
         if any(c.mapped_area_se > 0 for c in self.classes):
@@ -291,10 +319,39 @@ class MapAccuracy(Result):
                 f"These rows are a part of the sample, and stand for {part} of {whole}. The area of the part is an "
                 "estimate too, and the standard errors of areas allow for it."
             )
-        elif self.ignored:
+        elif self.ignored and not self.counted:
             were = "row without a reference label was" if self.ignored == 1 else "rows without a reference label were"
             said.append(f"{self.ignored:,} {were} left out; the others stand for them.")
         return [*said, *(f"* {why}" for why in self.warnings)]
+
+    @property
+    def areas_are_counts(self) -> bool:
+        """Whether areas are numbers of rows, or of pixels, since nothing else is known."""
+        sums = self.table.cells.sums
+        return bool(
+            self.pixel_area == 1 and self.table.drawn.kind == "rows" and sums.w_min.min() == sums.w_max.max() == 1
+        )
+
+    @property
+    def _of_whole_map(self) -> list[str]:
+        """Say of a whole map what is counted, and what intervals are about, if there are any."""
+        if not self.counted:
+            return []
+        said = [
+            "No number here has a sampling error. For how far the accuracy would differ on other land like this, "
+            "tabulate with `cluster=wmcc.Blocks(64)`, or --blocks 64."
+            if self._exact
+            else "Areas and disagreements are counted, and have no sampling error. The intervals of accuracies say how "
+            "far these would differ on other land like this, if its blocks or parcels were as different from each "
+            "other as these."
+        ]
+        if self.ignored:
+            were = "place without a reference label is" if self.ignored == 1 else "places without a reference label are"
+            said.append(
+                f"{self.ignored:,} {were} left out, and not in the areas. If only a sample has reference labels, "
+                "tabulate its rows as a table, with `design=wmcc.Strata(…)`."
+            )
+        return said
 
     @property
     def _in_unit(self) -> str:
@@ -320,11 +377,22 @@ class MapAccuracy(Result):
         return [self._accuracies(), self._areas()]
 
     def _whole(self) -> Block:
-        rows = [[TITLES[name], decimal(x.value), decimal(x.se), x.ends] for name, x in self._of_whole().items()]
+        rows = [[TITLES[name], *self._cells(x)] for name, x in self._of_whole().items()]
         title = f"Map accuracy: {counted(self.n, 'row')}{self.table.drawn.said}, area {self._area(self.total_area)}"
         two = "mcc" in self.overall and len(self.table.labels) == 2
         notes = ["With two classes ECC, MPC1 and MPC2 are equal to MCC."] if two else []
-        return Block(title, ["Measure", "Value", "SE", self.level], rows, notes)
+        return Block(title, ["Measure", "Value", *self._of_sampling], rows, notes)
+
+    @property
+    def _of_sampling(self) -> list[str]:
+        """Heads of columns that say how far a number may be off."""
+        return [] if self._exact else ["SE", self.level]
+
+    def _cells(self, x: Estimate) -> list[str]:
+        """Return a number, and how far it may be off."""
+        if self._exact:
+            return [decimal(x.value) + " *" * bool(x.problem)]
+        return [decimal(x.value), *(("—", "—") if x.known else (decimal(x.se), x.ends))]
 
     def _of_whole(self) -> dict[str, Estimate]:
         """What is shown of the whole map: of those that are equal for two classes, one stands for all."""
@@ -332,42 +400,64 @@ class MapAccuracy(Result):
         return {name: x for name, x in (self.overall | self.disagreement).items() if name not in left}
 
     @property
-    def _shown(self) -> list[MapClass]:
+    def shown(self) -> list[MapClass]:
+        """The classes that are shown: of many, the largest."""
         sizes = [c.area.value + c.mapped_area for c in self.classes]
         return [self.classes[k] for k in heaviest(sizes, SHOWN)]
 
     def _accuracies(self) -> Block:
-        head = ["Class", "User's", "SE", self.level, "Producer's", "SE", self.level, "F1", "SE"]
+        more = self._of_sampling
+        head = ["Class", "User's", *more, "Producer's", *more, "F1", *more[:1]]
         rows = []
-        for c in self._shown:
-            both = [(decimal(x.value), decimal(x.se), x.ends) for x in (c.users_accuracy, c.producers_accuracy)]
-            rows.append([str(c.label), *both[0], *both[1], decimal(c.f1.value), decimal(c.f1.se)])
+        for c in self.shown:
+            users, producers, f1 = map(self._cells, (c.users_accuracy, c.producers_accuracy, c.f1))
+            rows.append([str(c.label), *users, *producers, *f1[:2]])
         return Block("Accuracy of each class", head, rows)
 
     def _areas(self) -> Block:
+        if self.counted:
+            return self._counted_areas()
         head, rows = ["Class", "Mapped", "Estimated", "SE", self.level, "Margin", "Share"], []
-        text = _same_decimals([c.area.se for c in self._shown])
-        for c in self._shown:
+        text = self.area_text
+        for c in self.shown:
             x = c.area
             ends = x.ends if x.problem else f"{text(x.low)} to {text(x.high)}" + " *" * bool(x.warnings)
             numbers = text(c.mapped_area), text(x.value), text(x.se), ends, text(x.margin)
             rows.append([str(c.label), *numbers, percent(c.area_share.value)])
         return Block(f"Area of each class{self._in_unit}", head, rows)
 
+    def _counted_areas(self) -> Block:
+        sizes = [(str(c.label), c.mapped_area, c.area.value, c.area_share.value) for c in self.shown]
+        text = self.area_text
+        rows = [[label, text(a), text(b), text(a - b), percent(share)] for label, a, b, share in sizes]
+        head = ["Class", "Mapped", "Reference", "Mapped less reference", "Share"]
+        return Block(f"Area of each class{self._in_unit}", head, rows)
+
+    @property
+    def area_text(self) -> Callable[[float], str]:
+        """What writes areas of classes, all with as many decimals."""
+        if self.counted:
+            return _four_digits([x for c in self.shown for x in (c.mapped_area, c.area.value)])
+        return _same_decimals([c.area.se for c in self.shown])
+
     def matrix_blocks(self) -> list[Block]:
         """Return the error matrices, of sampled rows and of shares of the area; none for many classes."""
         if len(self.table.labels) > SQUARE:
             return []
         return [
-            self._matrix("Error matrix, sampled rows", self.counts, lambda x: f"{int(x):,}"),
+            self._matrix(f"Error matrix, {self._sampled}", self.counts, lambda x: f"{int(x):,}"),
             self._matrix("Error matrix, shares of the area", self.area_shares, decimal),
         ]
 
+    @property
+    def _sampled(self) -> str:
+        """What the rows are."""
+        return "sampled rows" if not self.counted else "pixels" if self._exact else "rows"
+
     def _matrix(self, title: str, cells: Any, text: Any) -> Block:
         names, classes = list(map(str, self.table.labels)), list(map(str, self.table.classes))
-        whole = np.vstack([cells, cells.sum(axis=0)])
-        whole = np.hstack([whole, whole.sum(axis=1, keepdims=True)])
-        rows = [[name, *map(text, own)] for name, own in zip([*names, "Total"], whole.tolist(), strict=True)]
+        whole = _with_totals(cells).tolist()
+        rows = [[name, *map(text, own)] for name, own in zip([*names, "Total"], whole, strict=True)]
         styles = {(k, k + 1): "right" for k in range(len(classes))}
         styles |= {(i, j + 1): "nothing" for i, own in enumerate(cells.tolist()) for j, x in enumerate(own) if x == 0}
         return Block(title, ["map \\ reference", *classes, "Total"], rows, styles=styles)
@@ -377,19 +467,101 @@ class MapAccuracy(Result):
         shown = self._of_whole()
         titles = [TITLES[name] for name in shown]
         values = [*(decimal(x.value) for x in shown.values()), f"{self.n:,}", number(self.total_area)]
-        text = _same_decimals([c.area.se for c in self._shown])
-        areas = {f"{c.label} ± SE": f"{text(c.area.value)} ± {text(c.area.se)}" for c in self._shown}
-        return [
+        text = self.area_text
+        areas = {f"{c.label} ± SE": f"{text(c.area.value)} ± {text(c.area.se)}" for c in self.shown}
+        title = f"Estimated areas{self._in_unit}"
+        if self.counted:
+            areas = {str(c.label): text(c.area.value) for c in self.shown}
+            title = f"Areas of the reference{self._in_unit}"
+        made = [
             Block(
                 "Map accuracy",
                 [*titles, "Rows", "Area"],
                 [values],
-                [self.design, *(f"* {why}" for why in self.warnings)],
+                [self.design, *self._of_whole_map, *(f"* {why}" for why in self.warnings)],
                 0,
             ),
-            Block(f"{self.level}s", titles, [[x.ends for x in shown.values()]], texts=0),
-            Block(f"Estimated areas{self._in_unit}", list(areas), [list(areas.values())], texts=0),
+            Block(title, list(areas), [list(areas.values())], texts=0),
         ]
+        if not self._exact:
+            made.insert(1, Block(f"{self.level}s", titles, [[x.ends for x in shown.values()]], texts=0))
+        return made
+
+    def sheets(self) -> list[Sheet]:
+        """Return estimates, areas, error matrices and settings, each on a sheet of its own."""
+        matrices = [Sheet("Error matrix", self._matrix_grids())] if len(self.table.labels) <= SQUARE else []
+        return [
+            Sheet("Estimates", [self._estimate_grid()]),
+            Sheet("Areas", [self._area_grid()]),
+            *matrices,
+            Sheet("Settings", [self._settings_grid()]),
+        ]
+
+    def _estimate_grid(self) -> Grid:
+        level = self.level
+        head = [
+            "Measure",
+            "Class",
+            "Value",
+            "SE",
+            f"{level}, low",
+            f"{level}, high",
+            "Margin",
+            "Rows",
+            "Status",
+            "Note",
+        ]
+        rows = []
+        for x in self._estimates():
+            if x.measure not in ("area", "area_share"):
+                label = None if x.label is None else str(x.label)
+                note = "; ".join((*x.warnings, *((x.problem,) if x.problem else ()))) or None
+                ends = [None] * 4 if x.known else [x.se, x.low, x.high, x.margin]
+                rows.append([TITLES[x.measure], label, x.value, *ends, x.n, x.status, note])
+        return Grid(head, rows, [TEXT, TEXT, *[SCORE] * 5, COUNT, TEXT, TEXT])
+
+    def _area_grid(self) -> Grid:
+        unit = f" ({self.unit})" if self.unit else ""
+        form = decimals_form(len(self.area_text(1.0).partition(".")[2]))
+        if self.counted:
+            head = ["Class", *(f"{x}{unit}" for x in ("Mapped", "Reference", "Mapped less reference")), "Share"]
+            found = [(str(c.label), c.mapped_area, c.area.value, c.area_share.value) for c in self.classes]
+            rows = [[label, a, b, a - b, share] for label, a, b, share in found]
+            return Grid(head, rows, [TEXT, *[form] * 3, SHARE])
+        columns = "Mapped", "SE of mapped", "Estimated", "SE", f"{self.level}, low", f"{self.level}, high", "Margin"
+        rows = []
+        for c in self.classes:
+            x = c.area
+            numbers = c.mapped_area, c.mapped_area_se, x.value, x.se, x.low, x.high, x.margin
+            rows.append([str(c.label), *numbers, c.area_share.value, c.area_share.se, x.status])
+        head = ["Class", *(f"{name}{unit}" for name in columns), "Share", "SE of the share", "Status"]
+        return Grid(head, rows, [TEXT, *[form] * len(columns), SHARE, SHARE, TEXT])
+
+    def _matrix_grids(self) -> list[Grid]:
+        labels, classes = list(map(str, self.table.labels)), list(map(str, self.table.classes))
+        grids = []
+        for title, cells, form in (
+            (f"Numbers of {self._sampled}", self.counts, COUNT),
+            ("Shares of the area", self.area_shares, SCORE),
+        ):
+            rows = [[name, *own] for name, own in zip([*labels, "Total"], _with_totals(cells).tolist(), strict=True)]
+            head = ["map \\ reference", *classes, "Total"]
+            grids.append(Grid(head, rows, [TEXT, *[form] * (len(head) - 1)], title))
+        return grids
+
+    def _settings_grid(self) -> Grid:
+        known: dict[str, Any] = {
+            "Design": self.design,
+            "Rows": self.n,
+            "Rows without a reference label": self.ignored,
+            f"Total area{f' ({self.unit})' if self.unit else ''}": self.total_area,
+            "Area of a weight of 1": self.pixel_area,
+            "Unit of areas": self.unit,
+            "Confidence level": self.confidence_level,
+            "Made with": f"wmcc {version('wmcc')}",
+        }
+        notes = [("Note", x.removeprefix("* ")) for x in self.notes[1:]]
+        return Grid(["Setting", "Value"], [*map(list, known.items()), *map(list, notes)], [TEXT, "General"])
 
     def records(self) -> list[Record]:
         """Return a row for each number of the map and of each class, mapped areas included."""
@@ -406,6 +578,12 @@ class MapAccuracy(Result):
         return rows
 
 
+def _with_totals(cells: Any) -> Any:
+    """Return a matrix with its sums."""
+    whole = np.vstack([cells, cells.sum(axis=0)])
+    return np.hstack([whole, whole.sum(axis=1, keepdims=True)])
+
+
 def _same_decimals(errors: Sequence[float]) -> Callable[[float], str]:
     """Return what writes areas with as many decimals as show three digits of the smallest standard error."""
     known = [x for x in errors if x > 0]
@@ -414,6 +592,15 @@ def _same_decimals(errors: Sequence[float]) -> Callable[[float], str]:
         return number
     places = max(0, 2 - floor(log10(least)))
     return lambda x: "—" if x != x else f"{x:,.{places}f}"
+
+
+def _four_digits(sizes: Sequence[float]) -> Callable[[float], str]:
+    """Return what writes areas with as many decimals as show four digits of the largest."""
+    largest = max(sizes, default=0.0)
+    if not 1e-4 < largest < 1e9:
+        return number
+    places = 0 if all(x == round(x) for x in sizes) else max(0, 3 - floor(log10(largest)))
+    return lambda x: f"{x:,.{places}f}"
 
 
 def _about(measure: str, labels: Sequence[str], classes: Sequence[str]) -> str:
@@ -434,8 +621,9 @@ def said_design(drawn: SampleDesign, rows: int) -> str:
     if drawn.replicates is not None:
         count = counted(len(drawn.replicates.scales), "replicate weight")
         return f"Design: {count}, method {drawn.replicates.method!r}."
-    if drawn.pixels:
-        return f"Design: none; each of {counted(rows, 'pixel')} counts as drawn independently."
+    if drawn.wall_to_wall:
+        what = counted(rows, "pixel") if drawn.pixels else counted(rows, "row") + drawn.said
+        return f"Design: none; map and reference were compared wall to wall, in {what}."
     if design is None:
         what = counted(len(drawn.units), "cluster") if drawn.kind == "clusters" else counted(rows, "row")
         how = "tabulate with `design=wmcc.Strata(…)`, or --stratum"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import InputTypeError, MapWarning, warn
 from ..geo.areas import polygon_areas
@@ -39,10 +39,22 @@ def keys_of(request: Request) -> Keys:
     return {name: own for name, own in found.items() if own is not None}
 
 
-def laid_out(request: Request, rules: Rules, cells: Cells | None = None) -> tuple[Request, Rules, Mapping[Any, str]]:
-    """Return the call of a frame whose rows are those of a layer, or of two, with a column of areas if they weigh.
+class LaidOut(NamedTuple):
+    """Rows of a layer, or of two: the call of a frame of them, and what becomes of their labels.
 
-    Beside it are the rules of its labels, and the labels that stand for no class. ``cells`` is told where the rows lie.
+    ``void`` has the labels that stand for no class, ``whole`` whether the rows are all of a map, wall to wall.
+    """
+
+    request: Request
+    rules: Rules
+    void: Mapping[Any, str]
+    whole: bool = False
+
+
+def laid_out(request: Request, rules: Rules, cells: Cells | None = None) -> LaidOut:
+    """Return the rows of a layer, or of two, with a column of areas if they weigh.
+
+    ``cells`` is told where the rows lie.
     """
     given = request.y_true
     if isinstance(given, Overlay):
@@ -54,7 +66,7 @@ def laid_out(request: Request, rules: Rules, cells: Cells | None = None) -> tupl
     if join is not None:
         both = replace(join, truth=request.y_true, prediction=joined_frame(join.prediction))
         request = request._replace(y_true=both)
-    return request, rules, {}
+    return LaidOut(request, rules, {})
 
 
 def as_layer(data: Any) -> Layer:

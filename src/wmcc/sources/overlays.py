@@ -10,36 +10,35 @@ import numpy as np
 
 from ..core.arraytypes import Array
 from ..errors import InputError, InputTypeError, LabelError, WeightError, missing_column
+from ..geo.areas import polygon_areas
 from ..geo.layers import OpenLayer, are_points, column_names, read_layer, repaired
-from ..geo.overlay import at_pixels, at_points, pieces
+from ..geo.overlay import Pieces, at_pixels, at_points, pieces
 from ..geo.raster import OpenRaster, as_raster
 from ..optional import module
 from ..present.text import counted, listed, percent
 from .class_names import Wording, is_text, words_of_sizes
 from .codes import Rules
-from .layers import Keys, as_layer, from_text, keys_of, named_columns, note_area_column
+from .layers import Keys, LaidOut, as_layer, from_text, keys_of, named_columns, note_area_column
 from .map_cells import NOT_COVERED, Below, Cells
 from .map_classes import strata_sizes
 from .places import is_name, unused
 from .recognised import as_area, is_raster
 from .request import AREA, CLASS, Request
-from .values import Layer, Overlay
+from .values import Layer, Overlay, Unit
 
 FAR = -(1 << 31)
 """Stands for what the map does not cover among labels that are integers; if it is one of them, a number below."""
 
+WHOLE = 0.99
+"""Share of a map that lies in a reference which is no sample: borders of layers need not agree to the metre."""
 POINTS_ONLY = {
     "population": "it makes the weights of rows from their number, and the pieces of a polygon are several rows",
     "replicates": "replicate weights are of polygons, and rows are pieces of them",
 }
 
 
-Rows = tuple[Request, Rules, Mapping[Any, str]]
-"""The call of a frame of rows, what becomes of its labels, and the labels that stand for no class."""
-
-
-def overlaid(request: Request, rules: Rules, cells: Cells | None) -> Rows:
-    """Return the call of a frame of the pieces of two layers, or of points and what a map says there.
+def overlaid(request: Request, rules: Rules, cells: Cells | None) -> LaidOut:
+    """Return the rows of the pieces of two layers, or of points and what a map says there.
 
     Missing classes are refused by the rows of their layers, unless rows without are to be skipped. ``cells`` is told
     where the rows lie.
@@ -182,7 +181,7 @@ def _columns_of(found: OpenLayer | OpenRaster) -> list[Any]:
 
 def _of_polygons(
     reference: OpenLayer, maps: list[LaidMap], request: Request, keys: Keys, rules: Rules, cells: Cells | None
-) -> Rows:
+) -> LaidOut:
     """Return the call of a frame of pieces; each has its share of the weight of its polygon."""
     given, true, weight, overlay = request.y_true, request.true, request.weight, maps[0].found
     if isinstance(given.map, Mapping):
@@ -222,7 +221,14 @@ def _of_polygons(
     if cluster is None:
         cluster = unused("polygon", list(frame.columns))
         frame[cluster] = rows
-    return request._replace(y_true=frame, pred=columns, weight=own, cluster=cluster), wording.rules, void
+    whole = sizes is None and _covered(overlay, found, unit) >= WHOLE
+    request = request._replace(y_true=frame, pred=columns, weight=own, cluster=cluster)
+    return LaidOut(request, wording.rules, void, whole)
+
+
+def _covered(overlay: OpenLayer, found: Pieces, unit: Unit) -> float:
+    """Return which share of the area of a map lies in the reference."""
+    return float(found.area[found.map >= 0].sum() / polygon_areas(overlay.geometry, overlay.crs, unit).sum())
 
 
 def _check_names(**given: Any) -> None:
@@ -286,7 +292,7 @@ def _with_truth(points: OpenLayer, data: Any, true: Any) -> tuple[OpenLayer, Any
 
 def _of_points(
     data: Any, points: OpenLayer, maps: list[LaidMap], request: Request, keys: Keys, rules: Rules, cells: Cells | None
-) -> Rows:
+) -> LaidOut:
     """Return the call of a frame of points, as they are, with the class that each map has there."""
     given, true, weight = request.y_true, request.true, request.weight
     if given.sliver:
@@ -317,7 +323,7 @@ def _of_points(
         cells.place_rows(points, frame, true, columns, None, void, below)
     if hasattr(data, "iloc"):  # series of the same frame may be given as columns
         frame.index = data.index
-    return request._replace(y_true=frame, pred=columns), wording.rules, void
+    return LaidOut(request._replace(y_true=frame, pred=columns), wording.rules, void)
 
 
 def _names_of(found: OpenLayer | OpenRaster) -> Mapping[int, str]:
