@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeVar
 
 from ..core.joint import JointTable
 from ..core.table import Table
+from ..core.tables import Tables
 from ..errors import (
     InputError,
     LabelWarning,
@@ -533,9 +534,14 @@ class DataOptions(SimpleNamespace):
         """Return the table of one prediction; by group if groups were asked for or stored."""
         return self._expected(self.read(), Table)
 
-    def joint(self) -> Any:
-        """Return the joint table of several predictions; by group if groups were asked for or stored."""
-        return self._expected(self.read(), JointTable)
+    def joint(self, groups: bool = False) -> Any:
+        """Return the joint table of several predictions; by group if groups were asked for or stored.
+
+        ``groups`` if groups of one prediction will do as well.
+        """
+        found = self.read()
+        alone = groups and isinstance(found, Tables) and not found.names
+        return found if alone else self._expected(found, JointTable)
 
     def _expected(self, table: Any, kind: type[Any]) -> Any:
         one = next(iter(table.values()), None) if isinstance(table, Mapping) else table
