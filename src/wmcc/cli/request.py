@@ -46,6 +46,9 @@ SMALL = 1 << 26
 POPULATION = "population"
 """What is given as ``--fpc`` if ``--population`` counts rows."""
 
+DESIGN = "design"
+"""What is given as ``--df`` for the textbook's degrees of freedom of a sample in strata."""
+
 STRATA = ("stratum", "population", "fpc", "lonely", "poststratum", "totals")
 
 OURS = (UndefinedMeasureWarning, LabelWarning, MapWarning)
@@ -424,18 +427,20 @@ class DataOptions(SimpleNamespace):
 
     def _design(self, reads: bool) -> Design | None:
         """Return how rows were drawn."""
-        if how := self.given("replicates", "method", "scales", "fay", "df"):
+        df = self.take("df")
+        how = self.given("replicates", "method", "scales", "fay")
+        if how or (df is not None and df != DESIGN):
             scales = sizes.read_scales(how.pop("scales")) if "scales" in how else None
-            return Replicates(how.pop("replicates", None), scales=scales, **how)
+            return Replicates(how.pop("replicates", None), scales=scales, df=_freedom(df), **how)
 
         def known(word: str, keys: tuple[str, ...]) -> Any:
             return sizes.known(self.take(word), word, keys) if reads else self.take(word)
 
         strata = None
-        if any(getattr(self, name) for name in STRATA[:4]):
+        if df is not None or any(getattr(self, name) for name in STRATA[:4]):
             fpc = True if self.take("fpc") == POPULATION else known("fpc", self.stratum)
             population = known("population", self.stratum)
-            strata = Strata(self.take("stratum"), population=population, fpc=fpc, **self.given("lonely"))
+            strata = Strata(self.take("stratum"), population=population, fpc=fpc, df=df, **self.given("lonely"))
         if not (self.poststratum or self.totals):
             return strata
         return PostStrata(self.take("poststratum"), known("totals", self.poststratum), design=strata)
@@ -651,6 +656,17 @@ def _raster(path: str, crs: str | None, band: int | None = None, resample: Any =
 
     raster = Raster(path, band, resample=resample)
     return raster if crs is None or raster.crs is not None else Raster(path, band, crs=crs, resample=resample)
+
+
+def _freedom(text: str | None) -> float | None:
+    """The degrees of freedom of replicate weights."""
+    if text is None:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        said = f"--df is {text!r}; with --replicates expected a number, the clusters of the survey less its strata."
+        raise InputError(said, "the word design is for samples in strata.", "df") from None
 
 
 def _blocks(text: str) -> Blocks:

@@ -163,7 +163,7 @@ def compare(
     elif threshold is not None:
         raise InputTypeError("`threshold` is for scores.", "write wmcc.tabulate(y_true, score={'A': a, 'B': b}).")
     joint: JointTable | None = None
-    if not isinstance(predictions, Mapping) or getattr(predictions, "names", ()):  # of Tables, a joint one per group
+    if not isinstance(predictions, Mapping) or (isinstance(predictions, Tables) and predictions.names):
         joint = several_predictions(predictions)  # type: ignore[arg-type]
     chosen = named_measure(measure) if of is None else OWN[named_class_measure(measure).name]
     contrast = Contrast(chosen, of, checked_level(confidence_level), checked_margin(margin))
@@ -684,7 +684,7 @@ def _check_same_design(first: str, own: SampleDesign, other: str, its: SampleDes
             f"only the table of {with_strata!r} has a design: strata, or the number of clusters that there are.",
             "tabulate both with the same `wmcc.Strata`.",
         )
-    for word in ("strata", "of", "fpc", "lonely", "poststrata"):
+    for word in ("strata", "of", "fpc", "lonely", "df", "poststrata"):
         if a is not None and b is not None and own.units == its.units and getattr(a, word) != getattr(b, word):
             keyword = {"strata": "stratum", "of": "stratum", "poststrata": "poststratum"}.get(word, word)
             value = "wmcc.PostStrata" if word == "poststrata" else "wmcc.Strata"

@@ -101,7 +101,7 @@ class KeyColumns(NamedTuple):
         of = tuple(at[known[unit]] for unit in units)
         weighting = population is not None and not weighted
         post, post_place = _poststrata(table, self, values, met)
-        made = StratifiedDesign(strata, of, nested, population, weighting, fpc, design.lonely, False, post)
+        made = StratifiedDesign(strata, of, nested, population, weighting, fpc, design.lonely, False, post, design.df)
         whole = SampleDesign("strata", units, tuple(rows.tolist()), made)
         check_sizes(whole)
         *codes, own = table.raw_cells.codes

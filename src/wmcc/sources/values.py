@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Literal, TypeGuard, get_args
 
-from ..core.design import Lonely, Method
+from ..core.design import Freedom, Lonely, Method
 from ..errors import InputError, InputTypeError
 from ..present.text import brief
 
@@ -62,6 +62,10 @@ class Strata:
         joined no further. The last one, if it is in no pair, joins the stratum before it.
     nested
         Whether the same key of a cluster in two strata means two clusters. False refuses such keys.
+    df
+        ``"design"``: standard errors have as many degrees of freedom as there are sampled units less strata, as
+        textbooks and other programs have it, for those who must report it. None: fewer where clusters or strata are
+        uneven; intervals by the textbook's number are then too short (docs/understand/coverage.md).
 
     Examples
     --------
@@ -78,10 +82,13 @@ class Strata:
     fpc: Any = False
     lonely: Lonely = "error"
     nested: bool = True
+    df: Freedom | None = None
 
     def __post_init__(self) -> None:
         """Refuse what does not go together."""
         check_choice("lonely", self.lonely, Lonely)
+        if not (self.df is None or self.df == "design"):
+            raise InputError.of("df", self.df, "'design' or None", "a number is for `wmcc.Replicates`.")
         if not isinstance(self.nested, bool):
             raise InputError(f"`nested` is {brief(self.nested)}; expected True or False.", argument="nested")
         if self.fpc is True and self.population is None:
@@ -98,7 +105,8 @@ class Strata:
     @property
     def says_nothing(self) -> bool:
         """Whether rows are as independent rows are."""
-        return self.stratum is None and self.population is None and (self.fpc is None or self.fpc is False)
+        nothing_given = self.stratum is None and self.population is None and self.df is None
+        return nothing_given and (self.fpc is None or self.fpc is False)
 
 
 @dataclass(frozen=True, eq=False)
