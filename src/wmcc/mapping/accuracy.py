@@ -274,7 +274,9 @@ class MapAccuracy(Result):
         """The design, what areas are, and what to know before relying on the numbers."""
         said = [self.design]
         sums = self.table.cells.sums
-        if self.pixel_area == 1 and self.table.drawn.kind == "rows" and sums.w_min.min() == sums.w_max.max() == 1:
+        drawn = self.table.drawn
+        unsized = drawn.kind == "rows" or (drawn.design is not None and drawn.design.population is None)
+        if self.pixel_area == 1 and unsized and sums.w_min.min() == sums.w_max.max() == 1:
             said.append(
                 "All rows weigh 1, so areas are numbers of rows. For areas, tabulate with the sizes of strata: "
                 "`design=wmcc.Strata(…, population=sizes)`, or --stratum and --population."
