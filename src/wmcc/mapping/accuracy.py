@@ -295,7 +295,14 @@ class MapAccuracy(Result):
             )
         elif self.ignored:
             were = "row without a reference label was" if self.ignored == 1 else "rows without a reference label were"
-            said.append(f"{self.ignored:,} {were} left out; the others stand for them.")
+            weighting = drawn.design is not None and drawn.design.weighting
+            rest = (
+                "Of those without any, the others of their stratum stand for them; ignored ones stand for an area of "
+                "their own, which the total leaves out."
+                if weighting
+                else "Nothing stands for them: the total is that of the others."
+            )
+            said.append(f"{self.ignored:,} {were} left out. {rest}")
         return [*said, *(f"* {why}" for why in self.warnings)]
 
     @property

@@ -15,7 +15,7 @@ import numpy as np
 from ..core import kernel as tally
 from ..core.arraytypes import FloatArray, IntArray, Labels, Weights
 from ..core.keys import Key
-from ..core.labels import listed
+from ..core.labels import MISSING, listed
 from ..core.table import Margins, Table, Tabulated, check_matrix, occurring, one_table
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, UndefinedMeasureError, UndefinedMeasureWarning, unknown_keyword
@@ -470,7 +470,15 @@ def scorable_table(y_true: Any, y_pred: Any, sample_weight: Any) -> Table:
 
 
 def check_scorable(table: Table) -> None:
-    """Refuse a table without weight."""
+    """Refuse a table without weight, and one in which missing labels were kept."""
+    if MISSING in table.classes:
+        raise InputError(
+            f"the table keeps rows without a label, as {MISSING!r}, so it has no score.",
+            'wmcc.certify(table, model="missing") has the range of all that they could be; for a score tabulate with '
+            "`missing` 'ignore' or 'wrong'.",
+            "missing",
+            "`wmcc certify` has the range of all that they could be; for a score give --missing ignore or wrong.",
+        )
     if table.margins.s == 0:
         ignored = f" ({table.ignored:,} were ignored)" if table.ignored else ""
         if table.rows == 0:
