@@ -277,7 +277,9 @@ def diagnose_design(table: Table, measure: Measure) -> DesignDiagnosis | None:
     if problem is not None:
         return DesignDiagnosis(measure.name, nan, nan, nan, nan, strata, problem)
     effect = variance / alone
-    of_design = sample.strata.design_df if sample.replication is None else sample.replication.df
+    of_design = nan if sample.replication is None else sample.replication.df
+    if sample.strata is not None:
+        of_design = sample.strata.design_df
     return DesignDiagnosis(measure.name, effect, n / effect if effect > 0 else inf, df, of_design, strata, None)
 
 
