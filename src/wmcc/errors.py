@@ -139,6 +139,12 @@ SYNONYMS = {
     "weights": ("sample_weight", "weight"), "pos_label": ("positive",), "num_classes": ("labels",),
     "n_classes": ("labels",), "classes": ("labels",), "class_names": ("names",), "target_names": ("names",),
     "ignore_index": ("ignore",), "dropna": ("missing",), "skipna": ("missing",), "groups": ("by",), "groupby": ("by",),
+    "psu": ("cluster",), "psus": ("cluster",), "ids": ("cluster",), "clusters": ("cluster",), "strata": ("stratum",),
+    "strat": ("stratum",), "strat_id": ("stratum",), "repweights": ("replicates",), "rep_weights": ("replicates",),
+    "replicate_weights": ("replicates",), "type": ("method",), "rscales": ("scales",), "rho": ("fay",),
+    "fay_coef": ("fay",), "degf": ("df",), "lonely_psu": ("lonely",), "singleunit": ("lonely",),
+    "sizes": ("population",), "nest": ("nested",), "poststrata": ("poststratum",),
+    "margins": ("totals",), "control_totals": ("totals",),
 }  # fmt: skip
 """What keywords of other libraries are here."""
 
@@ -156,6 +162,10 @@ def unknown_keyword(function: str, name: str, known: Sequence[str]) -> InputType
         meant = difflib.get_close_matches(name, known, 1, 0.7)
     named = ", or ".join(f"`{x}`" for x in meant)
     hint = f"did you mean {named}?" if meant else f"its keywords are {', '.join(known)}."
+    if name == "margin" and "se" in known:
+        hint = "give `se`, the standard error that is wanted: the margin of a 95 % interval is about twice as much."
+    if "cluster" in SYNONYMS.get(name, (name,)) and "cluster" not in known:
+        hint = "clusters are given to tabulate itself: tabulate(…, cluster=…, design=wmcc.Strata(…))."
     if "y_true" in known and name in ("average", "normalize", "threshold", "zero_division", "beta"):
         hint = f"{name} is no option of reading data; {hint}"
     return InputTypeError(f"{function} has no keyword {name!r}.", hint)

@@ -98,8 +98,9 @@ def test_certify_as_csv():
     first, second, *_ = lines_of("certify", "parcels.csv", *WEIGHTED, "--eps", "0.1", "--eps", "0.2", "--by", "region")
     certificate = wmcc.certify(whole(by="region")["coast"], eps=0.1)
     assert first == {
-        "region": "coast", "measure": "ecc", "model": "relative", "eps": "0.1", "value": repr(certificate.value),
-        "low": repr(certificate.low), "high": repr(certificate.high), "n": "129", "total": repr(certificate.total),
+        "region": "coast", "measure": "ecc", "model": "relative", "fixed": "", "eps": "0.1",
+        "value": repr(certificate.value), "low": repr(certificate.low), "high": repr(certificate.high), "n": "129",
+        "total": repr(certificate.total),
         "problem": "", "low_attained": repr(certificate.lower.attained), "low_exact": "true",
         "high_attained": repr(certificate.upper.attained), "high_exact": "true", "conditions_met": "true",
     }  # fmt: skip
@@ -426,3 +427,25 @@ def test_lists_of_plain_values_are_one_line_of_json():
     said = run("certify", "parcels.csv", *WEIGHTED, "-f", "json").stdout
     assert '"labels": ["field", "forest", "water"],\n' in said
     assert np.array(json.loads(said)["upper"]["witness"]).shape == (3, 3)
+
+
+def test_known_totals_and_missing_labels(tmp_path):
+    found = json.loads(
+        run("certify", "parcels.csv", *WEIGHTED, "--eps", "0.2", "--fixed", "total", "--format", "json").stdout
+    )
+    table = wmcc.tabulate("parcels.csv", true="label", pred="pred", weight="area", progress=False)
+    assert found == json.loads(json.dumps(wmcc.certify(table, eps=0.2, fixed="total").to_dict()))
+    frame = pl.read_csv("parcels.csv").with_columns(
+        label=pl.when(pl.col("id") % 9 == 0).then(None).otherwise(pl.col("label"))
+    )
+    frame.write_csv("gaps.csv")
+    how = ("gaps.csv", *WEIGHTED, "--missing", "keep")
+    kept = wmcc.tabulate(frame, true="label", pred="pred", weight="area", missing="keep")
+    found = json.loads(run("certify", *how, "--format", "json").stdout)
+    assert found["model"] == "missing"
+    assert (found["low"], found["high"]) == (lambda x: (x.low, x.high))(wmcc.certify(kept, model="missing"))
+    assert "whatever the missing labels are" in run("certify", *how).stdout
+    assert "--eps cannot be given for missing labels" in run("certify", *how, "--eps", "0.1", code=2).stderr
+    assert "--missing ignore or wrong" in run("score", *how, code=2).stderr
+    wrong = json.loads(run("score", "gaps.csv", *WEIGHTED, "--missing", "wrong", "--format", "json").stdout)
+    assert wrong["ignored"] == frame["label"].null_count()

@@ -364,3 +364,11 @@ def test_a_measure_of_a_class():
         assert "there is no class 'wood'" in run(*command, "--measure", "iou", "--of", "wood", code=2).stderr
     both = run(*TWO, "--measure", "iou", "--of", "water", "--eps", 0.1, code=2).stderr
     assert "--of cannot be given with --eps" in both
+
+
+def test_groups_of_one_prediction_are_compared_with_each_other():
+    args = ("compare", "parcels.csv", *WEIGHTED, "--by", "region", "--cluster", "scene")
+    assert data_of(*args) == wmcc.compare(whole(by="region", cluster="scene")).to_dict()
+    run("tabulate", "parcels.csv", *WEIGHTED, "--by", "region", "--cluster", "scene", "-o", "regions.json")
+    assert data_of("compare", "regions.json") == data_of(*args)
+    assert "certified ranges are for predictions of the same rows" in run(*args, "--eps", "0.1", code=2).stderr

@@ -371,3 +371,16 @@ def test_bounds_of_weights_that_are_made_of_sizes():
 def test_clusters_may_be_groups_in_strata():
     """A domain that is a cluster keeps the clusters of the design."""
     assert "psu" in run("score", *DATA, *DESIGN, "--cluster", "psu", "--by", "psu").stdout
+
+
+def test_degrees_of_freedom_are_a_number_or_those_of_the_design():
+    found = json.loads(run("score", *DATA, *DESIGN, "--df", "design", "--format", "json").stdout)
+    assert found["intervals"]["ecc"]["df"] == 40 - len(SIZES)
+    design = wmcc.Strata("stratum", population=SIZES, df="design")
+    assert stored(*DESIGN, "--df", "design") == wmcc.tabulate("rows.csv", true="ref", pred="map", design=design)
+    replicated = ("--replicates", "rw*", "--method", "brr", "--weight", "w")
+    assert (
+        "--df is 'many'; with --replicates expected a number"
+        in run("score", *DATA, *replicated, "--df", "many", code=2).stderr
+    )
+    assert "--df is 'design'" in run("score", *DATA, *replicated, "--df", "design", code=2).stderr

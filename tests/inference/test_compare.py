@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from helpers import few, joint_table
 from hypothesis import given
@@ -549,3 +550,71 @@ def test_clusters_of_a_joint_table_are_those_of_its_tables(name):
         apart = wmcc.compare(tables, name, of=0, sample="clusters")
         assert joint.value == apart.value
         assert [joint.se, joint.p_value] == pytest.approx([apart.se, apart.p_value], rel=1e-9, nan_ok=True)
+
+
+# ---- groups of one sample ------------------------------------------------------------------------------
+
+
+def some_survey(rows=600, clusters=40):
+    """Rows in clusters that differ in how hard they are, in two age groups that each cluster has."""
+    rng = np.random.default_rng(5)
+    place = rng.integers(0, clusters, rows)
+    truth, hard = rng.integers(0, 3, rows), rng.random(clusters) * 0.6
+    pred = np.where(rng.random(rows) < hard[place], rng.integers(0, 3, rows), truth)
+    return truth, pred, rng.uniform(1, 3, rows), place, np.where(rng.random(rows) < 0.4, "old", "young")
+
+
+def test_groups_of_clusters_are_compared_with_their_covariance():
+    truth, pred, w, place, age = some_survey()
+
+    def difference(weights):
+        tables = wmcc.tabulate(truth, pred, weights, by=age)
+        return wmcc.ecc(tables["old"]) - wmcc.ecc(tables["young"])
+
+    jackknife = np.array([difference(np.where(place == k, 0, w)) for k in range(40)])
+    se = np.sqrt(39 / 40 * ((jackknife - difference(w)) ** 2).sum())
+    found = wmcc.compare(wmcc.tabulate(truth, pred, w, by=age, cluster=place))
+    assert found.se == pytest.approx(se, rel=0.02)
+    assert found.value == difference(w)
+    assert (found.sample, found.clusters, found.n) == ("groups", 40, 600)
+    each = wmcc.tabulate(truth, pred, w, by=age, cluster=place)
+    apart = wmcc.compare(dict(each), sample="independent")
+    assert found.se < 0.9 * apart.se  # what is hard in a cluster is so for both
+    assert "take account of the clusters" in str(found)
+
+
+def test_groups_of_independent_rows_are_independent_samples():
+    truth, pred, w, _, age = some_survey()
+    tables = wmcc.tabulate(truth, pred, w, by=age)
+    found, apart = wmcc.compare(tables, "mpc1"), wmcc.compare(dict(tables), "mpc1", sample="independent")
+    assert found.pairs == apart.pairs
+    assert "as independent samples" in str(found)
+    assert (
+        wmcc.compare(tables, "iou", of=1).pairs == wmcc.compare(dict(tables), "iou", of=1, sample="independent").pairs
+    )
+
+
+@pytest.mark.parametrize("kind", ["strata", "villages", "replicates"])
+def test_groups_under_a_design_are_as_a_mapping_of_them_says(kind):
+    truth, pred, w, place, age = some_survey()
+    replicates = w[:, None] * np.random.default_rng(2).poisson(1, (600, 30))
+    design = wmcc.Replicates(replicates, "bootstrap") if kind == "replicates" else wmcc.Strata(place % 4)
+    cluster = place if kind == "villages" else None
+    tables = wmcc.tabulate(truth, pred, w, by=age, design=design, cluster=cluster)
+    assert wmcc.compare(tables).pairs == wmcc.compare(dict(tables), sample="clusters").pairs
+    with pytest.raises(InputError, match="of groups of one sample"):
+        wmcc.compare(dict(tables), sample="independent")
+
+
+def test_groups_that_cannot_be_compared_get_a_sentence():
+    truth, pred, w, _, age = some_survey()
+    tables = wmcc.tabulate(truth, pred, w, by=age)
+    with pytest.raises(InputError, match="two groups or more"):
+        wmcc.compare(tables.select(["old"]))
+    with pytest.raises(InputTypeError, match="parts of one sample"):
+        wmcc.compare(tables, sample="independent")
+    with pytest.raises(InputError, match="at most 100 groups"):
+        wmcc.compare(wmcc.tabulate(truth, pred, by=np.arange(600)))
+    with pytest.raises(InputError, match="age = old have no weight"):
+        wmcc.compare(wmcc.tabulate(pl.DataFrame({"t": truth, "p": pred, "w": w * (age != "old"), "age": age}),
+                                   true="t", pred="p", weight="w", by="age"))  # fmt: skip

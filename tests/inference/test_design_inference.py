@@ -10,6 +10,7 @@ from math import hypot, isnan
 import flat
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.special import stdtrit
 
 import wmcc
@@ -1166,3 +1167,53 @@ def test_a_bootstraps_degrees_of_freedom_count_its_own_error():
     for said, expected in ((None, 49 / 2), (10, 1 / (1 / 10 + 1 / 49))):
         table = wmcc.tabulate(truth, guess, np.ones(200), design=wmcc.Replicates(weights, "bootstrap", df=said))
         assert wmcc.interval(table, "accuracy").df == pytest.approx(expected)
+
+
+# ---- degrees of freedom ----------------------------------------------------------------------------------
+
+
+def uneven_villages(df=None, **more):
+    """A survey of villages of very different sizes in three strata."""
+    rng = np.random.default_rng(8)
+    village = np.repeat(np.arange(12), rng.integers(3, 60, 12))
+    truth = rng.integers(0, 3, len(village))
+    pred = np.where(rng.random(len(village)) < 0.3 + 0.05 * village, truth, rng.integers(0, 3, len(village)))
+    return wmcc.tabulate(truth, pred, cluster=village, design=wmcc.Strata(village % 3, df=df, **more))
+
+
+def test_the_textbooks_degrees_of_freedom_are_units_less_strata():
+    ours, textbook = (wmcc.interval(uneven_villages(df)) for df in (None, "design"))
+    assert textbook.df == 12 - 3
+    assert ours.df < textbook.df
+    assert (ours.value, ours.se) == (textbook.value, textbook.se)
+    assert ours.high - ours.low > textbook.high - textbook.low
+    z = [np.arctanh((x.low, x.high)) for x in (ours, textbook)]  # by Student's quantiles of these numbers
+    quotient = stats.t.ppf(0.975, ours.df) / stats.t.ppf(0.975, textbook.df)
+    assert np.ptp(z[0]) / np.ptp(z[1]) == pytest.approx(quotient)
+    diagnosis = wmcc.diagnose(uneven_villages()).design
+    assert (diagnosis.design_df, diagnosis.df) == (9, ours.df)
+    assert wmcc.score(uneven_villages("design")).intervals["mpc1"].df == 9
+
+
+def test_complete_strata_and_domains_have_their_own():
+    fpc = {0: 4, 1: 100, 2: 100}
+    assert wmcc.interval(uneven_villages("design", fpc=fpc)).df == 8 - 2  # the first was sampled completely
+    table = wmcc.tabulate(
+        [0, 1] * 30, [0, 1, 1] * 20, by=[0] * 30 + [1] * 30, design=wmcc.Strata([0] * 30 + [1, 2] * 15, df="design")
+    )[1]
+    assert wmcc.interval(table, "accuracy").df == 30 - 2
+
+
+def test_they_are_stored_and_merged_with_the_design():
+    table = uneven_villages("design")
+    assert wmcc.Table.from_json(table.to_json()) == table
+    assert '"df"' not in uneven_villages().to_json()
+    assert table.drawn.design.df == "design"
+    with pytest.raises(InputError, match="different `df`"):
+        table + uneven_villages()
+    with pytest.raises(InputError, match="`df` is 12; expected 'design' or None"):
+        wmcc.Strata([0, 1], df=12)
+    alone = wmcc.tabulate(
+        [0, 1] * 20, [0, 1, 1, 1] * 10, cluster=[k // 7 for k in range(40)], design=wmcc.Strata(df="design")
+    )
+    assert wmcc.interval(alone).df == 5  # clusters without strata are one stratum

@@ -322,6 +322,16 @@ def test_two_classes_have_the_mcc():
     assert not any(line.startswith("MPC1") for line in repr(found).splitlines())
 
 
+def test_strata_without_sizes_and_weights_are_noted():
+    truth, pred = ["a", "b", "b", "a"] * 9, ["a", "b", "a", "a"] * 9
+    alone, sized, weighted = (
+        wmcc.map_accuracy(wmcc.tabulate(truth, pred, w, design=wmcc.Strata(pred, population=sizes)))
+        for w, sizes in ((None, None), (None, {"a": 90, "b": 10}), ([2] * 36, None))
+    )
+    assert "All rows weigh 1, so areas are numbers of rows" in repr(alone)
+    assert "All rows weigh 1" not in repr(sized) + repr(weighted)
+
+
 def test_classes_on_one_side_only_and_void_labels():
     truth = ["a"] * 20 + ["b"] * 20 + ["seen"] * 5 + ["?"] * 3
     mapped = ["a"] * 18 + ["mapped"] * 2 + ["b"] * 19 + ["?"] + ["a"] * 5 + ["b"] * 3

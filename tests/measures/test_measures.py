@@ -262,7 +262,7 @@ def test_help_says_what_a_measure_is(name):
         ([0, 1, 1], "tabulate first"),
         (np.array([[3, 1], [0, 2]]), r"Table\.from_counts"),
         ({"a": wmcc.Table.from_counts([[3, 1], [0, 2]])}, r"wmcc\.merge"),
-        (wmcc.tabulate([0, 1], [0, 1], by=["a", "b"]), r"tables\.total\(\)"),
+        (wmcc.tabulate([0, 1], {"m": [0, 1]}, by=["a", "b"]), r"tables\[key\]\[name\]"),
         (None, "tabulate first"),
     ],
 )
@@ -336,3 +336,14 @@ def test_products_of_stacks_are_added_in_one_order(rows):
     for k in range(5):
         expected += x[..., k, None] * matrix[k]
     assert (product(x, matrix) == expected).all()
+
+
+def test_tables_of_groups_have_a_score_for_each():
+    tables = wmcc.tabulate([0, 1, 1, 0, 2, 2], [0, 1, 0, 0, 2, 1], by=["a", "a", "b", "b", "c", "c"])
+    for name, measure in wmcc.measures.MEASURES.items():
+        if name != "mcc":
+            assert measure(tables) == {key: measure(table) for key, table in tables.items()}
+    assert wmcc.accuracy(tables) == {"a": 1.0, "b": 0.5, "c": 0.5}
+    assert wmcc.mpc2(tables, zero_division=-1.0)["a"] == 1.0
+    with pytest.raises(InputError, match=r"by = b: .*nothing to score[\s\S]*tables.select"):
+        wmcc.ecc(wmcc.tabulate([0, 1, 1], [0, 1, 1], [1, 1, 0], by=["a", "a", "b"]))

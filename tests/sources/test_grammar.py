@@ -177,7 +177,8 @@ def test_groups_are_scored_together():
     with refused("there is no group 99; the first are 0, 1, 2", InputError):
         found[99]
     with refused(r"wmcc\.score\(tables\)[\s\S]*tables\[key\][\s\S]*tables\.total\(\)"):
-        wmcc.ecc(tiles)
+        wmcc.interval(tiles)
+    assert wmcc.ecc(tiles) == {key: wmcc.ecc(table) for key, table in tiles.items()}
     joint = wmcc.tabulate(FRAME, true="y", pred={"a": "p", "b": "q"}, by="tile")
     for reader in (wmcc.score, wmcc.ecc):
         with refused(r"tables\[key\]\[name\]"):
@@ -379,3 +380,28 @@ def test_the_matrix_of_a_table():
 def test_the_page_has_every_row():
     text = (DOCS / "contributing" / "calls.md").read_text()
     assert sorted(re.findall(r"\| `(\w+)` \|$", text, flags=re.M)) == sorted(CALLS)
+
+
+def test_names_of_other_programs_are_answered_by_ours():
+    with refused(r"no keyword 'psu'[\s\S]*`cluster`"):
+        wmcc.tabulate(Y, A, psu=W)
+    with refused(r"no keyword 'repweights'[\s\S]*design=wmcc.Replicates"):
+        wmcc.tabulate(Y, A, repweights=W)
+    for given, name in (("JKn", "jkn"), ("BRR", "brr"), ("Fay's BRR", "fay"), ("JK-1", "jk1"), ("ACS", "sdr")):
+        with refused(f"did you mean '{name}'", InputError):
+            wmcc.Replicates("rw*", given)
+    with refused(r"expected one of[\s\S]*`scales`", InputError):
+        wmcc.Replicates("rw*", "random groups")
+    with refused(r"wmcc.Strata has no keyword 'strata'[\s\S]*`stratum`"):
+        wmcc.Strata(strata=W)
+    with refused(r"wmcc.Strata has no keyword 'psu'[\s\S]*given to tabulate itself"):
+        wmcc.Strata(W, psu=W)
+    with refused(r"wmcc.Replicates has no keyword 'rscales'[\s\S]*`scales`"):
+        wmcc.Replicates("rw*", rscales=1)
+    with refused(r"wmcc.PostStrata has no keyword 'margins'[\s\S]*`totals`"):
+        wmcc.PostStrata(W, margins={})
+    with refused(r"wmcc.plan_sample has no keyword 'margin'[\s\S]*`se`"):
+        wmcc.plan_sample({"a": 0.9}, {"a": 10}, margin=0.1)
+    table = wmcc.tabulate(Y, A)
+    with refused(r'by position; 3 arguments[\s\S]*compare\(\{"A": a, "B": b\}, "ecc", sample="independent"\)'):
+        wmcc.compare(table, table, "ecc")

@@ -8,7 +8,7 @@ from . import options as o
 
 
 @o.command()
-@o.data(2, None)
+@o.data(2, None, groups=True)
 @o.options("measure", "of", "confidence", "margin")
 @o.option("eps", "Also certify ranges for weights off by this much.")
 @o.options("relative", "lower", "upper")
@@ -19,7 +19,8 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
     Shows the difference of the scores of each pair, its interval and a p-value corrected for the number of pairs. With
     --eps it adds the range of the difference for all weights off by that much; with --lower and --upper, for all
     weights between these. Of several --score it compares the labels of one --threshold, or of the best threshold of
-    each, and allows for the choice; --measure roc_auc and average_precision need no threshold.
+    each, and allows for the choice; --measure roc_auc and average_precision need no threshold. With one --pred and
+    --by it compares the groups with each other, as parts of one sample.
 
     Examples::
 
@@ -28,6 +29,7 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
         wmcc compare parcels.csv --true label --pred pred --pred pred_b --weight area --measure iou --of forest
         wmcc compare parcels.csv --true label --pred pred --pred pred_b --pred pred_c --weight area --eps 0.1
         wmcc compare parcels.csv --true label --pred pred --pred pred_b --weight area --by region
+        wmcc compare parcels.csv --true label --pred pred --weight area --by region
         wmcc compare parcels.csv --true label --score prob --score prob_b --weight area --ignore water --threshold best
     """
     from ..errors import InputError
@@ -46,9 +48,12 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
         output.write(_of_scores(request, asked))
         return
 
+    def compared(tables: Any) -> Any:
+        of = o.class_of(tables.classes, asked.of)
+        return compare(tables, asked.measure, of=of, confidence_level=asked.confidence, margin=asked.margin)
+
     def ask(joint: Any, **sides: Any) -> Any:
-        of = o.class_of(joint.classes, asked.of)
-        found = compare(joint, asked.measure, of=of, confidence_level=asked.confidence, margin=asked.margin)
+        found = compared(joint)
         if asked.eps is None and not sides:
             return found
         from ..results.uncertainties import Uncertainty
@@ -56,7 +61,13 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
 
         return Uncertainty(found, certify_ranking(joint, asked.measure, eps=asked.eps, model=asked.model, **sides))
 
-    output.write(per_group(request.joint(), ask, beside=request.bounds(asked.bounds)))
+    found = request.joint(groups=True)
+    if getattr(found, "names", None) == ():  # groups of one prediction
+        if other is not None:
+            raise InputError(f"--{other} cannot be given here: certified ranges are for predictions of the same rows.")
+        output.write(compared(found))
+        return
+    output.write(per_group(found, ask, beside=request.bounds(asked.bounds)))
 
 
 def _of_scores(request: o.DataOptions, asked: o.CommandOptions) -> Any:

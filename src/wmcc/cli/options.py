@@ -172,12 +172,14 @@ class CommandOptions(SimpleNamespace):
 
 
 def data(
-    least: int = 1, most: int | None = 1, stored: int | None = 1, units: bool = False, scores: bool = False
-) -> Decorator:
+    least: int = 1, most: int | None = 1, stored: int | None = 1, units: bool = False, scores: bool = False,
+    groups: bool = False,
+) -> Decorator:  # fmt: skip
     """Give a command the options that say what to read, and hand it the `DataOptions` that they make.
 
     ``least`` and ``most`` say how many predictions it takes, and ``stored`` how many stored tables; ``units`` whether
-    it writes the unit of weights beside them; ``scores`` whether it is of scores, and chooses the threshold itself.
+    it writes the unit of weights beside them; ``scores`` whether it is of scores, and chooses the threshold itself;
+    ``groups`` whether it compares the groups of ``--by`` where there is one prediction.
     """
 
     def decorate(run: Run) -> Run:
@@ -186,7 +188,7 @@ def data(
             from .request import DataOptions  # brings what reads files, which --help does without
 
             request = DataOptions(**{name: given.pop(name) for name in NAMES})
-            request.check(least, most, stored, units, scores)
+            request.check(1 if groups and request.by else least, most, stored, units, scores)
             run(request, **given)
 
         files = click.argument("files", metavar="FILE...", nargs=-1, required=True)

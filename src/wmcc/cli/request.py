@@ -16,6 +16,7 @@ from typing import Any, Literal, TypeVar
 
 from ..core.joint import JointTable
 from ..core.table import Table
+from ..core.tables import Tables
 from ..errors import (
     InputError,
     LabelWarning,
@@ -44,6 +45,9 @@ SMALL = 1 << 26
 
 POPULATION = "population"
 """What is given as ``--fpc`` if ``--population`` counts rows."""
+
+DESIGN = "design"
+"""What is given as ``--df`` for the textbook's degrees of freedom of a sample in strata."""
 
 STRATA = ("stratum", "population", "fpc", "lonely", "poststratum", "totals")
 
@@ -425,18 +429,20 @@ class DataOptions(SimpleNamespace):
 
     def _design(self, reads: bool) -> Design | None:
         """Return how rows were drawn."""
-        if how := self.given("replicates", "method", "scales", "fay", "df"):
+        df = self.take("df")
+        how = self.given("replicates", "method", "scales", "fay")
+        if how or (df is not None and df != DESIGN):
             scales = sizes.read_scales(how.pop("scales")) if "scales" in how else None
-            return Replicates(how.pop("replicates", None), scales=scales, **how)
+            return Replicates(how.pop("replicates", None), scales=scales, df=_freedom(df), **how)
 
         def known(word: str, keys: tuple[str, ...]) -> Any:
             return sizes.known(self.take(word), word, keys) if reads else self.take(word)
 
         strata = None
-        if any(getattr(self, name) for name in STRATA[:4]):
+        if df is not None or any(getattr(self, name) for name in STRATA[:4]):
             fpc = True if self.take("fpc") == POPULATION else known("fpc", self.stratum)
             population = known("population", self.stratum)
-            strata = Strata(self.take("stratum"), population=population, fpc=fpc, **self.given("lonely"))
+            strata = Strata(self.take("stratum"), population=population, fpc=fpc, df=df, **self.given("lonely"))
         if not (self.poststratum or self.totals):
             return strata
         return PostStrata(self.take("poststratum"), known("totals", self.poststratum), design=strata)
@@ -536,9 +542,14 @@ class DataOptions(SimpleNamespace):
         """Return the table of one prediction; by group if groups were asked for or stored."""
         return self._expected(self.read(), Table)
 
-    def joint(self) -> Any:
-        """Return the joint table of several predictions; by group if groups were asked for or stored."""
-        return self._expected(self.read(), JointTable)
+    def joint(self, groups: bool = False) -> Any:
+        """Return the joint table of several predictions; by group if groups were asked for or stored.
+
+        ``groups`` if groups of one prediction will do as well.
+        """
+        found = self.read()
+        alone = groups and isinstance(found, Tables) and not found.names
+        return found if alone else self._expected(found, JointTable)
 
     def _expected(self, table: Any, kind: type[Any]) -> Any:
         one = next(iter(table.values()), None) if isinstance(table, Mapping) else table
@@ -652,6 +663,17 @@ def as_raster(path: str, crs: str | None, band: int | None = None, resample: Any
 def as_map(path: str, crs: str | None, band: int | None, layer: str | None = None) -> Any:
     """Return a raster or a layer of polygons with what is said of it."""
     return as_raster(path, crs, band) if is_raster(path) else Layer(path, layer, crs=crs)
+
+
+def _freedom(text: str | None) -> float | None:
+    """The degrees of freedom of replicate weights."""
+    if text is None:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        said = f"--df is {text!r}; with --replicates expected a number, the clusters of the survey less its strata."
+        raise InputError(said, "the word design is for samples in strata.", "df") from None
 
 
 def as_blocks(text: str) -> Blocks:

@@ -16,6 +16,7 @@ from .sums import added_by_code, cannot_merge
 
 Kind = Literal["rows", "clusters", "pairs", "strata", "replicates"]
 Lonely = Literal["error", "adjust", "average", "certainty", "collapse"]
+Freedom = Literal["design"]
 Method = Literal["jk1", "jkn", "brr", "fay", "bootstrap", "sdr"]
 
 LONELY: tuple[Lonely, ...] = ("error", "adjust", "average", "certainty", "collapse")
@@ -70,6 +71,9 @@ class StratifiedDesign(NamedTuple):
         Whether the cells are those of a part of the sample: a group of rows, or one class.
     poststrata
         Known totals that the weights are scaled to.
+    df
+        ``"design"``: standard errors have as many degrees of freedom as there are units less strata; None: as many as
+        unevenness leaves.
     """
 
     strata: tuple[Key, ...]
@@ -81,6 +85,7 @@ class StratifiedDesign(NamedTuple):
     lonely: Lonely = "error"
     domain: bool = False
     poststrata: PoststratumTotals | None = None
+    df: Freedom | None = None
 
 
 class ReplicateFactors(NamedTuple):
@@ -301,7 +306,7 @@ def _check_alike(designs: Sequence[StratifiedDesign]) -> None:
             "a table of one group of rows keeps the design of the whole sample; such tables cannot be merged.",
             "take tables.total(), or tables.select(keys).total() for some of the groups.",
         )
-    for field, word in (("nested", "cluster"), ("weighting", "population"), ("lonely", "lonely")):
+    for field, word in (("nested", "cluster"), ("weighting", "population"), ("lonely", "lonely"), ("df", "df")):
         values = list(dict.fromkeys(getattr(design, field) for design in designs))
         if len(values) > 1:
             by_what = "`cluster`" if word == "cluster" else "`wmcc.Strata`"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import warn
-from .labels import listed
+from .labels import MISSING, listed
 
 FEW_OUTPUTS, MOST_OUTPUTS = 8, 100
 """Columns: no image has as few as the one, and outputs are seldom more than the other."""
@@ -18,10 +18,11 @@ def warn_of_void(table: Any, truth: str, pred: str, order: str) -> None:
 
     Several predictions have names, and are not swapped.
     """
-    if table.void and not getattr(table, "names", ()) and not np.any(table.ignored):
-        several = len(table.void) > 1
+    void = tuple(label for label in table.void if label != MISSING)
+    if void and not getattr(table, "names", ()) and not np.any(table.ignored):
+        several = len(void) > 1
         warn(
-            f"`{pred}` has the ignored label{'s' * several} {listed(table.void)} and `{truth}` never has "
+            f"`{pred}` has the ignored label{'s' * several} {listed(void)} and `{truth}` never has "
             f"{'one' if several else 'it'}, so all these predictions count as wrong. If truth and prediction were "
             f"swapped, the whole table is wrong: {order}."
         )

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Annotated, Literal, NotRequired, TypedDict
 
 from ..present.stored import Fields
-from .design import Kind, ReplicateFactors, StratifiedDesign
+from .design import Freedom, Kind, ReplicateFactors, StratifiedDesign
 from .keys import Key
 from .labels import Label
 
@@ -49,6 +49,10 @@ class StoredCells(TypedDict):
     replicates: NotRequired[list[list[Fraction]]]
 
 
+OF_DF = ("df", NotRequired[Freedom])
+"""The degrees of freedom of a design are stored where they are not those that unevenness leaves."""
+
+
 class StoredSample(TypedDict):
     """What is stored of a table or of tables, beside its cells.
 
@@ -72,7 +76,7 @@ class StoredSample(TypedDict):
     drawn: Kind | Literal["pixels"]
     clusters: NotRequired[list[Key]]
     replicates: NotRequired[ReplicateFactors]
-    design: NotRequired[Annotated[Fields, ("units", list[Key]), ("rows", list[int]), StratifiedDesign]]
+    design: NotRequired[Annotated[Fields, ("units", list[Key]), ("rows", list[int]), StratifiedDesign, OF_DF]]
 
 
 class OfTable(TypedDict):

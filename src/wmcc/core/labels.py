@@ -21,6 +21,9 @@ REST = "all other classes"
 NOTHING = "\0ignored"
 """Stands for what is in the place of a label where the row is to be left out: a missing one, or ignored text."""
 
+MISSING = "(missing)"
+"""What is in the place of a missing label that is kept: a prediction that is counted as wrong, or a class to come."""
+
 SKIP_MISSING = "fill them in, or give `missing` 'ignore' to leave out such rows and count them."
 """What can be done about missing labels."""
 
@@ -101,10 +104,16 @@ def _decoded(value: bytes, where: str) -> str:
 
 
 def plain(labels: Iterable[Label]) -> tuple[Label, ...]:
-    """Labels as a tuple of one kind: booleans beside integers become 0 and 1, text beside numbers is refused."""
+    """Labels as a tuple of one kind: booleans beside integers become 0 and 1, text beside numbers is refused.
+
+    What stands for a missing label is beside labels of any kind.
+    """
     labels = tuple(labels)
     if len(set(map(type, labels))) < 2:
         return labels
+    if MISSING in labels:
+        kind = iter(plain(x for x in labels if x != MISSING))
+        return tuple(x if x == MISSING else next(kind) for x in labels)
     text = next((x for x in labels if isinstance(x, str)), None)
     if text is None:
         return tuple(map(int, labels))
@@ -116,8 +125,9 @@ def plain(labels: Iterable[Label]) -> tuple[Label, ...]:
 
 
 def ordered(labels: Iterable[Label]) -> tuple[Label, ...]:
-    """Distinct labels in sorted order: numbers by value, strings by code point."""
-    return tuple(sorted(set(plain(labels))))
+    """Distinct labels in sorted order: numbers by value, strings by code point; what stands for missing ones last."""
+    distinct = set(plain(labels))
+    return tuple(sorted(distinct - {MISSING})) + (MISSING,) * (MISSING in distinct)
 
 
 def given(labels: Any, name: str = "labels") -> tuple[Label, ...]:

@@ -73,7 +73,10 @@ def pack(table: Any) -> dict[str, Any]:
     if drawn.replicates is not None:
         out["replicates"] = _plain(drawn.replicates)
     if drawn.design is not None:
-        out["design"] = {"units": _plain(drawn.units), "rows": list(drawn.rows), **_plain(drawn.design)}
+        fields: dict[str, Any] = _plain(drawn.design)
+        if fields["df"] is None:
+            del fields["df"]
+        out["design"] = {"units": _plain(drawn.units), "rows": list(drawn.rows), **fields}
     if grouped:
         of_groups, classes = table.declared.tolist()
         out |= {"by": _plain(table.by), "groups": _plain(table.groups), "same_classes": table.same_classes}
@@ -324,7 +327,9 @@ def _unpack_design(x: dict[str, Any]) -> SampleDesign:
     )
     _need(not weighting or population is not None, "'weighting' needs 'population'")
     post = None if x["poststrata"] is None else _unpack_poststrata(x["poststrata"])
-    design = StratifiedDesign(strata, of, nested, population, weighting, fpc, x["lonely"], domain, post)
+    df = x.get("df")
+    _need(df in (None, "design"), f"'df' is {df!r}; expected 'design', or nothing")
+    design = StratifiedDesign(strata, of, nested, population, weighting, fpc, x["lonely"], domain, post, df)
     return SampleDesign("strata", units, rows, design)
 
 

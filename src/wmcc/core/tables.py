@@ -338,6 +338,10 @@ class Tables(StackedCells, Mapping[Key, T], Generic[T]):
 
     # ---- showing ------------------------------------------------------------------------------------
 
+    def name(self, key: Key) -> str:
+        """Name a group by its values alone: ``coast``."""
+        return ", ".join(map(name_of, self._as_tuple(key)))
+
     def title(self, key: Key) -> str:
         """Name a group: ``region = coast``."""
         shown = map(name_of, self._as_tuple(key))

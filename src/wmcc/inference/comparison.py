@@ -174,7 +174,8 @@ class Comparison(Pairs[Difference]):
         What was asked; the label is that of the class whose own scores are compared, or None.
     sample
         ``"rows"``: predictions of the same rows, drawn independently; ``"clusters"``: of the same clusters of rows, or
-        groups of rows of one sample; ``"independent"``: each of rows of its own.
+        groups of rows of one sample; ``"independent"``: each of rows of its own; ``"groups"``: the groups of a
+        `wmcc.Tables`, which are parts of one sample.
     pairs
         The `Difference` of each pair, by their names. Its p-value is as if the pair were the only one; ``p_adjusted``
         is corrected for the number of pairs, and ``winner`` and ``verdict`` use that one.
@@ -187,7 +188,7 @@ class Comparison(Pairs[Difference]):
     names: tuple[str, ...]
     measure: str
     confidence_level: float
-    sample: Literal["rows", "clusters", "independent"]
+    sample: Literal["rows", "clusters", "independent", "groups"]
     pairs: dict[Pair, Difference]
     n: int
     ignored: int
@@ -306,7 +307,20 @@ class Comparison(Pairs[Difference]):
         """Return verdicts, and what to know of the intervals."""
         said = [] if len(self.pairs) > 1 else [self.only.verdict, self.only.noninferiority]
         titled = {" − ".join(pair): x for pair, x in self.pairs.items()}
-        return [*(f"{sentence}." for sentence in said if sentence), *why_unsure(titled)]
+        how = [self._of_groups] if self.sample == "groups" else []
+        return [*(f"{sentence}." for sentence in said if sentence), *how, *why_unsure(titled)]
+
+    @property
+    def _of_groups(self) -> str:
+        """How groups of one sample are compared."""
+        drawn = next(iter(self.tables.values())).drawn
+        if drawn.kind == "rows":
+            return "Rows are independent, and no two groups share one: they are compared as independent samples."
+        shared = "clusters" if drawn.clusters else "replicate weights" if drawn.replicates else "strata"
+        return (
+            f"The groups are parts of one sample: standard errors take account of the {shared} that they have in "
+            "common."
+        )
 
     def ranking_blocks(self) -> list[Block]:
         """Return the ranking of more than two predictions."""

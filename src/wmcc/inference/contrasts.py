@@ -44,6 +44,10 @@ from .strata import StratifiedSample
 from .zero_error_strata import Predicted, missed_ends
 
 Samples = Literal["clusters", "independent"]
+Kind = Literal["rows", "clusters", "independent", "groups"]
+
+MOST_GROUPS = 100
+"""Groups that are compared with each other at most: 4,950 pairs."""
 
 SMALLEST, BISECTIONS = 1e-300, 60
 """The smallest chance that is looked for, and how often the place of one is halved: to 15 digits of its logarithm."""
@@ -75,10 +79,16 @@ def compare(
     measure: MeasureName | ClassMeasureName | Measure | ClassMeasure = ..., *, sample: Samples,
     of: Label | None = ..., confidence_level: float = ..., margin: float | None = ...,
 ) -> Comparison: ...
+@overload
+def compare(
+    predictions: Tables[Table],
+    measure: MeasureName | ClassMeasureName | Measure | ClassMeasure = ..., *,
+    of: Label | None = ..., confidence_level: float = ..., margin: float | None = ...,
+) -> Comparison: ...
 # fmt: on
 @for_tabulated()
 def compare(
-    predictions: JointTable | ScoreTable | Mapping[str, Tabulated],
+    predictions: JointTable | ScoreTable | Mapping[str, Tabulated] | Tables[Table],
     measure: MeasureName | ClassMeasureName | Measure | ClassMeasure | ScoreMeasureName = "ecc",
     *,
     sample: Samples | None = None,
@@ -94,7 +104,9 @@ def compare(
     predictions
         A `wmcc.JointTable` of two predictions or more of the same rows: ``wmcc.tabulate(y_true, {"A": a, "B": b})``. Or
         a mapping from names to tables, and then ``sample`` says how they belong together.
-        Of several scores a `ScoreTable`, and ``threshold``.
+        Of several scores a `ScoreTable`, and ``threshold``. Or a `Tables`, whose groups are compared with each other:
+        they are parts of one sample, and what their scores have in common through its clusters, strata or replicate
+        weights is taken into account.
     measure, of, confidence_level
         As in `wmcc.interval`: ``compare(joint, "iou", of="road")`` compares the scores of one class.
     sample
@@ -130,6 +142,15 @@ def compare(
     >>> last, this = wmcc.tabulate(truth, good), wmcc.tabulate(truth[:90], fair[:90])
     >>> wmcc.compare({"this week": this, "last week": last}, sample="independent").verdict
     'last week scores higher than this week'
+    >>> homes = [k // 9 for k in range(180)]
+    >>> ages = ["old" if k * k % 5 < 2 else "young" for k in range(180)]
+    >>> wmcc.compare(wmcc.tabulate(truth, fair, by=ages, cluster=homes), "accuracy")
+    Differences of Accuracy, 180 rows in 20 clusters
+    First       Second        First − second      95 % interval       p
+    old 0.5000  young 0.5000          0.0000  -0.2110 to 0.2110  1.0000
+    <BLANKLINE>
+    old and young do not differ significantly.
+    The groups are parts of one sample: standard errors take account of the clusters that they have in common.
     """
     if isinstance(predictions, ScoreTable):
         if threshold is None or threshold == "best":
@@ -142,23 +163,17 @@ def compare(
     elif threshold is not None:
         raise InputTypeError("`threshold` is for scores.", "write wmcc.tabulate(y_true, score={'A': a, 'B': b}).")
     joint: JointTable | None = None
-    if not isinstance(predictions, Mapping) or isinstance(predictions, Tables):  # which are of groups of rows
+    if not isinstance(predictions, Mapping) or (isinstance(predictions, Tables) and predictions.names):
         joint = several_predictions(predictions)  # type: ignore[arg-type]
     chosen = named_measure(measure) if of is None else OWN[named_class_measure(measure).name]
     contrast = Contrast(chosen, of, checked_level(confidence_level), checked_margin(margin))
-    kind: Literal["rows", "clusters", "independent"]
-    if joint is None:
+    kind: Kind
+    if isinstance(predictions, Tables) and joint is None:
+        tables, kind, of_other_rows = _groups(predictions, sample), "groups", True
+        differences = contrast.of_groups(tables)
+    elif joint is None:
         kind, tables = _named_tables(predictions, sample)  # type: ignore[arg-type]
-        groups = _are_groups(tables)
-        if kind == "independent":
-            _check_apart(tables)
-        elif not groups:
-            _check_same_rows(tables)
-        test = contrast.same_clusters if kind == "clusters" else contrast.independent
-        test = partial(contrast.independent, shared=True) if kind == "clusters" and groups else test
-        parts = {name: contrast.seen(table) for name, table in tables.items()}
-        differences = [test((a, b), parts[a], parts[b]) for a, b in combinations(tables, 2)]
-        of_other_rows = groups or kind == "independent"
+        differences, of_other_rows = contrast.of_tables(tables, kind)
     else:
         if sample is not None:
             raise InputTypeError("`sample` is for a mapping of tables; a joint table is always of the same rows.")
@@ -206,7 +221,26 @@ class Contrast:
         part = Sample.of(class_part(table, self.measure.name, self.label))
         return Seen(sample.table, value, part.few, part)
 
-    # ---- three ways to belong together --------------------------------------------------------------------
+    # ---- ways to belong together --------------------------------------------------------------------------
+
+    def of_tables(self, tables: dict[str, Table], kind: Kind) -> tuple[list[Difference], bool]:
+        """Compare tables of the same clusters or of different rows; and say whether the rows are different."""
+        groups = _are_groups(tables)
+        if groups and kind == "clusters":
+            return self.of_groups(tables), True
+        if kind == "independent":
+            _check_apart(tables)
+        else:
+            _check_same_rows(tables)
+        test = self.same_clusters if kind == "clusters" else self.independent
+        parts = {name: self.seen(table) for name, table in tables.items()}
+        return [test((a, b), parts[a], parts[b]) for a, b in combinations(tables, 2)], kind == "independent"
+
+    def of_groups(self, tables: dict[str, Table]) -> list[Difference]:
+        """Compare groups of one sample."""
+        parts = {name: self.seen(table) for name, table in tables.items()}
+        test = partial(self.independent, shared=next(iter(tables.values())).drawn.kind not in ("rows", "pairs"))
+        return [test((a, b), parts[a], parts[b]) for a, b in combinations(tables, 2)]
 
     @quietly
     def same_rows(self, several: JointTable, names: Pair) -> Difference:
@@ -303,21 +337,14 @@ class Contrast:
         none = self._difference(names, (a, b), n_eff, problem)
         if problem is not None:
             return none
-        slopes = [self._slope(x) for x in (a, b)]
         differing, part, effective = _differing(a, b)
         warnings = {reliability.CLUSTERS_ARE_FEW: n_eff < FEW_CLUSTERS, FEW_CLUSTERS_DIFFER: effective < FEW_CLUSTERS}
         if strata is not None and b.sample.strata is not None:
-            z = strata.influences(slopes[0]) - b.sample.strata.influences(slopes[1])
+            z = strata.influences(self._slope(a)) - b.sample.strata.influences(self._slope(b))
             precision = strata.precision(strata.of_units(z))
             constant = strata.varying & ~strata.of_some(differing)
             return self._test_in_strata(none, (a, b), precision, that_hold(warnings), strata, constant, part)
-        moved: dict[Key, float] = {}
-        for side, x, slope in ((1, a, slopes[0]), (-1, b, slopes[1])):
-            for key, own in x.sample.without_each(slope).items():
-                moved[key] = moved.get(key, 0.0) + side * own
-        u, G = np.array(list(moved.values())), len(moved)
-        precision = Precision((u * u).sum() * (G - 1) / G, max(n_eff - 1, 1.0), 1.0)
-        return self._test(none, precision, that_hold(warnings))
+        return self._test(none, self._of_clusters(a, b), that_hold(warnings))
 
     @quietly
     def independent(self, names: Pair, a: Seen, b: Seen, shared: bool = False) -> Difference:
@@ -328,6 +355,9 @@ class Contrast:
         """
         units = 1 if shared else 2
         none = self._difference(names, (a, b), a.sample.n_eff + b.sample.n_eff, _first_problem(names, (a, b)), 2, units)
+        if shared and a.sample.clusters is not None:
+            there = {*a.sample.table.drawn.clusters, *b.sample.table.drawn.clusters}
+            none = replace(none, clusters=len(there))
         if none.problem is not None:
             return none
         first, second = spreads = [self._spread(x) for x in (a, b)]
@@ -351,12 +381,25 @@ class Contrast:
             moved = one.values(self.measure, a.sample.cells) - other.values(self.measure, b.sample.cells)
             return one.precision(moved - (a.value - b.value))
         first, second = a.sample.strata, b.sample.strata
-        assert first is not None
+        if first is None:
+            return self._of_clusters(a, b)
         assert second is not None
         slopes = [self._slope(x) for x in (a, b)]
         if first.nested:
             return first.precision(first.of_units(first.influences(slopes[0]) - second.influences(slopes[1])))
         return first.precision(first.moments(slopes[0]).less(second.moments(slopes[1]), first.m))
+
+    def _of_clusters(self, a: Seen, b: Seen) -> Precision:
+        """Return how precise the difference of two scores is, of clusters that are paired by their keys.
+
+        A cluster without a row in one of the two moves the other alone.
+        """
+        moved: dict[Key, float] = {}
+        for side, x in ((1, a), (-1, b)):
+            for key, own in x.sample.without_each(self._slope(x)).items():
+                moved[key] = moved.get(key, 0.0) + side * own
+        u, G = np.array(list(moved.values())), len(moved)
+        return Precision((u * u).sum() * (G - 1) / G, max(min(a.sample.n_eff, b.sample.n_eff) - 1, 1.0), 1.0)
 
     def _slope(self, x: Seen) -> FloatArray:
         """Slopes of the occupied cells of a table."""
@@ -527,10 +570,39 @@ def _named_tables(given: Mapping[str, Tabulated], sample: Samples | None) -> tup
         raise InputTypeError("`sample` is missing; tables do not say whether they are of the same rows.", WAYS)
     if sample not in ("clusters", "independent"):
         raise InputError.of("sample", sample, "'clusters' or 'independent'", WAYS)
+    return sample, _of_the_same_classes(tables)
+
+
+def _groups(tables: Tables[Table], sample: Samples | None) -> dict[str, Table]:
+    """Return the tables of groups by their names, over the same classes."""
+    if sample is not None:
+        raise InputTypeError(
+            "`sample` is for a mapping of tables; the groups of a Tables are always parts of one sample.",
+            "leave it out.",
+            "sample",
+        )
+    if not 2 <= len(tables) <= MOST_GROUPS:
+        few = len(tables) < 2
+        raise InputError(
+            f"expected {'two groups or more' if few else f'at most {MOST_GROUPS} groups'} to compare; "
+            f"got {len(tables):,}.",
+            None if few else "choose some of them: compare(tables.select(keys)).",
+        )
+    for key, table in tables.items():
+        if not table.total > 0:
+            raise InputError(
+                f"the rows of {tables.title(key)} have no weight, so it has no score.",
+                "leave the group out: compare(tables.select(keys)).",
+            )
+    named = {tables.name(key): tables[key] for key in tables}
+    if len(named) < len(tables):
+        raise InputError("two groups have the same name as text.", "name the values of `by` differently.", "by")
+    return _of_the_same_classes(named)
+
+
+def _of_the_same_classes(tables: dict[str, Table]) -> dict[str, Table]:
     labels, void = merged((table.labels, table.void) for table in tables.values())
-    return sample, {
-        name: table._recoded(labels, positions(labels, table.labels), void) for name, table in tables.items()
-    }
+    return {name: table._recoded(labels, positions(labels, table.labels), void) for name, table in tables.items()}
 
 
 def _are_groups(tables: dict[str, Table]) -> bool:
@@ -612,7 +684,7 @@ def _check_same_design(first: str, own: SampleDesign, other: str, its: SampleDes
             f"only the table of {with_strata!r} has a design: strata, or the number of clusters that there are.",
             "tabulate both with the same `wmcc.Strata`.",
         )
-    for word in ("strata", "of", "fpc", "lonely", "poststrata"):
+    for word in ("strata", "of", "fpc", "lonely", "df", "poststrata"):
         if a is not None and b is not None and own.units == its.units and getattr(a, word) != getattr(b, word):
             keyword = {"strata": "stratum", "of": "stratum", "poststrata": "poststratum"}.get(word, word)
             value = "wmcc.PostStrata" if word == "poststrata" else "wmcc.Strata"

@@ -67,6 +67,7 @@ class DesignDiagnosis(NamedTuple):
     design_effect: float  # variance under the design, over that of as many independent rows of equal weight
     n_eff: float  # how many such rows would be as precise
     df: float  # degrees of freedom of the variance
+    design_df: float  # units less strata; or what was given with replicate weights
     strata: tuple[StratumSize, ...]
     problem: str | None  # why it is not known
 
@@ -77,6 +78,7 @@ class DesignDiagnosis(NamedTuple):
             return [Block(title, notes=[f"not known: {self.problem}."]), *self.stratum_blocks()]
         effect, n_eff, df = number(self.design_effect), number(self.n_eff), number(self.df, 4)
         rows = [["Design effect", effect], ["Effective sample size", n_eff], ["Degrees of freedom", df]]
+        rows.append(["Units less strata" if self.strata else "Of the replicates", number(self.design_df, 4)])
         return [Block(title, (), rows), *self.stratum_blocks()]
 
     def stratum_blocks(self) -> list[Block]:
@@ -265,9 +267,12 @@ def diagnose_design(table: Table, measure: Measure) -> DesignDiagnosis | None:
         problem = "no row of the sample varies the score"
     strata = _strata(sample, slope, nan if problem else variance)
     if problem is not None:
-        return DesignDiagnosis(measure.name, nan, nan, nan, strata, problem)
+        return DesignDiagnosis(measure.name, nan, nan, nan, nan, strata, problem)
     effect = variance / alone
-    return DesignDiagnosis(measure.name, effect, n / effect if effect > 0 else inf, df, strata, None)
+    of_design = nan if sample.replication is None else sample.replication.df
+    if sample.strata is not None:
+        of_design = sample.strata.design_df
+    return DesignDiagnosis(measure.name, effect, n / effect if effect > 0 else inf, df, of_design, strata, None)
 
 
 def _strata(sample: Sample[Table], slope: FloatArray, variance: float) -> tuple[StratumSize, ...]:

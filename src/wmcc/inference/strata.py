@@ -391,6 +391,11 @@ class StratifiedSample:
             out = np.where(self.lonely, over(out.sum(), np.float64((~self.lonely).sum())), out)
         return np.asarray(out)
 
+    @cached_property
+    def design_df(self) -> float:
+        """Number of units less that of strata, of those that have weight in the table and were not drawn completely."""
+        return max(float((self.m[self.varying] - 1).sum()), 1.0)
+
     def precision(self, moments: Moments) -> Precision:
         """Variance, and how many degrees of freedom it has.
 
@@ -402,10 +407,12 @@ class StratifiedSample:
         stretch = float(over(self.variances(moments, jackknife=True).sum(), np.float64(variance))) ** 0.5 or 1.0
         used = self.varying & ~(self.lonely & (self.lonely_option == "average"))
         square = float(each[used].sum()) ** 2
+        if self._design.df == "design":
+            return Precision(variance, self.design_df, stretch)
         units = np.minimum(self.m, self.effective_units)
         df = float(over(square, (each[used] ** 2 / (units[used] + 1)).sum())) - 2
         noise = float((self.factor**2 * moments.excess).sum())
-        df = min(df, float((self.m[used] - 1).sum()), 2 * square / (noise + TINY) if noise else df)
+        df = min(df, self.design_df, 2 * square / (noise + TINY) if noise else df)
         return Precision(variance, max(df, 1.0), stretch)
 
 

@@ -299,6 +299,7 @@ class MapAccuracy(Result):
         """The design, what areas are, and what to know before relying on the numbers."""
         said = [self.design]
         said += self._of_whole_map
+        drawn = self.table.drawn
         if self.areas_are_counts:
             said.append(
                 "All pixels weigh 1, so areas are numbers of pixels. For areas, give `pixel_area`, or tabulate rasters "
@@ -321,16 +322,22 @@ class MapAccuracy(Result):
             )
         elif self.ignored and not self.counted:
             were = "row without a reference label was" if self.ignored == 1 else "rows without a reference label were"
-            said.append(f"{self.ignored:,} {were} left out; the others stand for them.")
+            weighting = drawn.design is not None and drawn.design.weighting
+            rest = (
+                "Of those without any, the others of their stratum stand for them; ignored ones stand for an area of "
+                "their own, which the total leaves out."
+                if weighting
+                else "Nothing stands for them: the total is that of the others."
+            )
+            said.append(f"{self.ignored:,} {were} left out. {rest}")
         return [*said, *(f"* {why}" for why in self.warnings)]
 
     @property
     def areas_are_counts(self) -> bool:
         """Whether areas are numbers of rows, or of pixels, since nothing else is known."""
-        sums = self.table.cells.sums
-        return bool(
-            self.pixel_area == 1 and self.table.drawn.kind == "rows" and sums.w_min.min() == sums.w_max.max() == 1
-        )
+        sums, drawn = self.table.cells.sums, self.table.drawn
+        unsized = drawn.kind == "rows" or (drawn.design is not None and drawn.design.population is None)
+        return bool(self.pixel_area == 1 and unsized and sums.w_min.min() == sums.w_max.max() == 1)
 
     @property
     def _of_whole_map(self) -> list[str]:

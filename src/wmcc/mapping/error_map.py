@@ -338,7 +338,7 @@ def error_map(
     labels: Any = None,
     names: Mapping[Any, Any] | None = None,
     ignore: Any = None,
-    missing: Literal["error", "ignore"] = "error",
+    missing: Literal["error", "ignore", "wrong"] = "error",
     positive: Any = None,
     threads: int | None = None,
     progress: bool | None = None,

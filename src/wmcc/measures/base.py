@@ -14,8 +14,10 @@ import numpy as np
 
 from ..core import kernel as tally
 from ..core.arraytypes import FloatArray, IntArray, Labels, Weights
-from ..core.labels import listed
+from ..core.keys import Key
+from ..core.labels import MISSING, listed
 from ..core.table import Margins, Table, Tabulated, check_matrix, occurring, one_table
+from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, UndefinedMeasureError, UndefinedMeasureWarning, unknown_keyword
 from ..present.result import Result
 from ..present.text import brief
@@ -226,6 +228,8 @@ class Measure:
         object.__setattr__(self, "__doc__", doc)  # so that help(wmcc.mcc) says what MCC is
 
     @overload
+    def __call__(self, tables: Tables[Table], /, *, zero_division: ZeroDivision = ...) -> dict[Key, float]: ...
+    @overload
     def __call__(self, table: Tabulated, /, *, zero_division: ZeroDivision = ...) -> float: ...
     @overload
     def __call__(
@@ -239,13 +243,14 @@ class Measure:
         sample_weight: Any = None,
         zero_division: ZeroDivision = 0.0,
         **unknown: Any,
-    ) -> float:
-        """Score a table, or labels and weights.
+    ) -> float | dict[Key, float]:
+        """Score a table, each of several, or labels and weights.
 
         Parameters
         ----------
         y_true
-            A `wmcc.Table`, and nothing after it; or true labels.
+            A `wmcc.Table`, and nothing after it; or true labels. Of a `wmcc.Tables` there is a score for each group, by
+            its key.
         y_pred, sample_weight
             Predicted labels, and a weight per observation.
         zero_division
@@ -257,12 +262,24 @@ class Measure:
             raise _too_many(function, ["y_true", "y_pred"], (y_true, y_pred, *more), ["sample_weight", "zero_division"])
         if unknown:
             raise _no_keyword(function, next(iter(unknown)), ["sample_weight", "zero_division"])
+        if type(y_true) is Tables and not y_true.names and y_pred is None and sample_weight is None:
+            return self._of_groups(y_true, zero_division)
         margins = short_margins(y_true, y_pred, sample_weight)
         if margins is None or (self.two_classes and len(margins.r) > 2):
             table = table_of(y_true, y_pred, sample_weight)
             self._check(table)
             margins = table.margins
         return self.value(margins, on_zero(zero_division, self.title)) + 0.0  # no negative zero
+
+    def _of_groups(self, tables: Tables[Table], zero_division: ZeroDivision) -> dict[Key, float]:
+        found = {}
+        for key, table in tables.items():
+            try:
+                found[key] = self(table, zero_division=zero_division)
+            except InputError as problem:
+                hint = "tables.select(keys) has some of the groups."
+                raise problem.about(tables.title(key), hint) from None
+        return found
 
     def value_or_reason(self, table: Table) -> tuple[float, str | None]:
         """Return the value at a table that can be scored, 0 where it is undefined, and why it is so or None."""
@@ -372,6 +389,12 @@ def _too_many(function: str, takes: Sequence[str], given: tuple[Any, ...], by_na
     """Return the error of more arguments by position than a function takes."""
     preds = '{"A": a, "B": b}' if takes[0] in ("predictions", "joint") else "y_pred"
     hint = f"tabulate labels and weights first: {function}(wmcc.tabulate(y_true, {preds}, sample_weight))."
+    if takes[0] == "predictions" and all(map(is_read, given[:2])):
+        as_mapping = "tables are given as a mapping from names, and `sample` says how they belong together: "
+        return InputTypeError(
+            f"{function} takes predictions and measure by position; {len(given)} arguments were given.",
+            f'{as_mapping}{function}({{"A": a, "B": b}}, "ecc", sample="independent").',
+        )
     if "sample_weight" in by_name:
         hint = f"give the weights by keyword: {function}(y_true, y_pred, sample_weight=weights)."
     elif is_read(given[0]) or isinstance(given[0], Mapping) or takes[0] == "y_true":
@@ -454,7 +477,15 @@ def scorable_table(y_true: Any, y_pred: Any, sample_weight: Any) -> Table:
 
 
 def check_scorable(table: Table) -> None:
-    """Refuse a table without weight."""
+    """Refuse a table without weight, and one in which missing labels were kept."""
+    if MISSING in table.classes:
+        raise InputError(
+            f"the table keeps rows without a label, as {MISSING!r}, so it has no score.",
+            'wmcc.certify(table, model="missing") has the range of all that they could be; for a score tabulate with '
+            "`missing` 'ignore' or 'wrong'.",
+            "missing",
+            "`wmcc certify` has the range of all that they could be; for a score give --missing ignore or wrong.",
+        )
     if table.margins.s == 0:
         raise nothing_to_score(table.rows, table.ignored)
 

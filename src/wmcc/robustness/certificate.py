@@ -47,6 +47,8 @@ class End(Storable):
         Boxes that the search looked at; 0 for a closed form.
     stopped
         Whether a limit of the search ended it.
+    held
+        The sums of the cells at the witness, in the unit of the box, where sums of groups are known.
     """
 
     bound: float
@@ -57,6 +59,7 @@ class End(Storable):
     occupied: BoxedCells | JointCells = field(repr=False, compare=False)
     nodes: int = 0
     stopped: bool = False
+    held: tuple[int, ...] = field(default=(), repr=False, compare=False)
 
     _stored = ("bound", "attained", "exact", "gap", "nodes", "witness")
 
@@ -87,7 +90,7 @@ class End(Storable):
     @property
     def sums(self) -> FloatArray:
         """Sums of the weights of the occupied cells at the witness."""
-        cells, exponent = self.box.cells(self.at.tolist())
+        cells, exponent = (list(self.held), self.box.exponent) if self.held else self.box.cells(self.at.tolist())
         return np.array([nearest_float(c, exponent) for c in cells])
 
     @property
@@ -158,6 +161,11 @@ class Range(Result):
         """Whether all that the statement rests on holds."""
         return all(condition.met for condition in self.conditions)
 
+    @property
+    def now(self) -> str:
+        """What the value between the ends is."""
+        return "as weighted"
+
     def title(self) -> str:
         """Return what the range is of."""
         raise NotImplementedError
@@ -165,12 +173,12 @@ class Range(Result):
     def blocks(self) -> list[Block]:
         """Return the ends with the value between them, and what does not hold."""
         if self.problem:
-            now = [["as weighted", decimal(self.value)]]
+            now = [[self.now, decimal(self.value)]]
             return [Block(self.title(), (), now, [f"There is no range: {self.problem}."])]
         low, high = self.ends
         rows = [
             ["lowest", low, self.lower.status],
-            ["as weighted", decimal(self.value), ""],
+            [self.now, decimal(self.value), ""],
             ["highest", high, self.upper.status],
         ]
         return [Block(self.title(), (), rows, unmet([("", self)]))]
@@ -236,11 +244,12 @@ class Certificate(Range):
     measure
         Name of the measure.
     model
-        ``"relative"``, ``"absolute"``, or ``"bounds"`` where each weight came with its own.
+        ``"relative"``, ``"absolute"``, or ``"bounds"`` where each weight came with its own; ``"missing"`` where labels
+        are missing, and weights are as they are.
     eps
-        How far each weight may be off; NaN for ``"bounds"``.
+        How far each weight may be off; NaN for ``"bounds"`` and ``"missing"``.
     value
-        The measure at the weights as they are.
+        The measure at the weights as they are; of missing labels, without their rows.
     lower, upper
         The two ends. `low` and `high` are their bounds.
     conditions
@@ -253,6 +262,8 @@ class Certificate(Range):
         The table that was certified.
     problem
         Why there is no range, and its ends are NaN: the measure is undefined. None if there is one.
+    fixed
+        ``"total"`` or ``"poststrata"`` where these sums of weights are known; None if they may be off, too.
     """
 
     measure: str
@@ -267,13 +278,14 @@ class Certificate(Range):
     total: float
     certified: Table = field(repr=False, compare=False)
     problem: str | None = None
+    fixed: str | None = None
 
     _kind = "certificate"
     _stored = (
-        "measure", "model", "eps", "value", "low", "high", "lower", "upper", "conditions", "labels", "cells",
+        "measure", "model", "fixed", "eps", "value", "low", "high", "lower", "upper", "conditions", "labels", "cells",
         "n", "total", "problem",
     )  # fmt: skip
-    _row = ("measure", "model", "eps", "value", "low", "high", "n", "total", "problem", *OF_ENDS)
+    _row = ("measure", "model", "fixed", "eps", "value", "low", "high", "n", "total", "problem", *OF_ENDS)
 
     @property
     def cells(self) -> CellPlaces | None:
@@ -327,11 +339,25 @@ class Certificate(Range):
     @property
     def moved(self) -> str:
         """How far weights may be off, in a column of a table."""
-        return "their bounds" if self.model == "bounds" else off_by(self.eps, self.model)
+        if self.model == "missing":
+            return "nothing; labels are missing"
+        return ("their bounds" if self.model == "bounds" else off_by(self.eps, self.model)) + self._held
+
+    @property
+    def _held(self) -> str:
+        return {"total": ", total fixed", "poststrata": ", totals of post-strata fixed"}.get(self.fixed or "", "")
+
+    @property
+    def now(self) -> str:
+        """What the value between the ends is."""
+        return "without their rows" if self.model == "missing" else super().now
 
     def title(self) -> str:
         """Return the measure and how weights may be off."""
-        return f"{MEASURES[self.measure].title}, each weight {how_far_off(self.eps, self.model, 'its')}"
+        if self.model == "missing":
+            return f"{MEASURES[self.measure].title}, whatever the missing labels are"
+        how = how_far_off(self.eps, self.model, "its")
+        return f"{MEASURES[self.measure].title}, each weight {how}{self._held}"
 
     def lines(self) -> list[Block]:
         """Return both ends in a row."""

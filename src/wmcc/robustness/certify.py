@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import inf, nextafter
-from typing import Any, NamedTuple, overload
+from math import inf, nan, nextafter
+from typing import Any, Literal, NamedTuple, get_args, overload
 
 import numpy as np
 
 from ..core.arraytypes import FloatArray
 from ..core.table import Table, Tabulated, one_table
-from ..errors import InputError
+from ..errors import InputError, InputTypeError
 from ..measures.base import Measure, MeasureName, for_tabulated
 from ..measures.checks import Model, at_least_zero, named_measure, whole_number
 from .box import Box, Condition, WeightBounds, box_of, changing_classes
@@ -20,19 +20,25 @@ from .certificate import Certificate, Curve, End, definition
 from .enclosures import AS_MCC, MONOTONE, Slopes
 from .objective import MeasureObjective
 from .search import MOST, Limits, Objective, Optimum, Search
+from .transfers import FAR, Fixed, Held, coming_classes, held_answers, held_end, held_sums, labelled
 
 
 # fmt: off
 @overload
 def certify(
     table: Tabulated, measure: MeasureName | Measure = ..., *, eps: float | None = ..., model: Model = ...,
-    lower: Tabulated | None = ..., upper: Tabulated | None = ...,
+    lower: Tabulated | None = ..., upper: Tabulated | None = ..., fixed: Fixed | None = ...,
+    gap: float = ..., nodes: int | None = ..., seconds: float | None = ...,
+) -> Certificate: ...
+@overload
+def certify(
+    table: Tabulated, measure: MeasureName | Measure = ..., *, model: Literal["missing"],
     gap: float = ..., nodes: int | None = ..., seconds: float | None = ...,
 ) -> Certificate: ...
 @overload
 def certify(
     table: Tabulated, measure: MeasureName | Measure = ..., *, eps: Sequence[float] | FloatArray, model: Model = ...,
-    gap: float = ..., nodes: int | None = ..., seconds: float | None = ...,
+    fixed: Fixed | None = ..., gap: float = ..., nodes: int | None = ..., seconds: float | None = ...,
 ) -> Curve: ...
 # fmt: on
 @for_tabulated()
@@ -41,9 +47,10 @@ def certify(
     measure: MeasureName | Measure = "ecc",
     *,
     eps: float | Sequence[float] | FloatArray | None = None,
-    model: Model = "relative",
+    model: Model | Literal["missing"] = "relative",
     lower: Tabulated | None = None,
     upper: Tabulated | None = None,
+    fixed: Fixed | None = None,
     gap: float = 0.0,
     nodes: int | None = None,
     seconds: float | None = None,
@@ -61,10 +68,14 @@ def certify(
         Several make a curve.
     model
         ``"relative"``: weights between (1 − ε) and (1 + ε) times themselves. ``"absolute"``: weights within ε of
-        themselves, and not below 0.
+        themselves, and not below 0. ``"missing"``: weights are as they are, and missing labels may be any class; the
+        table was tabulated with ``missing="keep"``.
     lower, upper
         Instead of ``eps``: tables of the same rows with the smallest and with the largest weight that each may have.
         If one is missing, the table itself is used.
+    fixed
+        What is known although weights may be off: ``"total"``, the total weight, or ``"poststrata"``, that of each
+        post-stratum (`wmcc.PostStrata`). The range is smaller then.
     gap
         Stop when the bound is this close to a value that some weights attain.
     nodes, seconds
@@ -99,8 +110,28 @@ def certify(
     Weights off by  As weighted           Lowest          Highest
     1 %                  0.8608  0.8582 attained  0.8634 attained
     10 %                 0.8608  0.8332 attained  0.8842 attained
+    >>> wmcc.certify(table, "ecc", eps=0.2, fixed="total")
+    ECC (R_K), each weight off by up to 20 %, total fixed
+    lowest       0.8249                                         attained
+    as weighted  0.8608
+    highest      0.8905  bound, within 4e-14 of a value that is attained
+    >>> y, p = ["a", "b", None, "b", "a", "b"] * 9, ["a", "b", "b", None, "a", "a"] * 9
+    >>> wmcc.certify(wmcc.tabulate(y, p, missing="keep"), "mcc", model="missing")
+    MCC, whatever the missing labels are
+    lowest              -0.0001  bound, within 7e-15 of a value that is attained
+    without their rows   0.5774
+    highest              0.7072  bound, within 4e-15 of a value that is attained
     """
     given, chosen, limits = one_table(table), named_measure(measure), limits_of(gap, nodes, seconds)
+    if model == "missing":
+        odd = next(
+            (k for k, x in (("eps", eps), ("lower", lower), ("upper", upper), ("fixed", fixed)) if x is not None), None
+        )
+        if odd is not None:
+            raise InputTypeError(f"`{odd}` is of weights that are off; `model` is 'missing'.", "leave it out.", odd)
+        return _of_missing(given, chosen, limits)
+    if fixed not in (None, *get_args(Fixed)):
+        raise InputError.of("fixed", fixed, "'total', 'poststrata' or None")
     several = np.iterable(eps) and not isinstance(eps, (str, bytes))
     amounts: list[Any] = list(eps) if several else [eps]  # type: ignore[arg-type]
     bounds = [WeightBounds.of(given, x, model, lower, upper) for x in amounts]
@@ -108,8 +139,11 @@ def certify(
         raise InputError("`eps` is empty; expected at least one number.", argument="eps")
     made, sizes = [], (given.labels, given.rows, given.total, given)
     for x in bounds:
-        ends = certified_ends(given, chosen, x.box(given), limits, x.model != "relative")
-        made.append(Certificate(chosen.name, x.model, x.eps, *ends[:4], *sizes, ends.problem))
+        if fixed is None:
+            ends = certified_ends(given, chosen, x.box(given), limits, x.model != "relative")
+        else:
+            ends = _with_sums(given, chosen, x, fixed, limits)
+        made.append(Certificate(chosen.name, x.model, x.eps, *ends[:4], *sizes, ends.problem, fixed))
     return Curve(made) if several else made[0]
 
 
@@ -139,6 +173,44 @@ def certified_ends(table: Table, measure: Measure, box: Box, limits: Limits, van
         whole = sides[1].whole()
         lower, upper = (_search(objective, limits, always_defined, whole) for objective in sides)
     return Ends(value, lower, upper, conditions, None)
+
+
+def _with_sums(table: Table, measure: Measure, bounds: WeightBounds, fixed: Fixed, limits: Limits) -> Ends:
+    """Certify both ends of a measure while the total is known, or that of each post-stratum."""
+    ends = held_ends(table, measure, held_sums(table, bounds, fixed), limits, bounds.model != "relative")
+    if fixed == "total" or ends.problem is not None or max(ends.lower.gap, ends.upper.gap) <= FAR:
+        return ends
+    wider = _with_sums(table, measure, bounds, "total", limits)  # of fewer cells, so it may be nearer
+    lower = replace(ends.lower, bound=max(ends.lower.bound, wider.lower.bound))
+    return ends._replace(lower=lower, upper=replace(ends.upper, bound=min(ends.upper.bound, wider.upper.bound)))
+
+
+def held_ends(table: Table, measure: Measure, held: Held, limits: Limits, vanishing: bool) -> Ends:
+    """Certify both ends of a measure while sums of groups are known."""
+    value, problem = measure.value_or_reason(table)
+    if held.cells.classes == len(held.box.low):
+        problem = problem or changing_classes(table, held.box, measure)
+    if problem is not None:
+        unknown = End.unknown(held.box, held.cells)
+        return Ends(value, unknown, unknown, (), problem)
+    conditions, always_defined = _conditions(held.box, held.cells, measure, vanishing)
+    sides = [(held_end(held, measure, side, limits), side) for side in (-1, 1)]
+    lower, upper = (end if always_defined else _with_zero(end, side) for end, side in sides)
+    return Ends(value, lower, upper, conditions, None)
+
+
+def _of_missing(table: Table, measure: Measure, limits: Limits) -> Certificate:
+    """Certify the range over all classes that missing labels may be."""
+    known = labelled(table)
+    held = held_answers(table, known)
+    problem = coming_classes(known, measure)
+    if problem is None:
+        ends = held_ends(known, measure, held, limits, True)
+    else:
+        unknown = End.unknown(held.box, held.cells)
+        ends = Ends(measure.value_or_reason(known)[0], unknown, unknown, (), problem)
+    sizes = (known.labels, table.rows, table.total, table)
+    return Certificate(measure.name, "missing", nan, *ends[:4], *sizes, ends.problem)
 
 
 def one_end(objective: MeasureObjective, model: str, limits: Limits) -> End:
@@ -201,9 +273,12 @@ def searched_end(objective: Objective, limits: Limits, whole: Slopes | None = No
 
 def _search(objective: MeasureObjective, limits: Limits, always_defined: bool, whole: Slopes | None) -> End:
     """End of the range of a measure; tables at which it is undefined count as 0."""
-    end, side = searched_end(objective, limits, whole), objective.side
-    if always_defined:
-        return end
+    end = searched_end(objective, limits, whole)
+    return end if always_defined else _with_zero(end, objective.side)
+
+
+def _with_zero(end: End, side: int) -> End:
+    """Return an end that includes 0, which an undefined measure counts as."""
     return replace(end, exact=end.exact and side * end.bound >= 0, bound=side * max(side * end.bound, 0.0) + 0.0)
 
 

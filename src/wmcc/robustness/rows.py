@@ -42,6 +42,9 @@ def witness_weights(
         raise InputError.of("end", end, "'low' or 'high'")
     if certificate.problem is not None:
         raise InputError(f"there is no range, so no weights reach an end of it: {certificate.problem}.")
+    if certificate.model == "missing" or certificate.fixed == "poststrata":
+        what = "labels are missing" if certificate.model == "missing" else "totals of post-strata are fixed"
+        raise InputError(f"there are no weights for single rows where {what}.", "an end has the sums of its cells.")
     table, box = certificate.certified, certificate.lower.box
     witness = certificate.lower if end == "low" else certificate.upper
     rows = row_codes(certificate.labels, y_true, y_pred)

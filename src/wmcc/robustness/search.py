@@ -199,23 +199,21 @@ class Search:
         if self.value == -np.inf and self._open(boxes).any():
             self.glance()
             boxes = self._prune(boxes)
-        is_open = self._open(boxes)
-        keep = np.asarray(is_open.any(-1))
+        keep = self._undecided(boxes)
         for point in boxes.low[~keep]:
             self._offer(point)
-        (low, high, ceiling), is_open = boxes.take(keep), is_open[keep]
+        low, high, ceiling = boxes = boxes.take(keep)
+        is_open = self._open(boxes)
         if not len(low):
             return low, high, ceiling, np.zeros(0, dtype=np.intp)
-        slopes, _ = self.objective.slopes(low, high, None)
-        centre = low + (high - low) * np.nan_to_num(np.clip(slopes.hi / (slopes.hi - slopes.lo), 0.0, 1.0), nan=0.5)
-        centre = np.where(is_open, np.clip(centre, low, high), low)
+        slopes, centre, lost = self._from_centre(self.objective.slopes(low, high, None).cells, boxes)
         value = self.objective.slopes(centre, centre, None)[1]
         highest = int(np.argmax(value.middle[..., 0]))
         if value.hi[highest, 0] > self.value:
             self._climb(centre[highest])
         rise, fall = up(up(high - centre) * slopes.hi), up(up(centre - low) * -slopes.lo)
         wrong = np.maximum(np.maximum(rise, fall), 0.0)
-        spare = Span.exactly(wrong).sum().hi
+        spare = up(Span.exactly(wrong).sum().hi + lost)
         bounds = np.fmin(ceiling, up(value.hi + up(spare / self.objective.total(low)))[..., 0])
         undecided = bounds > self._above()
         if undecided.any():
@@ -230,6 +228,23 @@ class Search:
         """Cells that may still move."""
         return np.asarray((boxes.high > boxes.low) & self.movable)
 
+    def _undecided(self, boxes: Boxes) -> Array:
+        """Boxes that hold more than one table."""
+        return np.asarray(self._open(boxes).any(-1))
+
+    def _from_centre(self, slopes: Span, boxes: Boxes) -> tuple[Span, FloatArray, Any]:
+        """Return slopes, a table of each box from which to bound by them, and what that bound leaves out."""
+        low, high, _ = boxes
+        centre = low + (high - low) * np.nan_to_num(np.clip(slopes.hi / (slopes.hi - slopes.lo), 0.0, 1.0), nan=0.5)
+        return slopes, np.where(self._open(boxes), np.clip(centre, low, high), low), 0.0
+
+    def _narrowed(self, boxes: Boxes, slopes: Span) -> tuple[Boxes, Array]:
+        """Return what is left of boxes in which slopes are so, and which of them lost much."""
+        is_open = self._open(boxes)
+        rises, falls = is_open & (slopes.lo >= 0), is_open & (slopes.hi <= 0) & ~(slopes.lo >= 0)
+        low, high = np.where(rises, boxes.high, boxes.low), np.where(falls, boxes.low, boxes.high)
+        return Boxes(low, high, boxes.ceiling), np.asarray((rises | falls).any(-1))
+
     def _prune(self, boxes: Boxes) -> Boxes:
         """Boxes with the cells that have one sign of slope at their ends, and what they can hold at most."""
         done: list[Boxes] = []
@@ -243,11 +258,8 @@ class Search:
             boxes = boxes._replace(ceiling=np.fmin(boxes.ceiling, value.hi[..., 0]))
             keep = ~(value.lo > value.hi)[..., 0] & (boxes.ceiling > self._above())
             boxes, slopes = boxes.take(keep), slopes[keep]
-            is_open = self._open(boxes)
-            rises, falls = is_open & (slopes.lo >= 0), is_open & (slopes.hi <= 0) & ~(slopes.lo >= 0)
-            low, high = np.where(rises, boxes.high, boxes.low), np.where(falls, boxes.low, boxes.high)
-            boxes = Boxes(low, high, boxes.ceiling)
-            again = (rises | falls).any(-1) & (is_open & ~rises & ~falls).any(-1)
+            boxes, moved = self._narrowed(boxes, slopes)
+            again = moved & self._undecided(boxes)
             done.append(boxes.take(~again))
             boxes = boxes.take(again)
             if not len(boxes.low):

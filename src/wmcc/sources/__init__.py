@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from ..core.arraytypes import Labels
 from ..core.design import check_sampled
@@ -15,6 +15,7 @@ from ..core.labels import LIKE_MISSING
 from ..core.table import Table
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, warn
+from .codes import Missing
 from .drawn_design import with_drawn_design
 from .kinds import kind_of, placed_kind_of
 from .recognised import are_rasters
@@ -32,7 +33,6 @@ Several = Mapping[str, Any]
 Given = Labels | os.PathLike[str]
 """Labels, or a folder of images; a text is among what NumPy takes for labels."""
 
-Missing = Literal["error", "ignore"]
 Names = Mapping[Any, Any]
 
 
@@ -177,6 +177,9 @@ def tabulate(
         another row it is wrong, and has a column of its own (`Table.void`).
     missing
         Rows without a label (None, NaN, masked): "error" refuses them, "ignore" leaves them out and counts them.
+        "wrong" leaves out rows without a true label, and counts a missing prediction as wrong: it is "(missing)", in a
+        column of its own that is no class. "keep" keeps all rows, for `wmcc.certify` with ``model="missing"``: what is
+        missing is "(missing)", and such a table has no score.
     positive
         The positive class of two, for reports.
     threads

@@ -91,7 +91,7 @@ def _rows_of_clusters(parts: Parts, columns: list[Column], found: Counted, rules
         return tuple(added_by_code(found.stack.codes[-1], found.stack.sums.n, count).tolist())
     of_rows = parts.clusters.codes.reshape(-1)
     if rules.skip_missing:
-        codes = all_codes(columns, Codebook(Rules(missing="ignore")))
+        codes = all_codes(columns, Codebook(Rules(missing=rules.missing)))
         of_rows = of_rows[np.all([own != tally.IGNORED for own in codes], axis=0)]
     return tuple(np.bincount(of_rows, minlength=count).tolist())
 
@@ -132,7 +132,7 @@ def named(
     labels = 1 + max(1, len(predictions))
     axes = range(first, first + labels)
     met = np.zeros(len(codebook.classes), dtype=bool) if known is None else known > 0
-    if rules.labels is None or rules.ignore:
+    if rules.labels is None or rules.ignore or rules.missing == "wrong":
         met[stack.codes[first : first + labels]] = True
     names, void, place = codebook.named(met, int(found.ignored.sum()))
     if place is not None:
@@ -401,7 +401,8 @@ def _looked_at(columns: list[Column], rules: Rules) -> Iterator[tuple[slice, lis
     for start in range(0, columns[0].values.size, BLOCK):
         rows = slice(start, start + BLOCK)
         labels = list(zip(*(column.labels(rows) for column in columns), strict=True))
-        yield rows, labels, np.array([own[0] not in rules.ignore and NOTHING not in own for own in labels])
+        lost = rules.lacks([np.array([x == NOTHING for x in own], dtype=bool) for own in zip(*labels, strict=True)])
+        yield rows, labels, np.array([own[0] not in rules.ignore for own in labels]) & ~lost
 
 
 def _raise_unknown(columns: list[Column], rules: Rules) -> None:
@@ -409,7 +410,7 @@ def _raise_unknown(columns: list[Column], rules: Rules) -> None:
     for rows, labels, kept in _looked_at(columns, rules):
         for row in np.flatnonzero(kept).tolist():
             for column, label in zip(columns, labels[row], strict=True):
-                if label not in known:
+                if label not in known and label != NOTHING:
                     raise unknown_label(column, rows.start + row, rules)
     raise InputError("a label changed while it was being read.")
 

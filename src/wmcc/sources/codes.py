@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 
 from ..core import kernel as tally
 from ..core.arraytypes import Array, IntArray
 from ..core.kernel._numpy import codes as kernel_codes
-from ..core.labels import NOTHING, Label, as_label, check_count, given, ordered, plain, void_order
+from ..core.labels import MISSING, NOTHING, Label, as_label, check_count, given, ordered, plain, void_order
 from ..errors import InputError, InputTypeError, WmccError
 from .columns import BLOCK, Column
 
@@ -28,6 +28,8 @@ SAMPLE = 1 << 13  # rows of each of the two samples that a guess rests on
 LONGEST_KEY = 4096  # bytes of a fixed-width string beyond which it is coded as an object
 MOST_CODES = tally.IGNORED - 1
 MANY = 1 << 16  # classes that may take more memory than there is
+
+Missing = Literal["error", "ignore", "wrong", "keep"]
 
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
@@ -46,8 +48,19 @@ class Rules(NamedTuple):
 
     @property
     def skip_missing(self) -> bool:
-        """Whether missing labels leave their rows out."""
-        return self.missing == "ignore"
+        """Whether labels may be missing."""
+        return self.missing != "error"
+
+    @property
+    def keep_missing(self) -> tuple[bool, bool]:
+        """Whether a row is counted whose true label is missing, and one whose prediction is."""
+        return self.missing == "keep", self.missing in ("keep", "wrong")
+
+    def lacks(self, missing: Sequence[Any]) -> Any:
+        """Whether rows are left out, from whether the truth, and each prediction, is missing."""
+        truth, pred = self.keep_missing
+        lost = [own for k, own in enumerate(missing) if not (pred if k else truth)]
+        return np.logical_or.reduce(lost) if lost else np.zeros_like(missing[0])
 
 
 def make_rules(
@@ -60,8 +73,8 @@ def make_rules(
         labels, names = list(labels), labels
     if names is not None and not isinstance(names, Mapping):
         raise InputTypeError(f"names is {names!r}; expected a mapping from labels to names, such as {{0: 'road'}}.")
-    if missing not in ("error", "ignore"):
-        raise InputError(f"missing is {missing!r}; expected 'error' or 'ignore'.")
+    if missing not in get_args(Missing):
+        raise InputError.of("missing", missing, "one of 'error', 'ignore', 'wrong' or 'keep'")
     rules = Rules(
         None if labels is None else given(labels),
         None if names is None else {as_label(x, "a key of names"): as_label(y, "a name") for x, y in names.items()},
@@ -110,13 +123,19 @@ class Codebook:
         self.rules = rules
         self.classes: list[Label] = list(rules.labels or ())
         self._code: dict[Label, int] = {label: i for i, label in enumerate(self.classes)}
-        self._ignore = frozenset(rules.ignore)
+        self._ignore = frozenset(rules.ignore) | ({MISSING} if rules.missing == "wrong" else set())
+        self._keep = rules.keep_missing
+        self._may_keep = frozenset({MISSING} if rules.missing == "keep" else ())
         self._closed = rules.labels is not None
         self._integers = False  # whether an integer was met: False and 0 are one class, and this decides its name
         self.ascending = False  # whether the classes are known to be sorted
 
     def codes(self, labels: Sequence[Label], truth: bool = False) -> list[int]:
         """Code of each label: its class, a new class, or a sentinel for ignored and unknown ones."""
+        if self._keep[not truth]:
+            if MISSING in labels:
+                raise InputError(f"there is a class {MISSING!r}, which stands for missing labels.", "rename it.")
+            labels = [MISSING if label == NOTHING else label for label in labels]
         self._integers = self._integers or int in map(type, labels)
         known, ignore = self._code, self._ignore
         if not (self._closed or known or ignore or self.rules.skip_missing):  # all are new, unless one comes twice
@@ -127,8 +146,9 @@ class Codebook:
                 return list(range(len(labels)))
             known.clear()
         left_out = {NOTHING, *ignore} if truth else {NOTHING}
+        open_to = ignore | self._may_keep
         for label in labels:
-            if label not in known and label not in left_out and (label in ignore or not self._closed):
+            if label not in known and label not in left_out and (label in open_to or not self._closed):
                 known[label] = len(self.classes)
                 self.classes.append(label)
         self._check_count()
@@ -155,6 +175,8 @@ class Codebook:
                 plain((*self.classes, *rules.ignore))  # ignore="255" beside integers ignores nothing
         if rules.labels is not None:
             names, order = rules.labels, list(range(len(rules.labels)))
+            if MISSING in self._may_keep and MISSING in self._code:
+                names, order = (*names, MISSING), [*order, self._code[MISSING]]
         elif self.ascending:
             if met.all():
                 return tuple(self.classes), (), None

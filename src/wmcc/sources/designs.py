@@ -83,10 +83,15 @@ class KeyColumns(NamedTuple):
         _check_present(self, values, drawn)
         strata_of = [_single(own) for own in values["stratum"]]
         nested = counts["cluster"] > 0
+        labelled = np.flatnonzero(drawn)  # of the other keys no row has labels
         units_of = strata_of
         if nested:
             units_of = [(*stratum, *own) for stratum, own in zip(values["stratum"], values["cluster"], strict=True)]
-        met = np.flatnonzero(drawn)  # of the other keys no row has labels
+        met = labelled
+        if nested:  # a cluster of which nobody answered was drawn, too
+            met = np.flatnonzero(
+                [not missing([*a, *b]) for a, b in zip(values["stratum"], values["cluster"], strict=True)]
+            )
         units, place = _placed(units_of, met)
         if nested and not design.nested:
             _check_clusters_are_of_one_stratum(units, counts["stratum"])
@@ -100,8 +105,8 @@ class KeyColumns(NamedTuple):
         at = {stratum: k for k, stratum in enumerate(strata)}
         of = tuple(at[known[unit]] for unit in units)
         weighting = population is not None and not weighted
-        post, post_place = _poststrata(table, self, values, met)
-        made = StratifiedDesign(strata, of, nested, population, weighting, fpc, design.lonely, False, post)
+        post, post_place = _poststrata(table, self, values, labelled)
+        made = StratifiedDesign(strata, of, nested, population, weighting, fpc, design.lonely, False, post, design.df)
         whole = SampleDesign("strata", units, tuple(rows.tolist()), made)
         check_sizes(whole)
         *codes, own = table.raw_cells.codes

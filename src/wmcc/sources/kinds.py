@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.design import PIXELS, ROWS
 from ..core.doubts import look_like_outputs, warn_of_outputs
-from ..errors import InputTypeError
+from ..errors import InputError, InputTypeError
 from ..present.text import brief
 from .arrays import tabulate_arrays
 from .codes import Rules
@@ -68,11 +68,21 @@ class RasterKind:
         from .rasters import tabulate_rasters
 
         refuse(request, "rasters", ("blocks", "area"), {"design": A_SAMPLE})
+        _refuse_to_keep(rules, "rasters")
         request = _with_maps(request)
         return tabulate_rasters(
             request.y_true, request.y_pred, request.sample_weight, rules, request.predictions(rules),
             by=request.by, cluster=request.cluster, threads=request.threads, progress=request.progress, cells=cells,
         )  # fmt: skip
+
+
+def _refuse_to_keep(rules: Rules, what: str) -> None:
+    """Refuse to keep labels that are missing in maps, which have codes of their own for what is not known."""
+    if rules.missing == "keep":
+        hint = "give 'ignore'; pixels and points without a label are counted as ignored."
+        raise InputError(
+            f"`missing` is 'keep', which is for arrays, frames and files; these are {what}.", hint, "missing"
+        )
 
 
 def _with_maps(request: Request) -> Request:
@@ -123,6 +133,7 @@ class LayerKind:
         from .layers import laid_out
 
         refuse(request, "layers of polygons or points", ("design", "area"), {"blocks": "give a column of clusters."})
+        _refuse_to_keep(rules, "layers of polygons or points")
         frame, rules, void, whole = laid_out(request, rules, cells)
         table = COLUMNS.tabulate(frame, rules)
         table = table._of_whole_map() if whole else table

@@ -58,7 +58,7 @@ class GroupedCells:
         n, ignore = self._n.copy(), {NOTHING, *self._of_cells.ignore}
         n[list(left_out)] = 0
         lost = [np.array([label is None for label in labels], dtype=bool) for labels in self._labels.values()]
-        passed = np.logical_or.reduce(lost) | np.array([label in ignore for label in self._labels["t"]], dtype=bool)
+        passed = self._rules.lacks(lost) | np.array([label in ignore for label in self._labels["t"]], dtype=bool)
 
         def bad(role: str) -> int:
             good = np.array([int(x or 0) for x in self.columns[f"{role}_good"]], dtype=np.int64)
@@ -96,7 +96,8 @@ class GroupedCells:
         stack = Stack.gathered(np.stack(keys)[:, kept], self._sums(kept, codebook, codes[:, kept]))
         drawn = ROWS
         if columns.counted:
-            with_labels = np.array([None not in own for own in zip(*self._labels.values(), strict=True)], dtype=bool)
+            lost = [np.array([label is None for label in own], dtype=bool) for own in self._labels.values()]
+            with_labels = ~self._rules.lacks(lost)
             counts = np.zeros(len(clusters.keys), dtype=np.int64)
             np.add.at(counts, clusters.codes[with_labels], n[with_labels])
             drawn = SampleDesign("clusters", rows=tuple(counts.tolist()))

@@ -7,13 +7,13 @@ import inspect
 import os
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import SYNONYMS, InputError, InputTypeError, unknown_keyword
 from ..present.text import brief
-from .codes import Rules, make_rules
+from .codes import Missing, Rules, make_rules
 from .values import Area, Blocks, Design, Files, Join, Layer, Overlay, PostStrata, Replicates, Strata, is_whole
 
 AREA = "area"
@@ -49,7 +49,7 @@ class Request(NamedTuple):
     labels: Any = None
     names: Mapping[Any, Any] | None = None
     ignore: Any = None
-    missing: Literal["error", "ignore"] = "error"
+    missing: Missing = "error"
     positive: Any = None
     threads: int | None = None
     progress: bool | None = None

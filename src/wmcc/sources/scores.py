@@ -38,6 +38,9 @@ def tabulate_scores(request: Request, tabulated: Any, made: Any = ScoreTable) ->
                 "tabulate them apart: scores make labels by a threshold, scores.at(0.5).",
                 name,
             )
+    if request.missing in ("wrong", "keep"):
+        said = f"`missing` is {request.missing!r}, which is for predicted labels; scores were given."
+        raise InputError(said, "give 'error' or 'ignore'.", "missing")
     edges = None if request.thresholds is None else checked_edges(request.thresholds)
     if request.in_columns:
         return _of_columns(request, edges, tabulated, made)

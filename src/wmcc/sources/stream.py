@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import wraps
 from itertools import accumulate
-from typing import Any, Literal, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from ..core.table import Table
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError
 from ..present.text import brief, counted
-from .codes import make_rules
+from .codes import Missing, make_rules
 from .request import Request, no_keyword
 from .values import Design, PostStrata, Replicates, Strata, is_number
 
@@ -151,7 +151,7 @@ class Accumulator:
         labels: Any = None,
         names: Mapping[Any, Any] | None = None,
         ignore: Any = None,
-        missing: Literal["error", "ignore"] = "error",
+        missing: Missing = "error",
         positive: Any = None,
         threads: int | None = None,
         thresholds: Any = None,

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core import labels as _labels
 from ..core.keys import Key
-from ..core.labels import LIKE_MISSING, Label
+from ..core.labels import LIKE_MISSING, MISSING, Label
 from ..core.tables import Tables
 from ..errors import LabelError
 from .arrays import with_positive
@@ -101,13 +101,14 @@ def typed(tables: Tables[Any], rules: Rules, text: set[str], names: Mapping[str,
     """
     if "t" in text:
         classes = [*map(str, tables.classes)]
+        known = [label for label in classes if label != MISSING]
         if rules.labels is None and rules.names is None:
             sides = {
-                role: {classes[k] for k in np.unique(own).tolist() if k < len(classes)}
+                role: {classes[k] for k in np.unique(own).tolist() if k < len(classes)} - {MISSING}
                 for role, own in zip(label_roles(names), tables.raw_cells.codes[1:], strict=False)
             }
             refuse_decimals(sides, names)
-        read, void = reader(classes), ignored_texts(rules)
+        read, void = reader(known), {**ignored_texts(rules), MISSING: MISSING}
         # Where all rows are ignored there is no text to go by, and the caller's classes are of the kind they are.
         meant = read_rules(rules, read) if classes else rules._replace(ignore=())
         labels = [read(label) for label in classes]
@@ -132,12 +133,13 @@ def _typed_keys(keys: Sequence[Key], places: set[int]) -> list[Key]:
 def _of_classes(tables: Tables[Any], rules: Rules) -> Tables[Any]:
     """Tables over the classes that the caller named, if any."""
     if rules.labels is not None:
-        known = set(rules.labels)
+        known = {*rules.labels, MISSING}
         void = set(tables.void)
         unknown = np.array([label not in known and label not in void for label in tables.labels], dtype=bool)
         if unknown.any():
             axes = slice(1, 1 + tables.axes)
             rows = tables.raw_cells.sums.n[unknown[tables.raw_cells.codes[axes]].any(axis=0)].sum()
             raise unknown_labels(int(rows), "", tables.labels[int(np.argmax(unknown))], rules.labels)
-        tables = replace(tables._aligned(rules.labels + tables.void), same_classes=True)
+        kept = (MISSING,) * (MISSING in tables.classes)
+        tables = replace(tables._aligned(rules.labels + kept + tables.void), same_classes=True)
     return with_positive(tables, rules)  # type: ignore[no-any-return]

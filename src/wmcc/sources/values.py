@@ -9,11 +9,12 @@ import math
 import numbers
 import os
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, Literal, TypeGuard, get_args
+from dataclasses import KW_ONLY, dataclass, fields, replace
+from functools import wraps
+from typing import Any, Literal, TypeGuard, TypeVar, get_args
 
-from ..core.design import Lonely, Method
-from ..errors import InputError, InputTypeError
+from ..core.design import Freedom, Lonely, Method
+from ..errors import InputError, InputTypeError, unknown_keyword
 from ..present.text import brief
 
 Unit = Literal["ha", "km2", "m2"]
@@ -32,7 +33,26 @@ def check_choice(name: str, given: object, choices: Any) -> None:
 
 # ---- how rows were drawn ----------------------------------------------------------------------------------
 
+V = TypeVar("V")
 
+
+def with_synonyms(value: type[V]) -> type[V]:
+    """Decorate a value so that it says which keyword is meant by one that it does not have."""
+    made: Any = value.__init__
+    known = [field.name for field in fields(value)]  # type: ignore[arg-type]
+
+    @wraps(made)
+    def checked(self: Any, *args: Any, **given: Any) -> None:
+        for name in given:
+            if name not in known:
+                raise unknown_keyword(f"wmcc.{value.__name__}", name, known)
+        made(self, *args, **given)
+
+    value.__init__ = checked  # type: ignore[method-assign]
+    return value
+
+
+@with_synonyms
 @dataclass(frozen=True, eq=False)
 class Strata:
     """The strata that a sample was drawn in: the ``design`` of `wmcc.tabulate`.
@@ -63,6 +83,10 @@ class Strata:
         joined no further. The last one, if it is in no pair, joins the stratum before it.
     nested
         Whether the same key of a cluster in two strata means two clusters. False refuses such keys.
+    df
+        ``"design"``: standard errors have as many degrees of freedom as there are sampled units less strata, as
+        textbooks and other programs have it, for those who must report it. None: fewer where clusters or strata are
+        uneven; intervals by the textbook's number are then too short (docs/understand/coverage.md).
 
     Examples
     --------
@@ -79,10 +103,13 @@ class Strata:
     fpc: Any = False
     lonely: Lonely = "error"
     nested: bool = True
+    df: Freedom | None = None
 
     def __post_init__(self) -> None:
         """Refuse what does not go together."""
         check_choice("lonely", self.lonely, Lonely)
+        if not (self.df is None or self.df == "design"):
+            raise InputError.of("df", self.df, "'design' or None", "a number is for `wmcc.Replicates`.")
         if not isinstance(self.nested, bool):
             raise InputError(f"`nested` is {brief(self.nested)}; expected True or False.", argument="nested")
         if self.fpc is True and self.population is None:
@@ -99,9 +126,11 @@ class Strata:
     @property
     def says_nothing(self) -> bool:
         """Whether rows are as independent rows are."""
-        return self.stratum is None and self.population is None and (self.fpc is None or self.fpc is False)
+        nothing_given = self.stratum is None and self.population is None and self.df is None
+        return nothing_given and (self.fpc is None or self.fpc is False)
 
 
+@with_synonyms
 @dataclass(frozen=True, eq=False)
 class PostStrata:
     """Groups of rows whose totals in the population are known: the ``design`` of `wmcc.tabulate`.
@@ -151,6 +180,7 @@ class PostStrata:
         return replace(self, poststratum=poststratum, design=design)
 
 
+@with_synonyms
 @dataclass(frozen=True, eq=False)
 class Replicates:
     r"""Replicate weights, which many surveys ship in place of their strata and clusters.
@@ -213,7 +243,8 @@ class Replicates:
         if method is not None and method not in get_args(Method):
             raise InputError(
                 f"`method` is {str(method)[:40]!r}; expected one of {', '.join(map(repr, get_args(Method)))}.",
-                "for weights of another method give the factor of each squared deviation as `scales`.",
+                meant_method(method)
+                or "for weights of another method give the factor of each squared deviation as `scales`.",
                 "method",
             )
         if method == "jkn" and self.scales is None:
@@ -242,6 +273,14 @@ class Replicates:
                 f"`df` is {self.df!r}; expected a number of at least 1: the clusters of the survey less its strata.",
                 argument="df",
             )
+
+
+def meant_method(given: object) -> str | None:
+    """Say which method of replicate weights was probably meant, by the names of other programs."""
+    name = "".join(x for x in str(given).casefold() if x.isalnum())
+    names = {"jackknife": "jkn", "jk": "jkn", "boot": "bootstrap", "fays": "fay", "faysbrr": "fay", "acs": "sdr"}
+    found = names.get(name, name)
+    return f"did you mean {found!r}?" if found in get_args(Method) else None
 
 
 def is_number(value: object) -> TypeGuard[float]:
