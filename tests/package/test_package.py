@@ -70,6 +70,8 @@ READS_DATA = {
     "measures/base.py": "a measure that is called with labels instead of a table",
     "inference/rows.py": "the bootstrap, which draws rows",
     "robustness/rows.py": "the weights of rows that reach the end of a certificate",
+    "mapping/drawing.py": "a map, whose places are drawn",
+    "mapping/planning.py": "a map, whose classes have sizes",
     "mapping/error_map.py": "a picture, which is told of places in the pass that makes the table",
     "matrices/checks.py": "a weight matrix, which is data",
     "matrices/correlation.py": "a weight matrix, which is data",
