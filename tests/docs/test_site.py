@@ -287,6 +287,33 @@ def test_pages_fit_and_can_be_read(opened, name, scheme, width):
 
 
 @browsing
+def test_the_first_screen_has_the_table_of_questions(opened):
+    page = opened("index.html")
+    top = "x => x.getBoundingClientRect().top"
+    assert page.locator("h2", has_text="Which function?").evaluate(top) < 700
+    assert page.locator("article tbody tr").nth(1).evaluate("x => x.getBoundingClientRect().bottom") < 900
+    rows = page.locator("article tbody tr").all_text_contents()
+    for words in (
+        "area of each class, with an interval",
+        "certificate",
+        "Which threshold is best",
+        "Lightning",
+        "error",
+    ):
+        assert any(words in row for row in rows), words
+
+
+@browsing
+@pytest.mark.parametrize("name", ["index.html", "reference/tabulate.html"])
+def test_no_call_is_cut_on_a_telephone(opened, name):
+    page = opened(name, width=390)
+    cut = "cells => cells.filter(x => x.getBoundingClientRect().right > innerWidth || x.scrollWidth > x.clientWidth)"
+    cells = page.locator("article td")
+    assert cells.count() > 20
+    assert cells.evaluate_all(f"cells => ({cut})(cells).map(x => x.textContent)") == []
+
+
+@browsing
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["index.html", "reference/index.html", "reference/tabulate.html", "gallery.html"])
 def test_everybody_can_read_it(browser, name, scheme):
