@@ -279,7 +279,19 @@ ERRORS = {
     "InputTypeError",
     "UndefinedMeasureError",
     "SchemaError",
+    "MissingDependencyError",
 }
+
+OF_CLICK = {
+    "No such option '…'. (Did you mean one of: …?)": "`wmcc score --help` has the options of a command",
+    "No such command '…'.": "`wmcc --help` has the commands",
+    "Missing argument 'FILE...'.": "name the file of the data; `-` is standard input",
+    "Option '…' requires an argument.": "",
+    "Got unexpected extra arguments (…)": "put quotation marks around a name with a space",
+    "Invalid value for '…': '…' is not one of ….": "",
+    "Invalid value for '…': '…' is not a valid float.": "",
+}
+"""What Click, which reads the options, says of them, and what to do."""
 
 
 def sentence(node: ast.expr | None) -> str:
@@ -303,7 +315,7 @@ def raised_by(call: ast.Call) -> tuple[str, str, str] | None:
         function, args = function.value, [f"`{args[0]}` is …; expected {args[2]}.", *args[3:]]
     if not isinstance(function, ast.Name) or function.id not in {*ERRORS, "warn"} or not args:
         return None
-    if len(re.findall(r"\w{2,}", args[0])) < 4:
+    if len(re.findall(r"\w{2,}", args[0])) < 3:
         return None
     if function.id == "warn":
         return "Warnings", args[0], ""
@@ -311,11 +323,27 @@ def raised_by(call: ast.Call) -> tuple[str, str, str] | None:
     return function.id, args[0], hint if hint.strip("… ") else ""
 
 
+def with_defaults(tree: ast.Module) -> ast.Module:
+    """Put texts that parameters are by default into the sentences of their function."""
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            given = function.args
+            names = [x.arg for x in (*given.posonlyargs, *given.args)]
+            pairs = zip(reversed(names), reversed(given.defaults), strict=False)
+            texts = {
+                name: x for name, x in pairs if isinstance(x, ast.Constant) and isinstance(x.value, str) and x.value
+            }
+            for node in ast.walk(function):
+                if isinstance(node, ast.JoinedStr):
+                    node.values = [texts.get(getattr(getattr(x, "value", None), "id", ""), x) for x in node.values]
+    return tree
+
+
 def raised() -> dict[str, set[tuple[str, str]]]:
     """Return sentences of errors and their hints, by class, as the source has them."""
     found: dict[str, set[tuple[str, str]]] = {}
     for path in Path(wmcc.__file__).parent.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(with_defaults(ast.parse(path.read_text(encoding="utf-8")))):
             if isinstance(node, ast.Call) and (made := raised_by(node)):
                 found.setdefault(made[0], set()).add(made[1:])
     return dict(sorted(found.items()))
@@ -338,6 +366,8 @@ def sentences_page() -> str:
         for text, hint in sorted(texts, key=lambda x: (x[0].strip("…`'").lower(), x)):
             lines.append("- " + escaped(text) + (f" → {escaped(hint)}" if hint else ""))
         lines.append("")
+    lines += ["Options of the command line", "---------------------------", ""]
+    lines += ["- " + escaped(text) + (f" → {escaped(hint)}" if hint else "") for text, hint in OF_CLICK.items()]
     return "\n".join(lines)
 
 

@@ -1,8 +1,10 @@
 """What docs/_ext/wmcc_site.py refuses: such a page builds with a warning, which `scripts/docs` makes an error."""
 
 import io
+import re
 
 import pytest
+from cli_helpers import run
 from paths import DOCS
 
 pytestmark = [  # what packages say to one another
@@ -55,6 +57,38 @@ def test_an_orphan_is_refused(warned):
 @pytest.mark.parametrize("name", ["no_such_function", "Table.to_jsn", "no.such.module", "adapters.torch.Tallly"])
 def test_code_that_names_nothing_is_refused(warned, name):
     assert f"there is no wmcc.{name} in the package" in warned(index=f"# Index\n\nTry `wmcc.{name}(table)`.\n")
+
+
+def test_the_page_of_sentences_has_those_that_people_meet(site):
+    text = site.sentences_page().replace("\\", "")
+    for said in (
+        "there is no file ….",
+        "this needs …, which is not installed.",
+        "… has no keyword ….",
+        "`measure` is …; expected ….",
+        "there is no column ….",
+        "a score table is of two classes; ….",
+        "No such option",
+    ):
+        assert said.rstrip(".…") in text, said
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "score --weigth x",
+        "scor",
+        "score",
+        "score --true",
+        "demo a b",
+        "score x.csv --format y",
+        "certify x.csv --eps y",
+    ],
+)
+def test_the_page_of_sentences_has_what_click_says(site, call):
+    printed = run(*call.split(), code=2).stderr
+    patterns = [".+".join(map(re.escape, text.split("…"))) for text in site.OF_CLICK]
+    assert any(re.search(f"Error: {pattern}", printed) for pattern in patterns), printed
 
 
 def test_a_picture_without_text_is_refused(warned):

@@ -215,6 +215,62 @@ def test_one_search_answers_what_people_come_with(opened, words, pages):
 
 
 @browsing
+@pytest.mark.parametrize(
+    ("words", "pages", "among"),
+    [
+        ("best threshold", ("tutorials/probabilities", "understand/thresholds"), 1),
+        ("area interval stratified sample", ("tutorials/map",), 3),
+        ("weighted MCC in a Lightning loop", ("tutorials/segmentation",), 1),
+        ("what is a certificate", ("understand/certificates",), 1),
+    ],
+)
+def test_the_page_that_people_look_for_is_among_the_first(opened, words, pages, among):
+    found = results_of(opened("index.html"), words)
+    first = [found.nth(k).get_attribute("href") for k in range(min(among, found.count()))]
+    assert any(name in link for link in first for name in pages), first
+
+
+@browsing
+def test_pages_for_developers_come_last(opened):
+    found = results_of(opened("index.html"), "threshold")
+    links = [found.nth(k).get_attribute("href") for k in range(found.count())]
+    first = next(k for k, link in enumerate(links) if re.match("contributing/|changes|benchmarks", link))
+    assert first > len(links) / 2
+
+
+@browsing
+@pytest.mark.parametrize(
+    ("message", "sentence"),
+    [
+        ("there is no file 'nofile.csv'.", "there is no file …."),
+        ("tabulate() has no keyword 'foo'.", "… has no keyword …."),
+        ("this needs rasterio, which is not installed.", "this needs …, which is not installed."),
+        ("`measure` is 'mc'; expected one of mcc, ecc", "`measure` is …; expected one of …."),
+        ("there is no column 'labl'; the columns are 'label', 'pred'.", "there is no column ……; …."),
+        ("a score table is of two classes; there are 3.", "a score table is of two classes; …."),
+        (
+            "Error: No such option '--weigth'. (Did you mean '--weight'?)",
+            "No such option '…'. (Did you mean one of: …?)",
+        ),
+        (
+            "sample_weight[1] is -2.5; a weight must be a finite number of at least 0.",
+            "… is …; a weight must be a finite",
+        ),
+    ],
+)
+def test_a_message_that_is_pasted_leads_to_its_sentence(opened, message, sentence):
+    page = opened("index.html")
+    found = results_of(page, message)
+    first = [found.nth(k).get_attribute("href").partition("?")[0] for k in range(2)]
+    assert first[0].startswith(("reference/errors.html", "reference/sentences.html"))
+    found.nth([link.startswith("reference/sentences") for link in first].index(True)).click()
+    page.wait_for_url("**/reference/sentences.html*")
+    searched = page.locator(".searched")
+    assert searched.text_content().startswith(sentence)
+    assert searched.evaluate("x => x.getBoundingClientRect().top > 0 && x.getBoundingClientRect().bottom < innerHeight")
+
+
+@browsing
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", ["index.html", "reference/tabulate.html", "reference/api/wmcc.interval.html"])
@@ -228,6 +284,33 @@ def test_pages_fit_and_can_be_read(opened, name, scheme, width):
     behind, text = (page.evaluate(colour, place) for place in (["backgroundColor", "body"], ["color", "article p"]))
     light, dark = (behind, text) if scheme == "light" else (text, behind)
     assert min(light) > 150 > 100 > max(dark)
+
+
+@browsing
+def test_the_first_screen_has_the_table_of_questions(opened):
+    page = opened("index.html")
+    top = "x => x.getBoundingClientRect().top"
+    assert page.locator("h2", has_text="Which function?").evaluate(top) < 700
+    assert page.locator("article tbody tr").nth(1).evaluate("x => x.getBoundingClientRect().bottom") < 900
+    rows = page.locator("article tbody tr").all_text_contents()
+    for words in (
+        "area of each class, with an interval",
+        "certificate",
+        "Which threshold is best",
+        "Lightning",
+        "error",
+    ):
+        assert any(words in row for row in rows), words
+
+
+@browsing
+@pytest.mark.parametrize("name", ["index.html", "reference/tabulate.html"])
+def test_no_call_is_cut_on_a_telephone(opened, name):
+    page = opened(name, width=390)
+    cut = "cells => cells.filter(x => x.getBoundingClientRect().right > innerWidth || x.scrollWidth > x.clientWidth)"
+    cells = page.locator("article td")
+    assert cells.count() > 20
+    assert cells.evaluate_all(f"cells => ({cut})(cells).map(x => x.textContent)") == []
 
 
 @browsing
