@@ -407,3 +407,34 @@ def test_one_prediction_per_accumulator(given):
     with pytest.raises(InputTypeError, match=r"holds one prediction; several were given\.\s+Hint: wmcc\.merge"):
         stream.update(*given)
     assert stream.table.rows == 0
+
+
+# ---- scores ----------------------------------------------------------------------------------------------
+
+
+def test_scores_and_labels_are_not_mixed():
+    truth, score = [0, 1, 1], [0.2, 0.6, 0.4]
+    first = wmcc.Accumulator()
+    first.update(truth, truth)
+    with pytest.raises(InputTypeError, match=r"earlier updates came without `score`, and this one with; give `score`"):
+        first.update(truth, score=score)
+    second = wmcc.Accumulator()
+    second.update(truth, score=score)
+    for options in ({}, {"by": truth}):
+        with pytest.raises(InputTypeError, match=r"earlier updates came with `score`, and this one without"):
+            second.update(truth, truth, **options)
+    assert second.scores == wmcc.tabulate(truth, score=score)
+
+
+def test_an_accumulator_with_thresholds_takes_no_labels():
+    truth, score = [0, 1, 1], [0.2, 0.6, 0.4]
+    stream = wmcc.Accumulator(thresholds=[0.5])
+    with pytest.raises(InputTypeError, match=r"has `thresholds`, which are for scores; labels were given"):
+        stream.update(truth, truth)
+    stream.update(truth, score=score)
+    other = wmcc.Accumulator(thresholds=[0.3])
+    with pytest.raises(InputError, match="between different edges"):
+        other.update(stream)
+    same = wmcc.Accumulator(thresholds=[0.5])
+    same.update(stream)
+    assert same.scores == stream.scores
