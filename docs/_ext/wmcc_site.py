@@ -81,7 +81,7 @@ RETURNED_BY = {
     "results.Ranking": "certify_ranking", "results.SamplePlan": "plan_sample", "results.Score": "score",
     "results.Sensitivity": "sensitivity", "results.TrimmingCurve": "certify_trimming",
     "results.Uncertainty": "results.uncertainty", "Table": "tabulate", "JointTable": "tabulate", "Tables": "tabulate",
-    "results.ThresholdCurve": "curve",
+    "results.ThresholdCurve": "curve", "results.ScoreInterval": "interval",
     "results.BestThreshold": "best_threshold", "results.ScoreTable": "tabulate", "results.ClassScores": "tabulate",
     "matrices.MatrixCheck": "matrices.check", "matrices.MatrixScore": "matrices.score",
     "published.PublishedBound": "published.binary", "experiments.Separation": "experiments.separation",
@@ -106,7 +106,8 @@ EXPLAINED = {
     "results.Curve results.Radius results.Lead results.Ranking results.Sensitivity results.TrimmingCurve "
     "results.Uncertainty results.uncertainty",
     "understand/thresholds": "best_threshold curve plot.curve plot.mcc_f1 plot.roc plot.precision_recall "
-    "measures.ExpectedGain results.ThresholdCurve results.BestThreshold results.ScoreTable results.ClassScores",
+    "measures.ExpectedGain results.ThresholdCurve results.ScoreInterval results.BestThreshold "
+    "results.ScoreTable results.ClassScores",
     "understand/theory": "certify radius certify_ranking certify_trimming",
     "understand/designs": "Strata PostStrata Replicates",
     "understand/designs-maps": "Strata map_accuracy plan_sample results.Estimate results.MapAccuracy "

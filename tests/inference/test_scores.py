@@ -151,6 +151,24 @@ def test_a_comparison_of_rows_without_weight(options):
         wmcc.compare(scores, **options)
 
 
+def test_results_say_that_scores_were_put_together(monkeypatch):
+    truth, score, weight = sample(n=300, digits=6)
+    every = wmcc.tabulate(truth, score=score, sample_weight=weight)
+    monkeypatch.setattr("wmcc.sources.score_steps.MOST_STEPS", 200)
+    monkeypatch.setattr("wmcc.sources.score_steps.CHOSEN_STEPS", 20)
+    chosen = wmcc.tabulate(truth, score=score, sample_weight=weight)
+    given_ = wmcc.tabulate(truth, score=score, sample_weight=weight, thresholds=np.arange(-10, 10) / 5)
+    for ask in (wmcc.curve, wmcc.best_threshold, lambda s: wmcc.interval(s, "roc_auc")):
+        for scores in (chosen, given_):
+            found = ask(scores)
+            assert f"put together between {len(scores.edges)} edges" in " ".join(str(found).split())
+            assert found.notes[-1].lower().startswith("scores were put together")
+            assert "put together" in found.to_json()
+        assert "put together" not in str(ask(every))
+    rounded = wmcc.tabulate(truth, score=score.round(1), sample_weight=weight)  # which the note advises
+    assert rounded.notes == ()
+
+
 def test_the_band_holds_the_interval():
     curve = wmcc.curve(scores_of("rows"))
     inside = ~np.isnan(curve.band_low)

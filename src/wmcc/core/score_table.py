@@ -149,6 +149,18 @@ class ScoreTable(Result):
         """Thresholds that make different predictions, ascending: the steps, and infinity, at which none is positive."""
         return frozen(np.append(self.steps, inf))
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know of results over all thresholds, a sentence each: that scores were put together, if so."""
+        if self.edges is None:
+            return ()
+        kept = counted(len(self.edges), "edge")
+        return (
+            f"scores were put together between {kept}: those of a step count as equal, and thresholds within a step "
+            "are not looked at; `thresholds` sets the edges, and rounded scores have fewer values, which are "
+            "all kept",
+        )
+
     def _check_single(self) -> None:
         if self.names:
             raise InputTypeError(

@@ -98,7 +98,7 @@ class ThresholdCurve(Result):
             "An interval is for a threshold that was fixed in advance. The band is wider: it allows for choosing among "
             "these thresholds."
         ] * (self.problem is None)
-        notes += [f"interval not estimable: {self.problem}"] if self.problem else [*self.notes]
+        notes += [*self.notes, *([f"interval not estimable: {self.problem}"] if self.problem else [])]
         if len(some) < len(self.values):
             notes.append(f"Shown are {len(some):,} of {counted(len(self.values), 'threshold')}.")
         title = f"{self.title} by threshold, {counted(self.n, 'row')}"
@@ -196,7 +196,12 @@ def curve(
         columns[0], problems = asked, [[*problems, problem][j] for j in places.tolist()]
     lacking = [problem for problem in problems if problem]
     problem = lacking[0] if len(lacking) == len(problems) else None
-    notes = [f"There is no interval at {counted(len(lacking), 'threshold')}: {lacking[0]}."] if lacking else []
+    notes = (
+        [f"There is no interval at {counted(len(lacking), 'threshold')}: {lacking[0]}."]
+        if lacking and not problem
+        else []
+    )
+    notes += [f"{note[0].upper()}{note[1:]}." for note in given.notes]
     sizes = given.rows, given.total, len(given.steps)
     return ThresholdCurve(chosen.name, given.positive, level, *columns, *sizes, tuple(notes), problem)
 
