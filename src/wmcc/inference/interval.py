@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from ..core.labels import Label
 from ..core.score_table import ScoreTable
 from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError
+from ..measures import ExpectedGain
 from ..measures.base import ClassMeasureName, Measure, MeasureName, ScoreMeasureName, for_tabulated
 from ..measures.checks import checked_level, named_class_measure, named_measure
 from ..measures.companions import ClassMeasure
 from .bootstrap import bootstrap_interval, resample_table
-from .classes import class_interval
+from .classes import class_interval, measure_and_class
 from .estimate import Interval, estimate
 from .influence import Sample
 
@@ -22,7 +24,7 @@ Method = Literal["fisher", "delta", "bootstrap"]
 @for_tabulated()
 def interval(
     table: Tabulated | ScoreTable,
-    measure: MeasureName | ClassMeasureName | Measure | ClassMeasure | ScoreMeasureName = "ecc",
+    measure: MeasureName | ClassMeasureName | Measure | ClassMeasure | ScoreMeasureName | ExpectedGain = "ecc",
     *,
     of: Label | None = None,
     confidence_level: float = 0.95,
@@ -39,9 +41,9 @@ def interval(
         strata, or as replicate weights say. Or a `ScoreTable`, for ``"roc_auc"`` and ``"average_precision"``.
     measure
         A measure of the whole table, or its name; with ``of``, a measure of one class: ``"precision"``, ``"recall"``,
-        ``"f1"``, ``"iou"`` or ``"mcc"``.
+        ``"f1"``, ``"iou"`` or ``"mcc"``. Or a `wmcc.measures.ExpectedGain`.
     of
-        The class whose own score is meant.
+        The class whose own score is meant; of an expected gain the positive class, by default that of the table.
     confidence_level
         Probability with which such intervals contain the true score.
     method
@@ -93,6 +95,9 @@ def interval(
             return bootstrap_interval(sample, chosen, level, lambda: resample_table(sample, resamples, seed))
         return estimate(sample, chosen, level, method)
 
+    if isinstance(measure, ExpectedGain):
+        gain, label = measure_and_class(measure, of, given)
+        return replace(made(Sample.of(given.against_rest(label)), gain), label=label)
     if of is None:
         return made(Sample.of(given), named_measure(measure))
     return class_interval(given, named_class_measure(measure).name, of, level, method, made)
