@@ -329,6 +329,18 @@ def test_a_threshold_beyond_the_data_is_warned_of_in_a_sentence():
     assert result.stderr.count("Warning") == 1
 
 
+def test_groups_of_scores():
+    assert "`wmcc threshold` chooses for each" in run("report", DATA, *ONE, "--by", "region", code=2).stderr
+    assert "`wmcc threshold` takes both" in run("tabulate", DATA, *ONE, "--by", "region", code=2).stderr
+    assert run("threshold", DATA, *ONE, "--by", "region").stdout  # which the hints advise
+
+
+def test_scores_of_classes_are_for_python():
+    scores = wmcc.tabulate(["a", "b", "c"], score=[[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.5, 0.1, 0.4]])
+    Path("classes.json").write_text(scores.to_json())
+    assert "wmcc.results.ClassScores.from_json" in run("show", "classes.json", code=2).stderr
+
+
 def test_rows_without_weight():
     frame = pl.read_csv(DATA).with_columns(pl.lit(0.0).alias("none"))
     frame.write_csv("odd.csv")

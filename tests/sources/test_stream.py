@@ -438,3 +438,26 @@ def test_an_accumulator_with_thresholds_takes_no_labels():
     same = wmcc.Accumulator(thresholds=[0.5])
     same.update(stream)
     assert same.scores == stream.scores
+
+
+def test_an_accumulator_is_read_as_its_scores(tmp_path):
+    truth, score = [0, 1, 1, 0] * 9, [0.2, 0.6, 0.4, 0.5] * 9
+    stream, scores = wmcc.Accumulator(), wmcc.tabulate(truth, score=score)
+    stream.update(truth, score=score)
+    for ask in (wmcc.best_threshold, wmcc.curve, lambda given: wmcc.interval(given, "roc_auc")):
+        assert ask(stream).to_dict() == ask(scores).to_dict()
+    assert wmcc.plot.roc(stream).get_title(loc="left") == wmcc.plot.roc(scores).get_title(loc="left")
+    wmcc.write_report(tmp_path / "a.json", stream)
+    labels = wmcc.Accumulator()
+    labels.update(truth, truth)
+    wmcc.write_report(tmp_path / "b.json", labels)
+    with pytest.raises(InputTypeError, match="reads a score table"):
+        wmcc.best_threshold(labels)
+
+
+def test_groups_of_scores_are_read_one_by_one(tmp_path):
+    groups = wmcc.tabulate([0, 1, 1, 0] * 9, score=[0.2, 0.6, 0.4, 0.5] * 9, by=["a", "b"] * 18)
+    with pytest.raises(InputTypeError, match=r"wmcc.best_threshold\(scores\) for key, scores in given.items"):
+        wmcc.write_report(tmp_path / "a.html", groups)
+    with pytest.raises(InputTypeError, match=r"take one of them, for instance scores\['b'\]"):
+        wmcc.best_threshold(groups)

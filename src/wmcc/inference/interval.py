@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import Literal
 
 from ..core.labels import Label
-from ..core.score_table import ScoreTable
+from ..core.score_table import ScoreTable, as_scores
 from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError
 from ..measures import ExpectedGain
 from ..measures.base import ClassMeasureName, Measure, MeasureName, ScoreMeasureName, for_tabulated
 from ..measures.checks import checked_level, named_class_measure, named_measure
 from ..measures.companions import ClassMeasure
+from .answer import TITLES_OF_SCORES
 from .bootstrap import bootstrap_interval, resample_table
 from .classes import class_interval, measure_and_class
 from .estimate import Interval, estimate
@@ -82,6 +83,8 @@ def interval(
     MCC 0.3478, 95 % interval 0.0517 to 0.5877 (fisher, 2 strata, se 0.1353)
     """
     level = checked_level(confidence_level)
+    if getattr(measure, "name", measure) in TITLES_OF_SCORES:
+        table = as_scores(table)
     if isinstance(table, ScoreTable):
         from .scores.measures import named_score_measure, score_interval  # which tables of labels do without
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.arraytypes import FloatArray
 from ...core.labels import Label
-from ...core.score_table import ScoreTable
+from ...core.score_table import ScoreTable, as_scores
 from ...errors import InputError, InputTypeError
 from ...measures import CLASS_MEASURES, MEASURES, ExpectedGain
 from ...measures.base import Measure
@@ -127,7 +127,7 @@ def title_of(measure: str, positive: Label) -> str:
 
 def checked_scores(scores: Any, function: str) -> ScoreTable:
     """Return a score table, if it is one of a single score."""
-    given = getattr(scores, "table", scores)
+    given = as_scores(scores)
     if not isinstance(given, ScoreTable):
         hint = "write wmcc.tabulate(y_true, score=probabilities), or tabulate(data, true=…, score=…)."
         if isinstance(scores, Mapping) and scores and all(isinstance(own, ScoreTable) for own in scores.values()):
