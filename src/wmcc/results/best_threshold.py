@@ -201,9 +201,9 @@ def best_threshold(
 
     Notes
     -----
-    The interval is that of a band over all thresholds, on the scale of artanh, from draws of the sampling errors of all
-    thresholds together under the design of the table. docs/understand/thresholds.md derives it and measures how often
-    it holds the truth.
+    The interval is that of a band over all thresholds that could have been chosen, on the scale of artanh, from draws
+    of the sampling errors of all thresholds together under the design of the table. docs/understand/thresholds.md
+    derives it and measures how often it holds the truth.
 
     Examples
     --------
