@@ -85,7 +85,7 @@ RETURNED_BY = {
     "results.DrawnSample": "draw_sample",
     "results.Sensitivity": "sensitivity", "results.TrimmingCurve": "certify_trimming",
     "results.Uncertainty": "results.uncertainty", "Table": "tabulate", "JointTable": "tabulate", "Tables": "tabulate",
-    "results.ThresholdCurve": "curve",
+    "results.ThresholdCurve": "curve", "results.ScoreInterval": "interval",
     "demo.Map": "demo.make_map",
     "results.BestThreshold": "best_threshold", "results.ScoreTable": "tabulate", "results.ClassScores": "tabulate",
     "matrices.MatrixCheck": "matrices.check", "matrices.MatrixScore": "matrices.score",
@@ -111,7 +111,7 @@ EXPLAINED = {
     "results.Curve results.Radius results.Lead results.Ranking results.Sensitivity results.TrimmingCurve "
     "results.Uncertainty results.uncertainty",
     "understand/thresholds": "best_threshold curve plot.curve plot.mcc_f1 plot.roc plot.precision_recall "
-    "measures.ExpectedGain measures.ScoreMeasureName results.ThresholdCurve "
+    "measures.ExpectedGain measures.ScoreMeasureName results.ThresholdCurve results.ScoreInterval "
     "results.BestThreshold results.ScoreTable results.ClassScores",
     "understand/theory": "certify radius certify_ranking certify_trimming",
     "understand/designs": "Strata PostStrata Replicates",

@@ -277,7 +277,7 @@ def test_stored_score_tables():
         (("threshold", DATA, "--true", "label", "--score", "prob"), "there are 3.\nHint: --ignore leaves out"),
         (("threshold", DATA, *COLUMNS, "--score", "pred"), "the column 'pred' holds 'field'; a score must be a number"),
         (("threshold", DATA, *ONE, "--at-least", "recall"), "--at-least is 'recall'; expected a measure and a number"),
-        (("threshold", DATA, *ONE, "--at-least", "recal=0.5"), "`measure` is 'recal'"),
+        (("threshold", DATA, *ONE, "--at-least", "recal=0.5"), "`at_least` is 'recal'; expected one of mcc"),
         (("threshold", DATA, *ONE, "--measure", "best"), "`measure` is 'best'"),
         (("tabulate", DATA, *ONE, "--thresholds", "0.1,high"), "--thresholds has 'high'; expected numbers"),
         (("tabulate", DATA, *BOTH, "--thresholds", "0.1"), "several scores cannot yet be tabulated together with"),
@@ -313,3 +313,39 @@ def test_what_is_refused(args, said):
     result = run(*args, code=2)
     assert said in result.stderr
     assert result.stdout == ""
+
+
+@pytest.mark.parametrize("args", [("--measure", "f1"), ("--at-least", "recall=0.5"), ("--measure", "kappa")])
+def test_certified_choices_of_all_measures(args):
+    text = run("threshold", DATA, *ONE, "--eps", "0.1", *args).stdout
+    assert "proved at least, for all such weights" in text
+    assert "thresholds that are never best" in text
+
+
+def test_a_threshold_beyond_the_data_is_warned_of_in_a_sentence():
+    result = run("score", DATA, *ONE, "--threshold", "99")
+    assert result.stderr.startswith("Warning: `threshold` is 99.0, above all scores")
+    assert ".py" not in result.stderr
+    assert result.stderr.count("Warning") == 1
+
+
+def test_groups_of_scores():
+    assert "`wmcc threshold` chooses for each" in run("report", DATA, *ONE, "--by", "region", code=2).stderr
+    assert "`wmcc threshold` takes both" in run("tabulate", DATA, *ONE, "--by", "region", code=2).stderr
+    assert run("threshold", DATA, *ONE, "--by", "region").stdout  # which the hints advise
+
+
+def test_scores_of_classes_are_for_python():
+    scores = wmcc.tabulate(["a", "b", "c"], score=[[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.5, 0.1, 0.4]])
+    Path("classes.json").write_text(scores.to_json())
+    assert "wmcc.results.ClassScores.from_json" in run("show", "classes.json", code=2).stderr
+
+
+def test_rows_without_weight():
+    frame = pl.read_csv(DATA).with_columns(pl.lit(0.0).alias("none"))
+    frame.write_csv("odd.csv")
+    result = run(
+        "threshold", "odd.csv", "--true", "label", "--weight", "none", "--ignore", "water", "--score", "prob", code=2
+    )
+    assert "rows is zero" in result.stderr
+    assert "there is nothing to score" in result.stderr

@@ -210,3 +210,23 @@ def test_a_column_of_scores_for_each_class(seed, K):
 def test_what_is_refused(call, sentence):
     with pytest.raises(WmccError, match=sentence):
         call()
+
+
+def test_scores_of_classes_are_stored():
+    rng = np.random.default_rng(0)
+    scores = wmcc.tabulate(np.array(["a", "b", "c"])[rng.integers(0, 3, 60)], score=rng.random((60, 3)).round(1))
+    again = wmcc.results.ClassScores.from_json(scores.to_json())
+    assert again == scores
+    assert again["b"] == scores["b"]
+    assert again != scores + scores
+    stored = scores.to_dict()
+    for broken in (
+        {},
+        {**stored, "schema": 9},
+        {**stored, "kind": "table"},
+        {**stored, "scores": stored["scores"][1:]},
+    ):
+        with pytest.raises(SchemaError):
+            wmcc.results.ClassScores.from_dict(broken)
+    with pytest.raises(SchemaError):
+        wmcc.results.ClassScores.from_dict({key: x for key, x in stored.items() if key != "table"})

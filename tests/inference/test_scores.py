@@ -151,6 +151,93 @@ def test_a_comparison_of_rows_without_weight(options):
         wmcc.compare(scores, **options)
 
 
+def test_results_say_that_scores_were_put_together(monkeypatch):
+    truth, score, weight = sample(n=300, digits=6)
+    every = wmcc.tabulate(truth, score=score, sample_weight=weight)
+    monkeypatch.setattr("wmcc.sources.score_steps.MOST_STEPS", 200)
+    monkeypatch.setattr("wmcc.sources.score_steps.CHOSEN_STEPS", 20)
+    chosen = wmcc.tabulate(truth, score=score, sample_weight=weight)
+    given_ = wmcc.tabulate(truth, score=score, sample_weight=weight, thresholds=np.arange(-10, 10) / 5)
+    for ask in (wmcc.curve, wmcc.best_threshold, lambda s: wmcc.interval(s, "roc_auc")):
+        for scores in (chosen, given_):
+            found = ask(scores)
+            assert f"put together between {len(scores.edges)} edges" in " ".join(str(found).split())
+            assert found.notes[-1].lower().startswith("scores were put together")
+            assert "put together" in found.to_json()
+        assert "put together" not in str(ask(every))
+    rounded = wmcc.tabulate(truth, score=score.round(1), sample_weight=weight)  # which the note advises
+    assert rounded.notes == ()
+
+
+GAIN = wmcc.measures.ExpectedGain(5, -2, -1, 0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_gains_of_labels_have_intervals(kind):
+    scores = scores_of(kind)
+    curve = wmcc.curve(scores, GAIN, thresholds=[0.5])
+    for one in (wmcc.interval(scores.at(0.5), GAIN), wmcc.interval(scores.at(0.5), GAIN, of=1)):
+        assert (one.value, one.se, one.low, one.high) == pytest.approx(
+            [x[0] for x in (curve.values, curve.se, curve.low, curve.high)], abs=1e-9
+        )
+        assert str(one).startswith("Expected gain")
+
+
+@pytest.mark.parametrize("positive", [None, 0])
+@pytest.mark.parametrize("kind", ["rows", "clusters", "strata"])
+def test_gains_of_labels_are_compared(kind, positive):
+    truth, score, weight = sample()
+    other = score + np.random.default_rng(9).normal(size=len(score))
+    sign = 1 if positive is None else -1
+    models = wmcc.tabulate(
+        truth, score={"A": sign * score, "B": sign * other}, sample_weight=weight, positive=positive, **drawn(kind, 300)
+    )
+    found = wmcc.compare(models, GAIN, threshold=0.5)
+    own = [wmcc.interval(models[name].at(0.5), GAIN) for name in "AB"]
+    assert [found.values[name] for name in "AB"] == pytest.approx([one.value for one in own])
+    apart = wmcc.compare({name: models[name].at(0.5) for name in "AB"}, GAIN, sample="independent")
+    assert apart.value == pytest.approx(found.value)
+    assert apart.se == pytest.approx(np.hypot(own[0].se, own[1].se), rel=1e-6)
+    with pytest.raises(WmccError, match="not known which class is positive"):
+        wmcc.compare(models.at(0.5), GAIN)
+    assert wmcc.compare(models.at(0.5), GAIN, of=models.positive).value == found.value
+    assert "Expected gain" in str(wmcc.compare(models, GAIN, threshold="best"))
+
+
+def test_gains_of_several_classes_need_the_positive_one():
+    rng = np.random.default_rng(0)
+    truth, guess = rng.integers(0, 3, (2, 99))
+    with pytest.raises(WmccError, match="not known which class is positive"):
+        wmcc.interval(wmcc.tabulate(truth, guess), GAIN)
+    two = wmcc.interval(wmcc.tabulate((truth == 2) * 1, (guess == 2) * 1), GAIN)
+    assert wmcc.interval(wmcc.tabulate(truth, guess), GAIN, of=2).value == two.value
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda s: wmcc.best_threshold(s, "mc"),
+            r"`measure` is 'mc'; .*mean_recall, or .* precision, recall, f1 or iou.*mean 'mcc'",
+        ),
+        (lambda s: wmcc.curve(s, "precison"), r"did you mean 'precision'"),
+        (lambda s: wmcc.best_threshold(s, at_least={"recal": 0.9}), r"`at_least` is 'recal'; .*did you mean 'recall'"),
+        (lambda s: wmcc.best_threshold(s, at_least={"recall": 2}), r"recall of at least 2; recall is at most 1"),
+        (lambda s: wmcc.best_threshold(s, "expected_gain"), r"wmcc.measures.ExpectedGain\(hit, miss"),
+        (lambda s: wmcc.interval(s.at(0.5), "expected_gain"), r"wmcc.measures.ExpectedGain\(hit, miss"),
+    ],
+)
+def test_names_of_measures(call, sentence):
+    with pytest.raises(WmccError, match=f"(?s){sentence}"):
+        call(scores_of("rows"))
+
+
+def test_a_threshold_that_is_a_word():
+    *_, both = two_scores()
+    with pytest.raises(WmccError, match=r"`threshold` is 'bst'; expected a number, .* or 'best'"):
+        wmcc.compare(both, threshold="bst")
+
+
 def test_the_band_holds_the_interval():
     curve = wmcc.curve(scores_of("rows"))
     inside = ~np.isnan(curve.band_low)

@@ -246,7 +246,7 @@ def test_the_adversary_would_see_a_choice_that_is_not_certified(monkeypatch):
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda s: wmcc.best_threshold(s, at_least={"recall": 2}), r"no threshold has recall of at least 2"),
+        (lambda s: wmcc.best_threshold(s, at_least={"recall": 2}), r"recall of at least 2; recall is at most 1"),
         (lambda s: wmcc.best_threshold(s, at_least=0.9), r"`at_least` is 0.9; expected a mapping"),
         (lambda s: wmcc.best_threshold(s, eps=1.5), r"`eps` is 1.5"),
         (lambda s: wmcc.best_threshold(s.at(0.5)), r"reads a score table"),

@@ -31,6 +31,36 @@ def source(request, tmp_path, monkeypatch):
     return tabulated
 
 
+def test_integers_that_are_no_float64_are_refused(source):
+    score = [2**53, 2**53 + 2, 2**53 + 4, 2**53 + 1, 2**53, 2**60]
+    said = {"arrays": r"score\[3\] is", "frame": r"p\[3\] is", "file": "the column 'p' holds"}[source.kind]
+    with pytest.raises(
+        InputError, match=rf"{said} 9007199254740993; a score must be a float64, and the nearest one is"
+    ):
+        source(score=score)
+    assert len(source(score=[x - 2**53 for x in score]).steps) == 5  # which the hint advises
+    assert len(source(score=[2**60, 2**60 + 1024, *score[:3], 2**62]).steps) == 6
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint64, object, np.longdouble, list])
+def test_numbers_of_all_kinds_that_would_become_equal_are_refused(kind):
+    exact = [2**53 + k for k in range(6)]
+    score = exact if kind is list else np.array(exact, dtype=object).astype(kind)
+    if kind is np.longdouble:
+        score = np.longdouble(2**53) + np.arange(6)
+    with pytest.raises(InputError, match=r"score\[\d\] is 9007199254740993"):
+        wmcc.tabulate(TRUTH, score=score)
+    with pytest.raises(InputError, match=r"score\['A'\]\[1\] is 18446744073709551617"):
+        wmcc.tabulate(TRUTH, score={"A": [2**64 + k for k in range(6)], "B": SCORE})
+
+
+def test_long_doubles_that_remain_different_are_taken():
+    assert wmcc.tabulate(TRUTH, score=np.array(SCORE, dtype=np.longdouble) / 3).thresholds[-2] == pytest.approx(0.8 / 3)
+    close = np.longdouble(1) / 3 * (1 + np.array([0, 1, 2, 3, 4, 5]) * np.finfo(np.longdouble).eps)
+    with pytest.raises(InputError, match=r"score\[\d\] is 0.33333333333333333"):
+        wmcc.tabulate(TRUTH, score=close)
+
+
 def test_missing_scores_are_refused_with_their_row(source):
     gap = [*SCORE[:3], NAN, *SCORE[4:]]
     first = {"arrays": r"score\[3\] is nan", "frame": r"'p' is missing, or NaN, for 1 row.* The first: p\[3\]\."}

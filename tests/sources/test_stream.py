@@ -407,3 +407,57 @@ def test_one_prediction_per_accumulator(given):
     with pytest.raises(InputTypeError, match=r"holds one prediction; several were given\.\s+Hint: wmcc\.merge"):
         stream.update(*given)
     assert stream.table.rows == 0
+
+
+# ---- scores ----------------------------------------------------------------------------------------------
+
+
+def test_scores_and_labels_are_not_mixed():
+    truth, score = [0, 1, 1], [0.2, 0.6, 0.4]
+    first = wmcc.Accumulator()
+    first.update(truth, truth)
+    with pytest.raises(InputTypeError, match=r"earlier updates came without `score`, and this one with; give `score`"):
+        first.update(truth, score=score)
+    second = wmcc.Accumulator()
+    second.update(truth, score=score)
+    for options in ({}, {"by": truth}):
+        with pytest.raises(InputTypeError, match=r"earlier updates came with `score`, and this one without"):
+            second.update(truth, truth, **options)
+    assert second.scores == wmcc.tabulate(truth, score=score)
+
+
+def test_an_accumulator_with_thresholds_takes_no_labels():
+    truth, score = [0, 1, 1], [0.2, 0.6, 0.4]
+    stream = wmcc.Accumulator(thresholds=[0.5])
+    with pytest.raises(InputTypeError, match=r"has `thresholds`, which are for scores; labels were given"):
+        stream.update(truth, truth)
+    stream.update(truth, score=score)
+    other = wmcc.Accumulator(thresholds=[0.3])
+    with pytest.raises(InputError, match="between different edges"):
+        other.update(stream)
+    same = wmcc.Accumulator(thresholds=[0.5])
+    same.update(stream)
+    assert same.scores == stream.scores
+
+
+def test_an_accumulator_is_read_as_its_scores(tmp_path):
+    truth, score = [0, 1, 1, 0] * 9, [0.2, 0.6, 0.4, 0.5] * 9
+    stream, scores = wmcc.Accumulator(), wmcc.tabulate(truth, score=score)
+    stream.update(truth, score=score)
+    for ask in (wmcc.best_threshold, wmcc.curve, lambda given: wmcc.interval(given, "roc_auc")):
+        assert ask(stream).to_dict() == ask(scores).to_dict()
+    assert wmcc.plot.roc(stream).get_title(loc="left") == wmcc.plot.roc(scores).get_title(loc="left")
+    wmcc.write_report(tmp_path / "a.json", stream)
+    labels = wmcc.Accumulator()
+    labels.update(truth, truth)
+    wmcc.write_report(tmp_path / "b.json", labels)
+    with pytest.raises(InputTypeError, match="reads a score table"):
+        wmcc.best_threshold(labels)
+
+
+def test_groups_of_scores_are_read_one_by_one(tmp_path):
+    groups = wmcc.tabulate([0, 1, 1, 0] * 9, score=[0.2, 0.6, 0.4, 0.5] * 9, by=["a", "b"] * 18)
+    with pytest.raises(InputTypeError, match=r"wmcc.best_threshold\(scores\) for key, scores in given.items"):
+        wmcc.write_report(tmp_path / "a.html", groups)
+    with pytest.raises(InputTypeError, match=r"take one of them, for instance scores\['b'\]"):
+        wmcc.best_threshold(groups)

@@ -111,6 +111,7 @@ RESULTS = {
     "BestThreshold, certified": lambda: wmcc.best_threshold(SCORES.binned([0.5, 1.5]), eps=0.1),
     "BestThreshold, unreliable": lambda: wmcc.best_threshold(BOTH_SCORES[NAMES[0]], "accuracy"),
     "Interval, scores": lambda: wmcc.interval(SCORES, "roc_auc"),
+    "ScoreInterval": lambda: wmcc.interval(SCORES.binned([0.5, 1.5]), "roc_auc"),
     "Comparison, scores": lambda: wmcc.compare(BOTH_SCORES, threshold="best"),
     "Separation": lambda: wmcc.experiments.separation(3, n=12, repetitions=2),
 }

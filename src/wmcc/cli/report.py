@@ -53,7 +53,8 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
     if isinstance(found, Mapping):
         groups: Any = found
         said = f"there is a table for each {' and '.join(map(str, groups.columns))}; a report takes one table."
-        raise InputError(said, "tabulate without --by, or score the groups with `wmcc score`.")
+        reader = "`wmcc threshold` chooses for each" if groups._kind.startswith("score") else "`wmcc score` scores each"
+        raise InputError(said, f"leave --by out; {reader}.", "by")
     if request.threshold:
         wish = replace(wish, threshold=request.given_threshold(found))
     sides: Any = request.bounds(asked.bounds)

@@ -532,7 +532,8 @@ class DataOptions(SimpleNamespace):
             return found
         from .scores import labelled
 
-        return labelled(found, self.threshold, self._said)
+        with _warned(""):
+            return labelled(found, self.threshold, self._said)
 
     @property
     def _said(self) -> str:

@@ -30,6 +30,11 @@ def read(name: str) -> Stored:
                 from ..core.score_table import ScoreTable  # which tables of labels do without
 
                 kind = ScoreTable
+            if data.get("kind") == "class scores":
+                raise SchemaError(
+                    "these are scores of several classes, which the command line does not read.",
+                    "in Python wmcc.results.ClassScores.from_json reads them; those of one class can be saved alone.",
+                )
         found: Stored = kind.from_dict(data)
     except WmccError as problem:
         hint = "expected a table that `wmcc tabulate -o` wrote; data need --true and --pred."

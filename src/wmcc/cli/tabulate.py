@@ -31,7 +31,7 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
     if request.score and request.by:
         raise InputError(
             "--score and --by are both given; a score table is stored alone.",
-            "leave --by out, and tabulate the rows of each group.",
+            "leave --by out; `wmcc threshold` takes both, and chooses for each group.",
             "by",
         )
     output.write(request.part())

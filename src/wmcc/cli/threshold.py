@@ -32,14 +32,15 @@ def command(request: o.DataOptions, asked: o.CommandOptions, output: o.Output) -
         wmcc tabulate parcels.csv --true label --score prob --weight area --ignore water -o scores.json
         wmcc threshold scores.json --eps 0.1
     """
+    from ..inference.scores.crossfit import Constraints
     from ..inference.scores.grid import asked_measure
     from ..results.best_threshold import best_threshold
     from .request import per_group
     from .scores import one_by_one
 
     least = dict(map(_constraint, asked.at_least)) or None
-    for name in (asked.measure, *(least or ())):  # before data are read, which may take long
-        asked_measure(name)
+    asked_measure(asked.measure)  # before data are read, which may take long
+    Constraints.of(least)
     how: dict[str, Any] = {"at_least": least, "eps": asked.eps, "confidence_level": asked.confidence}
     output.write(per_group(one_by_one(request.scores()), lambda scores: best_threshold(scores, asked.measure, **how)))
 

@@ -149,6 +149,18 @@ class ScoreTable(Result):
         """Thresholds that make different predictions, ascending: the steps, and infinity, at which none is positive."""
         return frozen(np.append(self.steps, inf))
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know of results over all thresholds, a sentence each: that scores were put together, if so."""
+        if self.edges is None:
+            return ()
+        kept = counted(len(self.edges), "edge")
+        return (
+            f"scores were put together between {kept}: those of a step count as equal, and thresholds within a step "
+            "are not looked at; `thresholds` sets the edges, and rounded scores have fewer values, which are "
+            "all kept",
+        )
+
     def _check_single(self) -> None:
         if self.names:
             raise InputTypeError(
@@ -411,6 +423,11 @@ class ClassScores(Result, Mapping[Label, ScoreTable]):
             raise InputError(f"there is no class {label!r}; the classes are {listed([*self])}.")
         return self.scores[label]
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ClassScores):
+            return NotImplemented
+        return self.table == other.table and self.scores == other.scores
+
     def __add__(self, other: ClassScores) -> ClassScores:
         if not isinstance(other, ClassScores):
             return NotImplemented
@@ -433,6 +450,45 @@ class ClassScores(Result, Mapping[Label, ScoreTable]):
         """Return plain dicts, lists, numbers and texts."""
         scores = [[label, own.to_dict()] for label, own in self.scores.items()]
         return {"schema": self._version, "kind": self._kind, "table": self.table.to_dict(), "scores": scores}
+
+    @classmethod
+    def from_dict(cls, data: Any) -> ClassScores:
+        """Read what `to_dict` made; anything else is refused with a `SchemaError`."""
+        if not isinstance(data, dict) or data.get("kind") != cls._kind:
+            raise SchemaError(
+                "these are no stored scores of classes.", "wmcc.results.ScoreTable.from_json reads others."
+            )
+        storage.check_version(data)
+        try:
+            table, pairs = Table.from_dict(data["table"]), [(label, own) for label, own in data["scores"]]
+        except (KeyError, TypeError, ValueError) as problem:
+            raise SchemaError(f"the stored scores of classes cannot be read: {problem!r}") from None
+        scores = {label: ScoreTable.from_dict(own) for label, own in pairs}
+        if tuple(scores) != table.classes:
+            raise SchemaError("the stored scores are of other classes than their table.")
+        return cls(scores, table)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> ClassScores:
+        """Read what `to_json` wrote.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> scores = wmcc.tabulate(["a", "b", "c"], score=[[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.5, 0.1, 0.4]])
+        >>> wmcc.results.ClassScores.from_json(scores.to_json()) == scores
+        True
+        """
+        return cls.from_dict(storage.parse(text))
+
+
+def as_scores(given: Any) -> Any:
+    """Return the score table of what has one, such as an accumulator; other things as they are."""
+    try:
+        its = given if isinstance(given, ScoreTable) else getattr(given, "scores", None)
+    except InputTypeError:  # it holds labels
+        return given
+    return its if isinstance(its, ScoreTable) else given
 
 
 def occupied_steps(tables: Tables[Table]) -> Tables[Table]:

@@ -359,6 +359,8 @@ def one_table(given: Tabulated) -> Table:
         hint = "scores.at(0.5) is the table of a threshold; wmcc.best_threshold(scores) finds a threshold."
     elif kind == "JointTable":
         hint = "take one prediction by its name: joint[name]."
+    elif isinstance(given, Mapping) and any(type(own).__name__ == "ScoreTable" for own in given.values()):
+        hint = "for each: {key: wmcc.best_threshold(scores) for key, scores in given.items()}."
     elif isinstance(given, Mapping):
         hint = (
             "for each: {key: wmcc.score(table) for key, table in given.items()}; for all: wmcc.merge(given.values())."

@@ -14,6 +14,9 @@ from ..present.text import counted, decimals
 TITLES_OF_SCORES = {"roc_auc": "ROC AUC", "average_precision": "Average precision"}
 """Measures of score tables as a whole, for people."""
 
+OTHER_TITLES = {**TITLES_OF_SCORES, "expected_gain": "Expected gain"}
+"""These, and a measure that is made of what the caller gives."""
+
 
 class Answer(Result):
     """An answer that knows how far it can be relied on."""
@@ -51,8 +54,8 @@ class Answer(Result):
 
 def measure_title(measure: str, label: Label | None) -> str:
     """Name a measure for people, and the class whose own it is."""
-    if measure in TITLES_OF_SCORES:
-        return TITLES_OF_SCORES[measure]
+    if measure in OTHER_TITLES:
+        return OTHER_TITLES[measure]
     return MEASURES[measure].title if label is None else f"{CLASS_MEASURES[measure].title} of {label}"
 
 

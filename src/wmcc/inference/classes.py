@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from math import isnan, nan
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,10 @@ from ..core.base_table import occupied
 from ..core.exact import effective_size
 from ..core.labels import Label
 from ..core.table import Margins, Table
-from ..measures import CLASS_MEASURES, MEASURES
+from ..errors import InputError
+from ..measures import CLASS_MEASURES, MEASURES, ExpectedGain
 from ..measures.base import Measure, OnZero, Shares
+from ..measures.checks import named_class_measure, named_measure
 from ..measures.stacks import PerCell, over, per_table, quotient, total
 from . import reliability
 from .cells import CellSums, Precision, balance
@@ -80,6 +82,24 @@ OWN: dict[str, Measure] = {
 """The scores of the first of two classes, as measures of a table of the class and the rest."""
 
 
+def measure_and_class(measure: Any, of: Label | None, table: Any) -> tuple[Measure, Label | None]:
+    """Return a measure of a whole table; or one of a class and the rest, and the class.
+
+    An expected gain is one of the positive class, which of two classes need not be named.
+    """
+    if not isinstance(measure, ExpectedGain):
+        return (named_measure(measure), None) if of is None else (OWN[named_class_measure(measure).name], of)
+    if of is not None:
+        return measure.measure, of
+    if not isinstance(table, Table) or len(table.classes) != 2:
+        raise InputError(
+            "`measure` is an ExpectedGain, and it is not known which class is positive.",
+            "name it as `of`; all others are taken together.",
+            "of",
+        )
+    return measure.measure, table.classes[1] if table.positive is None else table.positive
+
+
 def two_classes(table: T, label: Label) -> T:
     """Return the table of a class and the rest."""
     if isinstance(table, Table):
@@ -96,7 +116,8 @@ def class_part(table: T, name: str, label: Label) -> T:
     two = two_classes(table, label)
     is_class = two.raw_cells.codes[: two.axes] == 0
     everything = np.ones(len(two.raw_cells), dtype=bool)
-    kept = {"recall": is_class[0], "precision": is_class[1:].any(axis=0), "mcc": everything}
+    precision = is_class[1:].any(axis=0)
+    kept = {"recall": is_class[0], "precision": precision, "mcc": everything, "expected_gain": everything}
     cells, drawn = occupied(two.raw_cells.take(kept.get(name, is_class.any(axis=0))), two.drawn)
     return replace(two, raw_cells=cells, drawn=drawn)
 

@@ -26,15 +26,16 @@ from ..core.stack import Beside
 from ..core.table import Table, Tabulated, one_table
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError
+from ..measures import ExpectedGain
 from ..measures.base import ClassMeasureName, Measure, MeasureName, ScoreMeasureName, Shares, for_tabulated
-from ..measures.checks import checked_level, checked_margin, named_class_measure, named_measure
+from ..measures.checks import checked_level, checked_margin
 from ..measures.companions import ClassMeasure
 from ..measures.stacks import over
 from ..present.pairs import Pair
 from ..present.text import number
 from . import reliability
 from .cells import Precision, balance
-from .classes import OWN, class_part, class_spread, two_classes
+from .classes import class_part, class_spread, measure_and_class, two_classes
 from .comparison import Comparison, Difference, with_holm
 from .estimate import TAIL, Spread, quietly, spread, that_hold, value_or_problem, widened
 from .influence import Sample
@@ -63,20 +64,20 @@ FEW_CLUSTERS_DIFFER = f"the predictions differ in fewer than {FEW_CLUSTERS:.0f} 
 @overload
 def compare(
     predictions: JointTable,
-    measure: MeasureName | ClassMeasureName | Measure | ClassMeasure = ..., *,
+    measure: MeasureName | ClassMeasureName | Measure | ClassMeasure | ExpectedGain = ..., *,
     of: Label | None = ..., confidence_level: float = ..., margin: float | None = ...,
 ) -> Comparison: ...
 @overload
 def compare(
     predictions: ScoreTable,
-    measure: MeasureName | ClassMeasureName | ScoreMeasureName | Measure | ClassMeasure = ..., *,
+    measure: MeasureName | ClassMeasureName | ScoreMeasureName | Measure | ClassMeasure | ExpectedGain = ..., *,
     threshold: float | Mapping[str, float] | Literal["best"] | None = ..., of: Label | None = ...,
     confidence_level: float = ..., margin: float | None = ...,
 ) -> Comparison: ...
 @overload
 def compare(
     predictions: Mapping[str, Tabulated],
-    measure: MeasureName | ClassMeasureName | Measure | ClassMeasure = ..., *, sample: Samples,
+    measure: MeasureName | ClassMeasureName | Measure | ClassMeasure | ExpectedGain = ..., *, sample: Samples,
     of: Label | None = ..., confidence_level: float = ..., margin: float | None = ...,
 ) -> Comparison: ...
 @overload
@@ -89,7 +90,7 @@ def compare(
 @for_tabulated()
 def compare(
     predictions: JointTable | ScoreTable | Mapping[str, Tabulated] | Tables[Table],
-    measure: MeasureName | ClassMeasureName | Measure | ClassMeasure | ScoreMeasureName = "ecc",
+    measure: MeasureName | ClassMeasureName | Measure | ClassMeasure | ScoreMeasureName | ExpectedGain = "ecc",
     *,
     sample: Samples | None = None,
     of: Label | None = None,
@@ -159,13 +160,19 @@ def compare(
             return compare_scores(
                 predictions, measure, checked_level(confidence_level), checked_margin(margin), threshold
             )
+        if isinstance(measure, ExpectedGain) and of is None:
+            of = predictions.positive
+        if isinstance(threshold, str):
+            expected = "a number, a mapping from names to numbers, or 'best'"
+            raise InputError(f"`threshold` is {threshold!r}; expected {expected}.", argument="threshold")
         predictions = predictions.at(threshold)
     elif threshold is not None:
         raise InputTypeError("`threshold` is for scores.", "write wmcc.tabulate(y_true, score={'A': a, 'B': b}).")
     joint: JointTable | None = None
     if not isinstance(predictions, Mapping) or (isinstance(predictions, Tables) and predictions.names):
         joint = several_predictions(predictions)  # type: ignore[arg-type]
-    chosen = named_measure(measure) if of is None else OWN[named_class_measure(measure).name]
+    first = joint or next(iter(predictions.values()), None)  # type: ignore[union-attr]
+    chosen, of = measure_and_class(measure, of, getattr(first, "table", first))
     contrast = Contrast(chosen, of, checked_level(confidence_level), checked_margin(margin))
     kind: Kind
     if isinstance(predictions, Tables) and joint is None:
@@ -407,7 +414,7 @@ class Contrast:
         return balance(of_all.of_table(x.sample.cells.codes), x.sample.cells)
 
     def _spread(self, x: Seen) -> Spread:
-        if self.label is None or x.sample.by_design:
+        if self.label is None or x.sample.by_design or self.measure.name == "expected_gain":
             return spread(x.sample, self.measure)
         return class_spread(x.sample, self.measure.name, x.value)
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 from ..core.labels import Label
-from ..core.score_table import ScoreTable
+from ..core.score_table import ScoreTable, as_scores
 from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError
+from ..measures import ExpectedGain
 from ..measures.base import ClassMeasureName, Measure, MeasureName, ScoreMeasureName, for_tabulated
 from ..measures.checks import checked_level, named_class_measure, named_measure
 from ..measures.companions import ClassMeasure
+from .answer import TITLES_OF_SCORES
 from .bootstrap import bootstrap_interval, resample_table
-from .classes import class_interval
+from .classes import class_interval, measure_and_class
 from .estimate import Interval, estimate
 from .influence import Sample
 
@@ -22,7 +25,7 @@ Method = Literal["fisher", "delta", "bootstrap"]
 @for_tabulated()
 def interval(
     table: Tabulated | ScoreTable,
-    measure: MeasureName | ClassMeasureName | Measure | ClassMeasure | ScoreMeasureName = "ecc",
+    measure: MeasureName | ClassMeasureName | Measure | ClassMeasure | ScoreMeasureName | ExpectedGain = "ecc",
     *,
     of: Label | None = None,
     confidence_level: float = 0.95,
@@ -39,9 +42,9 @@ def interval(
         strata, or as replicate weights say. Or a `ScoreTable`, for ``"roc_auc"`` and ``"average_precision"``.
     measure
         A measure of the whole table, or its name; with ``of``, a measure of one class: ``"precision"``, ``"recall"``,
-        ``"f1"``, ``"iou"`` or ``"mcc"``.
+        ``"f1"``, ``"iou"`` or ``"mcc"``. Or a `wmcc.measures.ExpectedGain`.
     of
-        The class whose own score is meant.
+        The class whose own score is meant; of an expected gain the positive class, by default that of the table.
     confidence_level
         Probability with which such intervals contain the true score.
     method
@@ -80,6 +83,8 @@ def interval(
     MCC 0.3478, 95 % interval 0.0517 to 0.5877 (fisher, 2 strata, se 0.1353)
     """
     level = checked_level(confidence_level)
+    if getattr(measure, "name", measure) in TITLES_OF_SCORES:
+        table = as_scores(table)
     if isinstance(table, ScoreTable):
         from .scores.measures import named_score_measure, score_interval  # which tables of labels do without
 
@@ -93,6 +98,9 @@ def interval(
             return bootstrap_interval(sample, chosen, level, lambda: resample_table(sample, resamples, seed))
         return estimate(sample, chosen, level, method)
 
+    if isinstance(measure, ExpectedGain):
+        gain, label = measure_and_class(measure, of, given)
+        return replace(made(Sample.of(given.against_rest(label)), gain), label=label)
     if of is None:
         return made(Sample.of(given), named_measure(measure))
     return class_interval(given, named_class_measure(measure).name, of, level, method, made)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from math import isfinite
 from typing import Any, Literal
 
@@ -28,7 +29,7 @@ def named_measure(measure: str | Measure | ClassMeasure) -> Measure:
         )
     if not isinstance(name, str) or name not in MEASURES:
         raise InputError(
-            f"`measure` is {repr(measure)[:60]}; expected one of {', '.join(MEASURES)}.", _meant(name), "measure"
+            f"`measure` is {repr(measure)[:60]}; expected one of {', '.join(MEASURES)}.", meant(name), "measure"
         )
     return MEASURES[name]
 
@@ -41,8 +42,8 @@ SYNONYMS = {
 """Other names of measures, as people know them."""
 
 
-def _meant(name: Any) -> str | None:
-    """Say which measure was probably meant."""
+def meant(name: Any, others: Iterable[str] = ()) -> str | None:
+    """Say which measure was probably meant, of those of a table and others."""
     if not isinstance(name, str):
         return "ask for one measure at a time; wmcc.score has all of them."
     plain = name.lower().replace(" ", "_").replace("-", "_")
@@ -50,8 +51,11 @@ def _meant(name: Any) -> str | None:
         return (
             f'it is of scores: wmcc.interval(wmcc.tabulate(y_true, score=…), "{plain}"); of several classes take one.'
         )
-    found = plain if plain in MEASURES else SYNONYMS.get(plain)
-    return None if found is None else f"did you mean {found!r}?"
+    if plain == "expected_gain":
+        return "make one of your gains: wmcc.measures.ExpectedGain(hit, miss, alarm, rejection)."
+    known = [*MEASURES, *SYNONYMS, *others]
+    found = plain if plain in known else next(iter(get_close_matches(plain, known, 1)), None)
+    return None if found is None else f"did you mean {SYNONYMS.get(found, found)!r}?"
 
 
 def named_class_measure(measure: str | Measure | ClassMeasure) -> ClassMeasure:

@@ -18,7 +18,9 @@ from .stacks import PerCell, itself, per_table
 
 @dataclass(frozen=True)
 class ExpectedGain:
-    """Mean gain of a row, by its weight: a measure for `wmcc.curve` and `wmcc.best_threshold`.
+    """Mean gain of a row, by its weight: a measure for `wmcc.curve`, `wmcc.best_threshold` and comparisons.
+
+    Of labels `wmcc.interval` and `wmcc.compare` take it, with ``of``, the positive class, where it is not known.
 
     Parameters
     ----------

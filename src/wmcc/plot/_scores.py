@@ -101,7 +101,8 @@ def mcc_f1(scores: ScoreTable, *, ax: Axes | None = None) -> Axes:
     >>> print(ax.get_title(loc="left").splitlines()[0])
     MCC–F1 curve: metric 0.6567
     """
-    found = curves.mcc_f1(_scores(scores))
+    scores = _scores(scores)
+    found = curves.mcc_f1(scores)
     ax = _square(ax)
     ax.plot(found.f1, found.mcc, color=style.BLUE, linewidth=1.4)
     ax.axhline(0.5, color=style.GREY, linewidth=0.8, linestyle=":")
@@ -135,7 +136,8 @@ def roc(scores: ScoreTable, *, ax: Axes | None = None) -> Axes:
     >>> print(ax.get_title(loc="left").splitlines()[0])
     ROC curve: area 0.7500
     """
-    hits, alarms = _rates(_scores(scores))
+    scores = _scores(scores)
+    hits, alarms = _rates(scores)
     ax = _square(ax)
     ax.plot(np.append(_share(alarms), 0.0), np.append(_share(hits), 0.0), color=style.BLUE, linewidth=1.4)
     ax.plot([0, 1], [0, 1], color=style.GREY, linewidth=0.8, linestyle=":")
@@ -166,7 +168,8 @@ def precision_recall(scores: ScoreTable, *, ax: Axes | None = None) -> Axes:
     >>> print(ax.get_title(loc="left").splitlines()[0])
     Precision and recall: average precision 0.8333
     """
-    hits, alarms = _rates(_scores(scores))
+    scores = _scores(scores)
+    hits, alarms = _rates(scores)
     called = hits + alarms
     precision = np.divide(hits, called, out=np.ones_like(hits), where=called > 0)
     ax = _square(ax)

@@ -111,6 +111,7 @@ def _thresholds(found: Findings) -> list[Section]:
     rows = [[*[name] * several, title, decimal(own.value), own.ends] for name, title, own in of_all]
     head = [*["Prediction"] * several, "Measure", "Value", found.level]
     notes = why_unsure({f"{name} {title}".strip(): own for name, title, own in of_all})
+    notes += [f"{note[0].upper()}{note[1:]}." for note in dict.fromkeys(note for x in every for note in x.best.notes)]
     whole = Block("All thresholds together", head, rows, notes, 1 + several)
     return [Section("Thresholds" if several else "The threshold", [text, *blocks, *every, whole])]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.joint import JointTable
 from ..core.labels import Label, listed
-from ..core.score_table import ScoreTable
+from ..core.score_table import ScoreTable, as_scores
 from ..core.table import Table, Tabulated, one_table
 from ..errors import InputError, InputTypeError
 from ..inference.contrasts import compare
@@ -209,6 +209,7 @@ def build(
         table = table.table
     thresholds: dict[str, Thresholds] = {}
     scores: Any = None
+    table = as_scores(table)
     if isinstance(table, ScoreTable):
         chosen = named_measure(options.measure or "mcc")
         scores = replace(table, tables=_named(table.tables, options.names))

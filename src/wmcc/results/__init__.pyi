@@ -7,6 +7,7 @@ from ..inference.comparison import Difference as Difference
 from ..inference.diagnostics import Diagnosis as Diagnosis
 from ..inference.estimate import Interval as Interval
 from ..inference.scores.curve import ThresholdCurve as ThresholdCurve
+from ..inference.scores.measures import ScoreInterval as ScoreInterval
 from ..mapping.accuracy import MapAccuracy as MapAccuracy
 from ..mapping.drawing import DrawnSample as DrawnSample
 from ..mapping.error_map import ErrorMap as ErrorMap

@@ -63,6 +63,8 @@ class BestThreshold(Answer):
     never_best
         With ``eps``: the number of thresholds that are never best, whatever the weights within ε. With those that could
         be best these are all steps of the scores.
+    notes
+        What to know of the choice, a sentence each: such as that scores were put together.
     warnings, problem
         What is wrong with the interval, or why there is none.
     table
@@ -91,6 +93,7 @@ class BestThreshold(Answer):
     certified: float | None = None
     could_be_best: tuple[float, ...] = ()
     never_best: int = 0
+    notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     problem: str | None = None
     table: Table | None = field(default=None, compare=False)
@@ -99,7 +102,7 @@ class BestThreshold(Answer):
     _stored = (
         "measure", "positive", "at_least", "threshold", "expected", "low", "high", "value", "se", "plausible", "n",
         "ignored", "n_eff", "total", "clusters", "strata", "replicates", "eps", "certified", "could_be_best",
-        "never_best", "confidence_level", "status", "warnings", "problem",
+        "never_best", "notes", "confidence_level", "status", "warnings", "problem",
     )  # fmt: skip
 
     @property
@@ -124,7 +127,7 @@ class BestThreshold(Answer):
             rows.append(["thresholds that are never best", f"{self.never_best:,} of {every:,}"])
         units = said_units(self.clusters, self.strata, self.replicates)
         sizes = ", ".join([counted(self.n, "row"), *units])
-        notes = [f"{self._rule} {sizes}."]
+        notes = [f"{self._rule} {sizes}.", *(f"note: {note}" for note in self.notes)]
         notes += [f"interval not estimable: {self.problem}"] if self.problem else []
         return [Block(what, (), rows, [*notes, *(f"unreliable: {why}" for why in self.warnings)])]
 
@@ -137,7 +140,11 @@ class BestThreshold(Answer):
             head, row = [*head, "Proved at least"], [*row, decimal(self.certified)]
         if self.problem:
             row[-1 if self.certified is None else -2] = "—"
-        notes = [f"{self._rule} Intervals allow for the choice.", *why_unsure({"": self})]
+        notes = [
+            f"{self._rule} Intervals allow for the choice.",
+            *why_unsure({"": self}),
+            *(f"Note: {note}." for note in self.notes),
+        ]
         return [Block(f"Thresholds for {self._asked}", head, [row], notes, texts=0)]
 
     @property
@@ -194,9 +201,9 @@ def best_threshold(
 
     Notes
     -----
-    The interval is that of a band over all thresholds, on the scale of artanh, from draws of the sampling errors of all
-    thresholds together under the design of the table. docs/understand/thresholds.md derives it and measures how often
-    it holds the truth.
+    The interval is that of a band over all thresholds that could have been chosen, on the scale of artanh, from draws
+    of the sampling errors of all thresholds together under the design of the table. docs/understand/thresholds.md
+    derives it and measures how often it holds the truth.
 
     Examples
     --------
@@ -247,7 +254,7 @@ def best_threshold(
         chosen.name, given.positive, constraints.least, level, threshold, expected, min(low, expected),
         max(high, expected), exact_value(chosen, every.margins(best)), float(found.se[0]), plausible, rows,
         given.ignored, n_eff, total, clusters, strata, replicates,
-        warnings=warnings, problem=problem, table=given.at(threshold),
+        notes=given.notes, warnings=warnings, problem=problem, table=given.at(threshold),
     )  # fmt: skip
     if certain is None:
         return found_best

@@ -148,6 +148,7 @@ def tabulate(
         tabulate(data, true="label", pred="pred", weight="w")         frames and files; Files, Join
         tabulate("parcels.gpkg", true="ref", pred="map", weight="area")    polygons; Layer
         tabulate(Overlay(points, "map.tif"), true="ref")              points, or polygons, and a map
+        tabulate(y_true, score=probability, sample_weight=w)          scores in the place of predicted labels
 
     Parameters
     ----------
@@ -181,16 +182,24 @@ def tabulate(
         column of its own that is no class. "keep" keeps all rows, for `wmcc.certify` with ``model="missing"``: what is
         missing is "(missing)", and such a table has no score.
     positive
-        The positive class of two, for reports.
+        The positive class of two, for reports and scores; by default the larger label.
     threads
         Number of threads; the table is the same for any. By default one for each processor.
     progress
         Whether to show a bar while files are read; by default on a terminal.
+    score
+        Scores or probabilities of the positive class in the place of predicted labels, or their column; of several
+        scores a mapping from names, or a list of columns. An N × K array has a column of scores for each class.
+    thresholds
+        With ``score``: thresholds between which scores are put together. By default every score that occurs is kept,
+        up to 131,072 of them; of more, some that divide the weight evenly.
 
     Returns
     -------
     Table
-        A `JointTable` of several predictions; with ``by`` `Tables`, a mapping from groups.
+        A `JointTable` of several predictions; with ``by`` `Tables`, a mapping from groups. With ``score`` a
+        `wmcc.results.ScoreTable`, which knows the table of every threshold; with ``by`` a dict of these, and of a
+        column for each class `wmcc.results.ClassScores`.
 
     Raises
     ------
@@ -217,6 +226,8 @@ def tabulate(
     car                  0    1    1
     >>> wmcc.tabulate([0, 1, 1], {"old": [0, 0, 1], "new": [0, 1, 1]}).names
     ('old', 'new')
+    >>> wmcc.tabulate([0, 0, 1, 1], score=[0.1, 0.6, 0.4, 0.9])
+    Scores of 4 rows in 4 steps, 0.1 to 0.9, positive class 1, total weight 4
     >>> import polars as pl
     >>> frame = pl.DataFrame({"label": [0, 1, 1], "pred": [0, 1, 0], "ha": [2.5, 1.0, 4.0], "tile": ["a", "a", "b"]})
     >>> tables = wmcc.tabulate(frame, true="label", pred="pred", weight=pl.col("ha") * 10_000, by="tile")

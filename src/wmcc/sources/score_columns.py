@@ -17,7 +17,7 @@ from ..core.arraytypes import FloatArray
 from .places import Data, as_data, is_name, own_names, place, unused
 from .recognised import is_layer
 from .request import Request
-from .score_steps import steps_of
+from .score_steps import refuse_rounded, steps_of
 
 MOST_COMPARED = 1024
 """Thresholds up to which a lazy frame compares each score with some of them: the expression has a branch for each."""
@@ -74,7 +74,7 @@ def _in_memory(
     data: Data, request: Request, columns: list[tuple[str, int]], edges: tuple[float, ...] | None
 ) -> StepColumns:
     frame, weights = data.frame, _weights(data.frame, request.weight)
-    found = [steps_of(_floats(frame[name]), edges, weights, request.threads) for name, _ in columns]
+    found = [steps_of(_scores(frame[name]), edges, weights, request.threads) for name, _ in columns]
     made = _unused(len(columns), data)
     several = [
         nw.new_series(name, steps.codes.astype(np.int64), nw.Int64, backend=frame.implementation)
@@ -91,6 +91,13 @@ def _unused(count: int, data: Data) -> list[str]:
 
 def _floats(column: Any) -> FloatArray:
     return np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
+def _scores(column: Any) -> FloatArray:
+    floats = _floats(column)
+    if column.dtype.is_integer():
+        refuse_rounded(floats, column.name, lambda rows: column[rows.tolist()].to_list())
+    return floats
 
 
 def _weights(frame: Any, weight: Any) -> FloatArray | None:

@@ -6,13 +6,14 @@ steps. A step is found by a table of buckets of equal width, and a few compariso
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.arraytypes import Array, FloatArray
+from ..core.arraytypes import Array, FloatArray, IntArray
 from ..core.threads import in_order, processors
+from ..errors import InputError
 
 MOST_STEPS = 1 << 17
 """Different scores that are all kept; of more, the weight is divided evenly among `CHOSEN_STEPS`."""
@@ -36,6 +37,31 @@ class Steps(NamedTuple):
     lower: list[float]
     edges: tuple[float, ...] | None
     unknown: int | None  # the first row without a score
+
+
+WHOLE = 1 << 53
+"""Integers up to which each is a float64 of its own."""
+
+
+def refuse_rounded(floats: FloatArray, where: str, exactly: Callable[[IntArray], Sequence[Any]]) -> None:
+    """Refuse scores of which the float64 is another number: scores that differ would become equal.
+
+    ``exactly`` has what was given, at some places of the flat array.
+    """
+    large = np.flatnonzero(np.abs(floats) >= WHOLE)
+    for row, given in zip(large.tolist(), exactly(large) if len(large) else (), strict=True):
+        if given != float(given):  # Python compares integers and floats exactly
+            place = ", ".join(map(str, np.unravel_index(row, floats.shape)))
+            raise rounded(f"{where}[{place}] is {given}", given)
+
+
+def rounded(said: str, given: Any) -> InputError:
+    """Return the error of a score that is no float64."""
+    return InputError(
+        f"{said}; a score must be a float64, and the nearest one is {float(given)!r}, which others near it share.",
+        "subtract the smallest score, or take ranks, so that scores that differ remain so.",
+        "score",
+    )
 
 
 def steps_of(values: FloatArray, edges: tuple[float, ...] | None, weights: Any, threads: int | None = None) -> Steps:

@@ -22,7 +22,7 @@ from ..present.text import counted
 from .columns import weight_array, what
 from .places import TrueAgain
 from .request import Request
-from .score_steps import MOST_STEPS, Steps, evenly_weighted, steps_of
+from .score_steps import MOST_STEPS, Steps, evenly_weighted, refuse_rounded, rounded, steps_of
 from .values import Join
 
 
@@ -144,13 +144,17 @@ def _as_numbers(keys: Sequence[Key], column: Any) -> list[float]:
 
 
 def _as_number(key: Key, column: Any) -> float:
+    where = f"the column {column!r}" if isinstance(column, str) else "`score`"
     try:
         if key is None or isinstance(key, bool):
             return float("nan") if key is None else float(key)
-        return float(key)
+        number = float(key)
     except ValueError:
-        where = f"the column {column!r}" if isinstance(column, str) else "`score`"
         raise InputError(f"{where} holds {key!r}; a score must be a number.", argument="score") from None
+    whole = isinstance(key, int) or (isinstance(key, str) and key.strip().lstrip("+-").isdecimal())
+    if whole and int(key) != number:
+        raise rounded(f"{where} holds {key}", key)
+    return number
 
 
 def _refuse_missing(tables: Tables[Any], scores: Sequence[Sequence[float]], columns: Sequence[Any], data: Any) -> None:
@@ -231,9 +235,22 @@ def _numbers(given: Any, name: str) -> FloatArray:
             "score",
         )
     try:
-        return np.asarray(weight_array(given, name), dtype=np.float64)
+        values = weight_array(given, name)
     except (InputTypeError, WeightError) as problem:  # which speaks of weights
         raise InputTypeError(problem.message.replace("a weight must", "a score must"), argument="score") from None
+    floats = np.asarray(values, dtype=np.float64)
+    objects = isinstance(given, list) or getattr(getattr(given, "dtype", None), "kind", "") == "O"
+    if objects or values.dtype.kind in "iu":
+        refuse_rounded(
+            floats, name, lambda rows: (np.array(given, dtype=object) if objects else values).reshape(-1)[rows].tolist()
+        )
+    elif values.dtype.itemsize > 8:  # long doubles
+        order = np.argsort(values, axis=None)
+        equal = np.flatnonzero((np.diff(floats.reshape(-1)[order]) == 0) & (np.diff(values.reshape(-1)[order]) != 0))
+        for row in order[equal + 1][:1].tolist():
+            place = ", ".join(map(str, np.unravel_index(row, floats.shape)))
+            raise rounded(f"{name}[{place}] is {values.flat[row]!s}", values.flat[row])
+    return floats
 
 
 def _steps(given: Any, name: str, edges: tuple[float, ...] | None, request: Request) -> Steps:

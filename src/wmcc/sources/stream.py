@@ -304,10 +304,16 @@ class Accumulator:
 
             if request.by is not None or isinstance(request.score, Mapping):
                 raise InputTypeError("an Accumulator holds one score, without groups.", "give each an Accumulator.")
-            request = request._replace(thresholds=self._edges)
+            request = request._replace(thresholds=self._edges)  # in which all updates are put together
             return tabulate_scores(request, tabulate_part, lambda tables, edges, names: tables)
         if isinstance(own, Accumulator):
             held = own._whole()
+            if _holds(held) == "score" and own._edges != self._edges:
+                raise InputError(
+                    "the accumulators put scores together between different edges.",
+                    "make both with the same `thresholds`.",
+                    "thresholds",
+                )
             own = own._nothing if held is None else held
         elif isinstance(getattr(own, "table", None), Table):
             own = own.table
@@ -335,6 +341,12 @@ class Accumulator:
         return tabulate_part(request)
 
     def _push(self, table: Table | Tables[Table], at: Time) -> None:
+        if self._edges is not None and _holds(table) != "score":
+            raise InputTypeError(
+                "this accumulator has `thresholds`, which are for scores; labels were given.",
+                "write update(y_true, score=…), or make it without `thresholds`.",
+                "thresholds",
+            )
         if self._half_life is not None and table.drawn.kind == "strata":
             raise InputTypeError(
                 "`half_life` lets weights fade, and the weights of a design cannot: the rows of a stratum stand for "
@@ -400,10 +412,17 @@ def _sum(before: Any, table: Any) -> Any:
     """Add a table, or tables of groups, to those before; None is nothing."""
     if before is None or table is None:
         return table if before is None else before
-    if isinstance(before, Tables) != isinstance(table, Tables):
-        came = "with `by`, and this one without" if isinstance(before, Tables) else "without `by`, and this one with"
-        raise InputTypeError(f"earlier updates came {came}; give `by` in all updates or in none.")
+    kinds = _holds(before), _holds(table)
+    if kinds[0] != kinds[1]:
+        name = "score" if "score" in kinds else "by"
+        came = f"with `{name}`, and this one without" if kinds[0] == name else f"without `{name}`, and this one with"
+        raise InputTypeError(f"earlier updates came {came}; give `{name}` in all updates or in none.", argument=name)
     return before + table
+
+
+def _holds(held: Any) -> str | None:
+    """Return the keyword that what is held came with: ``score``, ``by`` or neither."""
+    return None if not isinstance(held, Tables) else "score" if held.by == STEP else "by"
 
 
 def _of_one_row(design: Any) -> Any:

@@ -45,9 +45,15 @@ class Constraints(NamedTuple):
                 "for instance {'recall': 0.9}.",
                 "at_least",
             )
-        for name in given:
-            asked_measure(name)
-        return cls({str(name): checked_number(x, f"at_least[{name!r}]") for name, x in given.items()})
+        least = {}
+        for name, x in given.items():
+            measure, least[str(name)] = asked_measure(name, "at_least"), checked_number(x, f"at_least[{name!r}]")
+            if least[str(name)] > measure.range[1]:
+                most = f"{name} is at most {number(measure.range[1])}"
+                raise InputError(
+                    f"`at_least` asks for {name} of at least {number(float(x))}; {most}.", argument="at_least"
+                )
+        return cls(least)
 
     def met(self, shares: Shares) -> Array:
         """Tell which tables of a stack meet all of them."""

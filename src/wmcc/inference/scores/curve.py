@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.arraytypes import FloatArray
 from ...core.labels import Label
-from ...core.score_table import ScoreTable
+from ...core.score_table import ScoreTable, as_scores
 from ...errors import InputError, InputTypeError
 from ...measures import CLASS_MEASURES, MEASURES, ExpectedGain
 from ...measures.base import Measure
@@ -98,7 +98,7 @@ class ThresholdCurve(Result):
             "An interval is for a threshold that was fixed in advance. The band is wider: it allows for choosing among "
             "these thresholds."
         ] * (self.problem is None)
-        notes += [f"interval not estimable: {self.problem}"] if self.problem else [*self.notes]
+        notes += [*self.notes, *([f"interval not estimable: {self.problem}"] if self.problem else [])]
         if len(some) < len(self.values):
             notes.append(f"Shown are {len(some):,} of {counted(len(self.values), 'threshold')}.")
         title = f"{self.title} by threshold, {counted(self.n, 'row')}"
@@ -127,7 +127,7 @@ def title_of(measure: str, positive: Label) -> str:
 
 def checked_scores(scores: Any, function: str) -> ScoreTable:
     """Return a score table, if it is one of a single score."""
-    given = getattr(scores, "table", scores)
+    given = as_scores(scores)
     if not isinstance(given, ScoreTable):
         hint = "write wmcc.tabulate(y_true, score=probabilities), or tabulate(data, true=…, score=…)."
         if isinstance(scores, Mapping) and scores and all(isinstance(own, ScoreTable) for own in scores.values()):
@@ -196,7 +196,12 @@ def curve(
         columns[0], problems = asked, [[*problems, problem][j] for j in places.tolist()]
     lacking = [problem for problem in problems if problem]
     problem = lacking[0] if len(lacking) == len(problems) else None
-    notes = [f"There is no interval at {counted(len(lacking), 'threshold')}: {lacking[0]}."] if lacking else []
+    notes = (
+        [f"There is no interval at {counted(len(lacking), 'threshold')}: {lacking[0]}."]
+        if lacking and not problem
+        else []
+    )
+    notes += [f"{note[0].upper()}{note[1:]}." for note in given.notes]
     sizes = given.rows, given.total, len(given.steps)
     return ThresholdCurve(chosen.name, given.positive, level, *columns, *sizes, tuple(notes), problem)
 

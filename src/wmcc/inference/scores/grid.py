@@ -13,9 +13,11 @@ from ...core.arraytypes import Array, FloatArray, IntArray
 from ...core.exact import Exact
 from ...core.score_table import ScoreTable
 from ...core.table import Margins, Table
-from ...measures import CLASS_MEASURES, ExpectedGain
+from ...errors import InputError
+from ...measures import MEASURES, ExpectedGain
 from ...measures.base import Measure, Shares, nothing_to_score
-from ...measures.checks import named_measure
+from ...measures.checks import meant
+from ...present.text import brief, listed
 from ..cells import CellSums, Unit, balance
 from ..classes import FOUR, OWN
 from ..estimate import quietly, spread, value_or_problem
@@ -30,17 +32,26 @@ ENOUGH = 5.0
 """Effective rows on each side of a threshold that a normal approximation needs."""
 
 
-def asked_measure(measure: Any) -> Measure:
+def asked_measure(measure: Any, argument: str = "measure") -> Measure:
     """Return a measure of a table of two classes, the positive one first, by itself or by its name.
 
-    Precision, recall, F1 and IoU are those of the positive class.
+    Precision, recall, F1 and IoU are those of the positive class. ``argument`` is the parameter that names it.
     """
     if isinstance(measure, ExpectedGain):
         return measure.measure
     if isinstance(measure, Measure):
         return measure
     name = getattr(measure, "name", measure)
-    return OWN[name] if isinstance(name, str) and name in CLASS_MEASURES else named_measure(measure)
+    known = {**MEASURES, **OWN}
+    if isinstance(name, str) and name in known:
+        return known[name]
+    own = [name for name in OWN if name not in MEASURES]
+    raise InputError(
+        f"`{argument}` is {brief(name)}; expected one of {', '.join(MEASURES)}, or of the positive class "
+        f"{listed(own, 'or')}.",
+        meant(name, own),
+        argument,
+    )
 
 
 def check_weight(scores: ScoreTable) -> None:

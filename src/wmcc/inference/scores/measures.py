@@ -8,6 +8,7 @@ derived in docs/understand/thresholds.md.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from math import isfinite, nan, sqrt
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from ...core.stack import Stack
 from ...core.table import Table
 from ...errors import InputError
 from ...measures.stacks import over
+from ...present.blocks import Block
 from ...present.text import brief, listed, number
 from ..cells import balance
 from ..estimate import Interval, quietly
@@ -46,6 +48,31 @@ class ScoreMeasure(NamedTuple):
     value: Callable[[list[int], list[int]], float]
     slope: Callable[[FloatArray, FloatArray, float], tuple[FloatArray, FloatArray]]
     range: tuple[float, float] = (0.0, 1.0)
+
+
+@dataclass(frozen=True, repr=False)
+class ScoreInterval(Interval):
+    """What `wmcc.interval` returns of scores that were put together between edges.
+
+    An `Interval` with `notes`, a sentence each, that say so.
+
+    Examples
+    --------
+    >>> import wmcc
+    >>> scores = wmcc.tabulate([0, 0, 1, 1] * 9, score=[0.1, 0.6, 0.4, 0.9] * 9, thresholds=[0.3, 0.5])
+    >>> wmcc.interval(scores, "roc_auc").notes[0].partition(":")[0]
+    'scores were put together between 2 edges'
+    """
+
+    notes: tuple[str, ...] = ()
+
+    _kind = "interval of scores"
+    _stored = (*Interval._stored, "notes")
+
+    def blocks(self) -> list[Block]:
+        """Return the interval, and the notes below it."""
+        (block,) = super().blocks()
+        return [replace(block, notes=[*block.notes, *(f"note: {note}" for note in self.notes)])]
 
 
 def _auc(positive: list[int], negative: list[int]) -> float:
@@ -159,7 +186,8 @@ def score_interval(scores: ScoreTable, measure: ScoreMeasure, level: float) -> I
         else:
             low, high = within_range_of(measure, value, *scale.ends(value, precision, (1 - level) / 2))
     warnings = () if problem else sample.doubts
-    return Interval(measure.name, level, "fisher", value, low, high, se, df, *sample.sizes, warnings, problem)
+    found = measure.name, level, "fisher", value, low, high, se, df, *sample.sizes, warnings, problem
+    return ScoreInterval(*found, notes=scores.notes) if scores.notes else Interval(*found)
 
 
 def within_range_of(measure: ScoreMeasure, value: float, low: float, high: float) -> tuple[float, float]:
