@@ -26,7 +26,7 @@ from ..core.table import Table, Tabulated, check_matrix, one_table
 from ..errors import InputError, InputTypeError
 from ..inference.classes import OWN
 from ..measures import CLASS_MEASURES, MEASURES
-from ..measures.base import Measure, MeasureName, Shares, check_scorable
+from ..measures.base import Measure, MeasureName, Shares, check_scorable, for_tabulated
 from ..measures.checks import checked_number, whole_number
 from ..present.blocks import Block
 from ..present.json_csv import Record, finite
@@ -497,6 +497,7 @@ def _of_number(n: Any, rule: Rule, minimum: int) -> FloatArray:
 # ---- the door --------------------------------------------------------------------------------------------
 
 
+@for_tabulated()
 def plan_sample(
     guess: Tabulated | Mapping[Any, Any],
     population: Mapping[Any, float] | None = None,

@@ -29,7 +29,7 @@ from ..inference.scores.grid import (
     sample_at,
 )
 from ..measures import CLASS_MEASURES, ExpectedGain
-from ..measures.base import Measure
+from ..measures.base import Measure, for_tabulated
 from ..measures.checks import checked_eps, checked_level
 from ..present.blocks import Block
 from ..present.text import counted, decimal, listed, number, share
@@ -165,6 +165,7 @@ class BestThreshold(Answer):
         return f"A score of at least the threshold is {self.positive}."
 
 
+@for_tabulated()
 def best_threshold(
     scores: ScoreTable,
     measure: str | Measure | ExpectedGain = "mcc",
