@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 from operator import or_
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 
@@ -367,7 +367,7 @@ def one_table(given: Tabulated) -> Table:
     raise InputTypeError(f"expected a Table; got a {kind}.", hint)
 
 
-def names_file(given: Any) -> bool:
+def names_file(given: Any) -> TypeGuard[str | os.PathLike[str]]:
     """Whether this may be the name of a file, or of a folder, where a table is expected."""
     return isinstance(given, os.PathLike) or (isinstance(given, str) and any(x in given for x in (".", "/", os.sep)))
 
