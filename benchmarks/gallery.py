@@ -16,7 +16,7 @@ matplotlib.use("agg")
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = ("howto/plots.md", "tutorials/probabilities.md", "understand/weightmaps.md", "understand/maps.md")
 PICTURE = re.compile(r"!\[.*?\]\((.*?\.png)\)")
-MOST_BYTES = 60_000
+MOST_BYTES = 80_000
 
 
 def draw(page: str) -> None:

@@ -357,3 +357,16 @@ def test_other_commands_refuse_in_their_own_words():
     table = wmcc.Table.from_counts(np.eye(2, dtype=int))
     Path("t.json").write_text(table.to_json())
     assert "--crs is for data files" in run("score", "t.json", "--crs", "EPSG:4326", code=2).stderr
+
+
+def test_a_report_of_several_maps_has_the_strata_of_one():
+    """Each picture takes the weights of the design, whichever map has the strata."""
+    args = (*POINTS, "--overlay", "A=a.tif", "--overlay", "B=b.tif", "--stratum", "B", "--population", "areas.csv")
+    Path("areas.csv").write_text("class,ha\n0,300\n1,500\n2,200\n")
+    run("report", *args, "-o", "page.html")
+    page = Path("page.html").read_text()
+    design = wmcc.Strata("B", population={0: 300, 1: 500, 2: 200})
+    maps = wmcc.Overlay(in_degrees(), {"A": "a.tif", "B": "b.tif"})
+    for own in wmcc.tabulate(maps, true="ref", design=design).tables.values():
+        said = f"an estimated {1 - wmcc.accuracy(own):.1%} of the map is wrong".replace("%", " %")
+        assert f"Where the map is wrong: {said}" in page

@@ -1,10 +1,12 @@
 """Bad input gets a sentence: what was expected, what came and where, what to do."""
 
 import datetime
+import pathlib
 import pickle
 import re
 import traceback
 from decimal import Decimal
+from pathlib import Path
 
 import hypothesis.strategies as st
 import numpy as np
@@ -338,3 +340,55 @@ def test_a_frame_is_told_to_be_tabulated():
 def test_the_positive_class_is_not_listed_where_it_is_unknown():
     with pytest.raises(InputError, match=r"`positive` is 7; expected one of .*; the labels are 0, 1\.$"):
         wmcc.tabulate([0, 1], [0, 1], positive=7)
+
+
+FILE_FOR_TABLE = {
+    "score": lambda: wmcc.score("map.tif"),
+    "a measure": lambda: wmcc.ecc("map.tif"),
+    "interval": lambda: wmcc.interval("map.tif", "ecc"),
+    "a path": lambda: wmcc.interval(Path("maps") / "map", "ecc"),
+    "certify": lambda: wmcc.certify("map.tif", "ecc"),
+    "compare": lambda: wmcc.compare("map.tif", "ecc"),
+    "ranking": lambda: wmcc.certify_ranking("map.tif"),
+    "map_accuracy": lambda: wmcc.map_accuracy("map.tif"),
+    "radius": lambda: wmcc.radius("map.tif", "ecc", at_least=0.5),
+    "diagnose": lambda: wmcc.diagnose("map.tif"),
+    "image_scores": lambda: wmcc.image_scores("map.tif"),
+    "write_report": lambda: wmcc.write_report("page.html", "map.tif"),
+}
+
+
+@pytest.mark.parametrize("call", FILE_FOR_TABLE.values(), ids=FILE_FOR_TABLE)
+def test_files_are_tabulated_first(call):
+    with pytest.raises(InputTypeError, match=r"expected a (Joint)?Table.*; got 'maps?[/.][a-z]+'\.") as e:
+        call()
+    assert re.match(
+        r'tabulate first: wmcc\.tabulate\(truth, .*, "area"\) of rasters, or wmcc\.tabulate\(data', e.value.hint
+    )
+
+
+def test_stored_tables_are_read_first(tmp_path):
+    """What the sentence advises works."""
+    table = wmcc.tabulate([0, 1, 1], [0, 1, 0])
+    path = tmp_path / "table.json"
+    path.write_text(table.to_json())
+    with pytest.raises(InputTypeError) as e:
+        wmcc.score(path)
+    call = re.fullmatch(r"a stored table is read by (wmcc\.Table\.from_json\(.*\))\.", e.value.hint)[1]
+    assert eval(call, {"wmcc": wmcc, "pathlib": pathlib}) == table
+
+
+def test_readers_say_where_data_belong():
+    for call, hint in (
+        (
+            lambda: wmcc.write_report("a.html", "t.tif", "m.tif"),
+            "write_report(path, wmcc.tabulate(y_true, y_pred,",
+        ),
+        (lambda: wmcc.write_report("a.html", "t.tif", weight="area"), "write_report(path, wmcc.tabulate(…, weight=…))"),
+        (lambda: wmcc.plan_sample("t.tif", "m.tif", "area"), "wmcc.plan_sample(wmcc.tabulate(y_true, y_pred,"),
+        (lambda: wmcc.curve("a.csv", true="y", score="p"), "wmcc.curve(wmcc.tabulate(…, true=…))"),
+        (lambda: wmcc.best_threshold("a.csv", "mcc", true="y"), "wmcc.best_threshold(wmcc.tabulate(…, true=…))"),
+    ):
+        with pytest.raises(InputTypeError) as e:
+            call()
+        assert hint in e.value.hint

@@ -1590,6 +1590,8 @@ def points() -> Iterator[Case]:
     legend = put_raster("legend.tif", cells, **grid, names=named)
     one = {"data": table, "overlay": cover, "xy": ("x", "y"), "crs": "EPSG:3035", "true": "ref", "pred": "map"}
     pixels = {"data": table, "overlay": raster, "xy": ("x", "y"), "crs": "EPSG:3035", "true": "code"}
+    by_class = {"stratum": "class", "population": {0: 20, 1: 100, 2: 70}}
+    frame.to_file("points.gpkg")
     of: dict[str, dict[str, Any]] = {
         "table": one,
         "inside": {**one, "data": inside},
@@ -1615,6 +1617,15 @@ def points() -> Iterator[Case]:
         "pixels, strata": {**pixels, "stratum": "part", "population": {"a": 100, "b": 70}},
         "pixels with names": {**pixels, "true": "ref", "overlay": legend},
         "pixels, names": {**pixels, "names": named},
+        "pixels below a file": {"data": "points.gpkg", "overlay": raster, "true": "code", **by_class},
+        "pixels, names of text": {**pixels, "true": "ref", "names": named, **by_class},
+        "pixels of a raster with names": {**pixels, "true": "ref", "overlay": opened(raster, names=named)},
+        "pixels, strata of one of two maps": {
+            **pixels,
+            "overlay": {"old": old, "new": raster},
+            **by_class,
+            "stratum": "new",
+        },
         "pixels, band": {**pixels, "overlay": opened(raster, band=1)},
         "pixels with pred": {**pixels, "pred": "map"},
         "no crs": {**one, "crs": None},

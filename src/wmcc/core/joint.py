@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from ..errors import InputError, InputTypeError
+from ..present.text import brief
 from . import labels as _labels
 from .base_table import BaseTable, no_cells
 from .design import ROWS, SampleDesign
@@ -15,7 +17,7 @@ from .form import StoredJointTable
 from .labels import Label
 from .stack import Stack
 from .sums import Sums, cannot_merge
-from .table import Table
+from .table import Table, names_file, of_file
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -160,7 +162,10 @@ def several_predictions(given: JointTable) -> JointTable:
             hint = (
                 "for each group: {key: wmcc.compare(joint) for key, joint in tables.items()}; for all: tables.total()."
             )
-        raise InputTypeError(f"expected a JointTable of two predictions or more; got a {kind}.", hint)
+        came = f"a {kind}"
+        if names_file(joint):
+            came, hint = brief(os.fspath(joint)), of_file(joint, several=True)
+        raise InputTypeError(f"expected a JointTable of two predictions or more; got {came}.", hint)
     if len(joint.names) < 2:
         raise InputError(f"the JointTable has one prediction, {joint.names[0]!r}; expected two or more.")
     return joint

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 from operator import or_
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 
 from ..errors import InputError, InputTypeError, TooManyClassesError
 from ..present.blocks import Block
-from ..present.text import heaviest, number
+from ..present.text import brief, heaviest, number
 from . import consistency
 from . import labels as _labels
 from .arraytypes import Array, ArrayLike, FloatArray, IntArray
@@ -367,11 +368,30 @@ def one_table(given: Tabulated) -> Table:
         )
     elif hasattr(given, "columns"):
         hint = "tabulate first: wmcc.tabulate(data, true=…, pred=…), with the names of the columns of labels."
+    elif names_file(given):
+        raise InputTypeError(f"expected a Table; got {brief(os.fspath(given))}.", of_file(given))
     elif len(getattr(given, "shape", ())) == 2 or (
         isinstance(given, (list, tuple)) and given and isinstance(given[0], (list, tuple))
     ):
         hint = "for a confusion matrix use wmcc.Table.from_counts."
     raise InputTypeError(f"expected a Table; got a {kind}.", hint)
+
+
+def names_file(given: Any) -> TypeGuard[str | os.PathLike[str]]:
+    """Whether this may be the name of a file, or of a folder, where a table is expected."""
+    return isinstance(given, os.PathLike) or (isinstance(given, str) and any(x in given for x in (".", "/", os.sep)))
+
+
+def of_file(given: str | os.PathLike[str], several: bool = False) -> str:
+    """Say how the file that was given in place of a table, or of one of several predictions, is tabulated."""
+    path = os.fspath(given)
+    if path.lower().endswith(".json"):
+        return f"a stored table is read by wmcc.Table.from_json(pathlib.Path({path!r}).read_text())."
+    map_, pred = ('{"A": map_a, "B": map_b}', '{"A": …, "B": …}') if several else ("map", "…")
+    return (
+        f'tabulate first: wmcc.tabulate(truth, {map_}, "area") of rasters, or wmcc.tabulate(data, true=…, pred={pred}) '
+        "of a file with columns."
+    )
 
 
 def check_matrix(classes: int, instead: str) -> None:

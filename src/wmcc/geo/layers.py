@@ -239,8 +239,8 @@ def of_polygons(data: Any, layer: str | None = None) -> bool:
     if not isinstance(data, (str, os.PathLike)):
         if not hasattr(data, "geometry"):
             return False
-        kinds = {*module("shapely").get_type_id(data.geometry.to_numpy()).tolist()}
-        return bool(kinds & {POLYGON, MULTIPOLYGON})
+        types = {*module("shapely").get_type_id(data.geometry.to_numpy()).tolist()}
+        return bool(types & {POLYGON, MULTIPOLYGON})
     path = _existing(data)
     if path.lower().endswith(PARQUET):
         with _sentences(path):

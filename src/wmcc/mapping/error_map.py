@@ -482,8 +482,8 @@ def _frame(raster: Grid, covered: tuple[int, int]) -> tuple[Extent, Ground, tupl
 def _of_rows(cells: RowCells, table: Table, wish: Cells) -> dict[str, Any]:
     """Return the fields of a picture of polygons on cells, or of points where they are."""
     shapely, of = module("shapely"), wish.of
-    own = cells.below.names if isinstance(cells.below, OpenRaster) else {}
-    place = Places(table, {**own, **(wish.rules.names or {}), **cells.void}, NOT_COVERED)
+    of_raster = cells.below.names if isinstance(cells.below, OpenRaster) else {}
+    place = Places(table, {**of_raster, **(wish.rules.names or {}), **cells.void}, NOT_COVERED)
     truth, pred = place.codes(cells.truth), place.codes(cells.pred)
     truth = np.where(np.isin(truth, [place.of(x) for x in wish.rules.ignore]), -1, truth)
     points, other = are_points(cells.layer), None

@@ -388,7 +388,8 @@ def for_tabulated(instead: str | None = None) -> Callable[[Callable[P, R]], Call
 def _too_many(function: str, takes: Sequence[str], given: tuple[Any, ...], by_name: Sequence[str]) -> InputTypeError:
     """Return the error of more arguments by position than a function takes."""
     preds = '{"A": a, "B": b}' if takes[0] in ("predictions", "joint") else "y_pred"
-    hint = f"tabulate labels and weights first: {function}(wmcc.tabulate(y_true, {preds}, sample_weight))."
+    call = f"{function}({'path, ' * (takes[0] == 'path')}wmcc.tabulate(y_true, {preds}, sample_weight))"
+    hint = f"tabulate labels and weights first: {call}."
     if takes[0] == "predictions" and all(map(is_read, given[:2])):
         as_mapping = "tables are given as a mapping from names, and `sample` says how they belong together: "
         return InputTypeError(
@@ -397,7 +398,7 @@ def _too_many(function: str, takes: Sequence[str], given: tuple[Any, ...], by_na
         )
     if "sample_weight" in by_name:
         hint = f"give the weights by keyword: {function}(y_true, y_pred, sample_weight=weights)."
-    elif is_read(given[0]) or isinstance(given[0], Mapping) or takes[0] == "y_true":
+    elif is_read(given[takes[0] == "path"]) or isinstance(given[0], Mapping) or takes[0] == "y_true":
         hint = f"give the others by keyword: {', '.join(f'`{name}`' for name in by_name)}." if by_name else ""
     named = " and ".join(filter(None, [", ".join(takes[:-1]), takes[-1]]))
     return InputTypeError(f"{function} takes {named} by position; {len(given)} arguments were given.", hint or None)
@@ -424,7 +425,8 @@ def _no_keyword(function: str, name: str, known: Sequence[str], instead: str | N
     place = place_of(name)
     if place is None:
         return unknown_keyword(function, name, known)
-    hint = f"give it to tabulate: {instead or function}(wmcc.tabulate({place}))."
+    path = "path, " * (known[0] == "path")
+    hint = f"give it to tabulate: {instead or function}({path}wmcc.tabulate({place}))."
     return InputTypeError(f"{function} has no keyword {name!r}.", hint)
 
 

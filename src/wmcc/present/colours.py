@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from colorsys import hls_to_rgb
 from math import sqrt
-from numbers import Integral
+from operator import index
 
 Colour = tuple[int, int, int]
 """Red, green and blue, 0 to 255."""
@@ -90,8 +90,11 @@ def as_colour(given: object) -> Colour | None:
         return tuple(bytes.fromhex(given[1:])) if re.fullmatch("#[0-9a-fA-F]{6}", given) else None  # type: ignore[return-value]
     if not isinstance(given, Sequence) or len(given) != len("rgb"):
         return None
-    whole = all(isinstance(x, Integral) and not isinstance(x, bool) and 0 <= x <= MOST for x in given)
-    return tuple(map(int, given)) if whole else None  # type: ignore[return-value]
+    try:
+        found = tuple(map(index, given))
+    except TypeError:
+        return None
+    return found if all(0 <= x <= MOST for x in found) else None  # type: ignore[return-value]
 
 
 def css(colour: Colour) -> str:

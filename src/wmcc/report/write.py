@@ -17,7 +17,7 @@ from ..errors import InputError, InputTypeError
 from ..inference.contrasts import compare
 from ..mapping.accuracy import checked_area, map_accuracy
 from ..mapping.error_map import ErrorMap
-from ..measures.base import Measure, MeasureName
+from ..measures.base import Measure, MeasureName, for_tabulated
 from ..measures.checks import checked_level, checked_number, named_measure
 from ..present.files import check, write
 from ..present.result import ending
@@ -88,6 +88,7 @@ class ReportOptions:
             raise InputTypeError.of("title", self.title, "a text")
 
 
+@for_tabulated()
 def write_report(
     path: str | os.PathLike[str],
     table: Tabulated | JointTable | ErrorMap | ScoreTable,

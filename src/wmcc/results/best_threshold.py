@@ -19,9 +19,16 @@ from ..inference.estimate import quietly
 from ..inference.scores.band import Simulated, band_ends
 from ..inference.scores.crossfit import ROUNDED, Constraints, cross_fitted
 from ..inference.scores.curve import checked_scores, title_of
-from ..inference.scores.grid import Errors, ThresholdGrid, asked_measure, errors, exact_value, sample_at
+from ..inference.scores.grid import (
+    Errors,
+    ThresholdGrid,
+    asked_measure,
+    errors,
+    exact_value,
+    sample_at,
+)
 from ..measures import CLASS_MEASURES, MEASURES, ExpectedGain
-from ..measures.base import Measure
+from ..measures.base import Measure, for_tabulated
 from ..measures.checks import checked_eps, checked_level
 from ..present.blocks import Block
 from ..present.text import counted, decimal, listed, number, share
@@ -167,6 +174,7 @@ class BestThreshold(Answer):
         return f"A score of at least the threshold is {self.positive}."
 
 
+@for_tabulated()
 def best_threshold(
     scores: ScoreTable,
     measure: str | Measure | ExpectedGain = "mcc",

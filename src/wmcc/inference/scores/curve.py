@@ -14,7 +14,7 @@ from ...core.labels import Label
 from ...core.score_table import ScoreTable, as_scores
 from ...errors import InputError, InputTypeError
 from ...measures import CLASS_MEASURES, MEASURES, ExpectedGain
-from ...measures.base import Measure
+from ...measures.base import Measure, for_tabulated
 from ...measures.checks import checked_level
 from ...present.blocks import Block
 from ...present.json_csv import Record, finite
@@ -138,6 +138,7 @@ def checked_scores(scores: Any, function: str) -> ScoreTable:
     return given
 
 
+@for_tabulated()
 def curve(
     scores: ScoreTable,
     measure: str | Measure | ExpectedGain = "mcc",
