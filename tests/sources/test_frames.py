@@ -433,7 +433,7 @@ def test_calls_that_make_no_sense():
             wmcc.tabulate([0, 1], several, [1, 1])
     with pytest.raises(InputError, match="`unmatched` is 'maybe'; expected 'error' or 'ignore'"):
         wmcc.Join(frame, frame, "t", unmatched="maybe")
-    with pytest.raises(InputError, match=r"missing.? is 'drop'; expected 'error' or 'ignore'"):
+    with pytest.raises(InputError, match=r"missing.? is 'drop'; expected one of 'error', 'ignore', 'wrong' or 'keep'"):
         flat.tabulate(frame, **named, missing="drop")
 
 

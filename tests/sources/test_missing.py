@@ -45,6 +45,9 @@ def test_what_is_missing_is_where_it_should_be():
     assert wmcc.accuracy(wrong) == (8 + 16) / 30
     assert wmcc.accuracy(ignored) == (8 + 16) / 28
     assert (kept.ignored, kept.total, kept.labels, kept.void) == (0, sum(W), (1, 2, MISSING), ())
+    assert "2 classes and missing labels: 6 rows, 2 without a true label, 2 without a prediction" in str(kept)
+    joint = wmcc.tabulate(truth, {"a": pred, "b": truth}, W, missing="keep")
+    assert "6 rows, 2 without a true label, 3 without a prediction" in str(joint)
     assert kept.w.tolist() == [[16, 0, 2], [4, 8, 0], [1, 0, 32]]
 
 

@@ -226,7 +226,8 @@ class StackedCells(Result):
     def kinds(self) -> str:
         """How many classes there are, and what labels are void."""
         void = f" and void {_labels.listed(self.void)}" if self.void else ""
-        return counted(len(self.classes), "class", "classes") + void
+        kept = _labels.MISSING in self.classes
+        return counted(len(self.classes) - kept, "class", "classes") + " and missing labels" * kept + void
 
 
 class BaseTable(StackedCells):
@@ -374,9 +375,18 @@ class BaseTable(StackedCells):
         rows = counted(self.rows, "row") + self.drawn.said
         if self.drawn.kind == "pairs":
             rows = f"{counted(self.rows, 'entry', 'entries')} of a weight matrix"
-        out = f", {self.ignored:,} ignored" if self.ignored else ""
+        out = self._without_labels + (f", {self.ignored:,} ignored" if self.ignored else "")
         problem = self.unsampled
         return f"{rows}{out}" + (f", total weight {number(self.total)}" if problem is None else "; " + problem.message)
+
+    @property
+    def _without_labels(self) -> str:
+        """How many rows lack the true label, and how many a prediction, where these were kept."""
+        if _labels.MISSING not in self.classes:
+            return ""
+        truth, *preds = self.cells.codes == self.classes.index(_labels.MISSING)
+        n = self.cells.sums.n
+        return f", {n[truth].sum():,} without a true label, {n[np.any(preds, axis=0)].sum():,} without a prediction"
 
     @property
     def summary(self) -> str:
