@@ -11,7 +11,21 @@ from typing import Any
 
 from common import processors, write_section
 
-from . import beside, clusters, designs, drift, freedom, grid, pairs, pictures, plans, report, resampling, thresholds
+from . import (
+    beside,
+    clusters,
+    designs,
+    drawn,
+    drift,
+    freedom,
+    grid,
+    pairs,
+    pictures,
+    plans,
+    report,
+    resampling,
+    thresholds,
+)
 
 RAW = pictures.PAGES / "coverage.csv"
 DESIGNS = pictures.PAGES / "coverage-designs.csv"
@@ -100,6 +114,11 @@ class Study:
             designs.write(points, DESIGNS)
         return designs.text(points, tests)
 
+    def drawn(self) -> str:
+        """Return coverage of samples that are drawn from maps, labelled and read back."""
+        simulate = partial(drawn.simulate, runs=self.runs // FEWER)
+        return drawn.text(self._gathered(simulate, drawn.settings(), "drawn"))
+
     def thresholds(self) -> str:
         """Return bias and coverage where a threshold is chosen on the data."""
         simulate = partial(thresholds.simulate, runs=self.runs // FEWEST)
@@ -118,7 +137,7 @@ class Study:
         return out
 
 
-PARTS = "grid", "freedom", "beside", "bootstrap", "null", "power", "drift", "clusters", "designs", "thresholds"
+PARTS = "grid", "freedom", "beside", "bootstrap", "null", "power", "drift", "clusters", "designs", "drawn", "thresholds"
 ELSEWHERE = {"thresholds": "understand/thresholds.md"}
 """Parts that another page has."""
 

@@ -145,6 +145,18 @@ def test_lattices_are_regular_on_the_ground(path):
     assert np.mean(counts) == pytest.approx(300, rel=0.03)
 
 
+def test_lattices_are_regular_at_a_pole():
+    """Points about the pole are as far from their neighbours as those at the edge of the map."""
+    around = gpd.GeoDataFrame({"map": ["a"]}, geometry=[shapely.box(-5e5, -5e5, 5e5, 5e5)], crs=3413)
+    sample = wmcc.draw_sample(around, 200, pred="map", method="systematic", seed=1).to_frame()
+    assert len(sample) == pytest.approx(200, rel=0.06)
+    i, j = np.nonzero(~np.eye(len(sample), dtype=bool))
+    lon, lat = sample["lon"].to_numpy(), sample["lat"].to_numpy()
+    ground = pyproj.Geod(ellps="WGS84").inv(lon[i], lat[i], lon[j], lat[j])[2]
+    nearest = ground.reshape(len(sample), -1).min(axis=1)
+    assert nearest.min() > 0.97 * nearest.max()
+
+
 def test_small_blocks_are_joined_with_the_next(tmp_path):
     values = np.ones((10, 10), np.uint8)
     values[:3, 4:] = 0

@@ -35,6 +35,7 @@ from ..sources.draws import (
     lattice,
 )
 from ..sources.map_classes import MapClasses, PixelClasses, map_classes
+from ..sources.rasters import bounded_cache
 from ..sources.values import Blocks, check_choice
 from .planning import Rule, SamplePlan, rows_of_number
 
@@ -355,20 +356,21 @@ def draw_sample(
     _check(classes, how, cluster, per_cluster, metres, method)
     said = [] if metres is None else [DISTANCE.format(number(metres))]
     name = (classes.raster if isinstance(classes, PixelClasses) else classes.layer).name
-    if cluster is not None:
-        assert isinstance(classes, PixelClasses)
-        how, drawn = "blocks", _drawn_in_blocks(classes, asked.n, cluster, per_cluster, first)
-        m = asked.n // (per_cluster or 1)
-        said.append(OF_BLOCKS.format(counted(m, "block"), counted(asked.n, "point")))
-    elif how == "systematic":
-        places, apart = lattice(classes, asked.n, np.random.default_rng(first))
-        if not len(places.x):
-            raise InputError("the lattice has no point on the map.", "draw more points, or another `seed`.", "plan")
-        drawn = {(): places}
-        said += [f"The points are {number(apart)} m apart; {asked.n:,} were asked for.", LATTICE]
-    else:
-        drawn, more = _drawn_at_random(classes, asked, metres, first)
-        said += more
+    with bounded_cache():
+        if cluster is not None:
+            assert isinstance(classes, PixelClasses)
+            how, drawn = "blocks", _drawn_in_blocks(classes, asked.n, cluster, per_cluster, first)
+            m = asked.n // (per_cluster or 1)
+            said.append(OF_BLOCKS.format(counted(m, "block"), counted(asked.n, "point")))
+        elif how == "systematic":
+            places, apart = lattice(classes, asked.n, np.random.default_rng(first))
+            if not len(places.x):
+                raise InputError("the lattice has no point on the map.", "draw more points, or another `seed`.", "plan")
+            drawn = {(): places}
+            said += [f"The points are {number(apart)} m apart; {asked.n:,} were asked for.", LATTICE]
+        else:
+            drawn, more = _drawn_at_random(classes, asked, metres, first)
+            said += more
     return _sample(classes, drawn, name, how, first, metres, said, None if cluster is None else cluster.sides)
 
 

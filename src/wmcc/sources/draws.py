@@ -288,6 +288,34 @@ class EqualArea:
         return x, y
 
 
+class AroundMap:
+    """Lambert's azimuthal equal-area projection about the middle of a map, for maps that are not in degrees.
+
+    Near its centre shapes are kept, at the poles, too. It has the methods of `EqualArea`.
+    """
+
+    def __init__(self, crs: Any, bounds: Sequence[float]) -> None:
+        pyproj = module("pyproj")
+        middle = (bounds[0] + bounds[2]) / 2, (bounds[1] + bounds[3]) / 2
+        lon, lat = pyproj.Transformer.from_crs(crs, "EPSG:4326", always_xy=True).transform(*middle)
+        plane = pyproj.CRS.from_dict({"proj": "laea", "lat_0": lat, "lon_0": lon, "datum": "WGS84"})
+        self._there = pyproj.Transformer.from_crs(plane, crs, always_xy=True)
+
+    def box(self, bounds: Sequence[float]) -> tuple[float, float, float, float]:
+        """West, south, east and north in the plane of what has these bounds in the CRS."""
+        west, south, east, north = self._there.transform_bounds(*bounds, densify_pts=21, direction="INVERSE")
+        pad = 0.01 * max(east - west, north - south)  # edges of the box are curves
+        return west - pad, south - pad, east + pad, north + pad
+
+    def stretch(self, _low: float, _high: float) -> float:
+        """How much wider than on the ground things are."""
+        return 1.0
+
+    def places(self, x: FloatArray, y: FloatArray, _near: float) -> tuple[FloatArray, FloatArray]:
+        """Return coordinates in the CRS."""
+        return self._there.transform(x, y)  # type: ignore[no-any-return]
+
+
 class PolygonSource:
     """Points that are drawn by area in polygons of some classes.
 
@@ -349,7 +377,8 @@ def lattice(classes: MapClasses, n: int, rng: np.random.Generator) -> tuple[Draw
     """Return the places of a lattice with a random start, about n of which are on the map, and their distance."""
     raster = classes.raster if isinstance(classes, PixelClasses) else None
     crs = raster.crs if raster is not None else classes.layer.crs  # type: ignore[union-attr]
-    plane, bounds = EqualArea(crs), _bounds(classes)
+    bounds = _bounds(classes)
+    plane = EqualArea(crs) if in_degrees(crs) else AroundMap(crs, bounds)
     west, south, east, north = plane.box(bounds)
     apart = sqrt(sum(classes.areas.values()) * METRES["ha"] / n)
     across = apart * plane.stretch(south, north)
