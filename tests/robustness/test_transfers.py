@@ -7,6 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from adversary import attack
+from helpers import few
+from hunt import NASTY, draw
+from hunt_totals import HeldAttack, HeldLimits
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -105,6 +109,25 @@ def test_witnesses_have_the_total_to_the_last_bit(name):
         for c, w in zip(sums, given_sums, strict=True):
             assert (1 - eps) * w * (1 - Fraction(1, 2**50)) <= c <= (1 + eps) * w * (1 + Fraction(1, 2**50))
         assert values(name, end.cells) == pytest.approx(end.attained, abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", NASTY)
+@pytest.mark.parametrize("seed", range(2))
+def test_tables_of_every_kind_of_trouble(kind, seed):
+    case = draw(np.random.default_rng(seed), kind, most=4)
+    for name in ("accuracy", "ecc", "mpc2"):
+        try:
+            found = case.certify(name, nodes=20, fixed="total")
+        except InputError:
+            assert case.model == "absolute"
+            continue
+        if found.problem is not None:
+            continue
+        verdict = attack(HeldLimits.of(case.limits, case.w.tolist()), name, seed=seed, kind=HeldAttack)
+        assert verdict.beyond(found.low, found.high) <= 0
+        for end in (found.lower, found.upper):
+            assert sum(exact_sums(end)) == sum(map(Fraction, case.w.tolist()))
+            assert found.low <= end.attained <= found.high
 
 
 def test_an_accuracy_is_known_in_closed_form():
@@ -213,7 +236,7 @@ def samples(draw):
     pred = draw(st.lists(label, min_size=n, max_size=n))
     pred[:classes] = range(classes)  # each class occurs with both labels
     w = [1.0] * n if draw(st.booleans()) else draw(st.lists(st.integers(1, 5).map(float), min_size=n, max_size=n))
-    for k in range(classes, min(n, classes + draw(st.integers(1, 5)))):
+    for k in range(classes, min(n, classes + draw(st.integers(1, 4)))):
         side = draw(st.sampled_from(["truth", "pred", "both"]) if k == classes else st.sampled_from(["truth", "pred"]))
         if side != "pred":
             truth[k] = None
@@ -222,11 +245,12 @@ def samples(draw):
     return truth, pred, w, classes
 
 
+@few(40)
 @given(samples(), st.sampled_from(NAMES))
 def test_no_answers_lie_outside(rows, name):
     truth, pred, w, classes = rows
     low, high = all_answers(truth, pred, w, range(classes), name)
-    found = wmcc.certify(wmcc.tabulate(truth, pred, w, missing="keep"), name, model="missing")
+    found = wmcc.certify(wmcc.tabulate(truth, pred, w, missing="keep"), name, model="missing", nodes=60)
     assert found.problem is None
     assert found.low <= low + 1e-15
     assert high - 1e-15 <= found.high

@@ -324,8 +324,8 @@ class MapAccuracy(Result):
             were = "row without a reference label was" if self.ignored == 1 else "rows without a reference label were"
             weighting = drawn.design is not None and drawn.design.weighting
             rest = (
-                "Of those without any, the others of their stratum stand for them; ignored ones stand for an area of "
-                "their own, which the total leaves out."
+                "Where the label was missing, the other rows of the stratum stand for it; where `ignore` named it, "
+                "nothing does."
                 if weighting
                 else "Nothing stands for them: the total is that of the others."
             )

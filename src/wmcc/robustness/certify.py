@@ -114,13 +114,13 @@ def certify(
     ECC (R_K), each weight off by up to 20 %, total fixed
     lowest       0.8249                                         attained
     as weighted  0.8608
-    highest      0.8905  bound, within 4e-14 of a value that is attained
+    highest      0.8905  bound, within 6e-15 of a value that is attained
     >>> y, p = ["a", "b", None, "b", "a", "b"] * 9, ["a", "b", "b", None, "a", "a"] * 9
     >>> wmcc.certify(wmcc.tabulate(y, p, missing="keep"), "mcc", model="missing")
     MCC, whatever the missing labels are
-    lowest              -0.0001  bound, within 7e-15 of a value that is attained
-    without their rows   0.5774
-    highest              0.7072  bound, within 4e-15 of a value that is attained
+    lowest              0.0000  attained
+    without their rows  0.5774
+    highest             0.7072  attained
     """
     given, chosen, limits = one_table(table), named_measure(measure), limits_of(gap, nodes, seconds)
     if model == "missing":
