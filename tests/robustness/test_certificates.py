@@ -473,7 +473,7 @@ def test_wrong_requests_get_a_sentence(wrong):
 @given(seeds)
 @few(60)
 def test_what_is_said_to_be_defined_is_defined(name, seed):
-    """Throughout the box neither the measure nor one of its terms is undefined, if it is not so at the largest table."""
+    """Throughout the box what is undefined, the measure or a term of it, is so at the largest table, too."""
     random, measure = np.random.default_rng(seed), wmcc.measures.MEASURES[name]
     K = int(random.integers(2, 4))
     low = np.where(random.random((K, K)) < 0.7, 0, random.integers(1, 4, (K, K)))
