@@ -241,7 +241,7 @@ def _conditions(box: Box, cells: BoxedCells, measure: Measure, vanishing: bool) 
     """What a certificate rests on, and whether the measure is defined throughout the box."""
     if not vanishing:  # a margin vanishes only if it is zero already
         return box.conditions, True
-    always = definition(box, cells, measure.name)
+    always = definition(box, cells, measure)
     met = always.met or measure.has_terms is not None  # terms that count as 0 are in its enclosures
     return (*box.conditions, always), met
 
