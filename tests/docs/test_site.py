@@ -304,6 +304,13 @@ def test_the_first_screen_has_the_table_of_questions(opened):
 
 
 @browsing
+@pytest.mark.parametrize("path", sorted((ROOT / "docs/tutorials").glob("*.md")), ids=lambda path: path.stem)
+def test_a_tutorial_is_two_screens_and_a_half_at_most(opened, path):
+    article = opened(f"tutorials/{path.stem}.html").locator("article")
+    assert article.evaluate("x => x.getBoundingClientRect().height") <= 2.5 * 900
+
+
+@browsing
 @pytest.mark.parametrize("name", ["index.html", "reference/tabulate.html"])
 def test_no_call_is_cut_on_a_telephone(opened, name):
     page = opened(name, width=390)
