@@ -128,6 +128,7 @@ EXPLAINED = {
     "reference/errors": "errors.",
     "reference/results": "results.",
     "tutorials/probabilities": "best_threshold curve",
+    "tutorials/segmentation": "image_scores adapters.torch.Tally adapters.torchmetrics.",
     "howto/scikit-learn": "adapters.sklearn.",
     "coming-from": "adapters.sklearn.",
 }
