@@ -209,3 +209,44 @@ def test_polygons_are_strata_by_the_name_of_the_map(made):
             wmcc.Overlay(folder / "points.gpkg", maps), true="code", pred={"land": "kind"}, design=wmcc.Strata("lnad")
         )
     assert e.value.hint == "did you mean 'land'?"
+
+
+# ---- sizes from the map, and samples that were drawn from it ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_sizes_from_one_of_several_maps_have_its_names(made, order):
+    folder, _ = made
+    maps = {own: folder / f"{own}.tif" for own in order}
+    sizes = dict(zip(*np.unique(rows()[2][0], return_counts=True), strict=True))
+    sizes = {int(k): n * STEP**2 / 1e4 for k, n in sizes.items()}
+    by_name = {NAMES[k]: size for k, size in sizes.items()}
+    for true, names, own in (("code", None, sizes), ("code", NAMES, sizes), ("ref", NAMES, by_name)):
+        overlay = wmcc.Overlay(folder / "points.gpkg", maps)
+        found = wmcc.tabulate(overlay, true=true, names=names, design=wmcc.Strata("a", population="map"))
+        expected = wmcc.tabulate(overlay, true=true, names=names, design=wmcc.Strata("a", population=own))
+        assert found.drawn.design.strata == expected.drawn.design.strata
+        assert found.drawn.design.population == pytest.approx(expected.drawn.design.population, rel=1e-2)  # UTM
+        assert wmcc.ecc(found["b"]) == pytest.approx(wmcc.ecc(expected["b"]), rel=1e-3)
+
+
+@pytest.mark.parametrize("name", ["a.tif", "named.tif"])
+@pytest.mark.parametrize("words", [NAMES, {k: k for k in NAMES}])
+def test_a_drawn_sample_may_be_labelled_in_names_or_in_numbers(made, tmp_path, name, words):
+    folder, _ = made
+    (first, *_), pixels = (NAMES.values() if name == "named.tif" else NAMES), rows()[2][0]
+    plan = dict.fromkeys(NAMES.values() if first == "forest" else NAMES, 20)
+    wmcc.draw_sample(folder / name, plan, seed=2).save(tmp_path / "drawn.gpkg")
+    drawn = gpd.read_file(tmp_path / "drawn.gpkg").to_crs(CRS)
+    column, row = (drawn.geometry.x - WEST) // STEP, SIDE - 1 - (drawn.geometry.y - SOUTH) // STEP
+    code = pixels[row.astype(int), column.astype(int)]
+    code[::7] = 1
+    drawn["reference"] = [words[int(k)] for k in code]
+    drawn.to_file(tmp_path / "labelled.gpkg")
+    overlay = wmcc.Overlay(tmp_path / "labelled.gpkg", folder / name)
+    found = wmcc.error_map(overlay, true="reference", names=None if name == "named.tif" else NAMES)
+    wrong = code != pixels[row.astype(int), column.astype(int)]
+    assert found.wrong.tolist() == wrong.tolist()
+    weights = drawn["weight"].to_numpy()
+    assert found.errors["wrong"] == pytest.approx(weights[wrong].sum() / weights.sum())
+    assert found.estimated
