@@ -202,8 +202,9 @@ def curve(
         else []
     )
     notes += [f"{note[0].upper()}{note[1:]}." for note in given.notes]
-    sizes = given.rows, given.total, len(given.steps)
-    return ThresholdCurve(chosen.name, given.positive, level, *columns, *sizes, tuple(notes), problem)
+    of_each: tuple[FloatArray, ...] = tuple(columns)
+    sizes = given.rows, given.total, len(given.steps), tuple(notes), problem
+    return ThresholdCurve(chosen.name, given.positive, level, *of_each, *sizes)
 
 
 def _asked(scores: ScoreTable, thresholds: Any) -> FloatArray:
