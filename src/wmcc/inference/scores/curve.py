@@ -202,9 +202,11 @@ def curve(
         else []
     )
     notes += [f"{note[0].upper()}{note[1:]}." for note in given.notes]
-    of_each: tuple[FloatArray, ...] = tuple(columns)
-    sizes = given.rows, given.total, len(given.steps), tuple(notes), problem
-    return ThresholdCurve(chosen.name, given.positive, level, *of_each, *sizes)
+    cuts, values, se, low, high, band_low, band_high = columns
+    found_ends = low, high, band_low, band_high
+    sizes = given.rows, given.total, len(given.steps)
+    said = tuple(notes), problem
+    return ThresholdCurve(chosen.name, given.positive, level, cuts, values, se, *found_ends, *sizes, *said)
 
 
 def _asked(scores: ScoreTable, thresholds: Any) -> FloatArray:
