@@ -280,7 +280,6 @@ def test_stored_score_tables():
         (("threshold", DATA, *ONE, "--at-least", "recal=0.5"), "`at_least` is 'recal'; expected one of mcc"),
         (("threshold", DATA, *ONE, "--measure", "best"), "`measure` is 'best'"),
         (("tabulate", DATA, *ONE, "--thresholds", "0.1,high"), "--thresholds has 'high'; expected numbers"),
-        (("tabulate", DATA, *BOTH, "--thresholds", "0.1"), "several scores cannot yet be tabulated together with"),
         (("tabulate", DATA, *COLUMNS, "--pred", "pred", "--thresholds", "0.1"), "--thresholds needs --score"),
         (("score", "scores.json", "--thresholds", "0.1"), "--thresholds is for data files"),
         (("tabulate", DATA, *ONE, "--by", "region"), "--score and --by are both given"),

@@ -252,7 +252,8 @@ def _errors_of_units(grid: ThresholdGrid, measure: Measure, level: float, places
         problems.append(found.problem)
         if found.problem is None:
             out[:, k] = found.se, found.df, *found.ends(tail)
-    return Errors(*out, problems)
+    se, df, low, high = out
+    return Errors(se, df, low, high, problems)
 
 
 def sample_at(scores: ScoreTable, threshold: float) -> Sample[Table]:
