@@ -137,6 +137,34 @@ def test_an_accuracy_is_known_in_closed_form():
     assert found.high == pytest.approx((120 + 2.4) / 132, abs=1e-15)
 
 
+def test_an_accuracy_is_defined_while_the_total_is_held():
+    table = wmcc.tabulate([0, 0, 1, 1, 2, 2] * 4, [0, 1, 1, 1, 2, 0] * 4)
+    found = wmcc.certify(table, "accuracy", eps=1.0, model="absolute", fixed="total")  # 16 right, 8 wrong, up to twice
+    assert (found.exact, found.low, found.high) == (True, pytest.approx(1 / 3, abs=1e-15), 1.0)
+    assert all(condition.met for condition in found.conditions)
+
+
+CHANGING = [
+    ([1, 1, 3, 1, 0, 1, 2, 3, 2, 3, 0, 3], [1, 2, 2, 1, 3, 3, 3, 3, 1, 3, 3, 3], None, 2.0),
+    ([0, 0, 1, 1, 2, 0, 1], [0, 0, 1, 1, 1, 1, 0], [3, 3, 3, 3, 0, 3, 3], 1.0),
+    ([0, 2, 0, 1, 2, 2, 0, 1], [1, 2, 0, 1, 2, 2, 0, 1], None, 2.0),
+]
+"""Rows of which a class may lose all its weight, or get the first, while the total is held."""
+
+
+@pytest.mark.parametrize(("truth", "pred", "w", "eps"), CHANGING)
+@pytest.mark.parametrize("name", ["mean_recall", "mean_f1", "mean_iou", "mpc2"])
+def test_a_mean_over_classes_that_may_change_has_no_range(truth, pred, w, eps, name):
+    table = wmcc.tabulate(truth, pred, w)
+    free = wmcc.certify(table, name, eps=eps, model="absolute")
+    held = wmcc.certify(table, name, eps=eps, model="absolute", fixed="total")
+    assert free.problem is not None
+    assert held.problem == free.problem
+    n = len(truth)
+    lower, upper = (wmcc.tabulate(truth, pred, [x] * (n - 1) + [y]) for x, y in ((0.0, 1.0), (9.0, 9.0)))
+    assert wmcc.certify(table, name, lower=lower, upper=upper, fixed="total").problem is not None
+
+
 def test_weights_of_rows_reach_an_end():
     rng = np.random.default_rng(1)
     truth, pred, w = rng.integers(0, 2, 60), rng.integers(0, 2, 60), rng.uniform(1, 3, 60)

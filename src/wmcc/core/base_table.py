@@ -260,7 +260,7 @@ class BaseTable(StackedCells):
 
     @cached_property
     def computed(self) -> dict[Any, Any]:
-        """What readers computed of this table and will need again, of another measure say; each has a key of its own."""
+        """What readers computed of this table and will need again, of another measure say, each by a key of its own."""
         return {}
 
     @cached_property

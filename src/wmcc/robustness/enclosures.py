@@ -203,7 +203,8 @@ def enclosure(name: str, K: int) -> Enclosure:
 # ---- whether it is defined throughout a box, of which the smallest and the largest margins are given -----------------
 
 
-def _has_weight(least: Margins, most: Margins) -> bool:
+def has_weight(least: Margins, most: Margins) -> bool:
+    """Whether the total is above zero."""
     return least.s > 0
 
 
@@ -240,8 +241,8 @@ ENCLOSURES = {
     "ecc": Enclosure(_ecc, 0.0, _two_classes_a_side, relaxed=True),
     "mpc1": Enclosure(_mpc1, 0.0, _one_correlation, relaxed=True),
     "mpc2": Enclosure(_mpc2, NEVER, _all_correlations),
-    "accuracy": Enclosure(_accuracy, ALWAYS, _has_weight),
-    "balanced_accuracy": Enclosure(_balanced_accuracy, ALWAYS, _has_weight),
+    "accuracy": Enclosure(_accuracy, ALWAYS, has_weight),
+    "balanced_accuracy": Enclosure(_balanced_accuracy, ALWAYS, has_weight),
     "kappa": Enclosure(_kappa, NEVER, _two_classes_a_side),
     "mean_iou": Enclosure(lambda z, target: _mean_overlap(z, z.iou, z.union, 1.0, 1.0, target), ALWAYS, _same_classes),
     "mean_f1": Enclosure(
