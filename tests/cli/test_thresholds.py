@@ -340,6 +340,13 @@ def test_scores_of_classes_are_for_python():
     assert "wmcc.results.ClassScores.from_json" in run("show", "classes.json", code=2).stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "said"), [("roc_auc", "`wmcc report --score` has it"), ("expected_gain", "gains are for Python")]
+)
+def test_measures_that_are_elsewhere(name, said):
+    assert said in run("threshold", DATA, *ONE, "--measure", name, code=2).stderr
+
+
 def test_rows_without_weight():
     frame = pl.read_csv(DATA).with_columns(pl.lit(0.0).alias("none"))
     frame.write_csv("odd.csv")
