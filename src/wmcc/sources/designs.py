@@ -168,8 +168,8 @@ def _is_column(given: Any, word: str, request: Request) -> bool:
 
 def _check_columns(given: Any, columns: Iterable[Any], word: str) -> None:
     """Refuse keys of a frame or file that are neither names of columns nor series."""
+    from .column_lookup import is_name
     from .frames import is_series
-    from .places import is_name
 
     if not all(is_name(own) or is_series(own) for own in columns):
         raise InputTypeError(

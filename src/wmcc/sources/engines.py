@@ -17,10 +17,10 @@ import narwhals as nw
 
 from ..errors import InputError
 from ..optional import module
+from .column_lookup import Data, own_names, picked
 from .datasets import dataset, stored_names
 from .files import FileSet, is_address, one_column
 from .jsonlines import mixed
-from .places import Data, own_names, picked
 
 
 class Opened(NamedTuple):

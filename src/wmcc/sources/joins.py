@@ -10,9 +10,9 @@ from ..core.tables import Tables
 from ..errors import InputError, InputTypeError
 from ..present.text import counted
 from .codes import Rules
+from .column_lookup import Data, TrueAgain, is_name
 from .files import no_column, one_column
 from .frames import NamedColumns, category_type, checked, read_in_memory, selected, tabulate_in_memory
-from .places import Data, TrueAgain, is_name
 from .problems import label_roles
 from .pushdown import GroupedCells, collect
 from .texts import text_rules, typed

@@ -19,8 +19,8 @@ from ..core.score_table import STEP, ClassScores, ScoreTable, binned_tables, che
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, WeightError
 from ..present.text import counted
+from .column_lookup import TrueAgain
 from .columns import weight_array, what
-from .places import TrueAgain
 from .request import Request
 from .score_steps import MOST_STEPS, Steps, evenly_weighted, steps_of
 from .values import Join
