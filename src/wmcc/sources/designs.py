@@ -262,7 +262,7 @@ class TextKeys(dict[Key, Any]):
 
 
 def _read_key(text: Any, like: Any) -> Any:
-    from .texts import reader
+    from .text_types import reader
 
     if isinstance(like, tuple) and like:
         return tuple(map(_read_key, text, like)) if isinstance(text, tuple) else text

@@ -17,7 +17,7 @@ from .codes import Rules
 from .column_lookup import unused
 from .recognised import LAYERS, as_area
 from .request import AREA, Request
-from .texts import reader
+from .text_types import reader
 from .values import Join, Layer, Overlay
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from .files import FileSet, find, is_path, no_column
 from .frames import NamedColumns, checked, count_problems, no_rows, read_in_memory, selected
 from .jsonlines import json_blocks
 from .problems import Problems
-from .texts import text_rules, typed
+from .text_types import text_rules, typed
 from .values import Files
 
 BATCH = 1 << 20
