@@ -171,8 +171,8 @@ def _refuse_missing(tables: Tables[Any], scores: Sequence[Sequence[float]], colu
 
 def _first_missing(data: Any, column: Any) -> str | None:
     """Say where the first row without a score is, if rows of the data have numbers."""
+    from .arrow_batches import numbered_parts
     from .frames import selected  # which arrays do without
-    from .scan import numbered_parts
 
     for path, first, part in numbered_parts(data, column) if isinstance(column, str) else ():
         values = selected(part, {"s": column})[0]["s"].to_list()

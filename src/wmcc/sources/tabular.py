@@ -10,6 +10,7 @@ from typing import Any
 import narwhals as nw
 
 from ..errors import InputTypeError, WeightError
+from .arrow_batches import scan
 from .codes import Rules
 from .column_lookup import Data, as_data, is_name
 from .columns import what
@@ -22,7 +23,6 @@ from .joins import tabulate_joined
 from .problems import said_by_engines
 from .progress import reading
 from .replicates import drawn_by, replicate_columns, with_replicates
-from .scan import scan
 from .values import Files, Join, Replicates
 
 
