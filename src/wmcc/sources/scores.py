@@ -19,8 +19,8 @@ from ..core.score_table import STEP, ClassScores, ScoreTable, checked_edges
 from ..core.tables import Tables
 from ..errors import InputError, InputTypeError, WeightError
 from ..present.text import counted
+from .column_lookup import TrueAgain
 from .columns import weight_array, what
-from .places import TrueAgain
 from .request import Request
 from .score_steps import MOST_STEPS, Steps, evenly_weighted, refuse_rounded, rounded, steps_of
 from .values import Join
@@ -175,8 +175,8 @@ def _refuse_missing(tables: Tables[Any], scores: Sequence[Sequence[float]], colu
 
 def _first_missing(data: Any, column: Any) -> str | None:
     """Say where the first row without a score is, if rows of the data have numbers."""
+    from .arrow_batches import numbered_parts
     from .frames import selected  # which arrays do without
-    from .scan import numbered_parts
 
     for path, first, part in numbered_parts(data, column) if isinstance(column, str) else ():
         values = selected(part, {"s": column})[0]["s"].to_list()
