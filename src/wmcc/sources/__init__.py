@@ -320,7 +320,7 @@ def _with_names(table: Any, names: Names | None) -> Any:
     """Give the classes of a table, or of tables, their names, if they have any."""
     if names is None:
         return table
-    from .texts import written  # which arrays do without
+    from .text_types import written  # which arrays do without
 
     named = {label: names[label] for label in table.labels if label in names}
     for label in table.labels:  # which a file of text may hold as text
