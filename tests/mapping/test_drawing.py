@@ -133,6 +133,19 @@ def test_polygons_are_hit_by_area(tmp_path):
         assert points[stratified.to_frame().map_class == name].within(shape).all()
 
 
+def test_long_edges_are_straight_where_points_are_drawn():
+    """Two triangles of one square of degrees share its area as parallels and meridians cut it, not as geodesics do."""
+    low, high = shapely.Polygon([(20, 60), (30, 60), (30, 70)]), shapely.Polygon([(20, 60), (30, 70), (20, 70)])
+    land = gpd.GeoDataFrame({"map": ["a", "a"]}, geometry=[low, high], crs=4326)
+    sample = wmcc.draw_sample(land, 8000, pred="map", seed=1).to_frame()
+    strips = [shapely.box(20, lat, 30, lat + 0.01) for lat in np.arange(60, 70, 0.01)]
+    areas = map_classes(gpd.GeoDataFrame({"map": range(len(strips))}, geometry=strips, crs=4326), "map").areas
+    inside = np.array([areas[k] * (70 - (60 + 0.01 * k + 0.005)) / 10 for k in range(len(strips))])
+    share = inside.sum() / sum(areas.values())
+    drawn = shapely.contains_xy(low, sample.lon, sample.lat).mean()
+    assert drawn == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / 8000))
+
+
 def test_lattices_are_regular_on_the_ground(path):
     for grid, n in ((FINE, 400), (METRES, 150)):
         file = path if grid is FINE else put(f"{path}.m.tif", patches(), METRES, nodata=0)

@@ -316,6 +316,10 @@ class AroundMap:
         return self._there.transform(x, y)  # type: ignore[no-any-return]
 
 
+SHORT_EDGES = {True: 0.1, False: 10_000.0}
+"""Edges, in degrees or in the unit of a plane, that a geodesic hardly leaves."""
+
+
 class PolygonSource:
     """Points that are drawn by area in polygons of some classes.
 
@@ -334,7 +338,9 @@ class PolygonSource:
         self._parts, owner = shapely.get_parts(classes.layer.geometry[among], return_index=True)
         self._codes, self._rng = classes.codes[among][owner], rng
         self._plane = EqualArea(classes.layer.crs)
-        self._sums = np.cumsum(polygon_areas(self._parts, classes.layer.crs))
+        # Points are looked for between edges that are straight in this plane, and those of an area are geodesics.
+        parts = shapely.segmentize(self._parts, SHORT_EDGES[in_degrees(classes.layer.crs)])
+        self._sums = np.cumsum(polygon_areas(parts, classes.layer.crs))
         shapely.prepare(self._parts)
 
     def draw(self, count: int) -> Array:
