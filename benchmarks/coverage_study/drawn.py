@@ -129,7 +129,7 @@ def simulate(setting: Setting, runs: int) -> list[Counts]:
             put(folder / "map.tif", seen)
             area = wmcc.Raster(folder / "map.tif").pixel_area() * np.ones(truth.shape)
             whole = wmcc.tabulate(truth.ravel(), seen.ravel(), area.ravel())
-            made = estimated(folder, setting.way, truth, run)
+            made = estimated(folder, setting.way, truth, 10_000 * setting.part + run)
             truths = {"overall accuracy": wmcc.accuracy(whole), "ECC": wmcc.ecc(whole)}
             truths |= {f"area of class {k}": float(x) for k, x in zip(whole.classes, whole.true_sums, strict=True)}
             own = {"overall accuracy": made.overall_accuracy, "ECC": made.overall["ecc"]}
