@@ -226,6 +226,25 @@ def test_polygons_of_the_reference_are_clusters():
     assert zones.drawn.units == ("n", "s")
 
 
+@pytest.mark.parametrize(
+    ("given", "options", "whole"),
+    [
+        ((REFERENCE, MAP), {"weight": "area"}, True),
+        ((REFERENCE, MAP), {"weight": "area", "cluster": "zone"}, True),
+        ((REFERENCE, MAP), {"weight": "w"}, False),  # weights of a sample
+        ((REFERENCE, MAP), {}, False),
+        ((REFERENCE.iloc[:1], MAP), {"weight": "area"}, False),  # two thirds of the map
+        ((REFERENCE, frame(strips(0, 1, 4.02), map=["oak", "elm"])), {"weight": "area"}, True),  # but for a border
+        ((REFERENCE, MAP), {"weight": "area", "design": wmcc.Strata("zone")}, False),
+    ],
+)
+def test_layers_that_lie_on_each_other_wall_to_wall(given, options, whole):
+    table = wmcc.tabulate(wmcc.Overlay(*given), **OVER, **options)
+    assert table.drawn.wall_to_wall == whole
+    if "design" not in options:
+        assert {x.area.known for x in wmcc.map_accuracy(table).classes} == {whole}
+
+
 def test_groups_are_columns_of_either_layer():
     assert [*wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER, weight="area", by="zone")] == ["n", "s"]
     sheets = wmcc.tabulate(wmcc.Overlay(REFERENCE, MAP), **OVER, weight="area", by="sheet")

@@ -123,7 +123,7 @@ def test_windows_make_the_table_of_the_whole(seed, shape, window, threads, dtype
             expected = type(expected)(
                 **{f: getattr(expected, f) for f in expected.__dataclass_fields__} | {"drawn": found.drawn}
             )
-    assert found == expected
+    assert found == expected._of_whole_map()
 
 
 def test_files_of_any_blocks(tmp_path):
@@ -485,12 +485,13 @@ def test_what_new_users_write(tmp_path, two):
 def test_zones_as_groups_and_clusters(tmp_path, two):
     truth, pred, zones = draw()
     assert wmcc.tabulate(*two[:2], by=two[2]) == wmcc.tabulate(truth, pred, by=zones)
-    assert wmcc.tabulate(*two[:2], cluster=two[2]) == wmcc.tabulate(truth, pred, cluster=zones)
+    assert wmcc.tabulate(*two[:2], cluster=two[2]) == wmcc.tabulate(truth, pred, cluster=zones)._of_whole_map()
     assert wmcc.tabulate(*two[:2], by=two[2], cluster=wmcc.Blocks(5)) == wmcc.tabulate(
         truth, pred, by=zones, cluster=wmcc.Blocks(5)
     )
     keys = {"zone": zones, "row": np.arange(37) // 10}
-    assert wmcc.tabulate(*two[:2], cluster={**keys, "zone": two[2]}) == wmcc.tabulate(truth, pred, cluster=keys)
+    plain = wmcc.tabulate(truth, pred, cluster=keys)
+    assert wmcc.tabulate(*two[:2], cluster={**keys, "zone": two[2]}) == plain._of_whole_map()
     words = np.array(["a", "b", "c"])[zones]
     assert wmcc.tabulate(*two[:2], by=words) == wmcc.tabulate(truth, pred, by=words)
     for far in (zones * 10_000 - 7, zones + 30_000, zones.astype(float) / 2):
@@ -506,7 +507,7 @@ def test_zones_of_signed_bytes(tmp_path, two):
         placed = xr.DataArray(stored, dims=("y", "x"))
         assert wmcc.tabulate(*two[:2], by=path) == wmcc.tabulate(truth, pred, by=zones)
         plain = [xr.DataArray(x, dims=("y", "x")) for x in (truth, pred)]
-        assert wmcc.tabulate(*plain, cluster=placed) == wmcc.tabulate(truth, pred, cluster=zones)
+        assert wmcc.tabulate(*plain, cluster=placed) == wmcc.tabulate(truth, pred, cluster=zones)._of_whole_map()
 
 
 def test_pixels_without_a_zone(tmp_path, two):
@@ -607,22 +608,23 @@ def test_tiles_are_clusters(tmp_path):
     zones = [put(tmp_path / f"z{k}.tif", own[2]) for k, own in enumerate(arrays)]
     t, p, z = (np.concatenate([x.ravel() for x in own]) for own in zip(*arrays, strict=True))
     tile = np.repeat([f"t{k}" for k in range(4)], [own[0].size for own in arrays])
-    assert wmcc.tabulate(truths, preds) == wmcc.tabulate(t, p, cluster=tile)
-    assert wmcc.tabulate(truths, {"a": preds}, by=zones) == wmcc.tabulate(t, {"a": p}, cluster=tile, by=z)
+    assert wmcc.tabulate(truths, preds) == wmcc.tabulate(t, p, cluster=tile)._of_whole_map()
+    several = wmcc.tabulate(t, {"a": p}, cluster=tile, by=z)._of_whole_map()
+    assert wmcc.tabulate(truths, {"a": preds}, by=zones) == several
     side = np.where(tile < "t2", "west", "east")
     keys = ["west", "west", "east", "east"]
-    assert wmcc.tabulate(truths, preds, by=keys) == wmcc.tabulate(t, p, cluster=tile, by=side)
+    assert wmcc.tabulate(truths, preds, by=keys) == wmcc.tabulate(t, p, cluster=tile, by=side)._of_whole_map()
     for way in (
         keys,
         dict(zip(["t0", "t1", "t2", "t3"], keys, strict=True)),
         lambda name: "west" if name < "t2" else "east",
     ):
-        assert wmcc.tabulate(truths, preds, cluster=way) == wmcc.tabulate(t, p, cluster=side)
+        assert wmcc.tabulate(truths, preds, cluster=way) == wmcc.tabulate(t, p, cluster=side)._of_whole_map()
     blocks = wmcc.tabulate(truths, preds, cluster=wmcc.Blocks(8))
     assert blocks.drawn.clusters[:3] == (("t0", 0, 0), ("t0", 0, 1), ("t0", 1, 0))
     assert blocks.cells == wmcc.tabulate(t, p).cells
     weights = [put(tmp_path / f"w{k}.tif", own[2] + 1) for k, own in enumerate(arrays)]
-    assert wmcc.tabulate(truths, preds, weights) == wmcc.tabulate(t, p, z + 1, cluster=tile)
+    assert wmcc.tabulate(truths, preds, weights) == wmcc.tabulate(t, p, z + 1, cluster=tile)._of_whole_map()
     assert wmcc.tabulate(truths, preds, "area").total > 0
     in_memory = [[xr.DataArray(own[k], dims=("y", "x")) for own in arrays] for k in (0, 1)]
     assert wmcc.tabulate(*in_memory).drawn.clusters == (0, 1, 2, 3)
@@ -729,7 +731,8 @@ def folders(tmp_path, monkeypatch):
 def of_folders(made, key, **options):
     t, p, w = (np.concatenate([x.ravel() for x in own]) for own in zip(*made.values(), strict=True))
     keys = np.repeat([key(name) for name in made], [own[0].size for own in made.values()])
-    return tabulate(t, p, w if options.pop("weighted", False) else None, cluster=keys, ignore=200, **options)
+    weights = w if options.pop("weighted", False) else None
+    return tabulate(t, p, weights, cluster=keys, ignore=200, **options)._of_whole_map()
 
 
 def test_folders_of_geotiffs_are_tiles(folders):

@@ -51,6 +51,11 @@ class StackedCells(Result):
         """The labels that are classes: all but the void ones, which come last."""
         return self.labels[: len(self.labels) - len(self.void)]
 
+    def _of_whole_map(self) -> Self:
+        """Return the same, of a map that was compared with its reference wall to wall, if its rows are in clusters."""
+        whole = self.drawn.kind == "clusters"
+        return replace(self, drawn=self.drawn._replace(whole=True)) if whole else self  # type: ignore[type-var]
+
     @property
     def unsampled(self) -> InputError | None:
         """What is wrong if strata of known size have no row yet, so that rows have no weights; None if all have."""
@@ -465,4 +470,4 @@ def occupied(parts: Stack, drawn: SampleDesign) -> tuple[Stack, SampleDesign]:
         return parts, drawn
     place = np.cumsum(met) - 1
     kept = tuple(key for key, there in zip(drawn.units, met.tolist(), strict=True) if there)
-    return parts.recoded({len(parts.codes) - 1: place}), SampleDesign("clusters", kept)
+    return parts.recoded({len(parts.codes) - 1: place}), drawn._replace(units=kept)

@@ -122,6 +122,9 @@ class SampleDesign(NamedTuple):
     pixels
         Whether rows are pixels of images or rasters, without clusters. They count as independent rows, which they are
         not: neighbouring pixels are alike.
+    whole
+        Whether clusters are of a map that was compared with its reference wall to wall: blocks of pixels, or parcels.
+        Nothing was drawn then, and areas are counted.
     """
 
     kind: Kind = "rows"
@@ -130,6 +133,12 @@ class SampleDesign(NamedTuple):
     design: StratifiedDesign | None = None
     replicates: ReplicateFactors | None = None
     pixels: bool = False
+    whole: bool = False
+
+    @property
+    def wall_to_wall(self) -> bool:
+        """Whether the rows are all places that a map and its reference have in common, and no sample of them."""
+        return self.pixels or self.whole
 
     @property
     def clusters(self) -> tuple[Key, ...]:
@@ -260,12 +269,13 @@ def merged_drawn(several: Sequence[SampleDesign]) -> tuple[SampleDesign, Places]
     axis = first.axes[-1]
     places: Places = {(axis, units): place for units, place in zip(keys, at, strict=True)}
     if first.design is None and not first.rows:
-        return (first, {}) if len(keys) == 1 else (SampleDesign("clusters", names), places)
+        merged = SampleDesign("clusters", names, whole=all(drawn.whole for drawn in several))
+        return merged, {} if len(keys) == 1 else places
     where = np.concatenate([places[axis, drawn.units] for drawn in several])
     counts = np.array([n for drawn in several for n in drawn.rows], dtype=np.int64)
     rows = tuple(added_by_code(where, counts, len(names)).tolist())
     if first.design is None:
-        return SampleDesign("clusters", names, rows), places
+        return SampleDesign("clusters", names, rows, whole=all(drawn.whole for drawn in several)), places
     design, more = _merged_design(several, len(names), places)
     merged = SampleDesign("strata", names, rows, design)
     check_sizes(merged)

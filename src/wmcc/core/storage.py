@@ -11,7 +11,8 @@ lists their keys, and cells have a ``cluster``, a place among these. Where rows 
 ``drawn`` is ``"strata"``, ``design`` has the fields of `StratifiedDesign` and its units, and cells have a
 ``stratum`` or a ``cluster``, a place among the units. With replicate weights ``drawn`` is ``"replicates"``,
 ``replicates`` has their method, scales and degrees of freedom, and cells have ``replicates``, a list of exact sums for
-each. Where rows are pixels without clusters, ``drawn`` is ``"pixels"``. Tables of groups have ``by``, ``groups`` (the
+each. Where rows are pixels without clusters, ``drawn`` is ``"pixels"``; where clusters are of a map that was compared
+with its reference wall to wall, ``whole`` is true. Tables of groups have ``by``, ``groups`` (the
 keys), ``same_classes`` (whether each has all of ``labels``), ``declared`` (classes that a group has beside those that
 occur in it), an ``ignored`` for each, and a ``group`` of each cell.
 """
@@ -68,6 +69,7 @@ def pack(table: Any) -> dict[str, Any]:
     out["drawn"] = STORED_PIXELS if drawn.pixels else drawn.kind
     if drawn.kind == "clusters":
         out["clusters"] = _plain(drawn.units)
+        out |= {"whole": True} if drawn.whole else {}
     if drawn.replicates is not None:
         out["replicates"] = _plain(drawn.replicates)
     if drawn.design is not None:
@@ -173,7 +175,7 @@ def _unpack(data: dict[str, Any]) -> dict[str, Any]:
     )
     if drawn.kind == "clusters":
         units, cells, _ = _sorted(drawn.units, len(sizes) - 1, cells)
-        drawn = SampleDesign("clusters", units)
+        drawn = drawn._replace(units=units)
     if grouped:
         fields["groups"], cells, order = _sorted(fields["groups"], 0, cells)
         fields["ignored"] = np.array([ignored[k] for k in order], dtype=np.int64)
@@ -288,7 +290,9 @@ def _unpack_drawn(data: dict[str, Any]) -> SampleDesign:
     if kind == "clusters":
         clusters = _keys(data["clusters"], "clusters")
         _need(not missing(clusters), "a key in 'clusters' is null, and every row has a cluster")
-        return SampleDesign(kind, clusters)
+        whole = data.get("whole", False)
+        _need(type(whole) is bool, "'whole' must be true or false")
+        return SampleDesign(kind, clusters, whole=whole)
     if kind == "replicates":
         x = data["replicates"]
         scales, (df,) = _sizes(x["scales"], "scales"), _sizes([x["df"]], "df")

@@ -189,7 +189,7 @@ class Tables(StackedCells, Mapping[Key, T], Generic[T]):
             names = tuple(self.labels[j] for j in used.tolist())
         if drawn.kind == "clusters":
             used, codes[axes] = np.unique(codes[axes], return_inverse=True)
-            drawn = SampleDesign("clusters", tuple(drawn.units[j] for j in used.tolist()))
+            drawn = drawn._replace(units=tuple(drawn.units[j] for j in used.tolist()), rows=())
         return self._made(names, Stack(codes, sums), int(self.ignored[k]), drawn.as_domain())
 
     def _made(self, labels: tuple[Label, ...], parts: Stack, ignored: int, drawn: SampleDesign) -> T:
@@ -290,7 +290,7 @@ class Tables(StackedCells, Mapping[Key, T], Generic[T]):
         clusters, where = distinct_keys(keys)
         cells = self.raw_cells.recoded({len(self.raw_cells.codes) - 1: where})
         rows = added_by_code(where, self.drawn.rows, len(clusters)).tolist() if self.drawn.rows else ()
-        return replace(self, raw_cells=cells, drawn=SampleDesign("clusters", clusters, tuple(rows)))
+        return replace(self, raw_cells=cells, drawn=self.drawn._replace(units=clusters, rows=tuple(rows)))
 
     def as_clusters(self) -> T:
         """Return one table whose clusters are these groups: what intervals and comparisons of clusters read.

@@ -124,6 +124,25 @@ class MapAccuracy(Result):
     def _sample(self) -> Sample[Table]:
         return Sample.of(self.table)
 
+    @property
+    def counted(self) -> bool:
+        """Whether map and reference were compared wall to wall: then areas are counted, and have no sampling error.
+
+        Without clusters nothing has one. Of clusters, such as blocks of pixels, the intervals of accuracies say how far
+        these would differ on other land like this.
+        """
+        return self.table.drawn.wall_to_wall
+
+    @property
+    def _exact(self) -> bool:
+        """Whether no number has a sampling error."""
+        return self.table.drawn.pixels
+
+    def _estimate(self, found: Interval, name: str, label: Label | None = None) -> Estimate:
+        """Make an accuracy or a share of an interval; one that is undefined stays so."""
+        made = Estimate.of(found, name, label)
+        return made.counted() if self._exact and not made.problem else made
+
     @cached_property
     def _has_errors(self) -> bool:
         """Whether sampling errors are known."""
@@ -136,7 +155,7 @@ class MapAccuracy(Result):
         """Overall accuracy, the correlations and kappa, by name."""
         found = {name: MEASURES[CLASSIFIER_NAMES.get(name, name)] for name in OVERALL}
         return {
-            name: Estimate.of(estimate(self._sample, measure, self.confidence_level), name)
+            name: self._estimate(estimate(self._sample, measure, self.confidence_level), name)
             for name, measure in found.items()
             if measure.fits(self.table)
         }
@@ -150,7 +169,8 @@ class MapAccuracy(Result):
     def disagreement(self) -> dict[str, Estimate]:
         """Quantity and allocation disagreement, and the parts of the latter, exchange and shift, by name."""
         found = disagreements(self._sample, self.confidence_level)
-        return {name: Estimate.of(own, name) for name, own in found.items()}
+        made = {name: Estimate.of(own, name) for name, own in found.items()}
+        return {name: x.counted() for name, x in made.items()} if self.counted else made
 
     @cached_property
     def classes(self) -> tuple[MapClass, ...]:
@@ -164,11 +184,12 @@ class MapAccuracy(Result):
             own = {name: x[k] for name, x in of_all.items()}
             if by_design:
                 own = domain_intervals(two, label, level, OF_CLASS.values())
-            users, producers, f1 = (Estimate.of(own[name], title, label) for title, name in OF_CLASS.items())
+            users, producers, f1 = (self._estimate(own[name], title, label) for title, name in OF_CLASS.items())
             found = share_interval(two, level)
-            share, size = Estimate.of(found, "area_share", label), self._part_of_whole(k) or found
+            share, size = self._estimate(found, "area_share", label), self._part_of_whole(k) or found
             scale = area if size is found else self._whole_area
             size = Estimate.of(size, "area", label, scale, self.unit)
+            size = size.counted() if self.counted else size
             out.append(MapClass(label, n_map, n_reference, *self._mapped(k), users, producers, f1, size, share))
         return tuple(out)
 
@@ -198,6 +219,8 @@ class MapAccuracy(Result):
         """Area that is mapped as a class, and its standard error."""
         cells = self._sample.cells
         own = (cells.codes[1] == k).astype(float)
+        if self.counted:
+            return float(own @ cells.w) * self.total_area, 0.0
         se = standard_error(self._sample, own) if self._has_errors else nan
         return float(own @ cells.w) * self.total_area, se * self.total_area
 
@@ -274,9 +297,13 @@ class MapAccuracy(Result):
         """The design, what areas are, and what to know before relying on the numbers."""
         said = [self.design]
         sums = self.table.cells.sums
+        said += self._of_whole_map
         if self.pixel_area == 1 and self.table.drawn.kind == "rows" and sums.w_min.min() == sums.w_max.max() == 1:
             said.append(
-                "All rows weigh 1, so areas are numbers of rows. For areas, tabulate with the sizes of strata: "
+                "All pixels weigh 1, so areas are numbers of pixels. For areas, give `pixel_area`, or tabulate rasters "
+                "with the weight 'area'."
+                if self.counted
+                else "All rows weigh 1, so areas are numbers of rows. For areas, tabulate with the sizes of strata: "
                 "`design=wmcc.Strata(…, population=sizes)`, or --stratum and --population."
             )
         if any(c.mapped_area_se > 0 for c in self.classes):
@@ -291,10 +318,31 @@ class MapAccuracy(Result):
                 f"These rows are a part of the sample, and stand for {part} of {whole}. The area of the part is an "
                 "estimate too, and the standard errors of areas allow for it."
             )
-        elif self.ignored:
+        elif self.ignored and not self.counted:
             were = "row without a reference label was" if self.ignored == 1 else "rows without a reference label were"
             said.append(f"{self.ignored:,} {were} left out; the others stand for them.")
         return [*said, *(f"* {why}" for why in self.warnings)]
+
+    @property
+    def _of_whole_map(self) -> list[str]:
+        """Say of a whole map what is counted, and what intervals are about, if there are any."""
+        if not self.counted:
+            return []
+        said = [
+            "No number here has a sampling error. For how far the accuracy would differ on other land like this, "
+            "tabulate with `cluster=wmcc.Blocks(64)`, or --blocks 64."
+            if self._exact
+            else "Areas and disagreements are counted, and have no sampling error. The intervals of accuracies say how "
+            "far these would differ on other land like this, if its blocks or parcels were as different from each "
+            "other as these."
+        ]
+        if self.ignored:
+            were = "place without a reference label is" if self.ignored == 1 else "places without a reference label are"
+            said.append(
+                f"{self.ignored:,} {were} left out, and not in the areas. If only a sample has reference labels, "
+                "tabulate its rows as a table, with `design=wmcc.Strata(…)`."
+            )
+        return said
 
     @property
     def _in_unit(self) -> str:
@@ -320,11 +368,22 @@ class MapAccuracy(Result):
         return [self._accuracies(), self._areas()]
 
     def _whole(self) -> Block:
-        rows = [[TITLES[name], decimal(x.value), decimal(x.se), x.ends] for name, x in self._of_whole().items()]
+        rows = [[TITLES[name], *self._cells(x)] for name, x in self._of_whole().items()]
         title = f"Map accuracy: {counted(self.n, 'row')}{self.table.drawn.said}, area {self._area(self.total_area)}"
         two = "mcc" in self.overall and len(self.table.labels) == 2
         notes = ["With two classes ECC, MPC1 and MPC2 are equal to MCC."] if two else []
-        return Block(title, ["Measure", "Value", "SE", self.level], rows, notes)
+        return Block(title, ["Measure", "Value", *self._of_sampling], rows, notes)
+
+    @property
+    def _of_sampling(self) -> list[str]:
+        """Heads of columns that say how far a number may be off."""
+        return [] if self._exact else ["SE", self.level]
+
+    def _cells(self, x: Estimate) -> list[str]:
+        """Return a number, and how far it may be off."""
+        if self._exact:
+            return [decimal(x.value) + " *" * bool(x.problem)]
+        return [decimal(x.value), *(("—", "—") if x.known else (decimal(x.se), x.ends))]
 
     def _of_whole(self) -> dict[str, Estimate]:
         """What is shown of the whole map: of those that are equal for two classes, one stands for all."""
@@ -337,14 +396,17 @@ class MapAccuracy(Result):
         return [self.classes[k] for k in heaviest(sizes, SHOWN)]
 
     def _accuracies(self) -> Block:
-        head = ["Class", "User's", "SE", self.level, "Producer's", "SE", self.level, "F1", "SE"]
+        more = self._of_sampling
+        head = ["Class", "User's", *more, "Producer's", *more, "F1", *more[:1]]
         rows = []
         for c in self._shown:
-            both = [(decimal(x.value), decimal(x.se), x.ends) for x in (c.users_accuracy, c.producers_accuracy)]
-            rows.append([str(c.label), *both[0], *both[1], decimal(c.f1.value), decimal(c.f1.se)])
+            users, producers, f1 = map(self._cells, (c.users_accuracy, c.producers_accuracy, c.f1))
+            rows.append([str(c.label), *users, *producers, *f1[:2]])
         return Block("Accuracy of each class", head, rows)
 
     def _areas(self) -> Block:
+        if self.counted:
+            return self._counted_areas()
         head, rows = ["Class", "Mapped", "Estimated", "SE", self.level, "Margin", "Share"], []
         text = _same_decimals([c.area.se for c in self._shown])
         for c in self._shown:
@@ -354,14 +416,26 @@ class MapAccuracy(Result):
             rows.append([str(c.label), *numbers, percent(c.area_share.value)])
         return Block(f"Area of each class{self._in_unit}", head, rows)
 
+    def _counted_areas(self) -> Block:
+        sizes = [(str(c.label), c.mapped_area, c.area.value, c.area_share.value) for c in self._shown]
+        text = _four_digits([x for _, a, b, _ in sizes for x in (a, b)])
+        rows = [[label, text(a), text(b), text(a - b), percent(share)] for label, a, b, share in sizes]
+        head = ["Class", "Mapped", "Reference", "Mapped less reference", "Share"]
+        return Block(f"Area of each class{self._in_unit}", head, rows)
+
     def matrix_blocks(self) -> list[Block]:
         """Return the error matrices, of sampled rows and of shares of the area; none for many classes."""
         if len(self.table.labels) > SQUARE:
             return []
         return [
-            self._matrix("Error matrix, sampled rows", self.counts, lambda x: f"{int(x):,}"),
+            self._matrix(f"Error matrix, {self._sampled}", self.counts, lambda x: f"{int(x):,}"),
             self._matrix("Error matrix, shares of the area", self.area_shares, decimal),
         ]
+
+    @property
+    def _sampled(self) -> str:
+        """What the rows are."""
+        return "sampled rows" if not self.counted else "pixels" if self._exact else "rows"
 
     def _matrix(self, title: str, cells: Any, text: Any) -> Block:
         names, classes = list(map(str, self.table.labels)), list(map(str, self.table.classes))
@@ -379,17 +453,23 @@ class MapAccuracy(Result):
         values = [*(decimal(x.value) for x in shown.values()), f"{self.n:,}", number(self.total_area)]
         text = _same_decimals([c.area.se for c in self._shown])
         areas = {f"{c.label} ± SE": f"{text(c.area.value)} ± {text(c.area.se)}" for c in self._shown}
-        return [
+        title = f"Estimated areas{self._in_unit}"
+        if self.counted:
+            areas = {str(c.label): number(c.area.value) for c in self._shown}
+            title = f"Areas of the reference{self._in_unit}"
+        made = [
             Block(
                 "Map accuracy",
                 [*titles, "Rows", "Area"],
                 [values],
-                [self.design, *(f"* {why}" for why in self.warnings)],
+                [self.design, *self._of_whole_map, *(f"* {why}" for why in self.warnings)],
                 0,
             ),
-            Block(f"{self.level}s", titles, [[x.ends for x in shown.values()]], texts=0),
-            Block(f"Estimated areas{self._in_unit}", list(areas), [list(areas.values())], texts=0),
+            Block(title, list(areas), [list(areas.values())], texts=0),
         ]
+        if not self._exact:
+            made.insert(1, Block(f"{self.level}s", titles, [[x.ends for x in shown.values()]], texts=0))
+        return made
 
     def records(self) -> list[Record]:
         """Return a row for each number of the map and of each class, mapped areas included."""
@@ -416,6 +496,15 @@ def _same_decimals(errors: Sequence[float]) -> Callable[[float], str]:
     return lambda x: "—" if x != x else f"{x:,.{places}f}"
 
 
+def _four_digits(sizes: Sequence[float]) -> Callable[[float], str]:
+    """Return what writes areas with as many decimals as show four digits of the largest."""
+    largest = max(sizes, default=0.0)
+    if not 1e-4 < largest < 1e9:
+        return number
+    places = 0 if all(x == round(x) for x in sizes) else max(0, 3 - floor(log10(largest)))
+    return lambda x: f"{x:,.{places}f}"
+
+
 def _about(measure: str, labels: Sequence[str], classes: Sequence[str]) -> str:
     if labels == [""]:
         return TITLES[measure]
@@ -434,8 +523,9 @@ def said_design(drawn: SampleDesign, rows: int) -> str:
     if drawn.replicates is not None:
         count = counted(len(drawn.replicates.scales), "replicate weight")
         return f"Design: {count}, method {drawn.replicates.method!r}."
-    if drawn.pixels:
-        return f"Design: none; each of {counted(rows, 'pixel')} counts as drawn independently."
+    if drawn.wall_to_wall:
+        what = counted(rows, "pixel") if drawn.pixels else counted(rows, "row") + drawn.said
+        return f"Design: none; map and reference were compared wall to wall, in {what}."
     if design is None:
         what = counted(len(drawn.units), "cluster") if drawn.kind == "clusters" else counted(rows, "row")
         how = "tabulate with `design=wmcc.Strata(…)`, or --stratum"

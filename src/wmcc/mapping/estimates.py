@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from math import isnan
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from math import isnan, nan
+from typing import Any, Literal
 
 import numpy as np
 
@@ -52,11 +52,15 @@ class Estimate(Interval):
         The number, the ends of its interval and its standard error, in `unit` if it is an area.
     unit
         The unit of an area, if it was given.
+    known
+        Whether it was counted on a whole map, and not estimated from a sample: then its standard error is 0, and both
+        ends of the interval are the number.
     confidence_level, method, df, n, n_eff, total, clusters, strata, warnings, problem, label
         As in `wmcc.results.Interval`.
     """
 
     unit: str | None = None
+    known: bool = False
 
     _kind = "estimate"
     _stored = (*Interval._stored, "margin", "unit")
@@ -71,6 +75,16 @@ class Estimate(Interval):
         known |= {name: factor * known[name] for name in ("value", "low", "high", "se")}
         return cls(**known)
 
+    def counted(self) -> Estimate:
+        """Return the same number without a sampling error."""
+        exact: dict[str, Any] = {"se": 0.0, "low": self.value, "high": self.value, "df": nan}
+        return replace(self, **exact, warnings=(), problem=None, known=True)
+
+    @property
+    def status(self) -> Literal["reliable", "unreliable", "not estimable", "known"]:  # type: ignore[override]
+        """``"reliable"``, ``"unreliable"`` or ``"not estimable"``; ``"known"`` if it was counted."""
+        return "known" if self.known else super().status
+
     @property
     def margin(self) -> float:
         """Margin of error: the standard error times the quantile of Student's distribution.
@@ -78,6 +92,8 @@ class Estimate(Interval):
         It is half the width of the symmetric interval, value ± margin, that is usual in reports on maps. `low` and
         `high` are not symmetric, as estimates near 0 or 1 are skewed.
         """
+        if self.known:
+            return 0.0
         _, quantile = student()
         return float(-quantile(self.df, (1 - self.confidence_level) / 2)) * self.se
 
@@ -100,6 +116,8 @@ class Estimate(Interval):
     def sentences(self) -> list[str]:
         """Return the number and its interval in a sentence."""
         value = self.text(self.value) + (f" {self.unit}" if self.unit else "")
+        if self.known:
+            return [f"{self.title} {value}, counted on the whole map"]
         if self.problem:
             return [f"{self.title} {value}, interval not estimable: {self.problem}"]
         error = "" if isnan(self.se) else f" (se {self.text(self.se)})"

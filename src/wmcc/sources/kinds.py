@@ -123,8 +123,9 @@ class LayerKind:
         from .layers import laid_out
 
         refuse(request, "layers of polygons or points", ("design", "area"), {"blocks": "give a column of clusters."})
-        frame, void = laid_out(request, rules.skip_missing, cells)
+        frame, void, whole = laid_out(request, rules.skip_missing, cells)
         table = COLUMNS.tabulate(frame, rules._replace(ignore=(*rules.ignore, *void)))
+        table = table._of_whole_map() if whole else table
         return table.rename({x: name for x, name in void.items() if x in table.void}) if void else table
 
 
@@ -209,7 +210,7 @@ class ArrayKind:
 
             several = replicates_in_arrays(resampled.replicates, truth.shape)
             return with_replicates(tabulated(several), resampled, len(several))
-        found = tabulated()
+        found = tabulated() if blocks is None else tabulated()._of_whole_map()
         if truth.ndim == 2 and cluster is None and look_like_outputs(*truth.shape) and set(found.classes) == {0, 1}:
             warn_of_outputs(truth.shape[1], "y_true", "y_pred", ".ravel()", "[None]")
         return found if key is None else key.with_design(found, request)

@@ -36,11 +36,13 @@ def keys_of(request: Request) -> Keys:
     return {name: own for name, own in found.items() if own is not None}
 
 
-def laid_out(request: Request, skip_missing: bool, cells: Cells | None = None) -> tuple[Request, Mapping[Any, str]]:
+def laid_out(
+    request: Request, skip_missing: bool, cells: Cells | None = None
+) -> tuple[Request, Mapping[Any, str], bool]:
     """Return the call of a frame whose rows are those of a layer, or of two, with a column of areas if they weigh.
 
-    Beside it are the labels that stand for no class. Classes may be missing if rows without are to be skipped.
-    ``cells`` is told where the rows lie.
+    Beside it are the labels that stand for no class, and whether the rows are all of a map, wall to wall. Classes
+    may be missing if rows without are to be skipped. ``cells`` is told where the rows lie.
     """
     given = request.y_true
     if isinstance(given, Overlay):
@@ -52,7 +54,7 @@ def laid_out(request: Request, skip_missing: bool, cells: Cells | None = None) -
     if join is not None:
         both = replace(join, truth=request.y_true, prediction=joined_frame(join.prediction))
         request = request._replace(y_true=both)
-    return request, {}
+    return request, {}, False
 
 
 def as_layer(data: Any) -> Layer:

@@ -10,8 +10,9 @@ import numpy as np
 
 from ..core.arraytypes import Array
 from ..errors import InputError, InputTypeError, LabelError, WeightError, missing_column
+from ..geo.areas import polygon_areas
 from ..geo.layers import OpenLayer, are_points, column_names, read_layer, repaired
-from ..geo.overlay import at_pixels, at_points, pieces
+from ..geo.overlay import Pieces, at_pixels, at_points, pieces
 from ..geo.raster import OpenRaster, as_raster
 from ..optional import module
 from ..present.text import counted, listed, percent
@@ -20,10 +21,13 @@ from .map_cells import NOT_COVERED, Cells
 from .places import is_name, unused
 from .recognised import as_area, is_raster
 from .request import AREA, Request
-from .values import Layer, Overlay
+from .values import Layer, Overlay, Unit
 
 FAR = -(1 << 31)
 """Stands for what the map does not cover among labels that are integers; if it is one of them, a number below."""
+
+WHOLE = 0.99
+"""Share of a map that lies in a reference which is no sample: borders of layers need not agree to the metre."""
 
 CLASS = "class"
 """What the only column of a raster is called."""
@@ -34,11 +38,12 @@ POINTS_ONLY = {
 }
 
 
-def overlaid(request: Request, skip_missing: bool, cells: Cells | None) -> tuple[Request, Mapping[Any, str]]:
+def overlaid(request: Request, skip_missing: bool, cells: Cells | None) -> tuple[Request, Mapping[Any, str], bool]:
     """Return the call of a frame of the pieces of two layers, or of points and what a map says there.
 
-    Beside it are the labels that stand for no class. Missing classes are refused by the rows of their layers, unless
-    rows without are to be skipped. ``cells`` is told where the rows lie.
+    Beside it are the labels that stand for no class, and whether the rows are all of a map, wall to wall. Missing
+    classes are refused by the rows of their layers, unless rows without are to be skipped. ``cells`` is told where the
+    rows lie.
     """
     given, true, weight, keys = request.y_true, request.true, request.weight, keys_of(request)
     maps = _maps(given, request.pred)
@@ -49,7 +54,7 @@ def overlaid(request: Request, skip_missing: bool, cells: Cells | None) -> tuple
             raise InputError(f"{reference.name} has several columns {column!r}; expected one.", "rename them.", word)
     if are_points(reference):
         reference, true = _with_truth(repaired(reference, points=True), side.data, true)
-        return _of_points(side.data, reference, maps, request._replace(true=true), keys, skip_missing, cells)
+        return *_of_points(side.data, reference, maps, request._replace(true=true), keys, skip_missing, cells), False
     return _of_polygons(repaired(reference), maps, request, keys, skip_missing, cells)
 
 
@@ -164,7 +169,7 @@ def _reference(given: Layer, named: tuple[Any, ...], maps: list[LaidMap]) -> Ope
 
 def _of_polygons(
     reference: OpenLayer, maps: list[LaidMap], request: Request, keys: Keys, skip_missing: bool, cells: Cells | None
-) -> tuple[Request, Mapping[Any, str]]:
+) -> tuple[Request, Mapping[Any, str], bool]:
     """Return the call of a frame of pieces; each has its share of the weight of its polygon."""
     given, true, weight, overlay = request.y_true, request.true, request.weight, maps[0].found
     if isinstance(given.map, Mapping):
@@ -203,7 +208,13 @@ def _of_polygons(
     if cluster is None:
         cluster = unused("polygon", list(frame.columns))
         frame[cluster] = rows
-    return request._replace(y_true=frame, pred=columns, weight=own, cluster=cluster), void
+    whole = sizes is None and _covered(overlay, found, unit) >= WHOLE
+    return request._replace(y_true=frame, pred=columns, weight=own, cluster=cluster), void, whole
+
+
+def _covered(overlay: OpenLayer, found: Pieces, unit: Unit) -> float:
+    """Return which share of the area of a map lies in the reference."""
+    return float(found.area[found.map >= 0].sum() / polygon_areas(overlay.geometry, overlay.crs, unit).sum())
 
 
 def _check_names(**given: Any) -> None:

@@ -105,7 +105,7 @@ def tabulate_rasters(
             tables.append(scenes.keyed(_sum_of_windows(of_scene, picture, bar), place))
     if not tables:
         return nothing(rules, scenes.parts, predictions)
-    table = folded(tables, rules)
+    table = folded(tables, rules)._of_whole_map()
     return table if rules.labels is not None or rules.names is not None else _renamed(table, called)
 
 
