@@ -32,6 +32,7 @@ WITH_INHERITED = {"wmcc.Table", "wmcc.JointTable", "wmcc.Tables"}
 """Classes whose page has the members that they share with each other."""
 
 PICTURES = {
+    "wmcc.plot.areas": ("howto/plots/areas.png", "Bars of mapped areas, and estimates with intervals on them"),
     "wmcc.plot.classes": ("howto/plots/classes.png", "Scores of each class as dots, with their intervals as bars"),
     "wmcc.plot.confusion": ("howto/plots/confusion.png", "A confusion table as squares of colour, with shares"),
     "wmcc.plot.curve": ("howto/plots/curve.png", "MCC by threshold, with intervals and a band, and the best threshold"),

@@ -1,9 +1,13 @@
 """`wmcc.map_accuracy` of a whole map: what is counted has no sampling error; what blocks say is about other land."""
 
+import re
+
 import numpy as np
 import pytest
 
 import wmcc
+from wmcc.present.text import percent
+from wmcc.report.charts import _mapped_against
 
 rng = np.random.default_rng(5)
 TRUTH = np.kron(rng.integers(0, 3, (10, 12)), np.ones((8, 8), dtype=int))
@@ -120,3 +124,82 @@ def test_the_report_prints_areas_without_an_interval(tmp_path):
     assert "interval" not in head
     assert "Mapped less reference" in head
     assert "differ on other land like this" in text
+
+
+# ---- the client's page ---------------------------------------------------------------------------------------------
+
+SIZES = {"bog": 800.0, "fen": 4200.0, "lake": 60.0}
+SAMPLE = wmcc.Table.from_counts([[60, 9, 0], [4, 91, 1], [0, 0, 20]], list(SIZES), population=SIZES)
+
+
+def page_of(tmp_path, table, form="md", **options):
+    path = wmcc.write_report(tmp_path / f"map.{form}", table, terms="map", progress=False, **options)
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def test_the_headline_of_a_map_is_its_accuracy_and_its_areas(tmp_path):
+    found = wmcc.map_accuracy(SAMPLE, unit="ha")
+    accuracy, text = found.overall_accuracy, page_of(tmp_path, SAMPLE, unit="ha")
+    head, areas = text.split("\n\n")[2:4]
+    ends = f"{percent(accuracy.low)} to {percent(accuracy.high)}"
+    assert head == f"**Overall accuracy is {percent(accuracy.value)} (95 % interval {ends}).**"
+    for c in found.classes:
+        size, low, high = (found.area_text(x) for x in (c.area.value, c.area.low, c.area.high))
+        assert f"{c.label}: {size} ha ({low} to {high})" in areas
+    assert "ECC" not in head + areas
+    assert "| ECC (R\\_K) |" in text
+    order = [text.index(x) for x in ("## The map", "## Scores", "## Which weights matter most", "## Weights")]
+    assert order == sorted(order)
+
+
+def test_the_headline_of_two_maps_has_both_and_says_which_leads(tmp_path):
+    other = np.where(rng.random(TRUTH.shape) < 0.3, 0, MAP)
+    both = wmcc.tabulate(TRUTH, {"A": MAP, "B": other}, cluster=BLOCKS)
+    accuracy, areas, leads = page_of(tmp_path, both, pixel_area=0.09, unit="ha").split("\n\n")[2:5]
+    assert accuracy.startswith("**Overall accuracy: A ")
+    assert "(on other land like this, 95 % interval " in accuracy
+    assert " and B " in accuracy
+    assert areas == f"Areas, counted in the reference — {'; '.join(sizes_of(both['A']))}."
+    assert leads.startswith("A beats B, ")
+
+
+def sizes_of(table):
+    found = wmcc.map_accuracy(table, pixel_area=0.09)
+    return [f"{c.label}: {found.area_text(c.area.value)} ha" for c in found.classes]
+
+
+def test_a_headline_that_is_counted_or_has_no_areas(tmp_path):
+    text = page_of(tmp_path, whole())
+    assert ", counted on the whole map.**" in text
+    assert f"0: {(TRUTH == 0).sum():,} pixels" in text
+    rows = wmcc.tabulate(TRUTH.ravel()[:300], MAP.ravel()[:300])
+    assert "Estimated areas" not in page_of(tmp_path, rows)  # numbers of rows are none
+    many = wmcc.tabulate(np.arange(1200) % 12, np.arange(1200) % 12 // 2 * 2, np.full(1200, 2.0))
+    assert "The other 4 classes are in the table." in page_of(tmp_path, many)
+    one = wmcc.tabulate(["a"], ["b"], [2.0])
+    assert "its interval cannot be estimated, since" in page_of(tmp_path, one)
+
+
+def test_the_page_has_a_figure_of_areas(tmp_path):
+    text = page_of(tmp_path, SAMPLE, "html", unit="ha")
+    (picture,) = re.findall(r"<svg [^>]*Mapped and estimated areas.*?</svg>", text, re.DOTALL)
+    found = wmcc.map_accuracy(SAMPLE, unit="ha")
+    bars = [float(x) for x in re.findall(r'<rect class="mapped"[^>]* width="([\d.]+)"', picture)][1:]
+    assert np.allclose(
+        np.divide(bars, bars[1]), [c.mapped_area / found["fen"].mapped_area for c in found.classes], atol=1e-2
+    )
+    assert picture.count("whisker") == 1 + 3  # the legend has one
+    assert "area, ha" in picture
+    counted = page_of(tmp_path, whole(), "html")
+    (picture,) = re.findall(r"<svg [^>]*Areas of map and reference.*?</svg>", counted, re.DOTALL)
+    assert "whisker" not in picture
+
+
+@pytest.mark.parametrize(
+    ("mapped", "area", "said"),
+    [(5, 10, "mapped 50 % less"), (30, 10, "mapped 200 % more"), (10, 10.01, "mapped the same"), (0, 0, ""),
+     (3, 0, "mapped, and none there")],
+)  # fmt: skip
+def test_how_a_mapped_area_compares(mapped, area, said):
+    assert _mapped_against(mapped, area) == said

@@ -72,6 +72,7 @@ def every_picture(table):
         "shares": lambda ax=None: plot.shares(table, ax=ax),
         "weights": lambda ax=None: plot.weights(LAND.area, ax=ax),
         "map": lambda ax=None: plot.map(MAP, ax=ax),
+        "areas": lambda ax=None: plot.areas(wmcc.map_accuracy(table), ax=ax),
     }
 
 
@@ -121,7 +122,9 @@ def test_axes_that_are_given_are_drawn_into_and_returned(name):
 def test_names_of_any_kind_fit_and_can_be_read(K):
     names = [f"{ODD[k % len(ODD)]}{k // len(ODD) or ''}" for k in range(K)]
     table = some_table(K, names)
-    drawn_by_class = ["confusion", "shares"] if K == 1 else ["confusion", "classes", "influence", "forest", "shares"]
+    drawn_by_class = (
+        ["confusion", "shares"] if K == 1 else ["confusion", "classes", "influence", "forest", "shares", "areas"]
+    )
     for name in drawn_by_class:
         ax = every_picture(table)[name]()
         assert fits(ax.figure), name
@@ -284,6 +287,36 @@ def test_classes_are_drawn_as_scored(measure, sort):
     assert low <= min(x.low for x in found.values() if not x.problem)
     assert high >= 1
     assert wmcc.measures.CLASS_MEASURES[measure].title in ax.get_title(loc="left")
+
+
+@pytest.mark.parametrize("sort", [False, True])
+def test_areas_are_drawn_as_estimated(sort):
+    sizes = {"bog": 800.0, "fen": 4200.0, "lake": 60.0}
+    sample = wmcc.Table.from_counts([[60, 9, 0], [4, 91, 1], [0, 0, 20]], list(sizes), population=sizes)
+    accuracy = wmcc.map_accuracy(sample, unit="ha")
+    ax = plot.areas(accuracy, sort=sort)
+    order = ticks(ax.yaxis)
+    assert order == (["fen", "bog", "lake"] if sort else ["bog", "fen", "lake"])
+    marks, ends = drawn(ax)
+    for line, name in enumerate(order):
+        area = accuracy[name].area
+        assert ax.patches[line].get_width() == accuracy[name].mapped_area
+        assert marks[line] == (area.value, "o", area.reliable)
+        assert ends[line] == (area.low, area.high)
+    assert ax.get_xlabel() == "area, ha"
+    assert ax.get_xlim()[0] == 0
+    assert ax.get_xlim()[1] >= max(c.area.high for c in accuracy.classes)
+
+
+def test_areas_of_a_whole_map_have_no_whiskers():
+    truth = np.arange(400).reshape(20, 20) % 3
+    ax = plot.areas(wmcc.map_accuracy(wmcc.tabulate(truth, np.minimum(truth, 1), cluster=wmcc.Blocks(5))))
+    marks, ends = drawn(ax)
+    assert marks == {k: ((truth == k).sum(), "o", True) for k in range(3)}
+    assert not ends
+    assert "reference, counted" in ax.get_title(loc="left")
+    with pytest.raises(InputTypeError, match="expected a MapAccuracy; got a Score"):
+        plot.areas(wmcc.score(THREE))
 
 
 def test_negative_and_perfect_scores_and_those_without_interval():

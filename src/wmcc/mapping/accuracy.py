@@ -296,9 +296,8 @@ class MapAccuracy(Result):
     def notes(self) -> list[str]:
         """The design, what areas are, and what to know before relying on the numbers."""
         said = [self.design]
-        sums = self.table.cells.sums
         said += self._of_whole_map
-        if self.pixel_area == 1 and self.table.drawn.kind == "rows" and sums.w_min.min() == sums.w_max.max() == 1:
+        if self.areas_are_counts:
             said.append(
                 "All pixels weigh 1, so areas are numbers of pixels. For areas, give `pixel_area`, or tabulate rasters "
                 "with the weight 'area'."
@@ -322,6 +321,14 @@ class MapAccuracy(Result):
             were = "row without a reference label was" if self.ignored == 1 else "rows without a reference label were"
             said.append(f"{self.ignored:,} {were} left out; the others stand for them.")
         return [*said, *(f"* {why}" for why in self.warnings)]
+
+    @property
+    def areas_are_counts(self) -> bool:
+        """Whether areas are numbers of rows, or of pixels, since nothing else is known."""
+        sums = self.table.cells.sums
+        return bool(
+            self.pixel_area == 1 and self.table.drawn.kind == "rows" and sums.w_min.min() == sums.w_max.max() == 1
+        )
 
     @property
     def _of_whole_map(self) -> list[str]:
@@ -391,7 +398,8 @@ class MapAccuracy(Result):
         return {name: x for name, x in (self.overall | self.disagreement).items() if name not in left}
 
     @property
-    def _shown(self) -> list[MapClass]:
+    def shown(self) -> list[MapClass]:
+        """The classes that are shown: of many, the largest."""
         sizes = [c.area.value + c.mapped_area for c in self.classes]
         return [self.classes[k] for k in heaviest(sizes, SHOWN)]
 
@@ -399,7 +407,7 @@ class MapAccuracy(Result):
         more = self._of_sampling
         head = ["Class", "User's", *more, "Producer's", *more, "F1", *more[:1]]
         rows = []
-        for c in self._shown:
+        for c in self.shown:
             users, producers, f1 = map(self._cells, (c.users_accuracy, c.producers_accuracy, c.f1))
             rows.append([str(c.label), *users, *producers, *f1[:2]])
         return Block("Accuracy of each class", head, rows)
@@ -408,8 +416,8 @@ class MapAccuracy(Result):
         if self.counted:
             return self._counted_areas()
         head, rows = ["Class", "Mapped", "Estimated", "SE", self.level, "Margin", "Share"], []
-        text = _same_decimals([c.area.se for c in self._shown])
-        for c in self._shown:
+        text = self.area_text
+        for c in self.shown:
             x = c.area
             ends = x.ends if x.problem else f"{text(x.low)} to {text(x.high)}" + " *" * bool(x.warnings)
             numbers = text(c.mapped_area), text(x.value), text(x.se), ends, text(x.margin)
@@ -417,11 +425,18 @@ class MapAccuracy(Result):
         return Block(f"Area of each class{self._in_unit}", head, rows)
 
     def _counted_areas(self) -> Block:
-        sizes = [(str(c.label), c.mapped_area, c.area.value, c.area_share.value) for c in self._shown]
-        text = _four_digits([x for _, a, b, _ in sizes for x in (a, b)])
+        sizes = [(str(c.label), c.mapped_area, c.area.value, c.area_share.value) for c in self.shown]
+        text = self.area_text
         rows = [[label, text(a), text(b), text(a - b), percent(share)] for label, a, b, share in sizes]
         head = ["Class", "Mapped", "Reference", "Mapped less reference", "Share"]
         return Block(f"Area of each class{self._in_unit}", head, rows)
+
+    @property
+    def area_text(self) -> Callable[[float], str]:
+        """What writes areas of classes, all with as many decimals."""
+        if self.counted:
+            return _four_digits([x for c in self.shown for x in (c.mapped_area, c.area.value)])
+        return _same_decimals([c.area.se for c in self.shown])
 
     def matrix_blocks(self) -> list[Block]:
         """Return the error matrices, of sampled rows and of shares of the area; none for many classes."""
@@ -451,11 +466,11 @@ class MapAccuracy(Result):
         shown = self._of_whole()
         titles = [TITLES[name] for name in shown]
         values = [*(decimal(x.value) for x in shown.values()), f"{self.n:,}", number(self.total_area)]
-        text = _same_decimals([c.area.se for c in self._shown])
-        areas = {f"{c.label} ± SE": f"{text(c.area.value)} ± {text(c.area.se)}" for c in self._shown}
+        text = self.area_text
+        areas = {f"{c.label} ± SE": f"{text(c.area.value)} ± {text(c.area.se)}" for c in self.shown}
         title = f"Estimated areas{self._in_unit}"
         if self.counted:
-            areas = {str(c.label): number(c.area.value) for c in self._shown}
+            areas = {str(c.label): text(c.area.value) for c in self.shown}
             title = f"Areas of the reference{self._in_unit}"
         made = [
             Block(

@@ -3,6 +3,7 @@
 Each function draws what other parts of wmcc computed, into ``ax`` if it is given, and returns the axes.
 """
 
+from ._areas import areas
 from ._classes import classes
 from ._confusion import confusion
 from ._forest import forest
@@ -14,6 +15,6 @@ from ._separation import separation
 from ._weights import shares, weights
 
 __all__ = [
-    "classes", "confusion", "curve", "forest", "funnel", "influence", "map", "mcc_f1", "precision_recall", "roc",
-    "separation", "shares", "weights",
+    "areas", "classes", "confusion", "curve", "forest", "funnel", "influence", "map", "mcc_f1", "precision_recall",
+    "roc", "separation", "shares", "weights",
 ]  # fmt: skip

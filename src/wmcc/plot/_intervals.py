@@ -12,11 +12,13 @@ from ..present.text import number
 from . import _style as style
 
 RELIABLE, UNRELIABLE, NOT_ESTIMABLE, UNDEFINED = "reliable", "unreliable", "not estimable", "undefined"
+KNOWN = "known"
 
 MARKS: dict[str, dict[str, Any]] = {
     RELIABLE: {"marker": "o"},
     UNRELIABLE: {"marker": "o", "markerfacecolor": "white"},
     NOT_ESTIMABLE: {"marker": "x"},
+    KNOWN: {"marker": "o"},
 }
 """Full, open, or a cross: told apart in print too."""
 
@@ -43,7 +45,7 @@ def draw(ax: Any, found: Sequence[Interval], height: float) -> None:
     for line, one in enumerate(found):
         if (how := status(one)) == UNDEFINED:
             continue
-        if how != NOT_ESTIMABLE:
+        if how not in (NOT_ESTIMABLE, KNOWN):
             ends = {"color": style.BLUE, "linewidth": size / 4, "marker": "|", "markersize": size}
             ax.plot([one.low, one.high], [line, line], **ends, **LINES[how])
         ax.plot([one.value], [line], color=style.BLUE, markersize=size, linestyle="none", zorder=3, **MARKS[how])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, floor, inf, log10
+from math import ceil, floor, inf, log10, nan
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
@@ -13,6 +13,8 @@ from ..core.arraytypes import Array
 from ..core.table import Table
 from ..inference.estimate import Interval
 from ..inference.influence import class_shares
+from ..mapping.accuracy import MapAccuracy
+from ..mapping.estimates import Estimate
 from ..measures import MEASURES
 from ..present.colours import SERIES
 from ..present.html import element
@@ -28,6 +30,9 @@ STRIP, LINE = 26, 16
 
 TICK = 30
 """Room to the right of a picture for half of the name of its last tick."""
+
+NAMES_OF_CLASSES, AREA_LINE, AREA_STEPS = 160, 30, 5
+"""In the picture of areas: room for names, height of a line, and how many steps the axis has at most."""
 
 LEVELS = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75)
 """Shares of a row from which on a cell of a map is a shade darker."""
@@ -250,11 +255,11 @@ def threshold_chart(at: Thresholds) -> Element:
     return element("svg", *parts, viewBox=f"0 0 {WIDTH} {HEIGHT}", role="img", aria_label=at.caption)
 
 
-def _round_ticks(least: float, most: float) -> list[float]:
-    """Places of at most nine round numbers."""
-    digit = floor(log10((most - least) / 8))
+def _round_ticks(least: float, most: float, steps_at_most: int = 8) -> list[float]:
+    """Places of round numbers, so many steps apart at most."""
+    digit = floor(log10((most - least) / steps_at_most))
     steps = (factor * 10.0**k for k in (digit, digit + 1) for factor in (1, 2, 5))
-    step = next(s for s in steps if (most - least) / s <= 8)
+    step = next(s for s in steps if (most - least) / s <= steps_at_most)
     return [float(f"{k * step:.12g}") for k in range(ceil(least / step - 1e-9), floor(most / step + 1e-9) + 1)]
 
 
@@ -272,6 +277,57 @@ def _outlines(cuts: Array, low: Array, high: Array, x: Axis, y: Axis) -> list[st
         upper, lower = (" ".join(_steps(cuts[a : b + 1], own[a:b], x, y)).split() for own in (high, low))
         out.append(" ".join([*upper, *reversed(lower)]))
     return out
+
+
+# ---- areas of maps ----------------------------------------------------------------------------------
+
+
+def area_chart(found: MapAccuracy, caption: str) -> Element:
+    """Draw a bar for each class, as large as it is mapped, and on it the area by the reference with its interval."""
+    shown = found.shown
+    top, bottom = TOP + LINE * 2, TOP + LINE * 2 + AREA_LINE * len(shown)
+    ends = [x for c in shown for x in (c.mapped_area, c.area.value, c.area.high) if x == x]
+    ticks = _round_ticks(0.0, max(ends) or 1.0, AREA_STEPS)
+    ticks += [ticks[-1] + ticks[1]] if ticks[-1] < max(ends) else []
+    x = Axis(0.0, ticks[-1], NAMES_OF_CLASSES, WIDTH - RIGHT)
+    parts = []
+    for tick in ticks:
+        parts.append(element("line", class_="axis", x1=x(tick), x2=x(tick), y1=top, y2=bottom))
+        parts.append(element("text", number(tick), class_="tick", x=x(tick), y=bottom + 18, text_anchor="middle"))
+    said = f"area, {found.unit}" if found.unit else "area"
+    parts.append(element("text", said, x=(x.start + x.end) / 2, y=bottom + 40, text_anchor="middle"))
+    parts += [element("rect", class_="mapped", x=x.start, y=TOP + 1, width=26, height=12)]
+    parts += [element("text", "mapped", x=x.start + 34, y=TOP + 12)]
+    how = "reference" if found.counted else f"estimated, with its {found.level}"
+    parts += _area(found.classes[0].area, (x.start + 110, x.start + 123, x.start + 136), TOP + 7, found.counted)
+    parts += [element("text", how, x=x.start + 146, y=TOP + 12)]
+    for k, c in enumerate(shown):
+        middle = top + AREA_LINE * (k + 0.5)
+        name = shortened(visible(str(c.label)), 20)
+        parts.append(element("text", name, x=x.start - 10, y=middle + 4, text_anchor="end"))
+        bar = {"x": x.start, "y": middle - 8, "width": x(c.mapped_area) - x.start, "height": 16}
+        parts.append(element("rect", class_="mapped", **bar))
+        places = [x(end) if end == end else nan for end in (c.area.low, c.area.value, c.area.high)]
+        parts += _area(c.area, (places[0], places[1], places[2]), middle, found.counted)
+        parts.append(element("text", _mapped_against(c.mapped_area, c.area.value), x=WIDTH - RIGHT + 10, y=middle + 4))
+    return element("svg", *parts, viewBox=f"0 0 {WIDTH} {bottom + BOTTOM}", role="img", aria_label=caption)
+
+
+def _area(area: Estimate, places: tuple[float, float, float], y: float, counted: bool) -> list[Element]:
+    """The area of a class by the reference, and what chance may do to it."""
+    low, at, high = places
+    parts = []
+    if not (counted or area.problem):
+        parts.append(element("line", class_="whisker", x1=low, x2=high, y1=y, y2=y, stroke=colour(0)))
+    return [*parts, element("circle", cx=at, cy=y, r=5, fill=colour(0))]
+
+
+def _mapped_against(mapped: float, area: float) -> str:
+    """Say by how much the mapped area is off."""
+    if not area > 0:
+        return "mapped, and none there" if mapped else ""
+    off = round(100 * (mapped / area - 1))
+    return f"mapped {abs(off):,} % {'more' if off > 0 else 'less'}" if off else "mapped the same"
 
 
 def heat_map(table: Table, caption: str) -> Element:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ..core.table import Table
 from ..inference.cells import Unit
+from ..mapping.accuracy import MapAccuracy
 from ..present.blocks import Block
 from ..present.text import number, percent, share
 from .findings import EPS_DIGITS, Findings
@@ -65,13 +66,20 @@ class Funnel(NamedTuple):
         return Block(f"{measure.title} and how far it may be off", ["", *found.names], rows, starred(rows))
 
 
+class AreaFigure(NamedTuple):
+    """Areas of the classes of a map: as they are mapped, and as they are by the reference."""
+
+    caption: str
+    map: MapAccuracy
+
+
 class Items(NamedTuple):
     """A list of sentences; each may begin with a term."""
 
     items: list[tuple[str, str]]
 
 
-Part = str | Block | Heat | Funnel | Items | Gallery | MapPictures | Figure | Thresholds
+Part = str | Block | Heat | Funnel | Items | AreaFigure | Gallery | MapPictures | Figure | Thresholds
 
 
 class Section(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..present.markdown import escaped, items, paragraphs
-from .document import SQUARE, Document, Funnel, Heat, Items, Part, confusions
+from .document import SQUARE, AreaFigure, Document, Funnel, Heat, Items, Part, confusions
 from .maps import Figure, MapPictures
 from .pictures import Gallery
 from .thresholds import Thresholds
@@ -27,6 +27,8 @@ def _part(part: Part) -> list[str]:
             return [items(part.items)]
         case Gallery():
             return [items([(image.name, image.said) for image in part.images])]
+        case AreaFigure():
+            return []  # the table of areas has its numbers
         case Figure():
             return [items([(part.title, "the figure is in the report as HTML.")])]
         case MapPictures():

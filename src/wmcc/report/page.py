@@ -19,8 +19,8 @@ from ..present.blocks import Block, Mark
 from ..present.colours import SERIES
 from ..present.html import element, items, raw, table, written
 from ..present.text import decimal, number
-from .charts import WIDTH, colour, funnel, heat_map, threshold_chart
-from .document import DRAWN, SQUARE, Document, Funnel, Heat, Items, Part, Section, confusions, starred
+from .charts import WIDTH, area_chart, colour, funnel, heat_map, threshold_chart
+from .document import DRAWN, SQUARE, AreaFigure, Document, Funnel, Heat, Items, Part, Section, confusions, starred
 from .maps import Figure, Key, MapPictures
 from .pictures import Gallery
 from .thresholds import Thresholds
@@ -86,6 +86,7 @@ def _part(part: Part) -> list[Element]:
         Items: lambda own: [items(own.items)],
         Figure: _drawing,
         Thresholds: _thresholds,
+        AreaFigure: _areas,
     }  # fmt: skip
     return writers[type(part)](part)
 
@@ -93,6 +94,12 @@ def _part(part: Part) -> list[Element]:
 def _drawing(part: Figure) -> list[Element]:
     caption = element("figcaption", part.title)
     return [element("figure", _image(part.png, part.title), caption, class_="drawing")]
+
+
+def _areas(part: AreaFigure) -> list[Element]:
+    said = "Right of each bar: how the mapped area compares with the area by the reference."
+    drawn = _scrolled(part.caption, area_chart(part.map, f"{part.caption}; the table has the numbers."))
+    return [element("figure", drawn, element("figcaption", f"{part.caption}. {said}"))]
 
 
 def _image(data: bytes, said: str, **attributes: str) -> Element:

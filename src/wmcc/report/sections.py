@@ -20,7 +20,7 @@ from ..present.text import counted, decimal, heaviest, listed, number, share
 from ..results.images import ImageScores
 from ..results.scores import Score, class_block
 from ..robustness.radii import Radius
-from .document import DRAWN, Document, Funnel, Heat, Items, Part, Section, starred
+from .document import DRAWN, AreaFigure, Document, Funnel, Heat, Items, Part, Section, starred
 from .findings import Findings
 from .methods import methods
 from .provenance import Provenance
@@ -32,8 +32,10 @@ APPARENT = "Values and intervals are apparent: the threshold was chosen on these
 def document(found: Findings, how: Provenance, title: str) -> Document:
     """Put what was found into sections."""
     several = found.comparisons is not None
+    of_maps = [part for name, own in found.maps.items() for part in _map(own, name, several)]
     sections = [
         *_thresholds(found),
+        *of_maps,
         Section("Scores", _scores(found)),
         *_where_wrong(found, several),
         Section("Uncertainty from sampling and weights", _uncertainties(found)),
@@ -42,16 +44,27 @@ def document(found: Findings, how: Provenance, title: str) -> Document:
         sections.append(Section("Who leads", [_pairs(found)]))
     if found.images is not None:
         sections += _images(found, found.images)
-    for name, score in found.scores.items():
-        sections.append(Section(name if several else "The map" if found.maps else "The prediction", []))
-        sections += _map(found.maps[name], name, several) if found.maps else _classifier(score, name, several)
-        sections.append(Section("Which weights matter most", _influences(found, name), 3))
+    sections += _predictions(found, several)
     if found.drawings:
         sections.append(Section("Figures", list(found.drawings)))
     sections += [Section("Weights", _weights(found.first)), Section("Warnings", _warnings(found))]
     sections += [Section("How to read this", [Items(methods(found))]), Section("How it was made", [Items(how.items)])]
     sections = [x._replace(parts=[_finished(part, found.unit) for part in x.parts]) for x in sections]
     return Document(title, _summary(found), verdict(found), sections, found)
+
+
+def _predictions(found: Findings, several: bool) -> list[Section]:
+    """What is known of each prediction, and which of its weights matter most; maps come first, by themselves."""
+    if found.maps:
+        weights = [Section(name, _influences(found, name), 3) for name in found.names]
+        title = "Which weights matter most"
+        return [Section(title, []), *weights] if several else [weights[0]._replace(title=title, level=2)]
+    sections = []
+    for name, score in found.scores.items():
+        sections.append(Section(name if several else "The prediction", []))
+        sections += _classifier(score, name, several)
+        sections.append(Section("Which weights matter most", _influences(found, name), 3))
+    return sections
 
 
 def _finished(part: Part, unit: str | None) -> Part:
@@ -144,14 +157,21 @@ def _classifier(score: Score, name: str, several: bool) -> list[Section]:
 
 def _map(found: MapAccuracy, name: str, several: bool) -> list[Section]:
     """The same in the words of maps, with areas."""
-    made = found.blocks()[0], *found.class_blocks()
-    blocks, matrices = (
-        [replace(x, title=_of(x.title, name, several)) for x in own] for own in (made, found.matrix_blocks())
+    (whole, accuracies, areas), matrices = (
+        [replace(x, title=_of(x.title, name, several)) for x in own]
+        for own in ([found.blocks()[0], *found.class_blocks()], found.matrix_blocks())
+    )
+    figure = AreaFigure(
+        _of("Mapped and estimated areas" if not found.counted else "Areas of map and reference", name, several), found
     )
     notes = [x.removeprefix("* ") for x in found.notes]
     said = Items([("", x) for x in notes if x not in _of_all(found.table)])
     heat = Heat(_of("Reference against mapped class", name, several), found.table)
-    return [Section("Accuracy and area", [*blocks, said], 3), Section("Error matrix", [*matrices] or [heat], 3)]
+    return [
+        Section(name if several else "The map", []),
+        Section("Accuracy and area", [whole, figure, areas, accuracies, said], 3),
+        Section("Error matrix", [*matrices] or [heat], 3),
+    ]
 
 
 def _of(caption: str, name: str, several: bool) -> str:
@@ -162,10 +182,15 @@ def _by(name: str, sentence: str, several: bool) -> str:
     return f"{name}: {sentence}" if several else sentence
 
 
+def _said_count(found: Findings) -> str:
+    what, count = "map" if found.maps else "prediction", len(found.names)
+    return f"one {what}" if count == 1 else f"{count} {what}s"
+
+
 def _summary(found: Findings) -> str:
-    table, count = found.first.table, len(found.names)
+    table = found.first.table
     counts = f"{table.counts} {found.unit}" if found.unit and table.unsampled is None else table.counts
-    return ", ".join([counts, table.kinds, "one prediction" if count == 1 else f"{count} predictions"])
+    return ", ".join([counts, table.kinds, _said_count(found)])
 
 
 def _scores(found: Findings) -> list[Part]:

@@ -3,23 +3,82 @@
 from __future__ import annotations
 
 from ..inference.comparison import Difference, probability
-from ..present.text import decimal, listed, number, share
+from ..mapping.accuracy import MapAccuracy
+from ..mapping.estimates import Estimate
+from ..present.text import decimal, heaviest, listed, number, percent, share
 from ..robustness.certificate import Certificate
 from ..robustness.radii import UNPROVED, Radius
 from .findings import EPS_DIGITS, Findings
+
+NAMED = 8
+"""Classes whose areas are in the answer: of more, the largest."""
 
 UNSURE = " (unreliable: see the warnings)"
 
 
 def verdict(found: Findings) -> list[str]:
     """What was found: a sentence to begin with, and more if there is more."""
+    if found.maps:
+        return _of_maps(found)
     if found.comparisons is None:
         return [*_expected(found), *_of_one(found)]
+    return _expected(found) + _of_several(found)
+
+
+def _of_several(found: Findings) -> list[str]:
+    """Say which prediction leads, and what holds for other weights."""
     leader, second, *others = found.best_first
     sentences = [_of_two(found, leader, second)]
     if others and not found.undefined(leader):
         sentences.append(_of_others(found, leader, [second, *others]))
-    return _expected(found) + sentences + _statements(found) + _within_bounds(found, leader, second)
+    return sentences + _statements(found) + _within_bounds(found, leader, second)
+
+
+def _of_maps(found: Findings) -> list[str]:
+    """Say in the words of maps how accurate each is, and how large the classes are; then which map leads."""
+    maps = {name: f"{percent(x.overall_accuracy.value)}{_ends(found, x)}" for name, x in found.maps.items()}
+    first = next(iter(found.maps.values()))
+    if found.comparisons is None:
+        said = [f"Overall accuracy is {next(iter(maps.values()))}.", *_areas(first)]
+        bounded = [_bounded(found.measure.title, x) for x in found.bounded.values() if not x.problem]
+        return [*_expected(found), *said, *_statements(found), *bounded]
+    each = listed([f"{name} {text}" for name, text in maps.items()])
+    return [*_expected(found), f"Overall accuracy: {each}.", *_areas(first), *_of_several(found)]
+
+
+def _ends(found: Findings, own: MapAccuracy) -> str:
+    """Say how far overall accuracy may be off."""
+    x = own.overall_accuracy
+    if x.known:
+        return ", counted on the whole map"
+    if x.problem:
+        return f"; its interval cannot be estimated, since {x.problem}"
+    where = "on other land like this, " if own.counted else ""
+    return f" ({where}{found.level} {percent(x.low)} to {percent(x.high)}{UNSURE * bool(x.warnings)})"
+
+
+def _areas(own: MapAccuracy) -> list[str]:
+    """Say how large the classes are, if their areas are known to be such."""
+    if own.areas_are_counts and not own.counted:
+        return []
+    unit = f" {own.unit}" if own.unit else " pixels" * own.areas_are_counts
+    shown = [own.classes[k] for k in heaviest([c.area.value for c in own.classes], NAMED)]
+    sizes = "; ".join(f"{c.label}: {own.area_text(c.area.value)}{unit}{_ends_of_area(own, c.area)}" for c in shown)
+    more = len(own.classes) - len(shown)
+    rest = f" The other {more:,} classes are in the table." if more else ""
+    how = "Areas, counted in the reference" if own.counted else f"Estimated areas, with {own.level}s"
+    rest += " * Unreliable: see the warnings." if any(c.area.warnings for c in shown) else ""
+    return [f"{how} — {sizes}.{rest}"]
+
+
+def _ends_of_area(own: MapAccuracy, x: Estimate) -> str:
+    if x.known:
+        return ""
+    return (
+        " (not estimable)"
+        if x.problem
+        else f" ({own.area_text(x.low)} to {own.area_text(x.high)})" + " *" * bool(x.warnings)
+    )
 
 
 def _expected(found: Findings) -> list[str]:
