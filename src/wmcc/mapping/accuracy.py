@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.metadata import version
 from math import floor, log10, nan
 from typing import Any, ClassVar, NamedTuple, TypedDict
 
@@ -24,6 +25,7 @@ from ..measures.checks import checked_level, checked_number
 from ..present.blocks import Block
 from ..present.json_csv import Record, finite, plain
 from ..present.result import Delegate, Result
+from ..present.sheets import COUNT, SCORE, SHARE, TEXT, Grid, Sheet, decimals_form
 from ..present.text import counted, decimal, heaviest, left_out, number, percent
 from .disagreement import disagreements, linear_interval, standard_error
 from .estimates import CLASSIFIER_NAMES, TITLES, Estimate, share_interval
@@ -454,9 +456,8 @@ class MapAccuracy(Result):
 
     def _matrix(self, title: str, cells: Any, text: Any) -> Block:
         names, classes = list(map(str, self.table.labels)), list(map(str, self.table.classes))
-        whole = np.vstack([cells, cells.sum(axis=0)])
-        whole = np.hstack([whole, whole.sum(axis=1, keepdims=True)])
-        rows = [[name, *map(text, own)] for name, own in zip([*names, "Total"], whole.tolist(), strict=True)]
+        whole = _with_totals(cells).tolist()
+        rows = [[name, *map(text, own)] for name, own in zip([*names, "Total"], whole, strict=True)]
         styles = {(k, k + 1): "right" for k in range(len(classes))}
         styles |= {(i, j + 1): "nothing" for i, own in enumerate(cells.tolist()) for j, x in enumerate(own) if x == 0}
         return Block(title, ["map \\ reference", *classes, "Total"], rows, styles=styles)
@@ -486,6 +487,82 @@ class MapAccuracy(Result):
             made.insert(1, Block(f"{self.level}s", titles, [[x.ends for x in shown.values()]], texts=0))
         return made
 
+    def sheets(self) -> list[Sheet]:
+        """Return estimates, areas, error matrices and settings, each on a sheet of its own."""
+        matrices = [Sheet("Error matrix", self._matrix_grids())] if len(self.table.labels) <= SQUARE else []
+        return [
+            Sheet("Estimates", [self._estimate_grid()]),
+            Sheet("Areas", [self._area_grid()]),
+            *matrices,
+            Sheet("Settings", [self._settings_grid()]),
+        ]
+
+    def _estimate_grid(self) -> Grid:
+        level = self.level
+        head = [
+            "Measure",
+            "Class",
+            "Value",
+            "SE",
+            f"{level}, low",
+            f"{level}, high",
+            "Margin",
+            "Rows",
+            "Status",
+            "Note",
+        ]
+        rows = []
+        for x in self._estimates():
+            if x.measure not in ("area", "area_share"):
+                label = None if x.label is None else str(x.label)
+                note = "; ".join((*x.warnings, *((x.problem,) if x.problem else ()))) or None
+                ends = [None] * 4 if x.known else [x.se, x.low, x.high, x.margin]
+                rows.append([TITLES[x.measure], label, x.value, *ends, x.n, x.status, note])
+        return Grid(head, rows, [TEXT, TEXT, *[SCORE] * 5, COUNT, TEXT, TEXT])
+
+    def _area_grid(self) -> Grid:
+        unit = f" ({self.unit})" if self.unit else ""
+        form = decimals_form(len(self.area_text(1.0).partition(".")[2]))
+        if self.counted:
+            head = ["Class", *(f"{x}{unit}" for x in ("Mapped", "Reference", "Mapped less reference")), "Share"]
+            found = [(str(c.label), c.mapped_area, c.area.value, c.area_share.value) for c in self.classes]
+            rows = [[label, a, b, a - b, share] for label, a, b, share in found]
+            return Grid(head, rows, [TEXT, *[form] * 3, SHARE])
+        columns = "Mapped", "SE of mapped", "Estimated", "SE", f"{self.level}, low", f"{self.level}, high", "Margin"
+        rows = []
+        for c in self.classes:
+            x = c.area
+            numbers = c.mapped_area, c.mapped_area_se, x.value, x.se, x.low, x.high, x.margin
+            rows.append([str(c.label), *numbers, c.area_share.value, c.area_share.se, x.status])
+        head = ["Class", *(f"{name}{unit}" for name in columns), "Share", "SE of the share", "Status"]
+        return Grid(head, rows, [TEXT, *[form] * len(columns), SHARE, SHARE, TEXT])
+
+    def _matrix_grids(self) -> list[Grid]:
+        labels, classes = list(map(str, self.table.labels)), list(map(str, self.table.classes))
+        grids = []
+        for title, cells, form in (
+            (f"Numbers of {self._sampled}", self.counts, COUNT),
+            ("Shares of the area", self.area_shares, SCORE),
+        ):
+            rows = [[name, *own] for name, own in zip([*labels, "Total"], _with_totals(cells).tolist(), strict=True)]
+            head = ["map \\ reference", *classes, "Total"]
+            grids.append(Grid(head, rows, [TEXT, *[form] * (len(head) - 1)], title))
+        return grids
+
+    def _settings_grid(self) -> Grid:
+        known: dict[str, Any] = {
+            "Design": self.design,
+            "Rows": self.n,
+            "Rows without a reference label": self.ignored,
+            f"Total area{f' ({self.unit})' if self.unit else ''}": self.total_area,
+            "Area of a weight of 1": self.pixel_area,
+            "Unit of areas": self.unit,
+            "Confidence level": self.confidence_level,
+            "Made with": f"wmcc {version('wmcc')}",
+        }
+        notes = [("Note", x.removeprefix("* ")) for x in self.notes[1:]]
+        return Grid(["Setting", "Value"], [*map(list, known.items()), *map(list, notes)], [TEXT, "General"])
+
     def records(self) -> list[Record]:
         """Return a row for each number of the map and of each class, mapped areas included."""
         rows: list[Record] = []
@@ -499,6 +576,12 @@ class MapAccuracy(Result):
                 known = {"measure": "mapped_area", "value": c.mapped_area, "se": finite(c.mapped_area_se), "n": c.n_map}
                 rows.append({**dict.fromkeys(row), "scope": "class", "class": x.label, **known, "unit": x.unit})
         return rows
+
+
+def _with_totals(cells: Any) -> Any:
+    """Return a matrix with its sums."""
+    whole = np.vstack([cells, cells.sum(axis=0)])
+    return np.hstack([whole, whole.sum(axis=1, keepdims=True)])
 
 
 def _same_decimals(errors: Sequence[float]) -> Callable[[float], str]:

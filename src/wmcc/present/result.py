@@ -16,6 +16,7 @@ from .text import listed
 
 if TYPE_CHECKING:
     from .frames import Backend
+    from .sheets import Sheet
 
 ROOM = 120
 """Columns of the text of a result: wider tables are cut, or listed in fewer columns."""
@@ -60,6 +61,10 @@ class Result(Storable):
             known["warnings"] = "; ".join(known["warnings"]) or None
         plain_values = {name: x for name, x in known.items() if not isinstance(x, (list, dict))}
         return [{"class" if name == "label" else name: x for name, x in plain_values.items()}]
+
+    def sheets(self) -> list[Sheet]:
+        """Return what an Excel file has, sheet by sheet; by default it has the rows of `records` on one."""
+        return []
 
     def _heads(self) -> list[str]:
         """Return names of columns that a frame has even without rows."""
@@ -126,6 +131,10 @@ def written(result: Result, form: str, safe: bool = False) -> str | bytes:
         return result.to_json()
     if form == ".csv":
         return as_records_csv(result.records(), result._heads(), safe)
+    if form == ".xlsx" and (sheets := result.sheets()):
+        from .sheets import workbook
+
+        return workbook(sheets)
     if form in (".xlsx", ".parquet"):
         from . import frames
 
