@@ -65,7 +65,7 @@ def test_score_as_csv():
 def test_score_for_people():
     said = run("score", "parcels.csv", *WEIGHTED).stdout
     assert said == f"{wmcc.score(whole())}\n"
-    assert "ECC (R_K)          0.9017  0.8387 to 0.9409 *  20\n" in said
+    assert "ECC (R_K)          0.9017  0.0237  0.8387 to 0.9409 *  20\n" in said
     assert "\x1b" not in said
     said = run("score", "parcels.csv", *WEIGHTED, "--format", "markdown").stdout
     assert "| ECC (R\\_K) | 0.9017 | 0.8387 to 0.9409 \\* | 20 |\n" in said

@@ -8,7 +8,7 @@ import re
 
 import hypothesis.strategies as st
 import pytest
-from cli_helpers import run
+from cli_helpers import put_sample, run
 from hypothesis import given
 
 import wmcc
@@ -146,3 +146,18 @@ def test_a_label_that_is_no_text(form, tmp_path):
         run("show", path, "-f", form, "-o", tmp_path / "out")
     else:
         assert "a label is not valid text" in run("show", path, "-f", form, "-o", tmp_path / "out", code=2).stderr
+
+
+def test_decimals_of_scores(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    put_sample(tmp_path)
+    columns = ("parcels.csv", "--true", "label", "--pred", "pred")
+    score = wmcc.score(wmcc.tabulate("parcels.csv", true="label", pred="pred"))
+    for form in ("table", "markdown", "latex", "html"):
+        text = run("score", *columns, "--digits", "2", "--format", form).stdout
+        assert f"{score.accuracy:.2f}" in text
+        assert f"{score.accuracy:.3f}" not in text
+    assert run("score", *columns, "--digits", "2").stdout == score.to_text(2) + "\n"
+    said = run("score", *columns, "--digits", "2", "-o", "score.json", code=2).stderr
+    assert "`digits` is for .txt, .md, .tex and .html; .json has all digits of a number." in said
+    assert "`digits` is 0; expected a whole number" in run("score", *columns, "--digits", "0", code=2).stderr

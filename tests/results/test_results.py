@@ -3,6 +3,7 @@
 import inspect
 import io
 import re
+from pathlib import Path
 
 import numpy as np
 import openpyxl
@@ -249,8 +250,57 @@ def test_latex_has_no_commands_of_labels(tmp_path):
     assert r"\textbackslash{}input\{x\} \& 50 \% \#1 \$a\_b\$ \textasciitilde{}\textasciicircum{}" in text
     for line in text.splitlines():
         if line.endswith(r" \\"):
-            assert len(re.findall(r"(?<!\\)&", line)) in (3, 7)
+            assert len(re.findall(r"(?<!\\)&", line)) in (4, 7)
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 2
+
+
+# ---- decimals ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("digits", [1, 2, 6])
+def test_decimals_of_scores(digits, tmp_path):
+    score = wmcc.score(TABLE).with_ranges(0.1)
+    four = score.to_text()
+    assert four == repr(score)
+    shown = {"txt": score.to_text(digits)}
+    for ending in ("md", "tex", "html"):
+        shown[ending] = Path(score.save(tmp_path / f"s.{ending}", digits=digits)).read_text()
+    accuracy = score.intervals["accuracy"]
+    for text in shown.values():
+        for x in (accuracy.value, accuracy.se, accuracy.low, accuracy.high):
+            assert f"{x:.{digits}f}" in text
+    low, high = (float(x) for x in re.search(r"^Accuracy.*  (\S+) to (\S+)$", shown["txt"], re.MULTILINE).groups())
+    assert low <= score.ranges["accuracy"].low
+    assert high >= score.ranges["accuracy"].high
+    assert repr(score) == four  # for this once only
+
+
+@pytest.mark.parametrize(
+    ("digits", "ending", "said"),
+    [
+        (0, "md", "`digits` is 0; expected a whole number from 1 to 15"),
+        (True, "md", "`digits` is True; expected a whole number"),
+        (2.5, "md", "`digits` is 2.5; expected a whole number"),
+        (3, "json", r"`digits` is for \.txt, \.md, \.tex and \.html; \.json has all digits"),
+        (3, "xlsx", r"\.xlsx has all digits of a number"),
+    ],
+)
+def test_decimals_that_cannot_be(digits, ending, said, tmp_path):
+    with pytest.raises(InputError, match=said) as found:
+        wmcc.score(TABLE).save(tmp_path / f"s.{ending}", digits=digits)
+    assert found.value.argument == "digits"
+    assert not list(tmp_path.iterdir())
+
+
+def test_scores_have_standard_errors(tmp_path):
+    score = wmcc.score(TABLE)
+    for text in (repr(score), Path(score.save(tmp_path / "s.md")).read_text()):
+        assert re.search(r"Measure.*Value.*SE.*95 % interval", text)
+        for name in score.shown:
+            assert f"{score.intervals[name].se:.4f}" in text
+    groups = wmcc.score(wmcc.Tables.of({"a": TABLE, "b": TABLE}))
+    assert "SE" not in repr(groups)
+    assert groups.to_frame()["se"].notna().any()
 
 
 # ---- what trackers take ------------------------------------------------------------------------------------
@@ -313,7 +363,7 @@ def test_few_degrees_of_freedom_stand_beside_an_interval():
     assert " df" not in repr(wmcc.interval(many))
     score = wmcc.score(few)
     lines = [line.split() for line in repr(score).splitlines()[1:10]]
-    assert lines[0] == ["Measure", "Value", "95", "%", "interval", "df"]
+    assert lines[0] == ["Measure", "Value", "SE", "95", "%", "interval", "df"]
     shown = [wmcc.measures.MEASURES[name].title for name in score.shown]
     assert [line[-1] for line in lines[1:]] == [f"{score.intervals[name].df:.2g}" for name in score.shown]
     assert len(shown) == len(lines) - 1

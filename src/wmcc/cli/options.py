@@ -220,7 +220,8 @@ def output(
         def with_output(*request: DataOptions, **given: Any) -> None:
             from .output import Output
 
-            made = Output.of(given.pop("format"), given.pop("out"), formats, ends)
+            digits = given.pop("digits", None)
+            made = Output.of(given.pop("format"), given.pop("out"), formats, ends)._replace(digits=digits)
             asked = CommandOptions(**given)
             made.check(request[0].files if request else [])
             if request:
@@ -233,7 +234,8 @@ def output(
 
         kind = click.Choice(list(formats), case_sensitive=False)
         form = click.option("--format", "-f", type=kind, help=how)
-        return _with(with_output, form, out(" ".join(ends)), option("traceback"))
+        more = [option("digits")] if formats is FORMATS else []
+        return _with(with_output, form, out(" ".join(ends)), *more, option("traceback"))
 
     return decorate
 

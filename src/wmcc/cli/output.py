@@ -11,8 +11,8 @@ from ..errors import InputError
 from ..present import blocks
 from ..present import files as whole
 from ..present.blocks import Block
-from ..present.result import ENDINGS, Result, ending, written
-from ..present.text import visible_lines
+from ..present.result import ENDINGS, Result, check_digits, ending, written
+from ..present.text import visible_lines, with_digits
 from . import startup
 from .options import FORMATS
 
@@ -23,6 +23,7 @@ class Output(NamedTuple):
     out: str | None
     form: str
     safe: bool = False
+    digits: int | None = None
 
     @classmethod
     def of(
@@ -46,14 +47,16 @@ class Output(NamedTuple):
     def check(self, inputs: Iterable[str] = ()) -> None:
         """Refuse a place that cannot be written to, before hours are spent on what is to be written there."""
         whole.check(self.out, inputs)
+        check_digits(self.digits, self.form)
 
     def write(self, result: Result) -> None:
         """Write a result: drawn on a terminal, and as it is anywhere else."""
         startup.check_interrupted()
         if self.form == ".txt" and self.out is None:
-            show_blocks(result.blocks())
+            with with_digits(self.digits):
+                show_blocks(result.blocks())
         else:
-            self.emit(written(result, self.form, self.safe))
+            self.emit(written(result, self.form, self.safe, self.digits))
 
     def emit(self, content: str | bytes) -> None:
         """Write a text, which ends with a line break, or bytes of a file."""

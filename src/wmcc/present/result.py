@@ -12,7 +12,7 @@ from . import blocks as _blocks
 from .blocks import Block
 from .json_csv import Record, as_records_csv
 from .stored import Storable
-from .text import listed
+from .text import listed, with_digits
 
 if TYPE_CHECKING:
     from .frames import Backend
@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 
 ROOM = 120
 """Columns of the text of a result: wider tables are cut, or listed in fewer columns."""
+
+FOR_PEOPLE = (".txt", ".md", ".tex", ".html")
+"""Ends of names of files whose numbers are rounded."""
+
+MOST_DIGITS = 15
+"""Decimals of scores that may be asked for."""
 
 ENDINGS = (".json", ".csv", ".md", ".tex", ".html", ".txt", ".xlsx", ".parquet")
 """Ends of names of files that results are written to."""
@@ -86,11 +92,27 @@ class Result(Storable):
 
         return frame(self.records(), backend, self._heads())
 
-    def save(self, path: str | os.PathLike[str]) -> str:
+    def to_text(self, digits: int | None = None) -> str:
+        """Return what is printed, with so many decimals of scores; four by default.
+
+        Areas, weights and shares in per cent have as many digits as they deserve.
+
+        Examples
+        --------
+        >>> import wmcc
+        >>> print(wmcc.interval(wmcc.Table.from_counts([[80, 12], [9, 99]]), "mcc").to_text(digits=2))
+        MCC 0.79, 95 % interval 0.69 to 0.86 (fisher, se 0.04)
+        """
+        check_digits(digits, ".txt")
+        with with_digits(digits):
+            return _blocks.text(self.blocks(), ROOM).rstrip("\n")
+
+    def save(self, path: str | os.PathLike[str], *, digits: int | None = None) -> str:
         """Write it to a file, in the form that the end of the name asks for, and return the name.
 
         ``.json``, ``.csv``, ``.xlsx`` and ``.parquet`` are for programs; ``.md``, ``.tex``, ``.html`` and ``.txt`` for
-        people. The file is there as a whole, or as it was before.
+        people, whose scores have so many ``digits`` after the point, four by default. The file is there as a whole, or
+        as it was before.
 
         Examples
         --------
@@ -104,11 +126,11 @@ class Result(Storable):
         out = os.fsdecode(path)
         form = ending(out)
         files.check(out)
-        files.write(out, written(self, form))
+        files.write(out, written(self, form, digits=digits))
         return out
 
     def __repr__(self) -> str:
-        return _blocks.text(self.blocks(), ROOM).rstrip("\n")
+        return self.to_text()
 
     def _repr_html_(self) -> str:
         from .html import html
@@ -125,8 +147,28 @@ def ending(path: str, known: Sequence[str] = ENDINGS) -> str:
     return form
 
 
-def written(result: Result, form: str, safe: bool = False) -> str | bytes:
-    """Write a result in the form of a file with this ending; with ``safe``, no text in CSV is a formula."""
+def written(result: Result, form: str, safe: bool = False, digits: int | None = None) -> str | bytes:
+    """Write a result in the form of a file with this ending; with ``safe``, no text in CSV is a formula.
+
+    ``digits`` are the decimals of scores in what is for people.
+    """
+    check_digits(digits, form)
+    with with_digits(digits):
+        return _written(result, form, safe)
+
+
+def check_digits(digits: int | None, form: str) -> None:
+    """Refuse a number of decimals that cannot be, or for what has all digits."""
+    if digits is None:
+        return
+    if type(digits) is not int or not 1 <= digits <= MOST_DIGITS:
+        raise InputError.of("digits", digits, f"a whole number from 1 to {MOST_DIGITS}: the decimals of scores")
+    if form not in FOR_PEOPLE:
+        said = f"`digits` is for {listed(FOR_PEOPLE)}; {form} has all digits of a number."
+        raise InputError(said, "leave it out, or choose a form for people.", "digits")
+
+
+def _written(result: Result, form: str, safe: bool) -> str | bytes:
     if form == ".json":
         return result.to_json()
     if form == ".csv":

@@ -3,14 +3,36 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+_decimals: ContextVar[int] = ContextVar("decimals", default=4)
+"""Decimals of scores."""
+
+
+@contextmanager
+def with_digits(digits: int | None) -> Iterator[None]:
+    """Write scores with so many decimals for a while; None is as many as before."""
+    token = _decimals.set(_decimals.get() if digits is None else digits)
+    try:
+        yield
+    finally:
+        _decimals.reset(token)
 
 
 def decimal(x: float) -> str:
-    """Write a score: four decimals, so that columns line up."""
-    text = "—" if x != x else f"{x:.4f}"
-    return "0.0000" if text == "-0.0000" else text
+    """Write a score: all with the same number of decimals, four by default, so that columns line up.
+
+    Examples
+    --------
+    >>> with with_digits(2):
+    ...     decimal(0.98765), decimal(-1e-9)
+    ('0.99', '0.00')
+    """
+    text = "—" if x != x else f"{x:.{_decimals.get()}f}"
+    return text.removeprefix("-") if not text.strip("-0.") else text
 
 
 def decimals(several: Iterable[float]) -> list[str]:
@@ -82,7 +104,8 @@ def outward(low: float, high: float) -> tuple[str, str]:
     (('0.8608', '0.9124'), ('0.3000', '1.0000'))
     """
     ends = ((low, ROUND_FLOOR), (high, ROUND_CEILING))
-    first, last = (f"{Decimal(repr(float(x))).quantize(Decimal('0.0001'), side) + 0:f}" for x, side in ends)
+    unit = Decimal(1).scaleb(-_decimals.get())
+    first, last = (f"{Decimal(repr(float(x))).quantize(unit, side) + 0:f}" for x, side in ends)
     return first, last
 
 

@@ -255,7 +255,8 @@ class Score(Result):
     def _beside(self) -> dict[str, dict[str, str]]:
         """What stands beside the values: columns of texts by measure."""
         level = f"{number(100 * self.confidence_level)} % interval"
-        columns = {level: {name: x.ends for name, x in self.intervals.items()}, **self.freedom}
+        columns = {"SE": {name: decimal(x.se) for name, x in self.intervals.items()}}
+        columns |= {level: {name: x.ends for name, x in self.intervals.items()}, **self.freedom}
         if self.image_means:
             columns["Mean over images"] = {name: decimal(x.value) for name, x in self.image_means.items()}
             columns[f"Its {level}"] = {name: x.ends for name, x in self.image_means.items()}
@@ -287,6 +288,8 @@ class Score(Result):
         weights = [f"{self._about}: {'; '.join(self._of_weights)}."] if self._of_weights else []
         made = [Block("Scores", [*titles, *counts], [values], weights + self._of_intervals, 0)]
         for title, own in self._beside().items():
+            if title == "SE":  # which would be a line more for each group
+                continue
             cells = [own.get(name, "—") for name in self.shown]
             made.append(Block(f"{title}s" if title.endswith("interval") else title, titles, [cells], texts=0))
         return made
@@ -470,13 +473,13 @@ def score(
     >>> truth, guess = ["oak", "elm", "elm", "oak"] * 50, ["oak", "elm", "oak", "elm"] * 50
     >>> wmcc.score(wmcc.tabulate(truth, guess, [300, 140, 35, 40] * 50, positive="oak"))
     200 rows, total weight 25,750, effective sample size 117.956
-    Measure             Value     95 % interval
-    MCC                0.6778  0.5950 to 0.7464
-    Accuracy           0.8544  0.8145 to 0.8868
-    Balanced accuracy  0.8412  0.7997 to 0.8754
-    Cohen's kappa      0.6777  0.5948 to 0.7463
-    Mean IoU           0.7256  0.6677 to 0.7768
-    Mean F1            0.8388  0.7973 to 0.8731
+    Measure             Value      SE     95 % interval
+    MCC                0.6778  0.0381  0.5950 to 0.7464
+    Accuracy           0.8544  0.0182  0.8145 to 0.8868
+    Balanced accuracy  0.8412  0.0191  0.7997 to 0.8754
+    Cohen's kappa      0.6777  0.0382  0.5948 to 0.7463
+    Mean IoU           0.7256  0.0276  0.6677 to 0.7768
+    Mean F1            0.8388  0.0191  0.7973 to 0.8731
     <BLANKLINE>
     With two classes ECC (R_K), MPC1 and MPC2 are equal to MCC. Mean recall is equal to balanced accuracy.
     <BLANKLINE>
