@@ -51,7 +51,10 @@ It becomes longer in strata without an observed error, where errors may have bee
 LIGHTEST = 10**140
 """The total weight in units of the least that a class may have: squares of lighter ones are lost in float64."""
 
-PAIRED = "the weights are a matrix over pairs of rows, so the rows are not an independent sample"
+PAIRED = (
+    "the weights are a matrix over pairs of rows, so the rows are not an independent sample; wmcc.matrices.score and "
+    "wmcc.matrices.compare have intervals, with `cluster`"
+)
 FAR_APART = "the weights differ too much in size to compute a standard error in float64"
 TOO_LIGHT = "a class, or all classes but one, holds less than 1e-140 of the weight, too little to compute with"
 

@@ -32,7 +32,7 @@ array([[1.354, 1.707],
 """
 
 from .checks import MatrixCheck, check
-from .correlation import MatrixScore, score
+from .correlation import MatrixScore, compare, score
 from .neighbours import from_adjacency, grid, nearest, within
 
-__all__ = ["check", "from_adjacency", "grid", "MatrixCheck", "MatrixScore", "nearest", "score", "within"]
+__all__ = ["check", "compare", "from_adjacency", "grid", "MatrixCheck", "MatrixScore", "nearest", "score", "within"]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core import kernel as tally
-from ..core.arraytypes import Array
+from ..core.arraytypes import Array, IntArray
 from ..core.base_table import no_cells
 from ..core.design import PAIRS
 from ..core.stack import merged_stacks
@@ -59,7 +59,7 @@ def tabulate_matrix(
         raise unknown_label(next(x for x, own in zip(columns, codes, strict=True) if own[row] > K), row, rules)
     by_code, some = Rules(labels=tuple(range(K))), bool(ignored.any())
     stacks, ignored_entries = [[no_cells(2)] for _ in pairs], [0 for _ in pairs]
-    for entries in _entries(weights, len(codes[0])) if len(codes[0]) else ():
+    for entries in entries_of(weights, len(codes[0])) if len(codes[0]) else ():
         for k, (true, pred) in enumerate(pairs):
             i, j, w = entries
             a, b = small[true].take(i), small[pred].take(j)
@@ -100,11 +100,19 @@ def pair_tables(y_true: Any, y_pred: Any, weights: Any) -> list[Table]:
     return [table._aligned(tables[0].labels) for table in tables]
 
 
+def label_codes(y_true: Any, y_pred: Any) -> tuple[IntArray, IntArray, int]:
+    """Return codes of labels in the truth and in the prediction, and how many classes there are."""
+    columns = [label_column(y_true, "y_true"), label_column(y_pred, "y_pred")]
+    codebook = Codebook(Rules())
+    truth, pred = all_codes(columns, codebook)
+    return truth, pred, len(codebook.classes)
+
+
 Entries = tuple[Array, Array, Array]
 """Some non-zeros of S: their rows, their columns, and their values."""
 
 
-def _entries(weights: Any, N: int) -> Iterator[Entries]:
+def entries_of(weights: Any, N: int) -> Iterator[Entries]:
     """All non-zeros of an N x N matrix."""
     sparse = is_sparse(weights)
     if weights.shape != (N, N):
