@@ -25,6 +25,7 @@ from wmcc.present.result import ENDINGS
 from wmcc.present.stored import Storable
 
 OPEN = {"measures", "intervals", "image_means", "ranges", "overall", "disagreement", "errors", "literal", "at_least"}
+OPEN |= {"alone", "of_truth"}
 """Fields that hold values by names that are not known beforehand."""
 
 TABLES = (wmcc.Table, wmcc.JointTable, wmcc.Tables, wmcc.results.ScoreTable, wmcc.results.ClassScores)
@@ -252,6 +253,21 @@ def test_latex_has_no_commands_of_labels(tmp_path):
         if line.endswith(r" \\"):
             assert len(re.findall(r"(?<!\\)&", line)) in (4, 7)
     assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 2
+
+
+def test_effective_numbers_have_two_names():
+    truth, guess, w = np.arange(240) % 3, np.arange(240) // 2 % 3, np.arange(1.0, 241.0)
+    table = wmcc.tabulate(truth, guess, w, cluster=np.arange(240) // 10)
+    score = wmcc.score(table)
+    of_clusters = w.reshape(-1, 10).sum(axis=1)
+    for x in score.intervals.values():
+        assert x.n_eff == score.n_eff == table.n_eff
+        assert x.clusters_eff == pytest.approx(w.sum() ** 2 / (of_clusters**2).sum())
+    for k, c in enumerate(score.classes):
+        own = score.class_intervals["recall"][k]
+        assert own.n_eff == pytest.approx(c.n_eff)
+        assert own.clusters_eff <= own.clusters == 24
+    assert wmcc.score(wmcc.tabulate(truth, guess, w)).intervals["ecc"].clusters_eff is None
 
 
 # ---- decimals ----------------------------------------------------------------------------------------------

@@ -184,10 +184,10 @@ def interval(found: LeftOut, name: str, value: float, level: float, undefined: s
     if problem is None:
         low, high = Scale(-1.0, 1.0).ends(value, own.precision, (1 - level) / 2)
     df = nan if problem else float(own.precision.df)
-    sizes = found.n, found.n_eff, found.total, len(found.shares)
-    warnings = () if problem else own.warnings
+    sizes = found.n, nan, found.total, len(found.shares)  # entries of a matrix have no effective number
+    more: Any = {"warnings": () if problem else own.warnings, "problem": problem, "clusters_eff": found.n_eff}
     se = nan if problem else own.se
-    return Interval(name, level, METHOD, value, low, high, se, df, *sizes, None, None, warnings, problem)
+    return Interval(name, level, METHOD, value, low, high, se, df, *sizes, **more)
 
 
 def difference(

@@ -159,7 +159,8 @@ def score_interval(scores: ScoreTable, measure: ScoreMeasure, level: float) -> I
         else:
             low, high = within_range_of(measure, value, *scale.ends(value, precision, (1 - level) / 2))
     warnings = () if problem else sample.doubts
-    return Interval(measure.name, level, "fisher", value, low, high, se, df, *sample.sizes, warnings, problem)
+    sizes = *sample.sizes, warnings, problem, None, sample.clusters_eff
+    return Interval(measure.name, level, "fisher", value, low, high, se, df, *sizes)
 
 
 def within_range_of(measure: ScoreMeasure, value: float, low: float, high: float) -> tuple[float, float]:
