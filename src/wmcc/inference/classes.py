@@ -292,8 +292,8 @@ def _intervals(sample: Sample[Table], four: Four, name: str, level: float) -> li
         sizes = float(se[k]), float(df[k]), int(rows[k]), n_eff_k, float(weight[k])
         units = (drawn if what == "clusters" and drawn else None), None, None
         reasons = () if problems[k] else (*sample.doubts, *warnings[k])
-        about = reasons, problems[k], label, of_clusters
-        intervals.append(Interval(name, level, "fisher", score, a, b, *sizes, *units, *about))
+        own = Interval(name, level, "fisher", score, a, b, *sizes, *units, reasons, problems[k], label, of_clusters)
+        intervals.append(own)
     return intervals
 
 

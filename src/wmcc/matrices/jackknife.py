@@ -70,11 +70,12 @@ class PairSums(NamedTuple):
 
         def of_class(code: IntArray, kept: Any = slice(None)) -> FloatArray:
             size = groups * classes
-            return np.bincount(owner[kept] * classes + code[kept], w[kept], size).reshape(groups, classes)
+            found = np.bincount(owner[kept] * classes + code[kept], w[kept], size).astype(np.float64)
+            return found.reshape(groups, classes)
 
         right, alike, called = true == pred, true == its_true, own_pred == pred
         margins = of_class(true), of_class(pred)
-        return cls(np.bincount(owner, w, groups), *margins, *(of_class(*x) for x in (
+        return cls(np.bincount(owner, w, groups).astype(np.float64), *margins, *(of_class(*x) for x in (
             (true, right), (true, alike), (pred, called)
         )))  # fmt: skip
 
