@@ -219,7 +219,7 @@ class Sample(Generic[T]):
         n_eff = nan if self.table.drawn.kind == "pairs" else n_eff
         return self.table.rows, n_eff, self.table.total, self.drawn_clusters, self.drawn_strata, self.drawn_replicates
 
-    @property
+    @cached_property
     def clusters_eff(self) -> float | None:
         """Effective number of clusters; None if rows were drawn."""
         return None if self.drawn_clusters is None else self.n_eff
