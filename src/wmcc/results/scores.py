@@ -255,7 +255,8 @@ class Score(Result):
     def _beside(self) -> dict[str, dict[str, str]]:
         """What stands beside the values: columns of texts by measure."""
         level = f"{number(100 * self.confidence_level)} % interval"
-        columns = {"SE": {name: decimal(x.se) for name, x in self.intervals.items()}}
+        errors = decimals([x.se for x in self.intervals.values()])
+        columns = {"SE": dict(zip(self.intervals, errors, strict=True))}
         columns |= {level: {name: x.ends for name, x in self.intervals.items()}, **self.freedom}
         if self.image_means:
             columns["Mean over images"] = {name: decimal(x.value) for name, x in self.image_means.items()}
