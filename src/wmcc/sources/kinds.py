@@ -135,9 +135,22 @@ class LayerKind:
         refuse(request, "layers of polygons or points", ("design", "area"), {"blocks": "give a column of clusters."})
         _refuse_to_keep(rules, "layers of polygons or points")
         frame, rules, void, whole = laid_out(request, rules, cells)
-        table = COLUMNS.tabulate(frame, rules)
+        table = with_names(COLUMNS.tabulate(frame, rules), rules.names)
         table = table._of_whole_map() if whole else table
         return table.rename({x: name for x, name in void.items() if x in table.void}) if void else table
+
+
+def with_names(table: Any, names: Mapping[Any, Any] | None) -> Any:
+    """Give the classes of a table, or of tables, their names, if they have any."""
+    if names is None:
+        return table
+    nameless = next((label for label in table.classes if label not in names), None)
+    if nameless is not None:
+        raise InputError(
+            f"`names` has no name for the class {nameless!r}.",
+            "add it to `names`; if it is not a class, list it in `ignore`.",
+        )
+    return table.rename({label: names[label] for label in table.labels if label in names})
 
 
 NO_GEOMETRY = (
